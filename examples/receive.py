@@ -1,0 +1,395 @@
+#!/usr/bin/env python3
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Receive SPEAD heaps over UDP with spead2: check, save and plot the samples."""
+
+import argparse
+import json
+import logging
+import select
+import socket
+import sys
+import time
+
+import numpy as np
+import spead2
+import spead2.recv
+
+SOCKET_BUFFER = 64 << 20  # bytes, about 0.3 s of 200 MB/s
+
+
+class Continuity:
+    """Follows the timestamps, each of which is to be one step after the one before."""
+
+    def __init__(self, step, bits=48):
+        self.step = step
+        self.wrap = 1 << bits
+        self.first = self.last = None
+        self.heaps = self.missing = self.duplicates = self.backward = 0
+
+    def add(self, timestamp):
+        self.heaps += 1
+        if self.last is None:
+            self.first = timestamp
+        else:
+            ahead = (timestamp - self.last) % self.wrap
+            if ahead == 0:
+                self.duplicates += 1
+            elif ahead >= self.wrap // 2:
+                self.backward += 1
+            else:
+                self.missing += (ahead - 1) // self.step
+        self.last = timestamp
+
+
+class Spectrogram:
+    """Spectra at even distances, in bounded memory, with ever less work per sample.
+
+    When there is no room for another spectrum, every second one is dropped, and the
+    distance doubles.
+    """
+
+    FFT_SIZE = 1024
+    SPECTRA = 8192  # 16 MiB
+    ROWS = 512  # of the picture, each the mean of the spectra in its time
+
+    def __init__(self):
+        # Here, so that a missing matplotlib is noticed before the first sample.
+        from matplotlib.figure import Figure
+
+        self.figure = Figure(figsize=(10, 6), layout="constrained")
+        self.power = None
+        self.position = 0  # samples seen
+        self.due = 0  # where the next spectrum starts
+
+    def add(self, samples):
+        if self.power is None:
+            self._allocate(min(self.FFT_SIZE, len(samples)))
+        size = len(self.window)
+        self.due = max(self.due, self.position)  # no spectrum spans two heaps
+        while self.due + size <= self.position + len(samples):
+            while self.due >= self.SPECTRA * self.distance:
+                self._drop_every_second()
+            index = self.due // self.distance
+            start = self.due - self.position
+            spectrum = np.fft.rfft(samples[start : start + size] * self.window)
+            self.power[index] = np.abs(spectrum) ** 2
+            self.due = (index + 1) * self.distance
+        self.position += len(samples)
+
+    def _allocate(self, size):
+        self.window = np.hanning(size + 2)[1:-1]
+        self.distance = size
+        self.power = np.full((self.SPECTRA, size // 2 + 1), np.nan, np.float32)
+
+    def _drop_every_second(self):
+        half = self.SPECTRA // 2
+        self.power[:half] = self.power[::2]
+        self.power[half:] = np.nan
+        self.distance *= 2
+
+    def levels(self):
+        """Rows of dB over time, 0 being a sine of full scale, and a row's samples."""
+        if self.power is None:
+            return np.full((1, 1), np.nan), 1
+        used = min(-(-self.position // self.distance), self.SPECTRA)
+        group = -(-used // self.ROWS)
+        rows = self.SPECTRA // group
+        power = self.power[: rows * group].reshape(rows, group, -1)
+        power = np.ma.masked_invalid(power).mean(axis=1).filled(np.nan)
+        full_scale = (128 * self.window.sum() / 2) ** 2
+        levels = 10 * np.log10(power / full_scale + 1e-15)
+        return levels[: -(-used // group)], group * self.distance
+
+    def save(self, path, sample_rate=None):
+        axes = self.figure.add_subplot()
+        if sample_rate:
+            axes.set(xlabel="time / s", ylabel="frequency / MHz")
+            time_unit, top = sample_rate, sample_rate / 2e6
+        else:
+            axes.set(xlabel="sample", ylabel="frequency / sample rate")
+            time_unit, top = 1, 0.5
+        levels, row_samples = self.levels()
+        image = axes.imshow(
+            levels.T,
+            origin="lower",
+            aspect="auto",
+            extent=(0, len(levels) * row_samples / time_unit, 0, top),
+        )
+        axes.set_xlim(0, max(self.position, 1) / time_unit)
+        self.figure.colorbar(image, label="power / dB of full scale")
+        self.figure.savefig(path, dpi=120)
+
+
+def bound_socket(address, port):
+    """A UDP socket bound to the address, its buffer as large as the system grants."""
+    found = socket.getaddrinfo(address, port, type=socket.SOCK_DGRAM)
+    family, kind, protocol, _, endpoint = found[0]
+    sock = socket.socket(family, kind, protocol)
+    sock.bind(endpoint)
+    try:
+        so_rcvbufforce = 33  # Linux; not in Python's socket module
+        sock.setsockopt(socket.SOL_SOCKET, so_rcvbufforce, SOCKET_BUFFER)
+    except PermissionError:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BUFFER)
+        granted = sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
+        if granted < SOCKET_BUFFER:
+            print(
+                f"the socket buffer is limited to {granted} bytes; for fast streams:"
+                f" sysctl -w net.core.rmem_max={SOCKET_BUFFER}",
+                file=sys.stderr,
+            )
+    return sock
+
+
+def open_stream(sock, heap_samples=None):
+    """A spead2 stream of the heaps that arrive at the socket."""
+    ring_heaps = 64
+    if heap_samples:
+        ring_heaps = min(max(SOCKET_BUFFER // heap_samples, 4), 4096)
+    stream = spead2.recv.Stream(
+        spead2.ThreadPool(),
+        spead2.recv.StreamConfig(max_heaps=4),
+        spead2.recv.RingStreamConfig(heaps=ring_heaps),
+    )
+    stream.add_udp_reader(socket=sock, max_size=65507)
+    return stream
+
+
+def heaps_of(stream, timeout=None):
+    """Yield heaps up to the end of the stream, or of `timeout` seconds without one.
+
+    Yields None now and then, at least once a second, while no heap is there.
+    """
+    readable = select.poll()
+    readable.register(stream.fd, select.POLLIN)
+    last = time.monotonic()
+    while True:
+        try:
+            heap = stream.get_nowait()
+        except spead2.Stopped:
+            return
+        except spead2.Empty:
+            patience = 1.0
+            if timeout is not None:
+                patience = min(last + timeout - time.monotonic(), 1.0)
+            if patience <= 0:
+                return
+            readable.poll(patience * 1000)
+            yield None
+        else:
+            last = time.monotonic()
+            yield heap
+
+
+class Decoder:
+    """Finds the timestamp and the samples in a heap."""
+
+    def __init__(self, timestamp_id, samples_id):
+        self.timestamp_id = timestamp_id
+        self.samples_id = samples_id
+        self.items = spead2.ItemGroup()
+
+    def decode(self, heap):
+        """The pair of both, or None for a heap that holds only something else."""
+        self.items.update(heap)
+        wanted = {self.timestamp_id, self.samples_id}
+        if not wanted.issubset(item.id for item in heap.get_items()):
+            return None
+        if not wanted.issubset(self.items.ids()):
+            self._assume_descriptors(heap.flavour)
+            self.items.update(heap)
+        timestamp = self.items[self.timestamp_id].value
+        return int(timestamp), self.items[self.samples_id].value.ravel()
+
+    def _assume_descriptors(self, flavour):
+        """For a receiver that joins late, and for streams without descriptors."""
+        timestamp_format = [("u", flavour.heap_address_bits)]
+        for item_id, name, shape, item_format in (
+            (self.timestamp_id, "timestamp", (), timestamp_format),
+            (self.samples_id, "samples", (None,), [("i", 8)]),
+        ):
+            if item_id not in self.items:
+                self.items.add_item(item_id, name, "", shape=shape, format=item_format)
+
+
+class Receiver:
+    """Takes heaps in and keeps the account."""
+
+    def __init__(self, args):
+        self.decoder = Decoder(args.timestamp_id, args.samples_id)
+        self.heap_samples = args.heap_samples
+        self.step = args.step
+        self.expect_heaps = args.expect_heaps
+        self.expect_samples = args.expect_samples
+        self.continuity = None
+        self.samples = 0
+        self.begin = self.end = self.reported = time.monotonic()
+        self.reported_samples = 0
+        self.file = open(args.save, "wb") if args.save else None  # noqa: SIM115
+        self.spectrogram = Spectrogram() if args.spectrogram else None
+
+    @property
+    def heaps(self):
+        return self.continuity.heaps if self.continuity else 0
+
+    @property
+    def missing(self):
+        return self.continuity.missing if self.continuity else 0
+
+    def add(self, heap):
+        decoded = self.decoder.decode(heap)
+        if decoded is None:
+            return
+        timestamp, samples = decoded
+        self.end = time.monotonic()
+        if self.continuity is None:
+            self.begin = self.end
+            self.heap_samples = self.heap_samples or len(samples)
+            bits = heap.flavour.heap_address_bits
+            self.continuity = Continuity(self.step or self.heap_samples, bits)
+        self.continuity.add(timestamp)
+        self.samples += len(samples)
+        if self.file:
+            self.file.write(samples)
+        if self.spectrogram:
+            self.spectrogram.add(samples)
+
+    def percent(self):
+        if self.expect_heaps:
+            return 100 * self.heaps / self.expect_heaps
+        if self.expect_samples:
+            return 100 * self.samples / self.expect_samples
+        return None
+
+    def report(self):
+        """Print a line of progress, once a second."""
+        now = time.monotonic()
+        seconds = now - self.reported
+        if seconds < 1:
+            return
+        rate = (self.samples - self.reported_samples) / seconds / 1e6
+        self.reported, self.reported_samples = now, self.samples
+        line = f"{self.heaps:12,} heaps {rate:9.2f} MB/s {self.missing:9,} missing"
+        if self.percent() is not None:
+            line += f" {self.percent():6.1f} %"
+        print(line, flush=True)
+
+    def summary(self, stats):
+        # What is expected and did not come may also be missing at either end, where
+        # there is no gap between timestamps.
+        missing = self.missing
+        if self.expect_heaps:
+            missing = max(missing, self.expect_heaps - self.heaps)
+        if self.expect_samples:
+            lacking = self.expect_samples - self.samples
+            missing = max(missing, -(-lacking // (self.heap_samples or lacking or 1)))
+        incomplete = stats.incomplete_heaps_evicted + stats.incomplete_heaps_flushed
+        seconds = self.end - self.begin
+        return {
+            "complete": self.heaps > 0 and missing == 0 and incomplete == 0,
+            "heaps": self.heaps,
+            "missing": missing,
+            "incomplete": incomplete,
+            "duplicates": self.continuity.duplicates if self.continuity else 0,
+            "backward": self.continuity.backward if self.continuity else 0,
+            "first_timestamp": self.continuity.first if self.continuity else None,
+            "last_timestamp": self.continuity.last if self.continuity else None,
+            "samples": self.samples,
+            "percent": self.percent(),
+            "seconds": seconds,
+            "megabytes_per_second": self.samples / seconds / 1e6 if seconds else 0.0,
+        }
+
+
+def integer(text):
+    return int(text, 0)  # also 0x1600
+
+
+def positive(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is less than 1")
+    return value
+
+
+def udp_port(text):
+    value = int(text)
+    if not 0 <= value <= 65535:
+        raise argparse.ArgumentTypeError(f"{value} is not within 0 to 65535")
+    return value
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("port", type=udp_port, help="0 for any that is free")
+    parser.add_argument("--bind", metavar="ADDRESS", default="127.0.0.1")
+    parser.add_argument(
+        "--heap-samples", type=positive, help="default: samples of the first heap"
+    )
+    parser.add_argument(
+        "--step", type=positive, help="ticks from heap to heap; default: heap samples"
+    )
+    parser.add_argument("--timestamp-id", type=integer, default=0x1600)
+    parser.add_argument("--samples-id", type=integer, default=0x3300)
+    parser.add_argument("--save", metavar="FILE", help="write the samples, raw")
+    parser.add_argument("--spectrogram", metavar="PNG", help="draw the samples")
+    parser.add_argument("--sample-rate", metavar="HZ", type=float, help="for its axes")
+    parser.add_argument("--max-heaps", metavar="N", type=positive, help="then end")
+    parser.add_argument(
+        "--timeout", metavar="S", type=float, help="end after S seconds without a heap"
+    )
+    expect = parser.add_mutually_exclusive_group()
+    expect.add_argument("--expect-samples", metavar="N", type=positive)
+    expect.add_argument("--expect-heaps", metavar="N", type=positive)
+    parser.add_argument("--json", metavar="FILE", help="write the summary")
+    return parser.parse_args(argv)
+
+
+def receive(sock, args):
+    """Receive to the end; the summary, as a dict."""
+    receiver = Receiver(args)
+    stream = open_stream(sock, args.heap_samples)
+    try:
+        for heap in heaps_of(stream, args.timeout):
+            if heap is not None:
+                receiver.add(heap)
+            receiver.report()
+            if receiver.heaps == args.max_heaps:
+                break
+    except KeyboardInterrupt:
+        pass
+    summary = receiver.summary(stream.stats)
+    stream.stop()
+    if receiver.file:
+        receiver.file.close()
+    if receiver.spectrogram:
+        receiver.spectrogram.save(args.spectrogram, args.sample_rate)
+    return summary
+
+
+def main(argv=None):
+    args = parse(argv)
+    # Incomplete heaps are part of the summary, no need to log each.
+    logging.getLogger("spead2").setLevel(logging.ERROR)
+    try:
+        with bound_socket(args.bind, args.port) as sock:
+            address, port = sock.getsockname()[:2]
+            host = f"[{address}]" if ":" in address else address
+            print(f"listening on {host}:{port}", flush=True)
+            summary = receive(sock, args)
+    except OSError as error:
+        sys.exit(f"receive.py: {error}")
+    if args.json:
+        with open(args.json, "w") as file:
+            json.dump(summary, file, indent=2)
+    print(
+        "{heaps:,} heaps received, {missing:,} missing, {incomplete:,} incomplete, "
+        "{duplicates:,} twice, {backward:,} steps back; {samples:,} samples "
+        "in {seconds:.2f} s, {megabytes_per_second:.2f} MB/s".format(**summary)
+    )
+    return 0 if summary["complete"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

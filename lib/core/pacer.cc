@@ -1,0 +1,78 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "pacer.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr {
+namespace spead {
+
+pacer::pacer(std::size_t burst_bytes, std::size_t packet_bytes)
+    : d_burst(static_cast<double>(std::max(burst_bytes, packet_bytes))),
+      d_packet(static_cast<double>(packet_bytes)),
+      d_tokens(d_burst)
+{
+}
+
+void pacer::set_rate(double bytes_per_second, time_point now)
+{
+    refill(now, true);
+    d_rate = bytes_per_second;
+    d_debt = 0;
+}
+
+void pacer::resume(time_point now) { refill(now, false); }
+
+// Half a burst is enough to go: a thread that wakes up a little late still finds the
+// bucket short of overflowing.
+double pacer::wanted(std::size_t waiting) const
+{
+    const double enough = std::max(d_burst / 2, d_packet);
+    return std::min(enough, std::max(static_cast<double>(waiting), 1.0));
+}
+
+std::size_t pacer::allowance(std::size_t waiting, time_point now)
+{
+    if (unlimited())
+        return static_cast<std::size_t>(-1);
+    refill(now, true);
+    return d_tokens >= wanted(waiting) ? static_cast<std::size_t>(d_tokens) : 0;
+}
+
+pacer::time_point pacer::next(std::size_t waiting, time_point now) const
+{
+    constexpr double longest =
+        3600; // seconds; a rate of nearly nothing must not overflow
+    const double missing = std::max(wanted(waiting) - d_tokens, 0.0);
+    const std::chrono::duration<double> wait(std::min(missing / d_rate, longest));
+    return now + std::chrono::ceil<std::chrono::nanoseconds>(wait);
+}
+
+void pacer::sent(std::size_t bytes)
+{
+    if (!unlimited())
+        d_tokens -= static_cast<double>(bytes);
+}
+
+void pacer::refill(time_point now, bool owe)
+{
+    const double seconds = std::chrono::duration<double>(now - d_last).count();
+    d_last = now;
+    const double repaid = std::min(d_debt, catch_up * d_rate * seconds);
+    d_debt -= repaid;
+    d_tokens += d_rate * seconds + repaid;
+    if (d_tokens > d_burst) {
+        if (owe)
+            d_debt = std::min(d_debt + d_tokens - d_burst, max_debt_seconds * d_rate);
+        d_tokens = d_burst;
+    }
+}
+
+} // namespace spead
+} // namespace gr

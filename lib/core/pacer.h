@@ -1,0 +1,62 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_PACER_H
+#define INCLUDED_SPEAD_CORE_PACER_H
+
+#include <chrono>
+#include <cstddef>
+
+namespace gr {
+namespace spead {
+
+/*!
+ * \brief Says how many bytes may leave now, and when to ask again.
+ *
+ * A token bucket of \p burst_bytes that fills at the rate. What overflows it while
+ * packets wait (the thread came late, the network stalled) is owed, and paid back at no
+ * more than 1.05 times the rate. Has no clock of its own.
+ */
+class pacer
+{
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    static constexpr double catch_up = 0.05;      //!< of the rate, on top of it
+    static constexpr double max_debt_seconds = 1; //!< what a longer stall costs is lost
+
+    //! A burst holds at least one packet.
+    pacer(std::size_t burst_bytes, std::size_t packet_bytes);
+
+    //! \p bytes_per_second 0 = unlimited
+    void set_rate(double bytes_per_second, time_point now);
+    bool unlimited() const { return d_rate == 0; }
+
+    //! Nothing was waiting until now: what overflowed is not owed.
+    void resume(time_point now);
+
+    //! How many of \p waiting bytes may leave now; 0 = come back at next().
+    std::size_t allowance(std::size_t waiting, time_point now);
+    time_point next(std::size_t waiting, time_point now) const;
+    void sent(std::size_t bytes);
+
+private:
+    double wanted(std::size_t waiting) const;
+    void refill(time_point now, bool owe);
+
+    const double d_burst;
+    const double d_packet;
+    double d_rate = 0;
+    double d_tokens;
+    double d_debt = 0;
+    time_point d_last{};
+};
+
+} // namespace spead
+} // namespace gr
+
+#endif /* INCLUDED_SPEAD_CORE_PACER_H */

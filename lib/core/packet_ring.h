@@ -1,0 +1,147 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_PACKET_RING_H
+#define INCLUDED_SPEAD_CORE_PACKET_RING_H
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace gr {
+namespace spead {
+
+/*!
+ * \brief One thread says that it is going to sleep, another that it has news.
+ *
+ * announce() before the last look at the condition and claim() after the condition has
+ * been changed: either the sleeper sees the change or the other side sees the sleeper.
+ */
+class sleep_flag
+{
+public:
+    void announce()
+    {
+        d_asleep.store(true, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    void withdraw() { d_asleep.store(false, std::memory_order_relaxed); }
+
+    //! Whether a sleeper is to be woken now, by the caller.
+    bool claim()
+    {
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        return is_set() && d_asleep.exchange(false, std::memory_order_acq_rel);
+    }
+    bool is_set() const { return d_asleep.load(std::memory_order_relaxed); }
+
+private:
+    std::atomic<bool> d_asleep{ false };
+};
+
+//! What the sender must know about the packet in a slot.
+struct packet_info {
+    enum flag : std::uint32_t {
+        heap_end = 1,  //!< the heap is complete with this packet
+        abandoned = 2, //!< no packet: the heap ends here without being complete
+        wrap = 4       //!< no packet: go on with the first slot
+    };
+    std::uint32_t bytes;
+    std::uint32_t flags;
+    std::uint64_t heap_samples; //!< with heap_end: of the whole heap
+};
+
+//! A place in the ring, and how many slots have been passed on the way.
+struct ring_cursor {
+    std::uint64_t count = 0;
+    std::size_t slot = 0;
+};
+
+/*!
+ * \brief Recycled memory for packets, header and payload as they leave, back to back.
+ *
+ * Slots of one size lie one after the other, so that packets of that size can be sent
+ * as one piece of memory. A larger packet takes several slots, never around the end.
+ * One thread fills slots and publishes them, another one reads and releases them.
+ */
+class packet_ring
+{
+public:
+    //! Allocates and touches all memory; throws std::runtime_error if there is none.
+    packet_ring(std::size_t slots, std::size_t slot_bytes);
+
+    std::size_t slots() const { return d_slots; }
+    std::size_t slot_bytes() const { return d_slot_bytes; }
+    std::byte* data(std::size_t slot) { return d_arena.get() + slot * d_slot_bytes; }
+    packet_info& info(std::size_t slot) { return d_info[slot]; }
+
+    //! How many slots a packet takes.
+    std::size_t slots_for(std::size_t packet_bytes) const
+    {
+        return packet_bytes <= d_slot_bytes
+                   ? 1
+                   : (packet_bytes + d_slot_bytes - 1) / d_slot_bytes;
+    }
+    void advance(ring_cursor& at, std::size_t slots) const
+    {
+        at.count += slots;
+        at.slot += slots;
+        if (at.slot == d_slots)
+            at.slot = 0;
+    }
+    //! Go on from the packet at \p at to the next one.
+    void advance_packet(ring_cursor& at) const
+    {
+        const auto& here = d_info[at.slot];
+        advance(at,
+                here.flags & packet_info::wrap ? d_slots - at.slot
+                                               : slots_for(here.bytes));
+    }
+
+    std::uint64_t published() const
+    {
+        return d_published.load(std::memory_order_acquire);
+    }
+    std::uint64_t released() const { return d_released.load(std::memory_order_acquire); }
+    void publish(std::uint64_t count)
+    {
+        d_published.store(count, std::memory_order_release);
+    }
+    void release(std::uint64_t count)
+    {
+        d_released.store(count, std::memory_order_release);
+    }
+
+    //! How many slots may be in use at a time, for a queue shorter than the memory.
+    void set_limit(std::size_t slots) { d_limit.store(slots, std::memory_order_relaxed); }
+    std::size_t limit() const { return d_limit.load(std::memory_order_relaxed); }
+
+    sleep_flag sender_sleeps;
+    sleep_flag packer_waits;
+
+private:
+    struct unmap {
+        std::size_t bytes;
+        void operator()(std::byte* arena) const;
+    };
+
+    const std::size_t d_slots;
+    const std::size_t d_slot_bytes;
+    std::unique_ptr<std::byte[], unmap> d_arena;
+    std::vector<packet_info> d_info;
+    std::atomic<std::size_t> d_limit;
+    // each index has a cache line of its own, since two threads write them
+    alignas(64) std::atomic<std::uint64_t> d_published{ 0 };
+    alignas(64) std::atomic<std::uint64_t> d_released{ 0 };
+};
+
+} // namespace spead
+} // namespace gr
+
+#endif /* INCLUDED_SPEAD_CORE_PACKET_RING_H */

@@ -1,0 +1,220 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "sender.h"
+#include "thread_setup.h"
+#include "wire.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <system_error>
+#include <cerrno>
+#include <utility>
+
+namespace gr {
+namespace spead {
+
+namespace {
+
+int make_eventfd()
+{
+    const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (fd < 0)
+        throw std::system_error(errno, std::generic_category(), "spead.sink: eventfd");
+    return fd;
+}
+
+} // namespace
+
+sender::sender(boost::asio::io_context& io,
+               packet_ring& ring,
+               transport& out,
+               sender_counters& counters,
+               const sender_options& options,
+               std::function<void()> space,
+               trouble_log::output log)
+    : d_io(io),
+      d_ring(ring),
+      d_transport(out),
+      d_counters(counters),
+      d_options(options),
+      d_on_space(std::move(space)),
+      d_log(std::move(log)),
+      d_timer(io),
+      d_wakeup(io, make_eventfd()),
+      d_rate(options.rate),
+      d_gso(options.gso),
+      d_pacer(options.burst_bytes, ring.slot_bytes())
+{
+}
+
+sender::~sender() { finish(clock::now()); }
+
+void sender::start()
+{
+    d_closing = false;
+    d_abort = false;
+    d_heap_damaged = false;
+    d_attempts = 0;
+    d_io.restart();
+    d_running = true;
+    try {
+        d_thread = std::thread(&sender::run, this);
+    } catch (...) {
+        d_running = false;
+        throw;
+    }
+}
+
+void sender::finish(clock::time_point deadline)
+{
+    if (d_thread.joinable()) {
+        d_closing = true;
+        wake();
+        {
+            std::unique_lock<std::mutex> lock(d_mutex);
+            d_ended.wait_until(lock, deadline, [this] { return !d_running; });
+        }
+        d_abort = true;
+        wake();
+        d_thread.join();
+    }
+    ring_cursor end = d_tail;
+    while (end.count < d_ring.published())
+        d_ring.advance_packet(end);
+    if (end.count != d_tail.count) {
+        settle(end, false);
+        d_log.failed(ETIMEDOUT, end.count - d_tail.count, clock::now());
+    }
+    d_log.flush(clock::now(), true);
+}
+
+void sender::wake() noexcept
+{
+    // non-blocking; it can only fail when it is signalled already
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written =
+        write(d_wakeup.native_handle(), &one, sizeof one);
+}
+
+void sender::set_rate(double bytes_per_second)
+{
+    d_rate = bytes_per_second;
+    wake();
+}
+
+void sender::run()
+{
+    try {
+        const auto warning = prepare_sender_thread(d_options.cpu);
+        if (!warning.empty())
+            d_log.warn(warning, clock::now());
+        d_pacer_rate = d_rate;
+        d_pacer.set_rate(d_pacer_rate, clock::now());
+        watch_wakeup();
+        pump();
+        d_io.run();
+    } catch (const std::exception& e) {
+        // only memory or descriptors can have run out; finish() counts what is left
+        d_log.warn(std::string("the sender thread ended: ") + e.what(), clock::now());
+    }
+    const std::lock_guard<std::mutex> lock(d_mutex);
+    d_running = false;
+    d_ended.notify_all();
+}
+
+void sender::watch_wakeup()
+{
+    // still waiting after a stop and a start
+    if (std::exchange(d_watching, true))
+        return;
+    d_wakeup.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                        [this](const boost::system::error_code& error) {
+                            d_watching = false;
+                            if (error)
+                                return;
+                            std::uint64_t count;
+                            [[maybe_unused]] const auto got =
+                                read(d_wakeup.native_handle(), &count, sizeof count);
+                            watch_wakeup();
+                            pump();
+                        });
+}
+
+// Sends until there is nothing to do or something to wait for.
+void sender::pump()
+{
+    while (!d_abort.load(std::memory_order_relaxed)) {
+        if (d_pacer_rate != d_rate)
+            d_pacer.set_rate(d_pacer_rate = d_rate, clock::now());
+        const std::uint64_t queued = d_ring.published() - d_tail.count;
+        const std::size_t waiting =
+            static_cast<std::size_t>(queued) * d_ring.slot_bytes();
+        if (!queued) {
+            if (sleep())
+                return;
+            continue;
+        }
+        std::size_t allowance = static_cast<std::size_t>(-1);
+        if (!d_pacer.unlimited()) {
+            const auto now = clock::now();
+            if (std::exchange(d_idle, false))
+                d_pacer.resume(now);
+            allowance = d_pacer.allowance(waiting, now);
+            if (!allowance)
+                return wait_until(d_pacer.next(waiting, now));
+        }
+        const std::size_t n = collect(allowance);
+        if (!n)
+            continue; // no packets, only ends of heaps
+        const auto result = d_transport.send(d_batch.data(), n);
+        if (result.sent)
+            messages_sent(result.sent);
+        if (result.error && !message_failed(result.error))
+            return;
+    }
+    d_io.stop();
+}
+
+// False if there is something to do after all.
+bool sender::sleep()
+{
+    d_ring.sender_sleeps.announce();
+    if (d_ring.published() != d_tail.count || d_closing || d_abort) {
+        d_ring.sender_sleeps.withdraw();
+        if (d_closing && d_ring.published() == d_tail.count)
+            d_abort = true; // everything is sent
+        return false;
+    }
+    if (!d_log.quiet())
+        d_log.succeeded(clock::now());
+    d_idle = true;
+    return true;
+}
+
+void sender::wait_until(clock::time_point time)
+{
+    d_timer.expires_at(time);
+    d_timer.async_wait([this](const boost::system::error_code& error) {
+        if (!error)
+            pump();
+    });
+}
+
+void sender::wait_writable()
+{
+    if (std::exchange(d_writable_pending, true))
+        return;
+    d_transport.async_wait_writable([this] {
+        d_writable_pending = false;
+        pump();
+    });
+}
+
+} // namespace spead
+} // namespace gr

@@ -1,0 +1,127 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_SENDER_H
+#define INCLUDED_SPEAD_CORE_SENDER_H
+
+#include "counters.h"
+#include "pacer.h"
+#include "packet_ring.h"
+#include "transport.h"
+#include "trouble_log.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <condition_variable>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace gr {
+namespace spead {
+
+struct sender_options {
+    double rate = 0; //!< bytes per second, 0 = unlimited
+    std::size_t burst_bytes = 65536;
+    bool gso = true;
+    int cpu = -1; //!< the thread is pinned to it, -1 = not pinned
+};
+
+/*!
+ * \brief The thread that takes packets from the ring and sends them, at the pace.
+ *
+ * Equal packets that lie one after the other leave as one message, across heaps, and
+ * several messages in one system call. Whatever the network does, the thread goes on: it
+ * waits, tries again or gives a message up, and counts.
+ */
+class sender
+{
+public:
+    using clock = std::chrono::steady_clock;
+
+    //! \p space is called, on the sender's thread, when the packer waits and there is
+    //! room again; \p log gets at most one line a second.
+    sender(boost::asio::io_context& io,
+           packet_ring& ring,
+           transport& out,
+           sender_counters& counters,
+           const sender_options& options,
+           std::function<void()> space,
+           trouble_log::output log);
+    ~sender();
+
+    void start(); //!< throws std::system_error if there is no thread to be had
+
+    //! Sends what is left until \p deadline; what is left then is dropped and counted.
+    void finish(clock::time_point deadline);
+
+    void wake() noexcept; //!< there are packets; from any thread
+    void set_rate(double bytes_per_second);
+    double rate() const { return d_rate.load(std::memory_order_relaxed); }
+    bool gso() const { return d_gso.load(std::memory_order_relaxed); }
+
+private:
+    void run();
+    void prepare_thread();
+    void watch_wakeup();
+    void pump();
+    bool sleep();
+    void wait_until(clock::time_point time);
+    void wait_writable();
+
+    std::size_t collect(std::size_t allowance);
+    message next_message(ring_cursor& at, std::uint64_t end, std::size_t allowance) const;
+    void settle(ring_cursor end, bool sent);
+    void messages_sent(std::size_t n);
+    bool message_failed(int error);
+    void give_up_message(int error);
+    void refusal_proved();
+
+    boost::asio::io_context& d_io;
+    packet_ring& d_ring;
+    transport& d_transport;
+    sender_counters& d_counters;
+    const sender_options d_options;
+    const std::function<void()> d_on_space;
+    trouble_log d_log;
+
+    boost::asio::steady_timer d_timer;
+    boost::asio::posix::stream_descriptor d_wakeup; // an eventfd
+    std::thread d_thread;
+    std::atomic<double> d_rate;
+    std::atomic<bool> d_gso;
+    std::atomic<bool> d_closing{ false };
+    std::atomic<bool> d_abort{ false };
+    std::mutex d_mutex;
+    std::condition_variable d_ended;
+    bool d_running = false; // under the mutex
+
+    // on the thread only
+    pacer d_pacer;
+    double d_pacer_rate = 0;
+    ring_cursor d_tail; // the next packet to send
+    std::array<message, transport::max_messages> d_batch{};
+    std::array<ring_cursor, transport::max_messages> d_batch_ends{};
+    bool d_watching = false;         // the event is waited for
+    bool d_writable_pending = false; // the socket is waited for
+    bool d_idle = false;
+    bool d_heap_damaged = false;
+    // the message at the tail and its troubles
+    unsigned d_attempts = 0;
+    clock::time_point d_first_attempt{};
+    std::uint64_t d_singly_until = 0; // ring count up to which packets go one by one
+    bool d_refusal_open = false;      // is it the segmentation that is refused?
+    unsigned d_refusals = 0;          // of segmented sends, in a row
+};
+
+} // namespace spead
+} // namespace gr
+
+#endif /* INCLUDED_SPEAD_CORE_SENDER_H */

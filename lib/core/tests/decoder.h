@@ -1,0 +1,143 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// A SPEAD decoder of its own, written from the standard and not from the encoder.
+
+#ifndef INCLUDED_SPEAD_CORE_TESTS_DECODER_H
+#define INCLUDED_SPEAD_CORE_TESTS_DECODER_H
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using bytes = std::vector<std::uint8_t>;
+
+struct pointer {
+    bool immediate;
+    std::uint64_t id;
+    std::uint64_t value;
+};
+
+struct packet {
+    std::vector<pointer> pointers;
+    bytes payload;
+
+    std::optional<std::uint64_t> find(std::uint64_t id) const
+    {
+        for (const auto& p : pointers)
+            if (p.id == id && p.immediate)
+                return p.value;
+        return std::nullopt;
+    }
+    std::uint64_t get(std::uint64_t id) const { return find(id).value(); }
+};
+
+inline std::uint64_t big_endian(const std::uint8_t* at, unsigned n)
+{
+    std::uint64_t value = 0;
+    for (unsigned i = 0; i < n; ++i)
+        value = value << 8 | at[i];
+    return value;
+}
+
+inline packet decode(const bytes& datagram)
+{
+    const unsigned address_bits = datagram.at(3) * 8u;
+    if (big_endian(datagram.data(), 2) != 0x5304 || datagram[2] + datagram[3] != 8 ||
+        big_endian(&datagram[4], 2) != 0)
+        throw std::runtime_error("not a SPEAD packet");
+    const auto items = big_endian(&datagram[6], 2);
+    packet decoded;
+    for (std::uint64_t i = 0; i < items; ++i) {
+        const auto word = big_endian(&datagram.at(8 + 8 * i), 8);
+        const auto mask = (std::uint64_t{ 1 } << address_bits) - 1;
+        decoded.pointers.push_back(
+            { word >> 63 == 1, word << 1 >> 1 >> address_bits, word & mask });
+    }
+    decoded.payload.assign(datagram.begin() + static_cast<long>(8 + 8 * items),
+                           datagram.end());
+    if (decoded.payload.size() != decoded.get(4))
+        throw std::runtime_error("payload length is wrong");
+    return decoded;
+}
+
+struct heap {
+    bytes payload;
+    std::vector<pointer> pointers;
+    std::uint64_t counter = 0;
+    std::size_t packets = 0;
+
+    std::uint64_t immediate(std::uint64_t id) const
+    {
+        return packet{ pointers, {} }.get(id);
+    }
+    bool is_stop() const { return packet{ pointers, {} }.find(6) == 2u; }
+    // an addressed item reaches to the next address, or to the end
+    std::optional<bytes> content(std::uint64_t id) const
+    {
+        for (const auto& p : pointers) {
+            if (p.immediate || p.id != id)
+                continue;
+            std::uint64_t end = payload.size();
+            for (const auto& other : pointers)
+                if (!other.immediate && other.value > p.value && other.value < end)
+                    end = other.value;
+                else if (!other.immediate && other.value == p.value && other.id == 0)
+                    end = p.value;
+            return bytes(payload.begin() + static_cast<long>(p.value),
+                         payload.begin() + static_cast<long>(end));
+        }
+        return std::nullopt;
+    }
+};
+
+//! Whole heaps in the order in which they came; as a receiver, leaves out a heap that is
+//! not whole when the next one begins.
+inline std::vector<heap> reassemble(const std::vector<bytes>& datagrams)
+{
+    std::vector<heap> heaps;
+    heap h;
+    std::uint64_t length = 0;
+    for (const auto& datagram : datagrams) {
+        const auto p = decode(datagram);
+        if (p.get(3) == 0) {
+            h = heap();
+            h.counter = p.get(1);
+            length = p.get(2);
+        }
+        if (p.get(1) != h.counter || p.get(2) != length || p.get(3) != h.payload.size())
+            throw std::runtime_error("a packet does not follow the one before");
+        h.payload.insert(h.payload.end(), p.payload.begin(), p.payload.end());
+        ++h.packets;
+        for (const auto& q : p.pointers) {
+            bool known = q.id == 0 && q.immediate;
+            for (const auto& k : h.pointers)
+                known = known || (k.id == q.id && k.value == q.value);
+            if (!known)
+                h.pointers.push_back(q);
+        }
+        if (h.payload.size() == length)
+            heaps.push_back(h);
+    }
+    return heaps;
+}
+
+inline std::string to_hex(const bytes& data)
+{
+    static const char digits[] = "0123456789abcdef";
+    std::string text;
+    for (const auto b : data) {
+        text += digits[b >> 4];
+        text += digits[b & 15];
+    }
+    return text;
+}
+
+#endif /* INCLUDED_SPEAD_CORE_TESTS_DECODER_H */

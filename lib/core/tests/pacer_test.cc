@@ -1,0 +1,122 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "pacer.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <random>
+
+using namespace gr::spead;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr std::size_t burst = 65536;
+constexpr std::size_t packet = 1472;
+constexpr std::size_t plenty = 1 << 20;
+
+// A sender whose thread wakes up late, against a clock that only this test moves.
+struct simulation {
+    pacer::time_point now{ seconds(1000) };
+    pacer p{ burst, packet };
+    double sent = 0;
+    std::size_t longest = 0;
+
+    explicit simulation(double rate) { p.set_rate(rate, now); }
+
+    template <typename lateness>
+    void run(pacer::time_point::duration time, lateness&& late)
+    {
+        const auto end = now + time;
+        while (now < end) {
+            const auto n = p.allowance(plenty, now) / packet * packet;
+            if (n) {
+                p.sent(n);
+                sent += static_cast<double>(n);
+                longest = std::max(longest, n);
+            } else {
+                now = p.next(plenty, now) + late();
+            }
+        }
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(pacing)
+
+BOOST_AUTO_TEST_CASE(no_rate_is_no_limit)
+{
+    pacer p(burst, packet);
+    p.set_rate(0, pacer::time_point{ seconds(1) });
+    p.sent(1 << 30);
+    BOOST_CHECK_EQUAL(p.allowance(1 << 30, pacer::time_point{ seconds(1) }),
+                      static_cast<std::size_t>(-1));
+}
+
+BOOST_AUTO_TEST_CASE(long_run_rate_is_exact_though_the_thread_is_late)
+{
+    std::mt19937 random(3);
+    std::uniform_int_distribution<int> late(0, 20);
+    for (const double rate : { 1e6, 1e7, 1e8, 1e9 }) {
+        simulation s(rate);
+        s.run(seconds(10), [&] { return microseconds(late(random)); });
+        BOOST_CHECK_CLOSE(s.sent, 10 * rate, 0.1 + 100 * burst / (10 * rate));
+        BOOST_CHECK_LE(s.longest, burst);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(catching_up_after_a_stall_is_limited)
+{
+    const double rate = 1e8;
+    simulation s(rate);
+    const auto on_time = [] { return microseconds(0); };
+    s.run(seconds(1), on_time);
+    s.now += milliseconds(100); // the network took nothing for so long
+    const double before = s.sent;
+    s.run(seconds(1), on_time);
+    BOOST_CHECK_LE(s.sent - before, 1.05 * rate + 2 * burst);
+    BOOST_CHECK_GE(s.sent - before, 1.04 * rate);
+    s.run(seconds(4), on_time); // 0.1 s at 5 % take 2 s
+    BOOST_CHECK_CLOSE(s.sent, 6.1 * rate, 0.1);
+}
+
+BOOST_AUTO_TEST_CASE(an_idle_time_is_not_caught_up)
+{
+    const double rate = 1e8;
+    simulation s(rate);
+    s.now += seconds(5);
+    s.p.resume(s.now);
+    s.run(seconds(1), [] { return microseconds(0); });
+    BOOST_CHECK_CLOSE(s.sent, rate, 0.1);
+}
+
+BOOST_AUTO_TEST_CASE(a_packet_larger_than_the_burst_still_goes)
+{
+    pacer p(1, 9000);
+    const pacer::time_point start{ seconds(1) };
+    p.set_rate(9000, start);
+    BOOST_CHECK_EQUAL(p.allowance(9000, start), 9000u);
+    p.sent(9000);
+    BOOST_CHECK_EQUAL(p.allowance(9000, start), 0u);
+    BOOST_CHECK(p.next(9000, start) == start + seconds(1));
+    BOOST_CHECK_EQUAL(p.allowance(9000, start + seconds(1)), 9000u);
+}
+
+BOOST_AUTO_TEST_CASE(a_rate_of_nearly_nothing_does_not_overflow_the_clock)
+{
+    pacer p(burst, packet);
+    const pacer::time_point start{ seconds(1) };
+    p.set_rate(1e-300, start);
+    p.sent(2 * burst);
+    BOOST_CHECK(p.next(packet, start) == start + seconds(3600));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,86 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// A network that does what the test says, errno by errno.
+
+#ifndef INCLUDED_SPEAD_CORE_TESTS_SCRIPTED_TRANSPORT_H
+#define INCLUDED_SPEAD_CORE_TESTS_SCRIPTED_TRANSPORT_H
+
+#include "decoder.h"
+#include "transport.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <deque>
+
+struct scripted_transport : gr::spead::transport {
+    //! What becomes of the next sends: messages that go, then an error or 0.
+    struct step {
+        std::size_t messages;
+        int error;
+    };
+
+    boost::asio::io_context& io;
+    std::deque<step> script;          // then everything goes
+    int refuse_segmented = 0;         // this error for each segmented message
+    std::size_t refusals_left = 1000; // so often
+    std::vector<bytes> datagrams;     // what went
+    std::vector<std::size_t> runs;    // packets in each message that went
+    std::size_t sends = 0;
+    std::size_t writable_waits = 0;
+
+    explicit scripted_transport(boost::asio::io_context& context) : io(context) {}
+
+    gr::spead::send_result send(const gr::spead::message* messages,
+                                std::size_t n) noexcept override
+    {
+        ++sends;
+        step now{ n, 0 };
+        if (!script.empty()) {
+            now = script.front();
+            script.pop_front();
+        }
+        for (std::size_t i = 0; i < std::min(n, now.messages); ++i) {
+            if (messages[i].segmented() && refuse_segmented && refusals_left) {
+                if (i == 0)
+                    --refusals_left;
+                return { i, i ? 0 : refuse_segmented };
+            }
+            take(messages[i]);
+        }
+        // the error of a message behind others is lost, as with sendmmsg
+        if (now.messages >= n)
+            return { n, 0 };
+        return now.messages ? gr::spead::send_result{ now.messages, 0 }
+                            : gr::spead::send_result{ 0, now.error };
+    }
+
+    void async_wait_writable(std::function<void()> handler) override
+    {
+        ++writable_waits;
+        boost::asio::post(io, std::move(handler));
+    }
+
+    std::size_t take_icmp_errors() noexcept override { return 0; }
+
+private:
+    void take(const gr::spead::message& m)
+    {
+        const auto* at = reinterpret_cast<const std::uint8_t*>(m.data);
+        runs.push_back(0);
+        for (std::size_t offset = 0; offset < m.bytes; offset += m.packet_bytes) {
+            const auto* begin = at + offset;
+            datagrams.emplace_back(begin,
+                                   begin + std::min(m.packet_bytes, m.bytes - offset));
+            ++runs.back();
+        }
+    }
+};
+
+#endif /* INCLUDED_SPEAD_CORE_TESTS_SCRIPTED_TRANSPORT_H */

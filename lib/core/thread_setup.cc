@@ -1,0 +1,51 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "thread_setup.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+
+namespace gr {
+namespace spead {
+
+int configured_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)); }
+
+std::string prepare_sender_thread(int cpu)
+{
+    pthread_setname_np(pthread_self(), "spead-send");
+    // the default of 50 us would be longer than a packet at a gigabit
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    if (cpu < 0)
+        return "";
+
+    const auto cpus = static_cast<std::size_t>(configured_cpus());
+    const auto bytes = CPU_ALLOC_SIZE(cpus);
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
+        CPU_ALLOC(cpus), [](cpu_set_t* s) { CPU_FREE(s); });
+    if (!set)
+        return "affinity: no memory";
+    const auto wanted = static_cast<std::size_t>(cpu);
+    CPU_ZERO_S(bytes, set.get());
+    CPU_SET_S(wanted, bytes, set.get());
+    const int error = pthread_setaffinity_np(pthread_self(), bytes, set.get());
+    // read back: what was asked for is not always what is in force
+    const bool read = pthread_getaffinity_np(pthread_self(), bytes, set.get()) == 0;
+    if (!error && read && CPU_COUNT_S(bytes, set.get()) == 1 &&
+        CPU_ISSET_S(wanted, bytes, set.get()))
+        return "";
+    return "the sender thread is not pinned to CPU " + std::to_string(cpu) +
+           (error ? std::string(": ") + std::strerror(error) : "");
+}
+
+} // namespace spead
+} // namespace gr

@@ -1,0 +1,30 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_THREAD_SETUP_H
+#define INCLUDED_SPEAD_CORE_THREAD_SETUP_H
+
+#include <string>
+
+namespace gr {
+namespace spead {
+
+//! How many CPUs this machine has, whether or not this process may use them.
+int configured_cpus();
+
+/*!
+ * \brief Names the calling thread "spead-send", pins it to \p cpu unless that is -1, and
+ * makes its timers exact.
+ *
+ * Returns a warning if the kernel did not pin it as asked, otherwise nothing.
+ */
+std::string prepare_sender_thread(int cpu);
+
+} // namespace spead
+} // namespace gr
+
+#endif /* INCLUDED_SPEAD_CORE_THREAD_SETUP_H */

@@ -1,0 +1,59 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_TRANSPORT_H
+#define INCLUDED_SPEAD_CORE_TRANSPORT_H
+
+#include <cstddef>
+#include <functional>
+
+namespace gr {
+namespace spead {
+
+//! Packets that lie one after the other in memory: all of one size, the last one at most.
+struct message {
+    const std::byte* data;
+    std::size_t bytes;
+    std::size_t packet_bytes;
+
+    bool segmented() const { return bytes > packet_bytes; }
+};
+
+struct send_result {
+    std::size_t sent; //!< how many messages are gone
+    int error;        //!< errno of the one after them, 0 if it was not tried
+};
+
+/*!
+ * \brief The way out, as the sender sees it: sends, and says what the system said.
+ */
+class transport
+{
+public:
+    static constexpr std::size_t max_messages = 8;  //!< in one send()
+    static constexpr std::size_t max_segments = 64; //!< packets in a message
+    //! Bytes of a segmented message. With its headers (8 UDP, 40 IPv6, 18 Ethernet with
+    //! VLAN) it must be shorter than 65536, what a device segments as a rule (its
+    //! gso_max_size): the kernel cuts a longer one itself, at a fraction of the speed.
+    static constexpr std::size_t max_segmented_bytes = 65535 - 8 - 40 - 18;
+
+    virtual ~transport() = default;
+
+    //! Sends up to max_messages messages; never waits.
+    virtual send_result send(const message* messages, std::size_t n) noexcept = 0;
+
+    //! Calls \p handler, on the thread of the sender, when the next send() may succeed.
+    virtual void async_wait_writable(std::function<void()> handler) = 0;
+
+    //! ICMP errors that have come in since the last call.
+    virtual std::size_t take_icmp_errors() noexcept = 0;
+};
+
+} // namespace spead
+} // namespace gr
+
+#endif /* INCLUDED_SPEAD_CORE_TRANSPORT_H */

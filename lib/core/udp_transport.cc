@@ -1,0 +1,257 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "parameter_error.h"
+#include "udp_transport.h"
+#include "wire.h"
+
+#include <linux/errqueue.h>
+#include <net/if.h>
+#include <netinet/udp.h>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/multicast.hpp>
+
+#include <system_error>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+// Linux 4.18; older C libraries do not name it
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
+
+namespace gr {
+namespace spead {
+
+namespace {
+
+// Room for the messages of one send(), with what the kernel adds to each.
+constexpr int default_send_buffer = 2 << 20;
+
+std::string to_text(const endpoint& to)
+{
+    const bool v6 = to.host.find(':') != std::string::npos;
+    return "\"" + (v6 ? "[" + to.host + "]" : to.host) + ":" + std::to_string(to.port) +
+           "\"";
+}
+
+boost::asio::ip::udp::endpoint resolve(boost::asio::io_context& io, const endpoint& to)
+{
+    boost::system::error_code error;
+    boost::asio::ip::udp::resolver resolver(io);
+    const auto found = resolver.resolve(to.host, std::to_string(to.port), error);
+    if (error || found.empty())
+        throw parameter_error("destinations",
+                              to_text(to),
+                              "a host that can be looked up (" + error.message() + ")");
+    // a datagram cannot try one address after the other, and receivers are on IPv4
+    const auto v4 = std::find_if(found.begin(), found.end(), [](const auto& entry) {
+        return entry.endpoint().protocol() == boost::asio::ip::udp::v4();
+    });
+    return v4 != found.end() ? v4->endpoint() : found.begin()->endpoint();
+}
+
+} // namespace
+
+udp_transport::udp_transport(boost::asio::io_context& io,
+                             const endpoint& to,
+                             const socket_options& options)
+    : d_socket(io), d_remote(resolve(io, to))
+{
+    boost::system::error_code error;
+    d_socket.open(d_remote.protocol(), error);
+    if (error)
+        throw std::runtime_error("spead.sink: no socket for " + to_text(to) + ": " +
+                                 error.message());
+    configure(options);
+    d_socket.connect(d_remote, error);
+    if (error)
+        throw std::runtime_error("spead.sink: no way to " + to_text(to) + ": " +
+                                 error.message());
+    d_socket.non_blocking(true);
+}
+
+void udp_transport::configure(const socket_options& options)
+{
+    if (!options.interface.empty())
+        choose_interface(options.interface);
+    const bool multicast = d_remote.address().is_multicast();
+    if (ipv6()) {
+        set_option(IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO, "path MTU");
+        set_option(IPPROTO_IPV6, IPV6_RECVERR, 1, "error reports");
+        if (options.dscp)
+            set_option(IPPROTO_IPV6, IPV6_TCLASS, options.dscp << 2, "dscp");
+    } else {
+        set_option(IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO, "path MTU");
+        // without it, packets that this host drops count as sent
+        set_option(IPPROTO_IP, IP_RECVERR, 1, "error reports");
+        if (options.dscp)
+            set_option(IPPROTO_IP, IP_TOS, options.dscp << 2, "dscp");
+    }
+    if (multicast) {
+        d_socket.set_option(boost::asio::ip::multicast::hops(options.ttl));
+        d_socket.set_option(
+            boost::asio::ip::multicast::enable_loopback(options.loopback));
+    }
+    set_send_buffer(options.send_buffer);
+}
+
+// Multicast leaves by the interface; other packets are bound to it, or to its address.
+void udp_transport::choose_interface(const std::string& interface)
+{
+    const auto refuse = [&](const std::string& why) {
+        throw parameter_error("interface",
+                              "\"" + interface + "\"",
+                              "the name or an address of an interface of this host (" +
+                                  why + ")");
+    };
+    boost::system::error_code error;
+    const auto address = boost::asio::ip::make_address(interface, error);
+    if (!error) {
+        if (address.is_v6() != ipv6())
+            refuse("not of the same IP version as the destination");
+        d_socket.bind(udp::endpoint(address, 0), error);
+        if (error)
+            refuse(error.message());
+        if (d_remote.address().is_multicast() && !ipv6())
+            d_socket.set_option(
+                boost::asio::ip::multicast::outbound_interface(address.to_v4()));
+        return;
+    }
+    const unsigned index = if_nametoindex(interface.c_str());
+    if (!index)
+        refuse(std::strerror(errno));
+    if (!d_remote.address().is_multicast()) {
+        if (setsockopt(d_socket.native_handle(),
+                       SOL_SOCKET,
+                       SO_BINDTODEVICE,
+                       interface.c_str(),
+                       static_cast<socklen_t>(interface.size())) != 0)
+            refuse(std::strerror(errno));
+    } else if (ipv6()) {
+        d_socket.set_option(boost::asio::ip::multicast::outbound_interface(index));
+    } else {
+        ip_mreqn by_index{};
+        by_index.imr_ifindex = static_cast<int>(index);
+        if (setsockopt(d_socket.native_handle(),
+                       IPPROTO_IP,
+                       IP_MULTICAST_IF,
+                       &by_index,
+                       sizeof by_index) != 0)
+            refuse(std::strerror(errno));
+    }
+}
+
+void udp_transport::set_send_buffer(int bytes)
+{
+    const int wanted = bytes ? bytes : default_send_buffer;
+    const int fd = d_socket.native_handle();
+    const auto set = [&](int name) {
+        return setsockopt(fd, SOL_SOCKET, name, &wanted, sizeof wanted) == 0;
+    };
+    const auto granted = [&] {
+        int value = 0;
+        socklen_t size = sizeof value;
+        getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &value, &size);
+        return value / 2; // the kernel doubles it, for its own use
+    };
+    set(SO_SNDBUF);
+    if (granted() < wanted)
+        set(SO_SNDBUFFORCE); // with CAP_NET_ADMIN beyond the limit
+    if (bytes && granted() < wanted)
+        d_warnings.push_back(
+            "socket_buffer = " + std::to_string(bytes) + " became " +
+            std::to_string(granted()) +
+            "; to allow it: sysctl -w net.core.wmem_max=" + std::to_string(bytes));
+}
+
+void udp_transport::set_option(int level, int name, int value, const std::string& what)
+{
+    if (setsockopt(d_socket.native_handle(), level, name, &value, sizeof value) != 0)
+        d_warnings.push_back(what + " could not be set: " + std::strerror(errno));
+}
+
+std::size_t udp_transport::max_packet_bytes() const
+{
+    constexpr int udp_header = 8;
+    constexpr int ipv4_header = 20;
+    constexpr int ipv6_header = 40;
+    const int headers = udp_header + (ipv6() ? ipv6_header : ipv4_header);
+    auto& socket = const_cast<udp::socket&>(d_socket); // native_handle() is not const
+    int mtu = 0;
+    socklen_t size = sizeof mtu;
+    const int failed =
+        ipv6() ? getsockopt(socket.native_handle(), IPPROTO_IPV6, IPV6_MTU, &mtu, &size)
+               : getsockopt(socket.native_handle(), IPPROTO_IP, IP_MTU, &mtu, &size);
+    if (failed || mtu <= headers)
+        return wire::max_datagram_bytes;
+    return std::min(static_cast<std::size_t>(mtu - headers), wire::max_datagram_bytes);
+}
+
+send_result udp_transport::send(const message* messages, std::size_t n) noexcept
+{
+    for (std::size_t i = 0; i < n; ++i) {
+        auto& header = d_headers[i].msg_hdr;
+        d_pieces[i] = { const_cast<std::byte*>(messages[i].data), messages[i].bytes };
+        header.msg_iov = &d_pieces[i];
+        header.msg_iovlen = 1;
+        header.msg_control = nullptr;
+        header.msg_controllen = 0;
+        if (messages[i].segmented()) {
+            header.msg_control = &d_segment_sizes[i];
+            header.msg_controllen = sizeof d_segment_sizes[i];
+            cmsghdr* control = CMSG_FIRSTHDR(&header);
+            control->cmsg_level = IPPROTO_UDP;
+            control->cmsg_type = UDP_SEGMENT;
+            control->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
+            const auto size = static_cast<std::uint16_t>(messages[i].packet_bytes);
+            std::memcpy(CMSG_DATA(control), &size, sizeof size);
+        }
+    }
+    const int sent =
+        sendmmsg(d_socket.native_handle(), d_headers.data(), static_cast<unsigned>(n), 0);
+    return sent < 0 ? send_result{ 0, errno }
+                    : send_result{ static_cast<std::size_t>(sent), 0 };
+}
+
+void udp_transport::async_wait_writable(std::function<void()> handler)
+{
+    d_socket.async_wait(
+        udp::socket::wait_write,
+        [handler = std::move(handler)](const boost::system::error_code& error) {
+            if (!error)
+                handler();
+        });
+}
+
+// Left in their queue, they would make the socket seem ready for ever.
+std::size_t udp_transport::take_icmp_errors() noexcept
+{
+    std::size_t taken = 0;
+    for (;;) {
+        alignas(cmsghdr) std::array<unsigned char, 512> control;
+        msghdr header{};
+        header.msg_control = control.data();
+        header.msg_controllen = control.size();
+        if (recvmsg(d_socket.native_handle(), &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+            return taken;
+        for (auto* c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c)) {
+            if (!(c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR) &&
+                !(c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVERR))
+                continue;
+            sock_extended_err error;
+            std::memcpy(&error, CMSG_DATA(c), sizeof error);
+            if (error.ee_origin == SO_EE_ORIGIN_ICMP ||
+                error.ee_origin == SO_EE_ORIGIN_ICMP6)
+                ++taken;
+        }
+    }
+}
+
+} // namespace spead
+} // namespace gr

@@ -1,0 +1,16 @@
+# Copyright 2026 The gr-spead authors
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""SPEAD: streams of samples to radio astronomy's receivers, over UDP.
+
+sink(destinations, heap_samples=8192, ...) is the block; timestamp() and samples() say
+what its heaps hold.
+"""
+
+# the base classes of the block
+from gnuradio import gr as _gr  # noqa: F401
+
+from .spead_python import item, samples, sink, timestamp
+
+__all__ = ["item", "samples", "sink", "timestamp"]

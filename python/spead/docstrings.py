@@ -1,0 +1,108 @@
+# Copyright 2026 The gr-spead authors
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""docstrings.py INCLUDE_DIR OUTPUT: Python's docstrings out of the C++ headers.
+
+One text serves both languages: the comments of sink.h and item.h.
+"""
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+
+def plain(comment):
+    """The text of a comment, without its marks and its Doxygen commands."""
+    text = re.sub(r"^\s*(\*|//!<?) ?", "", comment, flags=re.M)
+    text = re.sub(r"\\(ingroup \w+|brief|details) ?", "", text)
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def one_line(comment):
+    return " ".join(plain(comment).split())
+
+
+def options(header):
+    """Name -> text of each field of sink_options, in order."""
+    body = re.search(r"struct SPEAD_API sink_options \{(.*?)\n\};", header, re.S)[1]
+    field = r"((?: *//!.*\n)+) *[\w:<>]+(?:<[\w:]+>)? (\w+) = "
+    return {name: one_line(text) for text, name in re.findall(field, body)}
+
+
+def stats(header):
+    """Name -> text of each field of sink_stats, in order."""
+    body = re.search(r"struct SPEAD_API sink_stats \{(.*?)\n\};", header, re.S)[1]
+    field = r"(\w+)(?: = \w+)?; *//!< (.*)"
+    return {name: text.strip() for name, text in re.findall(field, body)}
+
+
+def block_comment(header, declaration):
+    """The comment in front of a declaration."""
+    end = header.index(declaration)
+    return header[header.rindex("/*!", 0, end) + 3 : header.rindex("*/", 0, end)]
+
+
+def params(comment):
+    """Summary, and name -> text of each param of a comment."""
+    summary, *rest = re.split(r"\\param ", plain(comment))
+    return summary.strip(), {
+        name: " ".join(text.split()) for name, text in (p.split(" ", 1) for p in rest)
+    }
+
+
+def parameter_list(parameters):
+    return "\n".join(
+        textwrap.fill(
+            f"{name}: {text}",
+            width=80,
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+        )
+        for name, text in parameters.items()
+    )
+
+
+def docstrings(include):
+    """Name -> docstring of everything that the Python package exports."""
+    header = (include / "sink.h").read_text()
+    items = (include / "item.h").read_text()
+    counters = stats(header)
+    _, destination = params(block_comment(header, "static sptr make("))
+    destination.pop("options")
+
+    docs = {"item": plain(block_comment(items, "struct item {"))}
+    for name in ("timestamp", "samples"):
+        summary, parameters = params(block_comment(items, f"{name}(std::int64_t id"))
+        docs[name] = f"{summary}\n\n{parameter_list(parameters)}"
+    docs["sink"] = "\n\n".join(
+        [
+            plain(block_comment(header, "class SPEAD_API sink ")),
+            "Parameters:",
+            parameter_list({**destination, **options(header)}),
+        ]
+    )
+    docs["stats"] = "\n\n".join(
+        [
+            plain(block_comment(header, "struct SPEAD_API sink_stats")),
+            parameter_list(counters),
+        ]
+    )
+    docs["set_rate"] = one_line(re.search(r"(//!.*)\n.*void set_rate", header)[1])
+    for name in ("rate", "packet_size"):
+        docs[name] = re.search(rf" {name}\(\) const = 0; *//!< (.*)", header)[1]
+    docs.update(counters)
+    return docs
+
+
+def main():
+    include, output = map(Path, sys.argv[1:])
+    lines = ["// made from the C++ headers by docstrings.py", "namespace doc {"]
+    for name, text in docstrings(include).items():
+        lines.append(f'constexpr const char* {name} = R"doc({text})doc";')
+    lines.append("} // namespace doc\n")
+    output.write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

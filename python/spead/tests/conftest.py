@@ -1,0 +1,179 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Receivers and flow graphs that the tests share."""
+
+import socket
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import spead2
+import spead2.recv
+import spead2.send
+from gnuradio import gr, spead
+
+BOUND = 30  # seconds; no wait is longer, and no good run comes near it
+SO_RCVBUFFORCE = 33  # as root, beyond net.core.rmem_max
+RECEIVE_BUFFER = 128 << 20
+
+
+def noise(n, seed=1):
+    return np.random.default_rng(seed).integers(-128, 128, n, dtype=np.int8)
+
+
+def bound_socket(address="127.0.0.1"):
+    """A UDP socket on a free port with room for what a test sends."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_DGRAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER)
+    except PermissionError:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+    sock.bind((address, 0))
+    sock.settimeout(BOUND)
+    return sock
+
+
+def destination(sock):
+    host, port = sock.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+class source(gr.sync_block):
+    """A source of int8 samples, much faster than a list of numbers."""
+
+    def __init__(self, samples, repeat=False):
+        gr.sync_block.__init__(self, "samples", None, [np.int8])
+        self.samples = samples
+        self.repeat = repeat
+        self.at = 0
+        self.most = 0  # room for so many samples in one call
+
+    def start(self):
+        self.at = self.most = 0
+        return True
+
+    def work(self, _, outputs):
+        self.most = max(self.most, len(outputs[0]))
+        if self.repeat:
+            self.at %= len(self.samples)
+        part = self.samples[self.at : self.at + len(outputs[0])]
+        outputs[0][: len(part)] = part
+        self.at += len(part)
+        return len(part) or -1  # -1: done
+
+
+def run(sink, *blocks_before):
+    """Run a chain of blocks into the sink to its end."""
+    graph = gr.top_block()
+    graph.connect(*blocks_before, sink)
+    graph.start()
+    wait(graph)
+
+
+def wait(graph):
+    """Wait for the end of a flow graph, but not for ever."""
+    waiter = threading.Thread(target=graph.wait, daemon=True)
+    waiter.start()
+    waiter.join(BOUND)
+    assert not waiter.is_alive(), "the flow graph did not end"
+
+
+def send(sock, samples, **options):
+    """Send samples to a socket; the sink, for its counters."""
+    sink = spead.sink(destination(sock), **options)
+    run(sink, source(samples))
+    return sink
+
+
+class Running:
+    """A flow graph of an endless source and a sink, while it runs."""
+
+    def __init__(self, to, **options):
+        self.sink = spead.sink(to, **options)
+        self.graph = gr.top_block()
+        # kept: the flow graph does not keep blocks that are written in Python
+        self.source = source(noise(100000), repeat=True)
+        self.graph.connect(self.source, self.sink)
+
+    def __enter__(self):
+        self.graph.start()
+        return self.sink
+
+    def __exit__(self, *_):
+        self.graph.stop()
+        wait(self.graph)
+
+
+def datagrams(sock, count):
+    """So many datagrams from a socket, and no more than that."""
+    received = [sock.recv(65536) for _ in range(count)]
+    sock.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        sock.recv(65536)
+    sock.settimeout(BOUND)
+    return received
+
+
+class Receiver:
+    """spead2, as in its tutorial; goes on after the end of a stream."""
+
+    def __init__(self, sock, **config):
+        config.setdefault("max_heaps", 4)
+        self.stream = spead2.recv.Stream(
+            spead2.ThreadPool(),
+            spead2.recv.StreamConfig(stop_on_stop_item=False, **config),
+            spead2.recv.RingStreamConfig(heaps=1024),
+        )
+        self.stream.add_udp_reader(socket=sock, max_size=65536)
+        self.items = spead2.ItemGroup()
+
+    def until_end(self):
+        """The heaps up to the end of the stream, with that one's counter."""
+        guard = threading.Timer(BOUND, self.stream.stop)
+        guard.start()
+        heaps = []
+        for heap in self.stream:
+            if heap.is_end_of_stream():
+                guard.cancel()
+                return SimpleNamespace(heaps=heaps, end=heap.cnt)
+            self.items.update(heap)
+            heaps.append(
+                SimpleNamespace(
+                    cnt=heap.cnt,
+                    timestamp=self.items["timestamp"].value,
+                    samples=np.array(self.items["adc_samples"].value),
+                )
+            )
+        raise AssertionError(f"no end of stream after {len(heaps)} heaps")
+
+
+def balanced(stats):
+    return (
+        stats["samples_in"]
+        == stats["samples_sent"] + stats["samples_dropped"] + stats["samples_pending"]
+    )
+
+
+def eventually(condition):
+    """Wait for a condition that nobody signals."""
+    pause = threading.Event()
+    end = time.monotonic() + BOUND
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        pause.wait(0.002)
+
+
+@pytest.fixture
+def sock():
+    with bound_socket() as s:
+        yield s
+
+
+@pytest.fixture
+def receiver(sock):
+    receiver = Receiver(sock)
+    yield receiver
+    receiver.stream.stop()

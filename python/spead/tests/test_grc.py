@@ -1,0 +1,369 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The block in GNU Radio Companion: the same options, limits and words."""
+
+import ast
+import json
+import os
+import re
+import select
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import grc_lint
+import numpy as np
+import pytest
+import spead2
+import spead2.recv
+from gnuradio import spead
+
+ROOT = Path(__file__).resolve().parents[3]
+DESCRIPTION = ROOT / "grc" / "spead_sink.block.yml"
+EXAMPLE = ROOT / "examples" / "spead_noise.grc"
+
+ESSENTIALS = ["destinations", "heap_samples"]
+
+# What a field is called in Python, where that is not its name in GRC.
+IN_PYTHON = {
+    "timestamp_id": "items",
+    "timestamp_name": "items",
+    "samples_id": "items",
+    "samples_name": "items",
+    "sender_affinity": "affinity",
+}
+
+
+def case(field, value, **others):
+    """A value in a field, and others that make it possible or not."""
+    return pytest.param(field, {field: value, **others}, id=f"{field}={value}")
+
+
+REFUSED = [
+    case("destinations", ""),
+    case("destinations", "localhost"),
+    case("destinations", "localhost:"),
+    case("destinations", "localhost:http"),
+    case("destinations", "localhost:0"),
+    case("destinations", "localhost:65536"),
+    case("destinations", ":7148"),
+    case("destinations", "[]:7148"),
+    case("destinations", "[localhost]:7148"),
+    case("destinations", "::1:7148"),
+    case("destinations", "[::1:7148"),
+    case("destinations", "local host:7148"),
+    case("destinations", "localhost:7148,localhost:7149"),
+    case("heap_samples", "0"),
+    case("heap_samples", "2**32 + 1"),
+    case("max_packet_size", "-1"),
+    case("max_packet_size", "79"),
+    case("max_packet_size", "63", descriptors="none"),
+    case("max_packet_size", "55", descriptors="none", items="samples"),
+    case("max_packet_size", "56", descriptors="none", items="samples"),
+    case("max_packet_size", "65508"),
+    case("heap_address_bits", "44"),
+    case("heap_id_start", "-1"),
+    case("heap_id_start", "2**40"),
+    case("heap_id_start", "2**48", heap_address_bits="48"),
+    case("heap_id_step", "0"),
+    case("heap_id_step", "2**40"),
+    case("heap_id_step", "2**48", heap_address_bits="48"),
+    case("timestamp_id", "0x15"),
+    case("timestamp_id", "2**23"),
+    case("timestamp_id", "2**15", heap_address_bits="48"),
+    case("timestamp_id", "0x3300"),
+    case("timestamp_name", ""),
+    case("timestamp_name", "adc_samples"),
+    case("samples_id", "0x15"),
+    case("samples_id", "2**23", items="samples"),
+    case("samples_id", "2**15", heap_address_bits="48"),
+    case("samples_id", "0x1600"),
+    case("samples_name", "", items="samples"),
+    case("samples_name", "timestamp"),
+    case("descriptors", "last_heap"),
+    case("timestamp_start", "-1"),
+    case("timestamp_start", "2**40"),
+    case("timestamp_start", "2**48", heap_address_bits="48"),
+    case("timestamp_step", "-1"),
+    case("timestamp_step", "2**40"),
+    case("timestamp_step", "2**48", heap_address_bits="48"),
+    case("rate", "-1"),
+    case("rate", "float('nan')"),
+    case("rate", "float('inf')"),
+    case("burst_size", "0"),
+    case("burst_size", "2**30 + 1"),
+    case("when_full", "wait"),
+    case("buffer_size", "-1"),
+    case("buffer_size", "4096"),
+    case("buffer_size", "65536", when_full="drop", heap_samples="65536"),
+    case("tail", "cut"),
+    case("stop_timeout", "-0.1"),
+    case("stop_timeout", "3601"),
+    case("ttl", "-1"),
+    case("ttl", "256"),
+    case("socket_buffer", "-1"),
+    case("socket_buffer", "2**30 + 1"),
+    case("dscp", "-1"),
+    case("dscp", "64"),
+    case("sender_affinity", "-2"),
+]
+
+# At the very limits, and none of them a default.
+ACCEPTED = [
+    case("destinations", "[::1]:1"),
+    case("destinations", "127.0.0.1:65535"),
+    case("heap_samples", "1"),
+    case("heap_samples", "2**32"),
+    case("max_packet_size", "0"),
+    case("max_packet_size", "80"),
+    case("max_packet_size", "64", descriptors="none"),
+    case(
+        "max_packet_size", "56", descriptors="none", items="samples", send_stop="False"
+    ),
+    case("max_packet_size", "65507"),
+    case("heap_address_bits", "48"),
+    case("heap_id_start", "0"),
+    case("heap_id_start", "2**40 - 1"),
+    case("heap_id_start", "2**48 - 1", heap_address_bits="48"),
+    case("heap_id_step", "2**40 - 1"),
+    case("heap_id_step", "2**48 - 1", heap_address_bits="48"),
+    case("items", "samples, timestamp"),
+    case("items", "samples"),
+    case("timestamp_id", "0x16"),
+    case("timestamp_id", "2**23 - 1"),
+    case("timestamp_id", "2**15 - 1", heap_address_bits="48"),
+    case("timestamp_name", "t"),
+    case("samples_id", "0x16"),
+    case("samples_id", "2**23 - 1"),
+    case("samples_id", "0x1600", items="samples"),
+    case("samples_name", "timestamp", items="samples"),
+    case("descriptors", "none"),
+    case("pad_packets", "False"),
+    case("timestamp_start", "2**40 - 1"),
+    case("timestamp_step", "0"),
+    case("timestamp_step", "2**40 - 1"),
+    case("rate", "1e6"),
+    case("burst_size", "1"),
+    case("burst_size", "2**30"),
+    case("when_full", "drop"),
+    case("buffer_size", "65536"),
+    case("tail", "pad"),
+    case("tail", "drop"),
+    case("send_stop", "False"),
+    case("stop_timeout", "0"),
+    case("stop_timeout", "3600"),
+    case("interface", "lo"),
+    case("ttl", "0"),
+    case("ttl", "255"),
+    case("loopback", "False"),
+    case("socket_buffer", "2**30"),
+    case("dscp", "63"),
+    case("gso", "False"),
+    case("sender_affinity", "0"),
+]
+
+
+@pytest.fixture(scope="module")
+def platform():
+    return grc_lint.load_platform(DESCRIPTION.parent)
+
+
+@pytest.fixture
+def sink(platform):
+    """Makes a block with some fields filled in, the way a user does."""
+    return lambda **fields: grc_lint.make_block(platform, "spead_sink", **fields)
+
+
+@pytest.fixture
+def noise(platform):
+    return grc_lint.load_flow_graph(platform, EXAMPLE)
+
+
+def arguments(block):
+    """What the generated program will pass to spead.sink, by name."""
+    name, sources = grc_lint.call(block.templates.render("make"))
+    assert name == "spead.sink"
+    return {key: eval(source, {"spead": spead}) for key, source in sources.items()}
+
+
+def plain(text):
+    return " ".join(text.split())
+
+
+def documented(thing):
+    """What a docstring says of each parameter."""
+    found = re.findall(r"^(\w+): (.*?)(?=^\S|\Z)", thing.__doc__, re.S | re.M)
+    return {name: plain(text) for name, text in found}
+
+
+def documentation_of(field):
+    """What Python's docstrings, and so the C++ headers, say of a field."""
+    if IN_PYTHON.get(field) == "items":
+        item, parameter = field.split("_")
+        return documented(getattr(spead, item))[parameter]
+    return documented(spead.sink)[IN_PYTHON.get(field, field)]
+
+
+def python_defaults():
+    """The arguments of spead.sink that have a default, out of its signature."""
+    signature = spead.sink.__init__.__doc__.splitlines()[0]
+    spec = ast.parse(f"def {signature}: ...").body[0].args
+    optional = spec.args[-len(spec.defaults) :] + spec.kwonlyargs
+    return {
+        argument.arg: eval(ast.unparse(default), {"spead": spead})
+        for argument, default in zip(
+            optional, spec.defaults + spec.kw_defaults, strict=True
+        )
+    }
+
+
+def test_the_description_follows_the_schema():
+    assert grc_lint.schema_errors(DESCRIPTION) == []
+
+
+def test_the_block_is_valid_as_it_comes(sink):
+    assert grc_lint.block_errors(sink()) == []
+
+
+def test_the_block_has_every_option_and_its_default(sink):
+    found = arguments(sink())
+    del found["destinations"]
+    assert found == python_defaults()
+
+
+def test_the_block_makes_a_sink(sink):
+    assert isinstance(spead.sink(**arguments(sink())), spead.sink)
+
+
+def test_every_callback_is_a_method_of_the_sink(sink):
+    for callback in sink().templates.render("callbacks"):
+        method, values = re.fullmatch(r"(\w+)\((.+)\)", callback).groups()
+        getattr(spead.sink(**arguments(sink())), method)(eval(values))
+
+
+def test_the_items_keep_their_order(sink):
+    block = sink(items="samples, timestamp", samples_id="0x4300", timestamp_name="t")
+    assert arguments(block)["items"] == [
+        spead.samples(id=0x4300),
+        spead.timestamp(name="t"),
+    ]
+
+
+def test_a_timestamp_step_left_blank_is_that_of_the_heap(sink):
+    block = sink(timestamp_step="")
+    assert grc_lint.block_errors(block) == []
+    assert arguments(block)["timestamp_step"] is None
+
+
+def test_an_ipv6_address_is_a_destination(sink):
+    assert grc_lint.block_errors(sink(destinations="[::1]:7148")) == []
+
+
+@pytest.mark.parametrize("field", ["heap_samples", "timestamp_step", "dscp"])
+def test_a_fraction_is_no_integer(sink, field):
+    block = sink(**{field: "1.5"})
+    assert grc_lint.block_errors(block) != []
+    with pytest.raises(TypeError):
+        spead.sink(**arguments(block))
+
+
+@pytest.mark.parametrize(("field", "fields"), REFUSED)
+def test_grc_refuses(sink, field, fields):
+    errors = grc_lint.block_errors(sink(**fields))
+    assert any(field in error for error in errors)
+
+
+@pytest.mark.parametrize(("field", "fields"), REFUSED)
+def test_the_sink_refuses(sink, field, fields):
+    refused = arguments(sink(**fields))
+    with pytest.raises(ValueError, match=IN_PYTHON.get(field, field)):
+        spead.sink(**refused)
+
+
+@pytest.mark.parametrize(("field", "fields"), ACCEPTED)
+def test_grc_and_the_sink_accept(sink, field, fields):
+    block = sink(**fields)
+    assert grc_lint.block_errors(block) == []
+    spead.sink(**arguments(block))
+
+
+def test_the_canvas_shows_the_essentials(sink):
+    shown = [key for key, param in sink().params.items() if param.hide == "none"]
+    assert shown == ESSENTIALS
+
+
+@pytest.mark.parametrize(("field", "fields"), ACCEPTED)
+def test_the_canvas_shows_what_was_changed(sink, field, fields):
+    assert sink(**fields).params[field].hide == "none"
+
+
+def test_the_documentation_is_that_of_the_headers(sink):
+    block = sink()
+    about_the_sink, _, _ = spead.sink.__doc__.partition("Parameters:")
+    about_fields = [
+        f"{data['label']}: {documentation_of(data['id'])}"
+        for data in block.parameters_data
+        if "label" in data  # GRC's own have none
+    ]
+    expected = plain(" ".join([about_the_sink, *about_fields]))
+    assert plain(block.documentation[""]) == expected
+
+
+def test_the_example_is_valid(noise):
+    assert grc_lint.flow_graph_errors(noise) == []
+
+
+def test_the_example_runs_and_every_sample_arrives(tmp_path):
+    """Through grcc and without a screen, as in a script."""
+    blocks = {"GRC_BLOCKS_PATH": str(DESCRIPTION.parent)}
+    subprocess.run(
+        [shutil.which("grcc"), "-o", tmp_path, EXAMPLE],
+        env=os.environ | blocks,
+        check=True,
+        timeout=60,
+    )
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+        udp.bind(("127.0.0.1", 0))
+        stream = spead2.recv.Stream(spead2.ThreadPool())
+        stream.add_udp_reader(socket=udp)
+        command = [
+            *(sys.executable, tmp_path / "spead_noise.py"),
+            *("--destination", f"127.0.0.1:{udp.getsockname()[1]}"),
+            *("--sample-rate", "1M", "--duration", "0.5"),
+        ]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+            try:
+                timestamps, samples = receive(stream)
+                output, _ = program.communicate(timeout=30)
+            finally:
+                program.kill()
+                stream.stop()
+
+    assert program.returncode == 0
+    assert timestamps == list(range(0, 500_000, 8192))
+    assert len(samples) == 500_000
+    spectrum = np.abs(np.fft.rfft(samples))
+    assert np.argmax(spectrum[1:]) + 1 == 500_000 / 8
+    assert 19 < np.std(samples) < 22
+
+    (line,) = (row for row in output.splitlines() if row.startswith("SPEAD_STATS "))
+    stats = json.loads(line.removeprefix("SPEAD_STATS "))
+    assert stats["samples_in"] == stats["samples_sent"] == 500_000
+
+
+def receive(stream):
+    """All heaps up to the end of the stream, unless 30 s pass without one."""
+    items = spead2.ItemGroup()
+    timestamps, samples = [], []
+    while select.select([stream.fd], [], [], 30)[0]:
+        try:
+            items.update(stream.get_nowait())
+        except spead2.Stopped:
+            return timestamps, np.concatenate(samples)
+        timestamps.append(int(items["timestamp"].value))
+        samples.append(items["adc_samples"].value)
+    raise TimeoutError(f"nothing came after {len(timestamps)} heaps")

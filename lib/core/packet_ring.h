@@ -126,14 +126,13 @@ public:
     sleep_flag packer_waits;
 
 private:
-    struct unmap {
-        std::size_t bytes;
+    struct release_memory {
         void operator()(std::byte* arena) const;
     };
 
     const std::size_t d_slots;
     const std::size_t d_slot_bytes;
-    std::unique_ptr<std::byte[], unmap> d_arena;
+    std::unique_ptr<std::byte[], release_memory> d_arena;
     std::vector<packet_info> d_info;
     std::atomic<std::size_t> d_limit;
     // each index has a cache line of its own, since two threads write them

@@ -1,0 +1,191 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""network_scenarios.py SCENARIO FAR_NAMESPACE: what test_faults.py runs in a namespace.
+
+Sends to 10.77.0.2, which is the other end of a veth pair, in FAR_NAMESPACE.
+"""
+
+import ctypes
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+
+from conftest import BOUND, Running, balanced, eventually, noise, run, source
+from gnuradio import spead
+
+FAR_HOST = "10.77.0.2"
+CLONE_NEWNET = 0x40000000
+
+
+def tool(*args):
+    subprocess.run(args, check=True, timeout=BOUND)
+
+
+def shape(rate, burst, limit):
+    """Let the near device send at no more than this rate."""
+    queue = ["tbf", "rate", rate, "burst", burst, "limit", limit]
+    tool("tc", "qdisc", "add", "dev", "v0", "root", *queue)
+
+
+def listen(namespace, group=None):
+    """A socket in the other namespace; it stays there when this process comes back."""
+    setns = ctypes.CDLL(None, use_errno=True).setns
+    with open("/proc/self/ns/net") as here, open(f"/run/netns/{namespace}") as there:
+        assert setns(there.fileno(), CLONE_NEWNET) == 0
+        try:
+            sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            sock.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
+            sock.bind((group or FAR_HOST, 7148))
+            if group:
+                membership = socket.inet_aton(group) + socket.inet_aton(FAR_HOST)
+                sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
+        finally:
+            assert setns(here.fileno(), CLONE_NEWNET) == 0
+    sock.settimeout(BOUND)
+    return sock
+
+
+def heap_counters(sock, until):
+    """Counters of one-packet heaps as they come, up to that of the last."""
+    counters = []
+    while not counters or counters[-1] < until:
+        counters.append(int.from_bytes(sock.recv(65536)[11:16], "big"))
+    return counters
+
+
+def interface_down_and_up(far):
+    sock = listen(far)
+    with Running(f"{FAR_HOST}:7148", heap_samples=1000, rate=2e6) as sink:
+        sock.recv(65536)
+        tool("ip", "link", "set", "v0", "down")
+        eventually(lambda: sink.heaps_dropped() > 100)
+        tool("ip", "link", "set", "v0", "up")
+        sent = sink.heaps_sent()
+        eventually(lambda: sink.heaps_sent() > sent + 100)
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_pending"] == 0
+    assert stats["send_errors"]["ENETUNREACH"] > 0
+    return stats
+
+
+def full_queue(far):
+    """The queue of the device overflows: ENOBUFS, which costs time but no packet.
+
+    Without segmented sends: of those a queue may drop a part and not say so.
+    """
+    shape("80mbit", "10kb", "30kb")
+    sock = listen(far)
+    options = {"gso": False, "stop_timeout": 20, "descriptors": "none"}
+    sink = spead.sink(f"{FAR_HOST}:7148", 1000, **options)
+    run(sink, source(noise(2_000_000)))
+    stats = sink.stats()
+    assert stats["send_errors"]["ENOBUFS"] > 0
+    assert stats["packets_dropped"] == 0
+    assert heap_counters(sock, 2001) == list(range(1, 2002))
+    return stats
+
+
+def blocked_network(far):
+    """A queue that takes everything and lets nothing out."""
+    shape("8bit", "2kb", "100mb")
+    timeout = 0.5
+    running = Running(f"{FAR_HOST}:7148", stop_timeout=timeout)
+    with running as sink:
+        eventually(lambda: sink.stats()["send_errors"].get("EAGAIN", 0) > 0)
+        taken = -1
+
+        def stuck():
+            nonlocal taken
+            before, taken = taken, sink.samples_in()
+            return before == taken
+
+        eventually(stuck)
+        begin = time.monotonic()
+    took = time.monotonic() - begin
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_pending"] == 0
+    assert stats["samples_dropped"] > 0
+    return {**stats, "stop_took": took, "stop_timeout": timeout}
+
+
+def refused_packet_size(size, **options):
+    try:
+        spead.sink(f"{FAR_HOST}:7148", max_packet_size=size, **options)
+    except ValueError as error:
+        return str(error)
+    raise AssertionError("it was not refused")
+
+
+def packet_larger_than_mtu(far):
+    message = refused_packet_size(1473)
+    assert "max_packet_size = 1473" in message
+    assert "80 to 1472" in message
+    return {}
+
+
+def mtu_of_the_path(far):
+    assert (
+        spead.sink(f"{FAR_HOST}:7148", 100000, max_packet_size=0).packet_size() <= 1472
+    )
+    tool("ip", "link", "set", "v0", "mtu", "9000")
+    packet = spead.sink(f"{FAR_HOST}:7148", 10**6, max_packet_size=0).packet_size()
+    assert 8900 < packet <= 8972
+    return {"packet": packet}
+
+
+def firewall(far):
+    rule = "add table ip t; add chain ip t o { type filter hook output priority 0; };"
+    drop = f"add rule ip t o ip daddr {FAR_HOST} drop"
+    sock = listen(far)
+    with Running(f"{FAR_HOST}:7148", heap_samples=1000, rate=2e6) as sink:
+        sock.recv(65536)
+        tool("nft", rule + drop)
+        eventually(lambda: sink.heaps_dropped() > 100)
+        tool("nft", "delete table ip t")
+        sent = sink.heaps_sent()
+        eventually(lambda: sink.heaps_sent() > sent + 100)
+    stats = sink.stats()
+    assert stats["send_errors"]["EPERM"] > 0
+    assert balanced(stats)
+    assert stats["samples_pending"] == 0
+    return stats
+
+
+def multicast(far):
+    group = "239.77.0.1"
+    sock = listen(far, group)
+    sock.setsockopt(socket.IPPROTO_IP, 12, 1)  # IP_RECVTTL
+    for interface in ("v0", "10.77.0.1"):
+        run(
+            spead.sink(f"{group}:7148", 1000, interface=interface, ttl=3),
+            source(noise(1000)),
+        )
+        _, ancillary, _, sender = sock.recvmsg(2000, 1024)
+        ttl = [data[0] for _, kind, data in ancillary if kind == socket.IP_TTL]
+        assert ttl == [3]
+        assert sender[0] == "10.77.0.1"
+        sock.recv(2000)  # the end of the stream
+    return {}
+
+
+def device_that_cuts(far):
+    """Segmented sends over a device that must cut them: every packet arrives."""
+    tool("ethtool", "-K", "v0", "tx-udp-segmentation", "off")
+    sock = listen(far)
+    sink = spead.sink(f"{FAR_HOST}:7148", 1000, rate=50e6, descriptors="none")
+    run(sink, source(noise(2_000_000)))
+    assert heap_counters(sock, 2001) == list(range(1, 2002))
+    return sink.stats()
+
+
+if __name__ == "__main__":
+    scenario, far_namespace = sys.argv[1:]
+    report = globals()[scenario](far_namespace)
+    # blocks that are still there must not hold up the end of the process
+    print(json.dumps({"ok": True, **report}), flush=True)
+    os._exit(0)

@@ -1,0 +1,133 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Networks that misbehave: the stream runs on, and everything is counted."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import BOUND, Running, balanced, bound_socket, eventually, noise, send
+
+HERE = Path(__file__).parent
+NEEDS_NAMESPACES = pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("ip") is None,
+    reason="needs root and iproute2, for a network namespace of its own",
+)
+
+
+def closed_port():
+    with bound_socket() as sock:
+        return sock.getsockname()[1]
+
+
+def counter_of(datagram):
+    return int.from_bytes(datagram[11:16], "big")
+
+
+def test_receivers_come_and_go():
+    """Heaps of one packet, so that each datagram is a heap."""
+    port = closed_port()
+    with Running(f"127.0.0.1:{port}", heap_samples=1000, rate=2e6) as sink:
+        eventually(lambda: sink.icmp_errors() > 0)
+
+        sock = bound_socket()
+        sock.close()
+        listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        listener.bind(("127.0.0.1", port))
+        listener.settimeout(BOUND)
+        counters = [counter_of(listener.recv(2000)) for _ in range(1000)]
+        assert counters == list(range(counters[0], counters[0] + 1000))
+        listener.close()
+
+        errors, sent = sink.icmp_errors(), sink.heaps_sent()
+        eventually(lambda: sink.icmp_errors() > errors)
+        eventually(lambda: sink.heaps_sent() > sent + 1000)
+        assert sink.stats()["send_errors"]["ECONNREFUSED"] > 0
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_pending"] == 0
+
+
+def test_a_refusing_receiver_costs_no_heap():
+    """Each heap is handed to the kernel although nobody ever listens."""
+    sink = Running(f"127.0.0.1:{closed_port()}", heap_samples=1000, rate=2e6)
+    with sink as running:
+        eventually(lambda: running.heaps_sent() > 2000)
+    assert running.heaps_dropped() <= 1  # the one that stop() cut off
+
+
+@pytest.mark.parametrize("when_full", ["block", "drop"])
+def test_stop_does_not_wait_for_a_network_that_takes_nothing(sock, when_full):
+    """A pace of nearly nothing is a network that is blocked."""
+    with Running("127.0.0.1:9", rate=1, stop_timeout=0.1, when_full=when_full) as sink:
+        eventually(lambda: sink.samples_pending() > 0)
+    stats = sink.stats()
+    assert stats["samples_pending"] == 0
+    assert balanced(stats)
+    assert stats["samples_dropped"] > 0
+
+
+def test_nothing_is_lost_without_gso(sock):
+    sink = send(sock, noise(1_000_000), gso=False)
+    assert sink.stats()["gso"] is False
+    assert sink.samples_sent() == 1_000_000
+
+
+class Namespaces:
+    """Two network namespaces with a veth pair between them."""
+
+    def __init__(self):
+        self.near, self.far = (f"spead-{end}-{os.getpid()}" for end in ("tx", "rx"))
+
+    def __enter__(self):
+        for name in (self.near, self.far):
+            self.ip("netns", "add", name)
+        peer = ["peer", "name", "v1", "netns", self.far]
+        self.ip("-n", self.near, "link", "add", "v0", "type", "veth", *peer)
+        for name, device, host in ((self.near, "v0", 1), (self.far, "v1", 2)):
+            self.ip("-n", name, "addr", "add", f"10.77.0.{host}/24", "dev", device)
+            self.ip("-n", name, "link", "set", device, "up")
+        return self
+
+    def __exit__(self, *_):
+        for name in (self.near, self.far):
+            self.ip("netns", "del", name)
+
+    def ip(self, *args):
+        subprocess.run(["ip", *args], check=True, timeout=BOUND)
+
+    def run_scenario(self, name):
+        """Run a function of network_scenarios.py inside; what it reports."""
+        script = HERE / "network_scenarios.py"
+        done = subprocess.run(
+            ["ip", "netns", "exec", self.near, sys.executable, script, name, self.far],
+            check=True,
+            timeout=2 * BOUND,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        return json.loads(done.stdout.splitlines()[-1])
+
+
+@NEEDS_NAMESPACES
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "interface_down_and_up",
+        "full_queue",
+        "blocked_network",
+        "packet_larger_than_mtu",
+        "mtu_of_the_path",
+        "firewall",
+        "multicast",
+        "device_that_cuts",
+    ],
+)
+def test_network(scenario):
+    with Namespaces() as namespaces:
+        assert namespaces.run_scenario(scenario)["ok"]

@@ -1,0 +1,70 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is installed works where it is, without ldconfig."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = Path(os.environ.get("GR_SPEAD_BUILD", ROOT / "build"))
+
+PROGRAM = """
+#include <gnuradio/spead/sink.h>
+#include <gnuradio/top_block.h>
+
+int main()
+{
+    gr::spead::sink_options options;
+    options.max_packet_size = 8972;
+    auto sink = gr::spead::sink::make("127.0.0.1:9", options);
+    return sink->stats().samples_in != 0 || sink->packet_size() != 8192 + 56;
+}
+"""
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.18)
+project(user LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 17)
+find_package(gnuradio-spead REQUIRED)
+add_executable(user user.cc)
+target_link_libraries(user gnuradio::gnuradio-spead)
+"""
+
+
+def run(*command, **options):
+    subprocess.run(command, check=True, timeout=120, **options)
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    prefix = tmp_path_factory.mktemp("prefix")
+    run("cmake", "--install", BUILD, "--prefix", prefix, stdout=subprocess.DEVNULL)
+    return prefix
+
+
+def test_the_python_package_imports(prefix):
+    (package,) = prefix.glob("lib/python3*/*-packages")
+    code = "from gnuradio import gr, spead; print(spead.sink('127.0.0.1:9').stats())"
+    env = {**os.environ, "PYTHONPATH": str(package)}
+    env.pop("LD_LIBRARY_PATH", None)
+    run(sys.executable, "-c", code, env=env, stdout=subprocess.DEVNULL)
+
+
+def test_block_and_examples_are_there(prefix):
+    share = prefix / "share" / "gnuradio"
+    assert (share / "grc" / "blocks" / "spead_sink.block.yml").is_file()
+    examples = {path.name for path in (share / "examples" / "spead").iterdir()}
+    assert examples == {"receive.py", "send_recording.py", "spead_noise.grc"}
+
+
+def test_a_cpp_program_builds_against_it(prefix, tmp_path):
+    (tmp_path / "user.cc").write_text(PROGRAM)
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    build = tmp_path / "build"
+    run("cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", build)
+    run(build / "user")

@@ -11,7 +11,6 @@ import socket
 import sys
 import time
 
-import numpy as np
 import spead2
 import spead2.recv
 
@@ -40,85 +39,6 @@ class Continuity:
             else:
                 self.missing += (ahead - 1) // self.step
         self.last = timestamp
-
-
-class Spectrogram:
-    """Spectra at even distances, in bounded memory, with ever less work per sample.
-
-    When there is no room for another spectrum, every second one is dropped, and the
-    distance doubles.
-    """
-
-    FFT_SIZE = 1024
-    SPECTRA = 8192  # 16 MiB
-    ROWS = 512  # of the picture, each the mean of the spectra in its time
-
-    def __init__(self):
-        # Here, so that a missing matplotlib is noticed before the first sample.
-        from matplotlib.figure import Figure
-
-        self.figure = Figure(figsize=(10, 6), layout="constrained")
-        self.power = None
-        self.position = 0  # samples seen
-        self.due = 0  # where the next spectrum starts
-
-    def add(self, samples):
-        if self.power is None:
-            self._allocate(min(self.FFT_SIZE, len(samples)))
-        size = len(self.window)
-        self.due = max(self.due, self.position)  # no spectrum spans two heaps
-        while self.due + size <= self.position + len(samples):
-            while self.due >= self.SPECTRA * self.distance:
-                self._drop_every_second()
-            index = self.due // self.distance
-            start = self.due - self.position
-            spectrum = np.fft.rfft(samples[start : start + size] * self.window)
-            self.power[index] = np.abs(spectrum) ** 2
-            self.due = (index + 1) * self.distance
-        self.position += len(samples)
-
-    def _allocate(self, size):
-        self.window = np.hanning(size + 2)[1:-1]
-        self.distance = size
-        self.power = np.full((self.SPECTRA, size // 2 + 1), np.nan, np.float32)
-
-    def _drop_every_second(self):
-        half = self.SPECTRA // 2
-        self.power[:half] = self.power[::2]
-        self.power[half:] = np.nan
-        self.distance *= 2
-
-    def levels(self):
-        """Rows of dB over time, 0 being a sine of full scale, and a row's samples."""
-        if self.power is None:
-            return np.full((1, 1), np.nan), 1
-        used = min(-(-self.position // self.distance), self.SPECTRA)
-        group = -(-used // self.ROWS)
-        rows = self.SPECTRA // group
-        power = self.power[: rows * group].reshape(rows, group, -1)
-        power = np.ma.masked_invalid(power).mean(axis=1).filled(np.nan)
-        full_scale = (128 * self.window.sum() / 2) ** 2
-        levels = 10 * np.log10(power / full_scale + 1e-15)
-        return levels[: -(-used // group)], group * self.distance
-
-    def save(self, path, sample_rate=None):
-        axes = self.figure.add_subplot()
-        if sample_rate:
-            axes.set(xlabel="time / s", ylabel="frequency / MHz")
-            time_unit, top = sample_rate, sample_rate / 2e6
-        else:
-            axes.set(xlabel="sample", ylabel="frequency / sample rate")
-            time_unit, top = 1, 0.5
-        levels, row_samples = self.levels()
-        image = axes.imshow(
-            levels.T,
-            origin="lower",
-            aspect="auto",
-            extent=(0, len(levels) * row_samples / time_unit, 0, top),
-        )
-        axes.set_xlim(0, max(self.position, 1) / time_unit)
-        self.figure.colorbar(image, label="power / dB of full scale")
-        self.figure.savefig(path, dpi=120)
 
 
 def bound_socket(address, port):
@@ -227,7 +147,12 @@ class Receiver:
         self.begin = self.end = self.reported = time.monotonic()
         self.reported_samples = 0
         self.file = open(args.save, "wb") if args.save else None  # noqa: SIM115
-        self.spectrogram = Spectrogram() if args.spectrogram else None
+        self.spectrogram = None
+        if args.spectrogram:
+            # Here, for receivers without matplotlib and without a picture.
+            from spectrogram import Spectrogram
+
+            self.spectrogram = Spectrogram()
 
     @property
     def heaps(self):

@@ -87,10 +87,12 @@ void sender::finish(clock::time_point deadline)
     ring_cursor end = d_tail;
     while (end.count < d_ring.published())
         d_ring.advance_packet(end);
-    if (end.count != d_tail.count) {
-        settle(end, false);
-        d_log.failed(ETIMEDOUT, end.count - d_tail.count, clock::now());
-    }
+    const auto lost_before = d_counters.packets_dropped.get();
+    settle(end, false);
+    if (const auto lost = d_counters.packets_dropped.get() - lost_before)
+        d_log.warn("stopped before everything was sent: " + std::to_string(lost) +
+                       " packets were lost",
+                   clock::now());
     d_log.flush(clock::now(), true);
 }
 

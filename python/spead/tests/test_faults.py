@@ -62,9 +62,10 @@ def test_a_refusing_receiver_costs_no_heap():
 
 
 @pytest.mark.parametrize("when_full", ["block", "drop"])
-def test_stop_does_not_wait_for_a_network_that_takes_nothing(sock, when_full):
+def test_stop_does_not_wait_for_a_network_that_takes_nothing(when_full):
     """A pace of nearly nothing is a network that is blocked."""
-    with Running("127.0.0.1:9", rate=1, stop_timeout=0.1, when_full=when_full) as sink:
+    pace = {"rate": 1, "burst_size": 1, "stop_timeout": 0.1}
+    with Running("127.0.0.1:9", when_full=when_full, **pace) as sink:
         eventually(lambda: sink.samples_pending() > 0)
     stats = sink.stats()
     assert stats["samples_pending"] == 0

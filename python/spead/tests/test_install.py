@@ -58,7 +58,7 @@ def test_block_and_examples_are_there(prefix):
     share = prefix / "share" / "gnuradio"
     assert (share / "grc" / "blocks" / "spead_sink.block.yml").is_file()
     examples = {path.name for path in (share / "examples" / "spead").iterdir()}
-    assert examples == {"receive.py", "send_recording.py", "spead_noise.grc"}
+    assert {"receive.py", "send_recording.py", "spead_noise.grc"} < examples
 
 
 def test_a_cpp_program_builds_against_it(prefix, tmp_path):

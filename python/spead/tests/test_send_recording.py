@@ -1,0 +1,84 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The example sender: recordings arrive as they were made."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import BOUND, destination, noise
+
+SEND = Path(__file__).resolve().parents[3] / "examples" / "send_recording.py"
+
+
+def send(path, sock, *options):
+    command = [sys.executable, SEND, path, destination(sock), *map(str, options)]
+    return subprocess.run(
+        command, timeout=BOUND, capture_output=True, text=True, check=False
+    )
+
+
+def received(receiver):
+    heaps = receiver.until_end().heaps
+    return heaps, np.concatenate([heap.samples for heap in heaps])
+
+
+def test_a_recording_behind_a_header_is_sent_again(sock, receiver, tmp_path):
+    """As the recordings of the packetisers of Effelsberg: DADA, int8."""
+    samples = noise(28672)
+    path = tmp_path / "recording.dada"
+    path.write_bytes(b"HDR_VERSION 1.0\n".ljust(4096, b"\0") + samples.tobytes())
+    first = 526398652416
+    summary = tmp_path / "stats.json"
+    options = {
+        "--skip-header": 4096,
+        "--heap-samples": 4096,
+        "--heap-address-bits": 48,
+        "--timestamp-start": first,
+        "--timestamp-step": 4096,
+        "--max-packet-size": 8972,
+        "--json": summary,
+    }
+    done = send(path, sock, *(part for option in options.items() for part in option))
+    assert done.returncode == 0, done.stderr
+    heaps, got = received(receiver)
+    assert [heap.timestamp for heap in heaps] == [first + 4096 * i for i in range(7)]
+    np.testing.assert_array_equal(got, samples)
+    assert json.loads(summary.read_text())["samples_sent"] == len(samples)
+
+
+def test_offset_binary_becomes_int8_and_is_looped(sock, receiver, tmp_path):
+    """As the recordings of RTL-SDR dongles: unsigned, 128 being zero."""
+    recording = np.arange(256, dtype=np.uint8).repeat(100)
+    path = tmp_path / "recording.bin"
+    path.write_bytes(recording.tobytes())
+    done = send(path, sock, "--unsigned", "--total-bytes", 1_000_000)
+    assert done.returncode == 0, done.stderr
+    _, got = received(receiver)
+    expected = (recording.astype(np.int16) - 128).astype(np.int8)
+    np.testing.assert_array_equal(got, np.resize(expected, 1_000_000))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--skip-header", 100], "nothing after a header of 100"),
+        (["--heap-samples", 0], "spead.sink: heap_samples = 0"),
+    ],
+)
+def test_mistakes_are_one_line(sock, tmp_path, options, message):
+    path = tmp_path / "recording.bin"
+    path.write_bytes(bytes(100))
+    done = send(path, sock, *options)
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_missing_file_is_named(sock, tmp_path):
+    done = send(tmp_path / "nothing.bin", sock)
+    assert done.returncode != 0
+    assert "nothing.bin" in done.stderr

@@ -9,6 +9,7 @@
 #include "udp_transport.h"
 #include "wire.h"
 
+#include <ifaddrs.h>
 #include <linux/errqueue.h>
 #include <net/if.h>
 #include <netinet/udp.h>
@@ -54,6 +55,24 @@ boost::asio::ip::udp::endpoint resolve(boost::asio::io_context& io, const endpoi
         return entry.endpoint().protocol() == boost::asio::ip::udp::v4();
     });
     return v4 != found.end() ? v4->endpoint() : found.begin()->endpoint();
+}
+
+// 0 if no interface has this address
+unsigned interface_index(const boost::asio::ip::address_v6& address)
+{
+    ifaddrs* all = nullptr;
+    if (getifaddrs(&all) != 0)
+        return 0;
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(all, freeifaddrs);
+    for (const auto* one = all; one; one = one->ifa_next) {
+        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET6)
+            continue;
+        sockaddr_in6 ip;
+        std::memcpy(&ip, one->ifa_addr, sizeof ip);
+        if (std::memcmp(&ip.sin6_addr, address.to_bytes().data(), 16) == 0)
+            return if_nametoindex(one->ifa_name);
+    }
+    return 0;
 }
 
 } // namespace
@@ -118,7 +137,12 @@ void udp_transport::choose_interface(const std::string& interface)
         d_socket.bind(udp::endpoint(address, 0), error);
         if (error)
             refuse(error.message());
-        if (d_remote.address().is_multicast() && !ipv6())
+        if (!d_remote.address().is_multicast())
+            return;
+        if (ipv6())
+            d_socket.set_option(boost::asio::ip::multicast::outbound_interface(
+                interface_index(address.to_v6())));
+        else
             d_socket.set_option(
                 boost::asio::ip::multicast::outbound_interface(address.to_v4()));
         return;

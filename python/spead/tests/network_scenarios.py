@@ -5,10 +5,12 @@
 Sends to 10.77.0.2, which is the other end of a veth pair, in FAR_NAMESPACE.
 """
 
+import contextlib
 import ctypes
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -32,14 +34,20 @@ def shape(rate, burst, limit):
 
 def listen(namespace, group=None):
     """A socket in the other namespace; it stays there when this process comes back."""
+    family = socket.AF_INET6 if group and ":" in group else socket.AF_INET
     setns = ctypes.CDLL(None, use_errno=True).setns
     with open("/proc/self/ns/net") as here, open(f"/run/netns/{namespace}") as there:
         assert setns(there.fileno(), CLONE_NEWNET) == 0
         try:
-            sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            sock = socket.socket(family, socket.SOCK_DGRAM)
             sock.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
             sock.bind((group or FAR_HOST, 7148))
-            if group:
+            if group and family == socket.AF_INET6:
+                membership = socket.inet_pton(family, group) + struct.pack(
+                    "@I", socket.if_nametoindex("v1")
+                )
+                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, membership)
+            elif group:
                 membership = socket.inet_aton(group) + socket.inet_aton(FAR_HOST)
                 sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
         finally:
@@ -170,6 +178,30 @@ def multicast(far):
         assert ttl == [3]
         assert sender[0] == "10.77.0.1"
         sock.recv(2000)  # the end of the stream
+    return {}
+
+
+def multicast_ipv6(far):
+    group, near = "ff15::77", "fd77::1"
+    tool("ip", "addr", "add", f"{near}/64", "dev", "v0", "nodad")
+    sock = listen(far, group)
+    sock.setblocking(False)
+    senders = []
+
+    def arrives(interface):
+        """Not at once: the far end takes its time to join."""
+        to = f"[{group}]:7148"
+        sink = spead.sink(to, 1000, max_packet_size=0, interface=interface)
+        run(sink, source(noise(1000)))
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                senders.append(sock.recvfrom(2000)[1][0])
+        return senders
+
+    for interface in ("v0", near):
+        eventually(lambda interface=interface: arrives(interface))
+        assert set(senders) == {near}
+        senders.clear()
     return {}
 
 

@@ -126,6 +126,7 @@ class Namespaces:
         "mtu_of_the_path",
         "firewall",
         "multicast",
+        "multicast_ipv6",
         "device_that_cuts",
     ],
 )

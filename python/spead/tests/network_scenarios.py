@@ -1,8 +1,9 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""network_scenarios.py SCENARIO FAR_NAMESPACE: what test_faults.py runs in a namespace.
+"""network_scenarios.py SCENARIO: what test_faults.py runs in a network of its own.
 
-Sends to 10.77.0.2, which is the other end of a veth pair, in FAR_NAMESPACE.
+The network is two namespaces with a veth pair between them. They are this process's,
+and end with it. It sends from 10.77.0.1 in the near one to 10.77.0.2 in the far one.
 """
 
 import contextlib
@@ -15,11 +16,21 @@ import subprocess
 import sys
 import time
 
-from conftest import BOUND, Running, balanced, eventually, noise, run, source
+from conftest import (
+    BOUND,
+    SO_RCVBUFFORCE,
+    Running,
+    balanced,
+    eventually,
+    noise,
+    run,
+    source,
+)
 from gnuradio import spead
 
 FAR_HOST = "10.77.0.2"
 CLONE_NEWNET = 0x40000000
+libc = ctypes.CDLL(None, use_errno=True)
 
 
 def tool(*args):
@@ -32,26 +43,61 @@ def shape(rate, burst, limit):
     tool("tc", "qdisc", "add", "dev", "v0", "root", *queue)
 
 
-def listen(namespace, group=None):
-    """A socket in the other namespace; it stays there when this process comes back."""
-    family = socket.AF_INET6 if group and ":" in group else socket.AF_INET
-    setns = ctypes.CDLL(None, use_errno=True).setns
-    with open("/proc/self/ns/net") as here, open(f"/run/netns/{namespace}") as there:
-        assert setns(there.fileno(), CLONE_NEWNET) == 0
+def system_call(result):
+    if result != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def new_namespace():
+    """A network namespace, in which this thread is from now on."""
+    system_call(libc.unshare(CLONE_NEWNET))
+    return open("/proc/self/ns/net")
+
+
+@contextlib.contextmanager
+def inside(namespace):
+    """This thread is in another namespace; sockets that it opens there stay there."""
+    with open("/proc/self/ns/net") as here:
+        system_call(libc.setns(namespace.fileno(), CLONE_NEWNET))
         try:
-            sock = socket.socket(family, socket.SOCK_DGRAM)
-            sock.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
-            sock.bind((group or FAR_HOST, 7148))
-            if group and family == socket.AF_INET6:
-                membership = socket.inet_pton(family, group) + struct.pack(
-                    "@I", socket.if_nametoindex("v1")
-                )
-                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, membership)
-            elif group:
-                membership = socket.inet_aton(group) + socket.inet_aton(FAR_HOST)
-                sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
+            yield
         finally:
-            assert setns(here.fileno(), CLONE_NEWNET) == 0
+            system_call(libc.setns(here.fileno(), CLONE_NEWNET))
+
+
+def set_up(device, address):
+    tool("ip", "addr", "add", f"{address}/24", "dev", device)
+    tool("ip", "link", "set", device, "up")
+
+
+def make_network():
+    """Both ends of the network; this thread is at the near one."""
+    far = new_namespace()
+    # ends with this process, whose end of the pipe it reads
+    holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+    new_namespace()
+    peer = ["peer", "name", "v1", "netns", str(holder.pid)]
+    tool("ip", "link", "add", "v0", "type", "veth", *peer)
+    with inside(far):
+        set_up("v1", FAR_HOST)
+    set_up("v0", "10.77.0.1")
+    return far
+
+
+def listen(far, group=None):
+    """A socket in the far namespace."""
+    family = socket.AF_INET6 if group and ":" in group else socket.AF_INET
+    with inside(far):
+        sock = socket.socket(family, socket.SOCK_DGRAM)
+        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
+        sock.bind((group or FAR_HOST, 7148))
+        if group and family == socket.AF_INET6:
+            index = struct.pack("@I", socket.if_nametoindex("v1"))
+            membership = socket.inet_pton(family, group) + index
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, membership)
+        elif group:
+            membership = socket.inet_aton(group) + socket.inet_aton(FAR_HOST)
+            sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
     sock.settimeout(BOUND)
     return sock
 
@@ -216,8 +262,8 @@ def device_that_cuts(far):
 
 
 if __name__ == "__main__":
-    scenario, far_namespace = sys.argv[1:]
-    report = globals()[scenario](far_namespace)
+    scenario = sys.argv[1]
+    report = globals()[scenario](make_network())
+    print(json.dumps({"scenario": scenario, **report}), flush=True)
     # blocks that are still there must not hold up the end of the process
-    print(json.dumps({"ok": True, **report}), flush=True)
     os._exit(0)

@@ -20,9 +20,10 @@ namespace {
 // Measured: half of it costs a quarter of the speed, twice as much brings nothing.
 constexpr std::size_t default_buffer_bytes = 2 << 20;
 
-std::size_t physical_memory()
+// A ring is touched when it is made: more could cost the process its life.
+std::size_t half_of_memory()
 {
-    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
            static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
@@ -37,6 +38,7 @@ engine::engine(const engine_options& options,
                std::function<void()> space,
                trouble_log::output log)
     : d_stop_timeout(options.stop_timeout),
+      d_burst_bytes(static_cast<double>(options.sending.burst_bytes)),
       d_limits_queue(options.when_full == full_policy::block),
       d_on_space(std::move(space)),
       d_io(1),
@@ -62,6 +64,7 @@ engine::engine(const engine_options& options,
         },
         log);
     limit_queue();
+    warn_of_slow_tails(options, log);
     for (const auto& warning : d_transport.warnings())
         log(warning);
 }
@@ -76,7 +79,10 @@ std::size_t engine::packet_limit(const engine_options& options) const
     const std::size_t smallest =
         std::max(data.header_bytes() + 8,
                  options.send_stop ? stop.header_bytes() + stop.prefix.size() : 0);
-    const std::size_t asked = options.max_packet_bytes;
+    std::size_t asked = options.max_packet_bytes;
+    // what Ethernet takes over IPv4 is a little more than what it takes over IPv6
+    if (asked == engine_options().max_packet_bytes)
+        asked = std::min(asked, possible);
     if (asked > possible || (asked && asked < smallest) || possible < smallest)
         throw parameter_error(
             "max_packet_size",
@@ -125,12 +131,13 @@ std::size_t engine::ring_slots(const engine_options& options,
 {
     const std::size_t packet = plan.regular.packet_bytes();
     const std::size_t fewest = heap_packer::min_slots(plan);
-    const std::size_t most = physical_memory() / packet;
+    const std::size_t most = half_of_memory() / packet;
     if (fewest > most)
         throw parameter_error("heap_samples",
                               std::to_string(options.heap_samples),
-                              "with when_full=\"drop\" what fits twice into the " +
-                                  std::to_string(physical_memory()) + " bytes of memory");
+                              "with when_full=\"drop\" what fits twice into half of "
+                              "the memory, " +
+                                  std::to_string(half_of_memory()) + " bytes");
     std::size_t slots = std::max(default_buffer_bytes / packet, fewest);
     if (options.buffer_bytes) {
         slots = options.buffer_bytes / packet;
@@ -158,11 +165,25 @@ void engine::limit_queue()
     const double rate = d_sender->rate();
     if (!d_limits_queue || rate == 0)
         return d_ring->set_limit(d_ring->slots());
-    const double slots =
-        rate * d_stop_timeout / 2 / static_cast<double>(d_ring->slot_bytes());
+    // two bursts at least, or the pace would suffer
+    const double bytes = std::max(rate * d_stop_timeout / 2, 2 * d_burst_bytes);
+    const double slots = bytes / static_cast<double>(d_ring->slot_bytes());
     const auto most = static_cast<double>(d_ring->slots());
     d_ring->set_limit(std::max(static_cast<std::size_t>(std::min(slots, most)),
                                d_packer->min_slots_in_use()));
+}
+
+void engine::warn_of_slow_tails(const engine_options& options,
+                                const trouble_log::output& log) const
+{
+    const double seconds =
+        options.sending.rate > 0
+            ? static_cast<double>(options.heap_samples) / options.sending.rate
+            : 0;
+    if (options.tail != tail_policy::drop && seconds > options.stop_timeout)
+        log("an unfinished heap at the end of the stream may take " +
+            std::to_string(seconds) + " s at this rate, and is dropped after a " +
+            "stop_timeout of " + std::to_string(options.stop_timeout) + " s");
 }
 
 void engine::start()
@@ -180,10 +201,7 @@ std::size_t engine::write(const std::int8_t* samples, std::size_t n)
 
 bool engine::space_since(std::uint64_t mark) const
 {
-    // in steps, or the packer would wake up for each message that leaves
-    const std::size_t limit = d_ring->limit();
-    return d_ring->released() != mark &&
-           d_ring->published() - d_ring->released() <= limit - limit / 4;
+    return d_ring->released() != mark && d_ring->has_space();
 }
 
 bool engine::wait_for_space(std::uint64_t mark, sender::clock::time_point deadline)

@@ -86,9 +86,12 @@ private:
     std::size_t packet_limit(const engine_options& options) const;
     std::size_t ring_slots(const engine_options& options, const stream_plan& plan) const;
     void limit_queue();
+    void warn_of_slow_tails(const engine_options& options,
+                            const trouble_log::output& log) const;
     bool wait_for_space(std::uint64_t mark, sender::clock::time_point deadline);
 
-    const double d_stop_timeout;
+    const double d_stop_timeout; // seconds
+    const double d_burst_bytes;
     const bool d_limits_queue;
     const std::function<void()> d_on_space;
     boost::asio::io_context d_io;

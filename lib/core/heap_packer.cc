@@ -123,10 +123,10 @@ std::size_t heap_packer::write(const std::int8_t* samples, std::size_t n)
                 break;
             continue;
         }
-        // counted first: what is sent must never be more than what came in
         if (!d_at && !open_packet())
             break;
         const std::size_t now = std::min(n - taken, d_room);
+        // counted first: what is sent must never be more than what came in
         d_counters.samples_in.add(now);
         taken += put(in + taken, now);
     }
@@ -200,9 +200,8 @@ bool heap_packer::claim_slots(std::size_t packet_bytes)
 std::byte* heap_packer::lay_header(const packet_template& header, const packet_info& info)
 {
     std::byte* packet = d_ring.data(d_next.slot);
-    std::copy(header.words.begin(),
-              header.words.end(),
-              reinterpret_cast<std::uint64_t*>(packet));
+    if (!header.words.empty())
+        std::memcpy(packet, header.words.data(), header.header_bytes());
     d_ring.info(d_next.slot) = info;
     std::fill_n(d_laid_out.begin() + static_cast<std::ptrdiff_t>(d_next.slot),
                 d_slots_taken,

@@ -108,6 +108,7 @@ private:
     bool emit(const loose_packet& packet);
     std::vector<std::byte> take_back(ring_cursor from);
     void leave_heap();
+    bool heap_is_on_its_way() const { return d_ready.count > d_heap_start.count; }
     std::uint64_t samples_so_far() const;
     void count_tail_as_dropped();
 

@@ -39,17 +39,16 @@ bool heap_packer::finish_tail()
     if (!d_layout)
         return true;
 
-    const bool published = d_ready.count > d_heap_start.count;
     if (!d_tail_samples)
         d_tail_samples = samples_so_far();
 
-    if (d_plan.tail == tail_policy::drop || (*d_tail_samples == 0 && !published)) {
+    if (d_plan.tail == tail_policy::drop || *d_tail_samples == 0) {
         drop_tail();
         return true;
     }
     if (d_plan.tail == tail_policy::pad)
         return finish_whole(false);
-    if (published)
+    if (heap_is_on_its_way())
         return finish_whole(true);
     finish_short();
     return true;
@@ -112,9 +111,8 @@ void heap_packer::finish_short()
 
 void heap_packer::drop_tail()
 {
-    const bool published = d_ready.count > d_heap_start.count;
-    take_back(published ? d_next : d_heap_start);
-    if (published) {
+    take_back(heap_is_on_its_way() ? d_next : d_heap_start);
+    if (heap_is_on_its_way()) {
         // the sender counts, since it may have sent a part of the heap already
         d_loose.push_back(
             { { {}, 0 }, {}, { 0, packet_info::abandoned, *d_tail_samples } });

@@ -118,6 +118,10 @@ public:
         d_released.store(count, std::memory_order_release);
     }
 
+    //! Whether it is worth waking the packer: in steps of a quarter, or it would wake up
+    //! for each message that leaves.
+    bool has_space() const { return published() - released() <= limit() - limit() / 4; }
+
     //! How many slots may be in use at a time, for a queue shorter than the memory.
     void set_limit(std::size_t slots) { d_limit.store(slots, std::memory_order_relaxed); }
     std::size_t limit() const { return d_limit.load(std::memory_order_relaxed); }

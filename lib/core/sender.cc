@@ -53,14 +53,19 @@ sender::sender(boost::asio::io_context& io,
 {
 }
 
-sender::~sender() { finish(clock::now()); }
+sender::~sender()
+{
+    finish(clock::now());
+    d_log.flush(clock::now(), true);
+}
 
 void sender::start()
 {
     d_closing = false;
     d_abort = false;
     d_heap_damaged = false;
-    d_attempts = 0;
+    d_trouble = {};
+    d_refusal_open = false;
     d_io.restart();
     d_running = true;
     try {
@@ -93,7 +98,7 @@ void sender::finish(clock::time_point deadline)
         d_log.warn("stopped before everything was sent: " + std::to_string(lost) +
                        " packets were lost",
                    clock::now());
-    d_log.flush(clock::now(), true);
+    d_log.end(clock::now());
 }
 
 void sender::wake() noexcept
@@ -112,22 +117,29 @@ void sender::set_rate(double bytes_per_second)
 
 void sender::run()
 {
-    try {
-        const auto warning = prepare_sender_thread(d_options.cpu);
-        if (!warning.empty())
-            d_log.warn(warning, clock::now());
-        d_pacer_rate = d_rate;
-        d_pacer.set_rate(d_pacer_rate, clock::now());
-        watch_wakeup();
-        pump();
-        d_io.run();
-    } catch (const std::exception& e) {
-        // only memory or descriptors can have run out; finish() counts what is left
-        d_log.warn(std::string("the sender thread ended: ") + e.what(), clock::now());
-    }
+    const auto warning = prepare_sender_thread(d_options.cpu);
+    if (!warning.empty())
+        d_log.warn(warning, clock::now());
+    d_pacer_rate = d_rate;
+    d_pacer.set_rate(d_pacer_rate, clock::now());
+    // memory may have run out for a moment; without this thread the flow graph would hang
+    while (!run_to_end())
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
     const std::lock_guard<std::mutex> lock(d_mutex);
     d_running = false;
     d_ended.notify_all();
+}
+
+bool sender::run_to_end() noexcept
+{
+    try {
+        watch_wakeup();
+        pump();
+        d_io.run();
+        return true;
+    } catch (...) {
+        return false;
+    }
 }
 
 void sender::watch_wakeup()
@@ -175,6 +187,9 @@ void sender::pump()
         if (!n)
             continue; // no packets, only ends of heaps
         const auto result = d_transport.send(d_batch.data(), n);
+        // the error that cut a send short is not always reported by the next one
+        if (result.sent < n)
+            count_icmp_errors();
         if (result.sent)
             messages_sent(result.sent);
         if (result.error && !message_failed(result.error))
@@ -194,7 +209,7 @@ bool sender::sleep()
         return false;
     }
     if (!d_log.quiet())
-        d_log.succeeded(clock::now());
+        d_log.flush(clock::now());
     d_idle = true;
     return true;
 }

@@ -21,6 +21,8 @@
 #include <condition_variable>
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -69,6 +71,7 @@ public:
 
 private:
     void run();
+    bool run_to_end() noexcept;
     void prepare_thread();
     void watch_wakeup();
     void pump();
@@ -80,6 +83,7 @@ private:
     message next_message(ring_cursor& at, std::uint64_t end, std::size_t allowance) const;
     void settle(ring_cursor end, bool sent);
     void messages_sent(std::size_t n);
+    void count_icmp_errors();
     bool message_failed(int error);
     void give_up_message(int error);
     void refusal_proved();
@@ -113,9 +117,12 @@ private:
     bool d_writable_pending = false; // the socket is waited for
     bool d_idle = false;
     bool d_heap_damaged = false;
-    // the message at the tail and its troubles
-    unsigned d_attempts = 0;
-    clock::time_point d_first_attempt{};
+    struct trouble {
+        unsigned attempts = 0;  // that failed at once
+        unsigned back_offs = 0; // waits for a queue that is full
+        clock::time_point first_back_off{};
+    };
+    trouble d_trouble;                // of the message at the tail
     std::uint64_t d_singly_until = 0; // ring count up to which packets go one by one
     bool d_refusal_open = false;      // is it the segmentation that is refused?
     unsigned d_refusals = 0;          // of segmented sends, in a row

@@ -108,9 +108,7 @@ void sender::settle(ring_cursor end, bool sent)
         d_counters.bytes_sent.add(bytes);
 
     d_ring.release(d_tail.count);
-    // in steps of a quarter, so that the packer does not wake for each message
-    const std::uint64_t used = d_ring.published() - d_tail.count;
-    if (used <= d_ring.limit() - d_ring.limit() / 4 && d_ring.packer_waits.claim())
+    if (d_ring.has_space() && d_ring.packer_waits.claim())
         d_on_space();
 }
 
@@ -124,9 +122,17 @@ void sender::messages_sent(std::size_t n)
     else if (d_refusal_open)
         refusal_proved();
     settle(d_batch_ends[n - 1], true);
-    d_attempts = 0;
+    d_trouble = {};
     if (!d_log.quiet())
         d_log.succeeded(clock::now());
+}
+
+void sender::count_icmp_errors()
+{
+    const auto errors = d_transport.take_icmp_errors();
+    d_counters.icmp_errors.add(errors);
+    if (errors)
+        d_log.failed(ECONNREFUSED, 0, clock::now());
 }
 
 // What to do about the message at the tail; false if there is something to wait for.
@@ -135,7 +141,6 @@ bool sender::message_failed(int error)
     if (error == EINTR)
         return true;
     d_counters.errors.add(error);
-    d_counters.icmp_errors.add(d_transport.take_icmp_errors());
     if (error == EAGAIN) {
         wait_writable();
         return false;
@@ -148,17 +153,17 @@ bool sender::message_failed(int error)
     }
     const auto now = clock::now();
     d_log.failed(error, 0, now);
-    if (!d_attempts)
-        d_first_attempt = now;
     if (error == ENOBUFS || error == ENOMEM) {
-        if (now - d_first_attempt < patience) {
-            const auto delay = first_back_off * (1 << std::min(d_attempts, 8u));
-            ++d_attempts;
+        if (!d_trouble.back_offs)
+            d_trouble.first_back_off = now;
+        if (now - d_trouble.first_back_off < patience) {
+            const auto delay = first_back_off * (1 << std::min(d_trouble.back_offs, 8u));
+            ++d_trouble.back_offs;
             wait_until(now + std::min(delay, longest_back_off));
             return false;
         }
-    } else if (d_attempts < retries) {
-        ++d_attempts;
+    } else if (d_trouble.attempts < retries) {
+        ++d_trouble.attempts;
         return true;
     }
     give_up_message(error);
@@ -168,8 +173,10 @@ bool sender::message_failed(int error)
 void sender::give_up_message(int error)
 {
     const auto before = d_counters.packets_dropped.get();
+    // what is lost has had its turn: an outage must not use up a paced stream
+    d_pacer.sent(d_batch[0].bytes);
     settle(d_batch_ends[0], false);
-    d_attempts = 0;
+    d_trouble = {};
     d_refusal_open = false;
     d_log.failed(error, d_counters.packets_dropped.get() - before, clock::now());
 }

@@ -9,7 +9,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -23,8 +22,6 @@ int configured_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)); 
 std::string prepare_sender_thread(int cpu)
 {
     pthread_setname_np(pthread_self(), "spead-send");
-    // the default of 50 us would be longer than a packet at a gigabit
-    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     if (cpu < 0)
         return "";
 

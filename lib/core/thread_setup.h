@@ -17,8 +17,7 @@ namespace spead {
 int configured_cpus();
 
 /*!
- * \brief Names the calling thread "spead-send", pins it to \p cpu unless that is -1, and
- * makes its timers exact.
+ * \brief Names the calling thread "spead-send" and pins it to \p cpu unless that is -1.
  *
  * Returns a warning if the kernel did not pin it as asked, otherwise nothing.
  */

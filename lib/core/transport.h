@@ -25,7 +25,7 @@ struct message {
 
 struct send_result {
     std::size_t sent; //!< how many messages are gone
-    int error;        //!< errno of the one after them, 0 if it was not tried
+    int error;        //!< errno of the first one, 0 if that is gone
 };
 
 /*!

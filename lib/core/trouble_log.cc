@@ -54,10 +54,17 @@ void trouble_log::warn(const std::string& text, time_point now)
     flush(now);
 }
 
+void trouble_log::end(time_point now)
+{
+    if (d_outage)
+        add(std::to_string(d_lost) + " packets were lost");
+    d_outage = false;
+    d_lost = 0;
+    flush(now);
+}
+
 void trouble_log::flush(time_point now, bool last)
 {
-    if (last && d_outage)
-        add(std::to_string(d_lost) + " packets were lost");
     if (d_news.empty() || (!last && now - d_last_line < line_interval))
         return;
     d_out(d_news);

@@ -37,6 +37,8 @@ public:
     void succeeded(time_point now);
     //! Something else that is worth a line.
     void warn(const std::string& text, time_point now);
+    //! The stream has ended: what was lost is told, though nothing gets through yet.
+    void end(time_point now);
     //! Writes what is due; at once if it is the \p last time.
     void flush(time_point now, bool last = false);
 

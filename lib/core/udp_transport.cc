@@ -57,22 +57,32 @@ boost::asio::ip::udp::endpoint resolve(boost::asio::io_context& io, const endpoi
     return v4 != found.end() ? v4->endpoint() : found.begin()->endpoint();
 }
 
-// 0 if no interface has this address
-unsigned interface_index(const boost::asio::ip::address_v6& address)
+// The name of the interface that has this address, "" if none has.
+std::string interface_with(const boost::asio::ip::address& address)
 {
     ifaddrs* all = nullptr;
     if (getifaddrs(&all) != 0)
-        return 0;
+        return "";
     const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(all, freeifaddrs);
-    for (const auto* one = all; one; one = one->ifa_next) {
-        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET6)
-            continue;
-        sockaddr_in6 ip;
-        std::memcpy(&ip, one->ifa_addr, sizeof ip);
-        if (std::memcmp(&ip.sin6_addr, address.to_bytes().data(), 16) == 0)
-            return if_nametoindex(one->ifa_name);
-    }
-    return 0;
+    const auto matches = [&](const sockaddr* found) {
+        if (address.is_v4() && found->sa_family == AF_INET) {
+            const auto bytes = address.to_v4().to_bytes();
+            sockaddr_in ip;
+            std::memcpy(&ip, found, sizeof ip);
+            return std::memcmp(&ip.sin_addr, bytes.data(), bytes.size()) == 0;
+        }
+        if (address.is_v6() && found->sa_family == AF_INET6) {
+            const auto bytes = address.to_v6().to_bytes();
+            sockaddr_in6 ip;
+            std::memcpy(&ip, found, sizeof ip);
+            return std::memcmp(&ip.sin6_addr, bytes.data(), bytes.size()) == 0;
+        }
+        return false;
+    };
+    for (const auto* one = all; one; one = one->ifa_next)
+        if (one->ifa_addr && matches(one->ifa_addr))
+            return one->ifa_name;
+    return "";
 }
 
 } // namespace
@@ -120,7 +130,8 @@ void udp_transport::configure(const socket_options& options)
     set_send_buffer(options.send_buffer);
 }
 
-// Multicast leaves by the interface; other packets are bound to it, or to its address.
+// Packets leave by the interface, whether it was given by its name or by an address,
+// which is then that of the sender as well.
 void udp_transport::choose_interface(const std::string& interface)
 {
     const auto refuse = [&](const std::string& why) {
@@ -129,46 +140,35 @@ void udp_transport::choose_interface(const std::string& interface)
                               "the name or an address of an interface of this host (" +
                                   why + ")");
     };
+    std::string name = interface;
     boost::system::error_code error;
     const auto address = boost::asio::ip::make_address(interface, error);
     if (!error) {
         if (address.is_v6() != ipv6())
             refuse("not of the same IP version as the destination");
+        name = interface_with(address);
         d_socket.bind(udp::endpoint(address, 0), error);
-        if (error)
-            refuse(error.message());
-        if (!d_remote.address().is_multicast())
-            return;
-        if (ipv6())
-            d_socket.set_option(boost::asio::ip::multicast::outbound_interface(
-                interface_index(address.to_v6())));
-        else
-            d_socket.set_option(
-                boost::asio::ip::multicast::outbound_interface(address.to_v4()));
-        return;
+        if (name.empty() || error)
+            refuse(error ? error.message() : "no interface has this address");
     }
-    const unsigned index = if_nametoindex(interface.c_str());
+    const unsigned index = if_nametoindex(name.c_str());
     if (!index)
         refuse(std::strerror(errno));
-    if (!d_remote.address().is_multicast()) {
-        if (setsockopt(d_socket.native_handle(),
-                       SOL_SOCKET,
-                       SO_BINDTODEVICE,
-                       interface.c_str(),
-                       static_cast<socklen_t>(interface.size())) != 0)
-            refuse(std::strerror(errno));
-    } else if (ipv6()) {
+
+    if (d_remote.address().is_multicast() && ipv6()) {
         d_socket.set_option(boost::asio::ip::multicast::outbound_interface(index));
-    } else {
-        ip_mreqn by_index{};
-        by_index.imr_ifindex = static_cast<int>(index);
-        if (setsockopt(d_socket.native_handle(),
-                       IPPROTO_IP,
-                       IP_MULTICAST_IF,
-                       &by_index,
-                       sizeof by_index) != 0)
-            refuse(std::strerror(errno));
+        return;
     }
+    const int fd = d_socket.native_handle();
+    const auto length = static_cast<socklen_t>(name.size());
+    ip_mreqn by_index{};
+    by_index.imr_ifindex = static_cast<int>(index);
+    const int failed =
+        d_remote.address().is_multicast()
+            ? setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &by_index, sizeof by_index)
+            : setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name.c_str(), length);
+    if (failed)
+        refuse(std::strerror(errno));
 }
 
 void udp_transport::set_send_buffer(int bytes)

@@ -75,6 +75,8 @@ sink::sptr make_sink(const std::string& destinations,
                      bool gso,
                      std::int64_t affinity)
 {
+    // looking up a host can take its time
+    const py::gil_scoped_release release;
     return sink::make(destinations,
                       { heap_samples,
                         max_packet_size,
@@ -133,9 +135,7 @@ void bind_sink(py::module& m)
     const sink_options o;
     py::class_<sink, gr::sync_block, gr::block, gr::basic_block, std::shared_ptr<sink>>(
         m, "sink", doc::sink)
-        // looking up a host can take its time
         .def(py::init(&make_sink),
-             py::call_guard<py::gil_scoped_release>(),
              py::arg("destinations"),
              py::arg("heap_samples") = o.heap_samples,
              py::kw_only(),

@@ -31,8 +31,9 @@ struct SPEAD_API sink_options {
 
     //! largest packet in bytes of UDP payload, headers included: from the smallest that
     //! holds the items, their descriptors and 8 bytes of samples to 65507, and no larger
-    //! than the MTU of the path allows; 0 takes the MTU of the path. All packets of a
-    //! heap get the same size, which is this or less
+    //! than the MTU of the path allows; 0 takes the MTU of the path, and the default,
+    //! 1472, is lowered to it. All packets of a heap get the same size, which is this or
+    //! less
     std::int64_t max_packet_size = 1472;
 
     //! width of immediate values and of addresses in a heap in bits, 40 (SPEAD-64-40) or
@@ -83,14 +84,16 @@ struct SPEAD_API sink_options {
     std::int64_t buffer_size = 0;
 
     //! what becomes of the unfinished heap at the end of the stream: "short" (a heap with
-    //! just those samples), "pad" (zeros up to a whole heap) or "drop" (counted)
+    //! just those samples; one larger than an eighth of buffer_size is filled up with
+    //! zeros behind a NULL item that ends the samples), "pad" (zeros up to a whole heap)
+    //! or "drop" (counted)
     std::string tail = "short";
 
     //! send an end-of-stream heap when the flow graph stops
     bool send_stop = true;
 
-    //! seconds that stop() may take to send what is left, 0 to 3600; what is left after
-    //! that is dropped and counted
+    //! seconds that stop() may take to send what is left, at the pace, 0 to 3600; what is
+    //! left after that is dropped and counted
     double stop_timeout = 1.0;
 
     //! network interface (a name such as "eth1", or one of its addresses) that packets
@@ -156,6 +159,9 @@ struct SPEAD_API sink_stats {
  * what is allowed, or std::runtime_error where the system refuses. While the flow graph
  * runs, trouble with the network never ends it: what could not be sent is counted in
  * stats(), and at most one line a second is logged.
+ *
+ * Heap counters, timestamps and statistics go on over stop() and start(); an unfinished
+ * heap takes up a whole step.
  *
  * All getters, and set_rate(), may be called at any time and from any thread.
  */

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 struct scripted_transport : gr::spead::transport {
     //! What becomes of the next sends: messages that go, then an error or 0.
@@ -32,6 +33,7 @@ struct scripted_transport : gr::spead::transport {
     std::size_t refusals_left = 1000; // so often
     std::vector<bytes> datagrams;     // what went
     std::vector<std::size_t> runs;    // packets in each message that went
+    std::size_t icmp_errors = 0;
     std::size_t sends = 0;
     std::size_t writable_waits = 0;
 
@@ -67,7 +69,10 @@ struct scripted_transport : gr::spead::transport {
         boost::asio::post(io, std::move(handler));
     }
 
-    std::size_t take_icmp_errors() noexcept override { return 0; }
+    std::size_t take_icmp_errors() noexcept override
+    {
+        return std::exchange(icmp_errors, 0);
+    }
 
 private:
     void take(const gr::spead::message& m)

@@ -26,10 +26,11 @@ def counter_of(datagram):
     return int.from_bytes(datagram[11:16], "big")
 
 
-def test_receivers_come_and_go():
+@pytest.mark.parametrize("gso", [True, False])
+def test_receivers_come_and_go(gso):
     """Heaps of one packet, so that each datagram is a heap."""
     port = closed_port()
-    with Running(f"127.0.0.1:{port}", heap_samples=1000, rate=2e6) as sink:
+    with Running(f"127.0.0.1:{port}", heap_samples=1000, rate=2e6, gso=gso) as sink:
         eventually(lambda: sink.icmp_errors() > 0)
 
         sock = bound_socket()
@@ -44,7 +45,6 @@ def test_receivers_come_and_go():
         errors, sent = sink.icmp_errors(), sink.heaps_sent()
         eventually(lambda: sink.icmp_errors() > errors)
         eventually(lambda: sink.heaps_sent() > sent + 1000)
-        assert sink.stats()["send_errors"]["ECONNREFUSED"] > 0
     stats = sink.stats()
     assert balanced(stats)
     assert stats["samples_pending"] == 0

@@ -1,0 +1,94 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// What tests of two threads need: waiting with a limit, and somebody who looks on.
+
+#ifndef INCLUDED_SPEAD_CORE_TESTS_STRESS_H
+#define INCLUDED_SPEAD_CORE_TESTS_STRESS_H
+
+#include <condition_variable>
+#include <atomic>
+#include <chrono>
+#include <iterator>
+#include <mutex>
+#include <random>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+constexpr auto bound = 10s; // far beyond what any step takes: a hang, not a slow machine
+
+// What a sink's work() does with a ring without room.
+struct gate {
+    std::mutex mutex;
+    std::condition_variable open;
+
+    void notify()
+    {
+        {
+            const std::lock_guard<std::mutex> lock(mutex);
+        }
+        open.notify_all();
+    }
+    template <typename condition, typename announcement>
+    bool wait(condition&& ready, announcement&& announce)
+    {
+        std::unique_lock<std::mutex> lock(mutex);
+        const auto deadline = std::chrono::system_clock::now() + bound;
+        while (!ready()) {
+            announce();
+            if (ready())
+                return true;
+            if (open.wait_until(lock, deadline) == std::cv_status::timeout)
+                return false; // a lost wake-up
+        }
+        return true;
+    }
+};
+
+// Reads counters as stats() does, all the time.
+template <typename packed_counters, typename sent_counters>
+class balance_watch
+{
+public:
+    balance_watch(const packed_counters& packed, const sent_counters& sent)
+        : d_thread([&packed, &sent, this] {
+              while (!d_done) {
+                  const auto gone = sent.samples_sent.get() + sent.samples_dropped.get() +
+                                    packed.samples_dropped.get();
+                  if (gone > packed.samples_in.get())
+                      d_wrong = true;
+                  std::this_thread::sleep_for(20us);
+              }
+          })
+    {
+    }
+    ~balance_watch()
+    {
+        if (d_thread.joinable())
+            finish();
+    }
+    bool finish()
+    {
+        d_done = true;
+        d_thread.join();
+        return !d_wrong;
+    }
+
+private:
+    std::atomic<bool> d_done{ false };
+    std::atomic<bool> d_wrong{ false };
+    std::thread d_thread;
+};
+
+template <typename list>
+auto pick(std::mt19937& random, const list& from)
+{
+    return from[random() % std::size(from)];
+}
+
+#endif /* INCLUDED_SPEAD_CORE_TESTS_STRESS_H */

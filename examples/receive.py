@@ -47,6 +47,7 @@ def bound_socket(address, port):
     family, kind, protocol, _, endpoint = found[0]
     sock = socket.socket(family, kind, protocol)
     sock.bind(endpoint)
+    join_group(sock, endpoint)
     try:
         so_rcvbufforce = 33  # Linux; not in Python's socket module
         sock.setsockopt(socket.SOL_SOCKET, so_rcvbufforce, SOCKET_BUFFER)
@@ -60,6 +61,16 @@ def bound_socket(address, port):
                 file=sys.stderr,
             )
     return sock
+
+
+def join_group(sock, endpoint):
+    """Join the group, if the address is one, on the interface the system chooses."""
+    group = socket.inet_pton(sock.family, endpoint[0].split("%")[0])
+    if sock.family == socket.AF_INET and 224 <= group[0] < 240:
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group + bytes(4))
+    elif sock.family == socket.AF_INET6 and group[0] == 255:
+        index = endpoint[3].to_bytes(4, sys.byteorder)
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, group + index)
 
 
 def open_stream(sock, heap_samples=None):
@@ -253,7 +264,7 @@ def parse(argv):
         "--heap-samples", type=positive, help="default: samples of the first heap"
     )
     parser.add_argument(
-        "--step", type=positive, help="ticks from heap to heap; default: heap samples"
+        "--step", type=integer, help="ticks from heap to heap; default: heap samples"
     )
     parser.add_argument("--timestamp-id", type=integer, default=0x1600)
     parser.add_argument("--samples-id", type=integer, default=0x3300)
@@ -297,7 +308,10 @@ def main(argv=None):
     args = parse(argv)
     # Incomplete heaps are part of the summary, no need to log each.
     logging.getLogger("spead2").setLevel(logging.ERROR)
+    report = None
     try:
+        if args.json:
+            report = open(args.json, "w")  # noqa: SIM115
         with bound_socket(args.bind, args.port) as sock:
             address, port = sock.getsockname()[:2]
             host = f"[{address}]" if ":" in address else address
@@ -305,9 +319,9 @@ def main(argv=None):
             summary = receive(sock, args)
     except OSError as error:
         sys.exit(f"receive.py: {error}")
-    if args.json:
-        with open(args.json, "w") as file:
-            json.dump(summary, file, indent=2)
+    if report:
+        with report:
+            json.dump(summary, report, indent=2)
     print(
         "{heaps:,} heaps received, {missing:,} missing, {incomplete:,} incomplete, "
         "{duplicates:,} twice, {backward:,} steps back; {samples:,} samples "

@@ -15,15 +15,20 @@ from gnuradio import blocks, gr, spead
 
 BUFFER = 1 << 20  # bytes between blocks; GNU Radio's 64 KiB cost speed
 
+
+def integer(text):
+    return int(text, 0)  # also 0x1600
+
+
 # Options that go to the sink under the same name; left out, its defaults hold.
 SINK_OPTIONS = {
-    "heap_samples": int,
-    "max_packet_size": int,
-    "heap_address_bits": int,
-    "heap_id_start": int,
-    "heap_id_step": int,
-    "timestamp_start": int,
-    "timestamp_step": int,
+    "heap_samples": integer,
+    "max_packet_size": integer,
+    "heap_address_bits": integer,
+    "heap_id_start": integer,
+    "heap_id_step": integer,
+    "timestamp_start": integer,
+    "timestamp_step": integer,
     "rate": float,
     "when_full": str,
     "tail": str,
@@ -119,13 +124,16 @@ def run(flow_graph):
     begin = now = time.monotonic()
     sent = 0
     flow_graph.start()
-    waiter = threading.Thread(target=flow_graph.wait)
-    waiter.start()
+    # An event: Ctrl-C in the join() of a thread would take the thread for ended.
+    ended = threading.Event()
+
+    def wait():
+        flow_graph.wait()
+        ended.set()
+
+    threading.Thread(target=wait).start()
     try:
-        while True:
-            waiter.join(1)
-            if not waiter.is_alive():
-                break
+        while not ended.wait(1):
             stats = flow_graph.sink.stats()
             sent, before = stats["samples_sent"], sent
             now, then = time.monotonic(), now
@@ -139,21 +147,22 @@ def run(flow_graph):
         pass
     finally:
         flow_graph.stop()
-        waiter.join()
+        ended.wait()
     return time.monotonic() - begin
 
 
 def main(argv=None):
     args = parse(argv)
     try:
+        report = open(args.json, "w") if args.json else None  # noqa: SIM115
         flow_graph = build(args)
     except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"send_recording.py: {error}")
     seconds = run(flow_graph)
     stats = flow_graph.sink.stats()
-    if args.json:
-        with open(args.json, "w") as file:
-            json.dump(stats, file, indent=2)
+    if report:
+        with report:
+            json.dump(stats, report, indent=2)
     rate = stats["samples_sent"] / seconds / 1e6
     print(f"{stats['samples_sent']:,} samples in {seconds:.2f} s, {rate:.2f} MB/s")
     for name, value in stats.items():

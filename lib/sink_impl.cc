@@ -35,7 +35,9 @@ sink_impl::sink_impl(const std::string& destinations, const sink_options& option
       d_engine(
           checked(destinations, options),
           [this] { space_ready(); },
-          [this](const std::string& line) { d_logger->warn("{:s}", line); })
+          [this, destinations](const std::string& line) {
+              d_logger->warn("{:s}: {:s}", destinations, line);
+          })
 {
     set_output_multiple(upstream_multiple);
 }

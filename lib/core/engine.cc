@@ -218,24 +218,33 @@ bool engine::wait_for_space(std::uint64_t mark, sender::clock::time_point deadli
     return space_since(mark);
 }
 
+bool engine::end_stream(sender::clock::time_point deadline)
+{
+    for (;;) {
+        const auto mark = progress();
+        if (d_packer->end_stream())
+            return true;
+        if (!wait_for_space(mark, deadline))
+            return false;
+    }
+}
+
 void engine::stop() noexcept
 {
     if (!d_started)
         return;
     d_started = false;
-    const auto deadline =
-        sender::clock::now() + std::chrono::duration_cast<sender::clock::duration>(
-                                   std::chrono::duration<double>(d_stop_timeout));
+    const auto half = std::chrono::duration_cast<sender::clock::duration>(
+        std::chrono::duration<double>(d_stop_timeout / 2));
+    const auto half_time = sender::clock::now() + half;
+    const auto deadline = half_time + half;
     try {
-        for (;;) {
-            const auto mark = progress();
-            if (d_packer->end_stream())
-                break;
-            if (!wait_for_space(mark, deadline)) {
-                d_packer->abandon();
-                break;
-            }
-        }
+        // a large heap may take too long to fill: the other half is for what is queued,
+        // and for the end of the stream
+        if (!end_stream(half_time))
+            d_packer->give_up_tail();
+        if (!end_stream(deadline))
+            d_packer->abandon();
     } catch (...) {
         d_packer->abandon(); // no memory for the tail
     }

@@ -88,6 +88,7 @@ private:
     void limit_queue();
     void warn_of_slow_tails(const engine_options& options,
                             const trouble_log::output& log) const;
+    bool end_stream(sender::clock::time_point deadline);
     bool wait_for_space(std::uint64_t mark, sender::clock::time_point deadline);
 
     const double d_stop_timeout; // seconds

@@ -148,14 +148,12 @@ bool heap_packer::begin_heap()
 {
     const auto& layout = d_first_pending ? *d_plan.first : d_plan.regular;
     const auto& contents = layout.contents();
-    const auto mask = contents.flavour.address_mask();
     d_counter_item =
         wire::network_order(contents.flavour.immediate(wire::heap_counter, d_heap_id));
     if (contents.timestamp)
         d_timestamp_item =
             wire::network_order(contents.pointers[*contents.timestamp] | d_timestamp);
-    d_heap_id = (d_heap_id + d_plan.heap_id_step) & mask;
-    d_timestamp = (d_timestamp + d_plan.timestamp_step) & mask;
+    step_numbers(1);
 
     if (d_plan.when_full == full_policy::drop &&
         !slots_are_free(slots_per_heap(d_plan, layout))) {
@@ -168,6 +166,14 @@ bool heap_packer::begin_heap()
     d_offset = 0;
     d_heap_start = d_next;
     return true;
+}
+
+void heap_packer::step_numbers(int direction)
+{
+    const auto mask = d_plan.regular.contents().flavour.address_mask();
+    const auto steps = static_cast<std::uint64_t>(direction); // wraps, as the numbers do
+    d_heap_id = (d_heap_id + steps * d_plan.heap_id_step) & mask;
+    d_timestamp = (d_timestamp + steps * d_plan.timestamp_step) & mask;
 }
 
 bool heap_packer::slots_are_free(std::uint64_t count)

@@ -71,6 +71,10 @@ public:
     //! was full: call again when there is room.
     bool end_stream();
 
+    //! There is no time to finish the tail: it is dropped, whatever the policy, and
+    //! end_stream() goes on with the end-of-stream heap.
+    void give_up_tail();
+
     //! Gives up what is not published yet and counts it as dropped.
     void abandon();
 
@@ -86,6 +90,7 @@ private:
     };
 
     bool begin_heap();
+    void step_numbers(int direction);
     bool open_packet();
     std::size_t put(const std::byte* bytes, std::size_t n); // nullptr: zeros
     void close_packet();

@@ -137,10 +137,25 @@ std::uint64_t heap_packer::samples_so_far() const
     return d_offset > prefix ? d_offset - prefix : 0;
 }
 
+// The current heap is left. One of which nothing was there but the intention gives its
+// numbers back.
 void heap_packer::leave_heap()
 {
+    if (d_layout && samples_so_far() == 0 && !heap_is_on_its_way())
+        step_numbers(-1);
     d_layout = nullptr;
     d_at = nullptr;
+}
+
+void heap_packer::give_up_tail()
+{
+    if (d_ending || !d_layout)
+        return;
+    if (!d_tail_samples)
+        d_tail_samples = samples_so_far();
+    drop_tail();
+    append_stop();
+    d_ending = true;
 }
 
 void heap_packer::append_stop()

@@ -95,13 +95,13 @@ udp_transport::udp_transport(boost::asio::io_context& io,
     boost::system::error_code error;
     d_socket.open(d_remote.protocol(), error);
     if (error)
-        throw std::runtime_error("spead.sink: no socket for " + to_text(to) + ": " +
-                                 error.message());
+        throw std::runtime_error("spead.sink: destinations = " + to_text(to) +
+                                 ": no socket: " + error.message());
     configure(options);
     d_socket.connect(d_remote, error);
     if (error)
-        throw std::runtime_error("spead.sink: no way to " + to_text(to) + ": " +
-                                 error.message());
+        throw std::runtime_error("spead.sink: destinations = " + to_text(to) +
+                                 ": no way there: " + error.message());
     d_socket.non_blocking(true);
 }
 

@@ -111,6 +111,7 @@ void bind_items(py::module& m)
         .def_readonly("name", &item::name)
         .def_readonly("description", &item::description)
         .def(py::self == py::self)
+        .def("__hash__", [](const item& i) { return py::hash(py::str(i.name)) ^ i.id; })
         .def("__repr__", &repr);
     const auto t = timestamp();
     m.def("timestamp",

@@ -219,6 +219,55 @@ BOOST_AUTO_TEST_CASE(a_second_stream_goes_on_and_has_descriptors_again)
     BOOST_CHECK(!heaps[1].content(5));
 }
 
+BOOST_AUTO_TEST_CASE(a_stop_at_a_full_ring_skips_no_number)
+{
+    packing p;
+    p.heap_samples = 1000;
+    p.slots = 16;
+    for (const bool descriptors : { false, true })
+        for (const bool in_time : { false, true }) {
+            p.descriptors = descriptors;
+            packed_stream stream(p);
+            const auto samples = noise(100000);
+            // full at the end of a heap: the next one has begun, and has no room
+            const auto taken = stream.packer.write(samples.data(), samples.size());
+            BOOST_REQUIRE_EQUAL(taken % 1000, 0u);
+            BOOST_REQUIRE_GT(taken, 0u);
+            if (in_time) {
+                stream.end();
+            } else {
+                stream.packer.end_stream();
+                stream.packer.abandon();
+                stream.send();
+            }
+            stream.datagrams.clear();
+            stream.packer.start_stream();
+            stream.write(noise(1000), [] { return 1000u; });
+            stream.end();
+            const auto next = reassemble(stream.datagrams).front();
+            BOOST_CHECK_EQUAL(next.immediate(0x1600), 1000 + taken);
+            // the end of the stream has a number too, sent or not
+            BOOST_CHECK_EQUAL(next.counter, taken / 1000 + 2);
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_tail_that_is_given_up_leaves_room_for_the_end)
+{
+    packing p;
+    p.heap_samples = 1 << 20;
+    p.slots = 64;
+    packed_stream stream(p);
+    const auto samples = noise(20000);
+    BOOST_REQUIRE_EQUAL(stream.packer.write(samples.data(), 20000), 20000u);
+    BOOST_REQUIRE(!stream.packer.end_stream());
+    stream.packer.give_up_tail();
+    stream.end();
+    BOOST_CHECK_EQUAL(stream.abandoned, 20000u);
+    const auto heaps = reassemble(stream.datagrams);
+    BOOST_REQUIRE_EQUAL(heaps.size(), 1u);
+    BOOST_CHECK(heaps[0].is_stop());
+}
+
 BOOST_AUTO_TEST_CASE(what_is_abandoned_is_counted)
 {
     packing p;

@@ -55,6 +55,8 @@ REFUSED = [
     case("destinations", "[::1:7148"),
     case("destinations", "local host:7148"),
     case("destinations", "localhost:7148,localhost:7149"),
+    case("destinations", "host:7_148"),
+    case("destinations", "host:+71"),
     case("heap_samples", "0"),
     case("heap_samples", "2**32 + 1"),
     case("max_packet_size", "-1"),

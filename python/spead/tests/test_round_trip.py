@@ -24,9 +24,8 @@ PACKET_SIZES = (104, 576, 1472, 8972, 65507)
 TIMESTAMP_START = 12345
 
 
-def lengths(heap_samples, packet_size):
+def lengths(heap_samples, payload):
     """On, one before and one after the limits of heaps and packets."""
-    payload = packet_size - 56
     limits = {heap_samples}
     if payload < heap_samples:
         limits |= {payload, heap_samples + payload}
@@ -62,7 +61,7 @@ def test_every_size_round_trips(sock, receiver, heap_samples, bits):
         )
         # one sink after the other for each length: counters and timestamps go on
         count, heap_id, timestamp = 0, 1, TIMESTAMP_START
-        for n in lengths(heap_samples, packet_size):
+        for n in lengths(heap_samples, sink.packet_size() - 56):
             samples = noise(n, seed=n)
             run(sink, source(samples))
             got = receiver.until_end()

@@ -3,6 +3,7 @@
 """The example sender: recordings arrive as they were made."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +61,26 @@ def test_offset_binary_becomes_int8_and_is_looped(sock, receiver, tmp_path):
     _, got = received(receiver)
     expected = (recording.astype(np.int16) - 128).astype(np.int8)
     np.testing.assert_array_equal(got, np.resize(expected, 1_000_000))
+
+
+def test_ctrl_c_ends_the_stream_well(sock, receiver, tmp_path):
+    path = tmp_path / "recording.bin"
+    path.write_bytes(noise(100_000).tobytes())
+    summary = tmp_path / "stats.json"
+    options = ["--rate", "1e6", "--total-bytes", "1000000000", "--json", summary]
+    command = [sys.executable, SEND, path, destination(sock), *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as sender:
+        for line in sender.stdout:
+            if b" % " in line:  # it is sending
+                break
+        sender.send_signal(signal.SIGINT)
+        assert sender.wait(BOUND) == 0
+    stats = json.loads(summary.read_text())
+    assert stats["samples_pending"] == 0
+    assert stats["samples_in"] == stats["samples_sent"] < 1_000_000_000
+    heaps, got = received(receiver)
+    assert len(heaps) == stats["heaps_sent"]
+    assert len(got) == stats["samples_sent"]
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,12 @@ import argparse
 import json
 import logging
 import select
-import socket
 import sys
 import time
 
 import spead2
 import spead2.recv
-
-SOCKET_BUFFER = 64 << 20  # bytes, about 0.3 s of 200 MB/s
+from udp_socket import SOCKET_BUFFER, bound_socket
 
 
 class Continuity:
@@ -39,38 +37,6 @@ class Continuity:
             else:
                 self.missing += (ahead - 1) // self.step
         self.last = timestamp
-
-
-def bound_socket(address, port):
-    """A UDP socket bound to the address, its buffer as large as the system grants."""
-    found = socket.getaddrinfo(address, port, type=socket.SOCK_DGRAM)
-    family, kind, protocol, _, endpoint = found[0]
-    sock = socket.socket(family, kind, protocol)
-    sock.bind(endpoint)
-    join_group(sock, endpoint)
-    try:
-        so_rcvbufforce = 33  # Linux; not in Python's socket module
-        sock.setsockopt(socket.SOL_SOCKET, so_rcvbufforce, SOCKET_BUFFER)
-    except PermissionError:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BUFFER)
-        granted = sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
-        if granted < SOCKET_BUFFER:
-            print(
-                f"the socket buffer is limited to {granted} bytes; for fast streams:"
-                f" sysctl -w net.core.rmem_max={SOCKET_BUFFER}",
-                file=sys.stderr,
-            )
-    return sock
-
-
-def join_group(sock, endpoint):
-    """Join the group, if the address is one, on the interface the system chooses."""
-    group = socket.inet_pton(sock.family, endpoint[0].split("%")[0])
-    if sock.family == socket.AF_INET and 224 <= group[0] < 240:
-        sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group + bytes(4))
-    elif sock.family == socket.AF_INET6 and group[0] == 255:
-        index = endpoint[3].to_bytes(4, sys.byteorder)
-        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, group + index)
 
 
 def open_stream(sock, heap_samples=None):

@@ -138,6 +138,7 @@ bool sender::run_to_end() noexcept
         d_io.run();
         return true;
     } catch (...) {
+        d_watching = false; // it may have been the attempt to
         return false;
     }
 }

@@ -69,7 +69,12 @@ def test_ctrl_c_ends_the_stream_well(sock, receiver, tmp_path):
     summary = tmp_path / "stats.json"
     options = ["--rate", "1e6", "--total-bytes", "1000000000", "--json", summary]
     command = [sys.executable, SEND, path, destination(sock), *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as sender:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        # a test run in the background of a shell would hand on that it ignores Ctrl-C
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as sender:
         for line in sender.stdout:
             if b" % " in line:  # it is sending
                 break

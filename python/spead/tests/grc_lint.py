@@ -10,9 +10,11 @@ logs what is wrong with a block description.
 import ast
 
 from gnuradio import gr
+
+# first: the modules of a newer GRC import each other in a circle
+from gnuradio.grc.core.platform import Platform  # isort: skip
 from gnuradio.grc.core import schema_checker
 from gnuradio.grc.core.io import yaml
-from gnuradio.grc.core.platform import Platform
 
 
 def load_platform(blocks_directory):

@@ -106,8 +106,8 @@ def test_help_shows_options_and_defaults():
         "destinations: str",
         "heap_samples: int = 8192, *",
         "max_packet_size: int = 1472",
-        "items: List[gnuradio.spead.spead_python.item] = [spead.timestamp(id=0x1600",
-        "timestamp_step: Optional[int] = None",
+        "= [spead.timestamp(id=0x1600, name='timestamp'), spead.samples(id=0x3300,",
+        " = None, rate: float = 0",
         "when_full: str = 'block'",
         "affinity: int = -1",
     ):

@@ -16,10 +16,11 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/multicast.hpp>
 
-#include <system_error>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <stdexcept>
 
 // Linux 4.18; older C libraries do not name it
 #ifndef UDP_SEGMENT

@@ -171,6 +171,7 @@ engine_options checked(const std::string& destinations, const sink_options& opti
         small("socket_buffer", options.socket_buffer, 0, one_gib);
     checked.socket.dscp = small("dscp", options.dscp, 0, 63);
     checked.sending.gso = options.gso;
+    checked.socket.zero_copy = options.zero_copy;
     checked.sending.cpu = small("affinity", options.affinity, -1, configured_cpus() - 1);
     return checked;
 }

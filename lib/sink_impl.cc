@@ -127,6 +127,7 @@ sink_stats sink_impl::stats() const
     now.icmp_errors = icmp_errors();
     now.gso_refused = gso_refused();
     now.gso = gso();
+    now.zero_copy = zero_copy();
     for (std::size_t i = 0; i < error_counters::causes.size(); ++i) {
         const int error = error_counters::causes[i];
         if (const auto count = d_engine.sent().errors.get(i))

@@ -42,6 +42,7 @@ public:
     std::uint64_t icmp_errors() const override;
     std::uint64_t gso_refused() const override;
     bool gso() const override { return d_engine.gso(); }
+    bool zero_copy() const override { return d_engine.zero_copy(); }
     std::size_t packet_size() const override { return d_engine.packet_bytes(); }
 
 private:

@@ -20,6 +20,9 @@ namespace {
 // Measured: half of it costs a quarter of the speed, twice as much brings nothing.
 constexpr std::size_t default_buffer_bytes = 2 << 20;
 
+// Seconds that a packer may take to wake up, on a busy machine.
+constexpr double time_to_wake = 1e-3;
+
 // A ring is touched when it is made: more could cost the process its life.
 std::size_t half_of_memory()
 {
@@ -138,7 +141,11 @@ std::size_t engine::ring_slots(const engine_options& options,
                               "with when_full=\"drop\" what fits twice into half of "
                               "the memory, " +
                                   std::to_string(half_of_memory()) + " bytes");
+    const std::uint64_t packets = plan.regular.packets();
     std::size_t slots = std::max(default_buffer_bytes / packet, fewest);
+    // a header stays in its slot if each heap begins at the same slots again
+    if (packets <= slots)
+        slots = (slots + packets - 1) / packets * packets;
     if (options.buffer_bytes) {
         slots = options.buffer_bytes / packet;
         if (slots < fewest || slots > most)
@@ -146,10 +153,6 @@ std::size_t engine::ring_slots(const engine_options& options,
                                   std::to_string(options.buffer_bytes),
                                   range(fewest * packet, most * packet) + ", or 0");
     }
-    // a header stays in its slot if each heap begins at the same slots again
-    const std::uint64_t packets = plan.regular.packets();
-    if (packets <= (slots - fewest))
-        slots -= slots % packets;
     if (!heap_packer::can_end_anywhere(plan, slots))
         throw parameter_error(
             "max_packet_size",
@@ -169,8 +172,13 @@ void engine::limit_queue()
     const double bytes = std::max(rate * d_stop_timeout / 2, 2 * d_burst_bytes);
     const double slots = bytes / static_cast<double>(d_ring->slot_bytes());
     const auto most = static_cast<double>(d_ring->slots());
-    d_ring->set_limit(std::max(static_cast<std::size_t>(std::min(slots, most)),
-                               d_packer->min_slots_in_use()));
+    const std::size_t limit = std::max(static_cast<std::size_t>(std::min(slots, most)),
+                                       d_packer->min_slots_in_use());
+    // the packer has time as long as there is something to send: waking up costs more
+    // than packing
+    const double busy = rate * time_to_wake / static_cast<double>(d_ring->slot_bytes());
+    const auto refill = static_cast<std::size_t>(std::min(busy, most));
+    d_ring->set_limit(limit, std::clamp(refill, limit / 4, limit - limit / 4));
 }
 
 void engine::warn_of_slow_tails(const engine_options& options,

@@ -77,6 +77,7 @@ public:
     void set_rate(double bytes_per_second);
     double rate() const { return d_sender->rate(); }
     bool gso() const { return d_sender->gso(); }
+    bool zero_copy() const { return d_transport.zero_copy_active(); }
     std::size_t packet_bytes() const { return d_ring->slot_bytes(); }
     const packer_counters& packed() const { return d_packed; }
     const sender_counters& sent() const { return d_sent; }

@@ -16,7 +16,8 @@ namespace spead {
 pacer::pacer(std::size_t burst_bytes, std::size_t packet_bytes)
     : d_burst(static_cast<double>(std::max(burst_bytes, packet_bytes))),
       d_packet(static_cast<double>(packet_bytes)),
-      d_tokens(d_burst)
+      d_tokens(d_burst),
+      d_enough(d_packet)
 {
 }
 
@@ -29,12 +30,9 @@ void pacer::set_rate(double bytes_per_second, time_point now)
 
 void pacer::resume(time_point now) { refill(now, false); }
 
-// Half a burst is enough to go: a thread that wakes up a little late still finds the
-// bucket short of overflowing.
 double pacer::wanted(std::size_t waiting) const
 {
-    const double enough = std::max(d_burst / 2, d_packet);
-    return std::min(enough, std::max(static_cast<double>(waiting), 1.0));
+    return std::min(d_enough, std::max(static_cast<double>(waiting), 1.0));
 }
 
 std::size_t pacer::allowance(std::size_t waiting, time_point now)
@@ -50,14 +48,23 @@ pacer::time_point pacer::next(std::size_t waiting, time_point now) const
     constexpr double longest =
         3600; // seconds; a rate of nearly nothing must not overflow
     const double missing = std::max(wanted(waiting) - d_tokens, 0.0);
-    const std::chrono::duration<double> wait(std::min(missing / d_rate, longest));
+    // at the faster rate as long as something is owed
+    const double seconds = std::max(missing / (1 + catch_up), missing - d_debt) / d_rate;
+    const std::chrono::duration<double> wait(std::min(seconds, longest));
     return now + std::chrono::ceil<std::chrono::nanoseconds>(wait);
 }
 
 void pacer::sent(std::size_t bytes)
 {
-    if (!unlimited())
-        d_tokens -= static_cast<double>(bytes);
+    if (unlimited())
+        return;
+    d_tokens -= static_cast<double>(bytes);
+    // The more leaves at a time, the fewer wake-ups it costs. But a thread that waits for
+    // a full bucket lets it overflow each time: when much is owed some is left free, so
+    // that one that is always late settles where it falls behind no further.
+    const double much = std::max(d_debt - d_burst / 4, 0.0);
+    const double target = std::max(d_burst - much, d_burst / 2);
+    d_enough = std::max(std::floor(target / d_packet), 1.0) * d_packet;
 }
 
 void pacer::refill(time_point now, bool owe)

@@ -53,6 +53,7 @@ private:
     double d_rate = 0;
     double d_tokens;
     double d_debt = 0;
+    double d_enough; // tokens to wait for
     time_point d_last{};
 };
 

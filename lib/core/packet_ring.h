@@ -118,27 +118,41 @@ public:
         d_released.store(count, std::memory_order_release);
     }
 
-    //! Whether it is worth waking the packer: in steps of a quarter, or it would wake up
-    //! for each message that leaves.
-    bool has_space() const { return published() - released() <= limit() - limit() / 4; }
+    //! Whether it is worth waking the packer: it is in steps, or it would wake up for
+    //! each message that leaves.
+    bool has_space() const
+    {
+        return published() - released() <= d_refill.load(std::memory_order_relaxed);
+    }
 
-    //! How many slots may be in use at a time, for a queue shorter than the memory.
-    void set_limit(std::size_t slots) { d_limit.store(slots, std::memory_order_relaxed); }
+    //! How many slots may be in use at a time, for a queue shorter than the memory, and
+    //! how few there are when a packer that waits is woken.
+    void set_limit(std::size_t slots, std::size_t refill)
+    {
+        d_limit.store(slots, std::memory_order_relaxed);
+        d_refill.store(refill, std::memory_order_relaxed);
+    }
+    void set_limit(std::size_t slots) { set_limit(slots, slots - slots / 4); }
     std::size_t limit() const { return d_limit.load(std::memory_order_relaxed); }
 
     sleep_flag sender_sleeps;
     sleep_flag packer_waits;
 
 private:
-    struct release_memory {
+    // Not the heap's: the kernel may still read it, and unmapped it stays as it is.
+    struct unmap {
+        std::size_t bytes;
         void operator()(std::byte* arena) const;
     };
+    using memory = std::unique_ptr<std::byte[], unmap>;
+    static memory map(std::size_t bytes);
 
     const std::size_t d_slots;
     const std::size_t d_slot_bytes;
-    std::unique_ptr<std::byte[], release_memory> d_arena;
+    memory d_arena;
     std::vector<packet_info> d_info;
     std::atomic<std::size_t> d_limit;
+    std::atomic<std::size_t> d_refill;
     // each index has a cache line of its own, since two threads write them
     alignas(64) std::atomic<std::uint64_t> d_published{ 0 };
     alignas(64) std::atomic<std::uint64_t> d_released{ 0 };

@@ -21,6 +21,9 @@ namespace spead {
 
 namespace {
 
+// Nothing that the thread is told meanwhile is in a hurry.
+constexpr std::chrono::milliseconds longest_nap{ 2 };
+
 int make_eventfd()
 {
     const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -45,6 +48,8 @@ sender::sender(boost::asio::io_context& io,
       d_options(options),
       d_on_space(std::move(space)),
       d_log(std::move(log)),
+      d_timer_memory(std::make_shared<handler_memory>()),
+      d_wakeup_memory(std::make_shared<handler_memory>()),
       d_timer(io),
       d_wakeup(io, make_eventfd()),
       d_rate(options.rate),
@@ -148,17 +153,18 @@ void sender::watch_wakeup()
     // still waiting after a stop and a start
     if (std::exchange(d_watching, true))
         return;
+    const auto woken = [this](const boost::system::error_code& error) {
+        d_watching = false;
+        if (error)
+            return;
+        std::uint64_t count;
+        [[maybe_unused]] const auto got =
+            read(d_wakeup.native_handle(), &count, sizeof count);
+        watch_wakeup();
+        pump();
+    };
     d_wakeup.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                        [this](const boost::system::error_code& error) {
-                            d_watching = false;
-                            if (error)
-                                return;
-                            std::uint64_t count;
-                            [[maybe_unused]] const auto got =
-                                read(d_wakeup.native_handle(), &count, sizeof count);
-                            watch_wakeup();
-                            pump();
-                        });
+                        handler_in(d_wakeup_memory, woken));
 }
 
 // Sends until there is nothing to do or something to wait for.
@@ -181,8 +187,11 @@ void sender::pump()
             if (std::exchange(d_idle, false))
                 d_pacer.resume(now);
             allowance = d_pacer.allowance(waiting, now);
-            if (!allowance)
-                return wait_until(d_pacer.next(waiting, now));
+            if (!allowance) {
+                if (nap_until(d_pacer.next(waiting, now), now))
+                    continue;
+                return;
+            }
         }
         const std::size_t n = collect(allowance);
         if (!n)
@@ -190,7 +199,7 @@ void sender::pump()
         const auto result = d_transport.send(d_batch.data(), n);
         // the error that cut a send short is not always reported by the next one
         if (result.sent < n)
-            count_icmp_errors();
+            take_reports();
         if (result.sent)
             messages_sent(result.sent);
         if (result.error && !message_failed(result.error))
@@ -209,19 +218,39 @@ bool sender::sleep()
             d_abort = true; // everything is sent
         return false;
     }
+    // the packer may be waiting for memory that the kernel still reads
+    if (d_transport.held_from() != transport::nothing) {
+        take_reports();
+        release();
+        if (d_transport.held_from() != transport::nothing)
+            wait_reports();
+    }
     if (!d_log.quiet())
         d_log.flush(clock::now());
     d_idle = true;
     return true;
 }
 
+// A short wait is slept through: that takes half the time of a timer that can be
+// interrupted. False if it is not short.
+bool sender::nap_until(clock::time_point time, clock::time_point now)
+{
+    if (time - now > longest_nap) {
+        wait_until(time);
+        return false;
+    }
+    std::this_thread::sleep_until(time);
+    return true;
+}
+
 void sender::wait_until(clock::time_point time)
 {
     d_timer.expires_at(time);
-    d_timer.async_wait([this](const boost::system::error_code& error) {
+    const auto expired = [this](const boost::system::error_code& error) {
         if (!error)
             pump();
-    });
+    };
+    d_timer.async_wait(handler_in(d_timer_memory, expired));
 }
 
 void sender::wait_writable()
@@ -230,6 +259,16 @@ void sender::wait_writable()
         return;
     d_transport.async_wait_writable([this] {
         d_writable_pending = false;
+        pump();
+    });
+}
+
+void sender::wait_reports()
+{
+    if (std::exchange(d_reports_pending, true))
+        return;
+    d_transport.async_wait_reports([this] {
+        d_reports_pending = false;
         pump();
     });
 }

@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_CORE_SENDER_H
 
 #include "counters.h"
+#include "handler_memory.h"
 #include "pacer.h"
 #include "packet_ring.h"
 #include "transport.h"
@@ -23,6 +24,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -76,14 +78,17 @@ private:
     void watch_wakeup();
     void pump();
     bool sleep();
+    bool nap_until(clock::time_point time, clock::time_point now);
     void wait_until(clock::time_point time);
     void wait_writable();
+    void wait_reports();
 
     std::size_t collect(std::size_t allowance);
     message next_message(ring_cursor& at, std::uint64_t end, std::size_t allowance) const;
     void settle(ring_cursor end, bool sent);
+    void release();
     void messages_sent(std::size_t n);
-    void count_icmp_errors();
+    void take_reports();
     bool message_failed(int error);
     void give_up_message(int error);
     void refusal_proved();
@@ -96,6 +101,8 @@ private:
     const std::function<void()> d_on_space;
     trouble_log d_log;
 
+    const std::shared_ptr<handler_memory> d_timer_memory;
+    const std::shared_ptr<handler_memory> d_wakeup_memory;
     boost::asio::steady_timer d_timer;
     boost::asio::posix::stream_descriptor d_wakeup; // an eventfd
     std::thread d_thread;
@@ -115,6 +122,7 @@ private:
     std::array<ring_cursor, transport::max_messages> d_batch_ends{};
     bool d_watching = false;         // the event is waited for
     bool d_writable_pending = false; // the socket is waited for
+    bool d_reports_pending = false;  // so are reports on messages
     bool d_idle = false;
     bool d_heap_damaged = false;
     struct trouble {

@@ -61,7 +61,7 @@ message
 sender::next_message(ring_cursor& at, std::uint64_t end, std::size_t allowance) const
 {
     const std::size_t packet = d_ring.info(at.slot).bytes;
-    message run{ d_ring.data(at.slot), packet, packet };
+    message run{ d_ring.data(at.slot), packet, packet, at.count };
     const bool whole_slot = packet == d_ring.slot_bytes();
     const bool singly = !gso() || at.count < d_singly_until;
     d_ring.advance_packet(at);
@@ -106,8 +106,13 @@ void sender::settle(ring_cursor end, bool sent)
     (sent ? d_counters.packets_sent : d_counters.packets_dropped).add(packets);
     if (sent)
         d_counters.bytes_sent.add(bytes);
+    release();
+}
 
-    d_ring.release(d_tail.count);
+// Gives back the slots that nobody reads any more.
+void sender::release()
+{
+    d_ring.release(std::min(d_tail.count, d_transport.held_from()));
     if (d_ring.has_space() && d_ring.packer_waits.claim())
         d_on_space();
 }
@@ -127,9 +132,9 @@ void sender::messages_sent(std::size_t n)
         d_log.succeeded(clock::now());
 }
 
-void sender::count_icmp_errors()
+void sender::take_reports()
 {
-    const auto errors = d_transport.take_icmp_errors();
+    const auto errors = d_transport.take_reports();
     d_counters.icmp_errors.add(errors);
     if (errors)
         d_log.failed(ECONNREFUSED, 0, clock::now());

@@ -11,7 +11,9 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <sys/prctl.h>
 #include <cstring>
+
 #include <memory>
 
 namespace gr {
@@ -22,6 +24,8 @@ int configured_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)); 
 std::string prepare_sender_thread(int cpu)
 {
     pthread_setname_np(pthread_self(), "spead-send");
+    // the pace is kept by short sleeps; by default they may last 50 us longer
+    prctl(PR_SET_TIMERSLACK, 1);
     if (cpu < 0)
         return "";
 

@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_CORE_TRANSPORT_H
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 namespace gr {
@@ -19,6 +20,7 @@ struct message {
     const std::byte* data;
     std::size_t bytes;
     std::size_t packet_bytes;
+    std::uint64_t position; //!< where it lies: slots before it, since the beginning
 
     bool segmented() const { return bytes > packet_bytes; }
 };
@@ -49,8 +51,16 @@ public:
     //! Calls \p handler, on the thread of the sender, when the next send() may succeed.
     virtual void async_wait_writable(std::function<void()> handler) = 0;
 
-    //! ICMP errors that have come in since the last call.
-    virtual std::size_t take_icmp_errors() noexcept = 0;
+    //! Reads what the kernel has to report about earlier messages, and says how many ICMP
+    //! errors have come in since the last call.
+    virtual std::size_t take_reports() noexcept = 0;
+
+    static constexpr std::uint64_t nothing = ~std::uint64_t{ 0 };
+    //! The position of the oldest message whose memory is still read, or nothing.
+    virtual std::uint64_t held_from() const noexcept { return nothing; }
+
+    //! Calls \p handler, on the thread of the sender, when there are reports to take.
+    virtual void async_wait_reports(std::function<void()> /* handler */) {}
 };
 
 } // namespace spead

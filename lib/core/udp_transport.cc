@@ -91,7 +91,9 @@ std::string interface_with(const boost::asio::ip::address& address)
 udp_transport::udp_transport(boost::asio::io_context& io,
                              const endpoint& to,
                              const socket_options& options)
-    : d_socket(io), d_remote(resolve(io, to))
+    : d_wait_memory(std::make_shared<handler_memory>()),
+      d_socket(io),
+      d_remote(resolve(io, to))
 {
     boost::system::error_code error;
     d_socket.open(d_remote.protocol(), error);
@@ -129,6 +131,11 @@ void udp_transport::configure(const socket_options& options)
             boost::asio::ip::multicast::enable_loopback(options.loopback));
     }
     set_send_buffer(options.send_buffer);
+    const int on = 1;
+    d_zero_copy.enable(
+        options.zero_copy &&
+        setsockopt(d_socket.native_handle(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) ==
+            0);
 }
 
 // Packets leave by the interface, whether it was given by its name or by an address,
@@ -218,7 +225,7 @@ std::size_t udp_transport::max_packet_bytes() const
     return std::min(static_cast<std::size_t>(mtu - headers), wire::max_datagram_bytes);
 }
 
-send_result udp_transport::send(const message* messages, std::size_t n) noexcept
+void udp_transport::prepare(const message* messages, std::size_t n) noexcept
 {
     for (std::size_t i = 0; i < n; ++i) {
         auto& header = d_headers[i].msg_hdr;
@@ -238,44 +245,89 @@ send_result udp_transport::send(const message* messages, std::size_t n) noexcept
             std::memcpy(CMSG_DATA(control), &size, sizeof size);
         }
     }
-    const int sent =
-        sendmmsg(d_socket.native_handle(), d_headers.data(), static_cast<unsigned>(n), 0);
+}
+
+send_result udp_transport::send_prepared(std::size_t n, int flags) noexcept
+{
+    const int sent = sendmmsg(
+        d_socket.native_handle(), d_headers.data(), static_cast<unsigned>(n), flags);
     return sent < 0 ? send_result{ 0, errno }
                     : send_result{ static_cast<std::size_t>(sent), 0 };
 }
 
+send_result udp_transport::send(const message* messages, std::size_t n) noexcept
+{
+    prepare(messages, n);
+    send_result result{ 0, ENOBUFS };
+    const bool uncopied = d_zero_copy.suits(messages, n);
+    if (uncopied) {
+        result = send_prepared(n, MSG_ZEROCOPY);
+        d_zero_copy.sent(messages, result.sent);
+    }
+    // also after a failure: a report tells whether the kernel has counted that message
+    while ((d_zero_copy.holds_many() || (uncopied && result.sent < n)) && read_report()) {
+    }
+    if (result.error != ENOBUFS)
+        return result;
+    // the kernel may lock no more memory for us, or holds too many reports
+    result = send_prepared(n, 0);
+    if (uncopied && result.sent)
+        d_zero_copy.refused();
+    return result;
+}
+
 void udp_transport::async_wait_writable(std::function<void()> handler)
 {
-    d_socket.async_wait(
-        udp::socket::wait_write,
-        [handler = std::move(handler)](const boost::system::error_code& error) {
-            if (!error)
-                handler();
-        });
+    async_wait(udp::socket::wait_write, std::move(handler));
+}
+
+void udp_transport::async_wait_reports(std::function<void()> handler)
+{
+    async_wait(udp::socket::wait_error, std::move(handler));
+}
+
+void udp_transport::async_wait(udp::socket::wait_type event,
+                               std::function<void()> handler)
+{
+    auto ready = [handler = std::move(handler)](const boost::system::error_code& error) {
+        if (!error)
+            handler();
+    };
+    d_socket.async_wait(event, handler_in(d_wait_memory, std::move(ready)));
 }
 
 // Left in their queue, they would make the socket seem ready for ever.
-std::size_t udp_transport::take_icmp_errors() noexcept
+std::size_t udp_transport::take_reports() noexcept
 {
-    std::size_t taken = 0;
-    for (;;) {
-        alignas(cmsghdr) std::array<unsigned char, 512> control;
-        msghdr header{};
-        header.msg_control = control.data();
-        header.msg_controllen = control.size();
-        if (recvmsg(d_socket.native_handle(), &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
-            return taken;
-        for (auto* c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c)) {
-            if (!(c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR) &&
-                !(c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVERR))
-                continue;
-            sock_extended_err error;
-            std::memcpy(&error, CMSG_DATA(c), sizeof error);
-            if (error.ee_origin == SO_EE_ORIGIN_ICMP ||
-                error.ee_origin == SO_EE_ORIGIN_ICMP6)
-                ++taken;
-        }
+    while (read_report()) {
     }
+    return std::exchange(d_icmp_errors, 0);
+}
+
+// False if there is none.
+bool udp_transport::read_report() noexcept
+{
+    alignas(cmsghdr) std::array<unsigned char, 512> control;
+    msghdr header{};
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    if (recvmsg(d_socket.native_handle(), &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+        return false;
+    for (auto* c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c)) {
+        if (!(c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR) &&
+            !(c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVERR))
+            continue;
+        sock_extended_err report;
+        std::memcpy(&report, CMSG_DATA(c), sizeof report);
+        if (report.ee_origin == SO_EE_ORIGIN_ICMP ||
+            report.ee_origin == SO_EE_ORIGIN_ICMP6)
+            ++d_icmp_errors;
+        if (report.ee_origin == SO_EE_ORIGIN_ZEROCOPY)
+            d_zero_copy.finished(report.ee_info,
+                                 report.ee_data,
+                                 report.ee_code & SO_EE_CODE_ZEROCOPY_COPIED);
+    }
+    return true;
 }
 
 } // namespace spead

@@ -9,7 +9,9 @@
 #define INCLUDED_SPEAD_CORE_UDP_TRANSPORT_H
 
 #include "endpoint.h"
+#include "handler_memory.h"
 #include "transport.h"
+#include "zero_copy.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -17,6 +19,7 @@
 #include <boost/asio/ip/udp.hpp>
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,6 +32,7 @@ struct socket_options {
     bool loopback = true;  //!< multicast only
     int send_buffer = 0;   //!< bytes, 0 = our choice
     int dscp = 0;
+    bool zero_copy = true; //!< where it works
 };
 
 /*!
@@ -53,7 +57,12 @@ public:
 
     send_result send(const message* messages, std::size_t n) noexcept override;
     void async_wait_writable(std::function<void()> handler) override;
-    std::size_t take_icmp_errors() noexcept override;
+    std::size_t take_reports() noexcept override;
+    std::uint64_t held_from() const noexcept override { return d_zero_copy.held_from(); }
+    void async_wait_reports(std::function<void()> handler) override;
+
+    //! Whether large messages leave without a copy; from any thread.
+    bool zero_copy_active() const { return d_zero_copy.active(); }
 
 private:
     using udp = boost::asio::ip::udp;
@@ -62,8 +71,13 @@ private:
     void choose_interface(const std::string& interface);
     void set_send_buffer(int bytes);
     void set_option(int level, int name, int value, const std::string& what);
+    void prepare(const message* messages, std::size_t n) noexcept;
+    send_result send_prepared(std::size_t n, int flags) noexcept;
+    bool read_report() noexcept;
+    void async_wait(udp::socket::wait_type event, std::function<void()> handler);
     bool ipv6() const { return d_remote.protocol() == udp::v6(); }
 
+    const std::shared_ptr<handler_memory> d_wait_memory;
     udp::socket d_socket;
     udp::endpoint d_remote;
     std::vector<std::string> d_warnings;
@@ -75,6 +89,8 @@ private:
     std::array<mmsghdr, max_messages> d_headers{};
     std::array<iovec, max_messages> d_pieces{};
     std::array<segment_size, max_messages> d_segment_sizes{};
+    zero_copy d_zero_copy;
+    std::size_t d_icmp_errors = 0; // not taken yet
 };
 
 } // namespace spead

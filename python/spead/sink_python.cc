@@ -44,6 +44,7 @@ py::dict to_dict(const sink_stats& s)
     d["icmp_errors"] = s.icmp_errors;
     d["gso_refused"] = s.gso_refused;
     d["gso"] = s.gso;
+    d["zero_copy"] = s.zero_copy;
     d["send_errors"] = s.send_errors;
     return d;
 }
@@ -73,6 +74,7 @@ sink::sptr make_sink(const std::string& destinations,
                      std::int64_t socket_buffer,
                      std::int64_t dscp,
                      bool gso,
+                     bool zero_copy,
                      std::int64_t affinity)
 {
     // looking up a host can take its time
@@ -101,6 +103,7 @@ sink::sptr make_sink(const std::string& destinations,
                         socket_buffer,
                         dscp,
                         gso,
+                        zero_copy,
                         affinity });
 }
 
@@ -162,6 +165,7 @@ void bind_sink(py::module& m)
              py::arg("socket_buffer") = o.socket_buffer,
              py::arg("dscp") = o.dscp,
              py::arg("gso") = o.gso,
+             py::arg("zero_copy") = o.zero_copy,
              py::arg("affinity") = o.affinity)
         .def("set_rate", &sink::set_rate, py::arg("rate"), doc::set_rate)
         .def("rate", &sink::rate, doc::rate)
@@ -179,6 +183,7 @@ void bind_sink(py::module& m)
         .def("icmp_errors", &sink::icmp_errors, doc::icmp_errors)
         .def("gso_refused", &sink::gso_refused, doc::gso_refused)
         .def("gso", &sink::gso, doc::gso)
+        .def("zero_copy", &sink::zero_copy, doc::zero_copy)
         .def("packet_size", &sink::packet_size, doc::packet_size);
 }
 

@@ -115,6 +115,10 @@ struct SPEAD_API sink_options {
     //! hand many packets to the kernel in one piece where it can (UDP_SEGMENT)
     bool gso = true;
 
+    //! let the device read large messages where they lie (MSG_ZEROCOPY), as long as the
+    //! kernel does not copy them all the same, as it does for receivers on this host
+    bool zero_copy = true;
+
     //! CPU that the sender thread is pinned to, 0 to the number of CPUs - 1; -1 leaves it
     //! to the kernel
     std::int64_t affinity = -1;
@@ -141,6 +145,7 @@ struct SPEAD_API sink_stats {
     std::uint64_t icmp_errors = 0;     //!< ICMP errors received, mostly: nobody listens
     std::uint64_t gso_refused = 0;     //!< segmented sends that went packet by packet
     bool gso = false;                  //!< segmented sends are in use
+    bool zero_copy = false;            //!< large messages are not copied
     std::map<std::string, std::uint64_t> send_errors; //!< failed sends by errno name
 };
 
@@ -199,6 +204,7 @@ public:
     virtual std::uint64_t icmp_errors() const = 0;     //!< see sink_stats
     virtual std::uint64_t gso_refused() const = 0;     //!< see sink_stats
     virtual bool gso() const = 0;                      //!< see sink_stats
+    virtual bool zero_copy() const = 0;                //!< see sink_stats
 
     virtual std::size_t packet_size() const = 0; //!< bytes of a full packet as sent
 };

@@ -28,6 +28,7 @@ struct simulation {
     pacer p{ burst, packet };
     double sent = 0;
     std::size_t longest = 0;
+    std::size_t waits = 0;
 
     explicit simulation(double rate) { p.set_rate(rate, now); }
 
@@ -43,6 +44,7 @@ struct simulation {
                 longest = std::max(longest, n);
             } else {
                 now = p.next(plenty, now) + late();
+                ++waits;
             }
         }
     }
@@ -71,6 +73,17 @@ BOOST_AUTO_TEST_CASE(long_run_rate_is_exact_though_the_thread_is_late)
         BOOST_CHECK_CLOSE(s.sent, 10 * rate, 0.1 + 100 * burst / (10 * rate));
         BOOST_CHECK_LE(s.longest, burst);
     }
+}
+
+// a wake-up costs more than what is sent between two of them
+BOOST_AUTO_TEST_CASE(nearly_a_whole_burst_leaves_between_two_waits)
+{
+    std::mt19937 random(4);
+    std::uniform_int_distribution<int> late(0, 20); // of the 655 us that a burst takes
+    simulation s(1e8);
+    s.run(seconds(10), [&] { return microseconds(late(random)); });
+    BOOST_CHECK_GE(s.sent / static_cast<double>(s.waits), 0.9 * burst);
+    BOOST_CHECK_LE(s.longest, burst);
 }
 
 BOOST_AUTO_TEST_CASE(catching_up_after_a_stall_is_limited)

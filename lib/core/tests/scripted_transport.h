@@ -37,6 +37,17 @@ struct scripted_transport : gr::spead::transport {
     std::size_t sends = 0;
     std::size_t writable_waits = 0;
 
+    //! What goes is held, as if it were not copied, until it is reported.
+    bool holds = false;
+    struct reading {
+        gr::spead::message of;
+        bytes at_first;
+    };
+    std::deque<reading> held;
+    std::size_t reported = 0; // of those, not taken yet
+    std::size_t spoilt = 0;   // written over while they were held
+    std::function<void()> on_reports;
+
     explicit scripted_transport(boost::asio::io_context& context) : io(context) {}
 
     gr::spead::send_result send(const gr::spead::message* messages,
@@ -55,6 +66,8 @@ struct scripted_transport : gr::spead::transport {
                 return { i, i ? 0 : refuse_segmented };
             }
             take(messages[i]);
+            if (holds)
+                held.push_back({ messages[i], content(messages[i]) });
         }
         // the error of a message behind others is lost, as with sendmmsg
         if (now.messages >= n)
@@ -69,12 +82,41 @@ struct scripted_transport : gr::spead::transport {
         boost::asio::post(io, std::move(handler));
     }
 
-    std::size_t take_icmp_errors() noexcept override
+    std::size_t take_reports() noexcept override
     {
+        for (; reported; --reported) {
+            spoilt += content(held.front().of) != held.front().at_first;
+            held.pop_front();
+        }
         return std::exchange(icmp_errors, 0);
     }
 
+    std::uint64_t held_from() const noexcept override
+    {
+        return held.empty() ? nothing : held.front().of.position;
+    }
+
+    void async_wait_reports(std::function<void()> handler) override
+    {
+        on_reports = std::move(handler);
+        if (reported)
+            report(0);
+    }
+
+    //! On the thread of the sender: so many more of the oldest have been read.
+    void report(std::size_t messages)
+    {
+        reported = std::min(held.size(), reported + messages);
+        if (on_reports)
+            boost::asio::post(io, std::exchange(on_reports, nullptr));
+    }
+
 private:
+    static bytes content(const gr::spead::message& m)
+    {
+        const auto* at = reinterpret_cast<const std::uint8_t*>(m.data);
+        return bytes(at, at + m.bytes);
+    }
     void take(const gr::spead::message& m)
     {
         const auto* at = reinterpret_cast<const std::uint8_t*>(m.data);

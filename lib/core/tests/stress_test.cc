@@ -53,7 +53,7 @@ struct chaotic_transport : transport {
     {
         boost::asio::post(io, std::move(handler));
     }
-    std::size_t take_icmp_errors() noexcept override { return 0; }
+    std::size_t take_reports() noexcept override { return 0; }
 };
 
 // Whole heaps hold the samples of their timestamp.

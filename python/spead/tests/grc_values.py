@@ -132,5 +132,6 @@ ACCEPTED = [
     case("socket_buffer", "2**30"),
     case("dscp", "63"),
     case("gso", "False"),
+    case("zero_copy", "False"),
     case("sender_affinity", "0"),
 ]

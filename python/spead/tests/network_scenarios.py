@@ -37,10 +37,10 @@ def tool(*args):
     subprocess.run(args, check=True, timeout=BOUND)
 
 
-def shape(rate, burst, limit):
+def shape(rate, burst, limit, device="v0"):
     """Let the near device send at no more than this rate."""
     queue = ["tbf", "rate", rate, "burst", burst, "limit", limit]
-    tool("tc", "qdisc", "add", "dev", "v0", "root", *queue)
+    tool("tc", "qdisc", "replace", "dev", device, "root", *queue)
 
 
 def system_call(result):
@@ -147,7 +147,7 @@ def blocked_network(far):
     """A queue that takes everything and lets nothing out."""
     shape("8bit", "2kb", "100mb")
     timeout = 0.5
-    running = Running(f"{FAR_HOST}:7148", stop_timeout=timeout)
+    running = Running(f"{FAR_HOST}:7148", stop_timeout=timeout, zero_copy=False)
     with running as sink:
         eventually(lambda: sink.stats()["send_errors"].get("EAGAIN", 0) > 0)
         taken = -1
@@ -284,9 +284,13 @@ def device_that_cuts(far):
     return sink.stats()
 
 
-if __name__ == "__main__":
-    scenario = sys.argv[1]
-    report = globals()[scenario](make_network())
-    print(json.dumps({"scenario": scenario, **report}), flush=True)
+def main(scenarios):
+    name = sys.argv[1]
+    report = scenarios[name](make_network())
+    print(json.dumps({"scenario": name, **report}), flush=True)
     # blocks that are still there must not hold up the end of the process
     os._exit(0)
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -7,7 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import BOUND, Running, balanced, bound_socket, eventually, noise, send
+from conftest import (
+    BOUND,
+    Running,
+    balanced,
+    bound_socket,
+    datagrams,
+    eventually,
+    noise,
+    send,
+)
 
 HERE = Path(__file__).parent
 NEEDS_NAMESPACES = pytest.mark.skipif(
@@ -88,8 +97,39 @@ def test_nothing_is_lost_without_gso(sock):
     ],
 )
 def test_network(scenario):
+    run_scenario("network_scenarios.py", scenario)
+
+
+@NEEDS_NAMESPACES
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "a_card_needs_no_copy",
+        "switched_off_it_is_never_used",
+        "what_waits_in_a_queue_stays_as_it_was",
+        "without_locked_memory",
+        "firewall",
+        "full_queue",
+    ],
+)
+def test_zero_copy(scenario):
+    run_scenario("zero_copy_scenarios.py", scenario)
+
+
+def test_a_receiver_on_this_host_ends_zero_copy(sock):
+    """It needs a copy, and the kernel says so."""
+    heap, heaps = 1416, 5000
+    samples = noise(heap * heaps)
+    sink = send(sock, samples, heap_samples=heap, descriptors="none", rate=100e6)
+    assert not sink.zero_copy()
+    received = datagrams(sock, heaps + 1)
+    assert [counter_of(d) for d in received] == list(range(1, heaps + 2))
+    assert b"".join(d[-heap:] for d in received[:-1]) == samples.tobytes()
+
+
+def run_scenario(script, scenario):
     done = subprocess.run(
-        [sys.executable, HERE / "network_scenarios.py", scenario],
+        [sys.executable, HERE / script, scenario],
         timeout=2 * BOUND,
         capture_output=True,
         text=True,

@@ -1,0 +1,230 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Neither thread allocates in a stream that runs, whatever it waits for.
+
+#include "cost_stream.h"
+#include "cost_watch.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdlib>
+#include <string>
+
+using namespace gr::spead;
+
+namespace {
+
+constexpr std::size_t mib = 1 << 20;
+
+struct cost {
+    bool done;
+    cost_watch::tally writer;
+    cost_watch::tally sender;
+};
+
+// Nothing else may happen in this process meanwhile, not even a check that succeeds.
+template <typename action>
+cost cost_of(action&& act)
+{
+    const cost_watch watch;
+    const bool done = act();
+    return { done, watch.here(), watch.elsewhere() };
+}
+
+void check_nothing_is_allocated(const cost& found)
+{
+    BOOST_CHECK(found.done);
+    BOOST_CHECK_EQUAL(found.writer.allocations, 0u);
+    BOOST_CHECK_EQUAL(found.sender.allocations, 0u);
+}
+
+struct scenario {
+    const char* name;
+    std::size_t heap_samples = 8192;
+    std::size_t packet_bytes = 1472;
+    double rate = 0;
+    full_policy when_full = full_policy::block;
+    bool gso = true;
+    std::size_t chunk = mib; // samples in a write
+    std::size_t total = 32 * mib;
+};
+
+std::ostream& operator<<(std::ostream& out, const scenario& s) { return out << s.name; }
+
+const auto drop = full_policy::drop;
+const auto block = full_policy::block;
+const scenario scenarios[] = {
+    { "small heaps" },
+    { "large packets", 1 << 20, 8972 },
+    { "heaps that are larger than the ring", 4 << 20 },
+    { "heaps of one sample", 1, 1472, 0, block, true, 1000, 200000 },
+    { "writes of less than a packet", 8192, 1472, 0, block, true, 500, 4 * mib },
+    { "packets one by one", 8192, 1472, 0, block, false },
+    { "paced: the writer waits", 8192, 1472, 2e8 },
+    { "paced: the sender sleeps", 8192, 1472, 5e8, block, true, 100000 },
+    { "paced: heaps are dropped", 8192, 1472, 2e8, drop },
+};
+
+struct fixture {
+    const std::vector<std::int8_t> samples = noise(mib);
+    const unread_socket receiver;
+};
+
+// A sender that is about to send, or to sleep, is none that sleeps.
+bool write_to_a_sleeper(open_stream& s, const std::vector<std::int8_t>& samples)
+{
+    return await([&] { return s.sender_sleeps(); }) &&
+           pass(s, s.space, samples, samples.size(), samples.size());
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(cost_watching)
+
+BOOST_AUTO_TEST_CASE(every_way_to_allocate_is_seen_on_every_thread)
+{
+    const auto allocate = [] {
+        void* volatile memory = std::malloc(10);
+        memory = std::realloc(memory, 1000);
+        std::free(memory);
+        memory = std::calloc(10, 10);
+        std::free(memory);
+        memory = std::aligned_alloc(64, 128);
+        std::free(memory);
+        void* aligned = nullptr;
+        if (posix_memalign(&aligned, 64, 128) == 0)
+            std::free(aligned);
+        memory = ::operator new(10);
+        ::operator delete(memory);
+        memory = ::operator new(128, std::align_val_t(64));
+        ::operator delete(memory, std::align_val_t(64));
+        return true;
+    };
+    // a library does it, in code of its own
+    const auto stretch = [](std::string& text) { text.reserve(2 * text.capacity()); };
+    constexpr std::uint64_t ways = 7;
+
+    std::string text(100, 'a');
+    const auto here = cost_of([&] {
+        stretch(text);
+        return allocate();
+    });
+    BOOST_CHECK_EQUAL(here.writer.allocations, ways + 1);
+    BOOST_CHECK_EQUAL(here.sender.allocations, 0u);
+
+    std::atomic<bool> go{ false };
+    std::atomic<bool> gone{ false };
+    std::mutex mutex;
+    std::thread other([&] {
+        await([&] { return go.load(); });
+        stretch(text);
+        allocate();
+        const std::lock_guard<std::mutex> lock(mutex);
+        gone = true;
+    });
+    const auto there = cost_of([&] {
+        go = true;
+        return await([&] { return gone.load(); });
+    });
+    other.join();
+    BOOST_CHECK(there.done);
+    BOOST_CHECK_EQUAL(there.writer.allocations, 0u);
+    BOOST_CHECK_EQUAL(there.writer.locks, 0u);
+    BOOST_CHECK_EQUAL(there.sender.allocations, ways + 1);
+    BOOST_CHECK_EQUAL(there.sender.locks, 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(allocations, fixture)
+
+BOOST_AUTO_TEST_CASE(an_engine_that_runs_does_not_allocate)
+{
+    for (const auto& s : scenarios) {
+        BOOST_TEST_CONTEXT(s)
+        {
+            engine_options o;
+            o.to = receiver.address();
+            o.items = default_items();
+            o.heap_samples = o.timestamp_step = s.heap_samples;
+            o.max_packet_bytes = s.packet_bytes;
+            o.when_full = s.when_full;
+            o.stop_timeout = 0.1;
+            o.sending.rate = s.rate;
+            o.sending.gso = s.gso;
+            gate space;
+            engine stream(
+                o, [&] { space.notify(); }, [](const auto&) {});
+            stream.start();
+            const auto everything_is_gone = [&] {
+                return stream.sent().samples_sent.get() +
+                           stream.sent().samples_dropped.get() +
+                           stream.packed().samples_dropped.get() ==
+                       stream.packed().samples_in.get();
+            };
+            const auto run = [&](std::size_t total) {
+                return pass(stream, space, samples, total, s.chunk) &&
+                       await(everything_is_gone);
+            };
+            // at least once around the ring, with a wait here and there
+            BOOST_REQUIRE(run(s.total / 2));
+            const auto before = stream.sent().packets_sent.get();
+            const auto found = cost_of([&] { return run(s.total); });
+            check_nothing_is_allocated(found);
+            BOOST_CHECK_GE(stream.sent().packets_sent.get() - before, 1000u);
+            stream.stop();
+        }
+    }
+}
+
+// Each of the things that a sender can wait for, in turn with sleep.
+BOOST_AUTO_TEST_CASE(waits_do_not_allocate)
+{
+    struct reason {
+        const char* name;
+        double rate;
+        int error;
+    };
+    packing how;
+    how.slots = 1024;
+    for (const auto& r : { reason{ "packets", 0, 0 },
+                           reason{ "the pace", 2e8, 0 },
+                           reason{ "a socket that is full", 0, EAGAIN },
+                           reason{ "a queue that is full", 0, ENOBUFS },
+                           reason{ "pace and socket", 2e8, EAGAIN },
+                           reason{ "pace and queue", 2e8, ENOBUFS } }) {
+        BOOST_TEST_CONTEXT(r.name)
+        {
+            sender_options options;
+            options.rate = r.rate;
+            open_stream stream(how, options, &receiver);
+            stream.network.fails_every = r.error ? 5 : 0;
+            stream.network.error = r.error;
+            stream.start();
+            const std::vector<std::int8_t> part(samples.begin(),
+                                                samples.begin() + 300 * 1024);
+            const auto run = [&](int times) {
+                for (int i = 0; i < times; ++i)
+                    if (!write_to_a_sleeper(stream, part))
+                        return false;
+                return await([&] { return stream.sender_sleeps(); });
+            };
+            BOOST_REQUIRE(run(20));
+            const auto wakes = stream.wakes.get();
+            const auto failures = stream.network.failures.get();
+            const auto found = cost_of([&] { return run(50); });
+            check_nothing_is_allocated(found);
+            // what it is about has happened
+            BOOST_CHECK_GE(stream.wakes.get() - wakes, 50u);
+            BOOST_CHECK_GE(stream.network.failures.get() - failures, r.error ? 10u : 0u);
+            BOOST_CHECK(stream.stop());
+        }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,45 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Sends so many MiB through an engine and a socket of this host, for a counter of system
+// calls to look at: stream-cost <heap samples> <packet bytes> <bytes per second> <MiB>
+// Prints how many packets that were.
+
+#include "cost_stream.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+int main(int argc, char** argv)
+{
+    using namespace gr::spead;
+    if (argc != 5)
+        return EXIT_FAILURE;
+    const unread_socket receiver;
+    engine_options o;
+    o.to = receiver.address();
+    o.items = default_items();
+    o.heap_samples = o.timestamp_step = std::strtoull(argv[1], nullptr, 10);
+    o.max_packet_bytes = std::strtoull(argv[2], nullptr, 10);
+    o.sending.rate = std::strtod(argv[3], nullptr);
+    o.stop_timeout = 10;
+    const auto total = std::strtoull(argv[4], nullptr, 10) << 20;
+
+    gate space;
+    engine stream(
+        o,
+        [&] { space.notify(); },
+        [](const auto& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
+    const auto samples = noise(1 << 20);
+    stream.start();
+    const bool done = pass(stream, space, samples, total, samples.size());
+    stream.stop();
+    std::printf("%llu\n",
+                static_cast<unsigned long long>(stream.sent().packets_sent.get()));
+    return done && stream.sent().samples_sent.get() == total ? EXIT_SUCCESS
+                                                             : EXIT_FAILURE;
+}

@@ -1,0 +1,254 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "zero_copy.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <vector>
+
+using namespace gr::spead;
+
+namespace {
+
+// Numbers run as those of the kernel; to get to their end by sending would take minutes.
+// (An explicit instantiation may name private members.)
+void start_at(zero_copy& z, std::uint32_t number);
+template <std::uint32_t zero_copy::*oldest, std::uint32_t zero_copy::*next>
+struct numbers {
+    friend void start_at(zero_copy& z, std::uint32_t number)
+    {
+        z.*oldest = z.*next = number;
+    }
+};
+template struct numbers<&zero_copy::d_oldest, &zero_copy::d_next>;
+
+constexpr std::size_t large = 65000;
+constexpr std::size_t most_held = 24;
+
+// What lies at 10, 20, 30 and so on has the numbers 0, 1, 2 and so on.
+struct fixture {
+    zero_copy z;
+    std::uint64_t next_position = 10;
+
+    fixture() { z.enable(true); }
+
+    static std::vector<message> messages(std::size_t n, std::size_t size = large)
+    {
+        return std::vector<message>(n, message{ nullptr, size, size, 0 });
+    }
+    bool suits(std::size_t n, std::size_t size = large) const
+    {
+        return z.suits(messages(n, size).data(), n);
+    }
+    void send(std::size_t n)
+    {
+        auto all = messages(n);
+        for (auto& m : all) {
+            m.position = next_position;
+            next_position += 10;
+        }
+        z.sent(all.data(), n);
+    }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(without_a_copy, fixture)
+
+BOOST_AUTO_TEST_CASE(it_is_used_only_where_it_is_possible)
+{
+    BOOST_CHECK(suits(1));
+    z.enable(false);
+    BOOST_CHECK(!suits(1));
+    BOOST_CHECK(!zero_copy().active());
+}
+
+BOOST_AUTO_TEST_CASE(small_messages_are_copied)
+{
+    BOOST_CHECK(suits(8, 16384));
+    BOOST_CHECK(!suits(8, 16383));
+    // it is the mean that counts
+    auto mixed = messages(2, 100);
+    mixed[1].bytes = 2 * 16384 - 100;
+    BOOST_CHECK(z.suits(mixed.data(), 2));
+    --mixed[1].bytes;
+    BOOST_CHECK(!z.suits(mixed.data(), 2));
+}
+
+BOOST_AUTO_TEST_CASE(the_oldest_message_is_held_until_it_is_reported)
+{
+    BOOST_CHECK_EQUAL(z.held_from(), transport::nothing);
+    send(3);
+    for (std::uint32_t number = 0; number < 3; ++number) {
+        BOOST_CHECK(z.holds_any());
+        BOOST_CHECK_EQUAL(z.held_from(), 10 + 10 * number);
+        z.finished(number, number, false);
+    }
+    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK_EQUAL(z.held_from(), transport::nothing);
+    BOOST_CHECK(z.active());
+}
+
+BOOST_AUTO_TEST_CASE(one_report_tells_of_several_messages)
+{
+    send(5);
+    z.finished(0, 2, false);
+    BOOST_CHECK_EQUAL(z.held_from(), 40u);
+    z.finished(3, 4, false);
+    BOOST_CHECK(!z.holds_any());
+}
+
+BOOST_AUTO_TEST_CASE(reports_in_any_order_give_back_in_order)
+{
+    send(5);
+    z.finished(3, 4, false);
+    z.finished(1, 1, false);
+    BOOST_CHECK_EQUAL(z.held_from(), 10u);
+    z.finished(0, 0, false);
+    BOOST_CHECK_EQUAL(z.held_from(), 30u);
+    z.finished(2, 2, false);
+    BOOST_CHECK(!z.holds_any());
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_failed_may_have_taken_a_number)
+{
+    send(2);
+    z.finished(2, 2, false); // the one behind them
+    BOOST_CHECK_EQUAL(z.held_from(), 10u);
+    send(1); // has the number 3
+    z.finished(0, 1, false);
+    BOOST_CHECK_EQUAL(z.held_from(), 30u);
+    z.finished(3, 3, false);
+    BOOST_CHECK(!z.holds_any());
+}
+
+BOOST_AUTO_TEST_CASE(a_number_of_a_failed_message_may_come_in_one_report_with_others)
+{
+    send(2);
+    z.finished(0, 2, false);
+    BOOST_CHECK(!z.holds_any());
+    send(1);
+    z.finished(2, 2, false); // once more, which must not happen
+    BOOST_CHECK_EQUAL(z.held_from(), 30u);
+    z.finished(3, 3, false);
+    BOOST_CHECK(!z.holds_any());
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_message_that_took_no_number_leaves_no_trace)
+{
+    send(0);
+    send(1);
+    z.finished(0, 0, false);
+    BOOST_CHECK(!z.holds_any());
+}
+
+BOOST_AUTO_TEST_CASE(many_failures_in_a_row_hold_nothing)
+{
+    for (std::uint32_t number = 0; number < 1000; ++number) {
+        BOOST_REQUIRE(suits(8));
+        send(0);
+        z.finished(number, number, false);
+        BOOST_REQUIRE(!z.holds_any());
+    }
+    send(1);
+    z.finished(1000, 1000, false);
+    BOOST_CHECK(!z.holds_any());
+}
+
+BOOST_AUTO_TEST_CASE(failures_behind_a_held_message_do_not_hide_it)
+{
+    send(1);
+    for (std::uint32_t number = 1; suits(1); ++number) {
+        send(0);
+        z.finished(number, number, false);
+        BOOST_REQUIRE_EQUAL(z.held_from(), 10u);
+        BOOST_REQUIRE_LT(number, 100u);
+    }
+    z.finished(0, 0, false);
+    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(suits(8));
+}
+
+BOOST_AUTO_TEST_CASE(never_more_than_so_many_are_held)
+{
+    send(8);
+    send(8);
+    BOOST_CHECK(suits(8));
+    send(7);
+    BOOST_CHECK(!suits(2));
+    BOOST_CHECK(suits(1));
+    send(1);
+    BOOST_CHECK(!suits(1));
+    // one in the middle makes no room, since it is counted from the oldest
+    z.finished(5, 5, false);
+    BOOST_CHECK(!suits(1));
+    z.finished(0, 4, false);
+    BOOST_CHECK(suits(6));
+    BOOST_CHECK(!suits(7));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_start_anew_after_2_to_the_32)
+{
+    for (std::uint32_t before = 1; before < most_held; ++before) {
+        const std::uint32_t first = 0 - before;
+        start_at(z, first);
+        next_position = 10;
+        send(most_held - 1);
+        BOOST_CHECK(suits(1));
+        BOOST_CHECK(!suits(2));
+        z.finished(first + most_held - 1, first + most_held - 1, false); // a failed one
+        z.finished(first + 1, first + most_held - 2, false);
+        BOOST_CHECK_EQUAL(z.held_from(), 10u);
+        BOOST_CHECK(!suits(1));
+        z.finished(first, first, false);
+        BOOST_CHECK(!z.holds_any());
+        BOOST_CHECK(suits(8));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_report_of_a_copy_ends_it)
+{
+    send(3);
+    z.finished(1, 1, true);
+    BOOST_CHECK(!z.active());
+    BOOST_CHECK(!suits(1));
+    // what is on its way is held all the same
+    BOOST_CHECK_EQUAL(z.held_from(), 10u);
+    z.finished(0, 0, false);
+    BOOST_CHECK_EQUAL(z.held_from(), 30u);
+    z.finished(2, 2, true);
+    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.active());
+}
+
+BOOST_AUTO_TEST_CASE(the_copy_of_a_message_that_failed_ends_it_too)
+{
+    send(0);
+    z.finished(0, 0, true);
+    BOOST_CHECK(!z.active());
+    BOOST_CHECK(!z.holds_any());
+}
+
+BOOST_AUTO_TEST_CASE(three_refusals_in_a_row_end_it)
+{
+    for (int i = 0; i < 10; ++i) {
+        z.refused();
+        z.refused();
+        send(1);
+    }
+    BOOST_CHECK(z.active());
+    z.refused();
+    z.refused();
+    send(0); // no success
+    z.refused();
+    BOOST_CHECK(!z.active());
+    z.refused();
+    BOOST_CHECK(!z.active());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,132 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// The bare limit of this machine, to hold senders against: one thread sends packets that
+// lie ready in memory that is always the same, as many in a call as the kernel takes. No
+// SPEAD, no samples that come in, no other thread.
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <system_error>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
+
+namespace {
+
+constexpr std::size_t messages = 8;
+constexpr std::size_t arena_bytes = 1 << 20;
+// with its headers, a longer message would be cut in software
+constexpr std::size_t longest_message = 65469;
+constexpr std::size_t most_segments = 64;
+
+[[noreturn]] void fail(const char* what)
+{
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+int connected_socket(const char* host, const char* port)
+{
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_DGRAM;
+    addrinfo* found = nullptr;
+    if (const int error = getaddrinfo(host, port, &hints, &found))
+        throw std::runtime_error(std::string(host) + ": " + gai_strerror(error));
+    const int fd = socket(found->ai_family, found->ai_socktype, 0);
+    if (fd < 0 || connect(fd, found->ai_addr, found->ai_addrlen))
+        fail("connect");
+    freeaddrinfo(found);
+    return fd;
+}
+
+double measure(int fd, int packet, double seconds)
+{
+    const auto bytes = static_cast<std::size_t>(packet);
+    const std::size_t packets =
+        std::clamp<std::size_t>(longest_message / bytes, 1, most_segments);
+    if (packets > 1 && setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &packet, sizeof packet))
+        fail("UDP_SEGMENT");
+
+    std::vector<char> arena(arena_bytes, 1);
+    std::array<iovec, messages> pieces{};
+    std::array<mmsghdr, messages> batch{};
+    for (std::size_t i = 0; i < messages; ++i) {
+        pieces[i].iov_len = packets * bytes;
+        batch[i].msg_hdr.msg_iov = &pieces[i];
+        batch[i].msg_hdr.msg_iovlen = 1;
+    }
+
+    using clock = std::chrono::steady_clock;
+    const auto start = clock::now();
+    std::size_t at = 0;
+    double sent = 0;
+    for (;;) {
+        for (int call = 0; call < 64; ++call) {
+            for (auto& piece : pieces) {
+                if (at + piece.iov_len > arena.size())
+                    at = 0;
+                piece.iov_base = &arena[at];
+                at += piece.iov_len;
+            }
+            const int n = sendmmsg(fd, batch.data(), messages, 0);
+            // nobody listens: said once, and not of this packet
+            if (n < 0 && errno != ECONNREFUSED)
+                fail("sendmmsg");
+            sent += std::max(n, 0) * static_cast<double>(packets * bytes);
+        }
+        const std::chrono::duration<double> elapsed = clock::now() - start;
+        if (elapsed.count() >= seconds)
+            return sent / elapsed.count();
+    }
+}
+
+int usage(const char* name)
+{
+    std::fprintf(stderr,
+                 "Usage: %s [-p packet-size] [-s seconds] host port\n"
+                 "The most that this machine sends, in MB/s of UDP payload.\n",
+                 name);
+    return 2;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    int packet = 1472;
+    double seconds = 1;
+    for (int option; (option = getopt(argc, argv, "p:s:")) != -1;) {
+        if (option == 'p')
+            packet = std::atoi(optarg);
+        else if (option == 's')
+            seconds = std::atof(optarg);
+        else
+            return usage(argv[0]);
+    }
+    if (argc - optind != 2 || packet < 1 || packet > 65507 || !(seconds > 0))
+        return usage(argv[0]);
+    try {
+        const int fd = connected_socket(argv[optind], argv[optind + 1]);
+        std::printf("%.2f MB/s\n", measure(fd, packet, seconds) / 1e6);
+        close(fd);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s: %s\n", argv[0], e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find the highest pace that a receiver takes without loss, and compare senders.
+
+A receiver and a sender run on loopback, again and again, at different rates. A rate
+passes if the kernel dropped nothing, and if the receiver, where it writes a summary,
+says that all is there. The highest is found by bisection; senders take turns in that,
+and in several rounds. What counts is not the rate that was asked for, but what the
+loopback device passed on in a second.
+"""
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+import receiver_process
+from measure import Cell, Failure, heaps_for
+from options import peer, positive, several, size
+from private_network import Network, new_namespace, tool
+from programs import built_in, find_build
+from receiver_process import Receiver
+from search import Search
+from udp_losses import LoopbackRate, losses
+
+HOST = "127.0.0.1"
+RECEIVER = Path(__file__).resolve().parents[1] / "receive.py"
+FIRST_STEP, STEP = 2, 1.15  # what the first guess, and one after a round, may be off by
+
+EPILOG = """
+The senders that come with it are those of sweep.py that have a rate; others, and other
+receivers, are commands with placeholders:
+
+  --sender 'spead2=spead2_send --heaps {heaps} --heap-size {heap} --packet {packet}
+            --rate {rate_gbps} {host}:{port}'
+  --receiver 'spead2_recv --quiet --packet {packet} 127.0.0.1:{port}'
+
+Those of senders are in sweep.py --help, those of receivers are {port}, {heap}, {heaps},
+{packet} and {json}, a file for a summary like that of receive.py.
+
+As root, it runs in a network of its own. Without, what is dropped of the traffic of
+others counts as well.
+"""
+
+
+def run(command, patience):
+    """Run a sender to its end."""
+    try:
+        # Ctrl-C ends it with this process; subprocess.run() sees to that.
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=patience,
+            check=False,
+        )
+    except OSError as error:
+        raise Failure(str(error)) from None
+    except subprocess.TimeoutExpired:
+        raise Failure(f"ended after {patience:.0f} s") from None
+    if done.returncode != 0:
+        raise Failure(done.stderr.strip() or f"exit status {done.returncode}")
+
+
+def attempt(args, sender, rate, summary):
+    """Send at a rate in MB/s; whether all arrived, and MB/s on loopback."""
+    heaps = heaps_for(rate, Cell(args.packet, args.heap, rate, args.seconds))
+    shape = {"heaps": heaps, "heap": args.heap, "packet": args.packet}
+    command = sender.fill(
+        **shape,
+        seconds=args.seconds,
+        rate=rate,
+        network=Network("loopback", HOST, args.port),
+    )
+    receiver = Receiver(args.receiver, port=args.port, json=summary, **shape)
+    before = losses()
+    with receiver, LoopbackRate() as loopback:
+        run(command, 30 + 20 * args.seconds)
+    lost = losses() - before
+    reached = loopback.rate()
+    if reached is None:
+        raise Failure("what it sent was too little to tell the rate")
+    return lost == 0 and receiver.complete(), reached / 1e6
+
+
+def search_round(args, guesses, step, summary):
+    """A search for each sender, in turns; the searches, by name."""
+    searches = {
+        sender.name: Search(guesses[sender.name], step, args.resolution)
+        for sender in args.senders
+    }
+    while any(search.rate for search in searches.values()):
+        for sender in args.senders:
+            search = searches[sender.name]
+            if not search.rate:
+                continue
+            rate = search.rate
+            try:
+                passed, reached = attempt(args, sender, rate, summary)
+            except Failure as failure:
+                raise Failure(f"{sender.name}: {failure}") from None
+            search.tell(passed, reached)
+            result = "passed" if passed else "lost some"
+            speed = f"{rate:8.1f} MB/s, {reached:8.1f} in fact"
+            print(f"  {sender.name:16} {speed}: {result}", flush=True)
+    return searches
+
+
+def table(rounds):
+    """Lines: a sender, its MB/s by round, the median, and how the first compares."""
+    first = next(iter(rounds[0]))
+    numbers = "".join(f"{f'round {number + 1}':>9}" for number in range(len(rounds)))
+    yield f"{'MB/s without loss':18}{numbers}   median  {first} to it"
+    for name in rounds[0]:
+        results = [found[name] for found in rounds]
+        ratios = [found[first] / found[name] for found in rounds if found[name]]
+        yield (
+            f"{name:18}"
+            + "".join(f"{result:9.1f}" for result in results)
+            + f"{median(results):9.1f}"
+            + (f"{median(ratios):9.3f}" if ratios else "")
+        )
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--receiver",
+        metavar="COMMAND",
+        type=receiver_template,
+        default=shlex.join([sys.executable, str(RECEIVER)])
+        + " {port} --heap-samples {heap} --expect-heaps {heaps} --json {json}",
+        help="default: examples/receive.py",
+    )
+    parser.add_argument(
+        "--sender", metavar="NAME=COMMAND", type=peer, action="append", default=[]
+    )
+    parser.add_argument(
+        "--programs",
+        metavar="NAMES",
+        type=several(str.strip),
+        default=["gr-spead"],
+        help="senders that come with it; default: gr-spead",
+    )
+    parser.add_argument("--heap", type=size, default=65536, help="default: 64k")
+    parser.add_argument("--packet", type=size, default=1472, help="default: 1472")
+    parser.add_argument("--rounds", type=positive(int), default=3, help="default: 3")
+    parser.add_argument(
+        "--seconds", type=positive(float), default=1, help="of sending; default: 1"
+    )
+    parser.add_argument(
+        "--guess", metavar="MB/S", type=positive(float), default=400, help="to begin"
+    )
+    parser.add_argument(
+        "--resolution", type=positive(float), default=0.03, help="default: 0.03"
+    )
+    parser.add_argument("--port", type=positive(int), default=7148)
+    parser.add_argument(
+        "--build", metavar="DIR", type=Path, default=find_build(), help="of send_perf"
+    )
+    args = parser.parse_args(argv)
+    known = {program.name: program for program in built_in(args.build)}
+    if unknown := set(args.programs).difference(known):
+        parser.error(f"no program {', '.join(unknown)}")
+    args.senders = [*(known[name] for name in args.programs), *args.sender]
+    for sender in args.senders:
+        if not sender.paces:
+            parser.error(f"{sender.name} has no {{rate}}")
+        if lack := sender.lacks():
+            parser.error(f"{sender.name} needs {lack}")
+    return args
+
+
+def receiver_template(text):
+    try:
+        return receiver_process.check(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def main(argv=None):
+    args = parse(argv)
+    rounds = []
+    try:
+        if os.geteuid() == 0:
+            new_namespace()
+            tool("ip", "link", "set", "lo", "up")
+        with tempfile.TemporaryDirectory() as folder:
+            guesses = {sender.name: args.guess for sender in args.senders}
+            for number in range(args.rounds):
+                print(f"round {number + 1} of {args.rounds}")
+                step = STEP if number else FIRST_STEP
+                done = search_round(args, guesses, step, f"{folder}/summary")
+                rounds.append({name: done[name].reached or 0 for name in done})
+                guesses = {name: done[name].passed or args.guess for name in done}
+    except (OSError, subprocess.SubprocessError, Failure) as error:
+        sys.exit(f"lossless.py: {error}")
+    print("\n".join(table(rounds)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

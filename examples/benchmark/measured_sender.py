@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sender of pacing.py and latency.py: a source and the sink, in its own process.
+
+Takes what is to be sent, and the options of the sink, as JSON. Ends with its source, or
+when its standard input does, and writes the sink's stats() to standard output.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+
+import numpy as np
+from gnuradio import blocks, gr, spead
+
+
+class HandOver(gr.sync_block):
+    """Samples at a pace, piece by piece, as from a device.
+
+    The last eight samples of each heap are the time in ns at which its last piece was
+    handed over.
+    """
+
+    def __init__(self, rate, heap, heaps, piece):
+        gr.sync_block.__init__(self, "hand over", None, [np.int8])
+        self.rate = rate
+        self.heap = heap
+        self.total = heap * heaps
+        self.piece = piece
+        self.at = 0
+
+    def start(self):
+        self.begin = time.monotonic()
+        return True
+
+    def work(self, _, outputs):
+        if self.at == self.total:
+            return -1  # done
+        out = outputs[0]
+        left = self.heap - self.at % self.heap
+        n = left if left < self.piece + 8 else self.piece
+        n = min(n, len(out))
+        out[:n] = 0
+        self.at += n
+        time.sleep(max(self.begin + self.at / self.rate - time.monotonic(), 0))
+        if n == left:
+            out[n - 8 : n] = np.array([time.time_ns()]).view(np.int8)
+        return n
+
+
+def main():
+    what = json.loads(sys.argv[1])
+    if "hand_over" in what:
+        source = HandOver(**what["hand_over"])
+    else:
+        source = blocks.null_source(gr.sizeof_char)
+    sink = spead.sink(**what["sink"])
+    graph = gr.top_block()
+    graph.connect(source, sink)
+
+    def stop_at_end_of_input():
+        os.read(0, 1)  # not sys.stdin: Python cannot end while a thread reads it
+        graph.stop()
+
+    graph.start()
+    threading.Thread(target=stop_at_end_of_input, daemon=True).start()
+    graph.wait()
+    print(json.dumps(sink.stats()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

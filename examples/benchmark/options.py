@@ -1,0 +1,218 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one can tell sweep.py."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from private_network import KINDS, Network
+from programs import PLACEHOLDERS, built_in, find_build, parse_peer
+
+EPILOG = """
+programs:
+  gr-spead          a GNU Radio flow graph of a source of zeros and the sink
+  gr-spead engine   what is below GNU Radio, without it
+  spead2 Python     spead2's Python module, heaps reused, in batches
+                    (of samples that lie there: nothing writes or copies them)
+  network.udp_sink  the sink that comes with GNU Radio: samples, no SPEAD
+  null sink         what GNU Radio itself passes along, to compare with; sends nothing
+  limit             one thread that sends packets that lie ready: the most there is
+
+Python programs run with the interpreter that runs this one; from the sources that is
+.venv/bin/python, which has spead2.
+
+peers:
+  --peer 'spead2=tut_10_send_reuse_heaps -n {heaps} -H {heap} -p {packet} {host} {port}'
+  A peer is any command that prints its speed, as "123.4 MB/s", last. In it stand
+placeholders
+  It takes part in --rates if {rate} or {rate_gbps} is in it. No shell is involved.
+
+a real card:
+  sweep.py --to 10.0.0.2:7148 ...
+  Packets go to whoever has that address, at full speed: mind who shares the link. There
+  must be a receiver (a bound socket will do) that sends no ICMP errors, or an address
+  that only exists in the ARP table (ip neigh add 10.0.0.2 lladdr 02:00:00:00:00:01
+  dev eth1). The link is then the limit: a 10 Gb/s card takes 1.2 GB/s, and CPU time is
+  what differs. Packet sizes are to fit: MTU - 28 for IPv4, such as 1472 and 8972.
+"""
+
+
+def size(text):
+    """A number of bytes, as 1472, 64k or 1M."""
+    factor = {"k": 1 << 10, "m": 1 << 20}.get(text[-1:].lower(), 1)
+    value = int(text[:-1] if factor > 1 else text) * factor
+    if value < 1:
+        raise ValueError
+    return value
+
+
+def positive(kind):
+    def convert(text):
+        value = kind(text)
+        if not value > 0:
+            raise ValueError
+        return value
+
+    convert.__name__ = f"positive {kind.__name__}"  # argparse shows it
+    return convert
+
+
+def several(kind):
+    def convert(text):
+        return [kind(part) for part in text.split(",") if part]
+
+    convert.__name__ = f"list of {kind.__name__}"
+    return convert
+
+
+def address(text):
+    """HOST:PORT, the host in brackets if it is of IPv6."""
+    host, colon, port = text.rpartition(":")
+    if not (host and colon and 0 < int(port) < 65536):
+        raise ValueError
+    return Network("card", host.strip("[]"), int(port))
+
+
+def peer(text):
+    try:
+        return parse_peer(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+# Loopback is for a look without root, in less than 3 minutes.
+SHORT = {"heaps": "8k,64k,1M,16M", "rates": "100,300", "seconds": 0.35}
+FULL = {
+    "heaps": "8k,16k,64k,256k,1M,4M,16M,64M",
+    "rates": "50,100,200,400",
+    "seconds": 1.0,
+}
+RATE_HEAP = 1 << 20  # where spead2 is at its best
+
+
+def parse(description, argv):
+    parser = argparse.ArgumentParser(
+        description=description,
+        epilog=EPILOG.replace(
+            "placeholders\n",
+            "\n" + "".join(f"    {{{k}}}: {v}\n" for k, v in PLACEHOLDERS.items()),
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--network",
+        choices=["drop", "veth", "cut"],
+        help="a private one, for which one needs to be root: "
+        + "; ".join(f"{kind}: {KINDS[kind]}" for kind in ("drop", "veth", "cut"))
+        + "; default for root: drop",
+    )
+    where.add_argument(
+        "--loopback",
+        action="store_true",
+        help="needs no root, takes less than 3 minutes; default for others",
+    )
+    where.add_argument(
+        "--to", metavar="HOST:PORT", type=address, help="a real card, see below"
+    )
+    parser.add_argument(
+        "--heaps",
+        type=several(size),
+        help=f"heap sizes; default: {FULL['heaps']}, on loopback {SHORT['heaps']}",
+    )
+    parser.add_argument(
+        "--packets", type=several(size), help="packet sizes; default: 1472,9000"
+    )
+    parser.add_argument(
+        "--programs",
+        metavar="NAMES",
+        type=several(str.strip),
+        help="of those below, separated by commas; default: all that are there",
+    )
+    parser.add_argument(
+        "--peer",
+        metavar="NAME=COMMAND",
+        type=peer,
+        action="append",
+        default=[],
+        help="one more program, see below",
+    )
+    parser.add_argument("--rounds", type=positive(int), default=3)
+    parser.add_argument(
+        "--seconds",
+        type=positive(float),
+        help=f"that a run takes, about; default: {FULL['seconds']:g}, "
+        f"on loopback {SHORT['seconds']:g}",
+    )
+    parser.add_argument(
+        "--rates",
+        type=several(positive(float)),
+        help="MB/s at which to measure CPU time; '' for none; "
+        f"default: {FULL['rates']}, on loopback {SHORT['rates']}",
+    )
+    parser.add_argument(
+        "--rate-heap", type=size, default=RATE_HEAP, help="the heap size for --rates"
+    )
+    parser.add_argument(
+        "--output", metavar="DIR", type=Path, default=Path("sweep-results")
+    )
+    parser.add_argument(
+        "--build",
+        metavar="DIR",
+        type=Path,
+        default=find_build(),
+        help="where send_perf and limit are",
+    )
+    args = parser.parse_args(argv)
+    default_network(args)
+    defaults = SHORT if args.network == "loopback" else FULL
+    if args.heaps is None:
+        args.heaps = several(size)(defaults["heaps"])
+    if args.packets is None:
+        args.packets = [1472, 9000]
+    if args.rates is None:
+        args.rates = several(float)(defaults["rates"])
+    if args.seconds is None:
+        args.seconds = defaults["seconds"]
+    try:
+        args.programs = choose_programs(args)
+    except ValueError as error:
+        parser.error(str(error))
+    return args
+
+
+def default_network(args):
+    if args.loopback:
+        args.network = "loopback"
+    elif not (args.network or args.to):
+        args.network = "drop" if os.geteuid() == 0 else "loopback"
+
+
+def choose_programs(args):
+    """What to run; ValueError if something that was asked for is not there."""
+    known = {program.name: program for program in built_in(args.build)}
+    for extra in args.peer:
+        if extra.name in known:
+            raise ValueError(f"there already is a program {extra.name}")
+        known[extra.name] = extra
+    asked = args.programs
+    if asked is not None:
+        asked = [*asked, *(extra.name for extra in args.peer)]
+        if unknown := set(asked).difference(known):
+            raise ValueError(f"no program {', '.join(unknown)}; see --help")
+    chosen = []
+    for name, program in known.items():
+        if asked is not None and name not in asked:
+            continue
+        lack = program.lacks()
+        if lack is None:
+            chosen.append(program)
+        elif asked is not None:
+            raise ValueError(f"{name} needs {lack}")
+        else:
+            print(f"left out, {lack} is not there: {name}", file=sys.stderr)
+    if not chosen:
+        raise ValueError("no program to run")
+    return chosen

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check the pace of the sink: does it keep to the rate, to the burst size, and after a
+stall to 1.05 times the rate?
+
+Sends zeros with the sink, at one rate after another, and looks at the times at which
+the kernel received them. In between, the sender is stopped for a moment, as a busy
+machine would do. Exits with 1 if the pace is not what it should be.
+
+The longest burst is what goes beyond 1.05 times the rate in any interval, be it short
+or long: what a sender sends back to back, and what follows it too closely.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from array import array
+from dataclasses import dataclass
+
+import numpy as np
+from arrivals import (
+    CATCH_UP,
+    Stall,
+    after_longest_gap,
+    backlog,
+    long_run_rate,
+)
+from private_network import enter, open_network
+from sender_process import Sender, SenderError
+from stamped_socket import StampedSocket
+
+MOST_ERROR = 0.001  # of the rate
+WARM_UP = 0.1  # s; a sender that just started has its bucket full and its ring empty
+SHORTEST = 0.02  # s; in shorter intervals there is no rate to speak of
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What was measured at one rate, in bytes and seconds."""
+
+    rate: float
+    burst: int
+    steady: float  # the long-run rate before the stall
+    longest: float  # burst
+    arrivals: int
+    jitter: float
+    lost: int  # packets
+    stall: Stall | None
+
+    @property
+    def error(self):
+        return self.steady / self.rate - 1
+
+    def broken(self):
+        """What is not as it should be, in words."""
+        if abs(self.error) > MOST_ERROR:
+            yield f"the rate is {100 * self.error:+.3f} % off"
+        # the times are rounded to a nanosecond
+        if self.longest > self.burst + self.rate * self.jitter + 1:
+            yield f"a burst was {self.longest:,.0f} bytes long"
+        if self.stall and self.stall.rate > CATCH_UP * (1 + MOST_ERROR) * self.rate:
+            yield f"it caught up at {self.stall.rate / self.rate:.3f} times the rate"
+        if self.lost:
+            yield f"{self.lost} packets were lost"
+
+
+def judge(times, sizes, lost, args, rate):
+    """The Pace that arrivals have; before the stall, and after it."""
+    steady = (times > times[0] + WARM_UP) & (times < times[0] + args.seconds)
+    late = backlog(times, sizes, CATCH_UP * rate)
+    stall = None
+    if args.stall:
+        stall = after_longest_gap(times, sizes, rate, args.burst, SHORTEST)
+    return Pace(
+        rate=rate,
+        burst=args.burst,
+        steady=long_run_rate(times[steady], sizes[steady]),
+        longest=float(late.max()),
+        arrivals=len(times),
+        jitter=args.jitter * 1e-6,
+        lost=lost,
+        stall=stall,
+    )
+
+
+def measure(args, rate, open_socket):
+    """Send at a rate; the times in s and sizes of what arrived, and packets lost."""
+    options = {
+        "heap_samples": args.heap,
+        "max_packet_size": args.packet,
+        "burst_size": args.burst,
+        "gso": args.gso,
+        "rate": rate,
+    }
+    times, sizes = array("q"), array("l")
+    packets = 0
+    buffer = bytearray(64)
+    with (
+        open_socket() as sock,
+        Sender({"destinations": sock.address, **options}) as sender,
+    ):
+        while message := sock.receive(buffer) or sender.running:
+            if message is True:
+                continue
+            if not times:
+                schedule(sender, args, rate)
+            times.append(message.time)
+            sizes.append(message.size)
+            packets += message.packets
+        stats = sender.stats()
+    if len(times) < 2:
+        raise SenderError("nothing arrived")
+    lost = stats["packets_sent"] - packets + stats["packets_dropped"]
+    times = np.frombuffer(times, np.int64)
+    return (times - times[0]) * 1e-9, np.frombuffer(sizes, np.int64), lost
+
+
+def schedule(sender, args, rate):
+    """Have the sender stall and end, counted from the first arrival."""
+    end = args.seconds
+    if args.stall:
+        # with less owed there is no catching up to see
+        stall = max(args.stall, 4 * args.burst / rate)
+        sender.at((end, sender.pause), (end + stall, sender.resume))
+        end += stall * (1 + 1.1 / (CATCH_UP - 1))
+    sender.at((end, sender.end))
+
+
+HEAD = """\
+    rate      long run             longest  arrivals    lost    stall  caught  fastest
+    MB/s      MB/s      error  burst/bytes           packets       ms   up at in 20 ms
+"""
+
+
+def line(pace):
+    text = (
+        f"{pace.rate / 1e6:8g} {pace.steady / 1e6:9.4f} {100 * pace.error:+8.4f} %"
+        f" {pace.longest:12,.0f} {pace.arrivals:9} {pace.lost:9}"
+    )
+    if pace.stall:
+        text += (
+            f" {1e3 * pace.stall.seconds:8.1f} {pace.stall.rate / pace.rate:7.4f}"
+            f" {pace.stall.fastest / pace.rate:8.4f}"
+        )
+    return text
+
+
+def socket_opener(args):
+    """What opens a socket at the far end of the network."""
+    if args.loopback:
+        return lambda: StampedSocket("127.0.0.1", whole=True)
+    network = open_network("veth")
+    near, far, *_ = network.held
+
+    def at_the_far_end():
+        enter(far)
+        try:
+            return StampedSocket(network.host, whole=True)
+        finally:
+            enter(near)
+
+    return at_the_far_end
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--rates",
+        metavar="MB/S",
+        type=lambda text: [float(part) * 1e6 for part in text.split(",")],
+        default=[1e6, 10e6, 100e6, 1000e6],
+        help="of UDP payload; default: 1,10,100,1000",
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=4, help="before the stall; default: 4"
+    )
+    parser.add_argument(
+        "--stall", metavar="S", type=float, default=0.2, help="0 for none; default: 0.2"
+    )
+    parser.add_argument("--heap", type=int, default=8192, help="samples in a heap")
+    parser.add_argument("--packet", type=int, default=1472, help="bytes in a packet")
+    parser.add_argument("--burst", type=int, default=65536, help="the burst_size")
+    parser.add_argument(
+        "--jitter",
+        metavar="US",
+        type=float,
+        default=0,
+        help="by which a burst may leave late, to be followed closely; default: 0",
+    )
+    parser.add_argument(
+        "--no-gso",
+        dest="gso",
+        action="store_false",
+        help="packets one by one; this process keeps up with about 200 MB/s of them",
+    )
+    parser.add_argument(
+        "--loopback",
+        action="store_true",
+        default=os.geteuid() != 0,
+        help="needs no root, which a private network (a veth pair) needs",
+    )
+    return parser.parse_args(argv)
+
+
+def main(argv=None):
+    args = parse(argv)
+    status = 0
+    try:
+        open_socket = socket_opener(args)
+        print(HEAD, end="")
+        for rate in args.rates:
+            pace = judge(*measure(args, rate, open_socket), args, rate)
+            print(line(pace), flush=True)
+            for trouble in pace.broken():
+                print(f"         {trouble}", flush=True)
+                status = 1
+    except (OSError, ValueError, subprocess.SubprocessError, SenderError) as error:
+        sys.exit(f"pacing.py: {error}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

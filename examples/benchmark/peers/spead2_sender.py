@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Send SPEAD heaps with spead2 from Python as fast as that goes, for sweep.py.
+
+Heaps are made once and sent again and again, in batches, with their timestamps
+rewritten in place. Two batches take turns: one is prepared while the other is sent.
+"""
+
+import argparse
+import asyncio
+import time
+
+import numpy as np
+import spead2
+import spead2.send
+import spead2.send.asyncio
+
+BATCH_BYTES = 1 << 20  # larger batches leave the cache
+BATCH_HEAPS = 64
+
+
+def make_heap(timestamp, samples, descriptors):
+    items = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, 48))
+    # A format of 48 bits would have spead2 copy the value, once and for all.
+    items.add_item(
+        0x1600, "timestamp", "", shape=(), dtype=timestamp.dtype, value=timestamp
+    )
+    items.add_item(
+        0x3300,
+        "adc_samples",
+        "",
+        shape=samples.shape,
+        dtype=samples.dtype,
+        value=samples,
+    )
+    return items.get_heap(descriptors=descriptors, data="all")
+
+
+class Batch:
+    """Some heaps with memory of their own, which spead2 sends in one go."""
+
+    def __init__(self, heaps, heap_size):
+        self.timestamps = [np.zeros((), ">u8") for _ in range(heaps)]
+        # Ones: zeros that were never written would all be one page of memory.
+        samples = [np.ones(heap_size, np.int8) for _ in range(heaps)]
+        self.heaps = [
+            spead2.send.HeapReference(make_heap(timestamp, part, "none"))
+            for timestamp, part in zip(self.timestamps, samples, strict=True)
+        ]
+        self.all = spead2.send.HeapReferenceList(self.heaps)
+
+    def first(self, count):
+        """The first heaps of the batch, for the end of the stream."""
+        if count == len(self.heaps):
+            return self.all
+        return spead2.send.HeapReferenceList(self.heaps[:count])
+
+
+async def send(args):
+    """Send so many heaps; the seconds it took."""
+    in_batch = min(max(BATCH_BYTES // args.heap_size, 1), BATCH_HEAPS, args.heaps)
+    batches = [Batch(in_batch, args.heap_size) for _ in range(2)]
+    config = spead2.send.StreamConfig(
+        max_packet_size=args.packet_size,
+        max_heaps=2 * in_batch,
+        rate=args.rate * 1e6,
+    )
+    stream = spead2.send.asyncio.UdpStream(
+        spead2.ThreadPool(), [(args.host, args.port)], config
+    )
+    mode = spead2.send.GroupMode.SERIAL
+    samples = np.ones(args.heap_size, np.int8)
+    described = make_heap(np.zeros((), ">u8"), samples, "all")
+
+    begin = time.monotonic()
+    await stream.async_send_heap(described)
+    sent = 1
+    on_their_way = [None, None]
+    turn = 0
+    while sent < args.heaps:
+        if on_their_way[turn] is not None:
+            await on_their_way[turn]
+        count = min(in_batch, args.heaps - sent)
+        batch = batches[turn]
+        for index in range(count):
+            batch.timestamps[index][...] = (sent + index) * args.heap_size
+        on_their_way[turn] = stream.async_send_heaps(batch.first(count), mode)
+        sent += count
+        turn = 1 - turn
+    await stream.async_flush()
+    return time.monotonic() - begin
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-n", dest="heaps", type=int, default=1000)
+    parser.add_argument("-H", dest="heap_size", type=int, default=1 << 20)
+    parser.add_argument("-p", dest="packet_size", type=int, default=1472)
+    parser.add_argument(
+        "-r", dest="rate", type=float, default=0, help="MB/s; 0 for as fast as it goes"
+    )
+    parser.add_argument("host")
+    parser.add_argument("port", type=int)
+    args = parser.parse_args()
+    seconds = asyncio.run(send(args))
+    print(f"{args.heaps * args.heap_size / seconds / 1e6:.2f} MB/s")
+
+
+if __name__ == "__main__":
+    main()

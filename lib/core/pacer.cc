@@ -13,6 +13,13 @@
 namespace gr {
 namespace spead {
 
+namespace {
+
+// Seconds between the moment to send and the time when that is done, on a busy machine.
+constexpr double usually_late = 50e-6;
+
+} // namespace
+
 pacer::pacer(std::size_t burst_bytes, std::size_t packet_bytes)
     : d_burst(static_cast<double>(std::max(burst_bytes, packet_bytes))),
       d_packet(static_cast<double>(packet_bytes)),
@@ -54,16 +61,20 @@ pacer::time_point pacer::next(std::size_t waiting, time_point now) const
     return now + std::chrono::ceil<std::chrono::nanoseconds>(wait);
 }
 
-void pacer::sent(std::size_t bytes)
+// The bucket fills until they have left: what leaves later than it might have must not
+// have the next burst at its heels.
+void pacer::sent(std::size_t bytes, time_point now)
 {
     if (unlimited())
         return;
+    refill(now, true);
     d_tokens -= static_cast<double>(bytes);
     // The more leaves at a time, the fewer wake-ups it costs. But a thread that waits for
     // a full bucket lets it overflow each time: when much is owed some is left free, so
     // that one that is always late settles where it falls behind no further.
     const double much = std::max(d_debt - d_burst / 4, 0.0);
-    const double target = std::max(d_burst - much, d_burst / 2);
+    const double least = std::min(d_burst - usually_late * d_rate, d_burst / 2);
+    const double target = std::max(d_burst - much, least);
     d_enough = std::max(std::floor(target / d_packet), 1.0) * d_packet;
 }
 

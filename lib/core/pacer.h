@@ -42,7 +42,8 @@ public:
     //! How many of \p waiting bytes may leave now; 0 = come back at next().
     std::size_t allowance(std::size_t waiting, time_point now);
     time_point next(std::size_t waiting, time_point now) const;
-    void sent(std::size_t bytes);
+    //! The bytes have left by \p now.
+    void sent(std::size_t bytes, time_point now);
 
 private:
     double wanted(std::size_t waiting) const;

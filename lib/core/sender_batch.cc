@@ -119,9 +119,12 @@ void sender::release()
 
 void sender::messages_sent(std::size_t n)
 {
-    if (!d_pacer.unlimited())
+    if (!d_pacer.unlimited()) {
+        std::size_t bytes = 0;
         for (std::size_t i = 0; i < n; ++i)
-            d_pacer.sent(d_batch[i].bytes);
+            bytes += d_batch[i].bytes;
+        d_pacer.sent(bytes, clock::now());
+    }
     if (d_batch[0].segmented())
         d_refusals = 0;
     else if (d_refusal_open)
@@ -179,7 +182,7 @@ void sender::give_up_message(int error)
 {
     const auto before = d_counters.packets_dropped.get();
     // what is lost has had its turn: an outage must not use up a paced stream
-    d_pacer.sent(d_batch[0].bytes);
+    d_pacer.sent(d_batch[0].bytes, clock::now());
     settle(d_batch_ends[0], false);
     d_trouble = {};
     d_refusal_open = false;

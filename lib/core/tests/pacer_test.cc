@@ -29,8 +29,27 @@ struct simulation {
     double sent = 0;
     std::size_t longest = 0;
     std::size_t waits = 0;
+    pacer::time_point::duration time_to_send{ 0 };
+    // bytes beyond 1.05 x rate x time, as a receiver would see them
+    double backlog = 0;
+    double worst = 0;
+    pacer::time_point last_arrival = now;
 
-    explicit simulation(double rate) { p.set_rate(rate, now); }
+    const double rate;
+
+    explicit simulation(double bytes_per_second) : rate(bytes_per_second)
+    {
+        p.set_rate(rate, now);
+    }
+
+    void arrive(std::size_t bytes)
+    {
+        const std::chrono::duration<double> since = now - last_arrival;
+        last_arrival = now;
+        backlog = std::max(backlog - 1.05 * rate * since.count(), 0.0) +
+                  static_cast<double>(bytes);
+        worst = std::max(worst, backlog);
+    }
 
     template <typename lateness>
     void run(pacer::time_point::duration time, lateness&& late)
@@ -39,8 +58,10 @@ struct simulation {
         while (now < end) {
             const auto n = p.allowance(plenty, now) / packet * packet;
             if (n) {
-                p.sent(n);
+                now += time_to_send;
+                p.sent(n, now);
                 sent += static_cast<double>(n);
+                arrive(n);
                 longest = std::max(longest, n);
             } else {
                 now = p.next(plenty, now) + late();
@@ -58,7 +79,7 @@ BOOST_AUTO_TEST_CASE(no_rate_is_no_limit)
 {
     pacer p(burst, packet);
     p.set_rate(0, pacer::time_point{ seconds(1) });
-    p.sent(1 << 30);
+    p.sent(1 << 30, pacer::time_point{ seconds(1) });
     BOOST_CHECK_EQUAL(p.allowance(1 << 30, pacer::time_point{ seconds(1) }),
                       static_cast<std::size_t>(-1));
 }
@@ -84,6 +105,21 @@ BOOST_AUTO_TEST_CASE(nearly_a_whole_burst_leaves_between_two_waits)
     s.run(seconds(10), [&] { return microseconds(late(random)); });
     BOOST_CHECK_GE(s.sent / static_cast<double>(s.waits), 0.9 * burst);
     BOOST_CHECK_LE(s.longest, burst);
+}
+
+// also when the thread is interrupted between the decision and the departure
+BOOST_AUTO_TEST_CASE(no_burst_is_longer_than_asked_for_however_late_it_leaves)
+{
+    std::mt19937 random(5);
+    std::uniform_int_distribution<int> late(0, 200);
+    for (const double rate : { 1e6, 1e8, 1e9 }) {
+        simulation s(rate);
+        s.run(seconds(2), [&] {
+            s.time_to_send = microseconds(late(random));
+            return microseconds(late(random));
+        });
+        BOOST_CHECK_LE(s.worst, burst + 1);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(catching_up_after_a_stall_is_limited)
@@ -117,7 +153,7 @@ BOOST_AUTO_TEST_CASE(a_packet_larger_than_the_burst_still_goes)
     const pacer::time_point start{ seconds(1) };
     p.set_rate(9000, start);
     BOOST_CHECK_EQUAL(p.allowance(9000, start), 9000u);
-    p.sent(9000);
+    p.sent(9000, start);
     BOOST_CHECK_EQUAL(p.allowance(9000, start), 0u);
     BOOST_CHECK(p.next(9000, start) == start + seconds(1));
     BOOST_CHECK_EQUAL(p.allowance(9000, start + seconds(1)), 9000u);
@@ -128,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_rate_of_nearly_nothing_does_not_overflow_the_clock)
     pacer p(burst, packet);
     const pacer::time_point start{ seconds(1) };
     p.set_rate(1e-300, start);
-    p.sent(2 * burst);
+    p.sent(2 * burst, start);
     BOOST_CHECK(p.next(packet, start) == start + seconds(3600));
 }
 

@@ -143,7 +143,8 @@ bool sender::run_to_end() noexcept
         d_io.run();
         return true;
     } catch (...) {
-        d_watching = false; // it may have been the attempt to
+        // it may have been the attempt to; to wait twice does no harm
+        d_watching = d_writable_pending = d_reports_pending = false;
         return false;
     }
 }

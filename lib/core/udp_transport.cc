@@ -32,6 +32,14 @@ namespace spead {
 
 namespace {
 
+// What the kernel finds out before it gives a message a number: a full socket, or what is
+// known of the way there.
+bool fails_without_a_number(int error)
+{
+    return error == EAGAIN || error == EINTR || error == ECONNREFUSED ||
+           error == ENETUNREACH || error == EHOSTUNREACH;
+}
+
 // Room for the messages of one send(), with what the kernel adds to each.
 constexpr int default_send_buffer = 2 << 20;
 
@@ -258,21 +266,22 @@ send_result udp_transport::send_prepared(std::size_t n, int flags) noexcept
 send_result udp_transport::send(const message* messages, std::size_t n) noexcept
 {
     prepare(messages, n);
-    send_result result{ 0, ENOBUFS };
-    const bool uncopied = d_zero_copy.suits(messages, n);
-    if (uncopied) {
-        result = send_prepared(n, MSG_ZEROCOPY);
-        d_zero_copy.sent(messages, result.sent);
+    if (!d_zero_copy.suits(messages, n)) {
+        while (d_zero_copy.holds_many() && read_report()) {
+        }
+        return send_prepared(n, 0);
     }
-    // also after a failure: a report tells whether the kernel has counted that message
-    while ((d_zero_copy.holds_many() || (uncopied && result.sent < n)) && read_report()) {
+    const auto result = send_prepared(n, MSG_ZEROCOPY);
+    const bool all = result.sent == n;
+    d_zero_copy.sent(messages, result.sent, all);
+    while ((d_zero_copy.holds_many() || !all) && read_report()) {
     }
-    if (result.error != ENOBUFS)
-        return result;
-    // the kernel may lock no more memory for us, or holds too many reports
-    result = send_prepared(n, 0);
-    if (uncopied && result.sent)
-        d_zero_copy.refused();
+    // why a message behind others failed will be known when it is the first
+    if (result.error && !fails_without_a_number(result.error))
+        d_zero_copy.failure_not_reported();
+    // the kernel would lock no more memory for us, or has no room for reports
+    if (result.error == ENOBUFS && !d_zero_copy.active())
+        return send_prepared(n, 0);
     return result;
 }
 
@@ -283,6 +292,11 @@ void udp_transport::async_wait_writable(std::function<void()> handler)
 
 void udp_transport::async_wait_reports(std::function<void()> handler)
 {
+    // An error for whose report the receive buffer had no room, full of what nobody reads
+    // here, would end each wait at once until it is fetched.
+    int error = 0;
+    socklen_t size = sizeof error;
+    getsockopt(d_socket.native_handle(), SOL_SOCKET, SO_ERROR, &error, &size);
     async_wait(udp::socket::wait_error, std::move(handler));
 }
 

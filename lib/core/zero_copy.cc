@@ -14,7 +14,6 @@ namespace {
 
 // Below, locking the pages costs more than copying them.
 constexpr std::size_t worthwhile_bytes = 16384;
-constexpr unsigned refusals_to_believe = 3;
 
 } // namespace
 
@@ -28,17 +27,16 @@ bool zero_copy::suits(const message* messages, std::size_t n) const
     return bytes >= n * worthwhile_bytes;
 }
 
-void zero_copy::sent(const message* messages, std::size_t n)
+void zero_copy::sent(const message* messages, std::size_t n, bool all)
 {
     for (std::size_t i = 0; i < n; ++i)
         at(d_next++) = { messages[i].position, false };
-    if (n)
-        d_refusals = 0;
+    d_failed = !all;
 }
 
-void zero_copy::refused()
+void zero_copy::failure_not_reported()
 {
-    if (++d_refusals == refusals_to_believe)
+    if (d_failed)
         d_active = false;
 }
 
@@ -47,12 +45,18 @@ void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool copied)
     if (copied)
         d_active = false;
     for (std::uint32_t number = first; number != last + 1; ++number) {
-        if (number - d_oldest < d_next - d_oldest)
+        if (number - d_oldest < d_next - d_oldest) {
             at(number).finished = true;
-        else if (number == d_next)
-            // One that failed, but only after it had got its number: a full queue or a
-            // firewall. It is reported at once, before another one is sent.
+        } else if (number == d_next && d_failed) {
+            // only after it had got its number: a full queue or a firewall
             at(d_next++) = { 0, true };
+            d_failed = false;
+        } else if (number - d_next < d_held.size() && d_active) {
+            // A failure went unnoticed, and our numbers are behind the kernel's. All that
+            // we know of is older than this one.
+            d_active = false;
+            d_oldest = d_next;
+        }
     }
     while (holds_any() && at(d_oldest).finished)
         ++d_oldest;

@@ -35,11 +35,13 @@ public:
     //! Whether these messages should be sent without a copy.
     bool suits(const message* messages, std::size_t n) const;
 
-    //! \p n messages went without a copy.
-    void sent(const message* messages, std::size_t n);
+    //! \p n messages went without a copy; unless these are \p all, the next one failed,
+    //! and all reports are to be read now: it may have got a number.
+    void sent(const message* messages, std::size_t n, bool all);
 
-    //! The system would not send one without a copy, but with one.
-    void refused();
+    //! There was no such report, though one that failed like this can have a number: the
+    //! next numbers would be guesses, so that there are no next ones.
+    void failure_not_reported();
 
     //! The kernel has done with the messages of these numbers.
     void finished(std::uint32_t first, std::uint32_t last, bool copied);
@@ -70,7 +72,7 @@ private:
     table d_held{};
     std::uint32_t d_oldest = 0; // the first one that is held
     std::uint32_t d_next = 0;   // the number of the next message
-    unsigned d_refusals = 0;    // in a row
+    bool d_failed = false;      // the last one failed, and has no number yet
     std::atomic<bool> d_active{ false };
 };
 

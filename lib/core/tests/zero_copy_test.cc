@@ -45,15 +45,16 @@ struct fixture {
     {
         return z.suits(messages(n, size).data(), n);
     }
-    void send(std::size_t n)
+    void send(std::size_t n, bool all = true)
     {
-        auto all = messages(n);
-        for (auto& m : all) {
+        auto queued = messages(n);
+        for (auto& m : queued) {
             m.position = next_position;
             next_position += 10;
         }
-        z.sent(all.data(), n);
+        z.sent(queued.data(), n, all);
     }
+    void send_until_failure(std::size_t n) { send(n, false); }
 };
 
 } // namespace
@@ -117,7 +118,7 @@ BOOST_AUTO_TEST_CASE(reports_in_any_order_give_back_in_order)
 
 BOOST_AUTO_TEST_CASE(a_message_that_failed_may_have_taken_a_number)
 {
-    send(2);
+    send_until_failure(2);
     z.finished(2, 2, false); // the one behind them
     BOOST_CHECK_EQUAL(z.held_from(), 10u);
     send(1); // has the number 3
@@ -129,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_failed_may_have_taken_a_number)
 
 BOOST_AUTO_TEST_CASE(a_number_of_a_failed_message_may_come_in_one_report_with_others)
 {
-    send(2);
+    send_until_failure(2);
     z.finished(0, 2, false);
     BOOST_CHECK(!z.holds_any());
     send(1);
@@ -141,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_number_of_a_failed_message_may_come_in_one_report_with_ot
 
 BOOST_AUTO_TEST_CASE(a_failed_message_that_took_no_number_leaves_no_trace)
 {
-    send(0);
+    send_until_failure(0);
     send(1);
     z.finished(0, 0, false);
     BOOST_CHECK(!z.holds_any());
@@ -151,7 +152,7 @@ BOOST_AUTO_TEST_CASE(many_failures_in_a_row_hold_nothing)
 {
     for (std::uint32_t number = 0; number < 1000; ++number) {
         BOOST_REQUIRE(suits(8));
-        send(0);
+        send_until_failure(0);
         z.finished(number, number, false);
         BOOST_REQUIRE(!z.holds_any());
     }
@@ -164,7 +165,7 @@ BOOST_AUTO_TEST_CASE(failures_behind_a_held_message_do_not_hide_it)
 {
     send(1);
     for (std::uint32_t number = 1; suits(1); ++number) {
-        send(0);
+        send_until_failure(0);
         z.finished(number, number, false);
         BOOST_REQUIRE_EQUAL(z.held_from(), 10u);
         BOOST_REQUIRE_LT(number, 100u);
@@ -198,7 +199,7 @@ BOOST_AUTO_TEST_CASE(numbers_start_anew_after_2_to_the_32)
         const std::uint32_t first = 0 - before;
         start_at(z, first);
         next_position = 10;
-        send(most_held - 1);
+        send_until_failure(most_held - 1);
         BOOST_CHECK(suits(1));
         BOOST_CHECK(!suits(2));
         z.finished(first + most_held - 1, first + most_held - 1, false); // a failed one
@@ -228,27 +229,40 @@ BOOST_AUTO_TEST_CASE(the_report_of_a_copy_ends_it)
 
 BOOST_AUTO_TEST_CASE(the_copy_of_a_message_that_failed_ends_it_too)
 {
-    send(0);
+    send_until_failure(0);
     z.finished(0, 0, true);
     BOOST_CHECK(!z.active());
     BOOST_CHECK(!z.holds_any());
 }
 
-BOOST_AUTO_TEST_CASE(three_refusals_in_a_row_end_it)
+BOOST_AUTO_TEST_CASE(a_failure_that_may_have_a_number_and_is_not_reported_ends_it)
 {
-    for (int i = 0; i < 10; ++i) {
-        z.refused();
-        z.refused();
-        send(1);
+    for (std::uint32_t number = 0; number < 10; ++number) {
+        send_until_failure(0);
+        z.finished(number, number, false);
+        z.failure_not_reported(); // but it was
     }
     BOOST_CHECK(z.active());
-    z.refused();
-    z.refused();
-    send(0); // no success
-    z.refused();
+    send(2);
+    send_until_failure(0);
+    z.failure_not_reported();
     BOOST_CHECK(!z.active());
-    z.refused();
+    z.finished(12, 12, false); // the one that failed, late: nothing of ours
+    BOOST_CHECK_EQUAL(z.held_from(), 10u);
+    z.finished(10, 11, false);
+    BOOST_CHECK(!z.holds_any());
+}
+
+BOOST_AUTO_TEST_CASE(a_number_that_nobody_waits_for_ends_it_and_holds_nothing)
+{
+    send_until_failure(2); // the failure had the number 2, but is reported too late
+    send(3);               // so these are 3, 4 and 5
+    z.finished(0, 4, false);
+    BOOST_CHECK(z.active());
+    BOOST_CHECK(!z.holds_any());
+    z.finished(5, 5, false);
     BOOST_CHECK(!z.active());
+    BOOST_CHECK(!z.holds_any());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -79,6 +79,31 @@ def switched_off_it_is_never_used(_far):
     return finished(sink)
 
 
+def a_failure_is_reported_late(far):
+    """A firewall refuses packets of which it has copies on their way elsewhere."""
+    add_card()
+    with listen(far), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.sendto(b"", (FAR_HOST, 7148))  # now the far host is known
+    shape("8bit", "2kb", "100mb")
+    here = "add rule ip t o oifname card"
+    rules = [
+        "add table ip t",
+        "add chain ip t o { type filter hook output priority 0; }",
+        f"{here} dup to {FAR_HOST} device v0",
+        f"{here} drop",
+    ]
+    to = f"{CARD_HOST}:7148"
+    with Running(to, heap_samples=100_000, buffer_size=RING, stop_timeout=1) as sink:
+        goes_on(sink)
+        tool("nft", ";".join(rules))
+        eventually(lambda: sink.stats()["send_errors"].get("EPERM", 0) > 0)
+        tool("nft", "delete table ip t")
+        goes_on(sink)
+        # which message a report is about can no longer be known
+        assert not sink.zero_copy()
+    return finished(sink)
+
+
 def what_waits_in_a_queue_stays_as_it_was(far):
     """A queue that is stuck at first, and then lets everything out to a receiver."""
     shape("8bit", "2kb", "100mb")

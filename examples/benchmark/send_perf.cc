@@ -28,6 +28,7 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -202,6 +203,19 @@ double measure_engine(const options& chosen)
     return static_cast<double>(chosen.samples()) / elapsed;
 }
 
+// Only digits: strtoull() also takes what is no number, or a negative one.
+template <typename T>
+T number(const char* option, const char* text, T least, T most)
+{
+    std::istringstream in(text);
+    T value{};
+    if (text[0] == '-' || !(in >> value) || !in.eof() || value < least || value > most)
+        throw std::invalid_argument(std::string(option) + " " + text +
+                                    ": a number from " + std::to_string(least) + " to " +
+                                    std::to_string(most));
+    return value;
+}
+
 int usage(const char* name)
 {
     std::fprintf(stderr,
@@ -213,9 +227,7 @@ int usage(const char* name)
     return 2;
 }
 
-} // namespace
-
-int main(int argc, char** argv)
+options parse(int argc, char** argv)
 {
     options chosen;
     const option long_options[] = { { "engine", no_argument, nullptr, 'e' },
@@ -224,32 +236,42 @@ int main(int argc, char** argv)
     while ((option = getopt_long(argc, argv, "n:H:p:r:a:", long_options, nullptr)) != -1)
         switch (option) {
         case 'n':
-            chosen.heaps = std::strtoull(optarg, nullptr, 10);
+            chosen.heaps = number<std::uint64_t>("-n", optarg, 1, 1ull << 40);
             break;
         case 'H':
-            chosen.heap_samples = std::strtoull(optarg, nullptr, 10);
+            chosen.heap_samples = number<std::size_t>("-H", optarg, 1, 0xffffffff);
             break;
         case 'p':
-            chosen.packet_bytes = std::atoi(optarg);
+            chosen.packet_bytes = number("-p", optarg, 0, 65507);
             break;
         case 'r':
-            chosen.rate = std::atof(optarg) * 1e6;
+            chosen.rate = number("-r", optarg, 0.0, 1e6) * 1e6;
             break;
         case 'a':
-            chosen.cpu = std::atoi(optarg);
+            chosen.cpu = number("-a", optarg, 0, 1 << 20);
             break;
         case 'e':
             chosen.engine = true;
             break;
         default:
-            return usage(argv[0]);
+            return {};
         }
     if (argc - optind != 2)
-        return usage(argv[0]);
+        return {};
     const std::string host = argv[optind];
     const bool v6 = host.find(':') != std::string::npos;
     chosen.to = (v6 ? "[" + host + "]" : host) + ":" + argv[optind + 1];
+    return chosen;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
     try {
+        const auto chosen = parse(argc, argv);
+        if (chosen.to.empty())
+            return usage(argv[0]);
         const double speed =
             chosen.engine ? measure_engine(chosen) : measure_flow_graph(chosen);
         std::printf("%.2f MB/s\n", speed / 1e6);

@@ -17,8 +17,11 @@ namespace spead {
 
 namespace {
 
-// Measured: half of it costs a quarter of the speed, twice as much brings nothing.
-constexpr std::size_t default_buffer_bytes = 2 << 20;
+// Measured: a quarter of it costs a tenth of the speed, an eighth a third.
+constexpr std::size_t default_buffer_bytes = 8 << 20;
+
+// At a pace half of it will do, and stays in the cache.
+constexpr std::size_t default_paced_bytes = 4 << 20;
 
 // Seconds that a packer may take to wake up, on a busy machine.
 constexpr double time_to_wake = 1e-3;
@@ -43,6 +46,8 @@ engine::engine(const engine_options& options,
     : d_stop_timeout(options.stop_timeout),
       d_burst_bytes(static_cast<double>(options.sending.burst_bytes)),
       d_limits_queue(options.when_full == full_policy::block),
+      d_paced_bytes(static_cast<double>(options.buffer_bytes ? options.buffer_bytes
+                                                             : default_paced_bytes)),
       d_on_space(std::move(space)),
       d_io(1),
       d_transport(d_io, options.to, options.socket)
@@ -168,16 +173,18 @@ void engine::limit_queue()
     const double rate = d_sender->rate();
     if (!d_limits_queue || rate == 0)
         return d_ring->set_limit(d_ring->slots());
+    const auto slots = [this](double bytes) {
+        const double wanted = bytes / static_cast<double>(d_ring->slot_bytes());
+        const auto most = static_cast<double>(d_ring->slots());
+        return static_cast<std::size_t>(std::min(wanted, most));
+    };
     // two bursts at least, or the pace would suffer
-    const double bytes = std::max(rate * d_stop_timeout / 2, 2 * d_burst_bytes);
-    const double slots = bytes / static_cast<double>(d_ring->slot_bytes());
-    const auto most = static_cast<double>(d_ring->slots());
-    const std::size_t limit = std::max(static_cast<std::size_t>(std::min(slots, most)),
-                                       d_packer->min_slots_in_use());
+    const double bytes = std::min(d_paced_bytes, rate * d_stop_timeout / 2);
+    const std::size_t limit =
+        std::max(slots(std::max(bytes, 2 * d_burst_bytes)), d_packer->min_slots_in_use());
     // the packer has time as long as there is something to send: waking up costs more
     // than packing
-    const double busy = rate * time_to_wake / static_cast<double>(d_ring->slot_bytes());
-    const auto refill = static_cast<std::size_t>(std::min(busy, most));
+    const std::size_t refill = slots(rate * time_to_wake);
     d_ring->set_limit(limit, std::clamp(refill, limit / 4, limit - limit / 4));
 }
 

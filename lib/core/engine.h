@@ -95,6 +95,7 @@ private:
     const double d_stop_timeout; // seconds
     const double d_burst_bytes;
     const bool d_limits_queue;
+    const double d_paced_bytes; // that a paced queue may hold
     const std::function<void()> d_on_space;
     boost::asio::io_context d_io;
     udp_transport d_transport;

@@ -79,7 +79,7 @@ struct SPEAD_API sink_options {
     std::string when_full = "block";
 
     //! bytes of the packet ring between work() and the sender thread, at least eight
-    //! packets, with when_full="drop" at least two heaps; 0 lets the block choose 2 MiB,
+    //! packets, with when_full="drop" at least two heaps; 0 lets the block choose 8 MiB,
     //! or as much as that takes
     std::int64_t buffer_size = 0;
 

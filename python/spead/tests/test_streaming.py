@@ -87,6 +87,7 @@ def test_drop_counts_exactly_what_is_missing(sock, receiver, tail):
         tail=tail,
         heap_samples=4096,
         max_packet_size=4152,
+        buffer_size=1 << 20,
     )
     stats = sink.stats()
     heaps = receiver.until_end().heaps

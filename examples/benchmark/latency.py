@@ -14,6 +14,7 @@ bound.
 """
 
 import argparse
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -152,6 +153,8 @@ def parse(argv):
 
 
 def main(argv=None):
+    # children end with this process, however it is ended
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     args = parse(argv)
     status = 0
     print(HEAD, end="")

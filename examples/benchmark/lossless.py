@@ -13,6 +13,7 @@ loopback device passed on in a second.
 import argparse
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -190,6 +191,8 @@ def receiver_template(text):
 
 
 def main(argv=None):
+    # children end with this process, however it is ended
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     args = parse(argv)
     rounds = []
     try:

@@ -14,6 +14,7 @@ or long: what a sender sends back to back, and what follows it too closely.
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 from array import array
@@ -207,6 +208,8 @@ def parse(argv):
 
 
 def main(argv=None):
+    # children end with this process, however it is ended
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     args = parse(argv)
     status = 0
     try:

@@ -146,11 +146,7 @@ std::size_t engine::ring_slots(const engine_options& options,
                               "with when_full=\"drop\" what fits twice into half of "
                               "the memory, " +
                                   std::to_string(half_of_memory()) + " bytes");
-    const std::uint64_t packets = plan.regular.packets();
     std::size_t slots = std::max(default_buffer_bytes / packet, fewest);
-    // a header stays in its slot if each heap begins at the same slots again
-    if (packets <= slots)
-        slots = (slots + packets - 1) / packets * packets;
     if (options.buffer_bytes) {
         slots = options.buffer_bytes / packet;
         if (slots < fewest || slots > most)
@@ -158,6 +154,10 @@ std::size_t engine::ring_slots(const engine_options& options,
                                   std::to_string(options.buffer_bytes),
                                   range(fewest * packet, most * packet) + ", or 0");
     }
+    // a header stays in its slot if each heap begins at the same slots again
+    const std::uint64_t rest = slots % plan.regular.packets();
+    if (slots - rest >= std::max<std::uint64_t>(fewest, slots - slots / 4))
+        slots -= rest;
     if (!heap_packer::can_end_anywhere(plan, slots))
         throw parameter_error(
             "max_packet_size",

@@ -62,12 +62,14 @@ pacer::time_point pacer::next(std::size_t waiting, time_point now) const
 }
 
 // The bucket fills until they have left: what leaves later than it might have must not
-// have the next burst at its heels.
+// have the next burst at its heels. Where a burst takes no longer than a thread is late,
+// only the rate can be kept.
 void pacer::sent(std::size_t bytes, time_point now)
 {
     if (unlimited())
         return;
-    refill(now, true);
+    if (d_burst > usually_late * d_rate)
+        refill(now, true);
     d_tokens -= static_cast<double>(bytes);
     // The more leaves at a time, the fewer wake-ups it costs. But a thread that waits for
     // a full bucket lets it overflow each time: when much is owed some is left free, so
@@ -86,8 +88,8 @@ void pacer::refill(time_point now, bool owe)
     d_debt -= repaid;
     d_tokens += d_rate * seconds + repaid;
     if (d_tokens > d_burst) {
-        if (owe)
-            d_debt = std::min(d_debt + d_tokens - d_burst, max_debt_seconds * d_rate);
+        const double most = (owe ? max_debt_seconds : max_idle_debt_seconds) * d_rate;
+        d_debt = std::max(d_debt, std::min(d_debt + d_tokens - d_burst, most));
         d_tokens = d_burst;
     }
 }

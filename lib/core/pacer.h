@@ -28,6 +28,8 @@ public:
 
     static constexpr double catch_up = 0.05;      //!< of the rate, on top of it
     static constexpr double max_debt_seconds = 1; //!< what a longer stall costs is lost
+    //! The packer may be late, too; a source that is slow is owed no more than this.
+    static constexpr double max_idle_debt_seconds = 0.01;
 
     //! A burst holds at least one packet.
     pacer(std::size_t burst_bytes, std::size_t packet_bytes);
@@ -36,7 +38,7 @@ public:
     void set_rate(double bytes_per_second, time_point now);
     bool unlimited() const { return d_rate == 0; }
 
-    //! Nothing was waiting until now: what overflowed is not owed.
+    //! Nothing was waiting until now: of what overflowed hardly anything is owed.
     void resume(time_point now);
 
     //! How many of \p waiting bytes may leave now; 0 = come back at next().

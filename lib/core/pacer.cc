@@ -68,14 +68,16 @@ void pacer::sent(std::size_t bytes, time_point now)
 {
     if (unlimited())
         return;
-    if (d_burst > usually_late * d_rate)
+    const double late = usually_late * d_rate;
+    const bool strict = d_burst > late;
+    if (strict)
         refill(now, true);
     d_tokens -= static_cast<double>(bytes);
     // The more leaves at a time, the fewer wake-ups it costs. But a thread that waits for
     // a full bucket lets it overflow each time: when much is owed some is left free, so
     // that one that is always late settles where it falls behind no further.
     const double much = std::max(d_debt - d_burst / 4, 0.0);
-    const double least = std::min(d_burst - usually_late * d_rate, d_burst / 2);
+    const double least = strict ? std::min(d_burst - late, d_burst / 2) : d_burst / 2;
     const double target = std::max(d_burst - much, least);
     d_enough = std::max(std::floor(target / d_packet), 1.0) * d_packet;
 }

@@ -6,9 +6,8 @@
  */
 
 // How fast the sink is: a source of zeros, the sink, and nothing else in a flow graph.
-// With
-// --engine, the part below GNU Radio: a thread fills heaps with their index and hands
-// them over. The options are those of spead2's tutorial programs.
+// With --engine, the part below GNU Radio: a thread fills heaps with their index and
+// hands them over. The options are those of spead2's tutorial programs.
 
 #include "engine.h"
 

@@ -3,6 +3,7 @@
 """Receivers and flow graphs that the tests share."""
 
 import socket
+import subprocess
 import threading
 import time
 from types import SimpleNamespace
@@ -15,6 +16,10 @@ import spead2.send
 from gnuradio import gr, spead
 
 BOUND = 30  # seconds; no wait is longer, and no good run comes near it
+NEEDS_NAMESPACES = pytest.mark.skipif(
+    subprocess.run(["unshare", "--net", "true"], capture_output=True).returncode != 0,
+    reason="needs root, for network namespaces of its own",
+)
 SO_RCVBUFFORCE = 33  # as root, beyond net.core.rmem_max
 RECEIVE_BUFFER = 128 << 20
 

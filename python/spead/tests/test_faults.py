@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import (
     BOUND,
+    NEEDS_NAMESPACES,
     Running,
     balanced,
     bound_socket,
@@ -19,10 +20,6 @@ from conftest import (
 )
 
 HERE = Path(__file__).parent
-NEEDS_NAMESPACES = pytest.mark.skipif(
-    subprocess.run(["unshare", "--net", "true"], capture_output=True).returncode != 0,
-    reason="needs root, for network namespaces of its own",
-)
 
 
 def closed_port():

@@ -16,15 +16,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import BOUND, eventually
+from conftest import BOUND, NEEDS_NAMESPACES, eventually
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("GR_SPEAD_BUILD", ROOT / "build"))
 BENCHMARK = ROOT / "examples" / "benchmark"
-NEEDS_NAMESPACES = pytest.mark.skipif(
-    subprocess.run(["unshare", "--net", "true"], capture_output=True).returncode != 0,
-    reason="needs root, for network namespaces of its own",
-)
 
 sys.path.insert(0, str(BENCHMARK))
 import options  # noqa: E402

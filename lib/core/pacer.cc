@@ -17,12 +17,15 @@ namespace {
 
 // Seconds between the moment to send and the time when that is done, on a busy machine.
 constexpr double usually_late = 50e-6;
+// Bytes; a rate of nearly everything must not overflow.
+constexpr double longest_burst = 1 << 30;
 
 } // namespace
 
 pacer::pacer(std::size_t burst_bytes, std::size_t packet_bytes)
-    : d_burst(static_cast<double>(std::max(burst_bytes, packet_bytes))),
+    : d_wanted_burst(static_cast<double>(std::max(burst_bytes, packet_bytes))),
       d_packet(static_cast<double>(packet_bytes)),
+      d_burst(d_wanted_burst),
       d_tokens(d_burst),
       d_enough(d_packet)
 {
@@ -32,6 +35,11 @@ void pacer::set_rate(double bytes_per_second, time_point now)
 {
     refill(now, true);
     d_rate = bytes_per_second;
+    // a thread that is late must find in the bucket what has come in meanwhile
+    d_burst = std::max(d_wanted_burst,
+                       d_packet + std::min(usually_late * d_rate, longest_burst));
+    d_tokens = std::min(d_tokens, d_burst);
+    d_enough = d_packet;
     d_debt = 0;
 }
 
@@ -69,7 +77,7 @@ void pacer::sent(std::size_t bytes, time_point now)
     if (unlimited())
         return;
     const double late = usually_late * d_rate;
-    const bool strict = d_burst > late;
+    const bool strict = d_wanted_burst > late;
     if (strict)
         refill(now, true);
     d_tokens -= static_cast<double>(bytes);

@@ -19,7 +19,8 @@ namespace spead {
  *
  * A token bucket of \p burst_bytes that fills at the rate. What overflows it while
  * packets wait (the thread came late, the network stalled) is owed, and paid back at no
- * more than 1.05 times the rate. Has no clock of its own.
+ * more than 1.05 times the rate. Where a thread may well be later than a burst takes, the
+ * bucket is larger: the rate comes first. Has no clock of its own.
  */
 class pacer
 {
@@ -31,7 +32,7 @@ public:
     //! The packer may be late, too; a source that is slow is owed no more than this.
     static constexpr double max_idle_debt_seconds = 0.01;
 
-    //! A burst holds at least one packet.
+    //! A burst holds at least one packet, and as much more as comes in within 50 us.
     pacer(std::size_t burst_bytes, std::size_t packet_bytes);
 
     //! \p bytes_per_second 0 = unlimited
@@ -51,8 +52,9 @@ private:
     double wanted(std::size_t waiting) const;
     void refill(time_point now, bool owe);
 
-    const double d_burst;
+    const double d_wanted_burst;
     const double d_packet;
+    double d_burst; // what the bucket holds
     double d_rate = 0;
     double d_tokens;
     double d_debt = 0;

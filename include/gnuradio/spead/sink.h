@@ -70,7 +70,8 @@ struct SPEAD_API sink_options {
     //! pace, in bytes of UDP payload per second; 0 sends as fast as samples arrive
     double rate = 0;
 
-    //! bytes sent back to back when paced, 1 to 1073741824; a single packet is never cut
+    //! bytes sent back to back when paced, 1 to 1073741824; never less than a packet and
+    //! what the rate makes in 50 us, since a thread may be that late
     std::int64_t burst_size = 65536;
 
     //! what happens when samples arrive faster than they can be sent: "block" (the flow

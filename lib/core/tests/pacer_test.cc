@@ -25,7 +25,7 @@ constexpr std::size_t plenty = 1 << 20;
 // A sender whose thread wakes up late, against a clock that only this test moves.
 struct simulation {
     pacer::time_point now{ seconds(1000) };
-    pacer p{ burst, packet };
+    pacer p;
     double sent = 0;
     std::size_t longest = 0;
     std::size_t waits = 0;
@@ -37,7 +37,8 @@ struct simulation {
 
     const double rate;
 
-    explicit simulation(double bytes_per_second) : rate(bytes_per_second)
+    explicit simulation(double bytes_per_second, std::size_t burst_bytes = burst)
+        : p(burst_bytes, packet), rate(bytes_per_second)
     {
         p.set_rate(rate, now);
     }
@@ -107,6 +108,20 @@ BOOST_AUTO_TEST_CASE(nearly_a_whole_burst_leaves_between_two_waits)
     BOOST_CHECK_LE(s.longest, burst);
 }
 
+// it takes less time than a thread is late, or holds no second packet
+BOOST_AUTO_TEST_CASE(the_rate_is_kept_with_a_burst_that_is_too_short_for_it)
+{
+    std::mt19937 random(6);
+    std::uniform_int_distribution<int> late(0, 25);
+    for (const double rate : { 1e7, 3e7, 1e8, 1e9, 1e10 })
+        for (const std::size_t bytes : { packet, 2 * packet, std::size_t{ 20000 } }) {
+            simulation s(rate, bytes);
+            s.run(seconds(2), [&] { return microseconds(late(random)); });
+            BOOST_CHECK_CLOSE(s.sent, 2 * rate, 0.1);
+            BOOST_CHECK_LE(s.longest, std::max<double>(bytes, packet + 50e-6 * rate));
+        }
+}
+
 // also when the thread is interrupted between the decision and the departure
 BOOST_AUTO_TEST_CASE(no_burst_is_longer_than_asked_for_however_late_it_leaves)
 {
@@ -158,6 +173,16 @@ BOOST_AUTO_TEST_CASE(a_packet_larger_than_the_burst_still_goes)
     BOOST_CHECK_EQUAL(p.allowance(9000, start), 0u);
     BOOST_CHECK(p.next(9000, start) == start + seconds(1));
     BOOST_CHECK_EQUAL(p.allowance(9000, start + seconds(1)), 9000u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lower_rate_waits_for_no_more_than_its_burst)
+{
+    simulation s(1e10);
+    s.run(milliseconds(1), [] { return microseconds(0); });
+    s.p.set_rate(1e6, s.now);
+    s.sent = 0;
+    s.run(seconds(10), [] { return microseconds(0); });
+    BOOST_CHECK_CLOSE(s.sent, 1e7, 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_rate_of_nearly_nothing_does_not_overflow_the_clock)

@@ -51,15 +51,28 @@ void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool copied)
             // only after it had got its number: a full queue or a firewall
             at(d_next++) = { 0, true };
             d_failed = false;
-        } else if (number - d_next < d_held.size() && d_active) {
-            // A failure went unnoticed, and our numbers are behind the kernel's. All that
-            // we know of is older than this one.
+        } else if (number - d_oldest < d_held.size()) {
             d_active = false;
-            d_oldest = d_next;
+            renumber(number);
+            at(number).finished = true;
         }
     }
     while (holds_any() && at(d_oldest).finished)
         ++d_oldest;
+}
+
+// A failure went unnoticed, and the kernel is ahead of us: up to \p last. What is held
+// may have larger numbers than we thought, and is given back by those.
+void zero_copy::renumber(std::uint32_t last)
+{
+    const bool any = holds_any();
+    const std::uint32_t by = last + 1 - d_next;
+    for (; d_next != last + 1; ++d_next)
+        at(d_next).finished = !any;
+    if (!any)
+        return;
+    for (std::uint32_t number = last; number - d_oldest >= by; --number)
+        at(number).position = at(number - by).position;
 }
 
 } // namespace spead

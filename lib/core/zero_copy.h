@@ -66,6 +66,7 @@ private:
     using table = std::array<entry, 32>;
     static_assert(max_held + 1 <= std::tuple_size_v<table>);
 
+    void renumber(std::uint32_t last);
     entry& at(std::uint32_t number) { return d_held[number % d_held.size()]; }
     const entry& at(std::uint32_t number) const { return d_held[number % d_held.size()]; }
 

@@ -219,23 +219,30 @@ bool sender::sleep()
             d_abort = true; // everything is sent
         return false;
     }
-    // the packer may be waiting for memory that the kernel still reads
-    if (d_transport.held_from() != transport::nothing) {
-        take_reports();
-        release();
-        if (d_transport.held_from() != transport::nothing)
-            wait_reports();
-    }
+    if (release_reported())
+        wait_reports();
     if (!d_log.quiet())
         d_log.flush(clock::now());
     d_idle = true;
     return true;
 }
 
+// The packer may be waiting for memory that the kernel reads. True if it still does.
+bool sender::release_reported()
+{
+    const auto held = [this] { return d_transport.held_from() != transport::nothing; };
+    if (!held())
+        return false;
+    take_reports();
+    release();
+    return held();
+}
+
 // A short wait is slept through: that takes half the time of a timer that can be
 // interrupted. False if it is not short.
 bool sender::nap_until(clock::time_point time, clock::time_point now)
 {
+    release_reported();
     if (time - now > longest_nap) {
         wait_until(time);
         return false;

@@ -74,10 +74,10 @@ public:
 private:
     void run();
     bool run_to_end() noexcept;
-    void prepare_thread();
     void watch_wakeup();
     void pump();
     bool sleep();
+    bool release_reported();
     bool nap_until(clock::time_point time, clock::time_point now);
     void wait_until(clock::time_point time);
     void wait_writable();

@@ -84,7 +84,7 @@ struct scripted_transport : gr::spead::transport {
 
     std::size_t take_reports() noexcept override
     {
-        for (; reported; --reported) {
+        for (; reported && !held.empty(); --reported) {
             spoilt += content(held.front().of) != held.front().at_first;
             held.pop_front();
         }

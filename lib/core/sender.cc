@@ -219,6 +219,7 @@ bool sender::sleep()
             d_abort = true; // everything is sent
         return false;
     }
+    // the packer may come to wait for it
     if (release_reported())
         wait_reports();
     if (!d_log.quiet())
@@ -227,7 +228,7 @@ bool sender::sleep()
     return true;
 }
 
-// The packer may be waiting for memory that the kernel reads. True if it still does.
+// Gives back what the kernel has read meanwhile. True if there is more to come.
 bool sender::release_reported()
 {
     const auto held = [this] { return d_transport.held_from() != transport::nothing; };
@@ -242,7 +243,10 @@ bool sender::release_reported()
 // interrupted. False if it is not short.
 bool sender::nap_until(clock::time_point time, clock::time_point now)
 {
-    release_reported();
+    // the packer may be waiting for it
+    const std::uint64_t held = d_transport.held_from();
+    if (held != transport::nothing && d_tail.count - held > d_ring.slots() / 8)
+        release_reported();
     if (time - now > longest_nap) {
         wait_until(time);
         return false;

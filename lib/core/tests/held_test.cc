@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_packer_that_waits_for_them_is_woken_by_their_reports)
     check_all_arrived();
 }
 
-BOOST_AUTO_TEST_CASE(at_a_pace_they_are_given_back_before_each_wait)
+BOOST_AUTO_TEST_CASE(at_a_pace_they_are_given_back_when_much_is_held)
 {
     sender_options slow;
     slow.rate = 1000;

@@ -29,7 +29,7 @@ int main(int argc, char** argv)
     const auto packets = static_cast<std::size_t>(plan.regular.packets());
     auto slots = (2 << 20) / packet;
     if (packets < slots)
-        slots -= slots % packets; // as an engine does
+        slots -= slots % packets; // whole heaps, as in an engine
     packet_ring ring(slots, packet);
     packer_counters counters;
     heap_packer packer(plan, ring, counters, [] {});

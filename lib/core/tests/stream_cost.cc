@@ -5,9 +5,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Sends so many MiB through an engine and a socket of this host, for a counter of system
-// calls to look at: stream-cost <heap samples> <packet bytes> <bytes per second> <MiB>
-// Prints how many packets that were.
+// Sends so many MiB through an engine, for a counter of system calls to look at:
+// stream-cost <heap samples> <packet bytes> <bytes per second> <MiB> [<host:port>]
+// Without a host they go to a socket of this one. Prints how many packets that were, and
+// whether they left without a copy to the end.
 
 #include "cost_stream.h"
 
@@ -17,11 +18,11 @@
 int main(int argc, char** argv)
 {
     using namespace gr::spead;
-    if (argc != 5)
+    if (argc != 5 && argc != 6)
         return EXIT_FAILURE;
     const unread_socket receiver;
     engine_options o;
-    o.to = receiver.address();
+    o.to = argc == 6 ? parse_endpoint(argv[5]) : receiver.address();
     o.items = default_items();
     o.heap_samples = o.timestamp_step = std::strtoull(argv[1], nullptr, 10);
     o.max_packet_bytes = std::strtoull(argv[2], nullptr, 10);
@@ -38,8 +39,9 @@ int main(int argc, char** argv)
     stream.start();
     const bool done = pass(stream, space, samples, total, samples.size());
     stream.stop();
-    std::printf("%llu\n",
-                static_cast<unsigned long long>(stream.sent().packets_sent.get()));
+    std::printf("%llu %d\n",
+                static_cast<unsigned long long>(stream.sent().packets_sent.get()),
+                stream.zero_copy());
     return done && stream.sent().samples_sent.get() == total ? EXIT_SUCCESS
                                                              : EXIT_FAILURE;
 }

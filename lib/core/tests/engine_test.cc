@@ -41,7 +41,7 @@ private:
             boost::system::error_code error;
             d_socket.receive(boost::asio::buffer(datagram), 0, error);
             if (error || random() % 1000 == 0)
-                std::this_thread::sleep_for(200us);
+                std::this_thread::sleep_for(200us); // as one that cannot keep up
         }
     }
     boost::asio::io_context d_io;
@@ -92,7 +92,7 @@ void one_real_stream(unsigned seed)
             // as tb.stop() may find it: before it waits, or waiting
             if (!taken && !stream.space_since(mark)) {
                 stream.announce_wait();
-                std::this_thread::sleep_for(50us);
+                std::this_thread::sleep_for(50us); // no matter how long
             }
         }
         const auto before = std::chrono::steady_clock::now();
@@ -117,6 +117,36 @@ BOOST_AUTO_TEST_CASE(started_and_stopped_at_any_moment_it_stays_balanced)
 {
     for (unsigned seed = 1; seed <= 25; ++seed)
         BOOST_TEST_CONTEXT("seed " << seed) one_real_stream(seed);
+}
+
+// A rate of nearly nothing: but for one packet, what is written stays in the ring.
+BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
+{
+    const listener receiver(1);
+    const auto samples = noise(4 << 20);
+    for (const std::uint64_t heap : { 1000, 8192, 65536, 100000, 400000 })
+        for (const std::size_t buffer :
+             { std::size_t{ 1000000 }, std::size_t{ 3 << 20 } }) {
+            engine_options o;
+            o.to = { "127.0.0.1", receiver.port() };
+            o.items = default_items();
+            o.heap_samples = o.timestamp_step = heap;
+            o.buffer_bytes = buffer;
+            o.when_full = full_policy::drop;
+            o.stop_timeout = 0;
+            o.sending.rate = 1e-300;
+            o.sending.burst_bytes = 1;
+            engine stream(
+                o, [] {}, [](const auto&) {});
+            stream.start();
+            BOOST_CHECK_EQUAL(stream.write(samples.data(), samples.size()),
+                              samples.size());
+            const auto kept = samples.size() - stream.packed().samples_dropped.get();
+            BOOST_CHECK_LE(kept, buffer + 1472);
+            // up to a quarter may go for whole heaps, and one of them may not fit
+            BOOST_CHECK_GE(kept, buffer * 7 / 10 - heap);
+            stream.stop();
+        }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

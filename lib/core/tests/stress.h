@@ -62,7 +62,7 @@ public:
                                     packed.samples_dropped.get();
                   if (gone > packed.samples_in.get())
                       d_wrong = true;
-                  std::this_thread::sleep_for(20us);
+                  std::this_thread::sleep_for(20us); // leaves CPU time to the stream
               }
           })
     {

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Receivers and flow graphs that the tests share."""
 
+import os
 import socket
 import subprocess
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +16,10 @@ import spead2
 import spead2.recv
 import spead2.send
 from gnuradio import gr, spead
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = Path(os.environ.get("GR_SPEAD_BUILD", ROOT / "build"))
+EXAMPLES = ROOT / "examples"
 
 BOUND = 30  # seconds; no wait is longer, and no good run comes near it
 NEEDS_NAMESPACES = pytest.mark.skipif(

@@ -6,18 +6,14 @@ Each figure is the difference of a long and a short run, so that neither the sta
 the end counts.
 """
 
-import os
 import re
 import shutil
 import subprocess
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from conftest import BOUND, NEEDS_NAMESPACES
+from conftest import BOUND, BUILD, NEEDS_NAMESPACES
 
-ROOT = Path(__file__).resolve().parents[3]
-BUILD = Path(os.environ.get("GR_SPEAD_BUILD", ROOT / "build"))
 DRIVERS = BUILD / "lib" / "core" / "tests"
 SHORT, LONG = 4, 20  # MiB
 

@@ -11,19 +11,18 @@ import shutil
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import grc_lint
 import numpy as np
 import pytest
 import spead2
 import spead2.recv
+from conftest import EXAMPLES, ROOT
 from gnuradio import spead
 from grc_values import ACCEPTED, REFUSED
 
-ROOT = Path(__file__).resolve().parents[3]
 DESCRIPTION = ROOT / "grc" / "spead_sink.block.yml"
-EXAMPLE = ROOT / "examples" / "spead_noise.grc"
+EXAMPLE = EXAMPLES / "spead_noise.grc"
 
 ESSENTIALS = ["destinations", "heap_samples"]
 

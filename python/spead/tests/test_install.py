@@ -5,12 +5,9 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[3]
-BUILD = Path(os.environ.get("GR_SPEAD_BUILD", ROOT / "build"))
+from conftest import BUILD
 
 PROGRAM = """
 #include <gnuradio/spead/sink.h>

@@ -5,20 +5,17 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+import receive
 import spead2
 import spead2.send
+from conftest import EXAMPLES
+from spectrogram import Spectrogram
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 RECEIVE = EXAMPLES / "receive.py"
 HEAP_SAMPLES = 4096
-
-sys.path.insert(0, str(EXAMPLES))
-import receive  # noqa: E402
-from spectrogram import Spectrogram  # noqa: E402
 
 
 def noise(size):

@@ -6,13 +6,12 @@ import json
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import BOUND, destination, noise
+from conftest import BOUND, EXAMPLES, destination, noise
 
-SEND = Path(__file__).resolve().parents[3] / "examples" / "send_recording.py"
+SEND = EXAMPLES / "send_recording.py"
 
 
 def send(path, sock, *options):

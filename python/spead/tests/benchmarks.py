@@ -1,0 +1,29 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the programs of the benchmark, and reads the tables that they print."""
+
+import subprocess
+import sys
+
+from conftest import BOUND, BUILD, EXAMPLES
+
+PROGRAMS = EXAMPLES / "benchmark"
+BUILT = BUILD / "examples" / "benchmark"  # what is written in C++
+
+
+def run_program(name, *options):
+    """A program, in a process of its own, as private networks change the process."""
+    return subprocess.run(
+        [sys.executable, PROGRAMS / name, *map(str, options)],
+        timeout=2 * BOUND,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def lines_of(done, name):
+    """The fields of the lines that begin with a name."""
+    assert "Traceback" not in done.stderr, done.stderr
+    lines = (line.split() for line in done.stdout.splitlines())
+    return [fields for fields in lines if fields and fields[0] == name]

@@ -1,0 +1,156 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""lossless.py: how it searches, what it counts, and what it says.
+
+What the receivers of this machine take is not looked at.
+"""
+
+import contextlib
+import re
+import socket
+import sys
+
+import lossless
+import numpy as np
+import pytest
+import receiver_process
+import udp_losses
+from benchmarks import BUILT, lines_of, run_program
+from search import Search
+
+
+def limited(most):
+    """A receiver that takes so much, and a sender that can do anything."""
+    return lambda rate: (rate <= most, rate)
+
+
+@pytest.mark.parametrize("guess", [10, 440, 460, 5000])
+def test_the_highest_rate_is_found(guess):
+    search, attempts = Search(guess, step=2, resolution=0.02), 0
+    while search.rate:
+        search.tell(*limited(450)(search.rate))
+        attempts += 1
+    assert 450 / 1.02 <= search.reached <= 450
+    assert attempts < 15
+
+
+def test_a_sender_comes_to_its_limit_before_the_receiver():
+    search = Search(100, step=2, resolution=0.02)
+    while search.rate:
+        search.tell(True, min(search.rate, 550))
+    assert search.reached == 550
+
+
+def test_a_receiver_that_takes_nothing_ends_the_search():
+    search = Search(100, step=2, resolution=0.02)
+    while search.rate:
+        search.tell(False, search.rate)
+    assert search.reached is None
+
+
+def test_ratios_are_medians_of_rounds():
+    rounds = [{"a": 100, "b": 100}, {"a": 110, "b": 100}, {"a": 300, "b": 200}]
+    head, a, b = lossless.table(rounds)
+    assert head.endswith("a to it")
+    assert a.split()[1:] == ["100.0", "110.0", "300.0", "110.0", "1.000"]
+    assert b.split()[1:] == ["100.0", "100.0", "200.0", "100.0", "1.100"]
+    assert list(lossless.table([{"a": 0, "b": 0}]))[2].split() == ["b", "0.0", "0.0"]
+
+
+def test_counters_of_the_kernel():
+    snmp = "Udp: InDatagrams NoPorts InErrors\nUdp: 7 2 3\nUdpLite: NoPorts\nUdpLite: 9"
+    assert udp_losses.udp_counters(snmp)["InErrors"] == 3
+    devices = "Inter-|\n face |\n  eth0: 1 1 1 1\n    lo: 5000 40 0 6 0\n"
+    assert udp_losses.loopback_counters(devices) == (5000, 6)
+    sockets = (
+        "sl local remote st queues\n 1: 0100007F:1BEC 0:0 07 00000000:00000A00 00\n"
+    )
+    assert udp_losses.queued_bytes(sockets, 7148) == 0xA00
+    assert udp_losses.queued_bytes(sockets, 7149) is None
+    assert udp_losses.losses() >= 0
+
+
+def test_middle_rate_leaves_out_beginning_and_end():
+    times = np.arange(22.0)
+    counts = [0, *range(0, 2000, 100), 1900]
+    assert udp_losses.middle_rate(times, counts) == 100
+    assert udp_losses.middle_rate([0, 1], [0, 100]) is None
+    assert udp_losses.middle_rate([0, 1, 2], [5, 5, 5]) is None
+
+
+def test_receivers_are_commands_with_a_port():
+    assert receiver_process.check("receive {port} {json}") == "receive {port} {json}"
+    for template, complaint in (("receive", "lacks"), ("r {port} {rate}", "there are")):
+        with pytest.raises(ValueError, match=complaint):
+            receiver_process.check(template)
+
+
+SENDER = """
+import socket, sys, time
+host, port, rate, heaps = sys.argv[1:]
+sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+begin = time.monotonic()
+for k in range(int(heaps)):
+    sock.sendto(bytes(10000), (host, int(port)))
+    time.sleep(max(begin + k * 1e4 / float(rate) / 1e6 - time.monotonic(), 0))
+"""
+RECEIVER = """
+import json, socket, sys
+port, heaps, summary = sys.argv[1:]
+sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sock.bind(("127.0.0.1", int(port)))
+for k in range(int(heaps)):
+    sock.recv(65536)
+with open(summary, "w") as file:
+    json.dump({"complete": int(heaps) <= 25}, file)
+"""
+
+
+def free_port():
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def test_lossless_finds_what_a_receiver_takes(tmp_path):
+    """One that can do with 25 heaps in half a second, it says, which is 0.5 MB/s."""
+    (tmp_path / "sender.py").write_text(SENDER)
+    (tmp_path / "receiver.py").write_text(RECEIVER)
+    receiver = f"{sys.executable} {tmp_path}/receiver.py {{port}} {{heaps}} {{json}}"
+    sender = (
+        f"{sys.executable} {tmp_path}/sender.py {{host}} {{port}} {{rate}} {{heaps}}"
+    )
+    done = run_program(
+        *("lossless.py", "--programs", "", "--sender", f"fake={sender}"),
+        *("--receiver", receiver, "--port", free_port(), "--heap", 10000),
+        *("--rounds", 1, "--seconds", 0.5, "--guess", 0.6, "--resolution", 0.5),
+    )
+    (passed,) = lines_of(done, "fake")[-1:]
+    assert float(passed[1]) <= 0.6, done.stdout
+    assert done.returncode == 0
+    assert re.search(r"0\.6 MB/s, .*: lost some", done.stdout)
+
+
+@pytest.mark.skipif(
+    not (BUILT / "send_perf").exists(),
+    reason="needs send_perf, which is built with the examples",
+)
+def test_lossless_runs_the_sink_against_the_example():
+    done = run_program(
+        *("lossless.py", "--rounds", 1, "--seconds", 0.3, "--guess", 5),
+        *("--resolution", 100, "--port", free_port(), "--heap", 8192),
+        *("--build", BUILT),
+    )
+    assert lines_of(done, "gr-spead"), done.stderr
+
+
+def test_lossless_says_what_is_wrong():
+    for options, complaint in (
+        (["--programs", "nothing"], "no program"),
+        (["--sender", "a=b {heaps}"], "has no {rate}"),
+        (["--receiver", "true"], "lacks {port}"),
+        (["--receiver", "false {port}"], "does not listen"),
+    ):
+        done = run_program("lossless.py", *options)
+        assert complaint in done.stderr
+        assert done.returncode != 0

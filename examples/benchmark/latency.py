@@ -13,12 +13,12 @@ Exits with 1 if, without a pace, more than one heap in a hundred took longer tha
 bound.
 """
 
-import argparse
 import signal
 import sys
 from dataclasses import dataclass
 
 import numpy as np
+from arguments import at_least, megabytes, packet_size, parser, positive, several
 from sender_process import Sender, SenderError
 from stamped_socket import StampedSocket
 
@@ -26,6 +26,7 @@ SECONDS = 1.4  # of samples in each line of the table
 LEAST = 20  # heaps
 WARM_UP = 5  # heaps that do not count, while memory is touched for the first time
 MARGIN = 1.1  # the pace, times what is to be sent
+TIME_SAMPLES = 8  # that the time takes
 
 # Item IDs of SPEAD.
 HEAP_COUNTER, HEAP_LENGTH, HEAP_OFFSET, PAYLOAD_LENGTH = 1, 2, 3, 4
@@ -67,7 +68,7 @@ def hand_over_time(packet, address_bits=40):
     if items[HEAP_LENGTH] == 0 or end != items[HEAP_LENGTH]:
         return None
     at = payload + items[PAYLOAD_LENGTH]
-    return int.from_bytes(packet[at - 8 : at], sys.byteorder)
+    return int.from_bytes(packet[at - TIME_SAMPLES : at], sys.byteorder)
 
 
 def measure(args, heap, rate, heaps):
@@ -112,44 +113,37 @@ def line(heap, rate, found):
     )
 
 
-def megabytes(text):
-    return float(text) * 1e6
-
-
 def parse(argv):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
+    options = parser(__doc__)
+    options.add_argument(
         "--heap-sizes",
         metavar="BYTES",
-        type=lambda text: [int(part) for part in text.split(",")],
+        type=several(at_least(int, TIME_SAMPLES), least=1),
         default=[1024, 8192, 65536],
         help="default: 1024,8192,65536",
     )
-    parser.add_argument(
+    options.add_argument(
         "--heaps",
-        type=int,
+        type=positive(int),
         help=f"of each size; default: for {SECONDS} s, and {LEAST} at least",
     )
-    parser.add_argument(
+    options.add_argument(
         "--rate", metavar="MB/S", type=megabytes, default=1e6, help="default: 1"
     )
-    parser.add_argument(
+    options.add_argument(
         "--piece",
         metavar="SAMPLES",
-        type=int,
+        type=at_least(int, TIME_SAMPLES),
         default=1024,
         help="that the source hands over at a time; default: 1024",
     )
-    parser.add_argument("--packet", type=int, default=1472, help="bytes in a packet")
-    parser.add_argument(
-        "--bound", metavar="MS", type=float, default=1, help="default: 1"
+    options.add_argument(
+        "--packet", type=packet_size, default=1472, help="bytes in a packet"
     )
-    args = parser.parse_args(argv)
-    if min(args.heap_sizes) < 8 or args.piece < 8:
-        parser.error("the time takes 8 samples")
-    return args
+    options.add_argument(
+        "--bound", metavar="MS", type=positive(float), default=1, help="default: 1"
+    )
+    return options.parse_args(argv)
 
 
 def main(argv=None):

@@ -10,7 +10,6 @@ and in several rounds. What counts is not the rate that was asked for, but what 
 loopback device passed on in a second.
 """
 
-import argparse
 import os
 import shlex
 import signal
@@ -20,12 +19,12 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-import receiver_process
-from measure import Cell, Failure, heaps_for
-from options import peer, positive, several, size
+from arguments import parser, port, positive, saying_why, several, size
+from measure import Cell, Failure, heaps_for, run_to_end
+from options import peer
 from private_network import Network, new_namespace, tool
 from programs import built_in, find_build
-from receiver_process import Receiver
+from receiver_process import Receiver, parse_receiver
 from search import Search
 from udp_losses import LoopbackRate, losses
 
@@ -49,27 +48,6 @@ others counts as well.
 """
 
 
-def run(command, patience):
-    """Run a sender to its end."""
-    try:
-        # Ctrl-C ends it with this process; subprocess.run() sees to that.
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=patience,
-            check=False,
-        )
-    except OSError as error:
-        raise Failure(str(error)) from None
-    except subprocess.TimeoutExpired:
-        raise Failure(f"ended after {patience:.0f} s") from None
-    if done.returncode != 0:
-        raise Failure(done.stderr.strip() or f"exit status {done.returncode}")
-
-
 def attempt(args, sender, rate, summary):
     """Send at a rate in MB/s; whether all arrived, and MB/s on loopback."""
     heaps = heaps_for(rate, Cell(args.packet, args.heap, rate, args.seconds))
@@ -83,7 +61,7 @@ def attempt(args, sender, rate, summary):
     receiver = Receiver(args.receiver, port=args.port, json=summary, **shape)
     before = losses()
     with receiver, LoopbackRate() as loopback:
-        run(command, 30 + 20 * args.seconds)
+        run_to_end(command, patience=30 + 20 * args.seconds)
     lost = losses() - before
     reached = loopback.rate()
     if reached is None:
@@ -131,63 +109,52 @@ def table(rounds):
 
 
 def parse(argv):
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
+    options = parser(__doc__, epilog=EPILOG)
+    options.add_argument(
         "--receiver",
         metavar="COMMAND",
-        type=receiver_template,
+        type=saying_why(parse_receiver),
         default=shlex.join([sys.executable, str(RECEIVER)])
         + " {port} --heap-samples {heap} --expect-heaps {heaps} --json {json}",
         help="default: examples/receive.py",
     )
-    parser.add_argument(
+    options.add_argument(
         "--sender", metavar="NAME=COMMAND", type=peer, action="append", default=[]
     )
-    parser.add_argument(
+    options.add_argument(
         "--programs",
         metavar="NAMES",
         type=several(str.strip),
         default=["gr-spead"],
         help="senders that come with it; default: gr-spead",
     )
-    parser.add_argument("--heap", type=size, default=65536, help="default: 64k")
-    parser.add_argument("--packet", type=size, default=1472, help="default: 1472")
-    parser.add_argument("--rounds", type=positive(int), default=3, help="default: 3")
-    parser.add_argument(
+    options.add_argument("--heap", type=size, default=65536, help="default: 64k")
+    options.add_argument("--packet", type=size, default=1472, help="default: 1472")
+    options.add_argument("--rounds", type=positive(int), default=3, help="default: 3")
+    options.add_argument(
         "--seconds", type=positive(float), default=1, help="of sending; default: 1"
     )
-    parser.add_argument(
+    options.add_argument(
         "--guess", metavar="MB/S", type=positive(float), default=400, help="to begin"
     )
-    parser.add_argument(
+    options.add_argument(
         "--resolution", type=positive(float), default=0.03, help="default: 0.03"
     )
-    parser.add_argument("--port", type=positive(int), default=7148)
-    parser.add_argument(
+    options.add_argument("--port", type=port, default=7148)
+    options.add_argument(
         "--build", metavar="DIR", type=Path, default=find_build(), help="of send_perf"
     )
-    args = parser.parse_args(argv)
+    args = options.parse_args(argv)
     known = {program.name: program for program in built_in(args.build)}
     if unknown := set(args.programs).difference(known):
-        parser.error(f"no program {', '.join(unknown)}")
+        options.error(f"no program {', '.join(unknown)}")
     args.senders = [*(known[name] for name in args.programs), *args.sender]
     for sender in args.senders:
         if not sender.paces:
-            parser.error(f"{sender.name} has no {{rate}}")
+            options.error(f"{sender.name} has no {{rate}}")
         if lack := sender.lacks():
-            parser.error(f"{sender.name} needs {lack}")
+            options.error(f"{sender.name} needs {lack}")
     return args
-
-
-def receiver_template(text):
-    try:
-        return receiver_process.check(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def main(argv=None):

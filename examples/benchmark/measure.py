@@ -60,8 +60,18 @@ def ended_within(pid, seconds):
         os.close(descriptor)
 
 
-def execute(command, patience):
-    """Run a command to its end; its speed, seconds and resources."""
+@dataclass(frozen=True)
+class Ended:
+    """What is left of a program."""
+
+    output: str
+    said: str  # to standard error
+    wall: float  # s
+    usage: object  # resources, as of wait4()
+
+
+def run_to_end(command, patience):
+    """Run a command that succeeds in so many seconds; Failure if it does not."""
     with (
         tempfile.TemporaryFile("w+", errors="replace") as out,
         tempfile.TemporaryFile("w+", errors="replace") as err,
@@ -91,19 +101,25 @@ def execute(command, patience):
         wall = time.monotonic() - begin
         out.seek(0)
         err.seek(0)
-        speeds = SPEED.findall(out.read())
-        said = err.read().strip()
+        output, said = out.read(), err.read().strip()
     if not ended:
         raise Failure(f"{said}\nended after {patience:.0f} s".strip())
     if child.returncode != 0:
         raise Failure(said or f"exit status {child.returncode}")
+    return Ended(output, said, wall, usage)
+
+
+def execute(command, patience):
+    """Run a command that says how fast it was; its speed, seconds and resources."""
+    ended = run_to_end(command, patience)
+    speeds = SPEED.findall(ended.output)
     try:
         speed = float(speeds[-1])
     except (IndexError, ValueError):
         speed = 0.0
     if not speed > 0:
-        raise Failure(f"{said}\nsaid no speed in MB/s".strip())
-    return speed, wall, usage
+        raise Failure(f"{ended.said}\nsaid no speed in MB/s".strip())
+    return speed, ended.wall, ended.usage
 
 
 class Meter:

@@ -57,7 +57,10 @@ def main():
         source = HandOver(**what["hand_over"])
     else:
         source = blocks.null_source(gr.sizeof_char)
-    sink = spead.sink(**what["sink"])
+    try:
+        sink = spead.sink(**what["sink"])
+    except ValueError as error:
+        sys.exit(str(error))
     graph = gr.top_block()
     graph.connect(source, sink)
 

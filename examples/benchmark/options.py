@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What one can tell sweep.py."""
 
-import argparse
 import os
 import sys
 from pathlib import Path
 
+from arguments import parser, port, positive, saying_why, several, size
 from private_network import KINDS, Network
 from programs import PLACEHOLDERS, built_in, find_build, parse_peer
 
@@ -39,47 +39,16 @@ a real card:
 """
 
 
-def size(text):
-    """A number of bytes, as 1472, 64k or 1M."""
-    factor = {"k": 1 << 10, "m": 1 << 20}.get(text[-1:].lower(), 1)
-    value = int(text[:-1] if factor > 1 else text) * factor
-    if value < 1:
-        raise ValueError
-    return value
-
-
-def positive(kind):
-    def convert(text):
-        value = kind(text)
-        if not value > 0:
-            raise ValueError
-        return value
-
-    convert.__name__ = f"positive {kind.__name__}"  # argparse shows it
-    return convert
-
-
-def several(kind):
-    def convert(text):
-        return [kind(part) for part in text.split(",") if part]
-
-    convert.__name__ = f"list of {kind.__name__}"
-    return convert
-
-
+@saying_why
 def address(text):
     """HOST:PORT, the host in brackets if it is of IPv6."""
-    host, colon, port = text.rpartition(":")
-    if not (host and colon and 0 < int(port) < 65536):
-        raise ValueError
-    return Network("card", host.strip("[]"), int(port))
+    host, _, port_text = text.rpartition(":")
+    if not host:
+        raise ValueError(f"{text!r} is not HOST:PORT")
+    return Network("card", host.strip("[]"), port(port_text))
 
 
-def peer(text):
-    try:
-        return parse_peer(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+peer = saying_why(parse_peer)
 
 
 # Loopback is for a look without root, in less than 3 minutes.
@@ -93,15 +62,10 @@ RATE_HEAP = 1 << 20  # where spead2 is at its best
 
 
 def parse(description, argv):
-    parser = argparse.ArgumentParser(
-        description=description,
-        epilog=EPILOG.replace(
-            "placeholders\n",
-            "\n" + "".join(f"    {{{k}}}: {v}\n" for k, v in PLACEHOLDERS.items()),
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    where = parser.add_mutually_exclusive_group()
+    placeholders = "".join(f"    {{{k}}}: {v}\n" for k, v in PLACEHOLDERS.items())
+    epilog = EPILOG.replace("placeholders\n", "\n" + placeholders)
+    options = parser(description, epilog=epilog)
+    where = options.add_mutually_exclusive_group()
     where.add_argument(
         "--network",
         choices=["drop", "veth", "cut"],
@@ -117,21 +81,21 @@ def parse(description, argv):
     where.add_argument(
         "--to", metavar="HOST:PORT", type=address, help="a real card, see below"
     )
-    parser.add_argument(
+    options.add_argument(
         "--heaps",
         type=several(size),
         help=f"heap sizes; default: {FULL['heaps']}, on loopback {SHORT['heaps']}",
     )
-    parser.add_argument(
+    options.add_argument(
         "--packets", type=several(size), help="packet sizes; default: 1472,9000"
     )
-    parser.add_argument(
+    options.add_argument(
         "--programs",
         metavar="NAMES",
         type=several(str.strip),
         help="of those below, separated by commas; default: all that are there",
     )
-    parser.add_argument(
+    options.add_argument(
         "--peer",
         metavar="NAME=COMMAND",
         type=peer,
@@ -139,33 +103,33 @@ def parse(description, argv):
         default=[],
         help="one more program, see below",
     )
-    parser.add_argument("--rounds", type=positive(int), default=3)
-    parser.add_argument(
+    options.add_argument("--rounds", type=positive(int), default=3)
+    options.add_argument(
         "--seconds",
         type=positive(float),
         help=f"that a run takes, about; default: {FULL['seconds']:g}, "
         f"on loopback {SHORT['seconds']:g}",
     )
-    parser.add_argument(
+    options.add_argument(
         "--rates",
         type=several(positive(float)),
         help="MB/s at which to measure CPU time; '' for none; "
         f"default: {FULL['rates']}, on loopback {SHORT['rates']}",
     )
-    parser.add_argument(
+    options.add_argument(
         "--rate-heap", type=size, default=RATE_HEAP, help="the heap size for --rates"
     )
-    parser.add_argument(
+    options.add_argument(
         "--output", metavar="DIR", type=Path, default=Path("sweep-results")
     )
-    parser.add_argument(
+    options.add_argument(
         "--build",
         metavar="DIR",
         type=Path,
         default=find_build(),
         help="where send_perf and limit are",
     )
-    args = parser.parse_args(argv)
+    args = options.parse_args(argv)
     default_network(args)
     defaults = SHORT if args.network == "loopback" else FULL
     if args.heaps is None:
@@ -179,7 +143,7 @@ def parse(description, argv):
     try:
         args.programs = choose_programs(args)
     except ValueError as error:
-        parser.error(str(error))
+        options.error(str(error))
     return args
 
 

@@ -12,7 +12,6 @@ The longest burst is what goes beyond 1.05 times the rate in any interval, be it
 or long: what a sender sends back to back, and what follows it too closely.
 """
 
-import argparse
 import os
 import signal
 import subprocess
@@ -21,13 +20,16 @@ from array import array
 from dataclasses import dataclass
 
 import numpy as np
-from arrivals import (
-    CATCH_UP,
-    Stall,
-    after_longest_gap,
-    backlog,
-    long_run_rate,
+from arguments import (
+    at_least,
+    megabytes,
+    number,
+    packet_size,
+    parser,
+    positive,
+    several,
 )
+from arrivals import CATCH_UP, Stall, after_longest_gap, backlog, long_run_rate
 from private_network import enter, open_network
 from sender_process import Sender, SenderError
 from stamped_socket import StampedSocket
@@ -166,45 +168,56 @@ def socket_opener(args):
 
 
 def parse(argv):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
+    options = parser(__doc__)
+    options.add_argument(
         "--rates",
         metavar="MB/S",
-        type=lambda text: [float(part) * 1e6 for part in text.split(",")],
+        type=several(megabytes, least=1),
         default=[1e6, 10e6, 100e6, 1000e6],
         help="of UDP payload; default: 1,10,100,1000",
     )
-    parser.add_argument(
-        "--seconds", type=float, default=4, help="before the stall; default: 4"
+    options.add_argument(
+        "--seconds",
+        type=number(float, lambda value: value > WARM_UP, f"above {WARM_UP}"),
+        default=4,
+        help="before the stall; default: 4",
     )
-    parser.add_argument(
-        "--stall", metavar="S", type=float, default=0.2, help="0 for none; default: 0.2"
+    options.add_argument(
+        "--stall",
+        metavar="S",
+        type=at_least(float, 0),
+        default=0.2,
+        help="0 for none; default: 0.2",
     )
-    parser.add_argument("--heap", type=int, default=8192, help="samples in a heap")
-    parser.add_argument("--packet", type=int, default=1472, help="bytes in a packet")
-    parser.add_argument("--burst", type=int, default=65536, help="the burst_size")
-    parser.add_argument(
+    options.add_argument(
+        "--heap", type=positive(int), default=8192, help="samples in a heap"
+    )
+    options.add_argument(
+        "--packet", type=packet_size, default=1472, help="bytes in a packet"
+    )
+    options.add_argument(
+        "--burst", type=positive(int), default=65536, help="the burst_size"
+    )
+    options.add_argument(
         "--jitter",
         metavar="US",
-        type=float,
+        type=at_least(float, 0),
         default=0,
         help="by which a burst may leave late, to be followed closely; default: 0",
     )
-    parser.add_argument(
+    options.add_argument(
         "--no-gso",
         dest="gso",
         action="store_false",
         help="packets one by one; this process keeps up with about 200 MB/s of them",
     )
-    parser.add_argument(
+    options.add_argument(
         "--loopback",
         action="store_true",
         default=os.geteuid() != 0,
         help="needs no root, which a private network (a veth pair) needs",
     )
-    return parser.parse_args(argv)
+    return options.parse_args(argv)
 
 
 def main(argv=None):

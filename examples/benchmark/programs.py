@@ -3,10 +3,11 @@
 """The programs that sweep.py compares, each a command with placeholders."""
 
 import importlib.util
-import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from templates import words
 
 HERE = Path(__file__).resolve().parent
 PEERS = HERE / "peers"
@@ -122,16 +123,10 @@ def find_build():
 def parse_peer(text):
     """A program from NAME=COMMAND; ValueError says what is wrong with it."""
     name, equals, command = text.partition("=")
-    name, command = name.strip(), tuple(shlex.split(command))
+    name, command = name.strip(), words(command, PLACEHOLDERS)
     if not (name and equals and command):
         raise ValueError(f"{text!r} is not NAME=COMMAND")
     peer = Program(name, command)
-    try:
-        for part in command:
-            part.format_map(dict.fromkeys(PLACEHOLDERS, 0))
-    except (KeyError, ValueError, IndexError, AttributeError) as error:
-        known = ", ".join("{" + key + "}" for key in PLACEHOLDERS)
-        raise ValueError(f"{text!r}: {error}; there are {known}") from None
     if not (peer.counts or peer.names("seconds")):
         raise ValueError(f"{text!r} has none of {{heaps}}, {{bytes}} and {{seconds}}")
     return peer

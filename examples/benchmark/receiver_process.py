@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from measure import Failure
+from templates import words
 from udp_losses import unread_bytes
 
 START_TIME = 20  # s that a receiver may take to listen
@@ -19,18 +20,12 @@ END_TIME = 5  # s that it may take to read what is left, and to end
 PLACEHOLDERS = ("port", "heap", "heaps", "packet", "json")
 
 
-def check(template):
-    """The template, if it is one of a receiver; ValueError says what is wrong."""
-    parts = shlex.split(template)
-    if not any("{port}" in part for part in parts):
+def parse_receiver(template):
+    """The words of a receiver's command; ValueError says what is wrong with it."""
+    command = words(template, PLACEHOLDERS)
+    if not any("{port}" in word for word in command):
         raise ValueError(f"{template!r} lacks {{port}}")
-    try:
-        for part in parts:
-            part.format_map(dict.fromkeys(PLACEHOLDERS, 0))
-    except (KeyError, ValueError, IndexError, AttributeError) as error:
-        known = ", ".join("{" + name + "}" for name in PLACEHOLDERS)
-        raise ValueError(f"{template!r}: {error}; there are {known}") from None
-    return template
+    return command
 
 
 class Receiver:
@@ -39,11 +34,10 @@ class Receiver:
     One that does not end with the stream is interrupted when it has read everything.
     """
 
-    def __init__(self, template, **values):
-        parts = shlex.split(template)
-        self.command = [part.format_map(values) for part in parts]
+    def __init__(self, command, **values):
+        self.command = [word.format_map(values) for word in command]
         self.port = values["port"]
-        reports = any("{json}" in part for part in parts)
+        reports = any("{json}" in word for word in command)
         self.summary = Path(values["json"]) if reports else None
 
     def __enter__(self):

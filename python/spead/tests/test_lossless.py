@@ -13,9 +13,9 @@ import sys
 import lossless
 import numpy as np
 import pytest
-import receiver_process
 import udp_losses
 from benchmarks import BUILT, lines_of, run_program
+from receiver_process import parse_receiver
 from search import Search
 
 
@@ -79,10 +79,10 @@ def test_middle_rate_leaves_out_beginning_and_end():
 
 
 def test_receivers_are_commands_with_a_port():
-    assert receiver_process.check("receive {port} {json}") == "receive {port} {json}"
+    assert parse_receiver("receive {port} {json}") == ("receive", "{port}", "{json}")
     for template, complaint in (("receive", "lacks"), ("r {port} {rate}", "there are")):
         with pytest.raises(ValueError, match=complaint):
-            receiver_process.check(template)
+            parse_receiver(template)
 
 
 SENDER = """

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the benchmark makes of its runs: medians, ratios, costs, and pictures."""
 
-import options
 import pytest
+from arguments import size
 from measure import Run
 from plots import draw_throughput
 from programs import Program
@@ -63,7 +63,7 @@ def test_medians_ratios_and_costs():
     ],
 )
 def test_sizes(text, value, shown):
-    assert options.size(text) == value
+    assert size(text) == value
     assert size_text(value) == shown
 
 

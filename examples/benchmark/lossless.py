@@ -10,10 +10,8 @@ and in several rounds. What counts is not the rate that was asked for, but what 
 loopback device passed on in a second.
 """
 
-import os
 import shlex
 import signal
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -22,7 +20,7 @@ from statistics import median
 from arguments import parser, port, positive, saying_why, several, size
 from measure import Cell, Failure, heaps_for, run_to_end
 from options import peer
-from private_network import Network, new_namespace, tool
+from private_network import Network, NetworkError, new_namespace, possible
 from programs import built_in, find_build
 from receiver_process import Receiver, parse_receiver
 from search import Search
@@ -163,9 +161,8 @@ def main(argv=None):
     args = parse(argv)
     rounds = []
     try:
-        if os.geteuid() == 0:
+        if possible():
             new_namespace()
-            tool("ip", "link", "set", "lo", "up")
         with tempfile.TemporaryDirectory() as folder:
             guesses = {sender.name: args.guess for sender in args.senders}
             for number in range(args.rounds):
@@ -174,7 +171,7 @@ def main(argv=None):
                 done = search_round(args, guesses, step, f"{folder}/summary")
                 rounds.append({name: done[name].reached or 0 for name in done})
                 guesses = {name: done[name].passed or args.guess for name in done}
-    except (OSError, subprocess.SubprocessError, Failure) as error:
+    except (OSError, NetworkError, Failure) as error:
         sys.exit(f"lossless.py: {error}")
     print("\n".join(table(rounds)))
     return 0

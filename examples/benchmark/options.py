@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What one can tell sweep.py."""
 
-import os
 import sys
 from pathlib import Path
 
 from arguments import parser, port, positive, saying_why, several, size
-from private_network import KINDS, Network
+from private_network import KINDS, Network, possible
 from programs import PLACEHOLDERS, built_in, find_build, parse_peer
 
 EPILOG = """
@@ -151,7 +150,7 @@ def default_network(args):
     if args.loopback:
         args.network = "loopback"
     elif not (args.network or args.to):
-        args.network = "drop" if os.geteuid() == 0 else "loopback"
+        args.network = "drop" if possible() else "loopback"
 
 
 def choose_programs(args):

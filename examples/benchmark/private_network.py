@@ -8,8 +8,11 @@ children only, and are gone when those end, however that happens.
 
 import ctypes
 import os
+import shlex
 import socket
 import subprocess
+import sys
+import threading
 from dataclasses import dataclass, field
 
 CLONE_NEWNET = 0x40000000
@@ -44,14 +47,55 @@ def system_call(result):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
+class NetworkError(Exception):
+    """There can be no private network; the text says why, and what to do."""
+
+    def __init__(self, trouble):
+        super().__init__(
+            f"no private network: {trouble} "
+            "(it takes root: sudo, or --privileged for a container; loopback does not)"
+        )
+
+
 def tool(*args):
-    subprocess.run(args, check=True, timeout=30)
+    try:
+        subprocess.run(args, check=True, timeout=30, capture_output=True, text=True)
+    except subprocess.CalledProcessError as error:
+        raise NetworkError(f"{shlex.join(args)}: {error.stderr.strip()}") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NetworkError(error) from None
 
 
 def new_namespace():
     """A network namespace, in which this thread and its children are from now on."""
-    system_call(libc.unshare(CLONE_NEWNET))
-    return open("/proc/self/ns/net")
+    try:
+        system_call(libc.unshare(CLONE_NEWNET))
+    except OSError as error:
+        raise NetworkError(error) from None
+    tool("ip", "link", "set", "lo", "up")
+    return open("/proc/thread-self/ns/net")
+
+
+def possible():
+    """Whether private networks are; if not, says that it will be loopback, and why.
+
+    In a container it is not enough to be root. So it is tried, by a thread of its own,
+    with which the namespace ends.
+    """
+    troubles = []
+
+    def attempt():
+        try:
+            new_namespace().close()
+        except NetworkError as error:
+            troubles.append(error)
+
+    thread = threading.Thread(target=attempt)
+    thread.start()
+    thread.join()
+    for trouble in troubles:
+        print(f"on loopback: {trouble}", file=sys.stderr)
+    return not troubles
 
 
 def enter(namespace):
@@ -74,7 +118,6 @@ def loopback():
 def drop():
     """An ifb device to which nothing is redirected: it drops what it is to send."""
     new_namespace()
-    tool("ip", "link", "set", "lo", "up")
     tool("ip", "link", "add", "sink0", "type", "ifb")
     tool("ip", "addr", "add", f"{NEAR}/24", "dev", "sink0")
     tool("ip", "link", "set", "sink0", "mtu", "65535", "up")
@@ -84,9 +127,7 @@ def drop():
 
 def pair(kind):
     far = new_namespace()
-    tool("ip", "link", "set", "lo", "up")
     near = new_namespace()
-    tool("ip", "link", "set", "lo", "up")
     # By the descriptor: a namespace without a name has no other name for `ip`.
     far_path = f"/proc/{os.getpid()}/fd/{far.fileno()}"
     peer = ["peer", "name", "v1", "netns", far_path]
@@ -107,7 +148,7 @@ def set_up(device, address):
 
 
 def open_network(kind):
-    """One of KINDS but a card. All but loopback need root, and change this process."""
+    """One of KINDS but a card. All but loopback need root, and change this thread."""
     if kind == "loopback":
         return loopback()
     return drop() if kind == "drop" else pair(kind)

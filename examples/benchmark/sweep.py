@@ -12,13 +12,12 @@ reads what arrives.
 import csv
 import dataclasses
 import signal
-import subprocess
 import sys
 import time
 
 from measure import Cell, Failure, Meter, Run
 from options import parse
-from private_network import open_network
+from private_network import NetworkError, open_network
 from report import markdown
 from summary import Summary, size_text
 
@@ -128,9 +127,8 @@ def main(argv=None):
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         network = args.to or open_network(args.network)
-    except (OSError, subprocess.SubprocessError) as error:
-        hint = "it needs root; --loopback does not"
-        sys.exit(f"sweep.py: no network {args.network}: {error} ({hint})")
+    except (OSError, NetworkError) as error:
+        sys.exit(f"sweep.py: --network {args.network}: {error}")
     args.output.mkdir(parents=True, exist_ok=True)
     status = 0
     with open(args.output / "results.csv", "w", newline="") as table:

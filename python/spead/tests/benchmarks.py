@@ -5,16 +5,18 @@
 import subprocess
 import sys
 
-from conftest import BOUND, BUILD, EXAMPLES
+from conftest import BOUND, BUILD, EXAMPLES, NAMESPACES
 
 PROGRAMS = EXAMPLES / "benchmark"
 BUILT = BUILD / "examples" / "benchmark"  # what is written in C++
+# Before a command: root as in a container, that may not make network namespaces.
+WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-sys_admin"] if NAMESPACES else []
 
 
-def run_program(name, *options):
+def run_program(name, *options, before=()):
     """A program, in a process of its own, as private networks change the process."""
     return subprocess.run(
-        [sys.executable, PROGRAMS / name, *map(str, options)],
+        [*before, sys.executable, PROGRAMS / name, *map(str, options)],
         timeout=2 * BOUND,
         capture_output=True,
         text=True,

@@ -8,7 +8,7 @@ How good the times of this machine are, is not looked at.
 import latency
 import numpy as np
 import pytest
-from benchmarks import lines_of, run_program
+from benchmarks import WITHOUT_RIGHTS, lines_of, run_program
 from conftest import NEEDS_NAMESPACES, bound_socket, datagrams, noise, send
 
 
@@ -30,22 +30,31 @@ def test_latencies_are_of_heaps_that_were():
     assert found.p99 == 149
 
 
-def pacing_prints_a_table(*options):
-    done = run_program("pacing.py", "--seconds", 0.3, *options)
+def pacing_row(*options, **how):
+    """What pacing.py prints, and the line of its table."""
+    done = run_program("pacing.py", "--rates", 20, "--seconds", 0.3, *options, **how)
     (row,) = lines_of(done, "20")
     assert float(row[1]) > 0
-    return row
+    return done, row
 
 
 def test_pacing_on_loopback():
-    row = pacing_prints_a_table("--rates", 20, "--stall", 0, "--loopback")
+    done, row = pacing_row("--stall", 0, "--loopback")
     assert row[-1] == "0"  # packets lost
+    assert done.stderr == ""
+
+
+def test_pacing_says_why_it_is_on_loopback():
+    done, row = pacing_row("--stall", 0, before=WITHOUT_RIGHTS)
+    assert row[-1] == "0"
+    assert "on loopback: no private network" in done.stderr
+    assert "sudo" in done.stderr
 
 
 @NEEDS_NAMESPACES
 def test_pacing_with_a_stall_in_a_private_network():
-    options = ("--rates", 20, "--burst", 20000, "--stall", 0.05, "--jitter", 1e6)
-    assert float(pacing_prints_a_table(*options)[-3]) > 0  # ms of stall
+    _, row = pacing_row("--burst", 20000, "--stall", 0.05, "--jitter", 1e6)
+    assert float(row[-3]) > 0  # ms of stall
 
 
 def test_latency_prints_a_table():

@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from benchmarks import BUILT, PROGRAMS, run_program
+from benchmarks import BUILT, PROGRAMS, WITHOUT_RIGHTS, run_program
 from conftest import BOUND, NEEDS_NAMESPACES, eventually
 
 # As good as a sender, but that it sends one packet only. It keeps what it was told.
@@ -45,8 +45,8 @@ def fake(tmp_path):
     return f"{sys.executable} {script} {report} {{host}} {{port}}", report
 
 
-def run(tmp_path, *options):
-    return run_program("sweep.py", "--output", tmp_path / "out", *options)
+def run(tmp_path, *options, **how):
+    return run_program("sweep.py", "--output", tmp_path / "out", *options, **how)
 
 
 def rows(tmp_path):
@@ -163,3 +163,17 @@ def test_a_private_network_comes_up_and_nothing_remains(tmp_path, fake, kind, de
         with contextlib.suppress(OSError):  # it just ended, or is not ours
             left.add(os.readlink(process / "ns" / "net"))
     assert namespace not in left
+
+
+@pytest.mark.parametrize("kind", ["drop", "veth", "cut"])
+def test_no_private_network_without_rights(tmp_path, fake, kind):
+    done = run(
+        tmp_path,
+        *("--network", kind, "--programs", "", "--peer", f"fake={fake[0]} {{heaps}}"),
+        before=WITHOUT_RIGHTS,
+    )
+    assert done.returncode == 1
+    assert f"--network {kind}: no private network" in done.stderr
+    assert "sudo" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()

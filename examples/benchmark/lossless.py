@@ -6,8 +6,8 @@
 A receiver and a sender run on loopback, again and again, at different rates. A rate
 passes if the kernel dropped nothing, and if the receiver, where it writes a summary,
 says that all is there. The highest is found by bisection; senders take turns in that,
-and in several rounds. What counts is not the rate that was asked for, but what the
-loopback device passed on in a second.
+and in several rounds. What counts is not the rate that was asked for, but the UDP
+payload that the loopback device passed on in a second.
 """
 
 import shlex
@@ -27,7 +27,8 @@ from search import Search
 from udp_losses import LoopbackRate, losses
 
 HOST = "127.0.0.1"
-RECEIVER = Path(__file__).resolve().parents[1] / "receive.py"
+RECEIVE = Path(__file__).resolve().parents[1] / "receive.py"
+RECEIVER = shlex.join([sys.executable, str(RECEIVE)]) + " {port} --heap-samples {heap}"
 FIRST_STEP, STEP = 2, 1.15  # what the first guess, and one after a round, may be off by
 
 EPILOG = """
@@ -39,7 +40,11 @@ receivers, are commands with placeholders:
   --receiver 'spead2_recv --quiet --packet {packet} 127.0.0.1:{port}'
 
 Those of senders are in sweep.py --help, those of receivers are {port}, {heap}, {heaps},
-{packet} and {json}, a file for a summary like that of receive.py.
+{packet} and {json}, a file for a summary like that of receive.py. The default receiver
+has that, and so it must know the items: a timestamp 0x1600 and samples 0x3300. For
+others, as those of spead2_send, leave out {json}: then what the kernel drops decides.
+
+  --receiver 'RECEIVER'
 
 As root, it runs in a network of its own. Without, what is dropped of the traffic of
 others counts as well.
@@ -82,7 +87,7 @@ def search_round(args, guesses, step, summary):
             try:
                 passed, reached = attempt(args, sender, rate, summary)
             except Failure as failure:
-                raise Failure(f"{sender.name}: {failure}") from None
+                raise Failure(f"with {sender.name}: {failure}") from None
             search.tell(passed, reached)
             result = "passed" if passed else "lost some"
             speed = f"{rate:8.1f} MB/s, {reached:8.1f} in fact"
@@ -107,14 +112,13 @@ def table(rounds):
 
 
 def parse(argv):
-    options = parser(__doc__, epilog=EPILOG)
+    options = parser(__doc__, epilog=EPILOG.replace("RECEIVER", RECEIVER))
     options.add_argument(
         "--receiver",
         metavar="COMMAND",
         type=saying_why(parse_receiver),
-        default=shlex.join([sys.executable, str(RECEIVER)])
-        + " {port} --heap-samples {heap} --expect-heaps {heaps} --json {json}",
-        help="default: examples/receive.py",
+        default=RECEIVER + " --expect-heaps {heaps} --json {json}",
+        help="default: examples/receive.py, which checks each heap",
     )
     options.add_argument(
         "--sender", metavar="NAME=COMMAND", type=peer, action="append", default=[]
@@ -147,6 +151,8 @@ def parse(argv):
     if unknown := set(args.programs).difference(known):
         options.error(f"no program {', '.join(unknown)}")
     args.senders = [*(known[name] for name in args.programs), *args.sender]
+    if not args.senders:
+        options.error("no sender to run")
     for sender in args.senders:
         if not sender.paces:
             options.error(f"{sender.name} has no {{rate}}")

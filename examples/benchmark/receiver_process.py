@@ -41,6 +41,8 @@ class Receiver:
         self.summary = Path(values["json"]) if reports else None
 
     def __enter__(self):
+        if unread_bytes(self.port) is not None:
+            raise Failure(f"port {self.port} is taken; --port chooses another")
         if self.summary:
             self.summary.unlink(missing_ok=True)
         try:
@@ -57,12 +59,18 @@ class Receiver:
         end = time.monotonic() + START_TIME
         while unread_bytes(self.port) is None:
             if self.process.poll() is not None or time.monotonic() > end:
-                self.process.kill()
-                self.process.wait()
-                raise Failure(f"it does not listen: {shlex.join(self.command)}")
+                self._fail("does not listen")
             time.sleep(0.01)
         time.sleep(SETTLE_TIME)
+        # Then another one has the port, which was too late for it.
+        if self.process.poll() is not None:
+            self._fail("ended before there was anything to receive")
         return self
+
+    def _fail(self, what):
+        self.process.kill()
+        self.process.wait()
+        raise Failure(f"the receiver {what}: {shlex.join(self.command)}")
 
     def __exit__(self, *_):
         end = time.monotonic() + END_TIME
@@ -84,6 +92,13 @@ class Receiver:
         if self.summary is None:
             return True
         try:
-            return json.loads(self.summary.read_text())["complete"]
+            found = json.loads(self.summary.read_text())
+            complete = found["complete"]
         except (OSError, ValueError, KeyError):
             raise Failure("the receiver wrote no summary") from None
+        if found.get("heaps") == 0:
+            raise Failure(
+                "the receiver knew none of the heaps; without {json} in its command "
+                "they need not be known, see --help"
+            )
+        return complete

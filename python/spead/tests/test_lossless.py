@@ -9,14 +9,20 @@ import contextlib
 import re
 import socket
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import lossless
 import numpy as np
 import pytest
 import udp_losses
 from benchmarks import BUILT, lines_of, run_program
-from receiver_process import parse_receiver
+from conftest import BOUND, NEEDS_NAMESPACES, bound_socket, datagrams
+from measure import Failure
+from private_network import new_namespace
+from receiver_process import Receiver, parse_receiver
 from search import Search
+
+UDP_SEGMENT = 103  # Linux; not in Python's socket module
 
 
 def limited(most):
@@ -61,13 +67,31 @@ def test_counters_of_the_kernel():
     snmp = "Udp: InDatagrams NoPorts InErrors\nUdp: 7 2 3\nUdpLite: NoPorts\nUdpLite: 9"
     assert udp_losses.udp_counters(snmp)["InErrors"] == 3
     devices = "Inter-|\n face |\n  eth0: 1 1 1 1\n    lo: 5000 40 0 6 0\n"
-    assert udp_losses.loopback_counters(devices) == (5000, 6)
+    assert udp_losses.loopback_counters(devices) == (5000 - 40 * 28, 6)
     sockets = (
         "sl local remote st queues\n 1: 0100007F:1BEC 0:0 07 00000000:00000A00 00\n"
     )
     assert udp_losses.queued_bytes(sockets, 7148) == 0xA00
     assert udp_losses.queued_bytes(sockets, 7149) is None
     assert udp_losses.losses() >= 0
+
+
+@NEEDS_NAMESPACES
+@pytest.mark.parametrize("messages", [[20500], [1000] * 20 + [500]])
+def test_payload_counts_alike_with_and_without_segmentation(messages):
+    def passed():
+        """Of packets of 1000 bytes, in a network where nobody else sends."""
+        new_namespace().close()
+        with bound_socket() as to, socket.socket(type=socket.SOCK_DGRAM) as sock:
+            sock.connect(to.getsockname())
+            sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 1000)
+            for size in messages:
+                sock.send(bytes(size))
+            datagrams(to, 21)
+        return udp_losses.loopback_counters((udp_losses.NET / "dev").read_text())
+
+    with ThreadPoolExecutor(1) as thread:  # its namespace ends with it
+        assert thread.submit(passed).result(BOUND) == (20500, 0)
 
 
 def test_middle_rate_leaves_out_beginning_and_end():
@@ -85,6 +109,46 @@ def test_receivers_are_commands_with_a_port():
             parse_receiver(template)
 
 
+def test_a_port_that_another_one_has_is_refused(sock):
+    port = sock.getsockname()[1]
+    taken = pytest.raises(Failure, match=f"port {port} is taken; --port")
+    with taken, Receiver(("true",), port=port):
+        pass
+
+
+def test_a_receiver_is_to_live_when_its_port_is_there(monkeypatch):
+    """Between the first look and its own try, another one has taken the port."""
+    receiver = Receiver(("false", "{port}"), port=7148)
+
+    def unread_bytes(port):
+        if not hasattr(receiver, "process"):
+            return None
+        receiver.process.wait(BOUND)
+        return 0
+
+    monkeypatch.setattr("receiver_process.unread_bytes", unread_bytes)
+    with pytest.raises(Failure, match=r"ended before .* false 7148"), receiver:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (None, "wrote no summary"),
+        ('{"heaps": 3}', "wrote no summary"),
+        ('{"complete": false, "heaps": 0}', "knew none of the heaps; without {json}"),
+    ],
+)
+def test_a_receiver_that_cannot_tell_is_named(tmp_path, text, complaint):
+    summary = tmp_path / "summary"
+    if text:
+        summary.write_text(text)
+    receiver = Receiver(("receive", "{json}"), port=7148, json=summary)
+    with pytest.raises(Failure, match=complaint):
+        receiver.complete()
+
+
+# Its pace is what is looked for: it takes half a second, however many heaps there are.
 SENDER = """
 import socket, sys, time
 host, port, rate, heaps = sys.argv[1:]
@@ -98,6 +162,7 @@ RECEIVER = """
 import json, socket, sys
 port, heaps, summary = sys.argv[1:]
 sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)  # for all, if it is late
 sock.bind(("127.0.0.1", int(port)))
 for k in range(int(heaps)):
     sock.recv(65536)
@@ -112,6 +177,7 @@ def free_port():
         return sock.getsockname()[1]
 
 
+@NEEDS_NAMESPACES  # what others lose on the loopback device would count as well
 def test_lossless_finds_what_a_receiver_takes(tmp_path):
     """One that can do with 25 heaps in half a second, it says, which is 0.5 MB/s."""
     (tmp_path / "sender.py").write_text(SENDER)
@@ -125,16 +191,12 @@ def test_lossless_finds_what_a_receiver_takes(tmp_path):
         *("--receiver", receiver, "--port", free_port(), "--heap", 10000),
         *("--rounds", 1, "--seconds", 0.5, "--guess", 0.6, "--resolution", 0.5),
     )
-    (passed,) = lines_of(done, "fake")[-1:]
-    assert float(passed[1]) <= 0.6, done.stdout
-    assert done.returncode == 0
-    assert re.search(r"0\.6 MB/s, .*: lost some", done.stdout)
+    assert done.returncode == 0, done.stderr
+    attempts = re.findall(r"fake +([\d.]+) MB/s, .*: (.*)", done.stdout)
+    assert attempts == [("0.6", "lost some"), ("0.3", "passed"), ("0.4", "passed")]
+    assert float(lines_of(done, "fake")[-1][1]) > 0
 
 
-@pytest.mark.skipif(
-    not (BUILT / "send_perf").exists(),
-    reason="needs send_perf, which is built with the examples",
-)
 def test_lossless_runs_the_sink_against_the_example():
     done = run_program(
         *("lossless.py", "--rounds", 1, "--seconds", 0.3, "--guess", 5),
@@ -148,9 +210,13 @@ def test_lossless_says_what_is_wrong():
     for options, complaint in (
         (["--programs", "nothing"], "no program"),
         (["--sender", "a=b {heaps}"], "has no {rate}"),
+        (["--programs", ""], "no sender to run"),
         (["--receiver", "true"], "lacks {port}"),
-        (["--receiver", "false {port}"], "does not listen"),
+        (["--receiver", "false {port}"], "the receiver does not listen: false"),
+        (["--receiver", "/no/such/program {port}"], "'/no/such/program'"),
     ):
-        done = run_program("lossless.py", *options)
+        port = ("--port", free_port())
+        done = run_program("lossless.py", "--build", BUILT, *port, *options)
         assert complaint in done.stderr
+        assert "Traceback" not in done.stderr
         assert done.returncode != 0

@@ -10,6 +10,7 @@
 // hands them over. The options are those of spead2's tutorial programs.
 
 #include "engine.h"
+#include "number.h"
 
 #include <gnuradio/io_signature.h>
 #include <gnuradio/spead/sink.h>
@@ -23,11 +24,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <mutex>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -200,19 +199,6 @@ double measure_engine(const options& chosen)
     if (engine.sent().samples_sent.get() != chosen.samples())
         throw std::runtime_error("not all samples were sent");
     return static_cast<double>(chosen.samples()) / elapsed;
-}
-
-// Only digits: strtoull() also takes what is no number, or a negative one.
-template <typename T>
-T number(const char* option, const char* text, T least, T most)
-{
-    std::istringstream in(text);
-    T value{};
-    if (text[0] == '-' || !(in >> value) || !in.eof() || value < least || value > most)
-        throw std::invalid_argument(std::string(option) + " " + text +
-                                    ": a number from " + std::to_string(least) + " to " +
-                                    std::to_string(most));
-    return value;
 }
 
 int usage(const char* name)

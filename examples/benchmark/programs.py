@@ -3,6 +3,7 @@
 """The programs that sweep.py compares, each a command with placeholders."""
 
 import importlib.util
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,9 +71,7 @@ class Program:
                 return f"Python module {parent}"
             if not importlib.util.find_spec(module):
                 return f"Python module {module}"
-        if "/" in self.command[0] and not Path(self.command[0]).exists():
-            return self.command[0]
-        return None
+        return None if shutil.which(self.command[0]) else self.command[0]
 
 
 def python_peer(name, script, *args, **properties):

@@ -12,6 +12,7 @@ reads what arrives.
 import csv
 import dataclasses
 import signal
+import subprocess
 import sys
 import time
 
@@ -120,11 +121,26 @@ def write_report(args, sweep, network, command):
         draw_cost(summary, args.output / "cpu.svg")
 
 
+def lacks_matplotlib():
+    """What is wrong with it, or None; asked elsewhere, see write_report()."""
+    asked = subprocess.run(
+        [sys.executable, "-c", "import matplotlib.figure"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return asked.stderr.strip().splitlines()[-1] if asked.returncode else None
+
+
 def main(argv=None):
     argv = sys.argv[1:] if argv is None else argv
     args = parse(__doc__, argv)
     # However it is ended, programs that run are to end as well.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Now, not when minutes of measuring are over.
+    if lack := lacks_matplotlib():
+        hint = "apt-get install python3-matplotlib, or pip install matplotlib"
+        sys.exit(f"sweep.py: it draws with matplotlib: {lack} ({hint})")
     try:
         network = args.to or open_network(args.network)
     except (OSError, NetworkError) as error:

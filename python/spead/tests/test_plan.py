@@ -57,6 +57,9 @@ def test_what_is_not_there_is_named(capsys, tmp_path):
     args = options.parse(None, ["--loopback", "--build", str(tmp_path)])
     assert "limit" not in {program.name for program in args.programs}
     assert f"left out, {tmp_path}/limit is not there: limit" in capsys.readouterr().err
+    assert programs.parse_peer("x=sh {heaps}").lacks() is None
+    for command in ("no-such-program", tmp_path):  # a folder cannot be run
+        assert programs.parse_peer(f"x={command} {{heaps}}").lacks() == str(command)
 
 
 def test_programs_take_turns_in_each_cell():
@@ -65,7 +68,7 @@ def test_programs_take_turns_in_each_cell():
         [
             *("--loopback", "--heaps", "8k,1M", "--packets", "1472,9000"),
             *("--rates", "", "--rounds", "2", "--programs", "", "--seconds", "3"),
-            *("--peer", "a=send {heaps}", "--peer", "b=send {heaps}"),
+            *("--peer", "a=true {heaps}", "--peer", "b=true {heaps}"),
         ],
     )
     steps = sweep.plan(args)

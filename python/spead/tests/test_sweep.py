@@ -165,6 +165,21 @@ def test_a_private_network_comes_up_and_nothing_remains(tmp_path, fake, kind, de
     assert namespace not in left
 
 
+def test_matplotlib_is_missed_before_anything_is_measured(tmp_path, fake):
+    package = tmp_path / "matplotlib"
+    package.mkdir()
+    (package / "__init__.py").write_text('raise ImportError("made for another numpy")')
+    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+    done = run(
+        tmp_path,
+        *("--loopback", "--programs", "", "--peer", f"fake={fake[0]} {{heaps}}"),
+        before=["env", "PYTHONPATH=" + os.pathsep.join(paths)],
+    )
+    assert done.returncode == 1
+    assert "it draws with matplotlib: ImportError: made for another" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("kind", ["drop", "veth", "cut"])
 def test_no_private_network_without_rights(tmp_path, fake, kind):
     done = run(

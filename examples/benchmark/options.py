@@ -17,7 +17,9 @@ programs:
                     (of samples that lie there: nothing writes or copies them)
   network.udp_sink  the sink that comes with GNU Radio: samples, no SPEAD
   null sink         what GNU Radio itself passes along, to compare with; sends nothing
-  limit             one thread that sends packets that lie ready: the most there is
+  limit             one thread that sends packets that lie ready: the most there is with
+                    a copy in the kernel; who has the device read its memory instead
+                    (MSG_ZEROCOPY), as gr-spead, can be above that
 
 Python programs run with the interpreter that runs this one; from the sources that is
 .venv/bin/python, which has spead2.
@@ -50,7 +52,7 @@ def address(text):
 peer = saying_why(parse_peer)
 
 
-# Loopback is for a look without root, in less than 3 minutes.
+# Loopback is for a look without root, in about two minutes.
 SHORT = {"heaps": "8k,64k,1M,16M", "rates": "100,300", "seconds": 0.35}
 FULL = {
     "heaps": "8k,16k,64k,256k,1M,4M,16M,64M",
@@ -75,7 +77,7 @@ def parse(description, argv):
     where.add_argument(
         "--loopback",
         action="store_true",
-        help="needs no root, takes less than 3 minutes; default for others",
+        help="needs no root, takes about two minutes; default for others",
     )
     where.add_argument(
         "--to", metavar="HOST:PORT", type=address, help="a real card, see below"

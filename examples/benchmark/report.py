@@ -120,8 +120,9 @@ def throughput_part(summary):
     parts = [
         "## Throughput\n",
         "MB/s of samples, the median of the rounds; `limit` sends packets that lie "
-        "ready, and its\nMB/s include their headers. Ratios are medians of the ratios "
-        "in each round. This is what a\nsender can push, not what a receiver takes.\n",
+        "ready, with a copy\nin the kernel, and counts their headers as well: senders "
+        "without that copy can be above it.\nRatios are medians of the ratios in each "
+        "round. This is what a sender can push, not what a\nreceiver takes.\n",
         "![Throughput over heap size](throughput.svg)\n",
     ]
     for packet in summary.packets:

@@ -113,10 +113,11 @@ def built_in(build):
 
 
 def find_build():
-    """The folder of send_perf and limit: this one, if installed, or the build's."""
-    if (HERE / "send_perf").exists():
-        return HERE
-    return HERE.parents[1] / "build" / "examples" / "benchmark"
+    """The folder of send_perf and limit: where they are built, or else installed."""
+    built = HERE.parents[1] / "build" / "examples" / "benchmark"
+    # from share/gnuradio/examples/spead/benchmark, see CMakeLists.txt
+    installed = (HERE / "../../../../../libexec/gr-spead").resolve()
+    return installed if installed.exists() and not built.exists() else built
 
 
 def parse_peer(text):

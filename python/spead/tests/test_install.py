@@ -58,6 +58,27 @@ def test_block_and_examples_are_there(prefix):
     assert {"receive.py", "send_recording.py", "spead_noise.grc"} < examples
 
 
+def test_the_benchmark_finds_its_programs(prefix, tmp_path):
+    folder = prefix / "share" / "gnuradio" / "examples" / "spead" / "benchmark"
+    env = {key: value for key, value in os.environ.items() if key != "LD_LIBRARY_PATH"}
+    run(
+        *(sys.executable, folder / "sweep.py", "--loopback", "--output", tmp_path),
+        *("--programs", "gr-spead,gr-spead engine,limit", "--rounds", "1"),
+        *("--heaps", "8k", "--packets", "1472", "--rates", "", "--seconds", "0.01"),
+        env=env,
+    )
+    report = (tmp_path / "report.md").read_text()
+    assert "| heap | gr-spead | gr-spead engine | limit |" in report
+
+
+def test_nothing_below_share_is_of_one_architecture(prefix):
+    files = [path for path in prefix.glob("share/**/*") if path.is_file()]
+    assert [path for path in files if path.read_bytes().startswith(b"\x7fELF")] == []
+    assert {"send_perf", "limit"} == {
+        path.name for path in (prefix / "libexec" / "gr-spead").iterdir()
+    }
+
+
 def test_a_cpp_program_builds_against_it(prefix, tmp_path):
     (tmp_path / "user.cc").write_text(PROGRAM)
     (tmp_path / "CMakeLists.txt").write_text(PROJECT)

@@ -49,7 +49,8 @@ void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool copied)
             at(number).finished = true;
         } else if (number == d_next && d_failed) {
             // only after it had got its number: a full queue or a firewall
-            at(d_next++) = { 0, true };
+            at(d_next) = { at(d_next - 1).position, true };
+            ++d_next;
             d_failed = false;
         } else if (number - d_oldest < d_held.size()) {
             d_active = false;
@@ -62,17 +63,14 @@ void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool copied)
 }
 
 // A failure went unnoticed, and the kernel is ahead of us: up to \p last. What is held
-// may have larger numbers than we thought, and is given back by those.
+// may have any of the numbers from the oldest on: it is given back with the last of them.
 void zero_copy::renumber(std::uint32_t last)
 {
     const bool any = holds_any();
-    const std::uint32_t by = last + 1 - d_next;
     for (; d_next != last + 1; ++d_next)
         at(d_next).finished = !any;
-    if (!any)
-        return;
-    for (std::uint32_t number = last; number - d_oldest >= by; --number)
-        at(number).position = at(number - by).position;
+    for (std::uint32_t number = d_oldest; number != d_next; ++number)
+        at(number).position = at(d_oldest).position;
 }
 
 } // namespace spead

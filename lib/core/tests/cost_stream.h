@@ -17,12 +17,17 @@
 
 #include <boost/asio/ip/udp.hpp>
 
+#include <cstdlib>
+
 //! A socket on this host that nobody reads: what its buffer cannot hold is dropped there.
+//! Or what SPEAD_COST_DESTINATION says, such as a device that needs no copy.
 class unread_socket
 {
 public:
     gr::spead::endpoint address() const
     {
+        if (const char* elsewhere = std::getenv("SPEAD_COST_DESTINATION"))
+            return gr::spead::parse_endpoint(elsewhere);
         return { "127.0.0.1", d_socket.local_endpoint().port() };
     }
 

@@ -6,9 +6,8 @@
  */
 
 // Sends so many MiB through an engine, for a counter of system calls to look at:
-// stream-cost <heap samples> <packet bytes> <bytes per second> <MiB> [<host:port>]
-// Without a host they go to a socket of this one. Prints how many packets that were, and
-// whether they left without a copy to the end.
+// stream-cost <heap samples> <packet bytes> <bytes per second> <MiB>
+// Prints how many packets that were, and whether they left without a copy to the end.
 
 #include "cost_stream.h"
 
@@ -18,11 +17,11 @@
 int main(int argc, char** argv)
 {
     using namespace gr::spead;
-    if (argc != 5 && argc != 6)
+    if (argc != 5)
         return EXIT_FAILURE;
     const unread_socket receiver;
     engine_options o;
-    o.to = argc == 6 ? parse_endpoint(argv[5]) : receiver.address();
+    o.to = receiver.address();
     o.items = default_items();
     o.heap_samples = o.timestamp_step = std::strtoull(argv[1], nullptr, 10);
     o.max_packet_bytes = std::strtoull(argv[2], nullptr, 10);

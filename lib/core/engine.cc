@@ -178,10 +178,12 @@ void engine::limit_queue()
         const auto most = static_cast<double>(d_ring->slots());
         return static_cast<std::size_t>(std::min(wanted, most));
     };
-    // two bursts at least, or the pace would suffer
-    const double bytes = std::min(d_paced_bytes, rate * d_stop_timeout / 2);
-    const std::size_t limit =
-        std::max(slots(std::max(bytes, 2 * d_burst_bytes)), d_packer->min_slots_in_use());
+    // what may leave at a time twice at least, or the pace would suffer
+    const double bytes =
+        std::max(std::min(d_paced_bytes, rate * d_stop_timeout / 2),
+                 2 * pacer::bucket(
+                         d_burst_bytes, static_cast<double>(d_ring->slot_bytes()), rate));
+    const std::size_t limit = std::max(slots(bytes), d_packer->min_slots_in_use());
     // the packer has time as long as there is something to send: waking up costs more
     // than packing
     const std::size_t refill = slots(rate * time_to_wake);

@@ -17,6 +17,8 @@ namespace {
 
 // Seconds between the moment to send and the time when that is done, on a busy machine.
 constexpr double usually_late = 50e-6;
+// Seconds; a thread that is later than that was interrupted, and that is no habit.
+constexpr double longest_lateness = 200e-6;
 // Bytes; a rate of nearly everything must not overflow.
 constexpr double longest_burst = 1 << 30;
 
@@ -31,19 +33,30 @@ pacer::pacer(std::size_t burst_bytes, std::size_t packet_bytes)
 {
 }
 
+// A thread that is late must find in the bucket what has come in meanwhile.
+double pacer::bucket(double burst_bytes, double packet_bytes, double rate)
+{
+    return std::max(burst_bytes,
+                    packet_bytes + std::min(usually_late * rate, longest_burst));
+}
+
 void pacer::set_rate(double bytes_per_second, time_point now)
 {
     refill(now, true);
     d_rate = bytes_per_second;
-    // a thread that is late must find in the bucket what has come in meanwhile
-    d_burst = std::max(d_wanted_burst,
-                       d_packet + std::min(usually_late * d_rate, longest_burst));
+    d_burst = bucket(d_wanted_burst, d_packet, d_rate);
     d_tokens = std::min(d_tokens, d_burst);
     d_enough = d_packet;
+    d_due.reset();
+    d_lateness = 0;
     d_debt = 0;
 }
 
-void pacer::resume(time_point now) { refill(now, false); }
+void pacer::resume(time_point now)
+{
+    refill(now, false);
+    d_due.reset();
+}
 
 double pacer::wanted(std::size_t waiting) const
 {
@@ -55,18 +68,24 @@ std::size_t pacer::allowance(std::size_t waiting, time_point now)
     if (unlimited())
         return static_cast<std::size_t>(-1);
     refill(now, true);
-    return d_tokens >= wanted(waiting) ? static_cast<std::size_t>(d_tokens) : 0;
+    double least = wanted(waiting);
+    // less late than expected: to send a little less is better than one more wait
+    if (d_due && now >= *d_due)
+        least = std::min(least, std::max(d_burst / 2, d_packet));
+    return d_tokens >= least ? static_cast<std::size_t>(d_tokens) : 0;
 }
 
-pacer::time_point pacer::next(std::size_t waiting, time_point now) const
+pacer::time_point pacer::next(std::size_t waiting, time_point now)
 {
     constexpr double longest =
         3600; // seconds; a rate of nearly nothing must not overflow
     const double missing = std::max(wanted(waiting) - d_tokens, 0.0);
     // at the faster rate as long as something is owed
     const double seconds = std::max(missing / (1 + catch_up), missing - d_debt) / d_rate;
-    const std::chrono::duration<double> wait(std::min(seconds, longest));
-    return now + std::chrono::ceil<std::chrono::nanoseconds>(wait);
+    const std::chrono::duration<double> wait(
+        std::min(std::max(seconds - d_lateness, 0.0), longest));
+    d_due = now + std::chrono::ceil<std::chrono::nanoseconds>(wait);
+    return *d_due;
 }
 
 // The bucket fills until they have left: what leaves later than it might have must not
@@ -76,18 +95,20 @@ void pacer::sent(std::size_t bytes, time_point now)
 {
     if (unlimited())
         return;
-    const double late = usually_late * d_rate;
-    const bool strict = d_wanted_burst > late;
+    // from the time when it was to wake up to the end of the send
+    if (d_due) {
+        const std::chrono::duration<double> late = now - *d_due;
+        const double most = std::min(longest_lateness, d_burst / 2 / d_rate);
+        d_lateness += (std::clamp(late.count(), 0.0, most) - d_lateness) / 8;
+        d_due.reset();
+    }
+    const bool strict = d_wanted_burst > usually_late * d_rate;
     if (strict)
         refill(now, true);
     d_tokens -= static_cast<double>(bytes);
-    // The more leaves at a time, the fewer wake-ups it costs. But a thread that waits for
-    // a full bucket lets it overflow each time: when much is owed some is left free, so
-    // that one that is always late settles where it falls behind no further.
-    const double much = std::max(d_debt - d_burst / 4, 0.0);
-    const double least = strict ? std::min(d_burst - late, d_burst / 2) : d_burst / 2;
-    const double target = std::max(d_burst - much, least);
-    d_enough = std::max(std::floor(target / d_packet), 1.0) * d_packet;
+    // The more leaves at a time, the fewer wake-ups it costs; a bucket that is as large
+    // as a thread is late must have room left for what comes in meanwhile.
+    d_enough = std::max(strict ? d_wanted_burst : d_burst / 2, d_packet);
 }
 
 void pacer::refill(time_point now, bool owe)

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
 namespace gr {
 namespace spead {
@@ -35,6 +36,9 @@ public:
     //! A burst holds at least one packet, and as much more as comes in within 50 us.
     pacer(std::size_t burst_bytes, std::size_t packet_bytes);
 
+    //! The bytes that may gather at a rate until they leave.
+    static double bucket(double burst_bytes, double packet_bytes, double rate);
+
     //! \p bytes_per_second 0 = unlimited
     void set_rate(double bytes_per_second, time_point now);
     bool unlimited() const { return d_rate == 0; }
@@ -42,9 +46,10 @@ public:
     //! Nothing was waiting until now: of what overflowed hardly anything is owed.
     void resume(time_point now);
 
-    //! How many of \p waiting bytes may leave now; 0 = come back at next().
+    //! How many of \p waiting bytes may leave now; 0 = come back at next(), which is so
+    //! much before the bucket is full as a thread is usually late.
     std::size_t allowance(std::size_t waiting, time_point now);
-    time_point next(std::size_t waiting, time_point now) const;
+    time_point next(std::size_t waiting, time_point now);
     //! The bytes have left by \p now.
     void sent(std::size_t bytes, time_point now);
 
@@ -58,7 +63,9 @@ private:
     double d_rate = 0;
     double d_tokens;
     double d_debt = 0;
-    double d_enough; // tokens to wait for
+    double d_enough;                 // tokens to wait for
+    std::optional<time_point> d_due; // what next() has said
+    double d_lateness = 0;           // seconds after that when packets have usually left
     time_point d_last{};
 };
 

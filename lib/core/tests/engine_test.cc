@@ -119,6 +119,27 @@ BOOST_AUTO_TEST_CASE(started_and_stopped_at_any_moment_it_stays_balanced)
         BOOST_TEST_CONTEXT("seed " << seed) one_real_stream(seed);
 }
 
+// However short a burst is to be, and however little time there is to stop.
+BOOST_AUTO_TEST_CASE(a_paced_queue_has_room_for_what_may_leave_at_a_time)
+{
+    const listener receiver(1);
+    const auto samples = noise(4 << 20);
+    for (const double rate : { 1e6, 4e8, 1e10 }) {
+        engine_options o;
+        o.to = { "127.0.0.1", receiver.port() };
+        o.items = default_items();
+        o.stop_timeout = 0;
+        o.sending.rate = rate;
+        o.sending.burst_bytes = 1;
+        engine stream(
+            o, [] {}, [](const auto&) {});
+        // nothing is sent before start()
+        const auto taken = stream.write(samples.data(), samples.size());
+        BOOST_CHECK_GE(static_cast<double>(taken), 0.9 * 2 * 50e-6 * rate);
+        BOOST_CHECK_LE(static_cast<double>(taken), 20000 + 2 * 50e-6 * rate);
+    }
+}
+
 // A rate of nearly nothing: but for one packet, what is written stays in the ring.
 BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
 {

@@ -245,7 +245,7 @@ bool sender::nap_until(clock::time_point time, clock::time_point now)
 {
     // the packer may be waiting for it
     const std::uint64_t held = d_transport.held_from();
-    if (held != transport::nothing && d_tail.count - held > d_ring.slots() / 8)
+    if (held != transport::nothing && d_tail.count - held > d_ring.limit() / 8)
         release_reported();
     if (time - now > longest_nap) {
         wait_until(time);

@@ -19,6 +19,8 @@ namespace {
 constexpr double usually_late = 50e-6;
 // Seconds; a thread that is later than that was interrupted, and that is no habit.
 constexpr double longest_lateness = 200e-6;
+// Seconds of the rate; what is owed after most interruptions.
+constexpr double tolerable_debt = 1e-3;
 // Bytes; a rate of nearly everything must not overflow.
 constexpr double longest_burst = 1 << 30;
 
@@ -63,27 +65,36 @@ double pacer::wanted(std::size_t waiting) const
     return std::min(d_enough, std::max(static_cast<double>(waiting), 1.0));
 }
 
+// Less late than expected: to send a little less is better than one more wait.
+double pacer::wanted_when_due(std::size_t waiting) const
+{
+    return std::min(wanted(waiting), std::max(d_burst / 2, d_packet));
+}
+
 std::size_t pacer::allowance(std::size_t waiting, time_point now)
 {
     if (unlimited())
         return static_cast<std::size_t>(-1);
     refill(now, true);
-    double least = wanted(waiting);
-    // less late than expected: to send a little less is better than one more wait
-    if (d_due && now >= *d_due)
-        least = std::min(least, std::max(d_burst / 2, d_packet));
+    const bool due = d_due && now >= *d_due;
+    const double least = due ? wanted_when_due(waiting) : wanted(waiting);
     return d_tokens >= least ? static_cast<std::size_t>(d_tokens) : 0;
+}
+
+// Seconds, at the faster rate as long as something is owed.
+double pacer::time_until(double tokens) const
+{
+    const double missing = std::max(tokens - d_tokens, 0.0);
+    return std::max(missing / (1 + catch_up), missing - d_debt) / d_rate;
 }
 
 pacer::time_point pacer::next(std::size_t waiting, time_point now)
 {
     constexpr double longest =
         3600; // seconds; a rate of nearly nothing must not overflow
-    const double missing = std::max(wanted(waiting) - d_tokens, 0.0);
-    // at the faster rate as long as something is owed
-    const double seconds = std::max(missing / (1 + catch_up), missing - d_debt) / d_rate;
-    const std::chrono::duration<double> wait(
-        std::min(std::max(seconds - d_lateness, 0.0), longest));
+    const double seconds = std::max(time_until(wanted(waiting)) - d_lateness,
+                                    time_until(wanted_when_due(waiting)));
+    const std::chrono::duration<double> wait(std::min(seconds, longest));
     d_due = now + std::chrono::ceil<std::chrono::nanoseconds>(wait);
     return *d_due;
 }
@@ -102,13 +113,18 @@ void pacer::sent(std::size_t bytes, time_point now)
         d_lateness += (std::clamp(late.count(), 0.0, most) - d_lateness) / 8;
         d_due.reset();
     }
-    const bool strict = d_wanted_burst > usually_late * d_rate;
+    const double late = usually_late * d_rate;
+    const bool strict = d_wanted_burst > late;
     if (strict)
         refill(now, true);
     d_tokens -= static_cast<double>(bytes);
-    // The more leaves at a time, the fewer wake-ups it costs; a bucket that is as large
-    // as a thread is late must have room left for what comes in meanwhile.
-    d_enough = std::max(strict ? d_wanted_burst : d_burst / 2, d_packet);
+    // The more leaves at a time, the fewer wake-ups it costs. But one that is too slow
+    // for that lets the bucket overflow each time: when much is owed some is left free,
+    // so that it settles where it falls behind no further.
+    const double much = std::max(d_debt - tolerable_debt * d_rate, 0.0);
+    const double least = strict ? std::min(d_burst - late, d_burst / 2) : d_burst / 2;
+    d_enough =
+        std::max({ (strict ? d_wanted_burst : d_burst / 2) - much, least, d_packet });
 }
 
 void pacer::refill(time_point now, bool owe)

@@ -55,6 +55,8 @@ public:
 
 private:
     double wanted(std::size_t waiting) const;
+    double wanted_when_due(std::size_t waiting) const;
+    double time_until(double tokens) const;
     void refill(time_point now, bool owe);
 
     const double d_wanted_burst;

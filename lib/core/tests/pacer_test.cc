@@ -97,6 +97,20 @@ BOOST_AUTO_TEST_CASE(long_run_rate_is_exact_though_the_thread_is_late)
     }
 }
 
+// as over a veth pair, where the receiver's work is part of the send
+BOOST_AUTO_TEST_CASE(long_run_rate_is_exact_though_sends_take_their_time)
+{
+    std::mt19937 random(8);
+    std::uniform_int_distribution<int> late(0, 20);
+    for (const double rate : { 1e8, 1e9 }) {
+        simulation s(rate);
+        s.time_to_send = microseconds(25); // of the 66 that a burst takes
+        s.run(seconds(10), [&] { return microseconds(late(random)); });
+        BOOST_CHECK_CLOSE(s.sent, 10 * rate, 0.1);
+        BOOST_CHECK_LE(s.worst, burst + 1);
+    }
+}
+
 // a wake-up costs more than what is sent between two of them
 BOOST_AUTO_TEST_CASE(nearly_a_whole_burst_leaves_between_two_waits)
 {
@@ -120,6 +134,20 @@ BOOST_AUTO_TEST_CASE(the_rate_is_kept_with_a_burst_that_is_too_short_for_it)
             BOOST_CHECK_CLOSE(s.sent, 2 * rate, 0.1);
             BOOST_CHECK_LE(s.longest, std::max<double>(bytes, packet + 50e-6 * rate));
         }
+}
+
+BOOST_AUTO_TEST_CASE(whole_bursts_leave_again_after_an_interruption)
+{
+    std::mt19937 random(9);
+    std::uniform_int_distribution<int> late(0, 20);
+    simulation s(2e8);
+    const auto on_time = [&] { return microseconds(late(random)); };
+    s.run(seconds(1), on_time);
+    s.now += microseconds(900);
+    s.sent = 0;
+    s.waits = 0;
+    s.run(milliseconds(10), on_time);
+    BOOST_CHECK_GE(s.sent / static_cast<double>(s.waits), 0.9 * burst);
 }
 
 // also when the thread is interrupted between the decision and the departure

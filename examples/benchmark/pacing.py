@@ -120,13 +120,16 @@ def measure(args, rate, open_socket):
 
 def schedule(sender, args, rate):
     """Have the sender stall and end, counted from the first arrival."""
-    end = args.seconds
+    steps = [(args.seconds, sender.end)]
     if args.stall:
         # with less owed there is no catching up to see
         stall = max(args.stall, 4 * args.burst / rate)
-        sender.at((end, sender.pause), (end + stall, sender.resume))
-        end += stall * (1 + 1.1 / (CATCH_UP - 1))
-    sender.at((end, sender.end))
+        steps = [
+            (args.seconds, sender.pause),
+            (stall, sender.resume),
+            (stall * 1.1 / (CATCH_UP - 1), sender.end),
+        ]
+    sender.after(*steps)
 
 
 HEAD = """\

@@ -72,7 +72,7 @@ def parse(description, argv):
         choices=["drop", "veth", "cut"],
         help="a private one, for which one needs to be root: "
         + "; ".join(f"{kind}: {KINDS[kind]}" for kind in ("drop", "veth", "cut"))
-        + "; default for root: drop",
+        + "; default for root, if it can be made: drop",
     )
     where.add_argument(
         "--loopback",
@@ -152,7 +152,7 @@ def default_network(args):
     if args.loopback:
         args.network = "loopback"
     elif not (args.network or args.to):
-        args.network = "drop" if possible() else "loopback"
+        args.network = "drop" if possible("drop") else "loopback"
 
 
 def choose_programs(args):

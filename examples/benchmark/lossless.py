@@ -16,8 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 from statistics import median
+from string import Template
 
-from arguments import parser, port, positive, saying_why, several, size
+from arguments import packet_size, parser, port, positive, saying_why, several, size
 from measure import Cell, Failure, heaps_for, run_to_end
 from options import peer
 from private_network import Network, NetworkError, new_namespace, possible
@@ -44,7 +45,7 @@ Those of senders are in sweep.py --help, those of receivers are {port}, {heap}, 
 has that, and so it must know the items: a timestamp 0x1600 and samples 0x3300. For
 others, as those of spead2_send, leave out {json}: then what the kernel drops decides.
 
-  --receiver 'RECEIVER'
+  --receiver '$receiver'
 
 As root, it runs in a network of its own. Without, what is dropped of the traffic of
 others counts as well.
@@ -112,7 +113,7 @@ def table(rounds):
 
 
 def parse(argv):
-    options = parser(__doc__, epilog=EPILOG.replace("RECEIVER", RECEIVER))
+    options = parser(__doc__, epilog=Template(EPILOG).substitute(receiver=RECEIVER))
     options.add_argument(
         "--receiver",
         metavar="COMMAND",
@@ -131,7 +132,9 @@ def parse(argv):
         help="senders that come with it; default: gr-spead",
     )
     options.add_argument("--heap", type=size, default=65536, help="default: 64k")
-    options.add_argument("--packet", type=size, default=1472, help="default: 1472")
+    options.add_argument(
+        "--packet", type=packet_size, default=1472, help="default: 1472"
+    )
     options.add_argument("--rounds", type=positive(int), default=3, help="default: 3")
     options.add_argument(
         "--seconds", type=positive(float), default=1, help="of sending; default: 1"

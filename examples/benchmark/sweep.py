@@ -137,6 +137,9 @@ def main(argv=None):
     args = parse(__doc__, argv)
     # However it is ended, programs that run are to end as well.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    steps = plan(args)
+    if not steps:
+        sys.exit("sweep.py: there is nothing to measure: no --heaps, and no rates")
     # Now, not when minutes of measuring are over.
     if lack := lacks_matplotlib():
         hint = "apt-get install python3-matplotlib, or pip install matplotlib"
@@ -148,7 +151,7 @@ def main(argv=None):
     args.output.mkdir(parents=True, exist_ok=True)
     status = 0
     with open(args.output / "results.csv", "w", newline="") as table:
-        sweep = Sweep(plan(args), Meter(network), table)
+        sweep = Sweep(steps, Meter(network), table)
         try:
             sweep.run()
         except KeyboardInterrupt:

@@ -72,6 +72,14 @@ def test_programs_are_where_the_installation_says(monkeypatch, tmp_path, named):
     assert programs.find_build() == tmp_path / "libexec" / "gr-spead"
 
 
+def test_nothing_to_measure_is_refused(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    nothing = ["--heaps", "", "--rates", "", "--programs", "", "--peer", "a=sh {heaps}"]
+    with pytest.raises(SystemExit, match="nothing to measure"):
+        sweep.main(["--loopback", *nothing])
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_programs_take_turns_in_each_cell():
     args = options.parse(
         None,

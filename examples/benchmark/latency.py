@@ -13,12 +13,12 @@ Exits with 1 if, without a pace, more than one heap in a hundred took longer tha
 bound.
 """
 
-import signal
 import sys
 from dataclasses import dataclass
 
 import numpy as np
 from arguments import at_least, megabytes, packet_size, parser, positive, several
+from interrupts import run
 from sender_process import Sender, SenderError
 from stamped_socket import StampedSocket
 
@@ -147,8 +147,6 @@ def parse(argv):
 
 
 def main(argv=None):
-    # children end with this process, however it is ended
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     args = parse(argv)
     status = 0
     print(HEAD, end="")
@@ -166,4 +164,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

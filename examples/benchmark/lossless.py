@@ -11,7 +11,6 @@ payload that the loopback device passed on in a second.
 """
 
 import shlex
-import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +18,7 @@ from statistics import median
 from string import Template
 
 from arguments import packet_size, parser, port, positive, saying_why, several, size
+from interrupts import run
 from measure import Cell, Failure, heaps_for, run_to_end
 from options import peer
 from private_network import Network, NetworkError, new_namespace, possible
@@ -164,27 +164,34 @@ def parse(argv):
     return args
 
 
+def search_rounds(args):
+    """The rounds, as they are done: what each sender reached, by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        guesses = {sender.name: args.guess for sender in args.senders}
+        for number in range(args.rounds):
+            print(f"round {number + 1} of {args.rounds}", flush=True)
+            step = STEP if number else FIRST_STEP
+            done = search_round(args, guesses, step, f"{folder}/summary")
+            guesses = {name: done[name].passed or args.guess for name in done}
+            yield {name: done[name].reached or 0 for name in done}
+
+
 def main(argv=None):
-    # children end with this process, however it is ended
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     args = parse(argv)
     rounds = []
     try:
         if possible():
             new_namespace()
-        with tempfile.TemporaryDirectory() as folder:
-            guesses = {sender.name: args.guess for sender in args.senders}
-            for number in range(args.rounds):
-                print(f"round {number + 1} of {args.rounds}")
-                step = STEP if number else FIRST_STEP
-                done = search_round(args, guesses, step, f"{folder}/summary")
-                rounds.append({name: done[name].reached or 0 for name in done})
-                guesses = {name: done[name].passed or args.guess for name in done}
+        for found in search_rounds(args):
+            rounds.append(found)
     except (OSError, NetworkError, Failure) as error:
         sys.exit(f"lossless.py: {error}")
-    print("\n".join(table(rounds)))
+    finally:
+        # a failure, or Ctrl-C, does not undo the rounds before it
+        if rounds:
+            print("\n".join(table(rounds)), flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -15,7 +15,6 @@ a thread may be. Below that the sink sends so much at a time, and what comes in 
 is late: then only rates, packets lost and the catching up are judged.
 """
 
-import signal
 import sys
 from array import array
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from arguments import (
     several,
 )
 from arrivals import CATCH_UP, Stall, after_longest_gap, backlog, long_run_rate
+from interrupts import run
 from private_network import NetworkError, enter, open_network, possible
 from sender_process import Sender, SenderError
 from stamped_socket import StampedSocket
@@ -237,8 +237,6 @@ def parse(argv):
 
 
 def main(argv=None):
-    # children end with this process, however it is ended
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     args = parse(argv)
     status = 0
     try:
@@ -256,4 +254,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -197,6 +197,24 @@ def test_lossless_finds_what_a_receiver_takes(tmp_path):
     assert float(lines_of(done, "fake")[-1][1]) > 0
 
 
+@pytest.mark.parametrize("trouble", [Failure("it broke"), KeyboardInterrupt()])
+def test_rounds_that_are_done_are_not_lost(monkeypatch, capsys, trouble):
+    results = iter([True, False])  # at 400 MB/s and above; the second round has none
+
+    def attempt(args, sender, rate, summary):
+        for passed in results:
+            return passed, rate
+        raise trouble
+
+    monkeypatch.setattr(lossless, "attempt", attempt)
+    monkeypatch.setattr(lossless, "possible", lambda: False)
+    sender = ("--programs", "", "--sender", "fake=sh {rate} {heaps}")
+    with pytest.raises((SystemExit, KeyboardInterrupt)):
+        lossless.main([*sender, "--guess", "400", "--resolution", "1000"])
+    assert "round 2 of 3" in (out := capsys.readouterr().out)
+    assert out.splitlines()[-1].split()[:3] == ["fake", "400.0", "400.0"]
+
+
 def test_lossless_runs_the_sink_against_the_example():
     done = run_program(
         *("lossless.py", "--rounds", 1, "--seconds", 0.3, "--guess", 5),

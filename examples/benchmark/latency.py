@@ -29,7 +29,7 @@ MARGIN = 1.1  # the pace, times what is to be sent
 TIME_SAMPLES = 8  # that the time takes
 
 # Item IDs of SPEAD.
-HEAP_COUNTER, HEAP_LENGTH, HEAP_OFFSET, PAYLOAD_LENGTH = 1, 2, 3, 4
+HEAP_LENGTH, HEAP_OFFSET, PAYLOAD_LENGTH = 2, 3, 4
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,19 @@ def immediate_items(packet, address_bits):
 
 
 def hand_over_time(packet, address_bits=40):
-    """What is in the last samples of a heap, in ns; None if they are not in there."""
+    """What is in the last samples of a heap, in ns; None if they are not in there.
+
+    SenderError if some of them are: then the time is in two packets.
+    """
     items, payload = immediate_items(packet, address_bits)
     end = items[HEAP_OFFSET] + items[PAYLOAD_LENGTH]
     if items[HEAP_LENGTH] == 0 or end != items[HEAP_LENGTH]:
         return None
+    if items[PAYLOAD_LENGTH] < TIME_SAMPLES:
+        raise SenderError(
+            f"with heaps of {end} bytes the last packet has {items[PAYLOAD_LENGTH]} "
+            f"samples, of which the time takes {TIME_SAMPLES}; try other --heap-sizes"
+        )
     at = payload + items[PAYLOAD_LENGTH]
     return int.from_bytes(packet[at - TIME_SAMPLES : at], sys.byteorder)
 

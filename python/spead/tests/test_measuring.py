@@ -5,11 +5,16 @@
 How good the times of this machine are, is not looked at.
 """
 
+import sys
+import time
+
 import latency
 import numpy as np
 import pytest
 from benchmarks import WITHOUT_RIGHTS, lines_of, run_program
 from conftest import NEEDS_NAMESPACES, bound_socket, datagrams, noise, send
+from measured_sender import HandOver
+from sender_process import SenderError
 
 
 @pytest.mark.parametrize("bits", [40, 48])
@@ -22,6 +27,31 @@ def test_the_time_is_in_the_last_packet_of_a_heap(bits):
         packets = datagrams(sock, 3)
     found = [latency.hand_over_time(packet, bits) for packet in packets]
     assert found == [None, None, 123456789012345]
+
+
+def test_a_time_in_two_packets_is_no_time():
+    with bound_socket() as sock:
+        options = {"descriptors": "none", "send_stop": False}
+        send(sock, noise(9), heap_samples=9, max_packet_size=64, **options)
+        first, last = datagrams(sock, 2)
+    assert latency.hand_over_time(first) is None
+    with pytest.raises(SenderError, match="heaps of 9 bytes the last packet has 1 "):
+        latency.hand_over_time(last)
+
+
+@pytest.mark.parametrize("room", [8, 9, 13, 20, 100])
+@pytest.mark.parametrize("piece", [8, 10, 30])
+def test_the_source_writes_the_time_however_little_room_there_is(room, piece):
+    source = HandOver(rate=1e9, heap=25, heaps=3, piece=piece)
+    source.start()
+    begin = time.time_ns()
+    samples = b""
+    while (n := source.work(None, [out := np.full(room, 1, np.int8)])) > 0:
+        samples += out[:n].tobytes()
+    heaps = [samples[at : at + 25] for at in range(0, len(samples), 25)]
+    assert [heap[:17] for heap in heaps] == [bytes(17)] * 3
+    for heap in heaps:
+        assert begin <= int.from_bytes(heap[17:], sys.byteorder) <= time.time_ns()
 
 
 def test_latencies_are_of_heaps_that_were():

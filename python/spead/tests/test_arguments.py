@@ -80,6 +80,14 @@ def test_numbers_of_programs_in_c(program, option, value, range_text):
     assert done.stdout == ""
 
 
+def test_more_samples_than_can_be_counted_are_refused():
+    most = ["-n", str(1 << 40), "-H", str(1 << 24)]
+    command = [BUILT / "send_perf", *most, "127.0.0.1", "9"]
+    done = subprocess.run(command, timeout=BOUND, capture_output=True, text=True)
+    assert "-n 1099511627776 -H 16777216: less than 2^64 samples" in done.stderr
+    assert done.returncode == 1
+
+
 def test_what_the_sink_refuses_is_said_in_a_line():
     done = run_program("latency.py", "--packet", 10)
     assert "max_packet_size = 10 is not possible" in done.stderr

@@ -62,7 +62,6 @@ def between(kind, least, most):
 
 
 port = between(int, 1, 65535)
-packet_size = between(int, 1, 65507)  # of UDP, without its header
 
 
 def megabytes(text):
@@ -78,6 +77,9 @@ def size(text):
     if not digits.isdecimal() or int(digits) == 0:
         raise ValueError(f"{text!r} is not a number of bytes, as 1472, 64k or 1M")
     return int(digits) * factor
+
+
+packet_size = between(size, 1, 65507)  # of UDP, without its header
 
 
 def several(kind, least=0):

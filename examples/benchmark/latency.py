@@ -13,12 +13,12 @@ Exits with 1 if, without a pace, more than one heap in a hundred took longer tha
 bound.
 """
 
-import signal
 import sys
 from dataclasses import dataclass
 
 import numpy as np
 from arguments import at_least, megabytes, packet_size, parser, positive, several
+from interrupts import run
 from sender_process import Sender, SenderError
 from stamped_socket import StampedSocket
 
@@ -29,7 +29,7 @@ MARGIN = 1.1  # the pace, times what is to be sent
 TIME_SAMPLES = 8  # that the time takes
 
 # Item IDs of SPEAD.
-HEAP_COUNTER, HEAP_LENGTH, HEAP_OFFSET, PAYLOAD_LENGTH = 1, 2, 3, 4
+HEAP_LENGTH, HEAP_OFFSET, PAYLOAD_LENGTH = 2, 3, 4
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,19 @@ def immediate_items(packet, address_bits):
 
 
 def hand_over_time(packet, address_bits=40):
-    """What is in the last samples of a heap, in ns; None if they are not in there."""
+    """What is in the last samples of a heap, in ns; None if they are not in there.
+
+    SenderError if some of them are: then the time is in two packets.
+    """
     items, payload = immediate_items(packet, address_bits)
     end = items[HEAP_OFFSET] + items[PAYLOAD_LENGTH]
     if items[HEAP_LENGTH] == 0 or end != items[HEAP_LENGTH]:
         return None
+    if items[PAYLOAD_LENGTH] < TIME_SAMPLES:
+        raise SenderError(
+            f"with heaps of {end} bytes the last packet has {items[PAYLOAD_LENGTH]} "
+            f"samples, of which the time takes {TIME_SAMPLES}; try other --heap-sizes"
+        )
     at = payload + items[PAYLOAD_LENGTH]
     return int.from_bytes(packet[at - TIME_SAMPLES : at], sys.byteorder)
 
@@ -147,8 +155,6 @@ def parse(argv):
 
 
 def main(argv=None):
-    # children end with this process, however it is ended
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     args = parse(argv)
     status = 0
     print(HEAD, end="")
@@ -166,4 +172,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

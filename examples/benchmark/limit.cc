@@ -11,6 +11,7 @@
 // has the device read its memory (MSG_ZEROCOPY) can be faster.
 
 #include "number.h"
+#include "transport.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -34,11 +35,9 @@
 
 namespace {
 
-constexpr std::size_t messages = 8;
+using gr::spead::transport; // says how much goes into a message, and into a call
+
 constexpr std::size_t arena_bytes = 1 << 20;
-// with its headers, a longer message would be cut in software
-constexpr std::size_t longest_message = 65469;
-constexpr std::size_t most_segments = 64;
 
 [[noreturn]] void fail(const char* what)
 {
@@ -62,15 +61,15 @@ int connected_socket(const char* host, const char* port)
 double measure(int fd, int packet, double seconds)
 {
     const auto bytes = static_cast<std::size_t>(packet);
-    const std::size_t packets =
-        std::clamp<std::size_t>(longest_message / bytes, 1, most_segments);
+    const std::size_t packets = std::clamp<std::size_t>(
+        transport::max_segmented_bytes / bytes, 1, transport::max_segments);
     if (packets > 1 && setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &packet, sizeof packet))
         fail("UDP_SEGMENT");
 
     std::vector<char> arena(arena_bytes, 1);
-    std::array<iovec, messages> pieces{};
-    std::array<mmsghdr, messages> batch{};
-    for (std::size_t i = 0; i < messages; ++i) {
+    std::array<iovec, transport::max_messages> pieces{};
+    std::array<mmsghdr, transport::max_messages> batch{};
+    for (std::size_t i = 0; i < batch.size(); ++i) {
         pieces[i].iov_len = packets * bytes;
         batch[i].msg_hdr.msg_iov = &pieces[i];
         batch[i].msg_hdr.msg_iovlen = 1;
@@ -88,7 +87,7 @@ double measure(int fd, int packet, double seconds)
                 piece.iov_base = &arena[at];
                 at += piece.iov_len;
             }
-            const int n = sendmmsg(fd, batch.data(), messages, 0);
+            const int n = sendmmsg(fd, batch.data(), batch.size(), 0);
             // nobody listens: said once, and not of this packet
             if (n < 0 && errno != ECONNREFUSED)
                 fail("sendmmsg");

@@ -11,13 +11,14 @@ payload that the loopback device passed on in a second.
 """
 
 import shlex
-import signal
 import sys
 import tempfile
 from pathlib import Path
 from statistics import median
+from string import Template
 
-from arguments import parser, port, positive, saying_why, several, size
+from arguments import packet_size, parser, port, positive, saying_why, several, size
+from interrupts import run
 from measure import Cell, Failure, heaps_for, run_to_end
 from options import peer
 from private_network import Network, NetworkError, new_namespace, possible
@@ -44,7 +45,7 @@ Those of senders are in sweep.py --help, those of receivers are {port}, {heap}, 
 has that, and so it must know the items: a timestamp 0x1600 and samples 0x3300. For
 others, as those of spead2_send, leave out {json}: then what the kernel drops decides.
 
-  --receiver 'RECEIVER'
+  --receiver '$receiver'
 
 As root, it runs in a network of its own. Without, what is dropped of the traffic of
 others counts as well.
@@ -112,7 +113,7 @@ def table(rounds):
 
 
 def parse(argv):
-    options = parser(__doc__, epilog=EPILOG.replace("RECEIVER", RECEIVER))
+    options = parser(__doc__, epilog=Template(EPILOG).substitute(receiver=RECEIVER))
     options.add_argument(
         "--receiver",
         metavar="COMMAND",
@@ -131,7 +132,9 @@ def parse(argv):
         help="senders that come with it; default: gr-spead",
     )
     options.add_argument("--heap", type=size, default=65536, help="default: 64k")
-    options.add_argument("--packet", type=size, default=1472, help="default: 1472")
+    options.add_argument(
+        "--packet", type=packet_size, default=1472, help="default: 1472"
+    )
     options.add_argument("--rounds", type=positive(int), default=3, help="default: 3")
     options.add_argument(
         "--seconds", type=positive(float), default=1, help="of sending; default: 1"
@@ -161,27 +164,34 @@ def parse(argv):
     return args
 
 
+def search_rounds(args):
+    """The rounds, as they are done: what each sender reached, by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        guesses = {sender.name: args.guess for sender in args.senders}
+        for number in range(args.rounds):
+            print(f"round {number + 1} of {args.rounds}", flush=True)
+            step = STEP if number else FIRST_STEP
+            done = search_round(args, guesses, step, f"{folder}/summary")
+            guesses = {name: done[name].passed or args.guess for name in done}
+            yield {name: done[name].reached or 0 for name in done}
+
+
 def main(argv=None):
-    # children end with this process, however it is ended
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     args = parse(argv)
     rounds = []
     try:
         if possible():
             new_namespace()
-        with tempfile.TemporaryDirectory() as folder:
-            guesses = {sender.name: args.guess for sender in args.senders}
-            for number in range(args.rounds):
-                print(f"round {number + 1} of {args.rounds}")
-                step = STEP if number else FIRST_STEP
-                done = search_round(args, guesses, step, f"{folder}/summary")
-                rounds.append({name: done[name].reached or 0 for name in done})
-                guesses = {name: done[name].passed or args.guess for name in done}
+        for found in search_rounds(args):
+            rounds.append(found)
     except (OSError, NetworkError, Failure) as error:
         sys.exit(f"lossless.py: {error}")
-    print("\n".join(table(rounds)))
+    finally:
+        # a failure, or Ctrl-C, does not undo the rounds before it
+        if rounds:
+            print("\n".join(table(rounds)), flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

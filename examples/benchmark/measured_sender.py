@@ -16,16 +16,19 @@ import time
 import numpy as np
 from gnuradio import blocks, gr, spead
 
+TIME_SAMPLES = 8  # that the time takes
+
 
 class HandOver(gr.sync_block):
     """Samples at a pace, piece by piece, as from a device.
 
-    The last eight samples of each heap are the time in ns at which its last piece was
-    handed over.
+    The last samples of each heap are the time in ns at which its last piece was handed
+    over. So that piece is no shorter than the time.
     """
 
     def __init__(self, rate, heap, heaps, piece):
         gr.sync_block.__init__(self, "hand over", None, [np.int8])
+        self.set_min_noutput_items(TIME_SAMPLES)
         self.rate = rate
         self.heap = heap
         self.total = heap * heaps
@@ -41,13 +44,14 @@ class HandOver(gr.sync_block):
             return -1  # done
         out = outputs[0]
         left = self.heap - self.at % self.heap
-        n = left if left < self.piece + 8 else self.piece
-        n = min(n, len(out))
+        n = min(left, self.piece, len(out))
+        if left - n < TIME_SAMPLES:
+            n = left if left <= len(out) else left - TIME_SAMPLES
         out[:n] = 0
         self.at += n
         time.sleep(max(self.begin + self.at / self.rate - time.monotonic(), 0))
         if n == left:
-            out[n - 8 : n] = np.array([time.time_ns()]).view(np.int8)
+            out[n - TIME_SAMPLES : n] = np.array([time.time_ns()]).view(np.int8)
         return n
 
 

@@ -4,8 +4,9 @@
 
 import sys
 from pathlib import Path
+from string import Template
 
-from arguments import parser, port, positive, saying_why, several, size
+from arguments import packet_size, parser, port, positive, saying_why, several, size
 from private_network import KINDS, Network, possible
 from programs import PLACEHOLDERS, built_in, find_build, parse_peer
 
@@ -27,7 +28,8 @@ Python programs run with the interpreter that runs this one; from the sources th
 peers:
   --peer 'spead2=tut_10_send_reuse_heaps -n {heaps} -H {heap} -p {packet} {host} {port}'
   A peer is any command that prints its speed, as "123.4 MB/s", last. In it stand
-placeholders
+
+$placeholders
   It takes part in --rates if {rate} or {rate_gbps} is in it. No shell is involved.
 
 a real card:
@@ -64,7 +66,7 @@ RATE_HEAP = 1 << 20  # where spead2 is at its best
 
 def parse(description, argv):
     placeholders = "".join(f"    {{{k}}}: {v}\n" for k, v in PLACEHOLDERS.items())
-    epilog = EPILOG.replace("placeholders\n", "\n" + placeholders)
+    epilog = Template(EPILOG).substitute(placeholders=placeholders)
     options = parser(description, epilog=epilog)
     where = options.add_mutually_exclusive_group()
     where.add_argument(
@@ -72,7 +74,7 @@ def parse(description, argv):
         choices=["drop", "veth", "cut"],
         help="a private one, for which one needs to be root: "
         + "; ".join(f"{kind}: {KINDS[kind]}" for kind in ("drop", "veth", "cut"))
-        + "; default for root: drop",
+        + "; default for root, if it can be made: drop",
     )
     where.add_argument(
         "--loopback",
@@ -88,7 +90,9 @@ def parse(description, argv):
         help=f"heap sizes; default: {FULL['heaps']}, on loopback {SHORT['heaps']}",
     )
     options.add_argument(
-        "--packets", type=several(size), help="packet sizes; default: 1472,9000"
+        "--packets",
+        type=several(packet_size, least=1),
+        help="packet sizes; default: 1472,9000",
     )
     options.add_argument(
         "--programs",
@@ -152,7 +156,7 @@ def default_network(args):
     if args.loopback:
         args.network = "loopback"
     elif not (args.network or args.to):
-        args.network = "drop" if possible() else "loopback"
+        args.network = "drop" if possible("drop") else "loopback"
 
 
 def choose_programs(args):

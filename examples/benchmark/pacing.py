@@ -9,10 +9,12 @@ the kernel received them. In between, the sender is stopped for a moment, as a b
 machine would do. Exits with 1 if the pace is not what it should be.
 
 The longest burst is what goes beyond 1.05 times the rate in any interval, be it short
-or long: what a sender sends back to back, and what follows it too closely.
+or long: what a sender sends back to back, and what follows it too closely. It is judged
+where --burst is as much as a packet and what the rate makes in 50 us, which is how late
+a thread may be. Below that the sink sends so much at a time, and what comes in while it
+is late: then only rates, packets lost and the catching up are judged.
 """
 
-import signal
 import sys
 from array import array
 from dataclasses import dataclass
@@ -28,12 +30,14 @@ from arguments import (
     several,
 )
 from arrivals import CATCH_UP, Stall, after_longest_gap, backlog, long_run_rate
+from interrupts import run
 from private_network import NetworkError, enter, open_network, possible
 from sender_process import Sender, SenderError
 from stamped_socket import StampedSocket
 
 MOST_ERROR = 0.001  # of the rate
 WARM_UP = 0.1  # s; a sender that just started has its bucket full and its ring empty
+LATE = 50e-6  # s that the sink's thread may be late, see burst_size in sink.h
 SHORTEST = 0.02  # s; in shorter intervals there is no rate to speak of
 
 
@@ -42,11 +46,10 @@ class Pace:
     """What was measured at one rate, in bytes and seconds."""
 
     rate: float
-    burst: int
+    burst: float | None  # the longest that there may be; None where only rates count
     steady: float  # the long-run rate before the stall
     longest: float  # burst
     arrivals: int
-    jitter: float
     lost: int  # packets
     stall: Stall | None
 
@@ -58,13 +61,24 @@ class Pace:
         """What is not as it should be, in words."""
         if abs(self.error) > MOST_ERROR:
             yield f"the rate is {100 * self.error:+.3f} % off"
-        # the times are rounded to a nanosecond
-        if self.longest > self.burst + self.rate * self.jitter + 1:
+        if self.burst is not None and self.longest > self.burst:
             yield f"a burst was {self.longest:,.0f} bytes long"
         if self.stall and self.stall.rate > CATCH_UP * (1 + MOST_ERROR) * self.rate:
             yield f"it caught up at {self.stall.rate / self.rate:.3f} times the rate"
         if self.lost:
             yield f"{self.lost} packets were lost"
+
+
+def bucket(args, rate):
+    """Bytes that the sink may send at once: burst_size, unless that is too short."""
+    return max(args.burst, args.packet + LATE * rate)
+
+
+def longest_burst(args, rate):
+    """Bytes that there may be in a burst, or None: see above."""
+    if args.burst < bucket(args, rate):
+        return None
+    return args.burst + rate * args.jitter * 1e-6 + 1  # times are whole nanoseconds
 
 
 def judge(times, sizes, lost, args, rate):
@@ -73,14 +87,13 @@ def judge(times, sizes, lost, args, rate):
     late = backlog(times, sizes, CATCH_UP * rate)
     stall = None
     if args.stall:
-        stall = after_longest_gap(times, sizes, rate, args.burst, SHORTEST)
+        stall = after_longest_gap(times, sizes, rate, bucket(args, rate), SHORTEST)
     return Pace(
         rate=rate,
-        burst=args.burst,
+        burst=longest_burst(args, rate),
         steady=long_run_rate(times[steady], sizes[steady]),
         longest=float(late.max()),
         arrivals=len(times),
-        jitter=args.jitter * 1e-6,
         lost=lost,
         stall=stall,
     )
@@ -120,13 +133,16 @@ def measure(args, rate, open_socket):
 
 def schedule(sender, args, rate):
     """Have the sender stall and end, counted from the first arrival."""
-    end = args.seconds
+    steps = [(args.seconds, sender.end)]
     if args.stall:
         # with less owed there is no catching up to see
-        stall = max(args.stall, 4 * args.burst / rate)
-        sender.at((end, sender.pause), (end + stall, sender.resume))
-        end += stall * (1 + 1.1 / (CATCH_UP - 1))
-    sender.at((end, sender.end))
+        stall = max(args.stall, 4 * bucket(args, rate) / rate)
+        steps = [
+            (args.seconds, sender.pause),
+            (stall, sender.resume),
+            (stall * 1.1 / (CATCH_UP - 1), sender.end),
+        ]
+    sender.after(*steps)
 
 
 HEAD = """\
@@ -150,7 +166,7 @@ def line(pace):
 
 def socket_opener(args):
     """What opens a socket at the far end of the network."""
-    if args.loopback or not possible():
+    if args.loopback or not possible("veth"):
         return lambda: StampedSocket("127.0.0.1", whole=True)
     network = open_network("veth")
     near, far, *_ = network.held
@@ -194,7 +210,10 @@ def parse(argv):
         "--packet", type=packet_size, default=1472, help="bytes in a packet"
     )
     options.add_argument(
-        "--burst", type=positive(int), default=65536, help="the burst_size"
+        "--burst",
+        type=positive(int),
+        default=65536,
+        help="the burst_size; default: 65536",
     )
     options.add_argument(
         "--jitter",
@@ -218,8 +237,6 @@ def parse(argv):
 
 
 def main(argv=None):
-    # children end with this process, however it is ended
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     args = parse(argv)
     status = 0
     try:
@@ -237,4 +254,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

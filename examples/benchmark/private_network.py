@@ -7,6 +7,7 @@ children only, and are gone when those end, however that happens.
 """
 
 import ctypes
+import errno
 import os
 import shlex
 import socket
@@ -48,13 +49,17 @@ def system_call(result):
 
 
 class NetworkError(Exception):
-    """There can be no private network; the text says why, and what to do."""
+    """There can be no private network; the text says why, and what rights it takes."""
 
     def __init__(self, trouble):
-        super().__init__(
-            f"no private network: {trouble} "
-            "(it takes root: sudo, or --privileged for a container; loopback does not)"
-        )
+        text = f"no private network: {trouble}"
+        # the kernel's words, whichever program passes them on
+        if os.strerror(errno.EPERM) in text:
+            text += (
+                " (it takes root: sudo, or --privileged for a container;"
+                " loopback does not)"
+            )
+        super().__init__(text)
 
 
 def tool(*args):
@@ -76,18 +81,21 @@ def new_namespace():
     return open("/proc/thread-self/ns/net")
 
 
-def possible():
-    """Whether private networks are; if not, says that it will be loopback, and why.
+def possible(kind=None):
+    """Whether a private network is, one of KINDS or an empty one; if not, says that it
+    will be loopback, and why.
 
-    In a container it is not enough to be root. So it is tried, by a thread of its own,
-    with which the namespace ends.
+    In a container it is not enough to be root, and a kernel need not have all devices.
+    So it is tried, by a thread of its own, with which the network ends.
     """
     troubles = []
 
     def attempt():
         try:
-            new_namespace().close()
-        except NetworkError as error:
+            held = open_network(kind).held if kind else [new_namespace()]
+            for each in held:
+                each.close()
+        except (OSError, NetworkError) as error:
             troubles.append(error)
 
     thread = threading.Thread(target=attempt)

@@ -12,6 +12,7 @@ from templates import words
 
 HERE = Path(__file__).resolve().parent
 PEERS = HERE / "peers"
+INSTALLED = "programs.path"  # see CMakeLists.txt
 
 PLACEHOLDERS = {
     "heaps": "how many heaps to send",
@@ -113,11 +114,11 @@ def built_in(build):
 
 
 def find_build():
-    """The folder of send_perf and limit: where they are built, or else installed."""
-    built = HERE.parents[1] / "build" / "examples" / "benchmark"
-    # from share/gnuradio/examples/spead/benchmark, see CMakeLists.txt
-    installed = (HERE / "../../../../../libexec/gr-spead").resolve()
-    return installed if installed.exists() and not built.exists() else built
+    """The folder of send_perf and limit: of where they are installed, a file tells."""
+    named = HERE / INSTALLED
+    if named.exists():
+        return (HERE / named.read_text().strip()).resolve()
+    return HERE.parents[1] / "build" / "examples" / "benchmark"
 
 
 def parse_peer(text):

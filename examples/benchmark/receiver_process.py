@@ -56,21 +56,27 @@ class Receiver:
             )
         except OSError as error:
             raise Failure(str(error)) from None
+        try:
+            self._await_listening()
+        except BaseException:  # Ctrl-C as well: then there is nobody else to end it
+            self.process.kill()
+            self.process.wait()
+            raise
+        return self
+
+    def _await_listening(self):
         end = time.monotonic() + START_TIME
         while unread_bytes(self.port) is None:
             if self.process.poll() is not None or time.monotonic() > end:
-                self._fail("does not listen")
+                raise self._failure("does not listen")
             time.sleep(0.01)
         time.sleep(SETTLE_TIME)
         # Then another one has the port, which was too late for it.
         if self.process.poll() is not None:
-            self._fail("ended before there was anything to receive")
-        return self
+            raise self._failure("ended before there was anything to receive")
 
-    def _fail(self, what):
-        self.process.kill()
-        self.process.wait()
-        raise Failure(f"the receiver {what}: {shlex.join(self.command)}")
+    def _failure(self, what):
+        return Failure(f"the receiver {what}: {shlex.join(self.command)}")
 
     def __exit__(self, *_):
         end = time.monotonic() + END_TIME

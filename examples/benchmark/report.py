@@ -64,7 +64,7 @@ def throughput_table(summary, packet):
             row += [number(ratio, ".2f") for ratio in ratios]
         if compared:
             best = summary.best_peer(*place)
-            row.append(number(summary.ratio(summary.own[0], best, *place), ".1f"))
+            row.append(number(summary.ratio(summary.own[0], best, *place), ".2f"))
         rows.append([size_text(heap), *row])
     return table(header, rows)
 
@@ -120,9 +120,10 @@ def throughput_part(summary):
     parts = [
         "## Throughput\n",
         "MB/s of samples, the median of the rounds; `limit` sends packets that lie "
-        "ready, with a copy\nin the kernel, and counts their headers as well: senders "
-        "without that copy can be above it.\nRatios are medians of the ratios in each "
-        "round. This is what a sender can push, not what a\nreceiver takes.\n",
+        "ready, with a copy\nin the kernel; no SPEAD, and all bytes of UDP payload "
+        "count. Senders without that copy can\nbe above it. Ratios are medians of the "
+        "ratios in each round. This is what a sender can push,\nnot what a receiver "
+        "takes.\n",
         "![Throughput over heap size](throughput.svg)\n",
     ]
     for packet in summary.packets:

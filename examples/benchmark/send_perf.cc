@@ -26,6 +26,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -241,6 +242,10 @@ options parse(int argc, char** argv)
         default:
             return {};
         }
+    if (chosen.heaps > std::numeric_limits<std::uint64_t>::max() / chosen.heap_samples)
+        throw std::invalid_argument("-n " + std::to_string(chosen.heaps) + " -H " +
+                                    std::to_string(chosen.heap_samples) +
+                                    ": less than 2^64 samples in all are possible");
     if (argc - optind != 2)
         return {};
     const std::string host = argv[optind];

@@ -34,12 +34,15 @@ class Sender:
     def running(self):
         return self.process.poll() is None
 
-    def at(self, *actions):
-        """Do things at their times, pairs of seconds from now and what to do."""
+    def after(self, *steps):
+        """Do one thing after the other: pairs of seconds to wait, and what to do then.
 
-        def run(begin=time.monotonic()):  # noqa: B008
-            for seconds, action in actions:
-                time.sleep(max(begin + seconds - time.monotonic(), 0))
+        A busy machine makes a wait longer, but does not take that from the next one.
+        """
+
+        def run():
+            for seconds, action in steps:
+                time.sleep(seconds)
                 action()
 
         threading.Thread(target=run, daemon=True).start()

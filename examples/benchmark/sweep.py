@@ -11,11 +11,11 @@ reads what arrives.
 
 import csv
 import dataclasses
-import signal
 import subprocess
 import sys
 import time
 
+from interrupts import INTERRUPTED, run
 from measure import Cell, Failure, Meter, Run
 from options import parse
 from private_network import NetworkError, open_network
@@ -135,8 +135,9 @@ def lacks_matplotlib():
 def main(argv=None):
     argv = sys.argv[1:] if argv is None else argv
     args = parse(__doc__, argv)
-    # However it is ended, programs that run are to end as well.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    steps = plan(args)
+    if not steps:
+        sys.exit("sweep.py: there is nothing to measure: no --heaps, and no rates")
     # Now, not when minutes of measuring are over.
     if lack := lacks_matplotlib():
         hint = "apt-get install python3-matplotlib, or pip install matplotlib"
@@ -148,16 +149,16 @@ def main(argv=None):
     args.output.mkdir(parents=True, exist_ok=True)
     status = 0
     with open(args.output / "results.csv", "w", newline="") as table:
-        sweep = Sweep(plan(args), Meter(network), table)
+        sweep = Sweep(steps, Meter(network), table)
         try:
             sweep.run()
         except KeyboardInterrupt:
             print("interrupted; writing what was measured", file=sys.stderr)
-            status = 130
+            status = INTERRUPTED
     write_report(args, sweep, network, ["sweep.py", *argv])
     print(f"see {args.output / 'report.md'}")
     return status or (1 if sweep.failures else 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

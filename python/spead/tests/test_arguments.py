@@ -29,11 +29,14 @@ def parse_sweep(argv):
         (latency.parse, "--rate", "0", "'0' is not a number above 0"),
         (latency.parse, "--heaps", "0", "'0' is not a whole number above 0"),
         (latency.parse, "--heap-sizes", "9,7", "'7' is not a whole number of 8"),
-        (latency.parse, "--packet", "65508", "is not a whole number from 1 to 65507"),
+        (latency.parse, "--packet", "65508", "is not a number from 1 to 65507"),
         (lossless.parse, "--port", "65536", "is not a whole number from 1 to 65535"),
+        (lossless.parse, "--packet", "64k", "'64k' is not a number from 1 to 65507"),
         (lossless.parse, "--receiver", "true", "'true' lacks {port}"),
         (parse_sweep, "--rounds", "1.5", "'1.5' is not a whole number above 0"),
         (parse_sweep, "--heaps", "8k,8q", "'8q' is not a number of bytes, as 1472"),
+        (parse_sweep, "--packets", "9000,65508", "is not a number from 1 to 65507"),
+        (parse_sweep, "--packets", "", "'' has less than 1 in it"),
         (parse_sweep, "--to", "7148", "'7148' is not HOST:PORT"),
         (parse_sweep, "--to", "host:0", "'0' is not a whole number from 1 to 65535"),
         (parse_sweep, "--peer", "x={heap", "expected '}'"),
@@ -75,6 +78,14 @@ def test_numbers_of_programs_in_c(program, option, value, range_text):
     assert f"{option} {value}: {range_text} is possible\n" in done.stderr
     assert done.returncode == 1
     assert done.stdout == ""
+
+
+def test_more_samples_than_can_be_counted_are_refused():
+    most = ["-n", str(1 << 40), "-H", str(1 << 24)]
+    command = [BUILT / "send_perf", *most, "127.0.0.1", "9"]
+    done = subprocess.run(command, timeout=BOUND, capture_output=True, text=True)
+    assert "-n 1099511627776 -H 16777216: less than 2^64 samples" in done.stderr
+    assert done.returncode == 1
 
 
 def test_what_the_sink_refuses_is_said_in_a_line():

@@ -110,3 +110,15 @@ def test_a_long_burst_is_complained_about_unless_it_may_be_late():
     assert "10,550 bytes" in next(judge(times, sizes, 0, "--stall", "0").broken())
     tolerant = judge(times, sizes, 0, "--stall", "0", "--jitter", "1001")
     assert list(tolerant.broken()) == []
+
+
+@pytest.mark.parametrize(("burst", "judged"), [(1522, True), (1521, False)])
+def test_where_a_burst_is_shorter_than_a_thread_is_late_rates_are_judged(burst, judged):
+    """A packet, and 50 us at 1 MB/s: 1472 + 50 bytes."""
+    times, sizes = bursts(300)
+    options = ("--stall", "0", "--packet", "1472", "--burst", str(burst))
+    found = judge(times, sizes, 0, *options)
+    complaints = ["a burst was 10,000 bytes long"] if judged else []
+    assert list(found.broken()) == complaints
+    slow = judge(times * 1.002, sizes, 0, *options)
+    assert next(slow.broken()).startswith("the rate is -0.2")

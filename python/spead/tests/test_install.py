@@ -5,9 +5,10 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from conftest import BUILD
+from conftest import BUILD, ROOT
 
 PROGRAM = """
 #include <gnuradio/spead/sink.h>
@@ -77,6 +78,22 @@ def test_nothing_below_share_is_of_one_architecture(prefix):
     assert {"send_perf", "limit"} == {
         path.name for path in (prefix / "libexec" / "gr-spead").iterdir()
     }
+
+
+@pytest.mark.parametrize(
+    ("share", "libexec"),
+    [("share", "lib"), ("share", "/opt/libexec"), ("/opt/share", "libexec")],
+)
+def test_the_way_to_the_programs_is_that_of_the_configuration(tmp_path, share, libexec):
+    prefix, build = Path("/prefix"), tmp_path / "build"
+    run(
+        *("cmake", "-S", ROOT, "-B", build, f"-DCMAKE_INSTALL_PREFIX={prefix}"),
+        *(f"-DCMAKE_INSTALL_DATADIR={share}", f"-DCMAKE_INSTALL_LIBEXECDIR={libexec}"),
+        stdout=subprocess.DEVNULL,
+    )
+    way = (build / "examples" / "benchmark" / "programs.path").read_text().strip()
+    scripts = prefix / share / "gnuradio" / "examples" / "spead" / "benchmark"
+    assert os.path.normpath(scripts / way) == str(prefix / libexec / "gr-spead")
 
 
 def test_a_cpp_program_builds_against_it(prefix, tmp_path):

@@ -18,7 +18,7 @@ import udp_losses
 from benchmarks import BUILT, lines_of, run_program
 from conftest import BOUND, NEEDS_NAMESPACES, bound_socket, datagrams
 from measure import Failure
-from private_network import new_namespace
+from private_network import new_namespace, unread_socket
 from receiver_process import Receiver, parse_receiver
 from search import Search
 
@@ -73,15 +73,46 @@ def test_counters_of_the_kernel():
     )
     assert udp_losses.queued_bytes(sockets, 7148) == 0xA00
     assert udp_losses.queued_bytes(sockets, 7149) is None
-    assert udp_losses.losses() >= 0
+
+
+def in_own_namespace(question):
+    """The answer of a thread in a network of its own, where nobody else sends."""
+
+    def answer():
+        new_namespace().close()
+        return question()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(answer).result(BOUND)
+
+
+@NEEDS_NAMESPACES
+def test_losses_are_what_has_no_room_and_what_nobody_waits_for():
+    def lost():
+        with socket.socket(type=socket.SOCK_DGRAM) as sock:
+            with unread_socket("127.0.0.1") as unread:
+                to = unread.getsockname()
+                for _ in range(20):
+                    sock.sendto(bytes(10000), to)
+                no_room = udp_losses.losses()
+                unread.setblocking(False)
+                arrived = 0
+                with contextlib.suppress(BlockingIOError):
+                    while unread.recv(10000):
+                        arrived += 1
+            sock.sendto(bytes(100), to)
+        return arrived, no_room, udp_losses.losses()
+
+    arrived, no_room, in_all = in_own_namespace(lost)
+    assert no_room == 20 - arrived > 0
+    assert in_all == no_room + 1
 
 
 @NEEDS_NAMESPACES
 @pytest.mark.parametrize("messages", [[20500], [1000] * 20 + [500]])
 def test_payload_counts_alike_with_and_without_segmentation(messages):
     def passed():
-        """Of packets of 1000 bytes, in a network where nobody else sends."""
-        new_namespace().close()
+        """Of packets of 1000 bytes."""
         with bound_socket() as to, socket.socket(type=socket.SOCK_DGRAM) as sock:
             sock.connect(to.getsockname())
             sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 1000)
@@ -90,8 +121,7 @@ def test_payload_counts_alike_with_and_without_segmentation(messages):
             datagrams(to, 21)
         return udp_losses.loopback_counters((udp_losses.NET / "dev").read_text())
 
-    with ThreadPoolExecutor(1) as thread:  # its namespace ends with it
-        assert thread.submit(passed).result(BOUND) == (20500, 0)
+    assert in_own_namespace(passed) == (20500, 0)
 
 
 def test_middle_rate_leaves_out_beginning_and_end():
@@ -197,13 +227,32 @@ def test_lossless_finds_what_a_receiver_takes(tmp_path):
     assert float(lines_of(done, "fake")[-1][1]) > 0
 
 
+@pytest.mark.parametrize("trouble", [Failure("it broke"), KeyboardInterrupt()])
+def test_rounds_that_are_done_are_not_lost(monkeypatch, capsys, trouble):
+    results = iter([True, False])  # at 400 MB/s and above; the second round has none
+
+    def attempt(args, sender, rate, summary):
+        for passed in results:
+            return passed, rate
+        raise trouble
+
+    monkeypatch.setattr(lossless, "attempt", attempt)
+    monkeypatch.setattr(lossless, "possible", lambda: False)
+    sender = ("--programs", "", "--sender", "fake=sh {rate} {heaps}")
+    with pytest.raises((SystemExit, KeyboardInterrupt)):
+        lossless.main([*sender, "--guess", "400", "--resolution", "1000"])
+    assert "round 2 of 3" in (out := capsys.readouterr().out)
+    assert out.splitlines()[-1].split()[:3] == ["fake", "400.0", "400.0"]
+
+
 def test_lossless_runs_the_sink_against_the_example():
     done = run_program(
-        *("lossless.py", "--rounds", 1, "--seconds", 0.3, "--guess", 5),
+        *("lossless.py", "--rounds", 1, "--seconds", 0.5, "--guess", 100),
         *("--resolution", 100, "--port", free_port(), "--heap", 8192),
         *("--build", BUILT),
     )
-    assert lines_of(done, "gr-spead"), done.stderr
+    assert done.returncode == 0, done.stderr
+    assert float(lines_of(done, "gr-spead")[-1][1]) > 0
 
 
 def test_lossless_says_what_is_wrong():

@@ -7,6 +7,7 @@ from arguments import size
 from measure import Run
 from plots import draw_throughput
 from programs import Program
+from report import throughput_table
 from summary import Summary, size_text
 
 
@@ -51,6 +52,15 @@ def test_medians_ratios_and_costs():
     assert per_gigabyte == pytest.approx(2)
     assert reached == 49
     assert summary.cost("peer", 9000, 50) is None
+
+
+def test_the_ratio_to_the_best_peer_shows_a_difference_of_5_percent():
+    speeds = {"own": 95.4, "peer": 100}
+    runs = [Run(1, "drop", name, 1472, 8192, 0, 9, speeds[name]) for name in speeds]
+    programs = [Program("own", (), "own"), Program("peer", ())]
+    head, _, row = throughput_table(Summary(runs, programs), 1472).splitlines()
+    assert head == "| heap | own | peer | own / best peer |"
+    assert row == "| 8 KiB | 95 | 100 | 0.95 |"
 
 
 @pytest.mark.parametrize(

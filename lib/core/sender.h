@@ -84,7 +84,10 @@ private:
     void wait_reports();
 
     std::size_t collect(std::size_t allowance);
-    message next_message(ring_cursor& at, std::uint64_t end, std::size_t allowance) const;
+    message next_message(ring_cursor& at,
+                         std::uint64_t end,
+                         std::size_t allowance,
+                         iovec& piece) const;
     void settle(ring_cursor end, bool sent);
     void release();
     void messages_sent(std::size_t n);
@@ -119,6 +122,7 @@ private:
     double d_pacer_rate = 0;
     ring_cursor d_tail; // the next packet to send
     std::array<message, transport::max_messages> d_batch{};
+    std::array<iovec, transport::max_messages> d_pieces{}; // one of each message
     std::array<ring_cursor, transport::max_messages> d_batch_ends{};
     bool d_watching = false;         // the event is waited for
     bool d_writable_pending = false; // the socket is waited for

@@ -46,7 +46,7 @@ std::size_t sender::collect(std::size_t allowance)
         }
         if (n && allowance < d_ring.info(at.slot).bytes)
             break;
-        d_batch[n] = next_message(at, published, allowance);
+        d_batch[n] = next_message(at, published, allowance, d_pieces[n]);
         allowance -= std::min(allowance, d_batch[n].bytes);
         d_batch_ends[n] = at;
         ++n;
@@ -57,11 +57,14 @@ std::size_t sender::collect(std::size_t allowance)
 }
 
 // Takes packets from \p at on as long as they can leave as one message.
-message
-sender::next_message(ring_cursor& at, std::uint64_t end, std::size_t allowance) const
+message sender::next_message(ring_cursor& at,
+                             std::uint64_t end,
+                             std::size_t allowance,
+                             iovec& piece) const
 {
     const std::size_t packet = d_ring.info(at.slot).bytes;
-    message run{ d_ring.data(at.slot), packet, packet, at.count };
+    piece = { d_ring.data(at.slot), packet };
+    message run{ &piece, 1, packet, packet, at.count };
     const bool whole_slot = packet == d_ring.slot_bytes();
     const bool singly = !gso() || at.count < d_singly_until;
     d_ring.advance_packet(at);
@@ -75,6 +78,7 @@ sender::next_message(ring_cursor& at, std::uint64_t end, std::size_t allowance) 
         if (!bytes || bytes > packet || run.bytes + bytes > most)
             break;
         run.bytes += bytes;
+        piece.iov_len = run.bytes;
         d_ring.advance_packet(at);
         if (bytes < packet)
             break;

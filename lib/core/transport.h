@@ -8,6 +8,8 @@
 #ifndef INCLUDED_SPEAD_CORE_TRANSPORT_H
 #define INCLUDED_SPEAD_CORE_TRANSPORT_H
 
+#include <sys/uio.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,12 +17,14 @@
 namespace gr {
 namespace spead {
 
-//! Packets that lie one after the other in memory: all of one size, the last one at most.
+//! Packets, one after the other: all of one size, the last one at most. They may lie in
+//! several pieces, whose array only needs to last as long as the send().
 struct message {
-    const std::byte* data;
-    std::size_t bytes;
+    const iovec* pieces;
+    std::size_t n_pieces; //!< up to transport::max_pieces
+    std::size_t bytes;    //!< of all pieces
     std::size_t packet_bytes;
-    std::uint64_t position; //!< where it lies: slots before it, since the beginning
+    std::uint64_t position; //!< of its first packet: slots before it, since the beginning
 
     bool segmented() const { return bytes > packet_bytes; }
 };
@@ -38,6 +42,7 @@ class transport
 public:
     static constexpr std::size_t max_messages = 8;  //!< in one send()
     static constexpr std::size_t max_segments = 64; //!< packets in a message
+    static constexpr std::size_t max_pieces = max_segments;
     //! Bytes of a segmented message. With its headers (8 UDP, 40 IPv6, 18 Ethernet with
     //! VLAN) it must be shorter than 65536, what a device segments as a rule (its
     //! gso_max_size): the kernel cuts a longer one itself, at a fraction of the speed.

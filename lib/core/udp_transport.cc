@@ -40,9 +40,9 @@ void udp_transport::prepare(const message* messages, std::size_t n) noexcept
 {
     for (std::size_t i = 0; i < n; ++i) {
         auto& header = d_headers[i].msg_hdr;
-        d_pieces[i] = { const_cast<std::byte*>(messages[i].data), messages[i].bytes };
-        header.msg_iov = &d_pieces[i];
-        header.msg_iovlen = 1;
+        // the kernel only reads it
+        header.msg_iov = const_cast<iovec*>(messages[i].pieces);
+        header.msg_iovlen = messages[i].n_pieces;
         header.msg_control = nullptr;
         header.msg_controllen = 0;
         if (messages[i].segmented()) {

@@ -87,7 +87,6 @@ private:
         std::array<unsigned char, CMSG_SPACE(sizeof(std::uint16_t))> bytes;
     };
     std::array<mmsghdr, max_messages> d_headers{};
-    std::array<iovec, max_messages> d_pieces{};
     std::array<segment_size, max_messages> d_segment_sizes{};
     zero_copy d_zero_copy;
     std::size_t d_icmp_errors = 0; // not taken yet

@@ -7,13 +7,34 @@
 
 #include "zero_copy.h"
 
+#include <algorithm>
+
 namespace gr {
 namespace spead {
 
 namespace {
 
-// Below, locking the pages costs more than copying them.
+// A piece that is smaller costs more to find and to lock than to copy.
 constexpr std::size_t worthwhile_bytes = 16384;
+
+// The kernel refuses a message that is in more places (MAX_SKB_FRAGS, as it is built as a
+// rule). Pages of a huge page are one place, but nobody tells which are.
+constexpr std::size_t most_pages = 17;
+constexpr std::uintptr_t page_bytes = 4096;
+
+std::size_t pages(const iovec& piece)
+{
+    const auto begin = reinterpret_cast<std::uintptr_t>(piece.iov_base);
+    return (begin + piece.iov_len - 1) / page_bytes - begin / page_bytes + 1;
+}
+
+bool fits(const message& m)
+{
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < m.n_pieces; ++i)
+        sum += pages(m.pieces[i]);
+    return sum <= most_pages;
+}
 
 } // namespace
 
@@ -22,9 +43,13 @@ bool zero_copy::suits(const message* messages, std::size_t n) const
     if (!d_active || d_next - d_oldest + n > max_held)
         return false;
     std::size_t bytes = 0;
-    for (std::size_t i = 0; i < n; ++i)
+    std::size_t pieces = 0;
+    for (std::size_t i = 0; i < n; ++i) {
         bytes += messages[i].bytes;
-    return bytes >= n * worthwhile_bytes;
+        pieces += messages[i].n_pieces;
+    }
+    return bytes >= pieces * worthwhile_bytes &&
+           std::all_of(messages, messages + n, fits);
 }
 
 void zero_copy::sent(const message* messages, std::size_t n, bool all)

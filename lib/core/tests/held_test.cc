@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(they_are_given_back_in_order_and_one_by_one)
     const auto positions = ask([&] {
         std::vector<std::uint64_t> all;
         for (const auto& one : network.held)
-            all.push_back(one.of.position);
+            all.push_back(one.position);
         return all;
     });
     BOOST_CHECK_EQUAL(positions.front(), 0u);

@@ -18,7 +18,33 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <utility>
+
+//! What is in pieces, one after the other.
+inline bytes content(const iovec* pieces, std::size_t n)
+{
+    bytes all;
+    for (const auto* piece = pieces; piece != pieces + n; ++piece) {
+        const auto* at = static_cast<const std::uint8_t*>(piece->iov_base);
+        all.insert(all.end(), at, at + piece->iov_len);
+    }
+    return all;
+}
+
+//! The packets of a message.
+inline std::vector<bytes> packets_of(const gr::spead::message& m)
+{
+    const auto all = content(m.pieces, m.n_pieces);
+    std::vector<bytes> packets;
+    for (auto at = all.begin(); at != all.end();) {
+        const auto left = static_cast<std::size_t>(all.end() - at);
+        const auto end = at + static_cast<std::ptrdiff_t>(std::min(m.packet_bytes, left));
+        packets.emplace_back(at, end);
+        at = end;
+    }
+    return packets;
+}
 
 struct scripted_transport : gr::spead::transport {
     //! What becomes of the next sends: messages that go, then an error or 0.
@@ -40,8 +66,10 @@ struct scripted_transport : gr::spead::transport {
     //! What goes is held, as if it were not copied, until it is reported.
     bool holds = false;
     struct reading {
-        gr::spead::message of;
+        std::uint64_t position;
+        std::vector<iovec> pieces;
         bytes at_first;
+        bytes now() const { return content(pieces.data(), pieces.size()); }
     };
     std::deque<reading> held;
     std::size_t reported = 0; // of those, not taken yet
@@ -67,7 +95,7 @@ struct scripted_transport : gr::spead::transport {
             }
             take(messages[i]);
             if (holds)
-                held.push_back({ messages[i], content(messages[i]) });
+                hold(messages[i]);
         }
         // the error of a message behind others is lost, as with sendmmsg
         if (now.messages >= n)
@@ -85,7 +113,7 @@ struct scripted_transport : gr::spead::transport {
     std::size_t take_reports() noexcept override
     {
         for (; reported && !held.empty(); --reported) {
-            spoilt += content(held.front().of) != held.front().at_first;
+            spoilt += held.front().now() != held.front().at_first;
             held.pop_front();
         }
         return std::exchange(icmp_errors, 0);
@@ -93,7 +121,7 @@ struct scripted_transport : gr::spead::transport {
 
     std::uint64_t held_from() const noexcept override
     {
-        return held.empty() ? nothing : held.front().of.position;
+        return held.empty() ? nothing : held.front().position;
     }
 
     void async_wait_reports(std::function<void()> handler) override
@@ -112,21 +140,16 @@ struct scripted_transport : gr::spead::transport {
     }
 
 private:
-    static bytes content(const gr::spead::message& m)
+    void hold(const gr::spead::message& m)
     {
-        const auto* at = reinterpret_cast<const std::uint8_t*>(m.data);
-        return bytes(at, at + m.bytes);
+        held.push_back({ m.position, { m.pieces, m.pieces + m.n_pieces }, {} });
+        held.back().at_first = held.back().now();
     }
     void take(const gr::spead::message& m)
     {
-        const auto* at = reinterpret_cast<const std::uint8_t*>(m.data);
-        runs.push_back(0);
-        for (std::size_t offset = 0; offset < m.bytes; offset += m.packet_bytes) {
-            const auto* begin = at + offset;
-            datagrams.emplace_back(begin,
-                                   begin + std::min(m.packet_bytes, m.bytes - offset));
-            ++runs.back();
-        }
+        auto packets = packets_of(m);
+        runs.push_back(packets.size());
+        std::move(packets.begin(), packets.end(), std::back_inserter(datagrams));
     }
 };
 

@@ -37,14 +37,8 @@ struct chaotic_transport : transport {
         const std::size_t go =
             fails ? std::uniform_int_distribution<std::size_t>(0, n - 1)(random) : n;
         for (std::size_t i = 0; i < go; ++i)
-            for (std::size_t at = 0; at < messages[i].bytes;
-                 at += messages[i].packet_bytes) {
-                const auto* begin =
-                    reinterpret_cast<const std::uint8_t*>(messages[i].data) + at;
-                datagrams.emplace_back(
-                    begin,
-                    begin + std::min(messages[i].packet_bytes, messages[i].bytes - at));
-            }
+            for (auto& packet : packets_of(messages[i]))
+                datagrams.push_back(std::move(packet));
         static constexpr int errors[] = { EAGAIN, EAGAIN,      ENOBUFS, ECONNREFUSED,
                                           EINTR,  ENETUNREACH, EIO,     EMSGSIZE };
         return { go, go ? 0 : errors[random() % std::size(errors)] };

@@ -50,7 +50,7 @@ engine::engine(const engine_options& options,
                                                              : default_paced_bytes)),
       d_on_space(std::move(space)),
       d_io(1),
-      d_transport(d_io, options.to, options.socket)
+      d_transport(d_io, { options.to }, options.socket)
 {
     auto plan = make_plan(options);
     d_ring = std::make_unique<packet_ring>(ring_slots(options, plan),

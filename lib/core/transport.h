@@ -17,21 +17,25 @@
 namespace gr {
 namespace spead {
 
-//! Packets, one after the other: all of one size, the last one at most. They may lie in
-//! several pieces, whose array only needs to last as long as the send().
+//! Packets to one destination, one after the other: all of one size, the last one at
+//! most. They may lie in several pieces, whose array only needs to last as long as the
+//! send().
 struct message {
     const iovec* pieces;
     std::size_t n_pieces; //!< up to transport::max_pieces
     std::size_t bytes;    //!< of all pieces
     std::size_t packet_bytes;
     std::uint64_t position; //!< of its first packet: slots before it, since the beginning
+    std::uint32_t destination = 0; //!< its number in the list of destinations
 
     bool segmented() const { return bytes > packet_bytes; }
 };
 
 struct send_result {
     std::size_t sent; //!< how many messages are gone
-    int error;        //!< errno of the first one, 0 if that is gone
+    //! errno of the first one; 0 if that is gone, or if what kept it lies elsewhere: then
+    //! it is to be sent again
+    int error;
 };
 
 /*!

@@ -40,6 +40,11 @@ void udp_transport::prepare(const message* messages, std::size_t n) noexcept
 {
     for (std::size_t i = 0; i < n; ++i) {
         auto& header = d_headers[i].msg_hdr;
+        if (!connected()) {
+            auto& to = d_remotes[messages[i].destination];
+            header.msg_name = to.data();
+            header.msg_namelen = static_cast<socklen_t>(to.size());
+        }
         // the kernel only reads it
         header.msg_iov = const_cast<iovec*>(messages[i].pieces);
         header.msg_iovlen = messages[i].n_pieces;
@@ -66,7 +71,23 @@ send_result udp_transport::send_prepared(std::size_t n, int flags) noexcept
                     : send_result{ static_cast<std::size_t>(sent), 0 };
 }
 
+// An ICMP error makes the next send fail, whatever its destination. With several it says
+// nothing about that message: not twice in a row, since some errors come again at once.
 send_result udp_transport::send(const message* messages, std::size_t n) noexcept
+{
+    const auto icmp_errors = d_icmp_errors;
+    const auto result = send_now(messages, n);
+    if (connected() || !result.error || d_excused) {
+        d_excused = false;
+        return result;
+    }
+    while (read_report()) {
+    }
+    d_excused = d_icmp_errors != icmp_errors;
+    return d_excused ? send_result{ 0, 0 } : result;
+}
+
+send_result udp_transport::send_now(const message* messages, std::size_t n) noexcept
 {
     prepare(messages, n);
     if (!d_zero_copy.suits(messages, n)) {

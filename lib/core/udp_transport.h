@@ -36,21 +36,24 @@ struct socket_options {
 };
 
 /*!
- * \brief A connected UDP socket, the only place that makes system calls on it.
+ * \brief A UDP socket, the only place that makes system calls on it.
  *
- * Never fragments: a packet that is larger than the MTU fails with EMSGSIZE.
+ * It is connected if there is one destination, so that the kernel looks for the way only
+ * once. Never fragments: a packet that is larger than the MTU fails with EMSGSIZE.
  */
 class udp_transport : public transport
 {
 public:
-    //! Looks up the host and opens the socket; throws parameter_error for an unknown host
-    //! or interface, std::runtime_error where the system refuses.
+    //! Looks up the hosts and opens the socket; throws parameter_error for an unknown
+    //! host or interface or for several IP versions, std::runtime_error where the system
+    //! refuses. There is at least one destination.
     udp_transport(boost::asio::io_context& io,
-                  const endpoint& to,
+                  const std::vector<endpoint>& to,
                   const socket_options& options);
 
-    //! The largest packet that the route takes, in bytes of UDP payload.
-    std::size_t max_packet_bytes() const;
+    //! The largest packet that the way to each destination takes, in bytes of UDP
+    //! payload.
+    std::size_t max_packet_bytes() const { return d_max_packet_bytes; }
 
     //! What was asked for but not granted, in words.
     const std::vector<std::string>& warnings() const { return d_warnings; }
@@ -67,19 +70,28 @@ public:
 private:
     using udp = boost::asio::ip::udp;
 
-    void configure(const socket_options& options);
-    void choose_interface(const std::string& interface);
+    void configure(udp::socket& socket, const socket_options& options);
+    void choose_interface(udp::socket& socket, const std::string& interface) const;
+    void connect(udp::socket& socket, std::size_t destination, const endpoint& written);
     void set_send_buffer(int bytes);
-    void set_option(int level, int name, int value, const std::string& what);
+    void refuse_datagrams();
+    void set_option(
+        udp::socket& socket, int level, int name, int value, const std::string& what);
+    void warn(const std::string& warning);
     void prepare(const message* messages, std::size_t n) noexcept;
+    send_result send_now(const message* messages, std::size_t n) noexcept;
     send_result send_prepared(std::size_t n, int flags) noexcept;
     bool read_report() noexcept;
     void async_wait(udp::socket::wait_type event, std::function<void()> handler);
-    bool ipv6() const { return d_remote.protocol() == udp::v6(); }
+    bool connected() const { return d_remotes.size() == 1; }
+    bool ipv6() const { return d_remotes.front().protocol() == udp::v6(); }
+    bool any_multicast() const;
+    bool any_unicast() const;
 
     const std::shared_ptr<handler_memory> d_wait_memory;
     udp::socket d_socket;
-    udp::endpoint d_remote;
+    std::vector<udp::endpoint> d_remotes; // at least one
+    std::size_t d_max_packet_bytes;
     std::vector<std::string> d_warnings;
 
     // ancillary data of a message: the size of its segments
@@ -90,6 +102,7 @@ private:
     std::array<segment_size, max_messages> d_segment_sizes{};
     zero_copy d_zero_copy;
     std::size_t d_icmp_errors = 0; // not taken yet
+    bool d_excused = false;        // a failure of the last send()
 };
 
 } // namespace spead

@@ -82,7 +82,7 @@ public:
                 const unread_socket* to = nullptr)
         : d_plan(how.plan()),
           d_way(to ? std::make_unique<gr::spead::udp_transport>(
-                         d_io, to->address(), gr::spead::socket_options())
+                         d_io, std::vector{ to->address() }, gr::spead::socket_options())
                    : nullptr),
           network(d_way.get()),
           ring(how.slots, d_plan.regular.packet_bytes()),

@@ -193,7 +193,7 @@ def parse(argv):
     options.add_argument(
         "--seconds",
         type=number(float, lambda value: value > WARM_UP, f"above {WARM_UP}"),
-        default=4,
+        default=12,
         help="before the stall; default: 4",
     )
     options.add_argument(

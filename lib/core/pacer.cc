@@ -50,6 +50,7 @@ void pacer::set_rate(double bytes_per_second, time_point now)
     d_tokens = std::min(d_tokens, d_burst);
     d_enough = d_packet;
     d_due.reset();
+    d_begun = false;
     d_lateness = 0;
     d_debt = 0;
 }
@@ -58,6 +59,7 @@ void pacer::resume(time_point now)
 {
     refill(now, false);
     d_due.reset();
+    d_begun = false;
 }
 
 double pacer::wanted(std::size_t waiting) const
@@ -71,13 +73,21 @@ double pacer::wanted_when_due(std::size_t waiting) const
     return std::min(wanted(waiting), std::max(d_burst / 2, d_packet));
 }
 
+// One send may not take all of a burst.
+double pacer::wanted_to_go_on(std::size_t waiting) const
+{
+    return std::min(wanted(waiting), std::max(d_burst / 4, d_packet));
+}
+
 std::size_t pacer::allowance(std::size_t waiting, time_point now)
 {
     if (unlimited())
         return static_cast<std::size_t>(-1);
     refill(now, true);
     const bool due = d_due && now >= *d_due;
-    const double least = due ? wanted_when_due(waiting) : wanted(waiting);
+    const double least = d_begun ? wanted_to_go_on(waiting)
+                         : due   ? wanted_when_due(waiting)
+                                 : wanted(waiting);
     return d_tokens >= least ? static_cast<std::size_t>(d_tokens) : 0;
 }
 
@@ -96,35 +106,41 @@ pacer::time_point pacer::next(std::size_t waiting, time_point now)
                                     time_until(wanted_when_due(waiting)));
     const std::chrono::duration<double> wait(std::min(seconds, longest));
     d_due = now + std::chrono::ceil<std::chrono::nanoseconds>(wait);
+    d_begun = false;
     return *d_due;
 }
 
 // The bucket fills until they have left: what leaves later than it might have must not
-// have the next burst at its heels. Where a burst takes no longer than a thread is late,
+// have the next burst at its heels. Where the bucket is larger than a burst was to be,
 // only the rate can be kept.
 void pacer::sent(std::size_t bytes, time_point now)
 {
     if (unlimited())
         return;
-    // from the time when it was to wake up to the end of the send
-    if (d_due) {
-        const std::chrono::duration<double> late = now - *d_due;
-        const double most = std::min(longest_lateness, d_burst / 2 / d_rate);
-        d_lateness += (std::clamp(late.count(), 0.0, most) - d_lateness) / 8;
-        d_due.reset();
-    }
-    const double late = usually_late * d_rate;
-    const bool strict = d_wanted_burst > late;
+    if (d_due)
+        learn_lateness(now - *d_due);
+    d_due.reset();
+    d_begun = true;
+    const bool strict = d_burst == d_wanted_burst;
     if (strict)
         refill(now, true);
     d_tokens -= static_cast<double>(bytes);
     // The more leaves at a time, the fewer wake-ups it costs. But one that is too slow
     // for that lets the bucket overflow each time: when much is owed some is left free,
     // so that it settles where it falls behind no further.
+    const double most = strict ? d_burst : d_burst / 2;
+    const double least = d_burst / 2 - (strict ? usually_late * d_rate : 0);
     const double much = std::max(d_debt - tolerable_debt * d_rate, 0.0);
-    const double least = strict ? std::min(d_burst - late, d_burst / 2) : d_burst / 2;
-    d_enough =
-        std::max({ (strict ? d_wanted_burst : d_burst / 2) - much, least, d_packet });
+    d_enough = std::max({ most - much, least, d_packet });
+}
+
+// From the time when the thread was to wake up to the end of the send.
+void pacer::learn_lateness(std::chrono::duration<double> late)
+{
+    if (late.count() > longest_lateness)
+        return;
+    const double most = d_burst / 2 / d_rate; // or it would send less and less
+    d_lateness += (std::clamp(late.count(), 0.0, most) - d_lateness) / 8;
 }
 
 void pacer::refill(time_point now, bool owe)

@@ -21,7 +21,8 @@ namespace spead {
  * A token bucket of \p burst_bytes that fills at the rate. What overflows it while
  * packets wait (the thread came late, the network stalled) is owed, and paid back at no
  * more than 1.05 times the rate. Where a thread may well be later than a burst takes, the
- * bucket is larger: the rate comes first. Has no clock of its own.
+ * bucket is larger, and two of it may leave in a row: the rate comes first. Has no clock
+ * of its own.
  */
 class pacer
 {
@@ -33,7 +34,7 @@ public:
     //! The packer may be late, too; a source that is slow is owed no more than this.
     static constexpr double max_idle_debt_seconds = 0.01;
 
-    //! A burst holds at least one packet, and as much more as comes in within 50 us.
+    //! A burst holds at least one packet and what comes in within 50 us.
     pacer(std::size_t burst_bytes, std::size_t packet_bytes);
 
     //! The bytes that may gather at a rate until they leave.
@@ -56,6 +57,8 @@ public:
 private:
     double wanted(std::size_t waiting) const;
     double wanted_when_due(std::size_t waiting) const;
+    double wanted_to_go_on(std::size_t waiting) const;
+    void learn_lateness(std::chrono::duration<double> late);
     double time_until(double tokens) const;
     void refill(time_point now, bool owe);
 
@@ -67,6 +70,7 @@ private:
     double d_debt = 0;
     double d_enough;                 // tokens to wait for
     std::optional<time_point> d_due; // what next() has said
+    bool d_begun = false;            // some of a burst has left since
     double d_lateness = 0;           // seconds after that when packets have usually left
     time_point d_last{};
 };

@@ -33,8 +33,8 @@ struct message {
 
 struct send_result {
     std::size_t sent; //!< how many messages are gone
-    //! errno of the first one; 0 if that is gone, or if what kept it lies elsewhere: then
-    //! it is to be sent again
+    //! errno of the first one; 0 if that is gone, or if what kept it seems to lie
+    //! elsewhere: then it is to be sent again
     int error;
 };
 

@@ -250,8 +250,13 @@ void udp_transport::refuse_datagrams()
 {
     sock_filter take_nothing = BPF_STMT(BPF_RET | BPF_K, 0);
     const sock_fprog program{ 1, &take_nothing };
-    setsockopt(
-        d_socket.native_handle(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+    if (setsockopt(d_socket.native_handle(),
+                   SOL_SOCKET,
+                   SO_ATTACH_FILTER,
+                   &program,
+                   sizeof program) != 0)
+        warn(std::string("a filter for what is sent to us could not be set: ") +
+             std::strerror(errno));
 }
 
 void udp_transport::set_option(

@@ -70,9 +70,9 @@ struct SPEAD_API sink_options {
     //! pace, in bytes of UDP payload per second; 0 sends as fast as samples arrive
     double rate = 0;
 
-    //! bytes sent back to back when paced, 1 to 1073741824; a single packet is never cut.
-    //! A burst that would take less than 50 us, which is how late a thread may be, is
-    //! longer: up to a packet and what the rate makes in 100 us
+    //! bytes sent back to back when paced, 1 to 1073741824. Where that is less than a
+    //! packet and what the rate makes in 50 us, which is how late a thread may be, bursts
+    //! are longer: up to two packets and what the rate makes in 100 us
     std::int64_t burst_size = 65536;
 
     //! what happens when samples arrive faster than they can be sent: "block" (the flow

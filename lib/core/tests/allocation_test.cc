@@ -177,6 +177,8 @@ BOOST_AUTO_TEST_CASE(an_engine_that_runs_does_not_allocate)
             const auto found = cost_of([&] { return run(s.total); });
             check_nothing_is_allocated(found);
             BOOST_CHECK_GE(stream.sent().packets_sent.get() - before, 1000u);
+            // who sends elsewhere wants to know about messages without a copy
+            BOOST_CHECK(stream.zero_copy() || receiver.is_here());
             stream.stop();
         }
     }

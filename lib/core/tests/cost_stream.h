@@ -26,12 +26,14 @@ class unread_socket
 public:
     gr::spead::endpoint address() const
     {
-        if (const char* elsewhere = std::getenv("SPEAD_COST_DESTINATION"))
-            return gr::spead::parse_endpoint(elsewhere);
-        return { "127.0.0.1", d_socket.local_endpoint().port() };
+        if (is_here())
+            return { "127.0.0.1", d_socket.local_endpoint().port() };
+        return gr::spead::parse_endpoint(elsewhere);
     }
+    bool is_here() const { return !elsewhere; }
 
 private:
+    const char* const elsewhere = std::getenv("SPEAD_COST_DESTINATION");
     boost::asio::io_context d_io;
     boost::asio::ip::udp::socket d_socket{
         d_io, { boost::asio::ip::address_v4::loopback(), 0 }

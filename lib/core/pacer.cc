@@ -19,8 +19,8 @@ namespace {
 constexpr double usually_late = 50e-6;
 // Seconds; a thread that is later than that was interrupted, and that is no habit.
 constexpr double longest_lateness = 200e-6;
-// Seconds of the rate; what is owed after most interruptions.
-constexpr double tolerable_debt = 1e-3;
+// Seconds of the rate; more than an interruption costs as a rule.
+constexpr double tolerable_debt = 5e-3;
 // Bytes; a rate of nearly everything must not overflow.
 constexpr double longest_burst = 1 << 30;
 

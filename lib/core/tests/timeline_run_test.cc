@@ -1,0 +1,84 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "placed_stream.h"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace gr::spead;
+
+BOOST_AUTO_TEST_SUITE(runs_of_samples)
+
+BOOST_AUTO_TEST_CASE(a_new_run_starts_behind_the_unfinished_heap)
+{
+    placed_stream s(plan(gap_policy::zero_fill));
+    s.tag(0);
+    s.send(6);
+    s.restart();
+    s.tag(9); // as if it had gone on, but for a pause
+    s.send(7);
+    check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 120, { 12, 13, 14, 15 } } });
+    check_counters(s, 0, 0, 0, 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_new_run_emits_no_timestamp_again)
+{
+    for (const auto on_gap : gap_policies)
+        for (const auto on_start : start_policies) {
+            placed_stream s(plan(on_gap, on_start));
+            s.tag(0);
+            s.send(6);
+            s.restart();
+            s.tag(1);
+            s.send(11);
+            check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 80, { 8, 9, 10, 11 } } });
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_new_run_without_a_tag_counts_on_from_the_next_heap)
+{
+    placed_stream s(plan(gap_policy::realign));
+    s.tag(4);
+    s.send(6);
+    s.restart();
+    s.send(5);
+    BOOST_REQUIRE_EQUAL(s.heaps.size(), 2u);
+    BOOST_CHECK_EQUAL(s.heaps[1].timestamp, 120u);
+    BOOST_CHECK(s.line.take_notices().no_tag);
+}
+
+BOOST_AUTO_TEST_CASE(a_tag_knows_what_was_counted_in_all_runs_before)
+{
+    auto p = plan(gap_policy::realign);
+    p.timestamp_start = 7;
+    placed_stream s(p);
+    s.send(2); // of the heap 7
+    s.restart();
+    s.send(1); // of the heap 47, up to tick 87
+    s.tag(3);
+    s.send(13);
+    BOOST_REQUIRE_EQUAL(s.heaps.size(), 1u);
+    BOOST_CHECK_EQUAL(s.heaps[0], (placed_heap{ 120, { 12, 13, 14, 15 } }));
+}
+
+BOOST_AUTO_TEST_CASE(counted_samples_are_no_limit_twice)
+{
+    auto p = plan(gap_policy::realign);
+    p.timestamp_start = 7;
+    placed_stream s(p);
+    s.send(4);
+    for (const std::int64_t place : { 8, 12 }) {
+        s.tag(place);
+        s.send(4);
+        s.restart();
+    }
+    check_heaps(
+        s,
+        { { 7, { 0, 1, 2, 3 } }, { 80, { 8, 9, 10, 11 } }, { 120, { 12, 13, 14, 15 } } });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

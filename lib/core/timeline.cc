@@ -1,0 +1,206 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "parameter_error.h"
+#include "timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gr {
+namespace spead {
+
+namespace {
+
+// Seconds; a source that was away for longer has been switched off or set anew.
+constexpr double longest_fill = 10;
+// Samples. Half a sample would do, if times half-way between two samples were not rounded
+// now to the one, now to the other.
+constexpr double expected_within = 0.6;
+// Samples; more than doubles are wrong: sample_rate or sync_time are not the source's.
+constexpr double noticeable_residual = 0.1;
+// Samples from tick 0; there are years left to count on from there.
+constexpr std::int64_t furthest = std::int64_t{ 7 } << 60;
+
+// of any two numbers: their difference may have 64 bits
+std::uint64_t distance(std::int64_t from, std::int64_t to)
+{
+    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+}
+
+double samples_in(double seconds, const timeline_plan& plan)
+{
+    return seconds * static_cast<double>(plan.sample_rate.numerator) /
+           static_cast<double>(plan.sample_rate.denominator) *
+           static_cast<double>(plan.heap_samples) /
+           static_cast<double>(plan.timestamp_step);
+}
+
+} // namespace
+
+timeline::timeline(const timeline_plan& plan, timeline_counters& counters)
+    : d_heap(plan.heap_samples),
+      d_step(plan.timestamp_step),
+      d_on_gap(plan.on_gap),
+      d_on_start(plan.on_start),
+      d_longest_fill(samples_in(longest_fill, plan)),
+      d_counters(counters),
+      d_origin(plan.timestamp_start)
+{
+    if (d_step < 1)
+        throw parameter_error("timestamp_step",
+                              std::to_string(d_step),
+                              "1 or more ticks where tags tell the time");
+}
+
+void timeline::start_run()
+{
+    d_tagged = false;
+    d_drop = 0;
+    d_next = heap_after(d_next);
+}
+
+void timeline::advance(std::uint64_t samples)
+{
+    if (!d_tagged && samples)
+        raise(&notices::no_tag);
+    const auto dropped = std::min(samples, d_drop);
+    d_drop -= dropped;
+    d_next += static_cast<std::int64_t>(samples - dropped);
+    d_expected += static_cast<std::int64_t>(samples);
+}
+
+correction timeline::tag(std::int64_t tick, double residual)
+{
+    const auto place = place_of(tick, residual);
+    if (!place) {
+        raise(&notices::out_of_range);
+        return {};
+    }
+    const bool expected = d_tagged && is_expected(*place);
+    const std::int64_t at = expected ? d_expected : place->nearest;
+    d_residual = place->residual + static_cast<double>(place->nearest - at);
+    if (std::abs(d_residual) > noticeable_residual)
+        raise(&notices::residual);
+    if (at < 0)
+        raise(&notices::before_sync);
+
+    if (expected)
+        return {};
+    return d_tagged ? close_gap(at) : start(at);
+}
+
+// None if it is too far away.
+std::optional<timeline::tagged_place> timeline::place_of(std::int64_t tick,
+                                                         double residual) const
+{
+    const std::int64_t heap = tick / d_step;
+    const std::int64_t most = furthest / d_heap;
+    if (heap < -most || heap > most)
+        return std::nullopt;
+    // within a heap, doubles are good enough
+    const double samples = (static_cast<double>(tick % d_step) + residual) *
+                           static_cast<double>(d_heap) / static_cast<double>(d_step);
+    const double nearest = std::round(samples);
+    return tagged_place{ heap * d_heap + static_cast<std::int64_t>(nearest),
+                         samples - nearest };
+}
+
+bool timeline::is_expected(const tagged_place& place) const
+{
+    // wraps where they are so far apart, but never to what is near
+    const auto off = static_cast<std::int64_t>(distance(d_expected, place.nearest));
+    return std::abs(static_cast<double>(off) + place.residual) <= expected_within;
+}
+
+correction timeline::start(std::int64_t place)
+{
+    if (d_origin && d_next) // heaps counted from there are not to come again
+        d_next = heap_after(d_next) + (d_origin + d_step - 1) / d_step * d_heap;
+    d_origin = 0;
+    d_expected = place;
+    const auto first = begin_at(place);
+    d_tagged = true;
+    return first;
+}
+
+correction timeline::close_gap(std::int64_t place)
+{
+    if (place > d_expected) {
+        d_counters.gaps.add(1);
+        d_counters.samples_missing.add(distance(d_expected, place));
+    } else {
+        d_counters.steps_back.add(1);
+    }
+    d_expected = place;
+    if (d_on_gap == gap_policy::ignore)
+        return {};
+
+    if (place <= d_next) {
+        d_drop = distance(place, d_next);
+        return {};
+    }
+    const auto missing = distance(d_next, place);
+    if (d_on_gap == gap_policy::zero_fill &&
+        static_cast<double>(missing) <= d_longest_fill) {
+        d_next = place;
+        d_drop = 0;
+        return { std::nullopt, zeros(missing) };
+    }
+    return begin_at(place);
+}
+
+// Begins a heap with the sample of that place, or the next one that can be begun.
+correction timeline::begin_at(std::int64_t place)
+{
+    const std::int64_t free = heap_after(d_next); // those before have been begun
+    const std::int64_t begin = std::max(
+        free,
+        d_on_start == start_policy::zero_fill ? heap_before(place) : heap_after(place));
+
+    correction result;
+    // a heap that comes next anyway may have been begun by its descriptors
+    if (begin != d_next || !d_tagged)
+        result.next_heap = static_cast<std::uint64_t>(begin / d_heap) *
+                           static_cast<std::uint64_t>(d_step);
+    if (begin < place)
+        result.zeros = zeros(distance(begin, place));
+    d_next = std::max(begin, place);
+    d_drop = distance(place, d_next);
+    return result;
+}
+
+std::uint64_t timeline::zeros(std::uint64_t count)
+{
+    d_counters.samples_zero_filled.add(count);
+    return count;
+}
+
+// The first place of the heap that a place is in. Before place 0, where no heap begins,
+// it is rounded towards it.
+std::int64_t timeline::heap_before(std::int64_t place) const
+{
+    return place / d_heap * d_heap;
+}
+
+// The first place of the first heap that begins there or later.
+std::int64_t timeline::heap_after(std::int64_t place) const
+{
+    return heap_before(place + d_heap - 1);
+}
+
+notices timeline::take_notices() { return std::exchange(d_untold, {}); }
+
+void timeline::raise(bool notices::*notice)
+{
+    if (!(d_raised.*notice))
+        d_raised.*notice = d_untold.*notice = true;
+}
+
+} // namespace spead
+} // namespace gr

@@ -21,6 +21,10 @@ constexpr double usually_late = 50e-6;
 constexpr double longest_lateness = 200e-6;
 // Seconds of the rate; more than an interruption costs as a rule.
 constexpr double tolerable_debt = 5e-3;
+// Parts of the bucket: for a thread that is less late than expected it is better to send
+// a little less than to wait once more; and one send may not take all of a burst.
+constexpr double worth_sending = 0.5;
+constexpr double worth_going_on = 0.25;
 // Bytes; a rate of nearly everything must not overflow.
 constexpr double longest_burst = 1 << 30;
 
@@ -67,16 +71,10 @@ double pacer::wanted(std::size_t waiting) const
     return std::min(d_enough, std::max(static_cast<double>(waiting), 1.0));
 }
 
-// Less late than expected: to send a little less is better than one more wait.
-double pacer::wanted_when_due(std::size_t waiting) const
+// The same, or a part of the bucket, if that is less.
+double pacer::wanted_or(double part, std::size_t waiting) const
 {
-    return std::min(wanted(waiting), std::max(d_burst / 2, d_packet));
-}
-
-// One send may not take all of a burst.
-double pacer::wanted_to_go_on(std::size_t waiting) const
-{
-    return std::min(wanted(waiting), std::max(d_burst / 4, d_packet));
+    return std::min(wanted(waiting), std::max(part * d_burst, d_packet));
 }
 
 std::size_t pacer::allowance(std::size_t waiting, time_point now)
@@ -85,8 +83,8 @@ std::size_t pacer::allowance(std::size_t waiting, time_point now)
         return static_cast<std::size_t>(-1);
     refill(now, true);
     const bool due = d_due && now >= *d_due;
-    const double least = d_begun ? wanted_to_go_on(waiting)
-                         : due   ? wanted_when_due(waiting)
+    const double least = d_begun ? wanted_or(worth_going_on, waiting)
+                         : due   ? wanted_or(worth_sending, waiting)
                                  : wanted(waiting);
     return d_tokens >= least ? static_cast<std::size_t>(d_tokens) : 0;
 }
@@ -103,7 +101,7 @@ pacer::time_point pacer::next(std::size_t waiting, time_point now)
     constexpr double longest =
         3600; // seconds; a rate of nearly nothing must not overflow
     const double seconds = std::max(time_until(wanted(waiting)) - d_lateness,
-                                    time_until(wanted_when_due(waiting)));
+                                    time_until(wanted_or(worth_sending, waiting)));
     const std::chrono::duration<double> wait(std::min(seconds, longest));
     d_due = now + std::chrono::ceil<std::chrono::nanoseconds>(wait);
     d_begun = false;

@@ -56,8 +56,7 @@ public:
 
 private:
     double wanted(std::size_t waiting) const;
-    double wanted_when_due(std::size_t waiting) const;
-    double wanted_to_go_on(std::size_t waiting) const;
+    double wanted_or(double part, std::size_t waiting) const;
     void learn_lateness(std::chrono::duration<double> late);
     double time_until(double tokens) const;
     void refill(time_point now, bool owe);

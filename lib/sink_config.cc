@@ -122,7 +122,7 @@ double checked_rate(double rate)
 engine_options checked(const std::string& destinations, const sink_options& options)
 {
     engine_options checked;
-    checked.to = parse_endpoint(destinations);
+    checked.destinations = { { parse_endpoint(destinations) } };
     checked.heap_samples =
         counted("heap_samples", options.heap_samples, 1, std::int64_t{ 1 } << 32);
     checked.max_packet_bytes =
@@ -138,9 +138,11 @@ engine_options checked(const std::string& destinations, const sink_options& opti
     checked.heap_id_start = counted("heap_id_start", options.heap_id_start, 0, largest);
     checked.heap_id_step = counted("heap_id_step", options.heap_id_step, 1, largest);
     checked.items = checked_items(options.items, checked.flavour);
-    checked.descriptors = one_of<bool>("descriptors",
-                                       options.descriptors,
-                                       { { "first_heap", true }, { "none", false } });
+    checked.descriptors = one_of<descriptor_policy>(
+        "descriptors",
+        options.descriptors,
+        { { "first_heap", descriptor_policy::first_heap },
+          { "none", descriptor_policy::none } });
     checked.pad_packets = options.pad_packets;
     checked.timestamp_start =
         counted("timestamp_start", options.timestamp_start, 0, largest);

@@ -149,7 +149,7 @@ double measure_engine(const options& chosen)
     std::mutex mutex;
     std::condition_variable space;
     gr::spead::engine_options engine_options;
-    engine_options.to = gr::spead::parse_endpoint(chosen.to);
+    engine_options.destinations = { { gr::spead::parse_endpoint(chosen.to) } };
     engine_options.items = { gr::spead::timestamp(), gr::spead::samples() };
     engine_options.heap_samples = chosen.heap_samples;
     engine_options.timestamp_step = chosen.heap_samples;

@@ -50,7 +50,7 @@ engine::engine(const engine_options& options,
                                                              : default_paced_bytes)),
       d_on_space(std::move(space)),
       d_io(1),
-      d_transport(d_io, { options.to }, options.socket)
+      d_transport(d_io, options.destinations.at(0), options.socket)
 {
     auto plan = make_plan(options);
     d_ring = std::make_unique<packet_ring>(ring_slots(options, plan),
@@ -82,7 +82,7 @@ engine::~engine() { stop(); }
 std::size_t engine::packet_limit(const engine_options& options) const
 {
     const std::size_t possible = d_transport.max_packet_bytes();
-    const auto data = data_contents(options.items, options.flavour, options.descriptors);
+    const auto data = data_contents(options.items, options.flavour, options.descriptors == descriptor_policy::first_heap);
     const auto stop = stop_contents(options.flavour);
     const std::size_t smallest =
         std::max(data.header_bytes() + 8,
@@ -111,7 +111,7 @@ stream_plan engine::make_plan(const engine_options& options) const
                                      pad);
 
     std::optional<heap_layout> first;
-    if (options.descriptors) {
+    if (options.descriptors == descriptor_policy::first_heap) {
         auto contents = data_contents(options.items, options.flavour, true);
         // packets of the same size as all others fit the ring best
         const std::size_t packet = regular.packet_bytes();

@@ -8,7 +8,9 @@
 #ifndef INCLUDED_SPEAD_CORE_ENGINE_H
 #define INCLUDED_SPEAD_CORE_ENGINE_H
 
+#include "endpoint.h"
 #include "heap_packer.h"
+#include "sample_converter.h"
 #include "sender.h"
 #include "udp_transport.h"
 
@@ -20,15 +22,23 @@
 namespace gr {
 namespace spead {
 
+enum class descriptor_policy { none, first_heap, separate };
+
 //! Checked options; what depends on the path is checked by the engine.
 struct engine_options {
-    endpoint to;
+    //! one list for each input, or one for all
+    std::vector<std::vector<endpoint>> destinations;
     socket_options socket;
+    std::size_t inputs = 1;
+    sample_type type = sample_type::int8;
+    byte_order order = byte_order::big;
+    float scale = 1;
     std::vector<item> items;
     wire::flavour flavour{ 40 };
     std::uint64_t heap_samples = 8192;
     std::size_t max_packet_bytes = 1472; //!< 0 = from the path MTU
-    bool descriptors = true;
+    descriptor_policy descriptors = descriptor_policy::first_heap;
+    double descriptor_interval = 0; //!< seconds, 0 = once
     bool pad_packets = true;
     std::uint64_t heap_id_start = 1;
     std::uint64_t heap_id_step = 1;

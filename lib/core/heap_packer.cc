@@ -194,7 +194,7 @@ bool heap_packer::claim_slots(std::size_t packet_bytes)
     if (!slots_are_free(skipped + wanted))
         return false;
     if (wraps) {
-        d_ring.info(d_next.slot) = { 0, packet_info::wrap, 0 };
+        d_ring.info(d_next.slot) = { 0, packet_info::wrap, 0, 0 };
         d_laid_out[d_next.slot] = nullptr;
         d_ring.advance(d_next, skipped);
     }
@@ -226,7 +226,8 @@ bool heap_packer::open_packet()
         const bool last = &header == &d_layout->last();
         lay_header(header,
                    { static_cast<std::uint32_t>(header.packet_bytes()),
-                     last ? packet_info::heap_end : 0u,
+                     last ? packet_info::heap_end : packet_info::flag{},
+                     0,
                      last ? d_layout->sample_bytes() : 0 });
         if (d_slots_taken == 1)
             d_laid_out[d_next.slot] = &header;

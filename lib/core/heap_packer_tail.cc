@@ -115,7 +115,7 @@ void heap_packer::drop_tail()
     if (heap_is_on_its_way()) {
         // the sender counts, since it may have sent a part of the heap already
         d_loose.push_back(
-            { { {}, 0 }, {}, { 0, packet_info::abandoned, *d_tail_samples } });
+            { { {}, 0 }, {}, { 0, packet_info::abandoned, 0, *d_tail_samples } });
     } else {
         count_tail_as_dropped();
     }
@@ -173,6 +173,7 @@ void heap_packer::append_stop()
                         layout.contents().prefix,
                         { static_cast<std::uint32_t>(header.packet_bytes()),
                           packet_info::heap_end,
+                          0,
                           0 } });
 }
 
@@ -188,7 +189,8 @@ void heap_packer::append(packet_template header,
     if (contents.timestamp)
         header.words[heap_layout::items_word + *contents.timestamp] = d_timestamp_item;
     const packet_info info{ static_cast<std::uint32_t>(header.packet_bytes()),
-                            heap_end ? packet_info::heap_end : 0u,
+                            heap_end ? packet_info::heap_end : packet_info::flag{},
+                            0,
                             heap_end ? *d_tail_samples : 0 };
     d_loose.push_back({ std::move(header), payload, info });
 }

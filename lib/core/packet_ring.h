@@ -47,14 +47,18 @@ private:
 
 //! What the sender must know about the packet in a slot.
 struct packet_info {
-    enum flag : std::uint32_t {
+    enum flag : std::uint16_t {
         heap_end = 1,  //!< the heap is complete with this packet
         abandoned = 2, //!< no packet: the heap ends here without being complete
-        wrap = 4       //!< no packet: go on with the first slot
+        wrap = 4,      //!< no packet: go on with the first slot
+        // set by the sender, and gone when the slot is given back
+        sent = 8,
+        lost = 16
     };
     std::uint32_t bytes;
-    std::uint32_t flags;
-    std::uint64_t heap_samples; //!< with heap_end: of the whole heap
+    std::uint16_t flags;
+    std::uint16_t destination;  //!< its number in the list of destinations
+    std::uint64_t heap_samples; //!< with heap_end: that came in and are in this heap
 };
 
 //! A place in the ring, and how many slots have been passed on the way.

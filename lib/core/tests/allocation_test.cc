@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(an_engine_that_runs_does_not_allocate)
         BOOST_TEST_CONTEXT(s)
         {
             engine_options o;
-            o.to = receiver.address();
+            o.destinations = { { receiver.address() } };
             o.items = default_items();
             o.heap_samples = o.timestamp_step = s.heap_samples;
             o.max_packet_bytes = s.packet_bytes;

@@ -56,13 +56,16 @@ void one_real_stream(unsigned seed)
     listener receiver(seed);
     engine_options o;
     // now and then nobody listens
-    o.to = { "127.0.0.1",
-             random() % 4 ? receiver.port() : static_cast<std::uint16_t>(9) };
+    o.destinations = {
+        { { "127.0.0.1",
+            random() % 4 ? receiver.port() : static_cast<std::uint16_t>(9) } }
+    };
     o.items = default_items();
     o.heap_samples = o.timestamp_step =
         pick(random, std::vector<std::uint64_t>{ 1, 100, 8192, 100000, 1 << 20 });
     o.max_packet_bytes = pick(random, std::vector<std::size_t>{ 0, 200, 1472, 9000 });
-    o.descriptors = random() % 2;
+    o.descriptors =
+        random() % 2 ? descriptor_policy::first_heap : descriptor_policy::none;
     o.when_full =
         pick(random, std::vector<full_policy>{ full_policy::block, full_policy::drop });
     o.tail = pick(random,
@@ -126,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_paced_queue_has_room_for_what_may_leave_at_a_time)
     const auto samples = noise(4 << 20);
     for (const double rate : { 1e6, 4e8, 1e10 }) {
         engine_options o;
-        o.to = { "127.0.0.1", receiver.port() };
+        o.destinations = { { { "127.0.0.1", receiver.port() } } };
         o.items = default_items();
         o.stop_timeout = 0;
         o.sending.rate = rate;
@@ -149,7 +152,7 @@ BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
         for (const std::size_t buffer :
              { std::size_t{ 1000000 }, std::size_t{ 3 << 20 } }) {
             engine_options o;
-            o.to = { "127.0.0.1", receiver.port() };
+            o.destinations = { { { "127.0.0.1", receiver.port() } } };
             o.items = default_items();
             o.heap_samples = o.timestamp_step = heap;
             o.buffer_bytes = buffer;

@@ -21,7 +21,7 @@ int main(int argc, char** argv)
         return EXIT_FAILURE;
     const unread_socket receiver;
     engine_options o;
-    o.to = receiver.address();
+    o.destinations = { { receiver.address() } };
     o.items = default_items();
     o.heap_samples = o.timestamp_step = std::strtoull(argv[1], nullptr, 10);
     o.max_packet_bytes = std::strtoull(argv[2], nullptr, 10);

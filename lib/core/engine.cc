@@ -59,7 +59,7 @@ engine::engine(const engine_options& options,
         std::move(plan), *d_ring, d_packed, [this] { d_sender->wake(); });
     d_sender = std::make_unique<sender>(
         d_io,
-        *d_ring,
+        std::vector<packet_ring*>{ d_ring.get() },
         d_transport,
         d_sent,
         options.sending,
@@ -82,7 +82,9 @@ engine::~engine() { stop(); }
 std::size_t engine::packet_limit(const engine_options& options) const
 {
     const std::size_t possible = d_transport.max_packet_bytes();
-    const auto data = data_contents(options.items, options.flavour, options.descriptors == descriptor_policy::first_heap);
+    const auto data = data_contents(options.items,
+                                    options.flavour,
+                                    options.descriptors == descriptor_policy::first_heap);
     const auto stop = stop_contents(options.flavour);
     const std::size_t smallest =
         std::max(data.header_bytes() + 8,

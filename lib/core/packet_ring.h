@@ -84,6 +84,7 @@ public:
     std::size_t slot_bytes() const { return d_slot_bytes; }
     std::byte* data(std::size_t slot) { return d_arena.get() + slot * d_slot_bytes; }
     packet_info& info(std::size_t slot) { return d_info[slot]; }
+    const packet_info& info(std::size_t slot) const { return d_info[slot]; }
 
     //! How many slots a packet takes.
     std::size_t slots_for(std::size_t packet_bytes) const

@@ -65,9 +65,9 @@ struct counting_network : gr::spead::transport {
         way->async_wait_writable(std::move(handler));
     }
     std::size_t take_reports() noexcept override { return way ? way->take_reports() : 0; }
-    std::uint64_t held_from() const noexcept override
+    std::uint64_t held_from(std::size_t lane) const noexcept override
     {
-        return way ? way->held_from() : nothing;
+        return way ? way->held_from(lane) : nothing;
     }
     void async_wait_reports(std::function<void()> handler) override
     {
@@ -97,7 +97,7 @@ public:
                    }),
           d_sender(
               d_io,
-              ring,
+              std::vector<gr::spead::packet_ring*>{ &ring },
               network,
               d_sent,
               options,

@@ -45,7 +45,7 @@ struct held_stream {
         network.holds = true;
         out.emplace(
             io,
-            ring,
+            std::vector<gr::spead::packet_ring*>{ &ring },
             network,
             sent,
             options,

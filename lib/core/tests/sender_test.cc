@@ -38,7 +38,7 @@ struct fixture {
     {
         out.emplace(
             io,
-            ring,
+            std::vector<packet_ring*>{ &ring },
             network,
             sent,
             options,

@@ -118,7 +118,13 @@ void one_chaotic_stream(unsigned seed)
     chaotic_transport network(
         io, seed, pick(random, std::vector<double>{ 0, 0.05, 0.3 }));
     sender out(
-        io, ring, network, sent, options, [&] { space.notify(); }, [](auto&) {});
+        io,
+        std::vector<packet_ring*>{ &ring },
+        network,
+        sent,
+        options,
+        [&] { space.notify(); },
+        [](auto&) {});
     heap_packer packer(plan, ring, packed, [&] { out.wake(); });
     balance_watch watch(packed, sent);
 

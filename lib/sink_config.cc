@@ -138,11 +138,11 @@ engine_options checked(const std::string& destinations, const sink_options& opti
     checked.heap_id_start = counted("heap_id_start", options.heap_id_start, 0, largest);
     checked.heap_id_step = counted("heap_id_step", options.heap_id_step, 1, largest);
     checked.items = checked_items(options.items, checked.flavour);
-    checked.descriptors = one_of<descriptor_policy>(
-        "descriptors",
-        options.descriptors,
-        { { "first_heap", descriptor_policy::first_heap },
-          { "none", descriptor_policy::none } });
+    checked.descriptors =
+        one_of<descriptor_policy>("descriptors",
+                                  options.descriptors,
+                                  { { "first_heap", descriptor_policy::first_heap },
+                                    { "none", descriptor_policy::none } });
     checked.pad_packets = options.pad_packets;
     checked.timestamp_start =
         counted("timestamp_start", options.timestamp_start, 0, largest);

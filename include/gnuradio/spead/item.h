@@ -85,7 +85,10 @@ inline item immediate(std::int64_t id,
                       std::vector<std::int64_t> values,
                       std::string description = "")
 {
-    return { item::content::immediate, id, std::move(name), std::move(description),
+    return { item::content::immediate,
+             id,
+             std::move(name),
+             std::move(description),
              std::move(values) };
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace gr {
 namespace spead {
@@ -82,7 +83,9 @@ engine::~engine() { stop(); }
 std::size_t engine::packet_limit(const engine_options& options) const
 {
     const std::size_t possible = d_transport.max_packet_bytes();
-    const auto data = data_contents(options.items, options.flavour, options.descriptors == descriptor_policy::first_heap);
+    const auto data = data_contents(options.items,
+                                    options.flavour,
+                                    options.descriptors == descriptor_policy::first_heap);
     const auto stop = stop_contents(options.flavour);
     const std::size_t smallest =
         std::max(data.header_bytes() + 8,
@@ -105,33 +108,50 @@ stream_plan engine::make_plan(const engine_options& options) const
 {
     const std::size_t limit = packet_limit(options);
     const bool pad = options.pad_packets;
-    auto regular = heap_layout::even(data_contents(options.items, options.flavour, false),
-                                     options.heap_samples,
-                                     limit,
-                                     pad);
+    const sample_converter converter(options.type, options.order, options.scale);
+    const sample_format samples{ options.type, options.order, options.heap_samples };
+    const std::uint64_t bytes = options.heap_samples * converter.output_bytes();
+    stream_plan plan{ heap_layout::even(
+        data_contents(options.items, options.flavour, false, samples),
+        bytes,
+        limit,
+        pad) };
 
-    std::optional<heap_layout> first;
     if (options.descriptors == descriptor_policy::first_heap) {
-        auto contents = data_contents(options.items, options.flavour, true);
+        auto contents = data_contents(options.items, options.flavour, true, samples);
         // packets of the same size as all others fit the ring best
-        const std::size_t packet = regular.packet_bytes();
+        const std::size_t packet = plan.regular.packet_bytes();
         const std::size_t header = contents.header_bytes();
-        if (regular.packets() > 1 && packet >= header + 16)
-            first.emplace(std::move(contents),
-                          options.heap_samples,
-                          (packet - header) / 8 * 8,
-                          pad);
+        if (plan.regular.packets() > 1 && packet >= header + 16)
+            plan.first.emplace(
+                std::move(contents), bytes, (packet - header) / 8 * 8, pad);
         else
-            first =
-                heap_layout::even(std::move(contents), options.heap_samples, limit, pad);
+            plan.first = heap_layout::even(std::move(contents), bytes, limit, pad);
     }
-    std::optional<heap_layout> stop;
+    if (options.descriptors == descriptor_policy::separate ||
+        options.descriptor_interval > 0)
+        plan.descriptors = heap_layout::even(
+            descriptor_contents(options.items, options.flavour, samples),
+            0,
+            limit,
+            false);
     if (options.send_stop)
-        stop = heap_layout::even(stop_contents(options.flavour), 0, limit, pad);
+        plan.stop = heap_layout::even(stop_contents(options.flavour), 0, limit, pad);
 
-    return { std::move(regular),     std::move(first),     std::move(stop),
-             options.heap_id_start,  options.heap_id_step, options.timestamp_start,
-             options.timestamp_step, options.when_full,    options.tail };
+    plan.converter = converter;
+    plan.heap_id_start = options.heap_id_start;
+    plan.heap_id_step = options.heap_id_step;
+    plan.timestamp_start = options.timestamp_start;
+    plan.timestamp_step = options.timestamp_step;
+    plan.when_full = options.when_full;
+    plan.tail = options.tail;
+    plan.destinations = static_cast<std::uint32_t>(options.destinations.at(0).size());
+    plan.descriptor_interval = options.descriptor_interval;
+    plan.descriptor_destinations.resize(plan.destinations);
+    std::iota(
+        plan.descriptor_destinations.begin(), plan.descriptor_destinations.end(), 0);
+    plan.stop_destinations = plan.descriptor_destinations;
+    return plan;
 }
 
 std::size_t engine::ring_slots(const engine_options& options,
@@ -193,10 +213,10 @@ void engine::limit_queue()
 void engine::warn_of_slow_tails(const engine_options& options,
                                 const trouble_log::output& log) const
 {
+    const sample_converter converter(options.type, options.order, options.scale);
+    const std::uint64_t bytes = options.heap_samples * converter.output_bytes();
     const double seconds =
-        options.sending.rate > 0
-            ? static_cast<double>(options.heap_samples) / options.sending.rate
-            : 0;
+        options.sending.rate > 0 ? static_cast<double>(bytes) / options.sending.rate : 0;
     if (options.tail != tail_policy::drop && seconds > options.stop_timeout)
         log("an unfinished heap at the end of the stream may take " +
             std::to_string(seconds) + " s at this rate, and is dropped after a " +
@@ -213,7 +233,7 @@ void engine::start()
 
 std::size_t engine::write(const std::int8_t* samples, std::size_t n)
 {
-    return d_packer->write(samples, n);
+    return d_packer->write(reinterpret_cast<const std::byte*>(samples), n);
 }
 
 bool engine::space_since(std::uint64_t mark) const

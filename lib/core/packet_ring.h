@@ -53,7 +53,8 @@ struct packet_info {
         wrap = 4,      //!< no packet: go on with the first slot
         // set by the sender, and gone when the slot is given back
         sent = 8,
-        lost = 16
+        lost = 16,
+        data = 32 //!< with heap_end or abandoned: a heap of samples, or of zeros for them
     };
     std::uint32_t bytes;
     std::uint16_t flags;

@@ -99,7 +99,7 @@ void sender::settle(ring_cursor end, bool sent)
             d_heap_damaged = true;
         if (info.flags & (packet_info::heap_end | packet_info::abandoned)) {
             const bool whole = !d_heap_damaged && !(info.flags & packet_info::abandoned);
-            const bool data = info.heap_samples != 0;
+            const bool data = info.flags & packet_info::data;
             (whole ? d_counters.samples_sent : d_counters.samples_dropped)
                 .add(info.heap_samples);
             (whole ? d_counters.heaps_sent : d_counters.heaps_dropped).add(data);

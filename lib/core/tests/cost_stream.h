@@ -123,7 +123,7 @@ public:
     }
     std::size_t write(const std::int8_t* samples, std::size_t n)
     {
-        const auto taken = d_packer.write(samples, n);
+        const auto taken = d_packer.write(raw(samples), n);
         writes.add(1);
         refusals.add(!taken);
         return taken;

@@ -62,6 +62,24 @@ BOOST_AUTO_TEST_CASE(with_drop_descriptors_without_room_cost_heaps_and_no_time)
     BOOST_CHECK(stream.is_balanced());
 }
 
+BOOST_AUTO_TEST_CASE(with_drop_no_heap_overtakes_its_descriptors)
+{
+    auto p = separate(8);
+    p.when_full = full_policy::drop;
+    p.slots = heap_packer::min_slots(p.plan());
+    const auto plan = p.plan();
+    const auto packet = plan.descriptors->packet_bytes();
+    for (std::size_t limit = 1; limit < p.slots; ++limit) {
+        packed_stream stream(p);
+        stream.ring.set_limit(limit); // enough for a heap before it is for descriptors
+        stream.write_all(noise(8));
+        stream.send();
+        const auto sent = reassemble(stream.datagrams);
+        BOOST_CHECK_EQUAL(sent.empty(), limit < stream.ring.slots_for(packet));
+        BOOST_CHECK(sent.empty() || sent[0].is_descriptors());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_stop_cuts_a_round_short_but_no_heap)
 {
     for (std::size_t limit = 1; limit < 40; ++limit) {

@@ -95,6 +95,7 @@ BOOST_AUTO_TEST_CASE(a_heap_that_is_left_out_can_be_left)
     stream.write_all(noise(1000));
     stream.end();
     BOOST_CHECK_EQUAL(data_heaps(stream).back().immediate(0x1600), 123u);
+    BOOST_CHECK_EQUAL(data_heaps(stream).back().payload.size(), 1000u);
     BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), 1u);
     BOOST_CHECK(stream.is_balanced());
 }
@@ -160,6 +161,31 @@ BOOST_AUTO_TEST_CASE(with_drop_a_mark_without_room_costs_a_heap_and_no_time)
     BOOST_CHECK_EQUAL(stream.abandoned, large / 2);
     BOOST_CHECK_EQUAL(data_heaps(stream).back().immediate(0x1600), 50000 + 2 * large);
     BOOST_CHECK(stream.is_balanced());
+}
+
+BOOST_AUTO_TEST_CASE(a_heap_that_is_left_in_its_descriptors_leaves_nothing_behind)
+{
+    auto p = heaps_of(large, small_ring);
+    p.descriptors = true;
+    p.items = { timestamp(), immediate(0x3101, "id", { 7 }, "d"), samples() };
+    packed_stream stream(p);
+    stream.ring.set_limit(1);
+    const auto in = noise(large);
+    BOOST_REQUIRE_EQUAL(stream.packer.write(raw(in.data()), 1), 0u);
+    stream.packer.leave_heap(123);
+    stream.send();
+    stream.packer.write(raw(in.data()), 0); // begins no heap
+    stream.packer.set_item(1, 8);
+    stream.ring.set_limit(small_ring);
+    stream.write_all(in);
+    stream.end();
+    const auto heaps = data_heaps(stream);
+    BOOST_REQUIRE_EQUAL(heaps.size(), 1u);
+    BOOST_CHECK_EQUAL(heaps[0].counter, 2u); // that of the first is on its way
+    BOOST_CHECK_EQUAL(heaps[0].immediate(0x1600), 123u);
+    BOOST_CHECK_EQUAL(heaps[0].immediate(0x3101), 8u);
+    BOOST_CHECK_EQUAL(heaps[0].descriptors().size(), 3u);
+    BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), 0u);
 }
 
 BOOST_AUTO_TEST_CASE(descriptors_in_a_heap_that_is_left_come_again)

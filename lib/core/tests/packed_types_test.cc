@@ -220,6 +220,20 @@ BOOST_AUTO_TEST_CASE(a_heap_that_lacks_half_a_sample_is_no_tail)
     BOOST_CHECK(found);
 }
 
+BOOST_AUTO_TEST_CASE(a_heap_leaves_with_its_last_sample_cut_or_not)
+{
+    const kind k{ sample_type::sc16, byte_order::big };
+    for (std::uint64_t heap = 50; heap < 80; ++heap)
+        for (std::size_t name = 1; name <= 4; ++name) {
+            auto p = cutting(k, name);
+            p.heap_samples = heap;
+            packed_stream stream(p);
+            BOOST_REQUIRE_EQUAL(stream.packer.write(input(k, heap).data(), heap), heap);
+            stream.send();
+            BOOST_CHECK_EQUAL(stream.ended, heap);
+        }
+}
+
 BOOST_AUTO_TEST_CASE(clipped_samples_are_counted_where_they_are_cut_too)
 {
     for (std::size_t name = 1; name <= 2; ++name) {

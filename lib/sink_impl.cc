@@ -5,11 +5,13 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "sink_config.h"
+#include "core/sample_converter.h"
+#include "messages.h"
 #include "sink_impl.h"
 
 #include <gnuradio/io_signature.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace gr {
@@ -19,32 +21,54 @@ namespace {
 
 // The scheduler makes the buffer upstream twice as large as this. With its own choice,
 // 64 KiB, the two threads would hand over crumbs, and context switches set the pace.
-constexpr int upstream_multiple = 1 << 20;
+constexpr int upstream_bytes = 1 << 20;
+
+const auto items_port = pmt::mp("items");
+const auto stats_port = pmt::mp("stats");
+
+int input_bytes(const engine_options& options)
+{
+    return static_cast<int>(sample_converter(options.type).input_bytes());
+}
 
 } // namespace
 
-sink::sptr sink::make(const std::string& destinations, const sink_options& options)
+sink::sptr sink::make(const std::vector<std::string>& destinations,
+                      const sink_options& options)
 {
-    return gnuradio::make_block_sptr<sink_impl>(destinations, options);
+    return gnuradio::make_block_sptr<sink_impl>(checked(destinations, options));
 }
 
-sink_impl::sink_impl(const std::string& destinations, const sink_options& options)
-    : gr::sync_block("spead_sink",
-                     gr::io_signature::make(1, 1, sizeof(std::int8_t)),
-                     gr::io_signature::make(0, 0, 0)),
+sink_impl::sink_impl(const sink_config& config)
+    : gr::block("spead_sink",
+                gr::io_signature::make(1,
+                                       static_cast<int>(config.engine.inputs),
+                                       input_bytes(config.engine)),
+                gr::io_signature::make(0, 0, 0)),
+      d_upstream_multiple(upstream_bytes / input_bytes(config.engine)),
+      d_items(config.engine),
       d_engine(
-          checked(destinations, options),
+          config.engine,
           [this] { space_ready(); },
-          [this, destinations](const std::string& line) {
+          [this, destinations = config.destinations](const std::string& line) {
               d_logger->warn("{:s}: {:s}", destinations, line);
-          })
+          }),
+      d_stats_timer(config.stats_interval, [this] { publish_stats(); })
 {
-    set_output_multiple(upstream_multiple);
+    set_output_multiple(d_upstream_multiple);
+    message_port_register_in(items_port);
+    set_msg_handler(items_port,
+                    [this](const pmt::pmt_t& message) { handle_items(message); });
+    message_port_register_out(stats_port);
 }
 
-sink_impl::~sink_impl() { d_engine.stop(); }
+sink_impl::~sink_impl()
+{
+    d_stats_timer.stop();
+    d_engine.stop();
+}
 
-// Whatever leaves start(), work() or stop() as an exception hangs the flow graph.
+// Whatever leaves start(), general_work() or stop() as an exception hangs the flow graph.
 
 bool sink_impl::start()
 {
@@ -58,34 +82,61 @@ bool sink_impl::start()
         d_failed = true;
         d_logger->error("cannot start, all samples are dropped: {:s}", e.what());
     }
+    try {
+        d_stats_timer.start();
+    } catch (const std::exception& e) {
+        d_logger->error("cannot publish stats: {:s}", e.what());
+    }
     return true;
 }
 
 bool sink_impl::stop()
 {
     d_engine.stop();
+    d_stats_timer.stop();
     // a restart allocates the buffer anew
-    set_output_multiple(upstream_multiple);
+    set_output_multiple(d_upstream_multiple);
     return true;
 }
 
-int sink_impl::work(int noutput_items,
-                    gr_vector_const_void_star& input_items,
-                    gr_vector_void_star&)
+// Inputs do not wait for each other.
+void sink_impl::forecast(int, gr_vector_int& ninput_items_required)
 {
-    if (d_failed) {
-        d_unsendable.add(static_cast<std::uint64_t>(noutput_items));
-        return noutput_items;
-    }
-    const auto* in = static_cast<const std::int8_t*>(input_items[0]);
+    std::fill(ninput_items_required.begin(), ninput_items_required.end(), 0);
+}
+
+int sink_impl::general_work(int,
+                            gr_vector_int& ninput_items,
+                            gr_vector_const_void_star& input_items,
+                            gr_vector_void_star&)
+{
     for (;;) {
         const auto mark = d_engine.progress();
-        const auto taken = d_engine.write(in, static_cast<std::size_t>(noutput_items));
-        if (taken)
-            return static_cast<int>(taken);
-        // returning 0 would make the scheduler call again at once, and again
+        bool is_stuck = false;
+        bool is_moving = false;
+        for (std::size_t input = 0; input < input_items.size(); ++input) {
+            const auto n = static_cast<std::size_t>(ninput_items[input]);
+            const auto taken = take(input, input_items[input], n);
+            consume(static_cast<int>(input), static_cast<int>(taken));
+            is_stuck |= taken < n;
+            is_moving |= taken > 0;
+        }
+        if (is_moving || !is_stuck)
+            return 0;
+        // returning now would make the scheduler call again at once, and again
         wait_for_space(mark);
     }
+}
+
+// How many of the samples need not be offered again.
+std::size_t sink_impl::take(std::size_t input, const void* samples, std::size_t n)
+{
+    // the engine has one input as yet
+    if (d_failed || input > 0) {
+        d_unsendable.add(n);
+        return n;
+    }
+    return n ? d_engine.write(static_cast<const std::int8_t*>(samples), n) : 0;
 }
 
 // The only thing that may leave it is boost::thread_interrupted, which the scheduler
@@ -111,6 +162,51 @@ void sink_impl::space_ready()
 
 void sink_impl::set_rate(double rate) { d_engine.set_rate(checked_rate(rate)); }
 
+void sink_impl::apply(const std::vector<item_change>& changes)
+{
+    for (const auto& change : changes)
+        d_engine.set_item(change.index, change.value, change.input);
+}
+
+void sink_impl::set_item(std::int64_t id, std::int64_t value, std::int64_t input)
+{
+    apply(d_items.change(d_items.find(id), value, input));
+}
+
+void sink_impl::set_item(const std::string& name, std::int64_t value, std::int64_t input)
+{
+    apply(d_items.change(d_items.find(name), value, input));
+}
+
+void sink_impl::set_items(const std::vector<item>& items)
+{
+    apply(d_items.change(items));
+}
+
+// A message that is wrong in one place changes nothing. Whatever left this as an
+// exception would end the flow graph.
+void sink_impl::handle_items(const pmt::pmt_t& message)
+{
+    try {
+        apply(read_items_message(message, d_items));
+    } catch (const std::exception& e) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - d_last_complaint < std::chrono::seconds(1))
+            return;
+        d_last_complaint = now;
+        d_logger->warn("message on port items ignored: {:s}", e.what());
+    }
+}
+
+void sink_impl::publish_stats() noexcept
+{
+    try {
+        message_port_pub(stats_port, stats_message(stats()));
+    } catch (const std::exception& e) {
+        d_logger->error("cannot publish stats: {:s}", e.what());
+    }
+}
+
 // The order of reading matters: what is sent must never seem more than what came in.
 sink_stats sink_impl::stats() const
 {
@@ -126,6 +222,11 @@ sink_stats sink_impl::stats() const
     now.bytes_sent = bytes_sent();
     now.icmp_errors = icmp_errors();
     now.gso_refused = gso_refused();
+    now.samples_clipped = samples_clipped();
+    now.gaps = gaps();
+    now.samples_missing = samples_missing();
+    now.samples_zero_filled = samples_zero_filled();
+    now.steps_back = steps_back();
     now.gso = gso();
     now.zero_copy = zero_copy();
     for (std::size_t i = 0; i < error_counters::causes.size(); ++i) {
@@ -166,6 +267,20 @@ std::uint64_t sink_impl::packets_dropped() const
 std::uint64_t sink_impl::bytes_sent() const { return d_engine.sent().bytes_sent.get(); }
 std::uint64_t sink_impl::icmp_errors() const { return d_engine.sent().icmp_errors.get(); }
 std::uint64_t sink_impl::gso_refused() const { return d_engine.sent().gso_refused.get(); }
+std::uint64_t sink_impl::samples_clipped() const
+{
+    return d_engine.packed().samples_clipped.get();
+}
+std::uint64_t sink_impl::gaps() const { return d_engine.timed().gaps.get(); }
+std::uint64_t sink_impl::samples_missing() const
+{
+    return d_engine.timed().samples_missing.get();
+}
+std::uint64_t sink_impl::samples_zero_filled() const
+{
+    return d_engine.timed().samples_zero_filled.get();
+}
+std::uint64_t sink_impl::steps_back() const { return d_engine.timed().steps_back.get(); }
 
 } // namespace spead
 } // namespace gr

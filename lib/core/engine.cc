@@ -82,7 +82,9 @@ engine::~engine() { stop(); }
 std::size_t engine::packet_limit(const engine_options& options) const
 {
     const std::size_t possible = d_transport.max_packet_bytes();
-    const auto data = data_contents(options.items, options.flavour, options.descriptors == descriptor_policy::first_heap);
+    const auto data = data_contents(options.items,
+                                    options.flavour,
+                                    options.descriptors == descriptor_policy::first_heap);
     const auto stop = stop_contents(options.flavour);
     const std::size_t smallest =
         std::max(data.header_bytes() + 8,

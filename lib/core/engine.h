@@ -12,6 +12,7 @@
 #include "heap_packer.h"
 #include "sample_converter.h"
 #include "sender.h"
+#include "timeline.h"
 #include "udp_transport.h"
 
 #include <boost/asio/io_context.hpp>
@@ -23,6 +24,7 @@ namespace gr {
 namespace spead {
 
 enum class descriptor_policy { none, first_heap, separate };
+enum class timestamp_source { count, rx_time };
 
 //! Checked options; what depends on the path is checked by the engine.
 struct engine_options {
@@ -44,6 +46,11 @@ struct engine_options {
     std::uint64_t heap_id_step = 1;
     std::uint64_t timestamp_start = 0;
     std::uint64_t timestamp_step = 8192;
+    timestamp_source timestamps = timestamp_source::count;
+    exact_rate sample_rate{ 1 }; //!< and what follows: of rx_time only
+    exact_time sync_time;
+    gap_policy on_gap = gap_policy::realign;
+    start_policy on_start = start_policy::drop;
     full_policy when_full = full_policy::block;
     tail_policy tail = tail_policy::shorten;
     std::size_t buffer_bytes = 0; //!< 0 = our choice
@@ -84,6 +91,10 @@ public:
     //! Sends the tail and what is left, for no longer than the stop timeout.
     void stop() noexcept;
 
+    //! The value of the immediate item \p index of the list, from the next heap of that
+    //! input on. Not heeded yet.
+    void set_item(std::size_t, std::uint64_t, std::size_t) {}
+
     void set_rate(double bytes_per_second);
     double rate() const { return d_sender->rate(); }
     bool gso() const { return d_sender->gso(); }
@@ -91,6 +102,7 @@ public:
     std::size_t packet_bytes() const { return d_ring->slot_bytes(); }
     const packer_counters& packed() const { return d_packed; }
     const sender_counters& sent() const { return d_sent; }
+    const timeline_counters& timed() const { return d_timed; }
 
 private:
     stream_plan make_plan(const engine_options& options) const;
@@ -111,6 +123,7 @@ private:
     udp_transport d_transport;
     packer_counters d_packed;
     sender_counters d_sent;
+    timeline_counters d_timed;
     std::unique_ptr<packet_ring> d_ring;
     std::unique_ptr<heap_packer> d_packer;
     std::unique_ptr<sender> d_sender;

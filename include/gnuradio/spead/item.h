@@ -77,16 +77,19 @@ inline item samples(std::int64_t id = 0x3300,
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1
  * \param name the name under which a receiver finds the item; not empty
- * \param values one value for all inputs, or one for each, 0 to 2^heap_address_bits - 1
+ * \param value one value for all inputs, or one for each, 0 to 2^heap_address_bits - 1
  * \param description a sentence for people who look at the descriptors
  */
 inline item immediate(std::int64_t id,
                       std::string name,
-                      std::vector<std::int64_t> values,
+                      std::vector<std::int64_t> value,
                       std::string description = "")
 {
-    return { item::content::immediate, id, std::move(name), std::move(description),
-             std::move(values) };
+    return { item::content::immediate,
+             id,
+             std::move(name),
+             std::move(description),
+             std::move(value) };
 }
 
 /*! \brief What a heap holds unless told otherwise: timestamp() and samples(). */

@@ -11,7 +11,6 @@
 
 #include <gnuradio/io_signature.h>
 
-#include <algorithm>
 #include <cstring>
 
 namespace gr {
@@ -21,14 +20,14 @@ namespace {
 
 // The scheduler makes the buffer upstream twice as large as this. With its own choice,
 // 64 KiB, the two threads would hand over crumbs, and context switches set the pace.
-constexpr int upstream_bytes = 1 << 20;
+constexpr std::size_t upstream_bytes = 1 << 20;
 
 const auto items_port = pmt::mp("items");
 const auto stats_port = pmt::mp("stats");
 
-int input_bytes(const engine_options& options)
+std::size_t input_bytes(const engine_options& options)
 {
-    return static_cast<int>(sample_converter(options.type).input_bytes());
+    return sample_converter(options.type).input_bytes();
 }
 
 } // namespace
@@ -41,11 +40,13 @@ sink::sptr sink::make(const std::vector<std::string>& destinations,
 
 sink_impl::sink_impl(const sink_config& config)
     : gr::block("spead_sink",
-                gr::io_signature::make(1,
+                gr::io_signature::make(static_cast<int>(config.engine.inputs),
                                        static_cast<int>(config.engine.inputs),
-                                       input_bytes(config.engine)),
+                                       static_cast<int>(input_bytes(config.engine))),
                 gr::io_signature::make(0, 0, 0)),
-      d_upstream_multiple(upstream_bytes / input_bytes(config.engine)),
+      d_input_bytes(input_bytes(config.engine)),
+      d_upstream_multiple(static_cast<int>(upstream_bytes / d_input_bytes)),
+      d_inputs(*this, config.engine.inputs),
       d_items(config.engine),
       d_engine(
           config.engine,
@@ -75,6 +76,7 @@ bool sink_impl::start()
     // the buffer is allocated; from here on any number of samples will do, since a
     // multiple would cost the end of the stream
     set_output_multiple(1);
+    d_inputs.start_run();
     d_failed = false;
     try {
         d_engine.start();
@@ -99,10 +101,9 @@ bool sink_impl::stop()
     return true;
 }
 
-// Inputs do not wait for each other.
 void sink_impl::forecast(int, gr_vector_int& ninput_items_required)
 {
-    std::fill(ninput_items_required.begin(), ninput_items_required.end(), 0);
+    d_inputs.forecast(ninput_items_required);
 }
 
 int sink_impl::general_work(int,
@@ -115,12 +116,16 @@ int sink_impl::general_work(int,
         bool is_stuck = false;
         bool is_moving = false;
         for (std::size_t input = 0; input < input_items.size(); ++input) {
-            const auto n = static_cast<std::size_t>(ninput_items[input]);
-            const auto taken = take(input, input_items[input], n);
-            consume(static_cast<int>(input), static_cast<int>(taken));
+            const std::size_t begin = d_inputs.taken(input);
+            const auto n = static_cast<std::size_t>(ninput_items[input]) - begin;
+            const auto* samples = static_cast<const std::byte*>(input_items[input]);
+            const auto taken = take(input, samples + begin * d_input_bytes, n);
+            d_inputs.take(input, taken);
             is_stuck |= taken < n;
             is_moving |= taken > 0;
         }
+        if (!is_stuck)
+            d_inputs.finish();
         if (is_moving || !is_stuck)
             return 0;
         // returning now would make the scheduler call again at once, and again
@@ -129,14 +134,14 @@ int sink_impl::general_work(int,
 }
 
 // How many of the samples need not be offered again.
-std::size_t sink_impl::take(std::size_t input, const void* samples, std::size_t n)
+std::size_t sink_impl::take(std::size_t input, const std::byte* samples, std::size_t n)
 {
     // the engine has one input as yet
     if (d_failed || input > 0) {
         d_unsendable.add(n);
         return n;
     }
-    return n ? d_engine.write(static_cast<const std::int8_t*>(samples), n) : 0;
+    return n ? d_engine.write(reinterpret_cast<const std::int8_t*>(samples), n) : 0;
 }
 
 // The only thing that may leave it is boost::thread_interrupted, which the scheduler

@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_SINK_IMPL_H
 
 #include "core/engine.h"
+#include "input_progress.h"
 #include "item_checks.h"
 #include "periodic_call.h"
 #include "sink_config.h"
@@ -62,14 +63,16 @@ public:
     std::size_t packet_size() const override { return d_engine.packet_bytes(); }
 
 private:
-    std::size_t take(std::size_t input, const void* samples, std::size_t n);
+    std::size_t take(std::size_t input, const std::byte* samples, std::size_t n);
     void wait_for_space(std::uint64_t mark);
     void space_ready();
     void apply(const std::vector<item_change>& changes);
     void handle_items(const pmt::pmt_t& message);
     void publish_stats() noexcept;
 
-    const int d_upstream_multiple; // items
+    const std::size_t d_input_bytes; // of a sample
+    const int d_upstream_multiple;   // samples
+    input_progress d_inputs;
     const item_catalogue d_items;
 
     // boost's kind: tb.stop() interrupts a wait of this one

@@ -7,7 +7,7 @@ import pytest
 from conftest import noise, run, send, source, wait
 from gnuradio import blocks, gr, spead
 
-MULTIPLE = 1 << 20  # what the sink asks for; the buffer is twice as large
+MULTIPLE = 1 << 20  # bytes that the sink asks for; the buffer is twice as large
 LARGE = {"heap_samples": 65536, "max_packet_size": 8972}
 
 
@@ -20,6 +20,17 @@ def test_the_buffer_grows(sock):
     samples = source(noise(4 * MULTIPLE))
     run(spead.sink(f"127.0.0.1:{sock.getsockname()[1]}", **LARGE), samples)
     assert samples.most >= MULTIPLE
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [("int16", np.int16), ("sc16", np.int32), ("complex", np.complex64)],
+)
+def test_the_buffer_has_as_many_bytes_for_larger_samples(sock, kind, dtype):
+    samples = source(np.zeros(4 * MULTIPLE, dtype))
+    run(spead.sink(f"127.0.0.1:{sock.getsockname()[1]}", input_type=kind), samples)
+    asked = MULTIPLE // np.dtype(dtype).itemsize
+    assert asked <= samples.most <= 2 * asked
 
 
 @pytest.mark.parametrize(

@@ -56,10 +56,9 @@ void one_real_stream(unsigned seed)
     listener receiver(seed);
     engine_options o;
     // now and then nobody listens
-    o.destinations = {
-        { { "127.0.0.1",
-            random() % 4 ? receiver.port() : static_cast<std::uint16_t>(9) } }
-    };
+    o.destinations = { { { "127.0.0.1",
+                           random() % 4 ? receiver.port()
+                                        : static_cast<std::uint16_t>(9) } } };
     o.items = default_items();
     o.heap_samples = o.timestamp_step =
         pick(random, std::vector<std::uint64_t>{ 1, 100, 8192, 100000, 1 << 20 });

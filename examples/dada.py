@@ -9,6 +9,7 @@ was recorded (heaps, timestamps, multicast groups), so that it can be sent again
 
 import decimal
 import fractions
+import os
 
 import numpy as np
 
@@ -108,8 +109,8 @@ class Recording:
         file of an observation
     sample_clock: ticks per second, sync_time: seconds since 1970 at tick 0; Fractions
     data: the heaps in the order of the file, shape (heaps, heap bytes), int8, or uint8
-        if a sample does not have 8 bits. The last heap may be of any polarisation; an
-        incomplete one is left out.
+        if a sample does not have 8 bits; mapped, not read. The last heap may be of any
+        polarisation; an incomplete one is left out.
 
     ValueError if the header does not describe such a stream.
     """
@@ -136,9 +137,11 @@ class Recording:
         bytes_before = header.integer("OBS_OFFSET", 0)
         self.offset = bytes_before * 8 // (bits * self.polarisations)
         kind = np.int8 if self.sample_bits == 8 else np.uint8
-        content = np.fromfile(path, kind, offset=header.integer("HDR_SIZE"))
-        heaps = len(content) // self.heap_bytes
-        self.data = content[: heaps * self.heap_bytes].reshape(heaps, self.heap_bytes)
+        begin = header.integer("HDR_SIZE")
+        heaps = (os.stat(path).st_size - begin) // self.heap_bytes
+        if heaps < 1:
+            raise ValueError(f"{path} has no whole heap of {self.heap_bytes} bytes")
+        self.data = np.memmap(path, kind, "r", begin, (heaps, self.heap_bytes))
 
     def samples(self, polarisation):
         """The bytes of the samples of a polarisation, in the order of time."""

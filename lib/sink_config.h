@@ -11,11 +11,22 @@
 #include "core/engine.h"
 #include <gnuradio/spead/sink.h>
 
+#include <string>
+#include <vector>
+
 namespace gr {
 namespace spead {
 
-//! Checks what can be checked without a network; throws parameter_error.
-engine_options checked(const std::string& destinations, const sink_options& options);
+//! The options of a sink, checked as far as that goes without a network.
+struct sink_config {
+    engine_options engine;
+    std::string destinations;  //!< as written, to name the sink in messages
+    double stats_interval = 0; //!< seconds, 0 = never
+};
+
+//! Throws parameter_error.
+sink_config checked(const std::vector<std::string>& destinations,
+                    const sink_options& options);
 
 //! Throws parameter_error unless \p rate can be a pace.
 double checked_rate(double rate);

@@ -5,12 +5,15 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "sink_config.h"
+#include "core/sample_converter.h"
+#include "messages.h"
 #include "sink_impl.h"
 
 #include <gnuradio/io_signature.h>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace gr {
 namespace spead {
@@ -19,38 +22,91 @@ namespace {
 
 // The scheduler makes the buffer upstream twice as large as this. With its own choice,
 // 64 KiB, the two threads would hand over crumbs, and context switches set the pace.
-constexpr int upstream_multiple = 1 << 20;
+constexpr std::size_t upstream_bytes = 1 << 20;
+// Floats take longer: while one half of the buffer is converted, the source fills the
+// other.
+constexpr std::size_t upstream_bytes_to_convert = 2 << 20;
+
+const auto rx_time = pmt::mp("rx_time");
+const auto items_port = pmt::mp("items");
+const auto stats_port = pmt::mp("stats");
+
+bool converts(const engine_options& options)
+{
+    return options.type == sample_type::float32 || options.type == sample_type::complex64;
+}
+
+std::size_t input_bytes(const engine_options& options)
+{
+    return sample_converter(options.type).input_bytes();
+}
+
+// A time as GNU Radio's sources write it: whole seconds and a fraction.
+time_tag time_of(const gr::tag_t& tag)
+{
+    const auto& value = tag.value;
+    if (!pmt::is_tuple(value) || pmt::length(value) != 2 ||
+        !pmt::is_uint64(pmt::tuple_ref(value, 0)) ||
+        !pmt::is_real(pmt::tuple_ref(value, 1)))
+        return { tag.offset, 0, std::numeric_limits<double>::quiet_NaN() };
+    return { tag.offset,
+             pmt::to_uint64(pmt::tuple_ref(value, 0)),
+             pmt::to_double(pmt::tuple_ref(value, 1)) };
+}
 
 } // namespace
 
-sink::sptr sink::make(const std::string& destinations, const sink_options& options)
+sink::sptr sink::make(const std::vector<std::string>& destinations,
+                      const sink_options& options)
 {
-    return gnuradio::make_block_sptr<sink_impl>(destinations, options);
+    return gnuradio::make_block_sptr<sink_impl>(checked(destinations, options));
 }
 
-sink_impl::sink_impl(const std::string& destinations, const sink_options& options)
-    : gr::sync_block("spead_sink",
-                     gr::io_signature::make(1, 1, sizeof(std::int8_t)),
-                     gr::io_signature::make(0, 0, 0)),
+sink_impl::sink_impl(const sink_config& config)
+    : gr::block("spead_sink",
+                gr::io_signature::make(static_cast<int>(config.engine.inputs),
+                                       static_cast<int>(config.engine.inputs),
+                                       static_cast<int>(input_bytes(config.engine))),
+                gr::io_signature::make(0, 0, 0)),
+      d_input_bytes(input_bytes(config.engine)),
+      d_upstream_multiple(static_cast<int>(
+          (converts(config.engine) ? upstream_bytes_to_convert : upstream_bytes) /
+          d_input_bytes)),
+      d_most_at_once(converts(config.engine)
+                         ? static_cast<std::size_t>(d_upstream_multiple)
+                         : std::numeric_limits<std::size_t>::max()),
+      d_inputs(*this, config.engine.inputs),
+      d_items(config.engine),
+      d_reads_tags(config.engine.timestamps == timestamp_source::rx_time),
       d_engine(
-          checked(destinations, options),
+          config.engine,
           [this] { space_ready(); },
-          [this, destinations](const std::string& line) {
+          [this, destinations = config.destinations](const std::string& line) {
               d_logger->warn("{:s}: {:s}", destinations, line);
-          })
+          }),
+      d_stats_timer(config.stats_interval, [this] { publish_stats(); })
 {
-    set_output_multiple(upstream_multiple);
+    set_output_multiple(d_upstream_multiple);
+    message_port_register_in(items_port);
+    set_msg_handler(items_port,
+                    [this](const pmt::pmt_t& message) { handle_items(message); });
+    message_port_register_out(stats_port);
 }
 
-sink_impl::~sink_impl() { d_engine.stop(); }
+sink_impl::~sink_impl()
+{
+    d_stats_timer.stop();
+    d_engine.stop();
+}
 
-// Whatever leaves start(), work() or stop() as an exception hangs the flow graph.
+// Whatever leaves start(), general_work() or stop() as an exception hangs the flow graph.
 
 bool sink_impl::start()
 {
     // the buffer is allocated; from here on any number of samples will do, since a
     // multiple would cost the end of the stream
     set_output_multiple(1);
+    d_inputs.start_run();
     d_failed = false;
     try {
         d_engine.start();
@@ -58,44 +114,101 @@ bool sink_impl::start()
         d_failed = true;
         d_logger->error("cannot start, all samples are dropped: {:s}", e.what());
     }
+    try {
+        d_stats_timer.start();
+    } catch (const std::exception& e) {
+        d_logger->error("cannot publish stats: {:s}", e.what());
+    }
     return true;
 }
 
 bool sink_impl::stop()
 {
     d_engine.stop();
+    d_stats_timer.stop();
     // a restart allocates the buffer anew
-    set_output_multiple(upstream_multiple);
+    set_output_multiple(d_upstream_multiple);
     return true;
 }
 
-int sink_impl::work(int noutput_items,
-                    gr_vector_const_void_star& input_items,
-                    gr_vector_void_star&)
+void sink_impl::forecast(int, gr_vector_int& ninput_items_required)
+{
+    d_inputs.forecast(ninput_items_required);
+}
+
+int sink_impl::general_work(int,
+                            gr_vector_int& ninput_items,
+                            gr_vector_const_void_star& input_items,
+                            gr_vector_void_star&)
+{
+    for (;;) {
+        d_obstacles.clear();
+        bool is_moving = false;
+        for (std::size_t input = 0; input < input_items.size(); ++input) {
+            const std::size_t begin = d_inputs.taken(input);
+            const auto n = std::min(static_cast<std::size_t>(ninput_items[input]) - begin,
+                                    d_most_at_once);
+            const auto mark = d_engine.progress(input);
+            const auto* samples = static_cast<const std::byte*>(input_items[input]);
+            const auto taken =
+                n ? take(input, samples + begin * d_input_bytes, n, begin) : 0;
+            d_inputs.take(input, taken);
+            if (taken < n)
+                d_obstacles.push_back({ input, mark });
+            is_moving |= taken > 0;
+        }
+        if (d_obstacles.empty())
+            d_inputs.finish();
+        if (is_moving || d_obstacles.empty())
+            return 0;
+        // returning now would make the scheduler call again at once, and again
+        wait_for_space();
+    }
+}
+
+// How many of the samples need not be offered again.
+std::size_t sink_impl::take(std::size_t input,
+                            const std::byte* samples,
+                            std::size_t n,
+                            std::size_t begin)
 {
     if (d_failed) {
-        d_unsendable.add(static_cast<std::uint64_t>(noutput_items));
-        return noutput_items;
+        d_unsendable.add(n);
+        return n;
     }
-    const auto* in = static_cast<const std::int8_t*>(input_items[0]);
-    for (;;) {
-        const auto mark = d_engine.progress();
-        const auto taken = d_engine.write(in, static_cast<std::size_t>(noutput_items));
-        if (taken)
-            return static_cast<int>(taken);
-        // returning 0 would make the scheduler call again at once, and again
-        wait_for_space(mark);
-    }
+    if (!d_reads_tags)
+        return d_engine.write(input, samples, n);
+    const auto first = nitems_read(static_cast<unsigned>(input)) + begin;
+    read_tags(input, first, n);
+    return d_engine.write(input, samples, n, first, d_times);
+}
+
+void sink_impl::read_tags(std::size_t input, std::uint64_t first, std::size_t n)
+{
+    get_tags_in_range(d_tags, static_cast<unsigned>(input), first, first + n, rx_time);
+    std::stable_sort(d_tags.begin(), d_tags.end(), gr::tag_t::offset_compare);
+    d_times.clear();
+    for (const auto& tag : d_tags)
+        d_times.push_back(time_of(tag));
+}
+
+bool sink_impl::any_space() const
+{
+    return std::any_of(
+        d_obstacles.begin(), d_obstacles.end(), [this](const obstacle& in_the_way) {
+            return d_engine.space_since(in_the_way.input, in_the_way.mark);
+        });
 }
 
 // The only thing that may leave it is boost::thread_interrupted, which the scheduler
 // expects: it is how tb.stop() gets through to a sink that waits for the network.
-void sink_impl::wait_for_space(std::uint64_t mark)
+void sink_impl::wait_for_space()
 {
     gr::thread::scoped_lock lock(d_space_mutex);
-    while (!d_engine.space_since(mark)) {
-        d_engine.announce_wait();
-        if (d_engine.space_since(mark))
+    while (!any_space()) {
+        for (const auto& in_the_way : d_obstacles)
+            d_engine.announce_wait(in_the_way.input);
+        if (any_space())
             return;
         d_space.wait(lock);
     }
@@ -110,6 +223,51 @@ void sink_impl::space_ready()
 }
 
 void sink_impl::set_rate(double rate) { d_engine.set_rate(checked_rate(rate)); }
+
+void sink_impl::apply(const std::vector<item_change>& changes)
+{
+    for (const auto& change : changes)
+        d_engine.set_item(change.index, change.value, change.input);
+}
+
+void sink_impl::set_item(std::int64_t id, std::int64_t value, std::int64_t input)
+{
+    apply(d_items.change(d_items.find(id), value, input));
+}
+
+void sink_impl::set_item(const std::string& name, std::int64_t value, std::int64_t input)
+{
+    apply(d_items.change(d_items.find(name), value, input));
+}
+
+void sink_impl::set_items(const std::vector<item>& items)
+{
+    apply(d_items.change(items));
+}
+
+// A message that is wrong in one place changes nothing. Whatever left this as an
+// exception would end the flow graph.
+void sink_impl::handle_items(const pmt::pmt_t& message)
+{
+    try {
+        apply(read_items_message(message, d_items));
+    } catch (const std::exception& e) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - d_last_complaint < std::chrono::seconds(1))
+            return;
+        d_last_complaint = now;
+        d_logger->warn("message on port items ignored: {:s}", e.what());
+    }
+}
+
+void sink_impl::publish_stats() noexcept
+{
+    try {
+        message_port_pub(stats_port, stats_message(stats()));
+    } catch (const std::exception& e) {
+        d_logger->error("cannot publish stats: {:s}", e.what());
+    }
+}
 
 // The order of reading matters: what is sent must never seem more than what came in.
 sink_stats sink_impl::stats() const
@@ -126,6 +284,11 @@ sink_stats sink_impl::stats() const
     now.bytes_sent = bytes_sent();
     now.icmp_errors = icmp_errors();
     now.gso_refused = gso_refused();
+    now.samples_clipped = samples_clipped();
+    now.gaps = gaps();
+    now.samples_missing = samples_missing();
+    now.samples_zero_filled = samples_zero_filled();
+    now.steps_back = steps_back();
     now.gso = gso();
     now.zero_copy = zero_copy();
     for (std::size_t i = 0; i < error_counters::causes.size(); ++i) {
@@ -138,7 +301,7 @@ sink_stats sink_impl::stats() const
 
 std::uint64_t sink_impl::samples_in() const
 {
-    return d_engine.packed().samples_in.get() + d_unsendable.get();
+    return d_engine.sum(&packer_counters::samples_in) + d_unsendable.get();
 }
 std::uint64_t sink_impl::samples_sent() const
 {
@@ -147,13 +310,14 @@ std::uint64_t sink_impl::samples_sent() const
 std::uint64_t sink_impl::samples_dropped() const
 {
     return d_engine.sent().samples_dropped.get() +
-           d_engine.packed().samples_dropped.get() + d_unsendable.get();
+           d_engine.sum(&packer_counters::samples_dropped) + d_unsendable.get();
 }
 std::uint64_t sink_impl::samples_pending() const { return stats().samples_pending; }
 std::uint64_t sink_impl::heaps_sent() const { return d_engine.sent().heaps_sent.get(); }
 std::uint64_t sink_impl::heaps_dropped() const
 {
-    return d_engine.sent().heaps_dropped.get() + d_engine.packed().heaps_dropped.get();
+    return d_engine.sent().heaps_dropped.get() +
+           d_engine.sum(&packer_counters::heaps_dropped);
 }
 std::uint64_t sink_impl::packets_sent() const
 {
@@ -166,6 +330,23 @@ std::uint64_t sink_impl::packets_dropped() const
 std::uint64_t sink_impl::bytes_sent() const { return d_engine.sent().bytes_sent.get(); }
 std::uint64_t sink_impl::icmp_errors() const { return d_engine.sent().icmp_errors.get(); }
 std::uint64_t sink_impl::gso_refused() const { return d_engine.sent().gso_refused.get(); }
+std::uint64_t sink_impl::samples_clipped() const
+{
+    return d_engine.sum(&packer_counters::samples_clipped);
+}
+std::uint64_t sink_impl::gaps() const { return d_engine.sum(&timeline_counters::gaps); }
+std::uint64_t sink_impl::samples_missing() const
+{
+    return d_engine.sum(&timeline_counters::samples_missing);
+}
+std::uint64_t sink_impl::samples_zero_filled() const
+{
+    return d_engine.sum(&timeline_counters::samples_zero_filled);
+}
+std::uint64_t sink_impl::steps_back() const
+{
+    return d_engine.sum(&timeline_counters::steps_back);
+}
 
 } // namespace spead
 } // namespace gr

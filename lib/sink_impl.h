@@ -9,8 +9,15 @@
 #define INCLUDED_SPEAD_SINK_IMPL_H
 
 #include "core/engine.h"
+#include "input_progress.h"
+#include "item_checks.h"
+#include "periodic_call.h"
+#include "sink_config.h"
 #include <gnuradio/spead/sink.h>
 #include <gnuradio/thread/thread.h>
+
+#include <chrono>
+#include <vector>
 
 namespace gr {
 namespace spead {
@@ -18,17 +25,23 @@ namespace spead {
 class sink_impl : public sink
 {
 public:
-    sink_impl(const std::string& destinations, const sink_options& options);
+    explicit sink_impl(const sink_config& config);
     ~sink_impl() override;
 
     bool start() override;
     bool stop() override;
-    int work(int noutput_items,
-             gr_vector_const_void_star& input_items,
-             gr_vector_void_star& output_items) override;
+    void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
+    int general_work(int noutput_items,
+                     gr_vector_int& ninput_items,
+                     gr_vector_const_void_star& input_items,
+                     gr_vector_void_star& output_items) override;
 
     void set_rate(double rate) override;
     double rate() const override { return d_engine.rate(); }
+    void set_item(std::int64_t id, std::int64_t value, std::int64_t input) override;
+    void
+    set_item(const std::string& name, std::int64_t value, std::int64_t input) override;
+    void set_items(const std::vector<item>& items) override;
     sink_stats stats() const override;
     std::uint64_t samples_in() const override;
     std::uint64_t samples_sent() const override;
@@ -41,13 +54,41 @@ public:
     std::uint64_t bytes_sent() const override;
     std::uint64_t icmp_errors() const override;
     std::uint64_t gso_refused() const override;
+    std::uint64_t samples_clipped() const override;
+    std::uint64_t gaps() const override;
+    std::uint64_t samples_missing() const override;
+    std::uint64_t samples_zero_filled() const override;
+    std::uint64_t steps_back() const override;
     bool gso() const override { return d_engine.gso(); }
     bool zero_copy() const override { return d_engine.zero_copy(); }
     std::size_t packet_size() const override { return d_engine.packet_bytes(); }
 
 private:
-    void wait_for_space(std::uint64_t mark);
+    std::size_t
+    take(std::size_t input, const std::byte* samples, std::size_t n, std::size_t begin);
+    void read_tags(std::size_t input, std::uint64_t first, std::size_t n);
+    void wait_for_space();
+    bool any_space() const;
     void space_ready();
+    void apply(const std::vector<item_change>& changes);
+    void handle_items(const pmt::pmt_t& message);
+    void publish_stats() noexcept;
+
+    const std::size_t d_input_bytes;  // of a sample
+    const int d_upstream_multiple;    // samples
+    const std::size_t d_most_at_once; // samples in a call, of each input
+    input_progress d_inputs;
+    const item_catalogue d_items;
+    const bool d_reads_tags;
+
+    // of general_work()
+    struct obstacle {
+        std::size_t input;
+        std::uint64_t mark; // of the ring, before it was found full
+    };
+    std::vector<obstacle> d_obstacles;
+    std::vector<gr::tag_t> d_tags;
+    std::vector<time_tag> d_times;
 
     // boost's kind: tb.stop() interrupts a wait of this one
     gr::thread::mutex d_space_mutex;
@@ -55,6 +96,9 @@ private:
     engine d_engine;
     bool d_failed = false;
     counter d_unsendable; // samples that came after a failed start
+    std::chrono::steady_clock::time_point d_last_complaint{}; // of a bad message
+    // the last member: its thread uses the others
+    periodic_call d_stats_timer;
 };
 
 } // namespace spead

@@ -60,6 +60,7 @@ private:
 struct packer_counters {
     counter samples_in;
     counter samples_dropped;
+    counter samples_clipped;
     counter heaps_dropped;
 };
 

@@ -27,6 +27,13 @@ std::string format_field(char type, unsigned bits, wire::flavour flavour)
     return field;
 }
 
+std::string dimension(std::uint64_t size, wire::flavour flavour)
+{
+    std::string field(1, '\0');
+    append_integer(field, size, flavour.address_bytes());
+    return field;
+}
+
 std::string variable_dimension(wire::flavour flavour)
 {
     std::string field(1, '\1');
@@ -34,23 +41,57 @@ std::string variable_dimension(wire::flavour flavour)
     return field;
 }
 
+struct description {
+    std::string format;
+    std::string shape;
+    std::string numpy_header = {};
+};
+
+// As numpy.lib.format would write it.
+std::string numpy_header(const std::string& type, std::uint64_t samples, bool complex)
+{
+    return "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" +
+           std::to_string(samples) + (complex ? ", 2" : ",") + ")}";
+}
+
+description describe(const sample_format& samples, wire::flavour flavour)
+{
+    const bool words =
+        samples.type == sample_type::int16 || samples.type == sample_type::sc16;
+    const bool complex = samples.type == sample_type::sc8 ||
+                         samples.type == sample_type::sc16 ||
+                         samples.type == sample_type::complex64;
+    const std::string parts = complex ? dimension(2, flavour) : std::string();
+    if (words && samples.order == byte_order::little)
+        // formats are big-endian: a format next to the header would say otherwise
+        return { {},
+                 dimension(samples.heap_samples, flavour) + parts,
+                 numpy_header("<i2", samples.heap_samples, complex) };
+    return { format_field('i', words ? 16 : 8, flavour),
+             variable_dimension(flavour) + parts };
+}
+
 } // namespace
 
-std::vector<std::byte> descriptor_packet(const item& described, wire::flavour flavour)
+std::vector<std::byte> descriptor_packet(const item& described,
+                                         wire::flavour flavour,
+                                         const sample_format& samples)
 {
-    const bool scalar = described.holds == item::content::timestamp;
-    const std::string format = scalar
-                                   ? format_field('u', flavour.heap_address_bits, flavour)
-                                   : format_field('i', 8, flavour);
-    const std::string shape = scalar ? std::string() : variable_dimension(flavour);
+    const auto is =
+        described.holds == item::content::samples
+            ? describe(samples, flavour)
+            : description{ format_field('u', flavour.heap_address_bits, flavour), {} };
 
-    const struct {
+    struct field {
         wire::item_id id;
         const std::string& content;
-    } fields[] = { { wire::descriptor_name, described.name },
-                   { wire::descriptor_description, described.description },
-                   { wire::descriptor_format, format },
-                   { wire::descriptor_shape, shape } };
+    };
+    std::vector<field> fields{ { wire::descriptor_name, described.name },
+                               { wire::descriptor_description, described.description },
+                               { wire::descriptor_format, is.format },
+                               { wire::descriptor_shape, is.shape } };
+    if (!is.numpy_header.empty())
+        fields.push_back({ wire::descriptor_dtype, is.numpy_header });
 
     std::string payload;
     std::string pointers;
@@ -60,7 +101,7 @@ std::vector<std::byte> descriptor_packet(const item& described, wire::flavour fl
     }
 
     std::string packet;
-    const std::size_t items = wire::required_items + 1 + std::size(fields);
+    const std::size_t items = wire::required_items + 1 + fields.size();
     append_integer(packet, flavour.header(items), 8);
     append_integer(packet, flavour.immediate(wire::heap_counter, 1), 8);
     append_integer(packet, flavour.immediate(wire::heap_length, payload.size()), 8);

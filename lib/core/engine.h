@@ -8,42 +8,23 @@
 #ifndef INCLUDED_SPEAD_CORE_ENGINE_H
 #define INCLUDED_SPEAD_CORE_ENGINE_H
 
+#include "engine_options.h"
 #include "heap_packer.h"
-#include "sender.h"
-#include "udp_transport.h"
+#include "tagged_input.h"
 
 #include <boost/asio/io_context.hpp>
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 namespace gr {
 namespace spead {
 
-//! Checked options; what depends on the path is checked by the engine.
-struct engine_options {
-    endpoint to;
-    socket_options socket;
-    std::vector<item> items;
-    wire::flavour flavour{ 40 };
-    std::uint64_t heap_samples = 8192;
-    std::size_t max_packet_bytes = 1472; //!< 0 = from the path MTU
-    bool descriptors = true;
-    bool pad_packets = true;
-    std::uint64_t heap_id_start = 1;
-    std::uint64_t heap_id_step = 1;
-    std::uint64_t timestamp_start = 0;
-    std::uint64_t timestamp_step = 8192;
-    full_policy when_full = full_policy::block;
-    tail_policy tail = tail_policy::shorten;
-    std::size_t buffer_bytes = 0; //!< 0 = our choice
-    bool send_stop = true;
-    double stop_timeout = 1; //!< seconds
-    sender_options sending;
-};
-
 /*!
- * \brief One stream, from samples to the network: packer, ring, sender and socket.
+ * \brief From samples to the network: a packer and a ring for each input, one sender, one
+ * socket.
  *
  * start(), write(), wait conditions and stop() belong to one thread at a time; the rest
  * may be called from any thread.
@@ -53,7 +34,7 @@ class engine
 public:
     //! Opens the socket and allocates everything. Throws parameter_error, or
     //! std::runtime_error where the system refuses. \p space is called, on the sender's
-    //! thread, when space_since() has become true for a waiting packer.
+    //! thread, when space_since() has become true for a packer that waits.
     engine(const engine_options& options,
            std::function<void()> space,
            trouble_log::output log);
@@ -61,48 +42,83 @@ public:
 
     void start();
 
-    //! Takes as many samples as there is room for, and says how many.
-    std::size_t write(const std::int8_t* samples, std::size_t n);
+    std::size_t inputs() const { return d_inputs.size(); }
+
+    //! Takes as many samples of an input as there is room for, and says how many. With
+    //! rx_time, \p first is the number of the first one since the start, and \p tags say
+    //! when some of them were taken.
+    std::size_t write(std::size_t input,
+                      const std::byte* samples,
+                      std::size_t n,
+                      std::uint64_t first = 0,
+                      const std::vector<time_tag>& tags = {});
 
     //! A mark to take before a write(), for space_since().
-    std::uint64_t progress() const { return d_ring->released(); }
+    std::uint64_t progress(std::size_t input) const
+    {
+        return d_inputs[input]->ring.released();
+    }
     //! Whether a write() that found no room after \p mark should be tried again.
-    bool space_since(std::uint64_t mark) const;
+    bool space_since(std::size_t input, std::uint64_t mark) const;
     //! Ask for the call of \p space; then look at space_since() once more, then wait.
-    void announce_wait() { d_ring->packer_waits.announce(); }
+    void announce_wait(std::size_t input)
+    {
+        d_inputs[input]->ring.packer_waits.announce();
+    }
 
-    //! Sends the tail and what is left, for no longer than the stop timeout.
+    //! Sends the tails and what is left, for no longer than the stop timeout.
     void stop() noexcept;
 
     void set_rate(double bytes_per_second);
     double rate() const { return d_sender->rate(); }
+
+    //! The value of the immediate item \p index of the list, from the next heap of that
+    //! input on.
+    void set_item(std::size_t index, std::uint64_t value, std::size_t input);
+
     bool gso() const { return d_sender->gso(); }
     bool zero_copy() const { return d_transport.zero_copy_active(); }
-    std::size_t packet_bytes() const { return d_ring->slot_bytes(); }
-    const packer_counters& packed() const { return d_packed; }
+    std::size_t packet_bytes() const { return d_inputs.front()->ring.slot_bytes(); }
     const sender_counters& sent() const { return d_sent; }
+    const packer_counters& packed(std::size_t input) const
+    {
+        return d_inputs[input]->counters;
+    }
+    //! The sum over all inputs.
+    std::uint64_t sum(counter packer_counters::*which) const;
+    std::uint64_t sum(counter timeline_counters::*which) const; //!< the same
 
 private:
-    stream_plan make_plan(const engine_options& options) const;
-    std::size_t packet_limit(const engine_options& options) const;
-    std::size_t ring_slots(const engine_options& options, const stream_plan& plan) const;
-    void limit_queue();
-    void warn_of_slow_tails(const engine_options& options,
-                            const trouble_log::output& log) const;
-    bool end_stream(sender::clock::time_point deadline);
-    bool wait_for_space(std::uint64_t mark, sender::clock::time_point deadline);
+    struct path {
+        path(stream_plan plan, std::size_t slots, std::function<void()> published);
+
+        packer_counters counters;
+        packet_ring ring;
+        heap_packer packer;
+        std::unique_ptr<tagged_input> tagged; // with rx_time
+    };
+
+    void add_input(const engine_options& options, stream_plan plan);
+    void limit_queues();
+    void warn_of_slow_tails(const engine_options& options) const;
+    void tell_of_tags(std::size_t input);
+    template <typename condition>
+    bool wait_for(std::size_t input, condition ready, sender::clock::time_point deadline);
+    template <typename step>
+    bool repeat(std::size_t input, step done, sender::clock::time_point deadline);
+    void end_streams(sender::clock::time_point half_time,
+                     sender::clock::time_point deadline);
 
     const double d_stop_timeout; // seconds
     const double d_burst_bytes;
     const bool d_limits_queue;
-    const double d_paced_bytes; // that a paced queue may hold
+    const double d_paced_bytes; // that the paced queues may hold
     const std::function<void()> d_on_space;
+    const trouble_log::output d_log;
     boost::asio::io_context d_io;
     udp_transport d_transport;
-    packer_counters d_packed;
     sender_counters d_sent;
-    std::unique_ptr<packet_ring> d_ring;
-    std::unique_ptr<heap_packer> d_packer;
+    std::vector<std::unique_ptr<path>> d_inputs; // at least one
     std::unique_ptr<sender> d_sender;
     bool d_started = false;
     std::mutex d_mutex;

@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "descriptor.h"
 #include "heap_layout.h"
 
 #include <algorithm>
@@ -26,33 +25,66 @@ constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by)
     return (value + by - 1) / by;
 }
 
+// Puts the descriptors in front of the samples and returns where each of them begins.
+std::vector<std::size_t> append_descriptors(heap_contents& contents,
+                                            const std::vector<item>& items,
+                                            const sample_format& samples)
+{
+    std::vector<std::size_t> offsets;
+    for (const auto& described : items) {
+        const auto packet = descriptor_packet(described, contents.flavour, samples);
+        offsets.push_back(contents.prefix.size());
+        contents.prefix.insert(contents.prefix.end(), packet.begin(), packet.end());
+    }
+    return offsets;
+}
+
 } // namespace
 
-heap_contents
-data_contents(const std::vector<item>& items, wire::flavour flavour, bool descriptors)
+heap_contents data_contents(const std::vector<item>& items,
+                            wire::flavour flavour,
+                            bool descriptors,
+                            const sample_format& samples,
+                            std::size_t input)
 {
-    heap_contents contents{ flavour, {}, std::nullopt, {} };
+    heap_contents contents{ flavour, {} };
     std::vector<std::size_t> descriptor_offsets;
-    if (descriptors) {
-        for (const auto& described : items) {
-            const auto packet = descriptor_packet(described, flavour);
-            descriptor_offsets.push_back(contents.prefix.size());
-            contents.prefix.insert(contents.prefix.end(), packet.begin(), packet.end());
-        }
-    }
+    if (descriptors)
+        descriptor_offsets = append_descriptors(contents, items, samples);
     // each descriptor in front of its item, as spead2 orders them
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (descriptors)
             contents.pointers.push_back(
                 flavour.addressed(wire::descriptor, descriptor_offsets[i]));
         const auto id = static_cast<std::uint64_t>(items[i].id);
-        if (items[i].holds == item::content::timestamp) {
+        const auto& values = items[i].values;
+        contents.immediates.emplace_back();
+        switch (items[i].holds) {
+        case item::content::timestamp:
             contents.timestamp = contents.pointers.size();
             contents.pointers.push_back(flavour.immediate(id, 0));
-        } else {
+            break;
+        case item::content::samples:
             contents.pointers.push_back(flavour.addressed(id, contents.prefix.size()));
+            break;
+        case item::content::immediate:
+            contents.immediates.back() = contents.pointers.size();
+            contents.pointers.push_back(flavour.immediate(
+                id,
+                static_cast<std::uint64_t>(values.at(values.size() == 1 ? 0 : input))));
+            break;
         }
     }
+    return contents;
+}
+
+heap_contents descriptor_contents(const std::vector<item>& items,
+                                  wire::flavour flavour,
+                                  const sample_format& samples)
+{
+    heap_contents contents{ flavour, {} };
+    for (const auto offset : append_descriptors(contents, items, samples))
+        contents.pointers.push_back(flavour.addressed(wire::descriptor, offset));
     return contents;
 }
 
@@ -97,6 +129,16 @@ heap_layout::heap_layout(heap_contents contents,
         pad && missing % wire::pointer_bytes == 0 &&
         wire::required_items + d_contents.pointers.size() + nulls <= wire::max_items;
     d_last = make_packet(last, fill ? nulls : 0);
+}
+
+void heap_layout::set_item(std::size_t item, std::uint64_t value)
+{
+    const auto at = d_contents.immediates.at(item).value();
+    const auto mask = d_contents.flavour.address_mask();
+    auto& pointer = d_contents.pointers[at];
+    pointer = (pointer & ~mask) | (value & mask);
+    for (auto* header : { &d_full, &d_last })
+        header->words[items_word + at] = wire::network_order(pointer);
 }
 
 heap_layout heap_layout::shortened(std::uint64_t sample_bytes) const

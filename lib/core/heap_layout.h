@@ -8,6 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_HEAP_LAYOUT_H
 #define INCLUDED_SPEAD_CORE_HEAP_LAYOUT_H
 
+#include "descriptor.h"
 #include "wire.h"
 #include <gnuradio/spead/item.h>
 
@@ -27,9 +28,12 @@ struct heap_contents {
     //! behind the four required ones, in host order, a running timestamp being 0
     std::vector<std::uint64_t> pointers;
     //! which of the pointers holds the running timestamp
-    std::optional<std::size_t> timestamp;
+    std::optional<std::size_t> timestamp = std::nullopt;
     //! payload in front of the samples: descriptors
-    std::vector<std::byte> prefix;
+    std::vector<std::byte> prefix = {};
+    //! for each item of the list, which of the pointers holds its value, if it is one
+    //! that can be set
+    std::vector<std::optional<std::size_t>> immediates = {};
 
     std::size_t header_bytes() const
     {
@@ -38,9 +42,17 @@ struct heap_contents {
     }
 };
 
-//! Heaps of samples, with or without the descriptors of their items.
-heap_contents
-data_contents(const std::vector<item>& items, wire::flavour flavour, bool descriptors);
+//! Heaps of samples of \p input, with or without the descriptors of their items.
+heap_contents data_contents(const std::vector<item>& items,
+                            wire::flavour flavour,
+                            bool descriptors,
+                            const sample_format& samples = {},
+                            std::size_t input = 0);
+
+//! Heaps of nothing but the descriptors of the items.
+heap_contents descriptor_contents(const std::vector<item>& items,
+                                  wire::flavour flavour,
+                                  const sample_format& samples = {});
 
 //! The heap that ends a stream; its one byte of payload is there because every packet
 //! needs some.
@@ -82,6 +94,10 @@ public:
                 std::uint64_t sample_bytes,
                 std::size_t payload_bytes,
                 bool pad);
+
+    //! Gives another value to item number \p item of the list, an immediate one. What
+    //! does not fit is cut off.
+    void set_item(std::size_t item, std::uint64_t value);
 
     //! The same packets, but only as many as \p sample_bytes need.
     heap_layout shortened(std::uint64_t sample_bytes) const;

@@ -6,9 +6,12 @@
  */
 
 #include "heap_packer.h"
+#include "heap_slots.h"
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace gr {
@@ -16,156 +19,144 @@ namespace spead {
 
 namespace {
 
-// A heap that is no larger than this part of the ring waits until it is complete.
-constexpr std::size_t held_part = 8;
-// The sender is woken in steps of this part of the ring, and at the end of each write.
-constexpr std::size_t publish_part = 4;
-
-std::size_t slots_per_packet(const stream_plan& plan, const heap_layout& layout)
+void store(std::byte* packet, std::size_t index, std::uint64_t word)
 {
-    const std::size_t unit = plan.regular.packet_bytes();
-    return (layout.packet_bytes() + unit - 1) / unit;
+    std::memcpy(packet + index * sizeof word, &word, sizeof word);
 }
-
-// with what a wrap around the end of the ring and a split last packet cost
-std::uint64_t slots_per_heap(const stream_plan& plan, const heap_layout& layout)
-{
-    return (layout.packets() + 2) * slots_per_packet(plan, layout);
-}
-
-bool is_held(const stream_plan& plan, const heap_layout& layout, std::size_t ring_slots)
-{
-    return layout.packets() * slots_per_packet(plan, layout) <= ring_slots / held_part;
-}
-
-std::vector<const heap_layout*> layouts(const stream_plan& plan)
-{
-    std::vector<const heap_layout*> all{ &plan.regular };
-    if (plan.first)
-        all.push_back(&*plan.first);
-    if (plan.stop)
-        all.push_back(&*plan.stop);
-    return all;
-}
-
-void store(std::byte* at, std::uint64_t word) { std::memcpy(at, &word, sizeof word); }
 
 } // namespace
-
-std::size_t heap_packer::min_slots(const stream_plan& plan)
-{
-    std::uint64_t slots = held_part;
-    for (const auto* layout : layouts(plan)) {
-        slots = std::max<std::uint64_t>(slots, 4 * slots_per_packet(plan, *layout));
-        if (plan.when_full == full_policy::drop)
-            slots = std::max(slots, 2 * slots_per_heap(plan, *layout));
-    }
-    return static_cast<std::size_t>(slots);
-}
-
-bool heap_packer::can_end_anywhere(const stream_plan& plan, std::size_t ring_slots)
-{
-    const auto all = layouts(plan);
-    return plan.tail != tail_policy::shorten ||
-           std::all_of(all.begin(), all.end(), [&](const heap_layout* layout) {
-               return layout->payload_bytes() > wire::pointer_bytes ||
-                      is_held(plan, *layout, ring_slots);
-           });
-}
-
-std::size_t heap_packer::min_slots_in_use() const
-{
-    std::uint64_t slots = 0;
-    for (const auto* layout : layouts(d_plan)) {
-        const bool held = is_held(d_plan, *layout, d_ring.slots());
-        slots = std::max(slots,
-                         held ? slots_per_heap(d_plan, *layout)
-                              : 4 * slots_per_packet(d_plan, *layout));
-    }
-    return static_cast<std::size_t>(slots);
-}
 
 heap_packer::heap_packer(stream_plan plan,
                          packet_ring& ring,
                          packer_counters& counters,
-                         std::function<void()> published)
+                         std::function<void()> published,
+                         std::function<clock::time_point()> now)
     : d_plan(std::move(plan)),
-      d_ring(ring),
       d_counters(counters),
-      d_on_published(std::move(published)),
-      d_publish_batch(ring.slots() / publish_part),
+      d_now(std::move(now)),
+      d_heap_samples(d_plan.heap_samples()),
+      d_sample_bytes(d_plan.converter.output_bytes()),
+      d_holds_regular(is_held(d_plan, d_plan.regular, ring.slots())),
+      d_holds_first(d_plan.first && is_held(d_plan, *d_plan.first, ring.slots())),
+      d_new_values(d_plan.regular.contents().immediates.size()),
+      d_descriptors(d_plan),
       d_heap_id(d_plan.heap_id_start),
       d_timestamp(d_plan.timestamp_start),
-      d_laid_out(ring.slots(), nullptr)
+      d_ring(ring, std::move(published))
 {
 }
 
 void heap_packer::start_stream()
 {
-    d_first_pending = d_plan.first.has_value();
-    d_ending = false;
+    d_undescribed = d_plan.first ? d_plan.destinations : 0;
+    d_described.assign(d_undescribed, false);
+    d_stopping = false;
+    d_descriptors.start(d_descriptors.needs_clock() ? d_now() : clock::time_point());
 }
 
-std::size_t heap_packer::write(const std::int8_t* samples, std::size_t n)
+void heap_packer::set_item(std::size_t index, std::uint64_t value)
 {
-    const auto* in = reinterpret_cast<const std::byte*>(samples);
-    std::size_t taken = 0;
-    while (taken < n) {
+    if (!d_plan.regular.contents().immediates.at(index))
+        throw std::invalid_argument("item " + std::to_string(index) +
+                                    " of the heaps has no value of its own");
+    d_new_values.set(index, value);
+}
+
+std::size_t heap_packer::write(const std::byte* samples, std::size_t n)
+{
+    return static_cast<std::size_t>(take(samples, n));
+}
+
+std::uint64_t heap_packer::write_zeros(std::uint64_t n) { return take(nullptr, n); }
+
+void heap_packer::drop(std::uint64_t n)
+{
+    d_counters.samples_in.add(n);
+    d_counters.samples_dropped.add(n);
+}
+
+std::uint64_t heap_packer::take(const std::byte* in, std::uint64_t n)
+{
+    if (d_descriptors.needs_clock())
+        d_descriptors.look(d_now());
+    std::uint64_t taken = 0;
+    // the last sample may be cut in two, and complete the heap
+    while (taken < n || d_lead_bytes) {
+        if (!d_layout && !d_drop_left && !begin_heap())
+            break;
         if (d_drop_left) {
-            taken += drop_samples(n - taken);
+            taken += leave_out(n - taken, in);
             continue;
         }
-        if (!d_layout && !begin_heap())
-            continue;
-        const auto& prefix = d_layout->contents().prefix;
-        if (d_offset < prefix.size()) {
-            if (!put(prefix.data() + d_offset, prefix.size() - d_offset))
+        if (d_lead_bytes) {
+            if (!put_lead())
                 break;
             continue;
         }
         if (!d_at && !open_packet())
             break;
-        const std::size_t now = std::min(n - taken, d_room);
-        // counted first: what is sent must never be more than what came in
-        d_counters.samples_in.add(now);
-        taken += put(in + taken, now);
+        taken +=
+            fill(in ? in + taken * d_plan.converter.input_bytes() : nullptr, n - taken);
     }
-    publish();
+    d_ring.publish();
     return taken;
 }
 
-std::size_t heap_packer::drop_samples(std::size_t n)
+std::uint64_t heap_packer::leave_out(std::uint64_t n, bool came_in)
 {
-    const auto dropped = std::min<std::uint64_t>(n, d_drop_left);
-    d_drop_left -= dropped;
-    d_counters.samples_in.add(dropped);
-    d_counters.samples_dropped.add(dropped);
-    return static_cast<std::size_t>(dropped);
+    const auto left_out = std::min(n, d_drop_left);
+    d_drop_left -= left_out;
+    if (came_in)
+        drop(left_out);
+    return left_out;
 }
 
-// False if the heap has no room and is left out.
+// False if the ring is full of what comes before the heap. Or else the heap has begun, or
+// has no room and is left out.
 bool heap_packer::begin_heap()
 {
-    const auto& layout = d_first_pending ? *d_plan.first : d_plan.regular;
+    const bool drops = d_plan.when_full == full_policy::drop;
+    const bool is_next = (d_loose.empty() || emit_loose()) &&
+                         (!d_descriptors.is_due() || emit_descriptors());
+    if (!is_next && !drops)
+        return false;
+
+    set_new_values();
+    const bool describes = d_undescribed && !d_described[d_turn];
+    const auto& layout = describes ? *d_plan.first : d_plan.regular;
     const auto& contents = layout.contents();
     d_counter_item =
         wire::network_order(contents.flavour.immediate(wire::heap_counter, d_heap_id));
     if (contents.timestamp)
         d_timestamp_item =
             wire::network_order(contents.pointers[*contents.timestamp] | d_timestamp);
+    d_destination = static_cast<std::uint16_t>(d_plan.first_destination + d_turn);
     step_numbers(1);
 
-    if (d_plan.when_full == full_policy::drop &&
-        !slots_are_free(slots_per_heap(d_plan, layout))) {
-        d_drop_left = layout.sample_bytes();
+    if (drops && !(is_next && d_ring.slots_are_free(slots_per_heap(d_plan, layout)))) {
+        d_drop_left = d_heap_samples;
         d_counters.heaps_dropped.add(1);
-        return false;
+        return true;
     }
     d_layout = &layout;
-    d_held = is_held(d_plan, layout, d_ring.slots());
+    d_held = describes ? d_holds_first : d_holds_regular;
     d_offset = 0;
-    d_heap_start = d_next;
+    d_zeros = 0;
+    d_lead = contents.prefix.data();
+    d_lead_bytes = contents.prefix.size();
+    d_heap_start = d_ring.next();
     return true;
+}
+
+void heap_packer::set_new_values()
+{
+    const bool changed = d_new_values.take([this](std::size_t item, std::uint64_t value) {
+        d_plan.regular.set_item(item, value);
+        if (d_plan.first)
+            d_plan.first->set_item(item, value);
+    });
+    if (changed)
+        d_ring.forget_headers();
 }
 
 void heap_packer::step_numbers(int direction)
@@ -174,75 +165,79 @@ void heap_packer::step_numbers(int direction)
     const auto steps = static_cast<std::uint64_t>(direction); // wraps, as the numbers do
     d_heap_id = (d_heap_id + steps * d_plan.heap_id_step) & mask;
     d_timestamp = (d_timestamp + steps * d_plan.timestamp_step) & mask;
-}
-
-bool heap_packer::slots_are_free(std::uint64_t count)
-{
-    const std::uint64_t end = d_next.count + count;
-    if (end <= d_released + d_ring.limit())
-        return true;
-    d_released = d_ring.released();
-    return end <= d_released + d_ring.limit();
-}
-
-// Makes sure that the packet to come has its slots, and that they are not wrapped.
-bool heap_packer::claim_slots(std::size_t packet_bytes)
-{
-    const std::size_t wanted = d_ring.slots_for(packet_bytes);
-    const bool wraps = d_next.slot + wanted > d_ring.slots();
-    const std::size_t skipped = wraps ? d_ring.slots() - d_next.slot : 0;
-    if (!slots_are_free(skipped + wanted))
-        return false;
-    if (wraps) {
-        d_ring.info(d_next.slot) = { 0, packet_info::wrap, 0 };
-        d_laid_out[d_next.slot] = nullptr;
-        d_ring.advance(d_next, skipped);
-    }
-    d_slots_taken = wanted;
-    return true;
-}
-
-// Writes a header into the claimed slots and returns where the payload goes.
-std::byte* heap_packer::lay_header(const packet_template& header, const packet_info& info)
-{
-    std::byte* packet = d_ring.data(d_next.slot);
-    if (!header.words.empty())
-        std::memcpy(packet, header.words.data(), header.header_bytes());
-    d_ring.info(d_next.slot) = info;
-    std::fill_n(d_laid_out.begin() + static_cast<std::ptrdiff_t>(d_next.slot),
-                d_slots_taken,
-                nullptr);
-    return packet + header.header_bytes();
+    const auto turns = static_cast<std::uint32_t>(direction);
+    d_turn = (d_turn + d_plan.destinations + turns) % d_plan.destinations;
 }
 
 bool heap_packer::open_packet()
 {
     const packet_template& header = d_layout->packet_at(d_offset);
-    if (!claim_slots(header.packet_bytes()))
+    if (!d_ring.claim(header.packet_bytes()))
         return false;
-    std::byte* packet = d_ring.data(d_next.slot);
     // a recycled slot has its header already, but for the words that run
-    if (d_laid_out[d_next.slot] != &header) {
+    if (!d_ring.is_laid_out(header)) {
         const bool last = &header == &d_layout->last();
-        lay_header(header,
-                   { static_cast<std::uint32_t>(header.packet_bytes()),
-                     last ? packet_info::heap_end : 0u,
-                     last ? d_layout->sample_bytes() : 0 });
-        if (d_slots_taken == 1)
-            d_laid_out[d_next.slot] = &header;
+        const auto bytes = static_cast<std::uint32_t>(header.packet_bytes());
+        d_ring.lay_out(header, { bytes, last ? data_end : no_flags, 0, 0 });
+        d_ring.remember(header);
     }
+    // all is looked up before anything is written: bytes may alias whatever there is
     const auto& contents = d_layout->contents();
-    store(packet + heap_layout::counter_word * wire::pointer_bytes, d_counter_item);
-    store(
-        packet + heap_layout::offset_word * wire::pointer_bytes,
-        wire::network_order(contents.flavour.immediate(wire::payload_offset, d_offset)));
-    if (contents.timestamp)
-        store(packet +
-                  (heap_layout::items_word + *contents.timestamp) * wire::pointer_bytes,
-              d_timestamp_item);
+    const auto offset_item =
+        wire::network_order(contents.flavour.immediate(wire::payload_offset, d_offset));
+    const auto timestamp = contents.timestamp;
+    const auto timestamp_item = d_timestamp_item;
+    std::byte* const packet = d_ring.packet();
     d_at = packet + header.header_bytes();
     d_room = header.payload_bytes;
+    d_ring.info().destination = d_destination;
+    store(packet, heap_layout::counter_word, d_counter_item);
+    store(packet, heap_layout::offset_word, offset_item);
+    if (timestamp)
+        store(packet, heap_layout::items_word + *timestamp, timestamp_item);
     return true;
+}
+
+// Into the open packet as many samples as it has room for. Where that is a part of one,
+// that one is cut.
+std::size_t heap_packer::fill(const std::byte* in, std::uint64_t samples)
+{
+    const bool cuts = d_room < d_sample_bytes;
+    const auto most = cuts ? 1 : d_room / d_sample_bytes;
+    const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(samples, most));
+    // counted first: what is sent must never be more than what came in
+    if (in)
+        d_counters.samples_in.add(now);
+    else
+        d_zeros += now;
+    if (cuts) {
+        convert(d_cut_sample.data(), in, now);
+        d_lead = d_cut_sample.data();
+        d_lead_bytes = d_sample_bytes;
+    } else {
+        convert(d_at, in, now);
+        advance(now * d_sample_bytes);
+    }
+    return now;
+}
+
+void heap_packer::convert(std::byte* out, const std::byte* in, std::size_t samples)
+{
+    const auto bytes = samples * d_sample_bytes;
+    if (!in)
+        std::memset(out, 0, bytes);
+    else if (d_plan.converter.copies())
+        std::memcpy(out, in, bytes); // the same, without the way there
+    else if (const auto clipped = d_plan.converter.convert(out, in, samples))
+        d_counters.samples_clipped.add(clipped);
+}
+
+bool heap_packer::put_lead()
+{
+    const auto now = put(d_lead, d_lead_bytes);
+    d_lead += now;
+    d_lead_bytes -= now;
+    return now != 0;
 }
 
 std::size_t heap_packer::put(const std::byte* bytes, std::size_t n)
@@ -254,37 +249,42 @@ std::size_t heap_packer::put(const std::byte* bytes, std::size_t n)
         std::memcpy(d_at, bytes, now);
     else
         std::memset(d_at, 0, now);
-    d_at += now;
-    d_room -= now;
-    d_offset += now;
+    advance(now);
+    return now;
+}
+
+void heap_packer::advance(std::size_t bytes)
+{
+    d_at += bytes;
+    d_room -= bytes;
+    d_offset += bytes;
     if (!d_room)
         close_packet();
-    return now;
+}
+
+// A receiver of this destination knows the items now.
+void heap_packer::note_description()
+{
+    d_described[d_destination - d_plan.first_destination] = true;
+    --d_undescribed;
 }
 
 void heap_packer::close_packet()
 {
     d_at = nullptr;
-    d_ring.advance(d_next, d_slots_taken);
-    if (d_offset == d_layout->heap_bytes()) {
-        d_first_pending = false;
+    const bool heap_end = d_offset == d_layout->heap_bytes();
+    if (heap_end)
+        d_ring.info().heap_samples = d_heap_samples - d_zeros;
+    d_ring.close();
+    if (heap_end) {
+        if (d_layout != &d_plan.regular)
+            note_description();
         d_layout = nullptr;
-        d_ready = d_next;
+        d_ring.set_ready();
     } else if (!d_held) {
-        d_ready = d_next;
+        d_ring.set_ready();
     }
-    if (d_ready.count - d_published >= d_publish_batch)
-        publish();
-}
-
-void heap_packer::publish()
-{
-    if (d_ready.count == d_published)
-        return;
-    d_published = d_ready.count;
-    d_ring.publish(d_published);
-    if (d_ring.sender_sleeps.claim())
-        d_on_published();
+    d_ring.publish_batch();
 }
 
 } // namespace spead

@@ -5,45 +5,41 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// How a stream ends. All of this happens once in a stream: clarity before speed.
+// How a stream ends, and a heap that does not fill up. All of this happens seldom:
+// clarity before speed.
 
 #include "heap_packer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace gr {
 namespace spead {
 
-bool heap_packer::end_stream()
+bool heap_packer::finish_tail()
 {
-    bool done = d_ending || finish_tail();
-    if (done && !d_ending) {
-        d_ending = true;
-        append_stop();
-    }
-    while (done && !d_loose.empty()) {
-        done = emit(d_loose.front());
-        if (done)
-            d_loose.pop_front();
-    }
-    publish();
+    d_drop_left = 0; // the samples that would have been left out never came
+    d_descriptors.cut_short();
+    const bool done = finish_heap() && emit_loose() && emit_descriptors();
+    d_ring.publish();
     return done;
 }
 
 // False if the ring is full.
-bool heap_packer::finish_tail()
+bool heap_packer::finish_heap()
 {
-    d_drop_left = 0; // the samples that would have been left out never came
+    // a sample that is cut in two is completed, and with it perhaps the heap
+    while (d_layout && d_lead_bytes && samples_so_far())
+        if (!put_lead())
+            return false;
     if (!d_layout)
         return true;
 
-    if (!d_tail_samples)
-        d_tail_samples = samples_so_far();
+    if (!d_tail)
+        d_tail = samples_so_far();
 
-    if (d_plan.tail == tail_policy::drop || *d_tail_samples == 0) {
-        drop_tail();
+    if (d_plan.tail == tail_policy::drop || *d_tail == 0) {
+        drop_heap();
         return true;
     }
     if (d_plan.tail == tail_policy::pad)
@@ -58,14 +54,14 @@ bool heap_packer::finish_tail()
 bool heap_packer::finish_whole(bool mark_end)
 {
     const heap_layout& layout = *d_layout;
-    const auto samples_end = layout.contents().prefix.size() + *d_tail_samples;
+    const auto samples_end = layout.contents().prefix.size() + *d_tail * d_sample_bytes;
     const auto last_start = (layout.packets() - 1) * layout.payload_bytes();
     while (d_offset < last_start)
         if (!put(nullptr, static_cast<std::size_t>(last_start - d_offset)))
             return false;
 
     const auto& last = layout.last();
-    auto payload = take_back(d_next);
+    auto payload = take_back(d_ring.next());
     payload.resize(last.payload_bytes);
     const auto base_words = layout.make_packet(0).words.size();
     const auto nulls = last.words.size() - base_words;
@@ -89,7 +85,7 @@ bool heap_packer::finish_whole(bool mark_end)
                rest,
                true);
     }
-    leave_heap();
+    forget_heap();
     return true;
 }
 
@@ -97,7 +93,7 @@ bool heap_packer::finish_whole(bool mark_end)
 void heap_packer::finish_short()
 {
     const auto payload = take_back(d_heap_start);
-    const auto layout = d_layout->shortened(*d_tail_samples);
+    const auto layout = d_layout->shortened(*d_tail * d_sample_bytes);
     for (std::uint64_t offset = 0; offset < layout.heap_bytes();) {
         const auto& header = layout.packet_at(offset);
         const auto begin = payload.begin() + static_cast<std::ptrdiff_t>(offset);
@@ -106,74 +102,63 @@ void heap_packer::finish_short()
         append(header, offset, part, &header == &layout.last());
         offset += header.payload_bytes;
     }
-    leave_heap();
+    forget_heap();
 }
 
-void heap_packer::drop_tail()
+void heap_packer::drop_heap()
 {
-    take_back(heap_is_on_its_way() ? d_next : d_heap_start);
+    const bool has_samples = tail_samples() != 0;
     if (heap_is_on_its_way()) {
         // the sender counts, since it may have sent a part of the heap already
+        std::uint16_t flags = packet_info::abandoned;
+        if (has_samples)
+            flags |= packet_info::data;
+        rewind(d_ring.next());
         d_loose.push_back(
-            { { {}, 0 }, {}, { 0, packet_info::abandoned, *d_tail_samples } });
+            { { {}, 0 }, {}, { 0, flags, d_destination, tail_samples_in() } });
     } else {
-        count_tail_as_dropped();
+        rewind(d_heap_start);
+        count_as_dropped(tail_samples_in(), has_samples);
     }
-    leave_heap();
+    forget_heap();
 }
 
-void heap_packer::count_tail_as_dropped()
+void heap_packer::count_as_dropped(std::uint64_t samples, bool is_heap)
 {
-    if (d_tail_samples.value_or(0)) {
-        d_counters.samples_dropped.add(*d_tail_samples);
-        d_counters.heaps_dropped.add(1);
-    }
-    d_tail_samples.reset();
+    d_counters.samples_dropped.add(samples);
+    d_counters.heaps_dropped.add(is_heap);
 }
 
 std::uint64_t heap_packer::samples_so_far() const
 {
-    const auto prefix = d_layout->contents().prefix.size();
-    return d_offset > prefix ? d_offset - prefix : 0;
+    const auto to_come = d_offset + d_lead_bytes; // a sample that is cut counts
+    return (to_come - d_layout->contents().prefix.size()) / d_sample_bytes;
 }
 
 // The current heap is left. One of which nothing was there but the intention gives its
 // numbers back.
-void heap_packer::leave_heap()
+void heap_packer::forget_heap()
 {
-    if (d_layout && samples_so_far() == 0 && !heap_is_on_its_way())
+    if (samples_so_far() == 0 && !heap_is_on_its_way())
         step_numbers(-1);
     d_layout = nullptr;
     d_at = nullptr;
+    d_lead_bytes = 0;
+    d_tail.reset();
+}
+
+void heap_packer::leave_heap(std::uint64_t next_timestamp)
+{
+    d_drop_left = 0;
+    if (d_layout)
+        drop_heap();
+    d_timestamp = next_timestamp & d_plan.regular.contents().flavour.address_mask();
 }
 
 void heap_packer::give_up_tail()
 {
-    if (d_ending || !d_layout)
-        return;
-    if (!d_tail_samples)
-        d_tail_samples = samples_so_far();
-    drop_tail();
-    append_stop();
-    d_ending = true;
-}
-
-void heap_packer::append_stop()
-{
-    if (!d_plan.stop)
-        return;
-    const auto& layout = *d_plan.stop;
-    const auto& flavour = layout.contents().flavour;
-    d_counter_item =
-        wire::network_order(flavour.immediate(wire::heap_counter, d_heap_id));
-    d_heap_id = (d_heap_id + d_plan.heap_id_step) & flavour.address_mask();
-    auto header = layout.last();
-    header.words[heap_layout::counter_word] = d_counter_item;
-    d_loose.push_back({ header,
-                        layout.contents().prefix,
-                        { static_cast<std::uint32_t>(header.packet_bytes()),
-                          packet_info::heap_end,
-                          0 } });
+    if (d_layout)
+        drop_heap();
 }
 
 void heap_packer::append(packet_template header,
@@ -188,59 +173,38 @@ void heap_packer::append(packet_template header,
     if (contents.timestamp)
         header.words[heap_layout::items_word + *contents.timestamp] = d_timestamp_item;
     const packet_info info{ static_cast<std::uint32_t>(header.packet_bytes()),
-                            heap_end ? packet_info::heap_end : 0u,
-                            heap_end ? *d_tail_samples : 0 };
+                            heap_end ? data_end : no_flags,
+                            d_destination,
+                            heap_end ? tail_samples_in() : 0 };
     d_loose.push_back({ std::move(header), payload, info });
-}
-
-bool heap_packer::emit(const loose_packet& packet)
-{
-    if (!claim_slots(packet.info.bytes))
-        return false;
-    std::byte* payload = lay_header(packet.header, packet.info);
-    std::copy(packet.payload.begin(), packet.payload.end(), payload);
-    d_ring.advance(d_next, d_slots_taken);
-    d_ready = d_next;
-    if (packet.info.flags)
-        d_tail_samples.reset(); // the sender's to count now
-    return true;
 }
 
 // Empties the ring from there on and returns the payload that was in it.
 std::vector<std::byte> heap_packer::take_back(ring_cursor from)
 {
-    std::vector<std::byte> payload;
-    const auto take = [&](std::size_t slot, const std::byte* end) {
-        const std::byte* packet = d_ring.data(slot);
-        const auto items = std::to_integer<std::size_t>(packet[6]) << 8 |
-                           std::to_integer<std::size_t>(packet[7]);
-        const auto header = wire::header_bytes + items * wire::pointer_bytes;
-        payload.insert(payload.end(), packet + header, end);
-    };
-    const std::byte* open = d_at;
-    ring_cursor at = from;
-    while (at.count < d_next.count) {
-        const auto& info = d_ring.info(at.slot);
-        if (!(info.flags & packet_info::wrap))
-            take(at.slot, d_ring.data(at.slot) + info.bytes);
-        d_ring.advance_packet(at);
-    }
-    if (open)
-        take(d_next.slot, open);
+    auto payload = d_ring.take_back(from, d_at);
     d_at = nullptr;
-    d_next = from;
     return payload;
+}
+
+void heap_packer::rewind(ring_cursor to)
+{
+    d_ring.rewind(to);
+    d_at = nullptr;
 }
 
 void heap_packer::abandon()
 {
-    if (d_layout && !d_tail_samples)
-        d_tail_samples = samples_so_far();
-    count_tail_as_dropped();
-    d_drop_left = 0;
+    if (d_layout) {
+        count_as_dropped(tail_samples_in(), tail_samples() != 0);
+        forget_heap();
+    }
+    for (const auto& packet : d_loose)
+        count_as_dropped(packet.info.heap_samples, packet.info.flags & packet_info::data);
     d_loose.clear();
-    d_next = d_ready;
-    leave_heap();
+    d_descriptors.abandon();
+    d_drop_left = 0;
+    d_ring.rewind(d_ring.ready());
 }
 
 } // namespace spead

@@ -47,14 +47,19 @@ private:
 
 //! What the sender must know about the packet in a slot.
 struct packet_info {
-    enum flag : std::uint32_t {
+    enum flag : std::uint16_t {
         heap_end = 1,  //!< the heap is complete with this packet
         abandoned = 2, //!< no packet: the heap ends here without being complete
-        wrap = 4       //!< no packet: go on with the first slot
+        wrap = 4,      //!< no packet: go on with the first slot
+        data = 8, //!< with heap_end or abandoned: a heap of samples, or of zeros for them
+        // set by the sender, and gone when the slot is given back
+        sent = 16,
+        lost = 32
     };
     std::uint32_t bytes;
-    std::uint32_t flags;
-    std::uint64_t heap_samples; //!< with heap_end: of the whole heap
+    std::uint16_t flags;
+    std::uint16_t destination;  //!< its number in the list of destinations
+    std::uint64_t heap_samples; //!< with heap_end: that came in and are in this heap
 };
 
 //! A place in the ring, and how many slots have been passed on the way.
@@ -80,6 +85,7 @@ public:
     std::size_t slot_bytes() const { return d_slot_bytes; }
     std::byte* data(std::size_t slot) { return d_arena.get() + slot * d_slot_bytes; }
     packet_info& info(std::size_t slot) { return d_info[slot]; }
+    const packet_info& info(std::size_t slot) const { return d_info[slot]; }
 
     //! How many slots a packet takes.
     std::size_t slots_for(std::size_t packet_bytes) const

@@ -24,6 +24,15 @@ namespace {
 // Nothing that the thread is told meanwhile is in a hurry.
 constexpr std::chrono::milliseconds longest_nap{ 2 };
 
+std::vector<lane> make_lanes(const std::vector<packet_ring*>& rings,
+                             sender_counters& counters)
+{
+    std::vector<lane> lanes;
+    for (auto* ring : rings)
+        lanes.emplace_back(*ring, counters);
+    return lanes;
+}
+
 int make_eventfd()
 {
     const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -35,14 +44,13 @@ int make_eventfd()
 } // namespace
 
 sender::sender(boost::asio::io_context& io,
-               packet_ring& ring,
+               const std::vector<packet_ring*>& rings,
                transport& out,
                sender_counters& counters,
                const sender_options& options,
                std::function<void()> space,
                trouble_log::output log)
     : d_io(io),
-      d_ring(ring),
       d_transport(out),
       d_counters(counters),
       d_options(options),
@@ -54,7 +62,9 @@ sender::sender(boost::asio::io_context& io,
       d_wakeup(io, make_eventfd()),
       d_rate(options.rate),
       d_gso(options.gso),
-      d_pacer(options.burst_bytes, ring.slot_bytes())
+      d_pacer(options.burst_bytes, rings.front()->slot_bytes()),
+      d_lanes(make_lanes(rings, counters)),
+      d_batch(d_lanes)
 {
 }
 
@@ -68,7 +78,8 @@ void sender::start()
 {
     d_closing = false;
     d_abort = false;
-    d_heap_damaged = false;
+    for (auto& one : d_lanes)
+        one.start_stream();
     d_trouble = {};
     d_refusal_open = false;
     d_io.restart();
@@ -94,11 +105,10 @@ void sender::finish(clock::time_point deadline)
         wake();
         d_thread.join();
     }
-    ring_cursor end = d_tail;
-    while (end.count < d_ring.published())
-        d_ring.advance_packet(end);
     const auto lost_before = d_counters.packets_dropped.get();
-    settle(end, false);
+    for (auto& one : d_lanes)
+        one.drop_all();
+    release();
     if (const auto lost = d_counters.packets_dropped.get() - lost_before)
         d_log.warn("stopped before everything was sent: " + std::to_string(lost) +
                        " packets were lost",
@@ -174,10 +184,8 @@ void sender::pump()
     while (!d_abort.load(std::memory_order_relaxed)) {
         if (d_pacer_rate != d_rate)
             d_pacer.set_rate(d_pacer_rate = d_rate, clock::now());
-        const std::uint64_t queued = d_ring.published() - d_tail.count;
-        const std::size_t waiting =
-            static_cast<std::size_t>(queued) * d_ring.slot_bytes();
-        if (!queued) {
+        const std::size_t waiting = queued_bytes();
+        if (!waiting) {
             if (sleep())
                 return;
             continue;
@@ -194,10 +202,14 @@ void sender::pump()
                 return;
             }
         }
-        const std::size_t n = collect(allowance);
-        if (!n)
-            continue; // no packets, only ends of heaps
-        const auto result = d_transport.send(d_batch.data(), n);
+        d_batch.collect(allowance, gso());
+        const std::size_t n = d_batch.size();
+        if (!n) {
+            d_batch.sent(0); // no packets, only ends of heaps
+            release();
+            continue;
+        }
+        const auto result = d_transport.send(d_batch.messages(), n);
         // the error that cut a send short is not always reported by the next one
         if (result.sent < n)
             take_reports();
@@ -212,10 +224,12 @@ void sender::pump()
 // False if there is something to do after all.
 bool sender::sleep()
 {
-    d_ring.sender_sleeps.announce();
-    if (d_ring.published() != d_tail.count || d_closing || d_abort) {
-        d_ring.sender_sleeps.withdraw();
-        if (d_closing && d_ring.published() == d_tail.count)
+    for (auto& one : d_lanes)
+        one.ring().sender_sleeps.announce();
+    if (!nothing_queued() || d_closing || d_abort) {
+        for (auto& one : d_lanes)
+            one.ring().sender_sleeps.withdraw();
+        if (d_closing && nothing_queued())
             d_abort = true; // everything is sent
         return false;
     }
@@ -231,12 +245,11 @@ bool sender::sleep()
 // Gives back what the kernel has read meanwhile. True if there is more to come.
 bool sender::release_reported()
 {
-    const auto held = [this] { return d_transport.held_from() != transport::nothing; };
-    if (!held())
+    if (!anything_held())
         return false;
     take_reports();
     release();
-    return held();
+    return anything_held();
 }
 
 // A short wait is slept through: that takes half the time of a timer that can be
@@ -244,8 +257,7 @@ bool sender::release_reported()
 bool sender::nap_until(clock::time_point time, clock::time_point now)
 {
     // the packer may be waiting for it
-    const std::uint64_t held = d_transport.held_from();
-    if (held != transport::nothing && d_tail.count - held > d_ring.limit() / 8)
+    if (much_held())
         release_reported();
     if (time - now > longest_nap) {
         wait_until(time);

@@ -8,8 +8,10 @@
 #ifndef INCLUDED_SPEAD_CORE_SENDER_H
 #define INCLUDED_SPEAD_CORE_SENDER_H
 
+#include "batch.h"
 #include "counters.h"
 #include "handler_memory.h"
+#include "lane.h"
 #include "pacer.h"
 #include "packet_ring.h"
 #include "transport.h"
@@ -20,13 +22,13 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <condition_variable>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace gr {
 namespace spead {
@@ -39,21 +41,21 @@ struct sender_options {
 };
 
 /*!
- * \brief The thread that takes packets from the ring and sends them, at the pace.
+ * \brief The thread that takes packets from the rings and sends them, at the pace.
  *
- * Equal packets that lie one after the other leave as one message, across heaps, and
- * several messages in one system call. Whatever the network does, the thread goes on: it
- * waits, tries again or gives a message up, and counts.
+ * Equal packets to one destination leave as one message, across heaps, and several
+ * messages in one system call; the rings take turns. Whatever the network does, the
+ * thread goes on: it waits, tries again or gives a message up, and counts.
  */
 class sender
 {
 public:
     using clock = std::chrono::steady_clock;
 
-    //! \p space is called, on the sender's thread, when the packer waits and there is
-    //! room again; \p log gets at most one line a second.
+    //! \p space is called, on the sender's thread, when a packer waits and there is
+    //! room again in its ring; \p log gets at most one line a second.
     sender(boost::asio::io_context& io,
-           packet_ring& ring,
+           const std::vector<packet_ring*>& rings,
            transport& out,
            sender_counters& counters,
            const sender_options& options,
@@ -83,12 +85,10 @@ private:
     void wait_writable();
     void wait_reports();
 
-    std::size_t collect(std::size_t allowance);
-    message next_message(ring_cursor& at,
-                         std::uint64_t end,
-                         std::size_t allowance,
-                         iovec& piece) const;
-    void settle(ring_cursor end, bool sent);
+    std::size_t queued_bytes() const;
+    bool nothing_queued() const;
+    bool anything_held() const;
+    bool much_held() const;
     void release();
     void messages_sent(std::size_t n);
     void take_reports();
@@ -97,7 +97,6 @@ private:
     void refusal_proved();
 
     boost::asio::io_context& d_io;
-    packet_ring& d_ring;
     transport& d_transport;
     sender_counters& d_counters;
     const sender_options d_options;
@@ -120,24 +119,20 @@ private:
     // on the thread only
     pacer d_pacer;
     double d_pacer_rate = 0;
-    ring_cursor d_tail; // the next packet to send
-    std::array<message, transport::max_messages> d_batch{};
-    std::array<iovec, transport::max_messages> d_pieces{}; // one of each message
-    std::array<ring_cursor, transport::max_messages> d_batch_ends{};
+    std::vector<lane> d_lanes;
+    batch d_batch;
     bool d_watching = false;         // the event is waited for
     bool d_writable_pending = false; // the socket is waited for
     bool d_reports_pending = false;  // so are reports on messages
     bool d_idle = false;
-    bool d_heap_damaged = false;
     struct trouble {
         unsigned attempts = 0;  // that failed at once
         unsigned back_offs = 0; // waits for a queue that is full
         clock::time_point first_back_off{};
     };
-    trouble d_trouble;                // of the message at the tail
-    std::uint64_t d_singly_until = 0; // ring count up to which packets go one by one
-    bool d_refusal_open = false;      // is it the segmentation that is refused?
-    unsigned d_refusals = 0;          // of segmented sends, in a row
+    trouble d_trouble;           // of the first message
+    bool d_refusal_open = false; // is it the segmentation that is refused?
+    unsigned d_refusals = 0;     // of segmented sends, in a row
 };
 
 } // namespace spead

@@ -8,18 +8,14 @@
 #ifndef INCLUDED_SPEAD_CORE_TICK_CLOCK_H
 #define INCLUDED_SPEAD_CORE_TICK_CLOCK_H
 
+#include <gnuradio/spead/exact_rate.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace gr {
 namespace spead {
-
-//! A rate that need not be a whole number of Hz, such as 8000000/7.
-struct exact_rate {
-    std::int64_t numerator; //!< Hz
-    std::int64_t denominator = 1;
-};
 
 //! A time since 1970-01-01, UTC, as Unix counts it.
 struct exact_time {

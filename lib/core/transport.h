@@ -26,7 +26,8 @@ struct message {
     std::size_t bytes;    //!< of all pieces
     std::size_t packet_bytes;
     std::uint64_t position; //!< of its first packet: slots before it, since the beginning
-    std::uint32_t destination = 0; //!< its number in the list of destinations
+    std::uint16_t destination = 0; //!< its number in the list of destinations
+    std::uint16_t lane = 0;        //!< the number of the ring that it lies in
 
     bool segmented() const { return bytes > packet_bytes; }
 };
@@ -44,7 +45,7 @@ struct send_result {
 class transport
 {
 public:
-    static constexpr std::size_t max_messages = 8;  //!< in one send()
+    static constexpr std::size_t max_messages = 64; //!< in one send()
     static constexpr std::size_t max_segments = 64; //!< packets in a message
     static constexpr std::size_t max_pieces = max_segments;
     //! Bytes of a segmented message. With its headers (8 UDP, 40 IPv6, 18 Ethernet with
@@ -65,8 +66,12 @@ public:
     virtual std::size_t take_reports() noexcept = 0;
 
     static constexpr std::uint64_t nothing = ~std::uint64_t{ 0 };
-    //! The position of the oldest message whose memory is still read, or nothing.
-    virtual std::uint64_t held_from() const noexcept { return nothing; }
+    //! The position in a lane of the oldest message whose memory is still read, or
+    //! nothing. Messages of a lane are sent in the order of their positions.
+    virtual std::uint64_t held_from(std::size_t /* lane */) const noexcept
+    {
+        return nothing;
+    }
 
     //! Calls \p handler, on the thread of the sender, when there are reports to take.
     virtual void async_wait_reports(std::function<void()> /* handler */) {}

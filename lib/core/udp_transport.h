@@ -61,7 +61,10 @@ public:
     send_result send(const message* messages, std::size_t n) noexcept override;
     void async_wait_writable(std::function<void()> handler) override;
     std::size_t take_reports() noexcept override;
-    std::uint64_t held_from() const noexcept override { return d_zero_copy.held_from(); }
+    std::uint64_t held_from(std::size_t lane) const noexcept override
+    {
+        return d_zero_copy.held_from(lane);
+    }
     void async_wait_reports(std::function<void()> handler) override;
 
     //! Whether large messages leave without a copy; from any thread.

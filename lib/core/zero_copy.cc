@@ -55,7 +55,7 @@ bool zero_copy::suits(const message* messages, std::size_t n) const
 void zero_copy::sent(const message* messages, std::size_t n, bool all)
 {
     for (std::size_t i = 0; i < n; ++i)
-        at(d_next++) = { messages[i].position, false };
+        at(d_next++) = { messages[i].position, messages[i].lane, false };
     d_failed = !all;
 }
 
@@ -74,14 +74,24 @@ void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool copied)
             at(number).finished = true;
         } else if (number == d_next && d_failed) {
             // only after it had got its number: a full queue or a firewall
-            at(d_next) = { at(d_next - 1).position, true };
-            ++d_next;
+            at(d_next++) = { 0, no_lane, true };
             d_failed = false;
         } else if (number - d_oldest < d_held.size()) {
             d_active = false;
             renumber(number);
             at(number).finished = true;
         }
+    }
+    give_back();
+}
+
+void zero_copy::give_back()
+{
+    if (d_doubt) {
+        for (std::uint32_t number = d_oldest; number != d_doubtful_until; ++number)
+            if (!at(number).finished)
+                return;
+        d_doubt = false;
     }
     while (holds_any() && at(d_oldest).finished)
         ++d_oldest;
@@ -93,9 +103,20 @@ void zero_copy::renumber(std::uint32_t last)
 {
     const bool any = holds_any();
     for (; d_next != last + 1; ++d_next)
-        at(d_next).finished = !any;
-    for (std::uint32_t number = d_oldest; number != d_next; ++number)
-        at(number).position = at(d_oldest).position;
+        at(d_next) = { 0, no_lane, !any };
+    d_doubt = true;
+    d_doubtful_until = d_next;
+}
+
+std::uint64_t zero_copy::held_from(std::size_t lane) const
+{
+    for (std::uint32_t number = d_oldest; number != d_next; ++number) {
+        const auto& held = at(number);
+        const bool doubtful = d_doubt && number - d_oldest < d_doubtful_until - d_oldest;
+        if (held.lane == lane && (doubtful || !held.finished))
+            return held.position;
+    }
+    return transport::nothing;
 }
 
 } // namespace spead

@@ -48,18 +48,18 @@ public:
 
     bool holds_any() const { return d_oldest != d_next; }
     //! Whether it is time to look for reports: for each message it would cost too much.
-    bool holds_many() const { return d_next - d_oldest >= transport::max_messages; }
+    bool holds_many() const { return d_next - d_oldest >= many; }
     //! See transport::held_from().
-    std::uint64_t held_from() const
-    {
-        return holds_any() ? at(d_oldest).position : transport::nothing;
-    }
+    std::uint64_t held_from(std::size_t lane) const;
 
 private:
     struct entry {
-        std::uint64_t position; // in the ring
+        std::uint64_t position; // in the ring of the lane
+        std::uint16_t lane;
         bool finished;
     };
+    static constexpr std::uint16_t no_lane = 0xffff;
+    static constexpr std::uint32_t many = 8;
     // Each costs some of what a socket may use for reports: 20 KiB before Linux 6.7.
     static constexpr std::size_t max_held = 24;
     // a power of two, for numbers that start anew after 2^32
@@ -67,13 +67,16 @@ private:
     static_assert(max_held + 1 <= std::tuple_size_v<table>);
 
     void renumber(std::uint32_t last);
+    void give_back();
     entry& at(std::uint32_t number) { return d_held[number % d_held.size()]; }
     const entry& at(std::uint32_t number) const { return d_held[number % d_held.size()]; }
 
     table d_held{};
-    std::uint32_t d_oldest = 0; // the first one that is held
-    std::uint32_t d_next = 0;   // the number of the next message
-    bool d_failed = false;      // the last one failed, and has no number yet
+    std::uint32_t d_oldest = 0;         // the first one that is held
+    std::uint32_t d_next = 0;           // the number of the next message
+    std::uint32_t d_doubtful_until = 0; // those before are given back together
+    bool d_doubt = false;
+    bool d_failed = false; // the last one failed, and has no number yet
     std::atomic<bool> d_active{ false };
 };
 

@@ -4,13 +4,13 @@
 
 """SPEAD: streams of samples to radio astronomy's receivers, over UDP.
 
-sink(destinations, heap_samples=8192, ...) is the block; timestamp() and samples() say
-what its heaps hold.
+sink(destinations, heap_samples=8192, ...) is the block; timestamp(), samples() and
+immediate() say what its heaps hold.
 """
 
 # the base classes of the block
 from gnuradio import gr as _gr  # noqa: F401
 
-from .spead_python import item, samples, sink, timestamp
+from .spead_python import immediate, item, samples, sink, timestamp
 
-__all__ = ["item", "samples", "sink", "timestamp"]
+__all__ = ["immediate", "item", "samples", "sink", "timestamp"]

@@ -15,7 +15,7 @@ from pathlib import Path
 def plain(comment):
     """The text of a comment, without its marks and its Doxygen commands."""
     text = re.sub(r"^\s*(\*|//!<?) ?", "", comment, flags=re.M)
-    text = re.sub(r"\\(ingroup \w+|brief|details) ?", "", text)
+    text = re.sub(r"\\(ingroup \w+|brief|details|\{) ?", "", text)
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
@@ -26,7 +26,7 @@ def one_line(comment):
 def options(header):
     """Name -> text of each field of sink_options, in order."""
     body = re.search(r"struct SPEAD_API sink_options \{(.*?)\n\};", header, re.S)[1]
-    field = r"((?: *//!.*\n)+) *[\w:<>]+(?:<[\w:]+>)? (\w+) = "
+    field = r"((?: *//!.*\n)+) *[\w:<>, ]+ (\w+) = "
     return {name: one_line(text) for text, name in re.findall(field, body)}
 
 
@@ -41,6 +41,11 @@ def block_comment(header, declaration):
     """The comment in front of a declaration."""
     end = header.index(declaration)
     return header[header.rindex("/*!", 0, end) + 3 : header.rindex("*/", 0, end)]
+
+
+def method_comment(header, name):
+    """The comment in front of a method, or of the first of that name."""
+    return re.search(rf"((?: *//!.*\n)+) *virtual void\s+{name}\(", header)[1]
 
 
 def params(comment):
@@ -72,7 +77,7 @@ def docstrings(include):
     destination.pop("options")
 
     docs = {"item": plain(block_comment(items, "struct item {"))}
-    for name in ("timestamp", "samples"):
+    for name in ("timestamp", "samples", "immediate"):
         summary, parameters = params(block_comment(items, f"{name}(std::int64_t id"))
         docs[name] = f"{summary}\n\n{parameter_list(parameters)}"
     docs["sink"] = "\n\n".join(
@@ -88,7 +93,8 @@ def docstrings(include):
             parameter_list(counters),
         ]
     )
-    docs["set_rate"] = one_line(re.search(r"(//!.*)\n.*void set_rate", header)[1])
+    for name in ("set_rate", "set_item", "set_items"):
+        docs[name] = one_line(method_comment(header, name))
     for name in ("rate", "packet_size"):
         docs[name] = re.search(rf" {name}\(\) const = 0; *//!< (.*)", header)[1]
     docs.update(counters)

@@ -8,15 +8,17 @@
 #ifndef INCLUDED_SPEAD_SINK_H
 #define INCLUDED_SPEAD_SINK_H
 
+#include <gnuradio/block.h>
 #include <gnuradio/spead/api.h>
+#include <gnuradio/spead/exact_rate.h>
 #include <gnuradio/spead/item.h>
-#include <gnuradio/sync_block.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace gr {
@@ -28,6 +30,23 @@ namespace spead {
 struct SPEAD_API sink_options {
     //! samples in a heap, 1 to 4294967296
     std::int64_t heap_samples = 8192;
+
+    //! stream inputs, 1 to 64, each with heaps of its own; none waits for another
+    std::int64_t num_inputs = 1;
+
+    //! what the samples are: "int8", "sc8" (complex, two bytes), "int16" or "sc16", which
+    //! keep their value; "float" or "complex", which are sent as int8 or sc8: multiplied
+    //! by scale, rounded to the nearest integer (half to even), clipped to -128 to 127
+    //! and counted where they were
+    std::string input_type = "int8";
+
+    //! byte order of int16 and sc16 on the wire: "big", as SPEAD's formats say, or
+    //! "little" (as they are in memory), described by a numpy header of a fixed shape,
+    //! for which tail must not be "short"
+    std::string byte_order = "big";
+
+    //! what "float" and "complex" samples are multiplied by, above 0; 1 for all others
+    double scale = 1.0;
 
     //! largest packet in bytes of UDP payload, headers included: from the smallest that
     //! holds the items, their descriptors and 8 bytes of samples to 65507, and no larger
@@ -47,14 +66,19 @@ struct SPEAD_API sink_options {
     //! what the heap counter grows by from heap to heap, 1 to 2^heap_address_bits - 1
     std::int64_t heap_id_step = 1;
 
-    //! what a heap holds, in order: one samples() and at most one timestamp(), of
+    //! what a heap holds, in order: one samples(), at most one timestamp(), any number of
+    //! immediate() up to 250 items in all (125 with descriptors="first_heap"), of
     //! different IDs and names; every packet repeats the items
     std::vector<item> items = default_items();
 
     //! where the descriptors of the items go: "first_heap" (with the samples of the
-    //! first heap after each start) or "none" (for receivers that know the items, such
-    //! as chunk receivers)
+    //! first heap to each destination after each start), "separate" (in heaps of their
+    //! own) or "none" (for receivers that know the items, such as chunk receivers)
     std::string descriptors = "first_heap";
+
+    //! seconds between repetitions of the descriptors in heaps of their own, for
+    //! receivers that join late, 0.001 to 1000000000; 0 repeats nothing
+    double descriptor_interval = 0;
 
     //! fill a shorter last packet of a heap with NULL items, so that it is as long as
     //! the others and a large send runs on across heaps; false for receivers that demand
@@ -66,6 +90,28 @@ struct SPEAD_API sink_options {
 
     //! ticks from heap to heap, 0 to 2^heap_address_bits - 1; heap_samples unless given
     std::optional<std::int64_t> timestamp_step = std::nullopt;
+
+    //! where timestamps come from: "count" (from timestamp_start on) or "rx_time" (tags
+    //! of that name, as SDRs give them: ticks of sample_rate since sync_time, with
+    //! timestamp_step at least 1; the heaps begin at multiples of it)
+    std::string timestamp_source = "count";
+
+    //! ticks per second with timestamp_source="rx_time": a whole number of Hz, or the
+    //! exact ratio of two integers
+    std::optional<exact_rate> sample_rate = std::nullopt;
+
+    //! time of tick 0 with timestamp_source="rx_time": seconds since 1970 as text, such
+    //! as "1600000000.123456789", or an integer number of nanoseconds
+    std::variant<std::string, std::int64_t> sync_time = "0";
+
+    //! what happens when tags tell that samples are missing: "realign" (the unfinished
+    //! heap is dropped and another begun as at the start), "zero_fill" (zeros in their
+    //! place; realign beyond 10 s) or "ignore" (the samples are counted on)
+    std::string on_gap = "realign";
+
+    //! what becomes of samples in front of the first multiple of timestamp_step: "drop",
+    //! or "zero_fill" (their heap begins at the multiple before, with zeros in front)
+    std::string on_start = "drop";
 
     //! pace, in bytes of UDP payload per second; 0 sends as fast as samples arrive
     double rate = 0;
@@ -124,6 +170,10 @@ struct SPEAD_API sink_options {
     //! CPU that the sender thread is pinned to, 0 to the number of CPUs - 1; -1 leaves it
     //! to the kernel
     std::int64_t affinity = -1;
+
+    //! seconds between messages on the port "stats", 0.001 to 1000000000, and one when
+    //! the flow graph stops; 0 sends none
+    double stats_interval = 0;
 };
 
 /*!
@@ -146,19 +196,24 @@ struct SPEAD_API sink_stats {
     std::uint64_t bytes_sent = 0;      //!< UDP payload of packets_sent
     std::uint64_t icmp_errors = 0;     //!< ICMP errors received, mostly: nobody listens
     std::uint64_t gso_refused = 0;     //!< segmented sends that went packet by packet
-    bool gso = false;                  //!< segmented sends are in use
-    bool zero_copy = false;            //!< large messages are not copied
+    std::uint64_t samples_clipped = 0; //!< samples outside of what they are sent as
+    std::uint64_t gaps = 0;            //!< times that tags told of missing samples
+    std::uint64_t samples_missing = 0; //!< samples that were missing there
+    std::uint64_t samples_zero_filled = 0; //!< zeros that were sent in their place
+    std::uint64_t steps_back = 0; //!< times that tags told of samples come before
+    bool gso = false;             //!< segmented sends are in use
+    bool zero_copy = false;       //!< large messages are not copied
     std::map<std::string, std::uint64_t> send_errors; //!< failed sends by errno name
 };
 
 /*!
- * \brief SPEAD Sink: sends a stream of int8 samples as SPEAD heaps over UDP.
+ * \brief SPEAD Sink: sends streams of samples as SPEAD heaps over UDP.
  * \ingroup spead
  *
  * \details
- * Packs the samples of its one input (int8, one byte each) into heaps of heap_samples
- * samples with a running timestamp and sends them, as SPEAD-64-40 or SPEAD-64-48 (SPEAD
- * protocol, version 4), to one UDP endpoint. The packets are laid out in advance and
+ * Packs the samples of each input into heaps of heap_samples samples with a running
+ * timestamp and sends them, as SPEAD-64-40 or SPEAD-64-48 (SPEAD protocol, version 4), to
+ * the destinations of that input in turn. The packets are laid out in advance and
  * recycled; a thread of its own, named "spead-send", sends them.
  *
  * Everything is checked, resolved and allocated in the constructor: it throws
@@ -170,9 +225,14 @@ struct SPEAD_API sink_stats {
  * Heap counters, timestamps and statistics go on over stop() and start(); an unfinished
  * heap takes up a whole step.
  *
- * All getters, and set_rate(), may be called at any time and from any thread.
+ * The message port "items" takes new values of immediate items, as set_item() does: a
+ * dict, or a pair, of name or ID and an integer for all inputs, or a vector with one for
+ * each. The message port "stats" gives stats(), as a pair of a dict and NIL.
+ *
+ * All getters, set_rate(), set_item() and set_items() may be called at any time and from
+ * any thread.
  */
-class SPEAD_API sink : virtual public gr::sync_block
+class SPEAD_API sink : virtual public gr::block
 {
 public:
     typedef std::shared_ptr<sink> sptr;
@@ -180,12 +240,35 @@ public:
     /*!
      * \brief Make a SPEAD sink.
      *
-     * \param destinations where the heaps go: "host:port" or "[IPv6 address]:port", port
-     *     1 to 65535; the host is an IPv4 or IPv6 address or a name
-     * \param options everything else
+     * \param destinations where the heaps go: one string for all inputs, or one for each;
+     *     each is a comma-separated list of "host:port", "[IPv6 address]:port" or
+     *     "A.B.C.D+N:port" for N+1 consecutive IPv4 addresses, port 1 to 65535, that
+     * takes the heaps in turn; the host is an IPv4 or IPv6 address or a name; 4096 at
+     * most \param options everything else
      */
-    static sptr make(const std::string& destinations,
+    static sptr make(const std::vector<std::string>& destinations,
                      const sink_options& options = sink_options());
+
+    //! The same destinations for all inputs.
+    static sptr make(const std::string& destinations,
+                     const sink_options& options = sink_options())
+    {
+        return make(std::vector<std::string>{ destinations }, options);
+    }
+
+    //! Change the value of an immediate item, by its ID or name, from the next heap on:
+    //! for all inputs, or for that of a number, 0 to num_inputs - 1. Throws
+    //! std::invalid_argument for what is no such item, value or input.
+    //! \{
+    virtual void
+    set_item(std::int64_t id, std::int64_t value, std::int64_t input = -1) = 0;
+    virtual void
+    set_item(const std::string& name, std::int64_t value, std::int64_t input = -1) = 0;
+    //! \}
+
+    //! Change the values of all immediate items to those in a list of the same items as
+    //! at construction. Throws std::invalid_argument if it is another.
+    virtual void set_items(const std::vector<item>& items) = 0;
 
     //! Change the pace, in bytes of UDP payload per second, 0 = unlimited.
     virtual void set_rate(double rate) = 0;
@@ -194,19 +277,24 @@ public:
 
     virtual sink_stats stats() const = 0; //!< all counters at one moment
 
-    virtual std::uint64_t samples_in() const = 0;      //!< see sink_stats
-    virtual std::uint64_t samples_sent() const = 0;    //!< see sink_stats
-    virtual std::uint64_t samples_dropped() const = 0; //!< see sink_stats
-    virtual std::uint64_t samples_pending() const = 0; //!< see sink_stats
-    virtual std::uint64_t heaps_sent() const = 0;      //!< see sink_stats
-    virtual std::uint64_t heaps_dropped() const = 0;   //!< see sink_stats
-    virtual std::uint64_t packets_sent() const = 0;    //!< see sink_stats
-    virtual std::uint64_t packets_dropped() const = 0; //!< see sink_stats
-    virtual std::uint64_t bytes_sent() const = 0;      //!< see sink_stats
-    virtual std::uint64_t icmp_errors() const = 0;     //!< see sink_stats
-    virtual std::uint64_t gso_refused() const = 0;     //!< see sink_stats
-    virtual bool gso() const = 0;                      //!< see sink_stats
-    virtual bool zero_copy() const = 0;                //!< see sink_stats
+    virtual std::uint64_t samples_in() const = 0;          //!< see sink_stats
+    virtual std::uint64_t samples_sent() const = 0;        //!< see sink_stats
+    virtual std::uint64_t samples_dropped() const = 0;     //!< see sink_stats
+    virtual std::uint64_t samples_pending() const = 0;     //!< see sink_stats
+    virtual std::uint64_t heaps_sent() const = 0;          //!< see sink_stats
+    virtual std::uint64_t heaps_dropped() const = 0;       //!< see sink_stats
+    virtual std::uint64_t packets_sent() const = 0;        //!< see sink_stats
+    virtual std::uint64_t packets_dropped() const = 0;     //!< see sink_stats
+    virtual std::uint64_t bytes_sent() const = 0;          //!< see sink_stats
+    virtual std::uint64_t icmp_errors() const = 0;         //!< see sink_stats
+    virtual std::uint64_t gso_refused() const = 0;         //!< see sink_stats
+    virtual std::uint64_t samples_clipped() const = 0;     //!< see sink_stats
+    virtual std::uint64_t gaps() const = 0;                //!< see sink_stats
+    virtual std::uint64_t samples_missing() const = 0;     //!< see sink_stats
+    virtual std::uint64_t samples_zero_filled() const = 0; //!< see sink_stats
+    virtual std::uint64_t steps_back() const = 0;          //!< see sink_stats
+    virtual bool gso() const = 0;                          //!< see sink_stats
+    virtual bool zero_copy() const = 0;                    //!< see sink_stats
 
     virtual std::size_t packet_size() const = 0; //!< bytes of a full packet as sent
 };

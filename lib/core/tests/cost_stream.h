@@ -65,9 +65,9 @@ struct counting_network : gr::spead::transport {
         way->async_wait_writable(std::move(handler));
     }
     std::size_t take_reports() noexcept override { return way ? way->take_reports() : 0; }
-    std::uint64_t held_from() const noexcept override
+    std::uint64_t held_from(std::size_t lane) const noexcept override
     {
-        return way ? way->held_from() : nothing;
+        return way ? way->held_from(lane) : nothing;
     }
     void async_wait_reports(std::function<void()> handler) override
     {
@@ -97,7 +97,7 @@ public:
                    }),
           d_sender(
               d_io,
-              ring,
+              std::vector<gr::spead::packet_ring*>{ &ring },
               network,
               d_sent,
               options,
@@ -123,7 +123,7 @@ public:
     }
     std::size_t write(const std::int8_t* samples, std::size_t n)
     {
-        const auto taken = d_packer.write(samples, n);
+        const auto taken = d_packer.write(raw(samples), n);
         writes.add(1);
         refusals.add(!taken);
         return taken;
@@ -159,6 +159,19 @@ public:
 private:
     gr::spead::heap_packer d_packer;
     gr::spead::sender d_sender;
+};
+
+//! An engine that has one input.
+struct only_input {
+    gr::spead::engine& stream;
+
+    std::size_t write(const std::int8_t* samples, std::size_t n)
+    {
+        return stream.write(0, raw(samples), n);
+    }
+    std::uint64_t progress() const { return stream.progress(0); }
+    bool space_since(std::uint64_t mark) const { return stream.space_since(0, mark); }
+    void announce_wait() { stream.announce_wait(0); }
 };
 
 //! Hands \p total samples over as a block does, \p chunk at a time, and waits for room;

@@ -96,6 +96,16 @@ struct heap {
         }
         return std::nullopt;
     }
+
+    bool is_descriptors() const
+    {
+        for (const auto& p : pointers)
+            if (p.id > 6)
+                return false;
+        return !is_stop();
+    }
+    // each of them is a packet, which says how long it is
+    std::vector<packet> descriptors() const;
 };
 
 //! Whole heaps in the order in which they came; as a receiver, leaves out a heap that is
@@ -127,6 +137,20 @@ inline std::vector<heap> reassemble(const std::vector<bytes>& datagrams)
             heaps.push_back(h);
     }
     return heaps;
+}
+
+inline std::vector<packet> heap::descriptors() const
+{
+    std::vector<packet> all;
+    for (const auto& p : pointers) {
+        if (p.id != 5)
+            continue;
+        const auto at = payload.begin() + static_cast<long>(p.value);
+        const auto header = 8 + 8 * big_endian(&*at + 6, 2);
+        const auto content = big_endian(&*at + 32, 8) & 0xffffffff;
+        all.push_back(decode({ at, at + static_cast<long>(header + content) }));
+    }
+    return all;
 }
 
 inline std::string to_hex(const bytes& data)

@@ -119,7 +119,7 @@ public:
                                  pieces * piece - 1000,
                                  packet_bytes,
                                  0,
-                                 static_cast<std::uint32_t>(messages.size()) });
+                                 static_cast<std::uint16_t>(messages.size()) });
         }
     }
     std::vector<message> messages;
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(large_pieces_may_leave_without_a_copy)
     n.connect();
     BOOST_CHECK(n.out->zero_copy_active());
     check_each_receives_its_own(n, ring(8, 2, 6));
-    BOOST_CHECK_EQUAL(n.out->held_from(), transport::nothing);
+    BOOST_CHECK_EQUAL(n.out->held_from(0), transport::nothing);
     BOOST_CHECK(!n.out->zero_copy_active());
     check_each_receives_its_own(n, ring(8, 2, 6));
 }

@@ -56,13 +56,15 @@ void one_real_stream(unsigned seed)
     listener receiver(seed);
     engine_options o;
     // now and then nobody listens
-    o.to = { "127.0.0.1",
-             random() % 4 ? receiver.port() : static_cast<std::uint16_t>(9) };
+    o.destinations = { { { "127.0.0.1",
+                           random() % 4 ? receiver.port()
+                                        : static_cast<std::uint16_t>(9) } } };
     o.items = default_items();
     o.heap_samples = o.timestamp_step =
         pick(random, std::vector<std::uint64_t>{ 1, 100, 8192, 100000, 1 << 20 });
     o.max_packet_bytes = pick(random, std::vector<std::size_t>{ 0, 200, 1472, 9000 });
-    o.descriptors = random() % 2;
+    o.descriptors =
+        random() % 2 ? descriptor_policy::first_heap : descriptor_policy::none;
     o.when_full =
         pick(random, std::vector<full_policy>{ full_policy::block, full_policy::drop });
     o.tail = pick(random,
@@ -74,7 +76,7 @@ void one_real_stream(unsigned seed)
     gate space;
     engine stream(
         o, [&] { space.notify(); }, [](const auto&) {});
-    balance_watch watch(stream.packed(), stream.sent());
+    balance_watch watch(stream.packed(0), stream.sent());
     const auto samples = noise(200000);
 
     std::uint64_t written = 0;
@@ -83,15 +85,16 @@ void one_real_stream(unsigned seed)
         const auto end =
             std::chrono::steady_clock::now() + std::chrono::milliseconds(random() % 20);
         while (std::chrono::steady_clock::now() < end) {
-            const auto mark = stream.progress();
-            const auto taken = stream.write(samples.data(), 1 + random() % 200000);
+            const auto mark = stream.progress(0);
+            const auto taken =
+                stream.write(0, raw(samples.data()), 1 + random() % 200000);
             written += taken;
             if (random() % 8 == 0)
                 stream.set_rate(
                     pick(random, std::vector<double>{ 0, 1e-300, 1, 1e7, 1e308 }));
             // as tb.stop() may find it: before it waits, or waiting
-            if (!taken && !stream.space_since(mark)) {
-                stream.announce_wait();
+            if (!taken && !stream.space_since(0, mark)) {
+                stream.announce_wait(0);
                 std::this_thread::sleep_for(50us); // no matter how long
             }
         }
@@ -100,10 +103,10 @@ void one_real_stream(unsigned seed)
         const std::chrono::duration<double> took =
             std::chrono::steady_clock::now() - before;
         BOOST_CHECK_LE(took.count(), o.stop_timeout + 10); // ended at all
-        BOOST_CHECK_EQUAL(stream.packed().samples_in.get(), written);
+        BOOST_CHECK_EQUAL(stream.packed(0).samples_in.get(), written);
         BOOST_CHECK_EQUAL(stream.sent().samples_sent.get() +
                               stream.sent().samples_dropped.get() +
-                              stream.packed().samples_dropped.get(),
+                              stream.packed(0).samples_dropped.get(),
                           written);
     }
     BOOST_CHECK(watch.finish());
@@ -126,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_paced_queue_has_room_for_what_may_leave_at_a_time)
     const auto samples = noise(4 << 20);
     for (const double rate : { 1e6, 4e8, 1e10 }) {
         engine_options o;
-        o.to = { "127.0.0.1", receiver.port() };
+        o.destinations = { { { "127.0.0.1", receiver.port() } } };
         o.items = default_items();
         o.stop_timeout = 0;
         o.sending.rate = rate;
@@ -134,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_paced_queue_has_room_for_what_may_leave_at_a_time)
         engine stream(
             o, [] {}, [](const auto&) {});
         // nothing is sent before start()
-        const auto taken = stream.write(samples.data(), samples.size());
+        const auto taken = stream.write(0, raw(samples.data()), samples.size());
         BOOST_CHECK_GE(static_cast<double>(taken), 0.9 * 2 * 50e-6 * rate);
         BOOST_CHECK_LE(static_cast<double>(taken), 20000 + 2 * 50e-6 * rate);
     }
@@ -149,7 +152,7 @@ BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
         for (const std::size_t buffer :
              { std::size_t{ 1000000 }, std::size_t{ 3 << 20 } }) {
             engine_options o;
-            o.to = { "127.0.0.1", receiver.port() };
+            o.destinations = { { { "127.0.0.1", receiver.port() } } };
             o.items = default_items();
             o.heap_samples = o.timestamp_step = heap;
             o.buffer_bytes = buffer;
@@ -160,9 +163,9 @@ BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
             engine stream(
                 o, [] {}, [](const auto&) {});
             stream.start();
-            BOOST_CHECK_EQUAL(stream.write(samples.data(), samples.size()),
+            BOOST_CHECK_EQUAL(stream.write(0, raw(samples.data()), samples.size()),
                               samples.size());
-            const auto kept = samples.size() - stream.packed().samples_dropped.get();
+            const auto kept = samples.size() - stream.packed(0).samples_dropped.get();
             BOOST_CHECK_LE(kept, buffer + 1472);
             // up to a quarter may go for whole heaps, and one of them may not fit
             BOOST_CHECK_GE(kept, buffer * 7 / 10 - heap);

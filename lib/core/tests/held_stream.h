@@ -45,7 +45,7 @@ struct held_stream {
         network.holds = true;
         out.emplace(
             io,
-            ring,
+            std::vector<gr::spead::packet_ring*>{ &ring },
             network,
             sent,
             options,
@@ -68,7 +68,7 @@ struct held_stream {
     {
         std::size_t taken = 0;
         do {
-            taken = packer.write(samples.data() + written, samples.size() - written);
+            taken = packer.write(raw(samples.data() + written), samples.size() - written);
             written += taken;
         } while (taken);
         BOOST_REQUIRE_LT(written, samples.size());
@@ -86,7 +86,7 @@ struct held_stream {
         for (bool ended = false; !ended;) {
             const auto mark = ring.released();
             const auto taken =
-                packer.write(samples.data() + written, samples.size() - written);
+                packer.write(raw(samples.data() + written), samples.size() - written);
             written += taken;
             ended = written == samples.size() && packer.end_stream();
             if (!taken && !ended)

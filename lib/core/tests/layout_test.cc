@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "descriptor.h"
 #include "packing.h"
 
 #include <boost/test/unit_test.hpp>
@@ -35,28 +34,53 @@ BOOST_AUTO_TEST_SUITE(layout)
 
 // The bytes of these vectors were made by spead2 4.5.1.
 
-BOOST_AUTO_TEST_CASE(descriptors_are_as_in_the_fixed_vectors)
+BOOST_AUTO_TEST_CASE(a_heap_of_descriptors_is_as_in_the_fixed_vectors)
 {
-    const auto time = timestamp(0x1600, "timestamp", "d1");
-    const auto data = samples(0x3300, "adc_samples", "d2");
-    BOOST_CHECK_EQUAL(hex(descriptor_packet(time, { 40 })),
-                      "53040305000000098000010000000001800002000000000f8000030000000000"
-                      "800004000000000f800014000000160000001000000000000000110000000009"
-                      "000013000000000b000012000000000f74696d657374616d70643175000028");
-    BOOST_CHECK_EQUAL(hex(descriptor_packet(data, { 40 })),
-                      "5304030500000009800001000000000180000200000000178000030000000000"
-                      "800004000000001780001400000033000000100000000000000011000000000b"
-                      "000013000000000d00001200000000116164635f73616d706c65736432690000"
-                      "08010000000000");
-    BOOST_CHECK_EQUAL(hex(descriptor_packet(time, { 48 })),
+    const std::vector<item> items{ timestamp(0x1600, "timestamp", "d1"),
+                                   immediate(0x3101, "id", { 7 }, "d3"),
+                                   samples(0x3300, "adc_samples", "d2") };
+    // with counters and offsets, which are the packer's to write, of 0
+    const auto contents = descriptor_contents(items, { 48 });
+    const auto whole = heap_layout::even(contents, 0, 9000, false);
+    BOOST_CHECK_EQUAL(whole.packets(), 1u);
+    BOOST_CHECK_EQUAL(hex(whole.last()) + hex(contents.prefix),
+                      "53040206000000078001000000000000800200000000011c8003000000000000"
+                      "800400000000011c0005000000000000000500000000005e00050000000000b5"
                       "53040206000000098001000000000001800200000000000e8003000000000000"
                       "800400000000000e801400000000160000100000000000000011000000000009"
-                      "001300000000000b001200000000000e74696d657374616d706431750030");
-    BOOST_CHECK_EQUAL(hex(descriptor_packet(data, { 48 })),
-                      "5304020600000009800100000000000180020000000000178003000000000000"
-                      "800400000000001780140000000033000010000000000000001100000000000b"
-                      "001300000000000d00120000000000106164635f73616d706c65736432690008"
-                      "01000000000000");
+                      "001300000000000b001200000000000e74696d657374616d7064317500305304"
+                      "0206000000098001000000000001800200000000000780030000000000008004"
+                      "0000000000078014000000003101001000000000000000110000000000020013"
+                      "0000000000040012000000000007696464337500305304020600000009800100"
+                      "0000000001800200000000001780030000000000008004000000000017801400"
+                      "00000033000010000000000000001100000000000b001300000000000d001200"
+                      "00000000106164635f73616d706c6573643269000801000000000000");
+    const auto cut = heap_layout::even(contents, 0, 128, false);
+    BOOST_CHECK_EQUAL(cut.packets(), 5u);
+    BOOST_CHECK_EQUAL(hex(cut.full()),
+                      "53040206000000078001000000000000800200000000011c8003000000000000"
+                      "80040000000000400005000000000000000500000000005e00050000000000b5");
+    BOOST_CHECK_EQUAL(hex(cut.last()),
+                      "53040206000000078001000000000000800200000000011c8003000000000000"
+                      "800400000000001c0005000000000000000500000000005e00050000000000b5");
+}
+
+BOOST_AUTO_TEST_CASE(immediates_have_the_value_of_their_input_until_it_is_set)
+{
+    const std::vector<item> items{ immediate(0x3101, "one for all", { 7 }),
+                                   samples(),
+                                   immediate(0x3102, "one for each", { 8, -1 }) };
+    auto l =
+        heap_layout::even(data_contents(items, { 40 }, false, {}, 1), 100, 104, false);
+    const auto tail = [&](const packet_template& t) { return hex(t).substr(80); };
+    const std::string first = "8031010000000007"
+                              "0033000000000000";
+    BOOST_CHECK_EQUAL(tail(l.full()), first + "803102ffffffffff");
+    // what is too wide must not change the ID
+    l.set_item(2, 0xabcdef0123456789);
+    BOOST_CHECK_EQUAL(tail(l.full()), first + "8031020123456789");
+    BOOST_CHECK_EQUAL(tail(l.last()), first + "8031020123456789");
+    BOOST_CHECK_EQUAL(tail(l.make_packet(8)), first + "8031020123456789");
 }
 
 BOOST_AUTO_TEST_CASE(headers_are_as_in_the_fixed_vectors)

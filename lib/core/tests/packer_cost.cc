@@ -36,7 +36,7 @@ int main(int argc, char** argv)
     packer.start_stream();
     const auto samples = noise(1 << 20);
     for (std::uint64_t packed = 0; packed < total;) {
-        packed += packer.write(samples.data(), samples.size());
+        packed += packer.write(raw(samples.data()), samples.size());
         ring.release(ring.published());
     }
     std::printf("%llu\n", static_cast<unsigned long long>(ring.published()));

@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(counters_and_timestamps_wrap_at_the_address_width)
         packer_counters counters;
         heap_packer packer(plan, ring, counters, [] {});
         const auto samples = noise(16);
-        BOOST_REQUIRE_EQUAL(packer.write(samples.data(), 16), 16u);
+        BOOST_REQUIRE_EQUAL(packer.write(raw(samples.data()), 16), 16u);
         for (const std::uint64_t i : { 0, 1 }) {
             const auto* at = reinterpret_cast<std::uint8_t*>(ring.data(i));
             const auto decoded = decode({ at, at + ring.info(i).bytes });
@@ -183,10 +183,10 @@ BOOST_AUTO_TEST_CASE(a_full_ring_drops_whole_heaps_and_counts_them)
     p.slots = 16;
     packed_stream stream(p);
     const auto samples = noise(100 * 50);
-    BOOST_CHECK_EQUAL(stream.packer.write(samples.data(), samples.size()),
+    BOOST_CHECK_EQUAL(stream.packer.write(raw(samples.data()), samples.size()),
                       samples.size());
     stream.send();
-    BOOST_CHECK_EQUAL(stream.packer.write(samples.data(), 100), 100u);
+    BOOST_CHECK_EQUAL(stream.packer.write(raw(samples.data()), 100), 100u);
     stream.end();
 
     auto heaps = reassemble(stream.datagrams);
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(a_stop_at_a_full_ring_skips_no_number)
             packed_stream stream(p);
             const auto samples = noise(100000);
             // full at the end of a heap: the next one has begun, and has no room
-            const auto taken = stream.packer.write(samples.data(), samples.size());
+            const auto taken = stream.packer.write(raw(samples.data()), samples.size());
             BOOST_REQUIRE_EQUAL(taken % 1000, 0u);
             BOOST_REQUIRE_GT(taken, 0u);
             if (in_time) {
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_tail_that_is_given_up_leaves_room_for_the_end)
     p.slots = 64;
     packed_stream stream(p);
     const auto samples = noise(20000);
-    BOOST_REQUIRE_EQUAL(stream.packer.write(samples.data(), 20000), 20000u);
+    BOOST_REQUIRE_EQUAL(stream.packer.write(raw(samples.data()), 20000), 20000u);
     BOOST_REQUIRE(!stream.packer.end_stream());
     stream.packer.give_up_tail();
     stream.end();
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(what_is_abandoned_is_counted)
     p.slots = 16;
     packed_stream stream(p);
     const auto samples = noise(20000);
-    const auto taken = stream.packer.write(samples.data(), samples.size());
+    const auto taken = stream.packer.write(raw(samples.data()), samples.size());
     BOOST_CHECK_LT(taken, samples.size());
     BOOST_CHECK(!stream.packer.end_stream());
     stream.packer.abandon();

@@ -38,7 +38,7 @@ struct fixture {
     {
         out.emplace(
             io,
-            ring,
+            std::vector<packet_ring*>{ &ring },
             network,
             sent,
             options,
@@ -51,7 +51,7 @@ struct fixture {
     {
         const auto data = noise(samples);
         packer.start_stream();
-        BOOST_REQUIRE_EQUAL(packer.write(data.data(), samples), samples);
+        BOOST_REQUIRE_EQUAL(packer.write(raw(data.data()), samples), samples);
         BOOST_REQUIRE(packer.end_stream());
         out->start();
         out->finish(sender::clock::now() +

@@ -21,7 +21,7 @@ int main(int argc, char** argv)
         return EXIT_FAILURE;
     const unread_socket receiver;
     engine_options o;
-    o.to = receiver.address();
+    o.destinations = { { receiver.address() } };
     o.items = default_items();
     o.heap_samples = o.timestamp_step = std::strtoull(argv[1], nullptr, 10);
     o.max_packet_bytes = std::strtoull(argv[2], nullptr, 10);
@@ -35,8 +35,9 @@ int main(int argc, char** argv)
         [&] { space.notify(); },
         [](const auto& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
     const auto samples = noise(1 << 20);
+    only_input only{ stream };
     stream.start();
-    const bool done = pass(stream, space, samples, total, samples.size());
+    const bool done = pass(only, space, samples, total, samples.size());
     stream.stop();
     std::printf("%llu %d\n",
                 static_cast<unsigned long long>(stream.sent().packets_sent.get()),

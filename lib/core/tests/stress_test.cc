@@ -118,7 +118,13 @@ void one_chaotic_stream(unsigned seed)
     chaotic_transport network(
         io, seed, pick(random, std::vector<double>{ 0, 0.05, 0.3 }));
     sender out(
-        io, ring, network, sent, options, [&] { space.notify(); }, [](auto&) {});
+        io,
+        std::vector<packet_ring*>{ &ring },
+        network,
+        sent,
+        options,
+        [&] { space.notify(); },
+        [](auto&) {});
     heap_packer packer(plan, ring, packed, [&] { out.wake(); });
     balance_watch watch(packed, sent);
 
@@ -138,7 +144,7 @@ void one_chaotic_stream(unsigned seed)
     for (std::size_t at = 0; at < samples.size();) {
         const auto mark = ring.released();
         const auto n = std::min<std::size_t>(1 + random() % largest, samples.size() - at);
-        const auto taken = packer.write(samples.data() + at, n);
+        const auto taken = packer.write(raw(samples.data() + at), n);
         at += taken;
         if (!taken)
             BOOST_REQUIRE_MESSAGE(wait(mark), "a wake-up was lost, seed " << seed);

@@ -11,11 +11,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pmt
 import pytest
 import spead2
 import spead2.recv
 import spead2.send
-from gnuradio import gr, spead
+from gnuradio import blocks, gr, spead
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("GR_SPEAD_BUILD", ROOT / "build"))
@@ -55,13 +56,14 @@ def destination(sock):
 
 
 class source(gr.sync_block):
-    """A source of int8 samples, much faster than a list of numbers."""
+    """A source of samples, much faster than a list of numbers."""
 
     def __init__(self, samples, repeat=False):
-        gr.sync_block.__init__(self, "samples", None, [np.int8])
+        gr.sync_block.__init__(self, "samples", None, [samples.dtype.type])
         self.samples = samples
         self.repeat = repeat
         self.at = 0
+        self.offered = 0  # samples, in all runs
         self.most = 0  # room for so many samples in one call
 
     def start(self):
@@ -75,6 +77,7 @@ class source(gr.sync_block):
         part = self.samples[self.at : self.at + len(outputs[0])]
         outputs[0][: len(part)] = part
         self.at += len(part)
+        self.offered += len(part)
         return len(part) or -1  # -1: done
 
 
@@ -102,13 +105,15 @@ def send(sock, samples, **options):
 
 
 class Running:
-    """A flow graph of an endless source and a sink, while it runs."""
+    """A flow graph of a source, endless unless told, and a sink, while it runs."""
 
-    def __init__(self, to, **options):
+    def __init__(self, to, samples=None, **options):
         self.sink = spead.sink(to, **options)
         self.graph = gr.top_block()
         # kept: the flow graph does not keep blocks that are written in Python
-        self.source = source(noise(100000), repeat=True)
+        self.source = (
+            source(noise(100000), repeat=True) if samples is None else source(samples)
+        )
         self.graph.connect(self.source, self.sink)
 
     def __enter__(self):
@@ -118,6 +123,37 @@ class Running:
     def __exit__(self, *_):
         self.graph.stop()
         wait(self.graph)
+
+
+class Collector(gr.sync_block):
+    """Keeps the messages that it gets; a stream of its own keeps it alive."""
+
+    def __init__(self):
+        gr.sync_block.__init__(self, "collector", [np.int8], None)
+        self.messages = []
+        self.message_port_register_in(pmt.intern("in"))
+        self.set_msg_handler(pmt.intern("in"), self.handle)
+
+    def handle(self, message):
+        self.messages.append(message)
+
+    def work(self, inputs, _):
+        return len(inputs[0])
+
+
+class Reporting(Running):
+    """A flow graph that runs, and collects what the sink reports."""
+
+    def __init__(self, to, samples=None, **options):
+        super().__init__(to, samples, **options)
+        self.collector = Collector()
+        clock = blocks.throttle(1, 1e6)
+        self.graph.connect(blocks.null_source(1), clock, self.collector)
+        self.graph.msg_connect(self.sink, "stats", self.collector, "in")
+
+    @property
+    def messages(self):
+        return self.collector.messages
 
 
 def datagrams(sock, count):

@@ -16,9 +16,11 @@ import subprocess
 import sys
 import time
 
+import pmt
 from conftest import (
     BOUND,
     SO_RCVBUFFORCE,
+    Reporting,
     Running,
     balanced,
     eventually,
@@ -124,6 +126,19 @@ def interface_down_and_up(far):
     assert stats["samples_pending"] == 0
     assert stats["send_errors"]["ENETUNREACH"] > 0
     return stats
+
+
+def failures_in_a_message(far):
+    """By name, in a dict in the dict."""
+    samples = noise(1_000_001)
+    running = Reporting(f"{FAR_HOST}:7148", samples, stats_interval=1e6)
+    tool("ip", "link", "set", "v0", "down")
+    with running as sink:
+        eventually(lambda: running.messages)
+    message = pmt.to_python(pmt.car(running.messages[0]))
+    assert message == sink.stats()
+    assert message["send_errors"]["ENETUNREACH"] > 0
+    return message
 
 
 def full_queue(far):

@@ -3,19 +3,45 @@
 """A mistake is named where it is made: parameter, value, and what is allowed."""
 
 import os
+from fractions import Fraction
 
 import pytest
 from gnuradio import spead
 
+TO = "127.0.0.1:7148"
 CPUS = os.sysconf("SC_NPROCESSORS_CONF")
 ONE = "one samples() and at most one timestamp()"
 A = spead.samples(name="a")
+ITEMS = [spead.timestamp(), spead.samples()]
+RX = {"timestamp_source": "rx_time", "sample_rate": 10}
+
+
+def x(value, id=0x3101, name="x"):
+    return spead.immediate(id, name, value)
+
+
+def many(count):
+    """So many items in all."""
+    return [*ITEMS, *(x(0, 100 + i, str(i)) for i in range(count - 2))]
+
 
 # parameters, how the value is shown, and what the message says of the allowed ones
 MISTAKES = [
     ({"heap_samples": 0}, "0", "1 to 4294967296"),
     ({"heap_samples": -5}, "-5", "1 to 4294967296"),
     ({"heap_samples": 2**32 + 1}, "4294967297", "1 to 4294967296"),
+    ({"num_inputs": 0}, "0", "1 to 64"),
+    ({"num_inputs": 65}, "65", "1 to 64"),
+    ({"input_type": "byte"}, '"byte"', '"int8", "sc8", "int16", "sc16", "float"'),
+    ({"byte_order": "host"}, '"host"', '"big", "little"'),
+    ({"byte_order": "little", "input_type": "int16"}, '"little"', 'tail="pad"'),
+    ({"byte_order": "little", "input_type": "sc16"}, '"little"', "a fixed shape"),
+    ({"scale": 2}, "2", '1 with input_type="int8"'),
+    ({"scale": 0.5, "input_type": "sc16"}, "0.5", '1 with input_type="sc16"'),
+    ({"scale": 0, "input_type": "float"}, "0", "1.17549435082229e-38 to 3.4028"),
+    ({"scale": -1, "input_type": "complex"}, "-1", "e-38 to 3.4028"),
+    ({"scale": 1e39, "input_type": "float"}, "1e+39", "e-38 to 3.4028"),
+    ({"scale": float("nan"), "input_type": "float"}, "nan", "e-38 to 3.4028"),
     ({"max_packet_size": -1}, "-1", "0 to 65507"),
     ({"max_packet_size": 79}, "79", "80 to 65507"),
     ({"max_packet_size": 63, "descriptors": "none"}, "63", "64 to 65507"),
@@ -38,9 +64,50 @@ MISTAKES = [
     ({"items": [spead.samples(name="")]}, 'name=""', "not empty"),
     ({"items": [A, spead.timestamp(name="a")]}, 'name="a"', "different IDs and names"),
     ({"items": [A, spead.timestamp(id=0x3300)]}, "id=0x3300", "different IDs"),
-    ({"descriptors": "often"}, '"often"', '"first_heap", "none"'),
+    ({"items": [A, x(-1)]}, 'name="x", value=-1)', f"0 to {2**40 - 1}, one value"),
+    ({"items": [A, x(2**40)]}, f"value={2**40})", f"0 to {2**40 - 1}"),
+    ({"items": [A, x(2**48)], "heap_address_bits": 48}, f"{2**48}", f"{2**48 - 1}"),
+    ({"items": [A, x([])]}, "value=[])", "one value"),
+    ({"items": [A, x([1, 2])]}, "value=[1, 2])", "one value"),
+    ({"items": [A, x([1, 2]), *ITEMS[:1]], "num_inputs": 3}, "[1, 2]", "each of 3 inp"),
+    ({"items": [A, x(1), x(2, id=5)]}, "id=0x5", f"22 to {2**23 - 1}"),
+    ({"items": [A, x(1), x(2, id=0x3102)]}, 'name="x"', "different IDs and names"),
+    ({"items": many(126)}, "126 items", 'at most 125 with descriptors="first_heap"'),
+    ({"items": many(251), "descriptors": "none"}, "251 items", "at most 250"),
+    ({"items": many(251), "descriptors": "separate"}, "251 items", "at most 250"),
+    ({"items": [A], **RX}, 'name="a")', "one timestamp() and one samples(), with time"),
+    ({"descriptors": "often"}, '"often"', '"first_heap", "separate", "none"'),
+    ({"descriptor_interval": -1}, "-1", "0.001 to 1000000000, or 0"),
+    ({"descriptor_interval": 1e-4}, "0.0001", "0.001 to 1000000000, or 0"),
+    ({"descriptor_interval": float("inf")}, "inf", "0.001 to 1000000000, or 0"),
+    ({"descriptor_interval": float("nan")}, "nan", "0.001 to 1000000000, or 0"),
+    (
+        {"descriptor_interval": 1, "descriptors": "none"},
+        "1",
+        '0 with descriptors="none"',
+    ),
     ({"timestamp_start": -1}, "-1", f"0 to {2**40 - 1}"),
     ({"timestamp_step": 2**40}, str(2**40), f"0 to {2**40 - 1}"),
+    ({"timestamp_step": 0, **RX}, "0", f"1 to {2**40 - 1}, with timestamp_source"),
+    ({"timestamp_source": "clock"}, '"clock"', '"count", "rx_time"'),
+    ({"sample_rate": None, "timestamp_source": "rx_time"}, "none", "a rate, with time"),
+    ({"sample_rate": 0}, "0/1", "two integers from 1 on"),
+    ({"sample_rate": -10}, "-10/1", "two integers from 1 on"),
+    ({"sample_rate": (10, 0)}, "10/0", "two integers from 1 on"),
+    ({"sample_rate": Fraction(10**13, 9)}, f"{10**13}/9", "no more than 10^12 Hz"),
+    ({"sample_rate": 8e6 / 7}, "1142857.142", "(8000000, 7)"),
+    ({"sample_rate": float("nan")}, "nan", "(8000000, 7)"),
+    ({"sample_rate": float("inf")}, "inf", "(8000000, 7)"),
+    ({"sample_rate": (1, 2, 3)}, "(1, 2, 3)", "a tuple of two integers"),
+    ({"sample_rate": (1.5, 2)}, "(1.5, 2)", "a tuple of two integers"),
+    ({"sample_rate": "10"}, "'10'", "a tuple of two integers"),
+    ({"sync_time": 1.6e9}, "1600000000.0", "a float would round it"),
+    ({"sync_time": None}, "None", "seconds since 1970 as text"),
+    ({"sync_time": -1}, "-1", "integer nanoseconds, 0 or more"),
+    ({"sync_time": "-1"}, '"-1"', "seconds since 1970 as text"),
+    ({"sync_time": "noon"}, '"noon"', "up to 11 digits and 18 decimals"),
+    ({"on_gap": "mind"}, '"mind"', '"realign", "zero_fill", "ignore"'),
+    ({"on_start": "jump"}, '"jump"', '"drop", "zero_fill"'),
     ({"rate": -1.5}, "-1.5", "0 to "),
     ({"rate": float("nan")}, "nan", "0 to "),
     ({"rate": float("inf")}, "inf", "0 to "),
@@ -58,6 +125,9 @@ MISTAKES = [
     ({"dscp": 64}, "64", "0 to 63"),
     ({"affinity": -2}, "-2", f"-1 to {CPUS - 1}"),
     ({"affinity": CPUS}, str(CPUS), f"-1 to {CPUS - 1}"),
+    ({"stats_interval": -1}, "-1", "0.001 to 1000000000, or 0"),
+    ({"stats_interval": 1e10}, "10000000000", "0.001 to 1000000000, or 0"),
+    ({"stats_interval": float("nan")}, "nan", "0.001 to 1000000000, or 0"),
     ({"interface": "nosuch0"}, '"nosuch0"', "an interface of this host"),
     ({"interface": "::1"}, '"::1"', "same IP version"),
     (
@@ -71,7 +141,7 @@ MISTAKES = [
 @pytest.mark.parametrize(("options", "value", "allowed"), MISTAKES, ids=str)
 def test_a_mistake_is_named(options, value, allowed):
     with pytest.raises(ValueError, match=r"^spead\.sink: ") as error:
-        spead.sink("127.0.0.1:7148", **options)
+        spead.sink(TO, **options)
     message = str(error.value)
     assert message.startswith(f"spead.sink: {next(iter(options))} = ")
     said, rest = message.split(" is not possible; allowed: ")
@@ -81,12 +151,146 @@ def test_a_mistake_is_named(options, value, allowed):
 
 @pytest.mark.parametrize(
     "destination",
-    ["", "host", "127.0.0.1:0", "127.0.0.1:65536", "::1:7148", "a:1,b:2"],
+    ["", "host", "127.0.0.1:0", "127.0.0.1:65536", "::1:7148"],
 )
 def test_a_mistaken_destination_is_named(destination):
     with pytest.raises(ValueError, match="port 1 to 65535") as error:
         spead.sink(destination)
     assert f'destinations = "{destination}"' in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("destinations", "inputs", "value", "allowed"),
+    [
+        ([], 1, "0 strings", "1"),
+        ([TO, TO], 1, "2 strings", "1"),
+        ([TO, TO], 3, "2 strings", "1, or one for each of 3 inputs"),
+        ([TO, f"{TO},there"], 2, '"there" (2 of 2)', '"host:port"'),
+        (f"{TO},,{TO}", 1, '"" (2 of 3)', '"host:port"'),
+        ("127.0.0.1+4096:1", 1, '"127.0.0.1+4096:1"', "N from 0 to 4095"),
+        ("255.255.255.254+2:1", 1, '"255.255.255.254+2:1"', "up to 255.255.255.255"),
+        (["127.0.0.1+2047:1", "127.0.0.1+2048:1"], 2, "4097 endp", "4096 in all"),
+    ],
+)
+def test_a_mistaken_list_of_destinations_is_named(destinations, inputs, value, allowed):
+    with pytest.raises(ValueError, match=r"^spead\.sink: destinations = ") as error:
+        spead.sink(destinations, num_inputs=inputs)
+    said, rest = str(error.value).split(" is not possible; allowed: ")
+    assert value in said
+    assert allowed in rest
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"input_type": kind, "tail": tail, "byte_order": order}
+        for kind in ("int8", "sc8", "int16", "sc16", "float", "complex")
+        for tail in ("short", "pad")
+        for order in ("big", "little")
+        if not (kind.endswith("16") and tail == "short" and order == "little")
+    ],
+    ids=lambda options: "-".join(options.values()),
+)
+def test_types_byte_orders_and_tails_that_go_together(options):
+    spead.sink(TO, **options)
+
+
+@pytest.mark.parametrize("rate", [10, 10e6, (8000000, 7), Fraction(8000000, 7)])
+def test_a_sample_rate_is_any_exact_number(rate):
+    spead.sink(TO, timestamp_source="rx_time", sample_rate=rate)
+
+
+@pytest.mark.parametrize("time", ["0", "1600000000.123456789", 1600000000123456789])
+def test_a_sync_time_is_text_or_nanoseconds(time):
+    spead.sink(TO, sync_time=time)
+
+
+@pytest.mark.parametrize("kind", ["int8", "sc8", "int16", "sc16", "float", "complex"])
+@pytest.mark.parametrize("inputs", [1, 64])
+def test_inputs_have_the_size_of_their_type(kind, inputs):
+    signature = spead.sink(TO, input_type=kind, num_inputs=inputs).input_signature()
+    size = {"int8": 1, "sc8": 2, "int16": 2, "sc16": 4, "float": 4, "complex": 8}[kind]
+    assert signature.max_streams() == inputs
+    assert signature.sizeof_stream_item(inputs - 1) == size
+
+
+@pytest.fixture(scope="module")
+def two_inputs():
+    items = [*ITEMS, x(5), x([6, 7], id=0x3102, name="y")]
+    return spead.sink(TO, num_inputs=2, items=items)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        (0x3101, 0),
+        ("x", 2**40 - 1),
+        ("y", 8, 0),
+        (0x3102, 8, 1),
+        (0x3102, 8, -1),
+    ],
+)
+def test_an_immediate_item_is_set_by_id_or_name(two_inputs, change):
+    two_inputs.set_item(*change)
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "allowed"),
+    [
+        (("z", 1), 'item = "z"', '0x3101 or "x", 0x3102 or "y"'),
+        ((0x3103, 1), "item = 0x3103", '0x3101 or "x", 0x3102 or "y"'),
+        ((-1, 1), "item = -1", '0x3101 or "x"'),
+        (("timestamp", 1), 'item = "timestamp"', '0x3101 or "x"'),
+        ((0x3300, 1), "item = 0x3300", '0x3101 or "x"'),
+        (("x", -1), "value = -1", f"0 to {2**40 - 1}"),
+        (("x", 2**40), f"value = {2**40}", f"0 to {2**40 - 1}"),
+        (("x", 1, 2), "input = 2", "-1 to 1"),
+        (("x", 1, -2), "input = -2", "-1 to 1"),
+        (("x", 2**40, 1), f"value = {2**40}", f"0 to {2**40 - 1}"),
+    ],
+    ids=str,
+)
+def test_a_mistaken_change_of_an_item_is_named(two_inputs, change, said, allowed):
+    with pytest.raises(ValueError, match=r"^spead\.sink: ") as error:
+        two_inputs.set_item(*change)
+    message = str(error.value)
+    assert f"{said} is not possible" in message
+    assert allowed in message.split("allowed: ")[1]
+
+
+def test_without_immediate_items_none_can_be_set():
+    with pytest.raises(ValueError, match=r"no immediate\(\) in items"):
+        spead.sink(TO).set_item("x", 1)
+
+
+def test_all_items_are_set_from_a_list_of_the_same(two_inputs):
+    two_inputs.set_items([*ITEMS, x([1, 2]), x(3, id=0x3102, name="y")])
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        (ITEMS, "items = "),
+        ([*ITEMS, x(1, id=0x3102, name="y"), x(1)], "items = "),
+        ([*ITEMS, x(1), x(1, id=0x3103, name="y")], "items = "),
+        ([*ITEMS, x(1), x(1, id=0x3102, name="z")], "items = "),
+        ([*ITEMS, x(1), x(-1, id=0x3102, name="y")], "value = -1"),
+        ([*ITEMS, x([1, 2, 3]), x(1, id=0x3102, name="y")], "value = [1, 2, 3]"),
+    ],
+    ids=str,
+)
+def test_a_mistaken_list_of_items_is_named(two_inputs, items, said):
+    with pytest.raises(ValueError, match=r"^spead\.sink: ") as error:
+        two_inputs.set_items(items)
+    assert said in str(error.value)
+
+
+def test_items_say_what_they_are():
+    assert [i.kind for i in [*ITEMS, x(1)]] == ["timestamp", "samples", "immediate"]
+    assert x([1, 2]).values == [1, 2]
+    for item in [*ITEMS, x(5), x([1, 2])]:
+        assert eval(repr(item)) == item
+    assert x(1) != x(2)
 
 
 def test_an_unknown_host_is_named():
@@ -103,11 +307,13 @@ def test_options_are_keyword_only():
 def test_help_shows_options_and_defaults():
     text = spead.sink.__init__.__doc__
     for part in (
-        "destinations: str",
+        "destinations: Union[str, List[str]]",
         "heap_samples: int = 8192, *",
         "max_packet_size: int = 1472",
         "= [spead.timestamp(id=0x1600, name='timestamp'), spead.samples(id=0x3300,",
-        " = None, rate: float = 0",
+        "sample_rate: Optional[Union[int, Tuple[int, int], Fraction]] = None",
+        "sync_time: Union[str, int] = '0'",
+        "rate: float = 0",
         "when_full: str = 'block'",
         "affinity: int = -1",
     ):

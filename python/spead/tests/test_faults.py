@@ -82,6 +82,7 @@ def test_nothing_is_lost_without_gso(sock):
     "scenario",
     [
         "interface_down_and_up",
+        "failures_in_a_message",
         "full_queue",
         "blocked_network",
         "packet_larger_than_mtu",

@@ -11,9 +11,11 @@ import shutil
 import socket
 import subprocess
 import sys
+from fractions import Fraction
 
 import grc_lint
 import numpy as np
+import pmt
 import pytest
 import spead2
 import spead2.recv
@@ -27,13 +29,7 @@ EXAMPLE = EXAMPLES / "spead_noise.grc"
 ESSENTIALS = ["destinations", "heap_samples"]
 
 # What a field is called in Python, where that is not its name in GRC.
-IN_PYTHON = {
-    "timestamp_id": "items",
-    "timestamp_name": "items",
-    "samples_id": "items",
-    "samples_name": "items",
-    "sender_affinity": "affinity",
-}
+IN_PYTHON = {"sender_affinity": "affinity"}
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +67,6 @@ def documented(thing):
 
 def documentation_of(field):
     """What Python's docstrings, and so the C++ headers, say of a field."""
-    if IN_PYTHON.get(field) == "items":
-        item, parameter = field.split("_")
-        return documented(getattr(spead, item))[parameter]
     return documented(spead.sink)[IN_PYTHON.get(field, field)]
 
 
@@ -114,12 +107,139 @@ def test_every_callback_is_a_method_of_the_sink(sink):
         getattr(spead.sink(**arguments(sink())), method)(eval(values))
 
 
-def test_the_items_keep_their_order(sink):
-    block = sink(items="samples, timestamp", samples_id="0x4300", timestamp_name="t")
-    assert arguments(block)["items"] == [
-        spead.samples(id=0x4300),
-        spead.timestamp(name="t"),
-    ]
+def test_items_are_an_expression(sink):
+    items = "[spead.samples(id=0x4300), spead.immediate(0x3101, 'x', 5)]"
+    block = sink(items=items)
+    assert grc_lint.block_errors(block) == []
+    assert arguments(block)["items"] == eval(items)
+
+
+def test_items_are_not_their_names(sink):
+    block = sink(items="['samples']")
+    assert any("items" in error for error in grc_lint.block_errors(block))
+    with pytest.raises(TypeError):
+        spead.sink(**arguments(block))
+
+
+def test_items_may_have_the_values_of_variables(platform):
+    """And change with them, while the flow graph runs."""
+    graph = platform.make_flow_graph()
+    variable = graph.new_block("variable")
+    variable.params["id"].set_value("state")
+    variable.params["value"].set_value("7")
+    block = graph.new_block("spead_sink")
+    block.params["id"].set_value("sink")
+    items = "[spead.samples(), spead.immediate(0x3101, 'state', state)]"
+    block.params["items"].set_value(items)
+    graph.rewrite()
+    graph.validate()
+    assert grc_lint.block_errors(block) == []
+    assert block.params["items"].get_evaluated()[1].values == [7]
+    assert f"self.sink.set_items({items})" in block.get_callbacks()
+
+
+@pytest.mark.parametrize(
+    ("written", "destinations"),
+    [
+        ("host:1", "host:1"),
+        ("host:1, 10.0.0.1+7:2", "host:1, 10.0.0.1+7:2"),
+        ("[::1]:7148", "[::1]:7148"),
+        ("'host:1'", "host:1"),
+        ("['host:1']", ["host:1"]),
+        (" ['host:1', '[::1]:' + str(2)] ", ["host:1", "[::1]:2"]),
+        ("('host:1', 'host:2,host:3')", ("host:1", "host:2,host:3")),
+    ],
+)
+def test_destinations_are_a_text_or_a_list(sink, written, destinations):
+    block = sink(destinations=written, num_inputs="2")
+    assert grc_lint.block_errors(block) == []
+    assert arguments(block)["destinations"] == destinations
+
+
+@pytest.mark.parametrize("written", ["[::1]", "['host:1'; 'host:2']", "('host:1'"])
+def test_what_is_neither_is_refused(sink, written):
+    errors = grc_lint.block_errors(sink(destinations=written))
+    assert any("destinations" in error for error in errors)
+
+
+@pytest.mark.parametrize("inputs", [1, 2, 8])
+@pytest.mark.parametrize("kind", ["int8", "sc8", "int16", "sc16", "float", "complex"])
+def test_the_ports_are_those_of_the_sink(sink, kind, inputs):
+    block = sink(input_type=kind, num_inputs=str(inputs))
+    assert grc_lint.block_errors(block) == []
+    signature = spead.sink(**arguments(block)).input_signature()
+    streams = [port for port in block.sinks if port.domain == "stream"]
+    assert len(streams) == inputs == signature.max_streams()
+    sizes = {port.item_size for port in streams}
+    assert sizes == {signature.sizeof_stream_item(0)}
+
+
+def test_the_types_have_colours_of_their_own(sink):
+    kinds = ["int8", "sc8", "int16", "sc16", "float", "complex"]
+    ports = [sink(input_type=kind).sinks[0].dtype for kind in kinds]
+    assert ports == ["byte", "sc8", "short", "sc16", "float", "complex"]
+
+
+def test_the_message_ports_are_those_of_the_sink_and_need_no_connection(sink):
+    block = sink()
+    made = spead.sink(**arguments(block))
+    for ports, registered in (
+        (block.sinks, made.message_ports_in()),
+        (block.sources, made.message_ports_out()),
+    ):
+        messages = [port for port in ports if port.domain == "message"]
+        assert all(port.optional for port in messages)
+        names = {port.key for port in messages}
+        assert names == set(pmt.to_python(registered)) - {"system"}
+
+
+# Fields that only matter with another one, and what makes them matter.
+DEPENDENT = [
+    ("scale", "2.5", {"input_type": "float"}),
+    ("byte_order", "little", {"input_type": "int16", "tail": "pad"}),
+    ("sync_time", "15.5", {"timestamp_source": "rx_time", "sample_rate": "10"}),
+    ("on_gap", "ignore", {"timestamp_source": "rx_time", "sample_rate": "10"}),
+    ("on_start", "zero_fill", {"timestamp_source": "rx_time", "sample_rate": "10"}),
+    ("sample_rate", "10", {"timestamp_source": "rx_time"}),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "needed"), DEPENDENT)
+def test_what_does_not_matter_is_hidden_and_does_no_harm(sink, field, value, needed):
+    hidden = sink(**{field: value})
+    assert hidden.params[field].hide == "all"
+    assert grc_lint.block_errors(hidden) == []
+    spead.sink(**arguments(hidden))
+    assert sink(**{field: value}, **needed).params[field].hide == "none"
+
+
+def test_an_interval_for_descriptors_that_are_not_sent_does_no_harm(sink):
+    block = sink(descriptor_interval="5", descriptors="none")
+    assert block.params["descriptor_interval"].hide == "all"
+    assert grc_lint.block_errors(block) == []
+    assert arguments(block)["descriptor_interval"] == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "rate"),
+    [
+        ("10", 10),
+        ("10e6", 10_000_000),
+        ("(8000000, 7)", (8000000, 7)),
+        ("__import__('fractions').Fraction(8000000, 7)", Fraction(8000000, 7)),
+    ],
+)
+def test_a_sample_rate_is_passed_on_as_it_is(sink, written, rate):
+    block = sink(sample_rate=written, timestamp_source="rx_time")
+    assert grc_lint.block_errors(block) == []
+    assert arguments(block)["sample_rate"] == rate
+    spead.sink(**arguments(block))
+
+
+def test_a_sync_time_keeps_its_digits(sink):
+    block = sink(sync_time="1600000000.123456789012345678")
+    assert grc_lint.block_errors(block) == []
+    assert arguments(block)["sync_time"] == "1600000000.123456789012345678"
 
 
 def test_a_timestamp_step_left_blank_is_that_of_the_heap(sink):

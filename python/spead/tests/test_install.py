@@ -19,7 +19,20 @@ int main()
     gr::spead::sink_options options;
     options.max_packet_size = 8972;
     auto sink = gr::spead::sink::make("127.0.0.1:9", options);
-    return sink->stats().samples_in != 0 || sink->packet_size() != 8192 + 56;
+    if (sink->stats().samples_in != 0 || sink->packet_size() != 8192 + 56)
+        return 1;
+
+    options.num_inputs = 2;
+    options.items = { gr::spead::timestamp(),
+                      gr::spead::samples(),
+                      gr::spead::immediate(0x3101, "state", { 5 }) };
+    options.sample_rate = gr::spead::exact_rate{ 8000000, 7 };
+    options.sync_time = 1600000000123456789;
+    const std::vector<std::string> destinations{ "127.0.0.1:9", "127.0.0.1:10" };
+    sink = gr::spead::sink::make(destinations, options);
+    sink->set_item("state", 6, 1);
+    sink->set_item(0x3101, 7);
+    return 0;
 }
 """
 
@@ -75,7 +88,7 @@ def test_the_benchmark_finds_its_programs(prefix, tmp_path):
 def test_nothing_below_share_is_of_one_architecture(prefix):
     files = [path for path in prefix.glob("share/**/*") if path.is_file()]
     assert [path for path in files if path.read_bytes().startswith(b"\x7fELF")] == []
-    assert {"send_perf", "limit"} == {
+    assert {"send_perf", "limit", "volk_limit"} == {
         path.name for path in (prefix / "libexec" / "gr-spead").iterdir()
     }
 

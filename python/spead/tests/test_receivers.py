@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Receivers as users write them read the stream, by the book of spead2."""
 
-import ctypes
 import threading
 
 import numpy as np
 import spead2
 import spead2.recv
 from conftest import BOUND, bound_socket, noise, send
+from place_heaps import CALLBACK, low_level_callable
 
 HEAP_SAMPLES = 8192
 HEAPS = 50
@@ -37,23 +37,10 @@ def test_the_receiver_of_the_tutorial(sock):
     assert item_group["timestamp"].description
 
 
-class PlaceData(ctypes.Structure):
-    """chunk_place_data of spead2's recv_chunk_stream.h"""
-
-    _fields_ = (
-        ("packet", ctypes.c_void_p),
-        ("packet_size", ctypes.c_size_t),
-        ("items", ctypes.POINTER(ctypes.c_int64)),
-        ("chunk_id", ctypes.c_int64),
-        ("heap_index", ctypes.c_size_t),
-        ("heap_offset", ctypes.c_size_t),
-    )
-
-
 HEAPS_PER_CHUNK = 10
 
 
-@ctypes.CFUNCTYPE(None, ctypes.POINTER(PlaceData), ctypes.c_size_t)
+@CALLBACK
 def place(data, _):
     """Place a heap by its timestamp, if it is one of data and of full length."""
     timestamp, length = data[0].items[0], data[0].items[1]
@@ -63,17 +50,6 @@ def place(data, _):
     data[0].chunk_id = index // HEAPS_PER_CHUNK
     data[0].heap_index = index % HEAPS_PER_CHUNK
     data[0].heap_offset = data[0].heap_index * HEAP_SAMPLES
-
-
-def capsule(function, signature):
-    """What scipy.LowLevelCallable makes, without scipy."""
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype = ctypes.py_object
-    new.argtypes = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-    return (new(ctypes.cast(function, ctypes.c_void_p), signature, None),)
-
-
-SIGNATURE = b"void (void *, size_t)"
 
 
 def test_a_chunk_receiver_places_heaps_by_timestamp(sock):
@@ -88,7 +64,7 @@ def test_a_chunk_receiver_places_heaps_by_timestamp(sock):
         spead2.recv.ChunkStreamConfig(
             items=[0x1600, spead2.HEAP_LENGTH_ID],
             max_chunks=2,
-            place=capsule(place, SIGNATURE),
+            place=low_level_callable(place),
         ),
         data_ring,
         free_ring,

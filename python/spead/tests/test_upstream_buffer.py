@@ -7,7 +7,7 @@ import pytest
 from conftest import noise, run, send, source, wait
 from gnuradio import blocks, gr, spead
 
-MULTIPLE = 1 << 20  # what the sink asks for; the buffer is twice as large
+MULTIPLE = 1 << 20  # bytes that the sink asks for; the buffer is twice as large
 LARGE = {"heap_samples": 65536, "max_packet_size": 8972}
 
 
@@ -20,6 +20,18 @@ def test_the_buffer_grows(sock):
     samples = source(noise(4 * MULTIPLE))
     run(spead.sink(f"127.0.0.1:{sock.getsockname()[1]}", **LARGE), samples)
     assert samples.most >= MULTIPLE
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [("int16", np.int16), ("sc16", np.int32), ("complex", np.complex64)],
+)
+def test_the_buffer_is_as_large_for_samples_of_several_bytes(sock, kind, dtype):
+    samples = source(np.zeros(4 * MULTIPLE, dtype))
+    run(spead.sink(f"127.0.0.1:{sock.getsockname()[1]}", input_type=kind), samples)
+    # floats take longer to convert than the others to copy
+    asked = (1 + (kind == "complex")) * MULTIPLE // np.dtype(dtype).itemsize
+    assert asked <= samples.most <= 2 * asked
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,60 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// The bound of a sink for float samples: Volk's conversion to int8 on one core, and
+// nothing else. It reads a buffer as large as the one in front of the sink, again and
+// again, and writes into memory as large as the sink's.
+
+#include "number.h"
+
+#include <volk/volk.h>
+#include <volk/volk_alloc.hh>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+constexpr unsigned piece = 1 << 18; // samples; with float 1 MiB
+constexpr unsigned pieces_in = 2;
+constexpr unsigned pieces_out = 32;
+
+double measure(double seconds)
+{
+    volk::vector<float> in(piece * pieces_in, 1.0f);
+    volk::vector<std::int8_t> out(piece * pieces_out);
+    const auto start = std::chrono::steady_clock::now();
+    std::chrono::duration<double> passed{};
+    std::uint64_t n = 0;
+    do {
+        volk_32f_s32f_convert_8i(out.data() + n % pieces_out * piece,
+                                 in.data() + n % pieces_in * piece,
+                                 1,
+                                 piece);
+        ++n;
+        passed = std::chrono::steady_clock::now() - start;
+    } while (passed.count() < seconds);
+    return static_cast<double>(n) * piece / passed.count();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    if (argc != 2) {
+        std::fprintf(stderr, "Usage: %s seconds\n", argv[0]);
+        return 2;
+    }
+    try {
+        std::printf("%.2f MB/s\n", measure(number("seconds", argv[1], 0.01, 1e6)) / 1e6);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s: %s\n", argv[0], e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,133 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Receives heaps whose items are found by position, as mkrecv of Effelsberg does."""
+
+import collections
+import contextlib
+import selectors
+import time
+
+import spead_packet
+from heap_groups import HeapGroups
+
+HEAP_ADDRESS_BITS = 48
+BATCH = 64  # packets read from one socket before the next one has its turn
+LINGER = 1.0  # seconds without a packet after the first end of a stream
+
+
+class Receiver:
+    """Takes packets in and keeps the account.
+
+    groups: the HeapGroups that the heaps go to
+    rejected: a dict of packets for each reason
+    ends: end-of-stream heaps
+    """
+
+    def __init__(self, positions, write):
+        self.groups = HeapGroups(positions, write)
+        self.rejected = collections.Counter()
+        self.ends = 0
+        self._positions = positions
+
+    def add(self, datagram):
+        """Take in a datagram (bytes-like)."""
+        reason = self._fault(datagram)
+        if reason:
+            self.rejected[reason] += 1
+
+    def _fault(self, datagram):
+        """Why a packet is of no use, or None; then it is in its group."""
+        try:
+            packet = spead_packet.parse(datagram)
+        except ValueError as error:
+            return str(error)
+        required, items = packet.items[:4], packet.items[4:]
+        if tuple(item.id for item in required if item.immediate) != (
+            spead_packet.REQUIRED
+        ):
+            return "required items not first"
+        counter, heap_length, offset, payload_length = (item.value for item in required)
+        if payload_length != len(packet.payload):
+            return "payload length"
+        if packet.is_end_of_stream():
+            self.ends += 1
+            return None
+        if packet.heap_address_bits != HEAP_ADDRESS_BITS:
+            return "not SPEAD-64-48"
+        if counter == 1:
+            return "heap counter 1"
+        positions = self._positions
+        if heap_length != positions.heap_bytes:
+            return "heap length"
+        if offset + payload_length > heap_length:
+            return "payload offset"
+        if len(items) <= max(positions.timestamp, positions.stream):
+            return "too few items"
+        # Whatever stands there: receivers by position do not look at the ID.
+        timestamp = items[positions.timestamp].value
+        value = items[positions.stream].value & positions.mask
+        if value not in positions.values:
+            return "unknown stream"
+        if not self.groups.on_grid(timestamp):
+            return "timestamp off the grid"
+        if not self.groups.within_reach(timestamp):
+            return "timestamp out of reach"
+        stream = positions.values.index(value)
+        self.groups.add(timestamp, stream, offset, packet.payload)
+        return None
+
+    def summary(self):
+        """What has come and has been handed on, as a dict."""
+        groups = self.groups
+        return {
+            "complete": groups.first is not None
+            and not any(groups.missing)
+            and not self.rejected,
+            "received": groups.received,
+            "missing": groups.missing,
+            "rejected": dict(self.rejected),
+            "late": groups.late,
+            "twice": groups.twice,
+            "ends": self.ends,
+            "first_timestamp": groups.first,
+            "last_timestamp": groups.last,
+        }
+
+
+def receive(sockets, positions, write, timeout=None, max_heaps=None):
+    """Receive from bound sockets to the end; the summary, as a dict.
+
+    write: gets a timestamp and a list of heaps, see HeapGroups
+    timeout: seconds without a packet after which it ends
+    max_heaps: it ends when so many heaps have come, or a few more
+
+    It also ends when each socket has had an end-of-stream heap, or a second without a
+    packet after the first of them, and on Ctrl-C.
+    """
+    receiver = Receiver(positions, write)
+    with (
+        selectors.DefaultSelector() as readable,
+        contextlib.suppress(KeyboardInterrupt),
+    ):
+        for sock in sockets:
+            sock.setblocking(False)
+            readable.register(sock, selectors.EVENT_READ)
+        last = time.monotonic()
+        buffer = memoryview(bytearray(65536))
+        enough = max_heaps or float("inf")
+        while receiver.ends < len(sockets) and receiver.groups.complete < enough:
+            patience = timeout
+            if receiver.ends:
+                patience = LINGER if timeout is None else min(timeout, LINGER)
+            if patience is not None:
+                patience = max(last + patience - time.monotonic(), 0)
+            ready = readable.select(patience)
+            if not ready:
+                break
+            last = time.monotonic()
+            for key, _ in ready:
+                with contextlib.suppress(BlockingIOError):
+                    for _ in range(BATCH):
+                        receiver.add(buffer[: key.fileobj.recv_into(buffer)])
+    receiver.groups.flush()
+    return receiver.summary()

@@ -1,0 +1,61 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in a SPEAD packet, for receivers that look at it themselves."""
+
+from typing import NamedTuple
+
+HEAP_COUNTER = 0x01
+HEAP_LENGTH = 0x02
+PAYLOAD_OFFSET = 0x03
+PAYLOAD_LENGTH = 0x04
+DESCRIPTOR = 0x05
+STREAM_CONTROL = 0x06
+STREAM_CONTROL_STOP = 2
+REQUIRED = (HEAP_COUNTER, HEAP_LENGTH, PAYLOAD_OFFSET, PAYLOAD_LENGTH)
+
+TIMESTAMP = 0x1600
+DIGITISER_ID = 0x3101
+DIGITISER_STATUS = 0x3102
+
+
+class ItemPointer(NamedTuple):
+    """One item: its mode, its ID, and its value or its offset in the heap."""
+
+    immediate: bool
+    id: int
+    value: int
+
+
+class Packet(NamedTuple):
+    """A packet: the width of its heap addresses in bits, its items, its payload."""
+
+    heap_address_bits: int
+    items: list
+    payload: memoryview
+
+    def is_end_of_stream(self):
+        return (True, STREAM_CONTROL, STREAM_CONTROL_STOP) in self.items
+
+    def has_descriptors(self):
+        return any(item.id == DESCRIPTOR and not item.immediate for item in self.items)
+
+
+def parse(datagram):
+    """The packet in a datagram (bytes-like); ValueError if it is none of SPEAD-64."""
+    datagram = memoryview(datagram).cast("B")
+    if len(datagram) < 8 or bytes(datagram[:2]) != b"\x53\x04":
+        raise ValueError("not SPEAD 4")
+    id_bytes, address_bytes = datagram[2], datagram[3]
+    if id_bytes + address_bytes != 8 or not id_bytes or not address_bytes:
+        raise ValueError("not SPEAD-64")
+    payload_at = 8 + 8 * int.from_bytes(datagram[6:8], "big")
+    if len(datagram) < payload_at:
+        raise ValueError("more items than bytes")
+    bits = 8 * address_bytes
+    items = []
+    for at in range(8, payload_at, 8):
+        pointer = int.from_bytes(datagram[at : at + 8], "big")
+        item_id = pointer >> bits & (1 << 63 - bits) - 1
+        value = pointer & (1 << bits) - 1
+        items.append(ItemPointer(bool(pointer >> 63), item_id, value))
+    return Packet(bits, items, datagram[payload_at:])

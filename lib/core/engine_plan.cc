@@ -1,0 +1,203 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "engine_plan.h"
+#include "heap_packer.h"
+#include "parameter_error.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace gr {
+namespace spead {
+
+namespace {
+
+// Measured: a quarter of it costs a tenth of the speed, an eighth a third.
+constexpr std::size_t default_buffer_bytes = 8 << 20;
+// Of each ring, where there are several.
+constexpr std::size_t least_buffer_bytes = 1 << 20;
+
+// A ring is touched when it is made: more could cost the process its life.
+std::size_t half_of_memory()
+{
+    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
+           static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::string range(std::uint64_t from, std::uint64_t to)
+{
+    return std::to_string(from) + " to " + std::to_string(to);
+}
+
+bool in_first_heap(const engine_options& options)
+{
+    return options.descriptors == descriptor_policy::first_heap;
+}
+
+sample_format format_of(const engine_options& options)
+{
+    return { options.type, options.order, options.heap_samples };
+}
+
+// The items as this input has them: with one value each.
+std::vector<item> items_of(const engine_options& options, std::size_t input)
+{
+    auto items = options.items;
+    for (auto& held : items)
+        if (held.values.size() > 1)
+            held.values = { held.values.at(input) };
+    return items;
+}
+
+std::size_t packet_limit(const engine_options& options, std::size_t possible)
+{
+    const auto format = format_of(options);
+    const auto data = data_contents(
+        items_of(options, 0), options.flavour, in_first_heap(options), format);
+    const auto stop = stop_contents(options.flavour);
+    const std::size_t smallest =
+        std::max(data.header_bytes() + 8,
+                 options.send_stop ? stop.header_bytes() + stop.prefix.size() : 0);
+    std::size_t asked = options.max_packet_bytes;
+    // what Ethernet takes over IPv4 is a little more than what it takes over IPv6
+    if (asked == engine_options().max_packet_bytes)
+        asked = std::min(asked, possible);
+    if (asked > possible || (asked && asked < smallest) || possible < smallest)
+        throw parameter_error(
+            "max_packet_size",
+            std::to_string(asked),
+            range(smallest, possible) +
+                " (from the size of the items to the MTU of this path), "
+                "or 0 for the most that the path takes");
+    return asked ? asked : possible;
+}
+
+// The layouts and policies, which all inputs share but for the values of items.
+stream_plan
+make_plan(const engine_options& options, std::size_t input, std::size_t packet_bytes)
+{
+    const bool pad = options.pad_packets;
+    const auto items = items_of(options, input);
+    const auto format = format_of(options);
+    const sample_converter converter(options.type, options.order, options.scale);
+    const std::uint64_t bytes = options.heap_samples * converter.output_bytes();
+    stream_plan plan{ heap_layout::even(
+        data_contents(items, options.flavour, false, format), bytes, packet_bytes, pad) };
+    if (in_first_heap(options)) {
+        auto contents = data_contents(items, options.flavour, true, format);
+        // packets of the same size as all others fit the ring best
+        const std::size_t packet = plan.regular.packet_bytes();
+        const std::size_t header = contents.header_bytes();
+        if (plan.regular.packets() > 1 && packet >= header + 16)
+            plan.first.emplace(
+                std::move(contents), bytes, (packet - header) / 8 * 8, pad);
+        else
+            plan.first = heap_layout::even(std::move(contents), bytes, packet_bytes, pad);
+    }
+    if (options.descriptors == descriptor_policy::separate ||
+        options.descriptor_interval > 0)
+        plan.descriptors = heap_layout::even(
+            descriptor_contents(items, options.flavour, format), 0, packet_bytes, false);
+    if (options.send_stop)
+        plan.stop =
+            heap_layout::even(stop_contents(options.flavour), 0, packet_bytes, pad);
+    plan.converter = converter;
+    plan.timestamp_start = options.timestamp_start;
+    plan.timestamp_step = options.timestamp_step;
+    plan.when_full = options.when_full;
+    plan.tail = options.tail;
+    plan.descriptor_interval = options.descriptor_interval;
+    return plan;
+}
+
+// Counters that are different in all inputs; those of descriptors run the other way.
+void share_counters(const engine_options& options, std::size_t input, stream_plan& plan)
+{
+    plan.heap_id_start = options.heap_id_start + input * options.heap_id_step;
+    plan.heap_id_step = options.inputs * options.heap_id_step;
+    plan.descriptor_id_start = options.flavour.address_mask() - input;
+    plan.descriptor_id_step = options.inputs;
+}
+
+} // namespace
+
+std::vector<endpoint> all_endpoints(const engine_options& options)
+{
+    std::vector<endpoint> all;
+    for (const auto& list : options.destinations)
+        all.insert(all.end(), list.begin(), list.end());
+    return all;
+}
+
+std::vector<stream_plan> make_plans(const engine_options& options,
+                                    std::size_t possible_packet_bytes)
+{
+    const auto packet_bytes = packet_limit(options, possible_packet_bytes);
+    std::vector<stream_plan> plans;
+    // descriptors and the end of the stream go to each endpoint once
+    std::set<std::pair<std::string, std::uint16_t>> served;
+    std::uint32_t next = 0;
+    for (std::size_t input = 0; input < options.inputs; ++input) {
+        auto plan = make_plan(options, input, packet_bytes);
+        share_counters(options, input, plan);
+        const bool own = options.destinations.size() > 1;
+        const auto& list = options.destinations.at(own ? input : 0);
+        plan.first_destination = own ? next : 0;
+        plan.destinations = static_cast<std::uint32_t>(list.size());
+        plan.stop_destinations.clear();
+        for (const auto& to : list) {
+            if (served.emplace(to.host, to.port).second)
+                plan.stop_destinations.push_back(own ? next : next % plan.destinations);
+            ++next;
+        }
+        plan.descriptor_destinations = plan.stop_destinations;
+        plans.push_back(std::move(plan));
+    }
+    return plans;
+}
+
+std::size_t ring_slots(const engine_options& options, const stream_plan& plan)
+{
+    const std::size_t packet = plan.regular.packet_bytes();
+    const std::size_t fewest = heap_packer::min_slots(plan);
+    const std::size_t most = half_of_memory() / options.inputs / packet;
+    if (fewest > most)
+        throw parameter_error("heap_samples",
+                              std::to_string(options.heap_samples),
+                              "with when_full=\"drop\" what fits twice into half of "
+                              "the memory, " +
+                                  std::to_string(half_of_memory()) +
+                                  " bytes for all inputs");
+    const std::size_t by_default =
+        std::max(default_buffer_bytes / options.inputs, least_buffer_bytes);
+    std::size_t slots = std::max(by_default / packet, fewest);
+    if (options.buffer_bytes) {
+        slots = options.buffer_bytes / packet;
+        if (slots < fewest || slots > most)
+            throw parameter_error("buffer_size",
+                                  std::to_string(options.buffer_bytes),
+                                  range(fewest * packet, most * packet) + ", or 0");
+    }
+    // a header stays in its slot if each heap begins at the same slots again
+    const std::uint64_t rest = slots % plan.regular.packets();
+    if (slots - rest >= std::max<std::uint64_t>(fewest, slots - slots / 4))
+        slots -= rest;
+    if (!heap_packer::can_end_anywhere(plan, slots))
+        throw parameter_error(
+            "max_packet_size",
+            std::to_string(options.max_packet_bytes),
+            "8 bytes more, for the end of the samples in a heap that is "
+            "larger than an eighth of buffer_size (or tail=\"pad\")");
+    return slots;
+}
+
+} // namespace spead
+} // namespace gr

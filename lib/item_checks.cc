@@ -1,0 +1,216 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "checks.h"
+#include "item_checks.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace gr {
+namespace spead {
+
+namespace {
+
+std::string hexadecimal(std::int64_t id)
+{
+    std::ostringstream text;
+    // of a negative one, the number that was given
+    if (id < 0)
+        text << id;
+    else
+        text << "0x" << std::hex << id;
+    return text.str();
+}
+
+std::string to_text(const std::vector<std::int64_t>& values)
+{
+    std::string text;
+    for (const auto value : values)
+        text += (text.empty() ? "" : ", ") + std::to_string(value);
+    return values.size() == 1 ? text : "[" + text + "]";
+}
+
+std::string to_text(const item& held)
+{
+    const std::string content = held.holds == item::content::samples     ? "samples"
+                                : held.holds == item::content::timestamp ? "timestamp"
+                                                                         : "immediate";
+    const std::string value =
+        held.holds == item::content::immediate ? ", value=" + to_text(held.values) : "";
+    return content + "(id=" + hexadecimal(held.id) + ", name=" + quoted(held.name) +
+           value + ")";
+}
+
+std::string to_text(const std::vector<item>& items)
+{
+    std::string text;
+    for (const auto& held : items)
+        text += (text.empty() ? "" : ", ") + to_text(held);
+    return "[" + text + "]";
+}
+
+// Item pointers of the largest packet: those that are required, one for each item and
+// perhaps for its descriptor, and the NULL item that ends the samples of a short heap.
+std::size_t most_items(descriptor_policy descriptors)
+{
+    const std::size_t left = wire::max_items - wire::required_items - 1;
+    return descriptors == descriptor_policy::first_heap ? left / 2 : left;
+}
+
+// None if it is possible.
+std::optional<std::string> allowed_instead_of(const std::vector<std::int64_t>& values,
+                                              std::int64_t largest,
+                                              std::size_t inputs)
+{
+    const bool is_one_each = values.size() == 1 || values.size() == inputs;
+    const auto is_possible = [&](auto value) { return value >= 0 && value <= largest; };
+    if (is_one_each && std::all_of(values.begin(), values.end(), is_possible))
+        return std::nullopt;
+    return "0 to " + std::to_string(largest) +
+           (inputs == 1 ? ", one value"
+                        : ", one value for all or one for each of " +
+                              std::to_string(inputs) + " inputs");
+}
+
+std::int64_t largest_value(const engine_options& options)
+{
+    return static_cast<std::int64_t>(options.flavour.address_mask());
+}
+
+} // namespace
+
+void check_items(const std::vector<item>& items, const engine_options& options)
+{
+    const auto refuse = [&](const std::string& allowed) {
+        throw parameter_error("items", to_text(items), allowed);
+    };
+    const auto count = [&](item::content what) {
+        return std::count_if(
+            items.begin(), items.end(), [&](const item& i) { return i.holds == what; });
+    };
+    if (count(item::content::samples) != 1 || count(item::content::timestamp) > 1)
+        refuse("one samples() and at most one timestamp()");
+    if (options.timestamps == timestamp_source::rx_time &&
+        !count(item::content::timestamp))
+        refuse("one timestamp() and one samples(), with timestamp_source=\"rx_time\"");
+    if (const auto most = most_items(options.descriptors); items.size() > most)
+        throw parameter_error(
+            "items",
+            std::to_string(items.size()) + " items",
+            "at most " + std::to_string(most) +
+                (options.descriptors == descriptor_policy::first_heap
+                     ? " with descriptors=\"first_heap\", as each takes two of the 255 "
+                       "item pointers of a packet"
+                     : ", as a packet has at most 255 item pointers"));
+
+    constexpr auto first = static_cast<std::int64_t>(wire::first_free);
+    const auto last = static_cast<std::int64_t>(options.flavour.max_id());
+    std::set<std::int64_t> ids;
+    std::set<std::string> names;
+    for (const auto& held : items) {
+        if (held.id < first || held.id > last)
+            refuse("IDs of " + std::to_string(first) + " to " + std::to_string(last) +
+                   " with " + std::to_string(options.flavour.heap_address_bits) +
+                   " heap address bits");
+        if (held.name.empty())
+            refuse("names that are not empty");
+        if (!ids.insert(held.id).second || !names.insert(held.name).second)
+            refuse("items of different IDs and names");
+        if (held.holds != item::content::immediate)
+            continue;
+        if (const auto allowed =
+                allowed_instead_of(held.values, largest_value(options), options.inputs))
+            throw parameter_error("items", to_text(held), *allowed);
+    }
+}
+
+item_catalogue::item_catalogue(const engine_options& options)
+    : d_items(options.items), d_largest(largest_value(options)), d_inputs(options.inputs)
+{
+}
+
+std::string item_catalogue::immediates() const
+{
+    std::string text;
+    for (const auto& held : d_items)
+        if (held.holds == item::content::immediate)
+            text += (text.empty() ? "" : ", ") + hexadecimal(held.id) + " or " +
+                    quoted(held.name);
+    return text.empty() ? "none, as there is no immediate() in items" : text;
+}
+
+template <typename key>
+std::size_t
+item_catalogue::find(const key& wanted, key item::*member, const std::string& shown) const
+{
+    const auto found = std::find_if(d_items.begin(), d_items.end(), [&](const item& i) {
+        return i.holds == item::content::immediate && i.*member == wanted;
+    });
+    if (found == d_items.end())
+        throw parameter_error("item", shown, immediates());
+    return static_cast<std::size_t>(found - d_items.begin());
+}
+
+std::size_t item_catalogue::find(std::int64_t id) const
+{
+    return find(id, &item::id, hexadecimal(id));
+}
+
+std::size_t item_catalogue::find(const std::string& name) const
+{
+    return find(name, &item::name, quoted(name));
+}
+
+std::vector<item_change>
+item_catalogue::change(std::size_t index, std::int64_t value, std::int64_t input) const
+{
+    const auto last = static_cast<std::int64_t>(d_inputs) - 1;
+    in_range("input", input, std::int64_t{ -1 }, last);
+    const auto changes = change(index, { value });
+    if (input == -1)
+        return changes;
+    return { changes[static_cast<std::size_t>(input)] };
+}
+
+std::vector<item_change>
+item_catalogue::change(std::size_t index, const std::vector<std::int64_t>& values) const
+{
+    if (const auto allowed = allowed_instead_of(values, d_largest, d_inputs))
+        throw parameter_error("value", to_text(values), *allowed);
+    std::vector<item_change> changes;
+    for (std::size_t input = 0; input < d_inputs; ++input)
+        changes.push_back(
+            { index,
+              static_cast<std::uint64_t>(values[values.size() == 1 ? 0 : input]),
+              input });
+    return changes;
+}
+
+std::vector<item_change> item_catalogue::change(const std::vector<item>& items) const
+{
+    const auto is_same = [](const item& a, const item& b) {
+        return a.holds == b.holds && a.id == b.id && a.name == b.name;
+    };
+    if (!std::equal(items.begin(), items.end(), d_items.begin(), d_items.end(), is_same))
+        throw parameter_error("items",
+                              to_text(items),
+                              "while the sink exists only other values in " +
+                                  to_text(d_items));
+    std::vector<item_change> changes;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (items[i].holds != item::content::immediate)
+            continue;
+        const auto some = change(i, items[i].values);
+        changes.insert(changes.end(), some.begin(), some.end());
+    }
+    return changes;
+}
+
+} // namespace spead
+} // namespace gr

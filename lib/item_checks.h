@@ -1,0 +1,72 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_ITEM_CHECKS_H
+#define INCLUDED_SPEAD_ITEM_CHECKS_H
+
+#include "core/engine.h"
+#include <gnuradio/spead/item.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gr {
+namespace spead {
+
+//! Throws parameter_error unless heaps can hold \p items, given all other options.
+void check_items(const std::vector<item>& items, const engine_options& options);
+
+//! A new value of an immediate item, for one input.
+struct item_change {
+    std::size_t index; //!< in the list of items
+    std::uint64_t value;
+    std::size_t input;
+};
+
+/*!
+ * \brief Knows the items of a sink, and so which changes of them are possible.
+ *
+ * All members throw parameter_error for one that is not. Does not change after its
+ * construction: any number of threads.
+ */
+class item_catalogue
+{
+public:
+    explicit item_catalogue(const engine_options& options);
+
+    //! Where the immediate item of this ID or name is in the list of items.
+    std::size_t find(std::int64_t id) const;
+    std::size_t find(const std::string& name) const;
+
+    //! \p value for one input, or with -1 for all of them.
+    std::vector<item_change>
+    change(std::size_t index, std::int64_t value, std::int64_t input) const;
+
+    //! One value for all inputs, or one for each.
+    std::vector<item_change> change(std::size_t index,
+                                    const std::vector<std::int64_t>& values) const;
+
+    //! The values of all immediate items in \p items, which has to be the same list but
+    //! for them.
+    std::vector<item_change> change(const std::vector<item>& items) const;
+
+private:
+    template <typename key>
+    std::size_t
+    find(const key& wanted, key item::*member, const std::string& shown) const;
+    std::string immediates() const;
+
+    const std::vector<item> d_items;
+    const std::int64_t d_largest; // value
+    const std::size_t d_inputs;
+};
+
+} // namespace spead
+} // namespace gr
+
+#endif /* INCLUDED_SPEAD_ITEM_CHECKS_H */

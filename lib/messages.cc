@@ -1,0 +1,131 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "core/parameter_error.h"
+#include "messages.h"
+
+#include <optional>
+
+namespace gr {
+namespace spead {
+
+namespace {
+
+std::optional<std::int64_t> integer(const pmt::pmt_t& value)
+{
+    if (pmt::is_integer(value))
+        return pmt::to_long(value);
+    if (pmt::is_uint64(value)) {
+        const auto wide = pmt::to_uint64(value);
+        // too large for every item
+        return wide > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(wide);
+    }
+    return std::nullopt;
+}
+
+// Numbers in any of the ways in which a message can hold several.
+std::optional<std::vector<std::int64_t>> integers(const pmt::pmt_t& value)
+{
+    const auto copied = [](const auto& numbers) {
+        std::vector<std::int64_t> all;
+        for (const auto number : numbers)
+            all.push_back(static_cast<std::int64_t>(number));
+        return all;
+    };
+    if (pmt::is_u64vector(value))
+        return copied(pmt::u64vector_elements(value));
+    if (pmt::is_s64vector(value))
+        return copied(pmt::s64vector_elements(value));
+    if (pmt::is_u32vector(value))
+        return copied(pmt::u32vector_elements(value));
+    if (pmt::is_s32vector(value))
+        return copied(pmt::s32vector_elements(value));
+
+    std::vector<std::int64_t> all;
+    if (!pmt::is_vector(value)) {
+        const auto one = integer(value);
+        return one ? std::optional(std::vector{ *one }) : std::nullopt;
+    }
+    for (std::size_t i = 0; i < pmt::length(value); ++i) {
+        const auto one = integer(pmt::vector_ref(value, i));
+        if (!one)
+            return std::nullopt;
+        all.push_back(*one);
+    }
+    return all;
+}
+
+std::vector<item_change>
+read_entry(const pmt::pmt_t& key, const pmt::pmt_t& value, const item_catalogue& items)
+{
+    const auto id = integer(key);
+    if (!id && !pmt::is_symbol(key))
+        throw parameter_error("item", pmt::write_string(key), "an ID or a name");
+    const auto index = id ? items.find(*id) : items.find(pmt::symbol_to_string(key));
+    const auto values = integers(value);
+    if (!values)
+        throw parameter_error("value",
+                              pmt::write_string(value),
+                              "an integer, or a vector of one for each input");
+    return items.change(index, *values);
+}
+
+} // namespace
+
+std::vector<item_change> read_items_message(const pmt::pmt_t& message,
+                                            const item_catalogue& items)
+{
+    if (pmt::is_dict(message)) {
+        std::vector<item_change> changes;
+        auto entries = pmt::dict_items(message);
+        for (; pmt::is_pair(entries); entries = pmt::cdr(entries)) {
+            const auto entry = pmt::car(entries);
+            const auto some = read_entry(pmt::car(entry), pmt::cdr(entry), items);
+            changes.insert(changes.end(), some.begin(), some.end());
+        }
+        return changes;
+    }
+    if (pmt::is_pair(message))
+        return read_entry(pmt::car(message), pmt::cdr(message), items);
+    throw parameter_error("message on port items",
+                          pmt::write_string(message),
+                          "a dict, or a pair, of name or ID and value");
+}
+
+pmt::pmt_t stats_message(const sink_stats& stats)
+{
+    auto dict = pmt::make_dict();
+    const auto add = [&dict](const char* name, const pmt::pmt_t& value) {
+        dict = pmt::dict_add(dict, pmt::mp(name), value);
+    };
+    add("samples_in", pmt::from_uint64(stats.samples_in));
+    add("samples_sent", pmt::from_uint64(stats.samples_sent));
+    add("samples_dropped", pmt::from_uint64(stats.samples_dropped));
+    add("samples_pending", pmt::from_uint64(stats.samples_pending));
+    add("heaps_sent", pmt::from_uint64(stats.heaps_sent));
+    add("heaps_dropped", pmt::from_uint64(stats.heaps_dropped));
+    add("packets_sent", pmt::from_uint64(stats.packets_sent));
+    add("packets_dropped", pmt::from_uint64(stats.packets_dropped));
+    add("bytes_sent", pmt::from_uint64(stats.bytes_sent));
+    add("icmp_errors", pmt::from_uint64(stats.icmp_errors));
+    add("gso_refused", pmt::from_uint64(stats.gso_refused));
+    add("samples_clipped", pmt::from_uint64(stats.samples_clipped));
+    add("gaps", pmt::from_uint64(stats.gaps));
+    add("samples_missing", pmt::from_uint64(stats.samples_missing));
+    add("samples_zero_filled", pmt::from_uint64(stats.samples_zero_filled));
+    add("steps_back", pmt::from_uint64(stats.steps_back));
+    add("gso", pmt::from_bool(stats.gso));
+    add("zero_copy", pmt::from_bool(stats.zero_copy));
+    auto errors = pmt::make_dict();
+    for (const auto& [name, count] : stats.send_errors)
+        errors = pmt::dict_add(errors, pmt::mp(name), pmt::from_uint64(count));
+    add("send_errors", errors);
+    return pmt::cons(dict, pmt::PMT_NIL);
+}
+
+} // namespace spead
+} // namespace gr

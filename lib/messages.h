@@ -1,0 +1,31 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_MESSAGES_H
+#define INCLUDED_SPEAD_MESSAGES_H
+
+#include "item_checks.h"
+#include <gnuradio/spead/sink.h>
+#include <pmt/pmt.h>
+
+#include <vector>
+
+namespace gr {
+namespace spead {
+
+//! A pair of a dict, with the names of the struct's members as its keys, and NIL.
+pmt::pmt_t stats_message(const sink_stats& stats);
+
+//! What a message on the port "items" asks for, see sink. Throws std::invalid_argument
+//! that says what is wrong with it.
+std::vector<item_change> read_items_message(const pmt::pmt_t& message,
+                                            const item_catalogue& items);
+
+} // namespace spead
+} // namespace gr
+
+#endif /* INCLUDED_SPEAD_MESSAGES_H */

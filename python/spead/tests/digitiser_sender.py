@@ -1,0 +1,101 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A digitiser that sends with spead2, to prove receivers with before the sink is."""
+
+import numpy as np
+import spead2
+import spead2.send
+from conftest import noise
+from reference_packets import FLAVOUR, HEAP_SAMPLES, Digitiser
+
+IMMEDIATE = [("u", 48)]
+
+
+class DigitiserSender:
+    """Sends heaps, each in one packet, to whichever of its endpoints."""
+
+    def __init__(self, endpoints, heap_bytes=4096, **options):
+        self.digitiser = Digitiser()
+        self.stream = spead2.send.UdpStream(
+            spead2.ThreadPool(),
+            endpoints,
+            spead2.send.StreamConfig(max_packet_size=heap_bytes + 128),
+            **options,
+        )
+        self.endpoints = len(endpoints)
+        self.counter = 2
+
+    def _send(self, heap, to, counter=None):
+        heap.repeat_pointers = True
+        if counter is None:
+            counter = self.counter
+            self.counter += 2
+        self.stream.send_heap(heap, counter, substream_index=to)
+
+    def data(self, payload, *, to=0, counter=None, **immediates):
+        """Send a heap; the immediates by name, None for one that is left out."""
+        values = {
+            "timestamp": 0,
+            "digitiser_id": 0,
+            "digitiser_status": 0,
+            **immediates,
+        }
+        heap = spead2.send.Heap(FLAVOUR)
+        for name, value in values.items():
+            if value is not None:
+                item = spead2.Item(
+                    self.digitiser.items[name].id,
+                    name,
+                    "",
+                    shape=(),
+                    format=IMMEDIATE,
+                    value=value,
+                )
+                heap.add_item(item)
+        samples = np.frombuffer(payload, np.uint8)
+        heap.add_item(
+            spead2.Item(
+                0x3300, "", "", shape=samples.shape, dtype=np.uint8, value=samples
+            )
+        )
+        self._send(heap, to, counter)
+
+    def both(self, payloads, first=0, skip=()):
+        """Send heaps of both polarisations, in the order of time.
+
+        payloads: of shape (2, heaps, bytes); first: the timestamp of the first ones;
+        skip: pairs of a polarisation and an index that are left out. Each polarisation
+        goes round its half of the endpoints, or both to the only one.
+        """
+        groups = max(self.endpoints // 2, 1)
+        for index in range(payloads.shape[1]):
+            for polarisation in range(2):
+                if (polarisation, index) not in skip:
+                    to = polarisation * groups + index % groups
+                    self.data(
+                        payloads[polarisation, index],
+                        to=to % self.endpoints,
+                        timestamp=first + index * HEAP_SAMPLES,
+                        digitiser_id=polarisation,
+                    )
+
+    def descriptors(self):
+        """Send descriptors to each endpoint, with odd counters, which data has not."""
+        for to in range(self.endpoints):
+            heap = self.digitiser.items.get_heap(descriptors="all", data="none")
+            self._send(heap, to, 2 * to + 1)
+
+    def end(self):
+        """Send the end of the stream to each endpoint."""
+        for to in range(self.endpoints):
+            self._send(self.digitiser.items.get_end(), to)
+
+
+def sender_to(*sockets, **options):
+    """A sender to bound sockets."""
+    return DigitiserSender([sock.getsockname()[:2] for sock in sockets], **options)
+
+
+def heaps_of_noise(heaps, heap_bytes=HEAP_SAMPLES):
+    """Payloads of both polarisations."""
+    return noise(2 * heaps * heap_bytes).view(np.uint8).reshape(2, heaps, heap_bytes)

@@ -1,0 +1,178 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recordings of an EDD packetiser: the header by type, the samples by polarisation."""
+
+import os
+from fractions import Fraction
+
+import dada
+import numpy as np
+import pytest
+from conftest import noise
+
+# As the receivers of Effelsberg write it, with their comments, gaps and habits.
+HEADER = """\
+HEADER       DADA                # Distributed aquisition and data analysis
+HDR_SIZE     4096                # Size of the header in bytes
+
+# DADA parameters
+OBS_ID       unset               # observation ID
+OBS_OFFSET   0                   # bytes offset from the start MJD/UTC
+TELESCOPE\tEffelsberg       # telescope name
+DSB
+NBIT         8                   # number of bits per sample
+NDIM         1                   # 1=real, 2=complex
+NPOL         2                   # number of polarizations observed
+SYNC_TIME    1642399613.0
+SAMPLE_CLOCK 800000000.0
+MCAST_SOURCES 225.0.0.140+3,225.0.0.144+3   # 239.2.1.150 (+7)
+PORT         7148
+SAMPLE_CLOCK_START 526398652416  # This should be updated with the sync-time
+HEAP_NBYTES  4096
+IDX1_ITEM    0      # First item of a SPEAD heap
+IDX1_STEP    4096   # The difference between successive timestamps
+IDX2_ITEM    1
+IDX2_LIST    0,1
+IDX2_MASK    0x1
+"""
+
+
+def header(**changes):
+    fields = dada.Header.parse(HEADER.encode()).fields
+    return dada.Header({**fields, **{key: str(changes[key]) for key in changes}})
+
+
+def record(path, samples, **changes):
+    path.write_bytes(header(**changes).to_bytes() + samples.tobytes())
+    return dada.Recording(path)
+
+
+def test_values_have_their_types():
+    parsed = dada.Header.parse(HEADER.encode() + b"\0" * 100 + b"NBIT 12\n")
+    assert parsed.text("TELESCOPE") == "Effelsberg"
+    assert parsed.integer("NBIT") == 8
+    assert parsed.integer("IDX2_MASK") == 1
+    assert parsed.integers("IDX2_LIST") == (0, 1)
+    assert parsed.exact("SYNC_TIME") == 1642399613
+
+
+def test_times_are_exact():
+    assert header(SYNC_TIME="1642400270.998316").exact("SYNC_TIME") == Fraction(
+        1642400270998316, 10**6
+    )
+
+
+@pytest.mark.parametrize("key", ["NOTHING", "OBS_ID", "DSB"])
+def test_what_is_not_there_is_the_default_or_an_error(key):
+    assert header().text(key, "x") == "x"
+    assert header().integer(key, 7) == 7
+    with pytest.raises(ValueError, match=f"the header has no {key}"):
+        header().text(key)
+    with pytest.raises(ValueError, match=f"the header has no {key}"):
+        header().exact(key)
+
+
+def test_what_is_of_another_type_is_named():
+    with pytest.raises(ValueError, match="TELESCOPE = 'Effelsberg' is not an integer"):
+        header().integer("TELESCOPE")
+    with pytest.raises(ValueError, match="TELESCOPE = 'Effelsberg' is not a number"):
+        header().exact("TELESCOPE")
+
+
+def test_numbers_may_begin_with_zeros():
+    assert header(NBIT="008").integer("NBIT") == 8
+
+
+def test_a_header_that_is_written_is_read_again():
+    written = header().to_bytes()
+    assert len(written) == 4096
+    assert dada.Header.parse(written).fields == header().fields
+
+
+def test_a_header_may_be_larger(tmp_path):
+    samples = noise(2 * 4096)
+    recording = record(tmp_path / "r.dada", samples, HDR_SIZE=8192, LONG="x" * 4096)
+    assert recording.header.text("LONG") == "x" * 4096
+    np.testing.assert_array_equal(recording.data.ravel(), samples)
+    with pytest.raises(ValueError, match="HDR_SIZE is 4096"):
+        header(LONG="x" * 4096).to_bytes()
+
+
+def test_heaps_alternate_between_the_polarisations(tmp_path):
+    """Seven of them: the second polarisation has one less."""
+    samples = noise(7 * 4096 + 100)
+    recording = record(tmp_path / "r.dada", samples)
+    heaps = samples[: 7 * 4096].reshape(7, 4096)
+    np.testing.assert_array_equal(recording.samples(0), heaps[[0, 2, 4, 6]].ravel())
+    np.testing.assert_array_equal(recording.samples(1), heaps[[1, 3, 5]].ravel())
+    first = 526398652416
+    assert recording.timestamps(0) == [first + 4096 * heap for heap in range(4)]
+    assert recording.timestamps(1) == [first + 4096 * heap for heap in range(3)]
+
+
+def test_what_the_stream_was(tmp_path):
+    recording = record(tmp_path / "r.dada", noise(8192))
+    assert (recording.heap_samples, recording.heap_bytes) == (4096, 4096)
+    assert recording.sample_clock == 800_000_000
+    assert recording.destinations() == ["225.0.0.140+3:7148", "225.0.0.144+3:7148"]
+    # at the time that the header of the instrument has for it
+    start = recording.sync_time + recording.sample_clock_start / recording.sample_clock
+    assert start == Fraction("1642400270.99831552")
+
+
+def test_single_groups_are_shared_out(tmp_path):
+    groups = "225.0.0.152,225.0.0.153,225.0.0.156,225.0.0.157"
+    recording = record(tmp_path / "r.dada", noise(8192), MCAST_SOURCES=groups)
+    assert recording.destinations() == [
+        "225.0.0.152:7148,225.0.0.153:7148",
+        "225.0.0.156:7148,225.0.0.157:7148",
+    ]
+
+
+def test_a_later_file_of_an_observation_knows_how_much_was_before(tmp_path):
+    recording = record(tmp_path / "r.dada", noise(8192), OBS_OFFSET=4276224000000)
+    assert recording.offset == 4276224000000 // 2
+
+
+def test_packed_samples(tmp_path):
+    samples = noise(4 * 5120)
+    changes = {"NBIT": 10, "HEAP_SIZE": 5120, "HEAP_NBYTES": "unset"}
+    recording = record(tmp_path / "r.dada", samples, **changes)
+    assert recording.data.shape == (4, 5120)
+    assert recording.samples(1).dtype == np.uint8
+    assert recording.samples(1).tobytes() == samples.reshape(4, 5120)[1::2].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"NBIT": 10}, "IDX1_STEP = 4096 samples of 10 bits are no heap of 4096 bytes"),
+        ({"NPOL": 3}, "NPOL = 3 is neither 1 nor 2"),
+        ({"SAMPLE_CLOCK_START": "unset"}, "no SAMPLE_CLOCK_START"),
+        ({"IDX1_STEP": 8193, "HEAP_NBYTES": 8193}, "no whole heap of 8193 bytes"),
+    ],
+)
+def test_other_streams_are_refused(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message):
+        record(tmp_path / "r.dada", noise(8192), **changes)
+
+
+def test_a_file_that_is_no_recording(tmp_path):
+    (tmp_path / "r.bin").write_bytes(noise(10000).tobytes())
+    with pytest.raises(ValueError, match="the header has no HDR_SIZE"):
+        dada.Recording(tmp_path / "r.bin")
+
+
+@pytest.mark.skipif(
+    "GR_SPEAD_RECORDING" not in os.environ,
+    reason="needs GR_SPEAD_RECORDING, the DADA file of an EDD packetiser",
+)
+def test_a_real_recording():
+    recording = dada.Recording(os.environ["GR_SPEAD_RECORDING"])
+    assert recording.header.text("INSTRUMENT") == "EDD"
+    # the instrument's own reading of its clock
+    start = recording.sync_time + recording.sample_clock_start / recording.sample_clock
+    assert abs(start - recording.header.exact("UNIX_TIME")) < Fraction(1, 10**6)
+    assert recording.sample_clock_start % recording.heap_samples == 0
+    for polarisation in range(recording.polarisations):
+        assert 1 < recording.samples(polarisation).astype(float).std() < 64

@@ -98,7 +98,8 @@ def parse(description, argv):
         "--programs",
         metavar="NAMES",
         type=several(str.strip),
-        help="of those below, separated by commas; default: all that are there",
+        help="of those below, separated by commas; default: all that are there, but "
+        "for those of special cases",
     )
     options.add_argument(
         "--peer",
@@ -173,7 +174,7 @@ def choose_programs(args):
             raise ValueError(f"no program {', '.join(unknown)}; see --help")
     chosen = []
     for name, program in known.items():
-        if asked is not None and name not in asked:
+        if not program.by_default if asked is None else name not in asked:
             continue
         lack = program.lacks()
         if lack is None:

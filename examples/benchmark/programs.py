@@ -35,6 +35,10 @@ class Program:
     command: tuple[str, ...]
     role: str = "peer"  # or "own", "limit", "bound"
     requires: tuple[str, ...] = ()  # modules
+    by_default: bool = True
+    bound: str | None = (
+        None  # the program that it is compared with instead of the limit
+    )
 
     def names(self, *placeholders):
         """Whether one of the placeholders is in the command."""
@@ -110,6 +114,27 @@ def built_in(build):
             role="bound",
         ),
         Program("limit", limit, role="limit"),
+        *instruments(send_perf, heaps, to),
+        Program(
+            "Volk",
+            (str(build / "volk_limit"), "{seconds}"),
+            role="bound",
+            by_default=False,
+        ),
+    ]
+
+
+def instruments(send_perf, heaps, to):
+    """The sink with what instruments need; to be asked for by name."""
+
+    def sink(name, *options, bound=None):
+        command = (send_perf, *options, *heaps, *to)
+        return Program(name, command, role="own", by_default=False, bound=bound)
+
+    return [
+        sink("gr-spead 2 inputs", "-i", "2"),
+        sink("gr-spead 8 destinations", "-d", "8"),
+        sink("gr-spead float", "-t", "float", bound="Volk"),
     ]
 
 

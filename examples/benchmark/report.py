@@ -50,8 +50,9 @@ def number(value, form):
 def throughput_table(summary, packet):
     """MB/s and what gr-spead is to the others, a row for each heap size."""
     header = ["heap", *summary.programs]
-    if summary.limit:
-        header += [f"{own} / limit" for own in summary.own]
+    compared_with = [(own, summary.reference(own)) for own in summary.own]
+    compared_with = [pair for pair in compared_with if pair[1]]
+    header += [f"{own} / {other}" for own, other in compared_with]
     compared = summary.own and summary.peers
     if compared:
         header.append(f"{summary.own[0]} / best peer")
@@ -59,9 +60,8 @@ def throughput_table(summary, packet):
     for heap in summary.heaps:
         place = (packet, heap)
         row = [number(summary.speed(name, *place), ",.0f") for name in summary.programs]
-        if summary.limit:
-            ratios = [summary.ratio(own, summary.limit, *place) for own in summary.own]
-            row += [number(ratio, ".2f") for ratio in ratios]
+        ratios = [summary.ratio(own, other, *place) for own, other in compared_with]
+        row += [number(ratio, ".2f") for ratio in ratios]
         if compared:
             best = summary.best_peer(*place)
             row.append(number(summary.ratio(summary.own[0], best, *place), ".2f"))

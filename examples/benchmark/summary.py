@@ -26,6 +26,7 @@ class Summary:
         self.peers = [name for name in self.programs if by_role[name] == "peer"]
         limits = [name for name in self.programs if by_role[name] == "limit"]
         self.limit = limits[0] if limits else None
+        self.bounds = {p.name: p.bound for p in programs if p.bound in seen}
         self.packets = in_order(run.packet for run in runs if not run.rate)
         self.heaps = sorted({run.heap for run in runs if not run.rate})
         self.rated_packets = in_order(run.packet for run in runs if run.rate)
@@ -53,6 +54,10 @@ class Summary:
         ours = self.speeds(program, packet, heap)
         theirs = self.speeds(other, packet, heap)
         return middle(ours[each] / theirs[each] for each in ours if each in theirs)
+
+    def reference(self, program):
+        """The name of what bounds a program, or None."""
+        return self.bounds.get(program, self.limit)
 
     def best_peer(self, packet, heap):
         """The name of the peer with the highest median."""

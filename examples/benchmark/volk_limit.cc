@@ -6,8 +6,8 @@
  */
 
 // The bound of a sink for float samples: Volk's conversion to int8 on one core, and
-// nothing else. It reads a buffer as large as the one in front of the sink, again and
-// again, and writes into memory as large as the sink's.
+// nothing else. The samples come from memory, as those of a source on another core do not
+// come from this one's cache, and go into as much of it as the sink has.
 
 #include "number.h"
 
@@ -22,7 +22,7 @@
 namespace {
 
 constexpr unsigned piece = 1 << 18; // samples; with float 1 MiB
-constexpr unsigned pieces_in = 2;
+constexpr unsigned pieces_in = 128;
 constexpr unsigned pieces_out = 32;
 
 double measure(double seconds)

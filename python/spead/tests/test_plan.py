@@ -121,3 +121,12 @@ def test_the_amount_is_found_from_short_runs(monkeypatch):
 def test_a_program_that_hangs_is_ended():
     with pytest.raises(Failure, match="ended after"):
         execute(["sleep", "1000"], patience=0.01)
+
+
+def test_special_cases_are_to_be_asked_for():
+    special = {"gr-spead 2 inputs", "gr-spead 8 destinations", "gr-spead float", "Volk"}
+    plain = options.parse(None, ["--loopback"])
+    assert not special & {program.name for program in plain.programs}
+    names = ",".join(special)
+    asked = options.parse(None, ["--loopback", "--programs", names])
+    assert {program.name for program in asked.programs} == special

@@ -63,6 +63,27 @@ def test_the_ratio_to_the_best_peer_shows_a_difference_of_5_percent():
     assert row == "| 8 KiB | 95 | 100 | 0.95 |"
 
 
+def test_a_program_may_have_a_bound_of_its_own():
+    programs = [
+        Program("own", (), "own"),
+        Program("special", (), "own", bound="part"),
+        Program("part", (), "bound"),
+        Program("limit", (), "limit"),
+    ]
+    speeds = {"own": 100, "special": 30, "part": 40, "limit": 200}
+    runs = [
+        Run(1, "drop", name, 1472, 8192, 0, 1, speed) for name, speed in speeds.items()
+    ]
+    summary = Summary(runs, programs)
+    assert summary.reference("own") == "limit"
+    assert summary.reference("special") == "part"
+    header, _, row = throughput_table(summary, 1472).splitlines()
+    assert header.endswith("| own / limit | special / part |")
+    assert row.endswith("| 0.50 | 0.75 |")
+    without = Summary([run for run in runs if run.program != "part"], programs)
+    assert without.reference("special") == "limit"
+
+
 @pytest.mark.parametrize(
     ("text", "value", "shown"),
     [

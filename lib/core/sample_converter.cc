@@ -23,9 +23,12 @@ namespace spead {
 
 namespace {
 
-// Numbers that are looked at and then converted: the second time they come from the
-// first-level cache. Where one is clipped all of them cost more.
-constexpr std::size_t block_numbers = 512;
+// Numbers that are converted and then looked at, if need be, while they are in the
+// first-level cache. Where one may be clipped all of them cost more.
+constexpr std::size_t block_numbers = 2048;
+
+// Kernels convert up to so many at the end one by one.
+constexpr std::size_t most_at_the_end = 64;
 
 // What is between them is within -128 ... 127 when it is rounded: -128.5 becomes -128 and
 // 127.5 would become 128.
@@ -55,6 +58,24 @@ bool are_all_within(const float* in, std::size_t n, float scale)
     for (; i < n; ++i)
         lanes[0] &= is_smaller(in[i]);
     return std::accumulate(lanes.begin(), lanes.end(), 1u << 31, std::bit_and<>()) != 0;
+}
+
+// What is clipped becomes one of the two. Four times less to read than floats.
+bool is_any_extreme(const std::int8_t* out, std::size_t n)
+{
+    const auto is_extreme = [](std::int8_t number) {
+        return static_cast<std::uint8_t>(number == 127) |
+               static_cast<std::uint8_t>(number == -128);
+    };
+    std::array<std::uint8_t, 64> lanes{};
+    std::size_t i = 0;
+    for (; i + lanes.size() <= n; i += lanes.size())
+        for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+            lanes[lane] =
+                static_cast<std::uint8_t>(lanes[lane] | is_extreme(out[i + lane]));
+    for (; i < n; ++i)
+        lanes[0] = static_cast<std::uint8_t>(lanes[0] | is_extreme(out[i]));
+    return std::any_of(lanes.begin(), lanes.end(), [](auto lane) { return lane != 0; });
 }
 
 // An integer and no short cut, for vectors again.
@@ -116,6 +137,23 @@ void copy_swapped(std::byte* out, const std::byte* in, std::size_t words)
     }
 }
 
+// Whether NaN becomes 127 or -128, but for the end of a call.
+bool volk_shows_nan()
+{
+    alignas(64) std::array<float, 256> numbers;
+    alignas(64) std::array<std::int8_t, numbers.size()> result;
+    numbers.fill(std::numeric_limits<float>::quiet_NaN());
+    for (const std::size_t start : { 0, 1 }) {
+        const std::size_t n = numbers.size() - start;
+        volk_32f_s32f_convert_8i(
+            result.data() + start, numbers.data() + start, 1, static_cast<unsigned>(n));
+        for (std::size_t i = start; i < numbers.size() - most_at_the_end; ++i)
+            if (result[i] != 127 && result[i] != -128)
+                return false;
+    }
+    return true;
+}
+
 bool is_own_order(byte_order order)
 {
     return (order == byte_order::big ? htobe16(1) : htole16(1)) == 1;
@@ -145,6 +183,7 @@ sample_converter::sample_converter(sample_type type, byte_order order, float sca
         d_input_bytes = d_parts * sizeof(float);
         d_output_bytes = d_parts;
         d_volk_is_exact = volk_is_exact();
+        d_volk_shows_nan = volk_shows_nan();
         break;
     }
 }
@@ -178,13 +217,17 @@ std::uint64_t
 sample_converter::quantise(std::int8_t* out, const float* in, std::size_t samples) const
 {
     const std::size_t n = samples * d_parts;
-    const bool all_within = are_all_within(in, n, d_scale);
     if (d_volk_is_exact)
         volk_32f_s32f_convert_8i(out, in, d_scale, static_cast<unsigned>(n));
     else
         for (std::size_t i = 0; i < n; ++i)
             out[i] = quantised(in[i] * d_scale);
-    if (all_within)
+    if (d_volk_is_exact && d_volk_shows_nan) {
+        const std::size_t end = std::min(n, most_at_the_end);
+        if (!is_any_extreme(out, n) && are_all_within(in + n - end, end, d_scale))
+            return 0;
+    }
+    if (are_all_within(in, n, d_scale))
         return 0;
     // a kernel makes 127 of NaN in the middle and 0 at the end
     for (std::size_t i = 0; i < n; ++i)

@@ -61,6 +61,7 @@ private:
     std::size_t d_parts; // numbers in a sample
     float d_scale;
     bool d_volk_is_exact = false;
+    bool d_volk_shows_nan = false;
 };
 
 } // namespace spead

@@ -24,6 +24,14 @@ void store(std::byte* packet, std::size_t index, std::uint64_t word)
     std::memcpy(packet + index * sizeof word, &word, sizeof word);
 }
 
+// What stays the same is not written: the sender's processor has the cache line.
+template <typename number>
+void set(number& variable, number value)
+{
+    if (variable != value)
+        variable = value;
+}
+
 } // namespace
 
 heap_packer::heap_packer(stream_plan plan,
@@ -190,7 +198,7 @@ bool heap_packer::open_packet()
     std::byte* const packet = d_ring.packet();
     d_at = packet + header.header_bytes();
     d_room = header.payload_bytes;
-    d_ring.info().destination = d_destination;
+    set(d_ring.info().destination, d_destination);
     store(packet, heap_layout::counter_word, d_counter_item);
     store(packet, heap_layout::offset_word, offset_item);
     if (timestamp)
@@ -274,7 +282,7 @@ void heap_packer::close_packet()
     d_at = nullptr;
     const bool heap_end = d_offset == d_layout->heap_bytes();
     if (heap_end)
-        d_ring.info().heap_samples = d_heap_samples - d_zeros;
+        set(d_ring.info().heap_samples, d_heap_samples - d_zeros);
     d_ring.close();
     if (heap_end) {
         if (d_layout != &d_plan.regular)

@@ -65,10 +65,9 @@ void lane::count(packet_info& info, bool sent, tally& sum)
     }
     if (info.flags & (packet_info::heap_end | packet_info::abandoned)) {
         const bool whole = !d_heap_damaged && !(info.flags & packet_info::abandoned);
-        const bool data = info.flags & packet_info::data;
-        (whole ? d_counters->samples_sent : d_counters->samples_dropped)
-            .add(info.heap_samples);
-        (whole ? d_counters->heaps_sent : d_counters->heaps_dropped).add(data);
+        auto& heaps = whole ? sum.whole : sum.damaged;
+        heaps.heaps += (info.flags & packet_info::data) != 0;
+        heaps.samples += info.heap_samples;
         d_heap_damaged = false;
     }
     // written only where it must be: the packer's processor has the line
@@ -82,6 +81,10 @@ void lane::add(const tally& sum)
     d_counters->packets_dropped.add(sum.lost);
     d_counters->packets_sent.add(sum.sent);
     d_counters->bytes_sent.add(sum.bytes);
+    d_counters->samples_sent.add(sum.whole.samples);
+    d_counters->heaps_sent.add(sum.whole.heaps);
+    d_counters->samples_dropped.add(sum.damaged.samples);
+    d_counters->heaps_dropped.add(sum.damaged.heaps);
 }
 
 bool lane::release(std::uint64_t held_from)

@@ -66,6 +66,10 @@ private:
         std::uint64_t sent = 0;
         std::uint64_t lost = 0;
         std::uint64_t bytes = 0; // sent
+        struct {
+            std::uint64_t heaps = 0;
+            std::uint64_t samples = 0;
+        } whole, damaged;
     };
     void count(packet_info& info, bool sent, tally& sum);
     void add(const tally& sum);

@@ -7,25 +7,9 @@ import time
 
 import numpy as np
 import pytest
-from conftest import BOUND, balanced, destination, eventually, noise, source, wait
-from gnuradio import gr, spead
-
-TYPES = {
-    "int8": np.int8,
-    "sc8": np.int16,  # two bytes in one item, as GNU Radio has them
-    "int16": np.int16,
-    "sc16": np.int32,
-    "float": np.float32,
-    "complex": np.complex64,
-}
-
-
-def connected(sink, *sources):
-    graph = gr.top_block()
-    graph.kept = sources  # it does not keep blocks that are written in Python
-    for i, begin in enumerate(sources):
-        graph.connect(begin, (sink, i))
-    return graph
+from conftest import balanced, destination, eventually, noise, source, wait
+from gnuradio import spead
+from inputs import TYPES, Waiting, connected
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -41,18 +25,6 @@ def test_every_sample_of_every_input_is_counted(sock, kind, inputs):
     assert stats["samples_in"] == inputs * len(samples)
     assert balanced(stats)
     assert stats["samples_pending"] == 0
-
-
-class Waiting(source):
-    """Gives nothing until it is told to, and takes no time for that."""
-
-    def __init__(self, samples):
-        super().__init__(samples)
-        self.may = threading.Event()
-
-    def work(self, inputs, outputs):
-        self.may.wait(BOUND)
-        return super().work(inputs, outputs)
 
 
 def test_an_input_without_samples_does_not_hold_up_another(sock):

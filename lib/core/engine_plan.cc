@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -118,12 +119,15 @@ make_plan(const engine_options& options, std::size_t input, std::size_t packet_b
     return plan;
 }
 
-// Counters that are different in all inputs; those of descriptors run the other way.
+// Counters that are different in all inputs; those of descriptors run the other way, from
+// a number that those of samples will not reach in years.
 void share_counters(const engine_options& options, std::size_t input, stream_plan& plan)
 {
     plan.heap_id_start = options.heap_id_start + input * options.heap_id_step;
     plan.heap_id_step = options.inputs * options.heap_id_step;
-    plan.descriptor_id_start = options.flavour.address_mask() - input;
+    const auto last = options.flavour.address_mask();
+    const bool is_late = options.heap_id_start > last / 2;
+    plan.descriptor_id_start = (is_late ? options.heap_id_start - 1 : last) - input;
     plan.descriptor_id_step = options.inputs;
 }
 
@@ -142,7 +146,8 @@ std::vector<stream_plan> make_plans(const engine_options& options,
 {
     const auto packet_bytes = packet_limit(options, possible_packet_bytes);
     std::vector<stream_plan> plans;
-    // descriptors and the end of the stream go to each endpoint once
+    // the end of the stream goes to each endpoint once; descriptors once from each input,
+    // since the others may have no samples for long, and nothing to send
     std::set<std::pair<std::string, std::uint16_t>> served;
     std::uint32_t next = 0;
     for (std::size_t input = 0; input < options.inputs; ++input) {
@@ -153,12 +158,21 @@ std::vector<stream_plan> make_plans(const engine_options& options,
         plan.first_destination = own ? next : 0;
         plan.destinations = static_cast<std::uint32_t>(list.size());
         plan.stop_destinations.clear();
-        for (const auto& to : list) {
-            if (served.emplace(to.host, to.port).second)
-                plan.stop_destinations.push_back(own ? next : next % plan.destinations);
-            ++next;
+        plan.descriptor_destinations.clear();
+        std::map<std::pair<std::string, std::uint16_t>, std::uint32_t> first_of;
+        for (std::uint32_t i = 0; i < plan.destinations; ++i) {
+            const std::pair to(list[i].host, list[i].port);
+            const auto number = plan.first_destination + i;
+            const auto [first, is_new] = first_of.emplace(to, number);
+            plan.same_destinations.push_back(first->second);
+            if (is_new)
+                plan.descriptor_destinations.push_back(number);
+            if (served.insert(to).second)
+                plan.stop_destinations.push_back(number);
         }
-        plan.descriptor_destinations = plan.stop_destinations;
+        if (first_of.size() == list.size())
+            plan.same_destinations.clear();
+        next += plan.destinations;
         plans.push_back(std::move(plan));
     }
     return plans;

@@ -138,7 +138,10 @@ bool heap_packer::begin_heap()
     if (contents.timestamp)
         d_timestamp_item =
             wire::network_order(contents.pointers[*contents.timestamp] | d_timestamp);
-    d_destination = static_cast<std::uint16_t>(d_plan.first_destination + d_turn);
+    d_heap_turn = d_turn;
+    d_destination = static_cast<std::uint16_t>(d_plan.same_destinations.empty()
+                                                   ? d_plan.first_destination + d_turn
+                                                   : d_plan.same_destinations[d_turn]);
     step_numbers(1);
 
     if (drops && !(is_next && d_ring.slots_are_free(slots_per_heap(d_plan, layout)))) {
@@ -273,7 +276,7 @@ void heap_packer::advance(std::size_t bytes)
 // A receiver of this destination knows the items now.
 void heap_packer::note_description()
 {
-    d_described[d_destination - d_plan.first_destination] = true;
+    d_described[d_heap_turn] = true;
     --d_undescribed;
 }
 

@@ -172,6 +172,7 @@ private:
     std::uint64_t d_offset = 0;       // payload written so far
     std::uint64_t d_counter_item = 0; // in network order
     std::uint64_t d_timestamp_item = 0;
+    std::uint32_t d_heap_turn = 0;
     std::uint16_t d_destination = 0;
     std::uint64_t d_zeros = 0;     // samples that never came in
     std::uint64_t d_drop_left = 0; // samples of a heap that is left out

@@ -49,6 +49,9 @@ struct stream_plan {
     //! heaps of samples go to so many destinations in turn, from this one on
     std::uint32_t first_destination = 0;
     std::uint32_t destinations = 1;
+    //! where some of them are the same: the first of its kind for each; empty otherwise.
+    //! Heaps of different numbers do not keep their order
+    std::vector<std::uint32_t> same_destinations = {};
 
     //! each gets a heap of descriptors
     std::vector<std::uint32_t> descriptor_destinations{ 0 };

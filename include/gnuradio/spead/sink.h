@@ -31,7 +31,8 @@ struct SPEAD_API sink_options {
     //! samples in a heap, 1 to 4294967296
     std::int64_t heap_samples = 8192;
 
-    //! stream inputs, 1 to 64, each with heaps of its own; none waits for another
+    //! stream inputs, 1 to 64, each with heaps of its own; none waits for another, but
+    //! where one ends without having given a single sample, GNU Radio ends them all
     std::int64_t num_inputs = 1;
 
     //! what the samples are: "int8", "sc8" (complex, two bytes), "int16" or "sc16", which

@@ -188,7 +188,8 @@ class Receiver:
             if heap.is_end_of_stream():
                 guard.cancel()
                 return SimpleNamespace(heaps=heaps, end=heap.cnt)
-            self.items.update(heap)
+            if not self.items.update(heap):
+                continue  # descriptors alone
             heaps.append(
                 SimpleNamespace(
                     cnt=heap.cnt,

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Flow graphs with several inputs, sources that wait, and packets taken apart."""
 
+import contextlib
 import threading
 from types import SimpleNamespace
 
@@ -34,6 +35,19 @@ def run_all(sink, *samples):
     wait(graph)
 
 
+@contextlib.contextmanager
+def playing(sink, *gated):
+    """Runs gated sources to their end, after a failure too."""
+    graph = connected(sink, *gated)
+    graph.start()
+    try:
+        yield graph
+    finally:
+        for each in gated:
+            each.until(len(each.samples))
+        wait(graph)
+
+
 class Waiting(source):
     """Gives nothing until it is told to, and takes no time for that."""
 
@@ -61,7 +75,8 @@ class Gated(source):
 
     def work(self, inputs, outputs):
         with self.changed:
-            self.changed.wait_for(lambda: self.let > self.at, BOUND)
+            all_given = self.at == len(self.samples)
+            self.changed.wait_for(lambda: all_given or self.let > self.at, BOUND)
             most = min(self.let, len(self.samples)) - self.at
         return super().work(inputs, [outputs[0][:most]])
 
@@ -137,29 +152,31 @@ class Deaf:
         self.sock.close()
 
 
-def whole_heaps(packets):
-    """The heaps of samples as they come: counter, items, payload; each in one piece.
+def whole_heaps(packets, inputs=1):
+    """The heaps of samples as they begin: counter, items, payload.
 
-    Between the packets of one heap there is none of another.
+    Between the packets of a heap there is none of another heap of the same input.
     """
     heaps = []
-    filling = None
+    filling = {}
     for packet in packets:
         if packet.is_end or packet.is_descriptors:
-            assert filling is None
             continue
-        if filling is None:
-            filling = SimpleNamespace(cnt=packet.cnt, items=packet.items, payload=b"")
-        assert packet.cnt == filling.cnt
-        assert packet.offset == len(filling.payload)
-        for item in packet.ids:
-            if item > 0x06:
-                assert packet.items[item] == filling.items[item]
-        filling.payload += packet.payload
-        if len(filling.payload) == packet.size:
-            heaps.append(filling)
-            filling = None
-    assert filling is None
+        which = packet.cnt % inputs
+        if which not in filling:
+            filling[which] = SimpleNamespace(
+                cnt=packet.cnt, items=packet.items, payload=b""
+            )
+            heaps.append(filling[which])
+        heap = filling[which]
+        assert packet.cnt == heap.cnt
+        assert packet.offset == len(heap.payload)
+        values = [item for item in packet.ids if item > 0x06 and item != 0x3300]
+        assert [packet.items[i] for i in values] == [heap.items[i] for i in values]
+        heap.payload += packet.payload
+        if len(heap.payload) == packet.size:
+            del filling[which]
+    assert not filling
     counters = [heap.cnt for heap in heaps]
     assert len(set(counters)) == len(counters)
     return heaps

@@ -5,11 +5,14 @@
 As network_scenarios.py, in whose network it runs.
 """
 
+import contextlib
 import sys
 
-from conftest import BOUND, EXAMPLES
+from conftest import BOUND, EXAMPLES, eventually, noise
 from digitiser_sender import DigitiserSender, heaps_of_noise
-from network_scenarios import FAR_HOST, inside, main
+from gnuradio import spead
+from inputs import packets_to_end, run_all, whole_heaps
+from network_scenarios import FAR_HOST, inside, listen, main, tool
 
 sys.path.append(str(EXAMPLES))
 import receive_digitiser
@@ -74,6 +77,58 @@ def receiver_by_position(far):
     assert sum(summary["rejected"].values()) == 8
     assert [timestamp for timestamp, _ in received] == list(range(0, 200 * 4096, 4096))
     return summary
+
+
+def groups_in_turn(far, sockets, to, **options):
+    """Two polarisations, each round half of the groups, from the sink."""
+    half, size, n = len(sockets) // 2, 4096, 100
+    samples = [noise(n * size, seed=which) for which in range(2)]
+    sink = spead.sink(
+        to, size, num_inputs=2, interface="v0", ttl=2, loopback=False, **options
+    )
+    run_all(sink, *samples)
+    for place, sock in enumerate(sockets):
+        which, at = divmod(place, half)
+        heaps = whole_heaps(packets_to_end(sock))
+        assert [heap.cnt for heap in heaps] == [
+            1 + which + 2 * k for k in range(at, n, half)
+        ]
+        received = b"".join(heap.payload[-size:] for heap in heaps)
+        sent = samples[which].reshape(n, size)[at::half]
+        assert received == sent.tobytes()
+    return sink.stats()
+
+
+def sink_to_groups(far):
+    sockets = [sock for groups in GROUPS for sock in join(far, groups, FAR_HOST)]
+    return groups_in_turn(far, sockets, list(GROUPS), descriptors="separate")
+
+
+def sink_to_groups_of_ipv6(far):
+    tool("ip", "addr", "add", "fd77::1/64", "dev", "v0", "nodad")
+    groups = [f"ff15::77:{i}" for i in range(4)]
+    sockets = [listen(far, group) for group in groups]
+    first = spead.sink(f"[{groups[0]}]:7148", 1000, interface="v0")
+    sockets[0].setblocking(False)
+
+    def joined():
+        """Not at once: the far end takes its time to join."""
+        run_all(first, noise(1000))
+        try:
+            return sockets[0].recv(65536)
+        except BlockingIOError:
+            return None
+
+    eventually(joined)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            sockets[0].recv(65536)
+    sockets[0].settimeout(BOUND)
+    pairs = [
+        ",".join(f"[{group}]:7148" for group in pair)
+        for pair in (groups[:2], groups[2:])
+    ]
+    return groups_in_turn(far, sockets, pairs)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from conftest import balanced, destination, eventually, noise, source, wait
 from gnuradio import spead
-from inputs import TYPES, Waiting, connected
+from inputs import (
+    TYPES,
+    Gated,
+    Waiting,
+    connected,
+    packets_to_end,
+    playing,
+    run_all,
+    whole_heaps,
+)
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -102,3 +111,76 @@ def test_every_input_has_to_be_connected(sock):
     graph = connected(sink, source(noise(10)))
     with pytest.raises(RuntimeError, match="insufficient connected input ports"):
         graph.start()
+
+
+@pytest.mark.parametrize("lengths", [(0, 0), (0, 100_000), (100_000, 0), (5, 0, 7)])
+def test_an_input_that_has_nothing_ends_the_others(sock, lengths):
+    """Whatever they have given by then is sent, and nothing hangs."""
+    sink = spead.sink(destination(sock), 1000, num_inputs=len(lengths))
+    run_all(sink, *(noise(n) for n in lengths))
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_sent"] == stats["samples_in"] <= sum(lengths)
+    assert sum(packet.is_end for packet in packets_to_end(sock)) == 1
+
+
+def test_an_input_that_has_given_something_lets_the_others_go_on(sock):
+    slow, fast = Gated(noise(3)), Gated(noise(2_000_000))
+    sink = spead.sink(destination(sock), num_inputs=2, rate=100e6)
+    with playing(sink, slow, fast):
+        slow.until(3)
+        eventually(lambda: sink.samples_in() == 3)
+        for part in range(1, 21):
+            fast.until(100_000 * part)
+            eventually(lambda part=part: sink.samples_in() == 3 + 100_000 * part)
+    assert sink.samples_sent() == 2_000_003
+
+
+@pytest.mark.parametrize("lengths", [(4_000_000, 4_000_000), (4_000_000, 100)])
+def test_what_is_dropped_from_several_inputs_is_counted(sock, lengths):
+    options = {"when_full": "drop", "rate": 1e6, "stop_timeout": 0.05}
+    sink = spead.sink(
+        destination(sock), 1000, num_inputs=2, descriptors="none", **options
+    )
+    run_all(sink, *(noise(n) for n in lengths))
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_in"] == sum(lengths)
+    assert stats["samples_pending"] == 0
+    assert stats["heaps_dropped"] > 0
+    assert stats["heaps_sent"] + stats["heaps_dropped"] == sum(
+        -(-n // 1000) for n in lengths
+    )
+
+
+@pytest.mark.parametrize("inputs", [2, 5])
+def test_stop_while_all_inputs_are_blocked(sock, inputs):
+    options = {"rate": 1e4, "stop_timeout": 0.05, "num_inputs": inputs}
+    sink = spead.sink(destination(sock), 1000, **options)
+    sources = [source(noise(100_000), repeat=True) for _ in range(inputs)]
+    graph = connected(sink, *sources)
+    for _ in range(3):
+        before = sink.samples_in()
+        graph.start()
+        eventually(lambda before=before: sink.samples_in() > before)
+        graph.stop()
+        wait(graph)
+        assert balanced(sink.stats())
+        assert sink.samples_pending() == 0
+
+
+def test_runs_of_different_lengths_follow_each_other(sock):
+    sink = spead.sink(destination(sock), 1000, num_inputs=2, descriptors="none")
+    counters, begun = [], [0, 0]
+    for lengths in [(5500, 100), (100, 5500), (1000, 1000), (1, 1)]:
+        run_all(sink, *(noise(n) for n in lengths))
+        heaps = whole_heaps(packets_to_end(sock), 2)
+        counters += [heap.cnt for heap in heaps]
+        for which, n in enumerate(lengths):
+            own = [heap for heap in heaps if (heap.cnt - 1) % 2 == which]
+            assert b"".join(heap.payload for heap in own) == noise(n).tobytes()
+            timestamps = [heap.items[0x1600] for heap in own]
+            first = begun[which]
+            assert timestamps == [1000 * (first + k) for k in range(len(own))]
+            begun[which] += -(-n // 1000)
+    assert len(set(counters)) == len(counters)

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <map>
 
 namespace gr {
 namespace spead {
@@ -226,8 +227,12 @@ void sink_impl::set_rate(double rate) { d_engine.set_rate(checked_rate(rate)); }
 
 void sink_impl::apply(const std::vector<item_change>& changes)
 {
+    // those of an input are seen together
+    std::map<std::size_t, std::vector<item_value>> of_inputs;
     for (const auto& change : changes)
-        d_engine.set_item(change.index, change.value, change.input);
+        of_inputs[change.input].push_back({ change.index, change.value });
+    for (const auto& [input, values] : of_inputs)
+        d_engine.set_items(input, values);
 }
 
 void sink_impl::set_item(std::int64_t id, std::int64_t value, std::int64_t input)

@@ -256,9 +256,9 @@ void engine::set_rate(double bytes_per_second)
     limit_queues();
 }
 
-void engine::set_item(std::size_t index, std::uint64_t value, std::size_t input)
+void engine::set_items(std::size_t input, const std::vector<item_value>& values)
 {
-    d_inputs.at(input)->packer.set_item(index, value);
+    d_inputs.at(input)->packer.set_items(values);
 }
 
 std::uint64_t engine::sum(counter packer_counters::*which) const

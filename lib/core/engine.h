@@ -72,9 +72,8 @@ public:
     void set_rate(double bytes_per_second);
     double rate() const { return d_sender->rate(); }
 
-    //! The value of the immediate item \p index of the list, from the next heap of that
-    //! input on.
-    void set_item(std::size_t index, std::uint64_t value, std::size_t input);
+    //! Values of immediate items of the list, all from the next heap of that input on.
+    void set_items(std::size_t input, const std::vector<item_value>& values);
 
     bool gso() const { return d_sender->gso(); }
     bool zero_copy() const { return d_transport.zero_copy_active(); }

@@ -62,12 +62,13 @@ void heap_packer::start_stream()
     d_descriptors.start(d_descriptors.needs_clock() ? d_now() : clock::time_point());
 }
 
-void heap_packer::set_item(std::size_t index, std::uint64_t value)
+void heap_packer::set_items(const std::vector<item_value>& values)
 {
-    if (!d_plan.regular.contents().immediates.at(index))
-        throw std::invalid_argument("item " + std::to_string(index) +
-                                    " of the heaps has no value of its own");
-    d_new_values.set(index, value);
+    for (const auto& one : values)
+        if (!d_plan.regular.contents().immediates.at(one.item))
+            throw std::invalid_argument("item " + std::to_string(one.item) +
+                                        " of the heaps has no value of its own");
+    d_new_values.set(values);
 }
 
 std::size_t heap_packer::write(const std::byte* samples, std::size_t n)

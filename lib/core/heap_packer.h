@@ -76,7 +76,12 @@ public:
 
     //! From the next heap on, item number \p index of the list, an immediate one, has
     //! this value; what does not fit is cut off. Any thread.
-    void set_item(std::size_t index, std::uint64_t value);
+    void set_item(std::size_t index, std::uint64_t value)
+    {
+        set_items({ { index, value } });
+    }
+    //! Several, all from the same heap on.
+    void set_items(const std::vector<item_value>& values);
 
     //! Finishes the stream: the tail, the end-of-stream heaps. False means that the ring
     //! was full: call again when there is room.

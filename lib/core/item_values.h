@@ -18,6 +18,12 @@
 namespace gr {
 namespace spead {
 
+//! A new value of an item of the list.
+struct item_value {
+    std::size_t item;
+    std::uint64_t value;
+};
+
 /*!
  * \brief New values of items, from any thread, on their way to the one that packs.
  *
@@ -28,11 +34,13 @@ class item_values
 public:
     explicit item_values(std::size_t items) : d_values(items) {}
 
-    //! Any thread; the last value that is set before a take() counts.
-    void set(std::size_t item, std::uint64_t value)
+    //! Any thread; the last value that is set before a take() counts. No take() sees a
+    //! part of the values.
+    void set(const std::vector<item_value>& values)
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
-        d_values.at(item) = value;
+        for (const auto& one : values)
+            d_values.at(one.item) = one.value;
         d_is_any.store(true, std::memory_order_release);
     }
 

@@ -1,0 +1,290 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Items with values, new values while it runs, descriptors for those who are late."""
+
+import contextlib
+import threading
+import types
+
+import pytest
+from conftest import (
+    BOUND,
+    Receiver,
+    Running,
+    bound_socket,
+    destination,
+    eventually,
+    noise,
+    run,
+    source,
+    wait,
+)
+from gnuradio import spead
+from inputs import (
+    Gated,
+    connected,
+    packet_of,
+    packets_to_end,
+    playing,
+    run_all,
+    whole_heaps,
+)
+from test_messages import post
+
+STATE, OTHER = 0x3101, 0x3102
+ITEMS = [
+    spead.timestamp(),
+    spead.immediate(STATE, "state", [10, 20]),
+    spead.samples(),
+    spead.immediate(OTHER, "other", 5),
+]
+ONE_INPUT = [*ITEMS[:1], spead.immediate(STATE, "state", 10), *ITEMS[2:]]
+LAST = 2**40 - 1
+
+
+def with_values(state, other):
+    return [
+        ITEMS[0],
+        spead.immediate(STATE, "state", state),
+        ITEMS[2],
+        spead.immediate(OTHER, "other", other),
+    ]
+
+
+@pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
+@pytest.mark.parametrize("bits", [40, 48])
+def test_a_receiver_decodes_the_values_of_each_input(sock, receiver, bits, descriptors):
+    last = 2**bits - 1
+    run_all(
+        spead.sink(
+            destination(sock),
+            1000,
+            num_inputs=2,
+            heap_address_bits=bits,
+            items=with_values([0, last], 12345),
+            descriptors=descriptors,
+        ),
+        *(noise(9000) for _ in range(2)),
+    )
+    found = {0: [], 1: []}
+    guard = threading.Timer(BOUND, receiver.stream.stop)
+    guard.start()
+    for heap in receiver.stream:
+        if heap.is_end_of_stream():
+            break
+        new = receiver.items.update(heap)
+        if new:
+            values = (receiver.items["state"].value, receiver.items["other"].value)
+            found[(heap.cnt - 1) % 2].append(values)
+    guard.cancel()
+    assert found == {0: [(0, 12345)] * 9, 1: [(last, 12345)] * 9}
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]])
+def test_items_are_on_the_wire_in_the_order_of_the_list(sock, order):
+    items = [ONE_INPUT[i] for i in order]
+    options = {"descriptors": "none", "pad_packets": False, "items": items}
+    run(spead.sink(destination(sock), 5000, **options), source(noise(15_500)))
+    *packets, _ = packets_to_end(sock)
+    expected = [1, 2, 3, 4, *(item.id for item in items)]
+    assert all(packet.ids == expected for packet in packets)
+
+
+WAYS = {
+    "by ID": lambda sink, value: sink.set_item(STATE, value),
+    "by name": lambda sink, value: sink.set_item("state", value),
+    "of an input": lambda sink, value: sink.set_item("state", value, input=0),
+    "as a list": lambda sink, value: sink.set_items(
+        [ITEMS[0], spead.immediate(STATE, "state", value), *ITEMS[2:]]
+    ),
+}
+
+
+@pytest.mark.parametrize("buffer_size", [0, 16_384])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_new_value_is_in_all_of_the_next_heap(sock, way, buffer_size):
+    """Set when it is known which heap has begun; also heaps too large to be held."""
+    size = 3000
+    gated = Gated(noise(20 * size))
+    sink = spead.sink(
+        destination(sock),
+        size,
+        max_packet_size=203,
+        items=ONE_INPUT,
+        buffer_size=buffer_size,
+        descriptors="none",
+    )
+    places = (0, 1500, 3000, 3001, 9000, 10_000, 11_999, 12_000, 30_001, 60_000)
+    expected, value = [], 10
+    with playing(sink, gated):
+        # into the middle of a heap, to its end, one sample further, and so on
+        for place in places:
+            begun = -(-place // size)
+            expected += [value] * (begun - len(expected))
+            if place:
+                gated.until(place)
+                eventually(lambda place=place: sink.samples_in() == place)
+            value = 100 + place
+            WAYS[way](sink, 7)  # the last value before a heap counts
+            WAYS[way](sink, value)
+    heaps = whole_heaps(packets_to_end(sock))
+    assert [heap.items[STATE] for heap in heaps] == expected
+    assert {heap.items[OTHER] for heap in heaps} == {5}
+
+
+@pytest.mark.parametrize("way", ["call", "message"])
+@pytest.mark.parametrize("which", [0, 1, -1])
+def test_only_the_input_that_is_meant_has_another_value(sock, way, which):
+    sink = spead.sink(destination(sock), 1000, num_inputs=2, items=ITEMS)
+    gated = [Gated(noise(40_000)) for _ in range(2)]
+    values = [30 if which in (i, -1) else 10 * (i + 1) for i in range(2)]
+    with playing(sink, *gated):
+        for each in gated:
+            each.until(20_000)
+        eventually(lambda: sink.samples_in() == 40_000)
+        if way == "call":
+            sink.set_item("state", 30, input=which)
+        else:
+            post(sink, {"state": values if which >= 0 else 30})
+        # messages are looked at between one step and the next
+        for step in range(1, 21):
+            for each in gated:
+                each.until(20_000 + 1000 * step)
+            eventually(lambda step=step: sink.samples_in() == 40_000 + 2000 * step)
+    heaps = whole_heaps(packets_to_end(sock), 2)
+    for i in range(2):
+        states = [h.items[STATE] for h in heaps if (h.cnt - 1) % 2 == i]
+        assert states[:20] == [10 * (i + 1)] * 20
+        assert states[-1] == values[i]
+        assert len(set(states[20:])) <= 2
+
+
+def test_messages_change_whole_heaps_in_order(sock):
+    sink = spead.sink(destination(sock), 4000, items=ONE_INPUT, rate=20e6)
+    graph = connected(sink, source(noise(8_000_000)))
+    graph.start()
+    posted = 0
+    while sink.samples_in() < 7_000_000:
+        posted += 1
+        post(sink, {"state": 10 + posted, OTHER: 5 + posted})
+        before = sink.samples_in()
+        eventually(lambda before=before: sink.samples_in() > before)
+    wait(graph)
+    states = [h.items[STATE] for h in whole_heaps(packets_to_end(sock))]
+    assert states == sorted(states)
+    assert len(set(states)) > 3
+
+
+@pytest.mark.parametrize("buffer_size", [0, 16_384])
+def test_values_set_at_full_speed_stay_together(sock, buffer_size):
+    """No heap has values of two lists, and none has a value that came before."""
+    options = {"buffer_size": buffer_size, "descriptors": "none", "rate": 40e6}
+    items = with_values(0, 0)
+    sink = spead.sink(destination(sock), 4000, items=items, **options)
+    done = threading.Event()
+
+    def change():
+        value = 0
+        while not done.is_set():
+            value += 1
+            sink.set_items(with_values(value, value))
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        run(sink, source(noise(8_000_000)))
+    finally:
+        done.set()
+        changing.join()
+    heaps = whole_heaps(packets_to_end(sock))
+    states = [heap.items[STATE] for heap in heaps]
+    assert states == sorted(states)
+    assert len(set(states)) > 3
+    assert [heap.items[OTHER] for heap in heaps] == states
+
+
+def join_late(sock):
+    """The first samples that somebody decodes who missed what was sent before."""
+    sock.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            sock.recv(65536)
+    sock.settimeout(BOUND)
+    late = Receiver(sock)
+    guard = threading.Timer(BOUND, late.stream.stop)
+    guard.start()
+    try:
+        for heap in late.stream:
+            if late.items.update(heap) and "adc_samples" in late.items:
+                return types.SimpleNamespace(heap=heap, items=late.items)
+    finally:
+        guard.cancel()
+        late.stream.stop()
+    raise AssertionError("nothing was decoded")
+
+
+@pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
+@pytest.mark.parametrize("n", [1, 3])
+def test_who_joins_late_decodes(descriptors, n):
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(bound_socket()) for _ in range(n)]
+        options = {"descriptors": descriptors, "descriptor_interval": 0.02}
+        to = ",".join(destination(sock) for sock in sockets)
+        with Running(to, items=ONE_INPUT, rate=2e6, **options) as sink:
+            eventually(lambda: sink.heaps_sent() > 4 * n)
+            for sock in sockets:
+                assert join_late(sock).items["state"].value == 10
+
+
+@pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
+@pytest.mark.parametrize("lengths", [(1, 400_000), (400_000, 1)])
+def test_who_joins_late_decodes_when_another_input_has_ended(
+    sock, descriptors, lengths
+):
+    options = {"descriptors": descriptors, "descriptor_interval": 0.02, "rate": 2e5}
+    sink = spead.sink(destination(sock), 1000, num_inputs=2, **options)
+    graph = connected(sink, *(source(noise(n)) for n in lengths))
+    graph.start()
+    eventually(lambda: sink.heaps_sent() > 4)
+    assert len(join_late(sock).items["adc_samples"].value) == 1000
+    graph.stop()
+    wait(graph)
+
+
+@pytest.mark.parametrize("start", [0, 1, 2, LAST // 2, LAST // 2 + 1, LAST - 1, LAST])
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_counters_of_descriptors_are_not_those_of_samples(sock, start, step, inputs):
+    sink = spead.sink(
+        destination(sock),
+        1000,
+        num_inputs=inputs,
+        heap_id_start=start,
+        heap_id_step=step,
+        descriptors="separate",
+        descriptor_interval=0.001,
+        rate=20e6,
+        buffer_size=65_536,  # the pace makes it wait, and look at the time
+    )
+    run_all(sink, *(noise(500_000) for _ in range(inputs)))
+    packets = packets_to_end(sock)
+    described = [packet.cnt for packet in packets if packet.is_descriptors]
+    data = [packet.cnt for packet in packets if not packet.is_descriptors]
+    assert len(described) > inputs
+    assert len(set(described)) == len(described)
+    assert len(set(data)) == len(data) == inputs * 500 + 1
+    assert not set(described) & set(data)
+
+
+def test_an_interval_repeats_descriptors_for_each_destination():
+    with bound_socket() as first, bound_socket() as second:
+        to = f"{destination(first)},{destination(second)}"
+        options = {"descriptors": "separate", "descriptor_interval": 0.005}
+        with Running(to, heap_samples=1000, rate=2e6, **options):
+            for sock in (first, second):
+                rounds = set()
+                while len(rounds) < 4:
+                    packet = packet_of(sock.recv(65536))
+                    if packet.is_descriptors:
+                        rounds.add(packet.cnt)
+                assert min(rounds) > 2**39

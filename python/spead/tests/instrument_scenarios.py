@@ -6,7 +6,10 @@ As network_scenarios.py, in whose network it runs.
 """
 
 import contextlib
+import socket
 import sys
+import tempfile
+from pathlib import Path
 
 from conftest import BOUND, EXAMPLES, eventually, noise
 from digitiser_sender import DigitiserSender, heaps_of_noise
@@ -16,9 +19,12 @@ from network_scenarios import FAR_HOST, inside, listen, main, tool
 
 sys.path.append(str(EXAMPLES))
 import receive_digitiser
+import spead_packet
+from flow_graphs import compiled, running
 from heap_groups import Positions
 from positional_receiver import receive
-from udp_socket import bound_socket, endpoints
+from test_dada import record
+from udp_socket import bound_socket, endpoints, join_group
 
 GROUPS = ("239.77.0.0+7:7148", "239.77.0.8+7:7148")  # of each polarisation
 
@@ -129,6 +135,142 @@ def sink_to_groups_of_ipv6(far):
         for pair in (groups[:2], groups[2:])
     ]
     return groups_in_turn(far, sockets, pairs)
+
+
+def jumbo_frames(far):
+    """A heap in one packet is more than Ethernet takes otherwise."""
+    tool("ip", "link", "set", "v0", "mtu", "9000")
+    with inside(far):
+        tool("ip", "link", "set", "v1", "mtu", "9000")
+
+
+@contextlib.contextmanager
+def example(far, name, heaps):
+    """An example that sends so many heaps of each polarisation meanwhile."""
+    jumbo_frames(far)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running(
+            compiled(name, Path(folder)),
+            *("--destination-0", GROUPS[0], "--destination-1", GROUPS[1]),
+            *("--interface", "v0", "--duration", 1, "--sample-rate", 4096 * heaps),
+        ),
+    ):
+        yield
+
+
+def packets_with_groups(sock, groups):
+    """Pairs of a packet and the group that it was sent to, up to all their ends."""
+    ends = 0
+    while ends < groups:
+        datagram, ((_, _, info),), _, _ = sock.recvmsg(65536, 1024)
+        packet = spead_packet.parse(datagram)
+        ends += packet.is_end_of_stream()
+        yield packet, socket.inet_ntoa(info[8:12])
+
+
+def digitiser_example_in_order(far):
+    """One socket for all groups: in which order they are sent to."""
+    with inside(far):
+        sock = bound_socket("0.0.0.0", 7148)
+        for group in endpoints(",".join(GROUPS)):
+            join_group(sock, group, "v1")
+    sock.setsockopt(socket.IPPROTO_IP, 8, 1)  # IP_PKTINFO
+    sock.settimeout(BOUND)
+    described, heaps = set(), [[], []]
+    with example(far, "meerkat_digitiser", 1000):
+        for packet, group in packets_with_groups(sock, 16):
+            if packet.has_descriptors():
+                described.add(group)
+            elif not packet.is_end_of_stream():
+                assert group in described
+                values = {item.id: item.value for item in packet.items}
+                heaps[values[spead_packet.DIGITISER_ID]].append(
+                    (
+                        group,
+                        values[spead_packet.HEAP_COUNTER],
+                        values[spead_packet.TIMESTAMP],
+                    )
+                )
+    for polarisation in range(2):
+        assert heaps[polarisation] == [
+            (
+                f"239.77.0.{8 * polarisation + heap % 8}",
+                2 + 2 * (2 * heap + polarisation),
+                4096 * heap,
+            )
+            for heap in range(1000)
+        ]
+    assert len(described) == 16
+    return {}
+
+
+def receive_example(far, name, *options):
+    """With the receiver of the F-engine, all immediates checked."""
+    streams = [join(far, GROUPS[0], FAR_HOST), join(far, GROUPS[1], "v1")]
+    args = receive_digitiser.parse(
+        [
+            *GROUPS,
+            *("--timeout", str(BOUND), "--lossless", "--expect-heaps", "1000"),
+            *("--digitiser-ids", "0,1", "--status", "0"),
+            *options,
+        ]
+    )
+    with example(far, name, 1000):
+        summary = receive_digitiser.receive(streams, args)
+    assert summary["complete"]
+    assert summary["received"] == [1000, 1000]
+    assert summary["descriptors"] >= summary["ends"] == 16
+    assert (summary["first_timestamp"], summary["last_timestamp"]) == (0, 999 * 4096)
+    return summary
+
+
+def digitiser_example(far):
+    return receive_example(far, "meerkat_digitiser")
+
+
+def packed_example(far):
+    return receive_example(far, "packed_10bit", "--sample-bits", "10")
+
+
+def digitiser_example_by_position(far):
+    sockets = join(far, ",".join(GROUPS), FAR_HOST)
+    received = []
+    with example(far, "meerkat_digitiser", 1000):
+        summary = receive(
+            sockets, Positions(), lambda *group: received.append(group), BOUND
+        )
+    assert summary["received"] == [1000, 1000]
+    assert summary["missing"] == [0, 0]
+    assert summary["late"] == summary["twice"] == 0
+    # descriptors, which it does not know
+    assert sum(summary["rejected"].values()) >= 16
+    assert [timestamp for timestamp, _ in received] == [4096 * n for n in range(1000)]
+    return summary
+
+
+def effelsberg_example(far):
+    """To the groups of the recording."""
+    jumbo_frames(far)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "r.dada"
+        recording = record(path, noise(200 * 4096))
+        groups = recording.destinations()
+        assert groups == ["225.0.0.140+3:7148", "225.0.0.144+3:7148"]
+        sockets = join(far, ",".join(groups), FAR_HOST)
+        received = []
+        with running(EXAMPLES / "effelsberg_packetiser.py", path, "--interface", "v0"):
+            summary = receive(
+                sockets,
+                Positions.from_header(recording.header),
+                lambda _, heaps: received.extend(heaps),
+                BOUND,
+            )
+        assert summary["complete"]
+        assert summary["ends"] == 8
+        assert summary["first_timestamp"] == recording.sample_clock_start
+        assert b"".join(received) == recording.data.tobytes()
+    return summary
 
 
 if __name__ == "__main__":

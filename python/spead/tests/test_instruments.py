@@ -1,0 +1,154 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The examples send what digitisers of MeerKAT send, each as a program of its own."""
+
+import json
+
+import numpy as np
+import pytest
+import reference_packets
+import spead2
+from conftest import NEEDS_NAMESPACES
+from flow_graphs import bound_sockets, compiled, destinations, running, until_ends
+from gnuradio import analog, blocks, gr
+from reference_packets import HEAP_SAMPLES
+from test_faults import run_scenario
+
+GROUPS = 8  # of each polarisation of a digitiser
+HEAPS = 1000  # of each polarisation
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """Makes programs of flow graphs, each once."""
+    made = {}
+
+    def program(name):
+        if name not in made:
+            made[name] = compiled(name, tmp_path_factory.mktemp(name))
+        return made[name]
+
+    return program
+
+
+def output(begin, samples):
+    """The first samples of a block of GNU Radio."""
+    graph = gr.top_block()
+    end = blocks.vector_sink_f()
+    graph.connect(begin, blocks.head(gr.sizeof_float, samples), end)
+    graph.run()
+    return np.array(end.data(), np.float32)
+
+
+def digitised(seed, samples):
+    """What the noise of the flow graph is in 8 bits: nearest, half to even, clipped."""
+    source = analog.fastnoise_source_f(analog.GR_GAUSSIAN, 20, seed, 65536)
+    return np.clip(np.rint(output(source, samples)), -128, 127).astype(np.int8)
+
+
+def run_digitiser(program, heaps, *options):
+    """Its packets at the endpoints of each polarisation, and its counters."""
+    with bound_sockets(2 * GROUPS) as sockets:
+        halves = sockets[:GROUPS], sockets[GROUPS:]
+        with running(
+            program,
+            *("--destination-0", destinations(halves[0])),
+            *("--destination-1", destinations(halves[1])),
+            *("--duration", 1, "--sample-rate", heaps * HEAP_SAMPLES),
+            *options,
+        ) as ended:
+            received = until_ends(sockets)
+    (line,) = (row for row in ended.printed.splitlines() if "SPEAD_STATS " in row)
+    stats = json.loads(line.removeprefix("SPEAD_STATS "))
+    return [received[:GROUPS], received[GROUPS:]], stats
+
+
+def expected_packets(payloads, **options):
+    """The packets of the reference, in order, at the endpoints of each polarisation."""
+    endpoints = [[[] for _ in range(GROUPS)] for _ in range(2)]
+    for heap in reference_packets.meerkat(payloads, **options):
+        endpoints[heap.polarisation][heap.endpoint].append(heap.packet)
+    return endpoints
+
+
+def data_of(received):
+    return [[endpoint.data for endpoint in half] for half in received]
+
+
+def check_descriptors(received, bits=8):
+    """A heap of them at each endpoint, before the data, with a counter of its own."""
+    counters = []
+    for half in received:
+        for endpoint in half:
+            items = spead2.ItemGroup()
+            (packet,) = endpoint.descriptors
+            counters.append(int.from_bytes(packet[10:16], "big"))
+            update(items, packet)
+            assert [item.id for item in items.values()] == [
+                0x1600,
+                0x3101,
+                0x3102,
+                0x3300,
+            ]
+            update(items, endpoint.data[0])
+            assert items["timestamp"].value % HEAP_SAMPLES == 0
+            assert items["adc_samples"].value.dtype == np.int8
+    assert len(set(counters)) == len(counters)
+    assert not {counter for counter in counters if counter <= 2 * (2 * HEAPS)}
+
+
+def update(items, packet):
+    stream = spead2.recv.Stream(spead2.ThreadPool())
+    stream.add_buffer_reader(packet)
+    (heap,) = stream
+    items.update(heap)
+
+
+def test_the_digitiser_sends_the_packets_of_the_reference(programs):
+    """1000 heaps of each polarisation, byte for byte, at the endpoints in turn."""
+    received, stats = run_digitiser(
+        programs("meerkat_digitiser"), HEAPS, "--digitiser-id", 0x4322
+    )
+    payloads = np.array([digitised(seed, HEAPS * HEAP_SAMPLES) for seed in (1, 2)])
+    payloads = payloads.reshape(2, HEAPS, HEAP_SAMPLES)
+    expected = expected_packets(payloads, ids=(0x4322, 0x4323))
+    assert data_of(received) == expected
+    check_descriptors(received)
+    assert stats["heaps_sent"] == 2 * HEAPS
+    assert stats["samples_in"] == stats["samples_sent"] == payloads.size
+
+
+def test_packed_samples_are_sent_as_they_are(programs):
+    received, stats = run_digitiser(programs("packed_10bit"), 100)
+    packets = data_of(received)
+    # in the order of time
+    payloads = np.array(
+        [
+            [
+                np.frombuffer(half[heap % GROUPS][heap // GROUPS][72:], np.uint8)
+                for heap in range(100)
+            ]
+            for half in packets
+        ]
+    )
+    assert payloads.shape == (2, 100, 5120)
+    assert packets == expected_packets(payloads)
+    assert stats["samples_sent"] == payloads.size
+    # bytes of any value, others in each polarisation
+    for half in payloads:
+        assert len(np.unique(half)) == 256
+    assert (payloads[0] != payloads[1]).mean() > 0.9
+
+
+@NEEDS_NAMESPACES
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "digitiser_example_in_order",
+        "digitiser_example",
+        "packed_example",
+        "digitiser_example_by_position",
+    ],
+)
+def test_multicast(scenario):
+    run_scenario("instrument_scenarios.py", scenario)

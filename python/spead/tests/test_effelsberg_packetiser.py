@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import reference_packets
 from conftest import BOUND, EXAMPLES, NEEDS_NAMESPACES, noise
-from flow_graphs import bound_sockets, destinations, running, until_ends
+from flow_graphs import bound_sockets, compiled, destinations, running, until_ends
 from test_dada import record
 from test_faults import run_scenario
 
@@ -44,9 +44,13 @@ def recording(request, tmp_path):
 
 def sent_packets(path, *options):
     """At the endpoints of each polarisation."""
+    return packets_of(lambda *to: running(PROGRAM, path, *to, *options))
+
+
+def packets_of(sender):
     with bound_sockets(2 * GROUPS) as sockets:
         to = destinations(sockets[:GROUPS]), destinations(sockets[GROUPS:])
-        with running(PROGRAM, path, *to, *options):
+        with sender(*to):
             received = until_ends(sockets)
     assert not any(endpoint.descriptors for endpoint in received)
     data = [endpoint.data for endpoint in received]
@@ -55,10 +59,27 @@ def sent_packets(path, *options):
 
 def test_its_packets_are_those_of_the_reference(recording):
     """Byte for byte, at the endpoints in turn."""
+    assert sent_packets(recording.path) == expected_packets(recording)
+
+
+def expected_packets(recording):
     expected = [[[] for _ in range(GROUPS)] for _ in range(2)]
     for heap in reference_packets.effelsberg(recording):
         expected[heap.polarisation][heap.endpoint].append(heap.packet)
-    assert sent_packets(recording.path) == expected
+    return expected
+
+
+def test_the_flow_graph_sends_the_same(tmp_path):
+    """As long as heaps of both polarisations are in the recording."""
+    path = tmp_path / "r.dada"
+    recording = record(path, noise(200 * 4096))
+    program = compiled("effelsberg_stream", tmp_path)
+
+    def sender(*to):
+        ends = "--destination-0", to[0], "--destination-1", to[1]
+        return running(program, "--file", path, *ends)
+
+    assert packets_of(sender) == expected_packets(recording)
 
 
 def test_a_later_file_may_begin_where_it_did(tmp_path):

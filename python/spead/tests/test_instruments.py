@@ -4,11 +4,12 @@
 
 import json
 
+import grc_lint
 import numpy as np
 import pytest
 import reference_packets
 import spead2
-from conftest import NEEDS_NAMESPACES
+from conftest import EXAMPLES, NEEDS_NAMESPACES, ROOT
 from flow_graphs import bound_sockets, compiled, destinations, running, until_ends
 from gnuradio import analog, blocks, gr
 from reference_packets import HEAP_SAMPLES
@@ -138,6 +139,15 @@ def test_packed_samples_are_sent_as_they_are(programs):
     for half in payloads:
         assert len(np.unique(half)) == 256
     assert (payloads[0] != payloads[1]).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "name", ["meerkat_digitiser", "packed_10bit", "effelsberg_stream", "rtlsdr_stream"]
+)
+def test_flow_graphs_are_valid(name):
+    platform = grc_lint.load_platform(ROOT / "grc")
+    graph = grc_lint.load_flow_graph(platform, EXAMPLES / f"{name}.grc")
+    assert grc_lint.flow_graph_errors(graph) == []
 
 
 @NEEDS_NAMESPACES

@@ -9,7 +9,7 @@ import pytest
 import rtlsdr_to_spead
 import uhd_to_spead
 from conftest import EXAMPLES, destination
-from flow_graphs import running
+from flow_graphs import compiled, running
 from gnuradio import analog, blocks, gr
 
 HEAP_SAMPLES = 4096
@@ -34,7 +34,11 @@ def tone(rate, samples):
 def received(sock, receiver, example, *arguments):
     """What the example sends: its heaps, all of their samples."""
     with running(EXAMPLES / example, destination(sock), *arguments):
-        heaps = receiver.until_end().heaps
+        return heaps_received(receiver)
+
+
+def heaps_received(receiver):
+    heaps = receiver.until_end().heaps
     samples = np.concatenate([heap.samples for heap in heaps])
     assert samples.dtype == np.int8
     assert {heap.samples.shape for heap in heaps[:-1]} <= {(HEAP_SAMPLES, 2)}
@@ -46,6 +50,17 @@ def test_a_recording_of_an_rtl_sdr_is_sent_as_it_was_measured(sock, receiver, tm
     path = tmp_path / "iq.bin"
     path.write_bytes(recording.tobytes())
     heaps, samples = received(sock, receiver, "rtlsdr_to_spead.py", "--file", path)
+    np.testing.assert_array_equal(samples, recording.astype(np.int16) - 128)
+    assert [heap.timestamp for heap in heaps] == list(range(0, 100_000, HEAP_SAMPLES))
+
+
+def test_the_flow_graph_sends_the_same_recording(sock, receiver, tmp_path):
+    recording = recorded(100_000)
+    path = tmp_path / "iq.bin"
+    path.write_bytes(recording.tobytes())
+    program = compiled("rtlsdr_stream", tmp_path)
+    with running(program, "--file", path, "--destination", destination(sock)):
+        heaps, samples = heaps_received(receiver)
     np.testing.assert_array_equal(samples, recording.astype(np.int16) - 128)
     assert [heap.timestamp for heap in heaps] == list(range(0, 100_000, HEAP_SAMPLES))
 

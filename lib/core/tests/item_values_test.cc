@@ -137,10 +137,16 @@ BOOST_AUTO_TEST_CASE(another_thread_may_set_values_all_the_time)
     p.slots = 200;
     packed_stream stream(p);
     std::atomic<bool> done{ false };
+    std::atomic<std::uint64_t> last{ 0 };
     std::thread other([&] {
-        for (std::uint64_t i = 8; !done; ++i)
+        for (std::uint64_t i = 8; !done; ++i) {
             stream.packer.set_item(set_index, i);
+            last = i;
+        }
     });
+    // it may take its time to begin
+    while (last <= 8)
+        std::this_thread::yield();
     for (int i = 0; i < 2000; ++i)
         stream.write_all(noise(500));
     done = true;

@@ -28,6 +28,8 @@ constexpr std::size_t upstream_bytes = 1 << 20;
 // other.
 constexpr std::size_t upstream_bytes_to_convert = 2 << 20;
 
+const boost::posix_time::milliseconds longest_wait{ 10 };
+
 const auto rx_time = pmt::mp("rx_time");
 const auto items_port = pmt::mp("items");
 const auto stats_port = pmt::mp("stats");
@@ -163,7 +165,8 @@ int sink_impl::general_work(int,
         if (is_moving || d_obstacles.empty())
             return 0;
         // returning now would make the scheduler call again at once, and again
-        wait_for_space();
+        if (!wait_for_space())
+            return 0;
     }
 }
 
@@ -203,16 +206,21 @@ bool sink_impl::any_space() const
 
 // The only thing that may leave it is boost::thread_interrupted, which the scheduler
 // expects: it is how tb.stop() gets through to a sink that waits for the network.
-void sink_impl::wait_for_space()
+// False after a while: meanwhile other inputs may have got samples, and the ports
+// messages.
+bool sink_impl::wait_for_space()
 {
+    const auto end = boost::get_system_time() + longest_wait;
     gr::thread::scoped_lock lock(d_space_mutex);
     while (!any_space()) {
         for (const auto& in_the_way : d_obstacles)
             d_engine.announce_wait(in_the_way.input);
         if (any_space())
-            return;
-        d_space.wait(lock);
+            break;
+        if (!d_space.timed_wait(lock, end))
+            return false;
     }
+    return true;
 }
 
 void sink_impl::space_ready()

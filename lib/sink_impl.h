@@ -67,7 +67,7 @@ private:
     std::size_t
     take(std::size_t input, const std::byte* samples, std::size_t n, std::size_t begin);
     void read_tags(std::size_t input, std::uint64_t first, std::size_t n);
-    void wait_for_space();
+    bool wait_for_space();
     bool any_space() const;
     void space_ready();
     void apply(const std::vector<item_change>& changes);

@@ -354,7 +354,7 @@ std::uint64_t sink_impl::samples_missing() const
 }
 std::uint64_t sink_impl::samples_zero_filled() const
 {
-    return d_engine.sum(&timeline_counters::samples_zero_filled);
+    return d_engine.sum(&packer_counters::samples_zero_filled);
 }
 std::uint64_t sink_impl::steps_back() const
 {

@@ -61,6 +61,7 @@ struct packer_counters {
     counter samples_in;
     counter samples_dropped;
     counter samples_clipped;
+    counter samples_zero_filled;
     counter heaps_dropped;
 };
 

@@ -218,9 +218,8 @@ std::size_t heap_packer::fill(const std::byte* in, std::uint64_t samples)
     const auto most = cuts ? 1 : d_room / d_sample_bytes;
     const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(samples, most));
     // counted first: what is sent must never be more than what came in
-    if (in)
-        d_counters.samples_in.add(now);
-    else
+    (in ? d_counters.samples_in : d_counters.samples_zero_filled).add(now);
+    if (!in)
         d_zeros += now;
     if (cuts) {
         convert(d_cut_sample.data(), in, now);

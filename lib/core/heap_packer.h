@@ -70,6 +70,9 @@ public:
     //! Samples that came in and have no place in any heap.
     void drop(std::uint64_t n);
 
+    //! Whether a part of the unfinished heap may have been sent.
+    bool heap_is_on_its_way() const { return d_ring.ready().count > d_heap_start.count; }
+
     //! Goes on with a new heap of this timestamp. An unfinished one is dropped, but has
     //! its counter.
     void leave_heap(std::uint64_t next_timestamp);
@@ -139,7 +142,6 @@ private:
     std::vector<std::byte> take_back(ring_cursor from);
     void rewind(ring_cursor to);
     void forget_heap();
-    bool heap_is_on_its_way() const { return d_ring.ready().count > d_heap_start.count; }
     std::uint64_t samples_so_far() const;
     std::uint64_t tail_samples() const { return d_tail.value_or(samples_so_far()); }
     std::uint64_t tail_samples_in() const { return tail_samples() - d_zeros; }

@@ -13,10 +13,21 @@
 namespace gr {
 namespace spead {
 
+namespace {
+
+constexpr std::chrono::seconds shortest_pause{ 1 }; // between lines of the log
+
+} // namespace
+
 tagged_input::tagged_input(heap_packer& packer,
                            const tick_clock& clock,
-                           const timeline_plan& plan)
-    : d_packer(packer), d_clock(clock), d_plan(plan), d_timeline(plan, d_counters)
+                           const timeline_plan& plan,
+                           std::function<time_point()> now)
+    : d_packer(packer),
+      d_clock(clock),
+      d_plan(plan),
+      d_now(std::move(now)),
+      d_timeline(plan, d_counters)
 {
 }
 
@@ -63,7 +74,8 @@ void tagged_input::heed(const time_tag& tag)
     d_no_time = d_no_time || !time;
     if (!time)
         return;
-    const auto correction = d_timeline.tag(time->tick, time->residual);
+    const auto correction =
+        d_timeline.tag(time->tick, time->residual, d_packer.heap_is_on_its_way());
     if (correction.next_heap)
         d_packer.leave_heap(*correction.next_heap);
     d_zeros = correction.zeros;
@@ -105,6 +117,18 @@ std::vector<std::string> tagged_input::take_warnings()
     if (raised.before_sync)
         all.push_back("an rx_time tag lies before sync_time: samples are dropped up to "
                       "that time");
+    if (raised.ahead)
+        all.push_back("an rx_time tag is " + std::to_string(raised.ahead) +
+                      " s ahead of the samples before it: if it is wrong, what comes "
+                      "after it at the right time will be dropped");
+    if (raised.late)
+        d_late = raised.late;
+    if (d_late && d_now() - d_told_late >= shortest_pause) {
+        d_told_late = d_now();
+        all.push_back("an rx_time tag is " + std::to_string(std::exchange(d_late, 0)) +
+                      " s behind what has been sent: samples are dropped until then, "
+                      "since no timestamp is sent twice");
+    }
     const bool no_time = d_no_time && !std::exchange(d_warned_of_no_time, d_no_time);
     if (raised.out_of_range || no_time)
         all.push_back("an rx_time tag has no time that a timestamp could hold: it is "

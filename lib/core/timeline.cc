@@ -24,6 +24,8 @@ constexpr double longest_fill = 10;
 constexpr double expected_within = 0.6;
 // Samples; more than doubles are wrong: sample_rate or sync_time are not the source's.
 constexpr double noticeable_residual = 0.1;
+// Seconds; a step back that loses more is one to be told of.
+constexpr double noticeable_loss = 1;
 // Samples from tick 0; there are years left to count on from there.
 constexpr std::int64_t furthest = std::int64_t{ 7 } << 60;
 
@@ -33,9 +35,9 @@ std::uint64_t distance(std::int64_t from, std::int64_t to)
     return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
 }
 
-double samples_in(double seconds, const timeline_plan& plan)
+double samples_per_second(const timeline_plan& plan)
 {
-    return seconds * static_cast<double>(plan.sample_rate.numerator) /
+    return static_cast<double>(plan.sample_rate.numerator) /
            static_cast<double>(plan.sample_rate.denominator) *
            static_cast<double>(plan.heap_samples) /
            static_cast<double>(plan.timestamp_step);
@@ -48,7 +50,7 @@ timeline::timeline(const timeline_plan& plan, timeline_counters& counters)
       d_step(plan.timestamp_step),
       d_on_gap(plan.on_gap),
       d_on_start(plan.on_start),
-      d_longest_fill(samples_in(longest_fill, plan)),
+      d_samples_per_second(samples_per_second(plan)),
       d_counters(counters),
       d_origin(plan.timestamp_start)
 {
@@ -62,37 +64,38 @@ void timeline::start_run()
 {
     d_tagged = false;
     d_drop = 0;
+    d_seen = d_next;
     d_next = heap_after(d_next);
 }
 
 void timeline::advance(std::uint64_t samples)
 {
     if (!d_tagged && samples)
-        raise(&notices::no_tag);
+        raise(&notices::no_tag, true);
     const auto dropped = std::min(samples, d_drop);
     d_drop -= dropped;
     d_next += static_cast<std::int64_t>(samples - dropped);
     d_expected += static_cast<std::int64_t>(samples);
 }
 
-correction timeline::tag(std::int64_t tick, double residual)
+correction timeline::tag(std::int64_t tick, double residual, bool heap_has_left)
 {
     const auto place = place_of(tick, residual);
     if (!place) {
-        raise(&notices::out_of_range);
+        raise(&notices::out_of_range, true);
         return {};
     }
     const bool expected = d_tagged && is_expected(*place);
     const std::int64_t at = expected ? d_expected : place->nearest;
     d_residual = place->residual + static_cast<double>(place->nearest - at);
     if (std::abs(d_residual) > noticeable_residual)
-        raise(&notices::residual);
+        raise(&notices::residual, true);
     if (at < 0)
-        raise(&notices::before_sync);
+        raise(&notices::before_sync, true);
 
     if (expected)
         return {};
-    return d_tagged ? close_gap(at) : start(at);
+    return d_tagged ? close_gap(at) : start(at, heap_has_left);
 }
 
 // None if it is too far away.
@@ -118,20 +121,38 @@ bool timeline::is_expected(const tagged_place& place) const
     return std::abs(static_cast<double>(off) + place.residual) <= expected_within;
 }
 
-correction timeline::start(std::int64_t place)
+correction timeline::start(std::int64_t place, bool heap_has_left)
 {
-    if (d_origin && d_next) // heaps counted from there are not to come again
-        d_next = heap_after(d_next) + (d_origin + d_step - 1) / d_step * d_heap;
-    d_origin = 0;
+    reserve_counted(heap_has_left);
+    if (d_seen && place < d_seen)
+        d_counters.steps_back.add(1);
+    note_loss(place);
     d_expected = place;
     const auto first = begin_at(place);
     d_tagged = true;
     return first;
 }
 
+// Heaps that were counted from timestamp_start, as no tag had come, are not to come
+// again.
+void timeline::reserve_counted(bool heap_has_left)
+{
+    d_next = heap_has_left ? heap_after(d_next) : heap_before(d_next);
+    if (d_next) {
+        const std::int64_t heaps_to_origin = (d_origin + d_step - 1) / d_step;
+        const std::int64_t offset = std::min(heaps_to_origin, furthest / d_heap) * d_heap;
+        d_next += offset;
+        d_seen += d_seen ? offset : 0;
+    }
+    d_origin = 0;
+}
+
 correction timeline::close_gap(std::int64_t place)
 {
     if (place > d_expected) {
+        const double jump = static_cast<double>(distance(d_expected, place));
+        if (jump > longest_fill * d_samples_per_second && d_on_gap != gap_policy::ignore)
+            raise(&notices::ahead, jump / d_samples_per_second);
         d_counters.gaps.add(1);
         d_counters.samples_missing.add(distance(d_expected, place));
     } else {
@@ -142,15 +163,16 @@ correction timeline::close_gap(std::int64_t place)
         return {};
 
     if (place <= d_next) {
+        note_loss(place);
         d_drop = distance(place, d_next);
         return {};
     }
     const auto missing = distance(d_next, place);
     if (d_on_gap == gap_policy::zero_fill &&
-        static_cast<double>(missing) <= d_longest_fill) {
+        static_cast<double>(missing) <= longest_fill * d_samples_per_second) {
         d_next = place;
         d_drop = 0;
-        return { std::nullopt, zeros(missing) };
+        return { std::nullopt, missing };
     }
     return begin_at(place);
 }
@@ -169,16 +191,10 @@ correction timeline::begin_at(std::int64_t place)
         result.next_heap = static_cast<std::uint64_t>(begin / d_heap) *
                            static_cast<std::uint64_t>(d_step);
     if (begin < place)
-        result.zeros = zeros(distance(begin, place));
+        result.zeros = distance(begin, place);
     d_next = std::max(begin, place);
     d_drop = distance(place, d_next);
     return result;
-}
-
-std::uint64_t timeline::zeros(std::uint64_t count)
-{
-    d_counters.samples_zero_filled.add(count);
-    return count;
 }
 
 // The first place of the heap that a place is in. Before place 0, where no heap begins,
@@ -194,12 +210,23 @@ std::int64_t timeline::heap_after(std::int64_t place) const
     return heap_before(place + d_heap - 1);
 }
 
+// Samples from that place on have the times of others that have gone.
+void timeline::note_loss(std::int64_t place)
+{
+    if (d_next <= std::max<std::int64_t>(place, 0))
+        return;
+    const double loss = static_cast<double>(distance(place, d_next));
+    if (loss > noticeable_loss * d_samples_per_second)
+        d_untold.late = loss / d_samples_per_second;
+}
+
 notices timeline::take_notices() { return std::exchange(d_untold, {}); }
 
-void timeline::raise(bool notices::*notice)
+template <typename type>
+void timeline::raise(type notices::*notice, type value)
 {
     if (!(d_raised.*notice))
-        d_raised.*notice = d_untold.*notice = true;
+        d_raised.*notice = d_untold.*notice = value;
 }
 
 } // namespace spead

@@ -43,10 +43,9 @@ struct timeline_plan {
 
 //! What tags have said.
 struct timeline_counters {
-    counter gaps;                //!< times that samples were missing
-    counter samples_missing;     //!< as many, also where nothing was done about it
-    counter samples_zero_filled; //!< zeros in their place, and in front of a first one
-    counter steps_back;          //!< times that samples came which had come before
+    counter gaps;            //!< times that samples were missing
+    counter samples_missing; //!< as many, also where nothing was done about it
+    counter steps_back;      //!< times that samples came which had come before
 };
 
 //! What is to be done before the tagged sample is taken, in this order.
@@ -58,12 +57,14 @@ struct correction {
     std::uint64_t zeros = 0;
 };
 
-//! What the user should know; each is true once in the life of a timeline.
+//! What the user should know; each but the last once in the life of a timeline.
 struct notices {
     bool no_tag = false;       //!< samples came without a tag before them
     bool residual = false;     //!< a tag is more than 0.1 sample from where samples are
     bool before_sync = false;  //!< a tag has a time before tick 0
     bool out_of_range = false; //!< a tag is too far from tick 0 to be used
+    double ahead = 0; //!< s from where samples were to a tag, if more than 10; or 0
+    double late = 0;  //!< s that will be dropped after a step back, if above 1; or 0
 };
 
 /*!
@@ -105,7 +106,8 @@ public:
     void advance(std::uint64_t samples);
 
     //! The next sample has this time. What is said is to be done before the next call.
-    correction tag(std::int64_t tick, double residual);
+    //! \p heap_has_left: a part of the unfinished heap may have been sent.
+    correction tag(std::int64_t tick, double residual, bool heap_has_left);
 
     //! So many samples, from the next one on, are to be dropped.
     std::uint64_t to_drop() const { return d_drop; }
@@ -126,24 +128,27 @@ private:
 
     std::optional<tagged_place> place_of(std::int64_t tick, double residual) const;
     bool is_expected(const tagged_place& place) const;
-    correction start(std::int64_t place);
+    correction start(std::int64_t place, bool heap_has_left);
+    void reserve_counted(bool heap_has_left);
     correction close_gap(std::int64_t place);
     correction begin_at(std::int64_t place);
-    std::uint64_t zeros(std::uint64_t count);
+    void note_loss(std::int64_t place);
     std::int64_t heap_before(std::int64_t place) const;
     std::int64_t heap_after(std::int64_t place) const;
-    void raise(bool notices::*notice);
+    template <typename type>
+    void raise(type notices::*notice, type value);
 
     const std::int64_t d_heap;
     const std::int64_t d_step;
     const gap_policy d_on_gap;
     const start_policy d_on_start;
-    const double d_longest_fill; // samples
+    const double d_samples_per_second;
     timeline_counters& d_counters;
 
     bool d_tagged = false;       // in this run
     std::int64_t d_origin;       // the tick of place 0: timestamp_start until a tag comes
     std::int64_t d_next = 0;     // the place that is packed next
+    std::int64_t d_seen = 0;     // behind the last place of the runs before
     std::uint64_t d_drop = 0;    // samples that come before the one for that place
     std::int64_t d_expected = 0; // where the next sample is according to tags
     double d_residual = 0;

@@ -94,7 +94,9 @@ struct SPEAD_API sink_options {
 
     //! where timestamps come from: "count" (from timestamp_start on) or "rx_time" (tags
     //! of that name, as SDRs give them: ticks of sample_rate since sync_time, with
-    //! timestamp_step at least 1; the heaps begin at multiples of it)
+    //! timestamp_step at least 1; the heaps begin at multiples of it). No timestamp is
+    //! sent twice: what comes with times that have been sent, after a step back or in a
+    //! later run, is dropped, and a loss of more than a second is warned about
     std::string timestamp_source = "count";
 
     //! ticks per second with timestamp_source="rx_time": a whole number of Hz, or the
@@ -107,7 +109,8 @@ struct SPEAD_API sink_options {
 
     //! what happens when tags tell that samples are missing: "realign" (the unfinished
     //! heap is dropped and another begun as at the start), "zero_fill" (zeros in their
-    //! place; realign beyond 10 s) or "ignore" (the samples are counted on)
+    //! place; realign beyond 10 s) or "ignore" (the samples are counted on, after a step
+    //! back as well)
     std::string on_gap = "realign";
 
     //! what becomes of samples in front of the first multiple of timestamp_step: "drop",
@@ -200,7 +203,7 @@ struct SPEAD_API sink_stats {
     std::uint64_t samples_clipped = 0; //!< samples outside of what they are sent as
     std::uint64_t gaps = 0;            //!< times that tags told of missing samples
     std::uint64_t samples_missing = 0; //!< samples that were missing there
-    std::uint64_t samples_zero_filled = 0; //!< zeros that were sent in their place
+    std::uint64_t samples_zero_filled = 0; //!< zeros packed in their place
     std::uint64_t steps_back = 0; //!< times that tags told of samples come before
     bool gso = false;             //!< segmented sends are in use
     bool zero_copy = false;       //!< large messages are not copied

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(zero_fill_realigns_after_ten_seconds)
     filled.tag(0);
     filled.send(2);
     filled.tag(12);
-    BOOST_CHECK_EQUAL(filled.counters.samples_zero_filled.get(), 10u);
+    BOOST_CHECK_EQUAL(filled.zero_filled, 10u);
     BOOST_CHECK_EQUAL(filled.heaps.size(), 3u);
 
     placed_stream realigned(p);
@@ -246,9 +246,9 @@ BOOST_AUTO_TEST_CASE(what_is_nearly_a_sample_off_is_a_gap)
 BOOST_AUTO_TEST_CASE(a_gap_of_ticks_that_are_no_whole_samples_is_rounded)
 {
     placed_stream s({ 10, 8, 0, megahertz, gap_policy::zero_fill });
-    s.line.tag(0, 0);
+    s.line.tag(0, 0, false);
     s.send(5);
-    const auto said = s.line.tag(5, 0); // at sample 6.25
+    const auto said = s.line.tag(5, 0, false); // at sample 6.25
     BOOST_CHECK_EQUAL(said.zeros, 1u);
     BOOST_CHECK_CLOSE(s.line.residual(), 0.25, 1e-9);
     BOOST_CHECK(s.line.take_notices().residual);

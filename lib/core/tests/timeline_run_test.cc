@@ -58,11 +58,11 @@ BOOST_AUTO_TEST_CASE(a_tag_knows_what_was_counted_in_all_runs_before)
     placed_stream s(p);
     s.send(2); // of the heap 7
     s.restart();
-    s.send(1); // of the heap 47, up to tick 87
+    s.send(1); // of the heap 47, which does not leave
     s.tag(3);
-    s.send(13);
+    s.send(9);
     BOOST_REQUIRE_EQUAL(s.heaps.size(), 1u);
-    BOOST_CHECK_EQUAL(s.heaps[0], (placed_heap{ 120, { 12, 13, 14, 15 } }));
+    BOOST_CHECK_EQUAL(s.heaps[0], (placed_heap{ 80, { 8, 9, 10, 11 } }));
 }
 
 BOOST_AUTO_TEST_CASE(counted_samples_are_no_limit_twice)

@@ -82,19 +82,22 @@ BOOST_AUTO_TEST_CASE(a_tag_after_counted_samples_is_a_start)
     check_counters(s, 0, 0, 0, 0);
 }
 
-// the counted heaps have the timestamps 7 and 47, up to tick 87
-BOOST_AUTO_TEST_CASE(a_tag_does_not_go_back_behind_counted_samples)
+// the counted heaps have the timestamps 7, up to tick 47, and 47, up to tick 87
+BOOST_AUTO_TEST_CASE(a_tag_does_not_go_back_behind_counted_heaps_that_have_left)
 {
-    for (const auto on_start : start_policies) {
-        auto p = plan(gap_policy::realign, on_start);
-        p.timestamp_start = 7;
-        placed_stream s(p);
-        s.send(6);
-        s.tag(2);
-        s.send(14);
-        BOOST_REQUIRE_EQUAL(s.heaps.size(), 2u);
-        BOOST_CHECK_EQUAL(s.heaps[1], (placed_heap{ 120, { 12, 13, 14, 15 } }));
-    }
+    for (const auto on_start : start_policies)
+        for (const bool heap_has_left : { false, true }) {
+            auto p = plan(gap_policy::realign, on_start);
+            p.timestamp_start = 7;
+            placed_stream s(p);
+            s.heap_has_left = heap_has_left;
+            s.send(6);
+            s.tag(2);
+            s.send(14);
+            BOOST_REQUIRE_EQUAL(s.heaps.size(), heap_has_left ? 2u : 3u);
+            BOOST_CHECK_EQUAL(s.heaps[1].timestamp, heap_has_left ? 120u : 80u);
+            BOOST_CHECK_EQUAL(s.heaps.back(), (placed_heap{ 120, { 12, 13, 14, 15 } }));
+        }
 }
 
 BOOST_AUTO_TEST_CASE(timestamp_start_is_no_limit_where_a_tag_comes_first)
@@ -193,7 +196,7 @@ BOOST_AUTO_TEST_CASE(times_too_far_away_to_count_samples_are_left_out)
             placed_stream s({ 4, step, 0, megahertz });
             s.tag(0);
             s.send(3);
-            s.line.tag(tick, 0.5);
+            s.line.tag(tick, 0.5, false);
             BOOST_CHECK(s.line.take_notices().out_of_range);
             s.tag(3);
             s.send(1);
@@ -207,7 +210,7 @@ BOOST_AUTO_TEST_CASE(the_ends_of_time_are_no_trouble_where_samples_are_long)
     for (const auto on_gap : gap_policies) {
         placed_stream s(plan(on_gap));
         for (const auto tick : { limits::min(), limits::max(), limits::min() }) {
-            s.line.tag(tick, -0.5);
+            s.line.tag(tick, -0.5, false);
             s.line.advance(1000);
         }
         BOOST_CHECK_EQUAL(s.counters.gaps.get(), 1u);
@@ -238,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_loses_nothing_has_no_gap)
                 const double fraction =
                     static_cast<double>(tick * d % n) / static_cast<double>(n);
                 const auto reading = clock.at(sync + tick * d / n, fraction);
-                line.tag(reading->tick, reading->residual);
+                line.tag(reading->tick, reading->residual, false);
                 const std::uint64_t blocks = 1 + 250 * n / d * static_cast<unsigned>(i);
                 tick += 4 * blocks;
                 line.advance(4 * blocks * static_cast<std::uint64_t>(heap) / 4096);

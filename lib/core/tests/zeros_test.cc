@@ -61,6 +61,8 @@ BOOST_AUTO_TEST_CASE(zeros_stand_where_they_were_written_and_are_not_counted)
         BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), 5 * (size / 4));
         BOOST_CHECK_EQUAL(stream.ended, 5 * (size / 4));
         BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), 0u);
+        BOOST_CHECK_EQUAL(stream.counters.samples_zero_filled.get(),
+                          expected.size() - 5 * (size / 4));
         BOOST_CHECK_EQUAL(stream.heaps_ended, n);
     }
 }
@@ -152,6 +154,7 @@ BOOST_AUTO_TEST_CASE(zeros_of_a_heap_that_is_left_out_are_gone)
     BOOST_CHECK_EQUAL(stream.packer.write(raw(noise(300).data()), 300), 300u);
     BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), samples + 300);
     BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), heaps + 1);
+    BOOST_CHECK_EQUAL(stream.counters.samples_zero_filled.get(), 0u);
     stream.send();
     // the next heap is the next one
     stream.write_all(noise(1000));

@@ -3,111 +3,22 @@
 """Time tags from a source, and where the samples are by the timestamps that leave."""
 
 from fractions import Fraction
-from types import SimpleNamespace
 
-import numpy as np
-import pmt
 import pytest
-from conftest import Running, destination, run, source
-from gnuradio import gr, spead
-
-HEAP = 64
-SYNC = 1_600_000_000
-MHZ = 1_000_000
-
-
-def tag(offset, time, key="rx_time"):
-    """A tag of a time: an exact number of seconds since 1970."""
-    seconds = int(time)
-    fraction = float(time - seconds)
-    value = pmt.make_tuple(pmt.from_uint64(seconds), pmt.from_double(fraction))
-    return gr.tag_utils.python_to_tag((offset, pmt.intern(key), value))
-
-
-class tagged_source(source):
-    """Samples in pieces of the test's choice, with tags."""
-
-    def __init__(self, samples, tags, piece=None):
-        source.__init__(self, samples)
-        self.piece = piece or len(samples)
-        self.tags = sorted(tags, key=lambda t: t.offset)
-        self.given = 0
-
-    def start(self):
-        self.given = 0
-        return source.start(self)
-
-    def work(self, inputs, outputs):
-        done = self.at
-        made = source.work(self, inputs, [outputs[0][: self.piece]])
-        while self.given < len(self.tags) and self.tags[self.given].offset < self.at:
-            given = self.tags[self.given]
-            self.add_item_tag(0, given.offset, given.key, given.value)
-            self.given += 1
-        assert done <= self.at
-        return made
-
-
-class Heaps:
-    """What arrived: the sample at each tick, which heaps, and that none came twice."""
-
-    def __init__(self, sock, step=HEAP):
-        self.timestamps = []
-        self.at = {}
-        sock.settimeout(5)
-        while True:
-            packet = sock.recv(65536)
-            count = int.from_bytes(packet[6:8], "big")
-            words = np.frombuffer(packet, ">u8", count, 8).tolist()
-            items = {w >> 40 & 0x7FFFFF: w & (1 << 40) - 1 for w in words}
-            if 0x06 in items:
-                break
-            samples = np.frombuffer(packet, np.int8, offset=8 + 8 * count)
-            assert items[0x02] == len(samples)  # heaps of one packet
-            timestamp = items[0x1600]
-            assert timestamp % step == 0
-            self.timestamps.append(timestamp)
-            self.at[timestamp] = samples
-        assert self.timestamps == sorted(set(self.timestamps))
-
-    def line(self, start, n, step=HEAP):
-        """The samples of ticks, None where there are none."""
-        found = []
-        for tick in range(start, start + n):
-            heap = self.at.get(tick // step * step)
-            place = tick % step
-            gone = heap is None or place >= len(heap)
-            found.append(None if gone else int(heap[place]))
-        return found
-
-
-OPTIONS = {
-    "heap_samples": HEAP,
-    "descriptors": "none",
-    "timestamp_source": "rx_time",
-    "sample_rate": MHZ,
-    "sync_time": str(SYNC),
-}
-
-
-def samples(n):
-    """Never 0, so that zeros that are filled in show; the place shows by the value."""
-    return (np.arange(n) % 127 + 1).astype(np.int8)
-
-
-def send_tagged(sock, n, tags, piece=None, rate=MHZ, **options):
-    """Tags are pairs of an offset and a place in samples since the synchronisation."""
-    made = [tag(offset, SYNC + Fraction(place) / rate) for offset, place in tags]
-    sink = spead.sink(destination(sock), **{**OPTIONS, **options})
-    run(sink, tagged_source(samples(n), made, piece))
-    stats = sink.stats()
-    assert stats["samples_in"] == stats["samples_sent"] + stats["samples_dropped"] == n
-    return SimpleNamespace(sink=sink, stats=stats, heaps=Heaps(sock))
-
-
-def expected(n, offset=0):
-    return samples(n)[offset:].tolist()
-
+from conftest import Running, destination, run
+from gnuradio import spead
+from tagged_streams import (
+    HEAP,
+    MHZ,
+    OPTIONS,
+    SYNC,
+    Heaps,
+    expected,
+    samples,
+    send_tagged,
+    tag,
+    tagged_source,
+)
 
 PIECES = [None, 1, 7, HEAP, 100]
 
@@ -239,60 +150,6 @@ def test_a_synchronisation_with_a_fraction(sock):
         sink = spead.sink(destination(sock), **{**OPTIONS, "sync_time": sync})
         run(sink, tagged_source(samples(HEAP), [tag(0, time)]))
         assert Heaps(sock).timestamps == [10 * HEAP]
-
-
-def warnings(capfd):
-    out = capfd.readouterr()
-    return [line for line in (out.out + out.err).splitlines() if "rx_time" in line]
-
-
-def test_an_offset_between_samples_is_warned_about_once(sock, capfd):
-    tags = [(0, 64 + Fraction(3, 10)), (64, 128 + Fraction(3, 10))]
-    sent = send_tagged(sock, 128, tags)
-    assert sent.heaps.timestamps == [64, 128]
-    assert len(warnings(capfd)) == 1
-
-
-def test_without_a_tag_it_counts_and_says_so_once(sock, capfd):
-    sent = send_tagged(sock, 300, [], timestamp_start=6400)
-    assert sent.heaps.line(6400, 300) == expected(300)
-    said = warnings(capfd)
-    assert len(said) == 1
-    assert "timestamp_start" in said[0]
-
-
-def test_a_known_time_is_not_warned_about(sock, capfd):
-    send_tagged(sock, 300, [(0, 64), (100, 164)])
-    assert not warnings(capfd)
-
-
-def test_times_before_the_synchronisation_are_dropped(sock, capfd):
-    sent = send_tagged(sock, 300, [(0, -100)])
-    assert sent.heaps.line(0, 200) == expected(300, 100)
-    assert sent.stats["samples_dropped"] == 100
-    assert len(warnings(capfd)) == 1
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        pmt.from_double(1.0),
-        pmt.PMT_NIL,
-        pmt.make_tuple(pmt.from_uint64(1)),
-        pmt.make_tuple(pmt.from_double(1), pmt.from_double(0)),
-        pmt.make_tuple(pmt.from_uint64(1), pmt.from_double(2.5)),
-        pmt.make_tuple(pmt.from_uint64(1), pmt.from_double(float("nan"))),
-    ],
-)
-def test_a_tag_without_a_time_is_ignored_and_warned_about_once(sock, capfd, value):
-    bad = gr.tag_t()
-    bad.offset, bad.key, bad.value = 100, pmt.intern("rx_time"), value
-    worse = gr.tag_t()
-    worse.offset, worse.key, worse.value = 200, pmt.intern("rx_time"), value
-    sink = spead.sink(destination(sock), **OPTIONS)
-    run(sink, tagged_source(samples(300), [tag(0, SYNC), bad, worse]))
-    assert Heaps(sock).line(0, 300) == expected(300)
-    assert len(warnings(capfd)) == 1
 
 
 def test_tags_of_other_keys_mean_nothing(sock):

@@ -106,7 +106,11 @@ void check_heaps(engine_options& checked, const sink_options& options)
     checked.flavour = { static_cast<unsigned>(options.heap_address_bits) };
     const auto largest = static_cast<std::int64_t>(checked.flavour.address_mask());
     checked.heap_id_start = counted("heap_id_start", options.heap_id_start, 0, largest);
-    checked.heap_id_step = counted("heap_id_step", options.heap_id_step, 1, largest);
+    checked.heap_id_step =
+        counted("heap_id_step",
+                options.heap_id_step,
+                1,
+                (largest >> 16) / static_cast<std::int64_t>(checked.inputs));
     checked.descriptors =
         one_of<descriptor_policy>("descriptors",
                                   options.descriptors,

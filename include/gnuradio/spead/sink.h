@@ -64,7 +64,8 @@ struct SPEAD_API sink_options {
     //! heap with counter 1
     std::int64_t heap_id_start = 1;
 
-    //! what the heap counter grows by from heap to heap, 1 to 2^heap_address_bits - 1
+    //! what the heap counter grows by from heap to heap, 1 to 2^(heap_address_bits - 16)
+    //! - 1, divided by num_inputs: no counter comes again within 65536 heaps
     std::int64_t heap_id_step = 1;
 
     //! what a heap holds, in order: one samples(), at most one timestamp(), any number of
@@ -275,7 +276,8 @@ public:
     //! at construction. Throws std::invalid_argument if it is another.
     virtual void set_items(const std::vector<item>& items) = 0;
 
-    //! Change the pace, in bytes of UDP payload per second, 0 = unlimited.
+    //! Change the pace, in bytes of UDP payload per second, 0 = unlimited. What is queued
+    //! already, up to buffer_size if there was no pace, is sent at the new one.
     virtual void set_rate(double rate) = 0;
 
     virtual double rate() const = 0; //!< the pace as set

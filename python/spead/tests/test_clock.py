@@ -5,8 +5,9 @@
 from fractions import Fraction
 
 import pytest
-from conftest import Running, destination, run
+from conftest import Running, bound_socket, destination, run, wait
 from gnuradio import spead
+from inputs import connected
 from tagged_streams import (
     HEAP,
     MHZ,
@@ -191,3 +192,32 @@ def test_rx_time_can_be_endless(sock):
     with Running(destination(sock), **OPTIONS) as sink:
         sock.recv(65536)
     assert sink.stats()["samples_pending"] == 0
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_each_input_has_a_time_of_its_own(piece):
+    with bound_socket() as first, bound_socket() as second:
+        sink = spead.sink(
+            [destination(first), destination(second)],
+            num_inputs=2,
+            on_gap="zero_fill",
+            **OPTIONS,
+        )
+        with_gap = [tag(0, SYNC), tag(100, SYNC + Fraction(105, MHZ))]
+        off_the_grid = [tag(0, SYNC + Fraction(70, MHZ))]
+        graph = connected(
+            sink,
+            tagged_source(samples(300), with_gap, piece),
+            tagged_source(samples(200), off_the_grid, piece),
+        )
+        graph.start()
+        wait(graph)
+        line = samples(300).tolist()
+        filled = line[:100] + [0] * 5 + line[100:]
+        assert Heaps(first).line(0, 305) == filled
+        assert Heaps(second).line(2 * HEAP, 142) == expected(200, 58)
+    stats = sink.stats()
+    assert stats["gaps"] == 1
+    assert stats["samples_zero_filled"] == 5
+    assert stats["samples_dropped"] == 58
+    assert stats["samples_sent"] == 442

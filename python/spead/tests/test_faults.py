@@ -105,6 +105,7 @@ def test_network(scenario):
         "a_card_needs_no_copy",
         "switched_off_it_is_never_used",
         "what_waits_in_a_queue_stays_as_it_was",
+        "what_two_inputs_have_in_a_queue_stays_as_it_was",
         "a_failure_is_reported_late",
         "without_locked_memory",
         "firewall",

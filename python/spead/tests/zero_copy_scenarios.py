@@ -104,33 +104,42 @@ def a_failure_is_reported_late(far):
     return finished(sink)
 
 
-def what_waits_in_a_queue_stays_as_it_was(far):
+def what_waits_in_a_queue_stays_as_it_was(far, inputs=1):
     """A queue that is stuck at first, and then lets everything out to a receiver."""
     shape("8bit", "2kb", "100mb")
     sock = listen(far)
-    heaps = 2000
-    samples = noise(heaps * PAYLOAD)
-    sink = spead.sink(f"{FAR_HOST}:7148", stop_timeout=5, **SMALL_RING)
-    with in_background(sink, source(samples)):
+    heaps = 2000 // inputs
+    samples = [noise(heaps * PAYLOAD, seed=i) for i in range(inputs)]
+    options = {"num_inputs": inputs, "stop_timeout": 5, **SMALL_RING}
+    sink = spead.sink(f"{FAR_HOST}:7148", **options)
+    sent = [0] * inputs
+    with in_background(sink, *map(source, samples)):
         until_stuck(sink)
-        # the ring is full of what the queue reads from it
+        # the rings are full of what the queue reads from them
         assert sink.zero_copy()
-        assert sink.samples_in() <= RING
+        assert sink.samples_in() <= inputs * RING
         let_out(far)
-        for counter in range(1, heaps + 1):
+        for _ in range(inputs * heaps):
             datagram = sock.recv(65536)
-            assert int.from_bytes(datagram[11:16], "big") == counter
-            expected = samples[(counter - 1) * PAYLOAD : counter * PAYLOAD]
-            assert datagram[-PAYLOAD:] == expected.tobytes(), counter
+            index, which = divmod(int.from_bytes(datagram[11:16], "big") - 1, inputs)
+            assert index == sent[which]
+            expected = samples[which][index * PAYLOAD : (index + 1) * PAYLOAD]
+            assert datagram[-PAYLOAD:] == expected.tobytes(), (which, index)
+            sent[which] += 1
     assert not sink.zero_copy()  # veth has to copy for the far end
     return finished(sink)
 
 
+def what_two_inputs_have_in_a_queue_stays_as_it_was(far):
+    return what_waits_in_a_queue_stays_as_it_was(far, inputs=2)
+
+
 @contextlib.contextmanager
-def in_background(sink, samples):
+def in_background(sink, *samples):
     """A flow graph that ends on its own."""
     graph = gr.top_block()
-    graph.connect(samples, sink)
+    for i, block in enumerate(samples):
+        graph.connect(block, (sink, i))
     graph.start()
     yield
     wait(graph)

@@ -17,6 +17,7 @@
 #include <limits>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gr {
@@ -99,6 +100,15 @@ struct placed_stream {
             line.advance(1);
         }
         samples_in += samples;
+    }
+
+    //! Tags, each with the place that it names and so many samples behind it.
+    void play(const std::vector<std::pair<std::int64_t, std::uint64_t>>& tagged)
+    {
+        for (const auto& [new_place, samples] : tagged) {
+            tag(new_place);
+            send(samples);
+        }
     }
 
     //! The flow graph is stopped and started again; an unfinished heap takes up its step.

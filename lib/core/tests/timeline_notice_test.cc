@@ -27,8 +27,7 @@ BOOST_AUTO_TEST_CASE(a_jump_ahead_is_told_once)
 {
     for (const auto on_gap : { gap_policy::realign, gap_policy::zero_fill }) {
         placed_stream s(plan(on_gap));
-        s.tag(0);
-        s.send(4);
+        s.play({ { 0, 4 } });
         s.tag(4 + 10 * samples_per_second);
         BOOST_CHECK_EQUAL(s.line.take_notices().ahead, 0.);
         s.send(4);

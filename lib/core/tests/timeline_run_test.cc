@@ -16,11 +16,9 @@ BOOST_AUTO_TEST_SUITE(runs_of_samples)
 BOOST_AUTO_TEST_CASE(a_new_run_starts_behind_the_unfinished_heap)
 {
     placed_stream s(plan(gap_policy::zero_fill));
-    s.tag(0);
-    s.send(6);
+    s.play({ { 0, 6 } });
     s.restart();
-    s.tag(9); // as if it had gone on, but for a pause
-    s.send(7);
+    s.play({ { 9, 7 } }); // as if it had gone on, but for a pause
     check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 120, { 12, 13, 14, 15 } } });
     check_counters(s, 0, 0, 0, 0);
 }
@@ -30,11 +28,9 @@ BOOST_AUTO_TEST_CASE(a_new_run_emits_no_timestamp_again)
     for (const auto on_gap : gap_policies)
         for (const auto on_start : start_policies) {
             placed_stream s(plan(on_gap, on_start));
-            s.tag(0);
-            s.send(6);
+            s.play({ { 0, 6 } });
             s.restart();
-            s.tag(1);
-            s.send(11);
+            s.play({ { 1, 11 } });
             check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 80, { 8, 9, 10, 11 } } });
         }
 }
@@ -42,8 +38,7 @@ BOOST_AUTO_TEST_CASE(a_new_run_emits_no_timestamp_again)
 BOOST_AUTO_TEST_CASE(a_new_run_without_a_tag_counts_on_from_the_next_heap)
 {
     placed_stream s(plan(gap_policy::realign));
-    s.tag(4);
-    s.send(6);
+    s.play({ { 4, 6 } });
     s.restart();
     s.send(5);
     BOOST_REQUIRE_EQUAL(s.heaps.size(), 2u);
@@ -59,8 +54,7 @@ BOOST_AUTO_TEST_CASE(a_tag_knows_what_was_counted_in_all_runs_before)
     s.send(2); // of the heap 7
     s.restart();
     s.send(1); // of the heap 47, which does not leave
-    s.tag(3);
-    s.send(9);
+    s.play({ { 3, 9 } });
     BOOST_REQUIRE_EQUAL(s.heaps.size(), 1u);
     BOOST_CHECK_EQUAL(s.heaps[0], (placed_heap{ 80, { 8, 9, 10, 11 } }));
 }

@@ -26,8 +26,7 @@ BOOST_AUTO_TEST_CASE(a_start_on_the_grid_takes_every_sample)
 {
     for (const auto on_start : start_policies) {
         placed_stream s(plan(gap_policy::realign, on_start));
-        s.tag(0);
-        s.send(5);
+        s.play({ { 0, 5 } });
         check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
         BOOST_CHECK_EQUAL(s.dropped, 0u);
         const auto said = s.line.take_notices();
@@ -39,8 +38,7 @@ BOOST_AUTO_TEST_CASE(a_start_on_the_grid_takes_every_sample)
 BOOST_AUTO_TEST_CASE(a_start_off_the_grid_drops_up_to_the_next_heap)
 {
     placed_stream s(plan(gap_policy::realign));
-    s.tag(5);
-    s.send(7);
+    s.play({ { 5, 7 } });
     check_heaps(s, { { 80, { 8, 9, 10, 11 } } });
     BOOST_CHECK_EQUAL(s.dropped, 3u);
 }
@@ -48,8 +46,7 @@ BOOST_AUTO_TEST_CASE(a_start_off_the_grid_drops_up_to_the_next_heap)
 BOOST_AUTO_TEST_CASE(a_start_off_the_grid_is_filled_from_the_heap_before)
 {
     placed_stream s(plan(gap_policy::realign, start_policy::zero_fill));
-    s.tag(5);
-    s.send(7);
+    s.play({ { 5, 7 } });
     check_heaps(s, { { 40, { zero, 5, 6, 7 } }, { 80, { 8, 9, 10, 11 } } });
     check_counters(s, 0, 0, 1, 0);
 }
@@ -75,8 +72,7 @@ BOOST_AUTO_TEST_CASE(a_tag_after_counted_samples_is_a_start)
     p.timestamp_start = 7;
     placed_stream s(p);
     s.send(6);
-    s.tag(101);
-    s.send(7);
+    s.play({ { 101, 7 } });
     check_heaps(s, { { 7, { 0, 1, 2, 3 } }, { 1040, { 104, 105, 106, 107 } } });
     BOOST_CHECK_EQUAL(s.dropped, 2u + 3u);
     check_counters(s, 0, 0, 0, 0);
@@ -92,8 +88,7 @@ BOOST_AUTO_TEST_CASE(a_tag_does_not_go_back_behind_counted_heaps_that_have_left)
             placed_stream s(p);
             s.heap_has_left = heap_has_left;
             s.send(6);
-            s.tag(2);
-            s.send(14);
+            s.play({ { 2, 14 } });
             BOOST_REQUIRE_EQUAL(s.heaps.size(), heap_has_left ? 2u : 3u);
             BOOST_CHECK_EQUAL(s.heaps[1].timestamp, heap_has_left ? 120u : 80u);
             BOOST_CHECK_EQUAL(s.heaps.back(), (placed_heap{ 120, { 12, 13, 14, 15 } }));
@@ -105,8 +100,7 @@ BOOST_AUTO_TEST_CASE(timestamp_start_is_no_limit_where_a_tag_comes_first)
     auto p = plan(gap_policy::realign);
     p.timestamp_start = 1000;
     placed_stream s(p);
-    s.tag(4);
-    s.send(4);
+    s.play({ { 4, 4 } });
     check_heaps(s, { { 40, { 4, 5, 6, 7 } } });
 }
 
@@ -114,16 +108,7 @@ BOOST_AUTO_TEST_CASE(an_expected_tag_changes_nothing)
 {
     for (const auto on_gap : gap_policies) {
         placed_stream s(plan(on_gap));
-        s.tag(0);
-        s.tag(0);
-        s.send(2);
-        s.tag(2);
-        s.tag(2);
-        s.send(1);
-        s.tag(3);
-        s.send(1);
-        s.tag(4);
-        s.send(4);
+        s.play({ { 0, 0 }, { 0, 2 }, { 2, 0 }, { 2, 1 }, { 3, 1 }, { 4, 4 } });
         check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 40, { 4, 5, 6, 7 } } });
         check_counters(s, 0, 0, 0, 0);
     }
@@ -133,11 +118,7 @@ BOOST_AUTO_TEST_CASE(a_tag_that_repeats_the_start_changes_nothing_while_dropping
 {
     for (const auto on_gap : gap_policies) {
         placed_stream s(plan(on_gap));
-        s.tag(5);
-        s.tag(5);
-        s.send(1);
-        s.tag(6);
-        s.send(6);
+        s.play({ { 5, 0 }, { 5, 1 }, { 6, 6 } });
         check_heaps(s, { { 80, { 8, 9, 10, 11 } } });
         check_counters(s, 0, 0, 0, 0);
     }
@@ -194,12 +175,10 @@ BOOST_AUTO_TEST_CASE(times_too_far_away_to_count_samples_are_left_out)
     for (const std::int64_t step : { 1, 4 })
         for (const auto tick : { limits::min(), limits::max() }) {
             placed_stream s({ 4, step, 0, megahertz });
-            s.tag(0);
-            s.send(3);
+            s.play({ { 0, 3 } });
             s.line.tag(tick, 0.5, false);
             BOOST_CHECK(s.line.take_notices().out_of_range);
-            s.tag(3);
-            s.send(1);
+            s.play({ { 3, 1 } });
             check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
         }
 }

@@ -194,7 +194,7 @@ def parse(argv):
         "--seconds",
         type=number(float, lambda value: value > WARM_UP, f"above {WARM_UP}"),
         default=12,
-        help="before the stall; default: 4",
+        help="before the stall; default: 12",
     )
     options.add_argument(
         "--stall",

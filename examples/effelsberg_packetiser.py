@@ -10,7 +10,7 @@ import sys
 import numpy as np
 from dada import Recording
 from gnuradio import gr, spead
-from send_recording import run
+from send_recording import exit_status, run
 
 HEADER = 72  # bytes of a packet before its payload
 
@@ -41,6 +41,13 @@ class EffelsbergPacketiser(gr.top_block):
 
     def __init__(self, recording, destinations, timestamp_start, **options):
         super().__init__("effelsberg_packetiser", catch_exceptions=True)
+        heaps, polarisations = len(recording.data), recording.polarisations
+        if heaps < polarisations:
+            # GNU Radio would end the sink for an input that has nothing.
+            raise ValueError(
+                f"{recording.path} has {heaps} whole heap for {polarisations}"
+                " polarisations; each needs one at least"
+            )
         self.total = recording.data.size
         self.sink = spead.sink(
             destinations,
@@ -122,7 +129,7 @@ def main(argv=None):
     seconds = run(flow_graph)
     stats = flow_graph.sink.stats()
     print(f"{stats['heaps_sent']:,} heaps in {seconds:.2f} s")
-    return 1 if stats["samples_dropped"] else 0
+    return exit_status(flow_graph)
 
 
 if __name__ == "__main__":

@@ -151,6 +151,14 @@ def run(flow_graph):
     return time.monotonic() - begin
 
 
+def exit_status(flow_graph):
+    """0 if all of the recording has been sent; otherwise 1, and it says what is not."""
+    missing = flow_graph.total - flow_graph.sink.stats()["samples_sent"]
+    if missing:
+        print(f"{missing:,} of {flow_graph.total:,} bytes not sent", file=sys.stderr)
+    return 1 if missing else 0
+
+
 def main(argv=None):
     args = parse(argv)
     try:
@@ -167,7 +175,7 @@ def main(argv=None):
     print(f"{stats['samples_sent']:,} samples in {seconds:.2f} s, {rate:.2f} MB/s")
     for name, value in stats.items():
         print(f"{name:>16}: {value}")
-    return 1 if stats["samples_dropped"] else 0
+    return exit_status(flow_graph)
 
 
 if __name__ == "__main__":

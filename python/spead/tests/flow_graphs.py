@@ -28,8 +28,8 @@ def compiled(name, folder):
 
 
 @contextlib.contextmanager
-def running(program, *arguments):
-    """A program that runs meanwhile; it has to end well then.
+def running(program, *arguments, status=0):
+    """A program that runs meanwhile; it has to end with this exit status then.
 
     What it has printed is in the attribute `printed` afterwards.
     """
@@ -49,7 +49,7 @@ def running(program, *arguments):
             process.kill()
             print(process.communicate()[0])  # which may tell why
             raise
-    assert process.returncode == 0, ended.printed
+    assert process.returncode == status, ended.printed
 
 
 @contextlib.contextmanager

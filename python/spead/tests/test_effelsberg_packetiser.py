@@ -12,7 +12,7 @@ import effelsberg_packetiser
 import numpy as np
 import pytest
 import reference_packets
-from conftest import BOUND, EXAMPLES, NEEDS_NAMESPACES, noise
+from conftest import BOUND, EXAMPLES, NEEDS_NAMESPACES, destination, noise
 from flow_graphs import bound_sockets, compiled, destinations, running, until_ends
 from test_dada import record
 from test_faults import run_scenario
@@ -80,6 +80,46 @@ def test_the_flow_graph_sends_the_same(tmp_path):
         return running(program, "--file", path, *ends)
 
     assert packets_of(sender) == expected_packets(recording)
+
+
+def test_one_polarisation_alone_is_refused(tmp_path):
+    """GNU Radio would end the sink for the other one, with or without what there is."""
+    path = tmp_path / "r.dada"
+    record(path, noise(4096 + 100))
+    refusal = (
+        r"^effelsberg_packetiser.py: .*r.dada has 1 whole heap for 2 polarisations"
+    )
+    with pytest.raises(SystemExit, match=refusal):
+        effelsberg_packetiser.main([str(path)])
+
+
+def test_the_flow_graph_ends_badly_with_one_polarisation_alone(tmp_path):
+    path = tmp_path / "r.dada"
+    record(path, noise(4096 + 100))
+    program = compiled("effelsberg_stream", tmp_path)
+    with bound_sockets(2) as sockets:
+        to = destinations(sockets[:1]), destinations(sockets[1:])
+        ends = "--destination-0", to[0], "--destination-1", to[1]
+        with running(program, "--file", path, *ends, status=1) as ended:
+            pass
+    assert "r.dada has 0 heaps of each polarisation" in ended.printed
+
+
+def test_the_exit_status_tells_that_not_all_was_sent(tmp_path, monkeypatch, capfd):
+    """Though nothing was dropped: here a source ends early."""
+    path = tmp_path / "r.dada"
+    record(path, noise(4 * 4096))
+    sent_by = effelsberg_packetiser.PolarisationSource.work
+
+    def work(self, inputs, outputs):
+        return sent_by(self, inputs, [outputs[0][:4096]]) if self.heap == 0 else -1
+
+    with bound_sockets(2) as sockets:
+        command = [str(path), *map(destination, sockets)]
+        assert effelsberg_packetiser.main(command) == 0
+        monkeypatch.setattr(effelsberg_packetiser.PolarisationSource, "work", work)
+        assert effelsberg_packetiser.main(command) == 1
+    assert "8,192 of 16,384 bytes not sent" in capfd.readouterr().err
 
 
 def test_a_later_file_may_begin_where_it_did(tmp_path):

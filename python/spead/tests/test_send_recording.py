@@ -78,7 +78,7 @@ def test_ctrl_c_ends_the_stream_well(sock, receiver, tmp_path):
             if b" % " in line:  # it is sending
                 break
         sender.send_signal(signal.SIGINT)
-        assert sender.wait(BOUND) == 0
+        assert sender.wait(BOUND) == 1  # not all was sent
     stats = json.loads(summary.read_text())
     assert stats["samples_pending"] == 0
     assert stats["samples_in"] == stats["samples_sent"] < 1_000_000_000

@@ -51,10 +51,11 @@ class Clock(gr.sync_block):
 def tone(args):
     """A tenth of the sample rate above the centre, in real time, from --start on."""
     rate = float(args.sample_rate)
+    ticks = round(fractions.Fraction(time.time_ns(), 10**9) * args.sample_rate)
     return [
         analog.sig_source_c(rate, analog.GR_COS_WAVE, rate / 10, 0.5),
         blocks.throttle(gr.sizeof_gr_complex, rate),
-        Clock(args.start or fractions.Fraction(time.time_ns(), 10**9)),
+        Clock(args.start or ticks / args.sample_rate),
     ]
 
 

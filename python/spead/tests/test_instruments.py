@@ -142,7 +142,14 @@ def test_packed_samples_are_sent_as_they_are(programs):
 
 
 @pytest.mark.parametrize(
-    "name", ["meerkat_digitiser", "packed_10bit", "effelsberg_stream", "rtlsdr_stream"]
+    "name",
+    [
+        "meerkat_digitiser",
+        "packed_10bit",
+        "effelsberg_stream",
+        "rtlsdr_stream",
+        "uhd_stream",
+    ],
 )
 def test_flow_graphs_are_valid(name):
     platform = grc_lint.load_platform(ROOT / "grc")

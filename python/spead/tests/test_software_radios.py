@@ -3,12 +3,14 @@
 """The examples for software radios, without one: a recording or a tone in its place."""
 
 import fractions
+import time
 
+import grc_lint
 import numpy as np
 import pytest
 import rtlsdr_to_spead
 import uhd_to_spead
-from conftest import EXAMPLES, destination
+from conftest import EXAMPLES, ROOT, destination
 from flow_graphs import compiled, running
 from gnuradio import analog, blocks, gr
 
@@ -72,9 +74,20 @@ def test_a_tone_in_place_of_an_rtl_sdr(sock, receiver):
     assert [heap.timestamp for heap in heaps] == list(range(0, 20_000, HEAP_SAMPLES))
 
 
+def check_tone_of_a_usrp(heaps, samples, start, sync, rate, count):
+    """From the first multiple of a heap on; ticks are those from sync to start."""
+    rate = fractions.Fraction(rate)
+    first = round((fractions.Fraction(start) - fractions.Fraction(sync)) * rate)
+    left_out = -first % HEAP_SAMPLES
+    assert heaps[0].timestamp == first + left_out
+    steps = np.diff([heap.timestamp for heap in heaps])
+    assert set(steps.tolist()) == {HEAP_SAMPLES}
+    expected = tone(float(rate), count)[left_out:]
+    np.testing.assert_array_equal(samples, expected)
+
+
 @pytest.mark.parametrize("rate", ["1000000", "10000000/3"])
 def test_a_tone_in_place_of_a_usrp_has_its_time(sock, receiver, rate):
-    """The samples before the first multiple of a heap are left out."""
     start, sync = "1700000000.123456", "1699000000.25"
     heaps, samples = received(
         sock,
@@ -83,14 +96,56 @@ def test_a_tone_in_place_of_a_usrp_has_its_time(sock, receiver, rate):
         *("--tone", "--sample-rate", rate, "--samples", 50_000),
         *("--start", start, "--sync-time", sync),
     )
-    exact = fractions.Fraction
-    first = round((exact(start) - exact(sync)) * exact(rate))
-    left_out = -first % HEAP_SAMPLES
-    assert heaps[0].timestamp == first + left_out
-    steps = np.diff([heap.timestamp for heap in heaps])
-    assert set(steps.tolist()) == {HEAP_SAMPLES}
-    expected = tone(float(exact(rate)), 50_000)[left_out:]
-    np.testing.assert_array_equal(samples, expected)
+    check_tone_of_a_usrp(heaps, samples, start, sync, rate, 50_000)
+
+
+def test_the_flow_graph_sends_the_same_tone(sock, receiver, tmp_path):
+    start, sync = "1700000000.123456", "1699000000.25"
+    with running(
+        compiled("uhd_stream", tmp_path),
+        *("--destination", destination(sock), "--sample-rate", "1M"),
+        *("--duration", "0.05", "--start-time", start, "--sync-time", sync),
+    ) as ended:
+        heaps, samples = heaps_received(receiver)
+    check_tone_of_a_usrp(heaps, samples, start, sync, "1000000", 50_000)
+    assert '"samples_missing": 0' in ended.printed
+
+
+def test_the_flow_graph_has_a_clock_of_its_own(sock, receiver, tmp_path):
+    """That of this host, unless told when the tone began."""
+    program = compiled("uhd_stream", tmp_path)
+    before = time.time_ns()
+    sync = before // 10**9
+    with running(
+        program,
+        *("--destination", destination(sock), "--sync-time", sync),
+        *("--sample-rate", "1M", "--duration", "0.02"),
+    ) as ended:
+        heaps, _ = heaps_received(receiver)
+    heap = 1000 * HEAP_SAMPLES  # ns
+    sent = sync * 10**9 + heaps[0].timestamp * 1000
+    assert before < sent < time.time_ns() + heap
+    assert "warning" not in ended.printed  # of times between two samples
+
+
+@pytest.mark.parametrize(
+    ("name", "radio", "others"),
+    [
+        ("rtlsdr_stream", "dongle", {"recording", "signed", "to_complex"}),
+        ("uhd_stream", "usrp", {"tone", "throttle", "clock"}),
+    ],
+)
+def test_the_radio_takes_its_place_in_the_flow_graph(name, radio, others):
+    """Enabled, with the others disabled, as the comment in the flow graph says."""
+    platform = grc_lint.load_platform(ROOT / "grc")
+    graph = grc_lint.load_flow_graph(platform, EXAMPLES / f"{name}.grc")
+    states = {radio: "enabled", **dict.fromkeys(others, "disabled")}
+    for block in graph.blocks:
+        block.state = states.get(block.name, block.state)
+    graph.rewrite()
+    graph.validate()
+    assert grc_lint.flow_graph_errors(graph) == []
+    assert {block.name for block in graph.blocks} >= set(states)
 
 
 @pytest.mark.parametrize("example", [rtlsdr_to_spead, uhd_to_spead])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import rtlsdr_to_spead
 import uhd_to_spead
-from conftest import EXAMPLES, ROOT, destination
+from conftest import EXAMPLES, ROOT, destination, source, wait
 from flow_graphs import compiled, running
 from gnuradio import analog, blocks, gr
 
@@ -65,6 +65,20 @@ def test_the_flow_graph_sends_the_same_recording(sock, receiver, tmp_path):
         heaps, samples = heaps_received(receiver)
     np.testing.assert_array_equal(samples, recording.astype(np.int16) - 128)
     assert [heap.timestamp for heap in heaps] == list(range(0, 100_000, HEAP_SAMPLES))
+
+
+def test_what_a_driver_makes_of_an_rtl_sdr_is_sent_to_the_nearest(sock, receiver):
+    """SoapyRTLSDR and gr-osmosdr make (b - 127.4) / 128 of a byte."""
+    measured = np.arange(256).repeat(2)
+    driven = ((measured - np.float32(127.4)) / np.float32(128)).astype(np.float32)
+    args = rtlsdr_to_spead.parse([destination(sock)])
+    radio = source(driven.view(np.complex64))
+    flow_graph = rtlsdr_to_spead.RtlSdrToSpead([radio], args)
+    flow_graph.start()
+    wait(flow_graph)
+    _, samples = heaps_received(receiver)
+    np.testing.assert_array_equal(samples.ravel(), np.minimum(measured - 127, 127))
+    assert flow_graph.sink.stats()["samples_clipped"] == 1
 
 
 def test_a_tone_in_place_of_an_rtl_sdr(sock, receiver):

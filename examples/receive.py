@@ -12,6 +12,7 @@ import time
 
 import spead2
 import spead2.recv
+from argument_types import integer, positive
 from udp_socket import SOCKET_BUFFER, bound_socket
 
 
@@ -202,17 +203,6 @@ class Receiver:
             "seconds": seconds,
             "megabytes_per_second": self.samples / seconds / 1e6 if seconds else 0.0,
         }
-
-
-def integer(text):
-    return int(text, 0)  # also 0x1600
-
-
-def positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is less than 1")
-    return value
 
 
 def udp_port(text):

@@ -4,27 +4,23 @@
 """Receive polarisations as mkrecv of Effelsberg does: from UDP packets in which items
 are found by their position, with heaps of one size; heap counter 1 is ignored."""
 
-import argparse
 import contextlib
 import dataclasses
-import json
+import itertools
 import sys
 
+import positional_receiver
+import receiver_program
+from argument_types import positive
 from dada import Header, read_header
 from heap_groups import Positions
-from positional_receiver import receive
-from receive import positive
-from udp_socket import bound_socket, endpoints, listening
 
 
 class Files:
     """PREFIX.0, PREFIX.1, ...: the payload of each stream."""
 
     def __init__(self, prefix, streams, stack):
-        self.files = []
-        for stream in range(streams):
-            file = open(f"{prefix}.{stream}", "wb")  # noqa: SIM115
-            self.files.append(stack.enter_context(file))
+        self.files = receiver_program.payload_files(prefix, streams, stack)
 
     def write(self, timestamp, heaps):
         for file, heap in zip(self.files, heaps, strict=True):
@@ -68,17 +64,7 @@ def default_header(positions):
 
 
 def parse(argv):
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "endpoints",
-        nargs="+",
-        metavar="ADDRESS[+N]:PORT[,...]",
-        help="addresses of this host or multicast groups, N more of them; port 0 for"
-        " any that is free",
-    )
-    parser.add_argument(
-        "--interface", default="", help="for multicast: its name or its IPv4 address"
-    )
+    parser = receiver_program.parser(__doc__)
     parser.add_argument(
         "--header", metavar="FILE", help="describes the stream, as those of mkrecv do"
     )
@@ -88,66 +74,39 @@ def parse(argv):
     parser.add_argument(
         "--step", metavar="N", type=positive, help="ticks; default: 4096"
     )
-    parser.add_argument("--max-heaps", metavar="N", type=positive, help="then end")
-    parser.add_argument(
-        "--timeout",
-        metavar="S",
-        type=float,
-        help="end after S seconds without a packet",
-    )
-    parser.add_argument("--save", metavar="PREFIX", help="write PREFIX.0, PREFIX.1")
     parser.add_argument("--dada", metavar="FILE", help="write a recording")
-    parser.add_argument("--json", metavar="FILE", help="write the summary")
     return parser.parse_args(argv)
 
 
-def report(summary):
-    """Print the summary."""
-    for stream, (received, missing) in enumerate(
-        zip(summary["received"], summary["missing"], strict=True)
-    ):
-        print(f"stream {stream}: {received:,} heaps, {missing:,} missing")
-    for reason, packets in summary["rejected"].items():
-        print(f"rejected for {reason}: {packets:,} packets")
-    print("{late:,} late, {twice:,} twice, {ends:,} ends of stream".format(**summary))
+def receive(streams, args):
+    """Receive from lists of bound sockets to the end; the summary, as a dict."""
+    header = read_header(args.header) if args.header else None
+    positions = Positions.from_header(header or Header({}))
+    if args.heap_bytes:
+        positions = dataclasses.replace(positions, heap_bytes=args.heap_bytes)
+    if args.step:
+        positions = dataclasses.replace(positions, step=args.step)
+    with contextlib.ExitStack() as stack:
+        outputs = []
+        if args.save:
+            outputs.append(Files(args.save, len(positions.values), stack))
+        if args.dada:
+            header = header or default_header(positions)
+            outputs.append(DadaFile(args.dada, header, stack))
+
+        def write(timestamp, heaps):
+            for output in outputs:
+                output.write(timestamp, heaps)
+
+        sockets = list(itertools.chain(*streams))
+        return positional_receiver.receive(
+            sockets, positions, write, args.timeout, args.max_heaps
+        )
 
 
 def main(argv=None):
-    args = parse(argv)
-    with contextlib.ExitStack() as stack:
-        try:
-            header = read_header(args.header) if args.header else None
-            positions = Positions.from_header(header or Header({}))
-            if args.heap_bytes:
-                positions = dataclasses.replace(positions, heap_bytes=args.heap_bytes)
-            if args.step:
-                positions = dataclasses.replace(positions, step=args.step)
-            outputs = []
-            if args.save:
-                outputs.append(Files(args.save, len(positions.values), stack))
-            if args.dada:
-                header = header or default_header(positions)
-                outputs.append(DadaFile(args.dada, header, stack))
-            summary_file = args.json and stack.enter_context(open(args.json, "w"))
-            sockets = [
-                stack.enter_context(bound_socket(*endpoint, args.interface))
-                for text in args.endpoints
-                for endpoint in endpoints(text)
-            ]
-
-            def write(timestamp, heaps):
-                for output in outputs:
-                    output.write(timestamp, heaps)
-
-            for sock in sockets:
-                print(f"listening on {listening(sock)}", flush=True)
-            summary = receive(sockets, positions, write, args.timeout, args.max_heaps)
-        except (OSError, ValueError) as error:
-            sys.exit(f"receive_by_position.py: {error}")
-        if summary_file:
-            json.dump(summary, summary_file, indent=2)
-    report(summary)
-    return 0 if summary["complete"] else 1
+    summary = receiver_program.run("receive_by_position.py", parse(argv), receive)
+    return receiver_program.report(summary, "stream", "packets")
 
 
 if __name__ == "__main__":

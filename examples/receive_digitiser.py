@@ -5,25 +5,20 @@
 of spead2's chunk streams places each heap by its timestamp and by its polarisation, the
 lowest bit of the digitiser ID."""
 
-import argparse
 import contextlib
-import json
 import sys
 
+import receiver_program
+from argument_types import integer, integers, positive
 from digitiser_stream import DigitiserStream
 from place_heaps import Layout
-from receive import integer, positive
-from udp_socket import bound_socket, endpoints, listening
 
 
 class Files:
     """A file for each polarisation, PREFIX.0 and PREFIX.1; missing heaps are zeros."""
 
     def __init__(self, prefix, stack):
-        self.files = []
-        for polarisation in range(2):
-            file = open(f"{prefix}.{polarisation}", "wb")  # noqa: SIM115
-            self.files.append(stack.enter_context(file))
+        self.files = receiver_program.payload_files(prefix, 2, stack)
 
     def write(self, chunk, stream):
         """Write the heaps of a chunk from the first to the last that have come."""
@@ -36,21 +31,9 @@ class Files:
             file.write(heaps[first:end])
 
 
-def integers(text):
-    return tuple(integer(part) for part in text.split(","))
-
-
 def parse(argv):
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "endpoints",
-        nargs="+",
-        metavar="ADDRESS[+N]:PORT[,...]",
-        help="addresses of this host or multicast groups, N more of them; port 0 for"
-        " any that is free; each argument gets a thread of its own, a comma list one",
-    )
-    parser.add_argument(
-        "--interface", default="", help="for multicast: its name or its IPv4 address"
+    parser = receiver_program.parser(
+        __doc__, "; each argument gets a thread of its own, a comma list one"
     )
     parser.add_argument("--heap-samples", metavar="N", type=positive, default=4096)
     parser.add_argument("--sample-bits", metavar="N", type=positive, default=8)
@@ -63,20 +46,9 @@ def parse(argv):
         action="store_true",
         help="a thread that is ahead waits for the others, however long",
     )
-    parser.add_argument("--max-heaps", metavar="N", type=positive, help="then end")
-    parser.add_argument(
-        "--timeout",
-        metavar="S",
-        type=float,
-        help="end after S seconds without a packet",
-    )
     parser.add_argument(
         "--expect-heaps", metavar="N", type=positive, help="of each polarisation"
     )
-    parser.add_argument(
-        "--save", metavar="PREFIX", help="write the payload to PREFIX.0 and PREFIX.1"
-    )
-    parser.add_argument("--json", metavar="FILE", help="write the summary")
     return parser.parse_args(argv)
 
 
@@ -105,41 +77,9 @@ def receive(streams, args):
     return summary
 
 
-def report(summary):
-    """Print the summary."""
-    for polarisation, (received, missing) in enumerate(
-        zip(summary["received"], summary["missing"], strict=True)
-    ):
-        print(f"polarisation {polarisation}: {received:,} heaps, {missing:,} missing")
-    for reason, heaps in summary["rejected"].items():
-        print(f"rejected for {reason}: {heaps:,} heaps")
-    print(
-        "{late:,} late, {twice:,} twice, {descriptors:,} of descriptors,"
-        " {ends:,} ends of stream".format(**summary)
-    )
-
-
 def main(argv=None):
-    args = parse(argv)
-    with contextlib.ExitStack() as stack:
-        try:
-            summary_file = args.json and stack.enter_context(open(args.json, "w"))
-            streams = [
-                [
-                    stack.enter_context(bound_socket(*endpoint, args.interface))
-                    for endpoint in endpoints(text)
-                ]
-                for text in args.endpoints
-            ]
-            for sock in (sock for sockets in streams for sock in sockets):
-                print(f"listening on {listening(sock)}", flush=True)
-            summary = receive(streams, args)
-        except (OSError, ValueError) as error:
-            sys.exit(f"receive_digitiser.py: {error}")
-        if summary_file:
-            json.dump(summary, summary_file, indent=2)
-    report(summary)
-    return 0 if summary["complete"] else 1
+    summary = receiver_program.run("receive_digitiser.py", parse(argv), receive)
+    return receiver_program.report(summary, "polarisation", "heaps")
 
 
 if __name__ == "__main__":

@@ -11,13 +11,10 @@ import sys
 import threading
 import time
 
+from argument_types import integer, natural, positive
 from gnuradio import blocks, gr, spead
 
 BUFFER = 1 << 20  # bytes between blocks; GNU Radio's 64 KiB cost speed
-
-
-def integer(text):
-    return int(text, 0)  # also 0x1600
 
 
 # Options that go to the sink under the same name; left out, its defaults hold.
@@ -72,20 +69,6 @@ def recording_size(path, skip):
     if not os.access(path, os.R_OK):
         raise ValueError(f"{path} is not readable")
     return status.st_size - skip
-
-
-def natural(text):
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{value} is less than 0")
-    return value
-
-
-def positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is less than 1")
-    return value
 
 
 def parse(argv):

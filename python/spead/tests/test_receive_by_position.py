@@ -10,6 +10,7 @@ import dada
 import numpy as np
 import pytest
 import receive_by_position
+import receiver_program
 import reference_packets
 from conftest import BOUND, EXAMPLES, bound_socket, destination, noise
 from digitiser_sender import heaps_of_noise, sender_to
@@ -232,7 +233,7 @@ def test_a_recording_without_a_header_to_start_from(sock, tmp_path, monkeypatch)
     sender = sender_to(sock)
     sender.both(payloads, first=FIRST)
     sender.end()
-    monkeypatch.setattr(receive_by_position, "bound_socket", lambda *_: sock)
+    monkeypatch.setattr(receiver_program, "bound_socket", lambda *_: sock)
     command = [destination(sock), "--dada", str(tmp_path / "r.dada")]
     assert receive_by_position.main(command) == 0
     fields = dada.read_header(tmp_path / "r.dada")
@@ -245,7 +246,7 @@ def test_exit_code_tells_of_a_gap(sock, monkeypatch):
     sender = sender_to(sock)
     sender.both(heaps_of_noise(3), first=FIRST, skip={(0, 1)})
     sender.end()
-    monkeypatch.setattr(receive_by_position, "bound_socket", lambda *_: sock)
+    monkeypatch.setattr(receiver_program, "bound_socket", lambda *_: sock)
     assert receive_by_position.main([destination(sock)]) == 1
 
 

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 import receive_digitiser
+import receiver_program
 from conftest import BOUND, EXAMPLES, bound_socket, destination, noise
 from digitiser_sender import DigitiserSender, heaps_of_noise, sender_to
 from digitiser_stream import DigitiserStream
@@ -285,7 +286,7 @@ def test_exit_code_tells_of_a_gap(sock, monkeypatch, capsys):
     sender = sender_to(sock)
     sender.both(heaps_of_noise(3), first=FIRST, skip={(0, 1)})
     sender.end()
-    monkeypatch.setattr(receive_digitiser, "bound_socket", lambda *_: sock)
+    monkeypatch.setattr(receiver_program, "bound_socket", lambda *_: sock)
     assert receive_digitiser.main([destination(sock)]) == 1
     assert "polarisation 0: 2 heaps, 1 missing" in capsys.readouterr().out
 

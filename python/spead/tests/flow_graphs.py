@@ -3,9 +3,11 @@
 """The examples as programs of their own, and what they send to sockets of a test."""
 
 import contextlib
+import functools
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -31,7 +33,7 @@ def compiled(name, folder):
 def running(program, *arguments, status=0):
     """A program that runs meanwhile; it has to end with this exit status then.
 
-    What it has printed is in the attribute `printed` afterwards.
+    What it has printed is in the attribute `printed` afterwards; interrupt() is Ctrl-C.
     """
     command = [sys.executable, program, *map(str, arguments)]
     with subprocess.Popen(
@@ -41,7 +43,8 @@ def running(program, *arguments, status=0):
         stderr=subprocess.STDOUT,
         text=True,
     ) as process:
-        ended = SimpleNamespace(printed="")
+        interrupt = functools.partial(process.send_signal, signal.SIGINT)
+        ended = SimpleNamespace(printed="", interrupt=interrupt)
         try:
             yield ended
             ended.printed, _ = process.communicate(timeout=BOUND)

@@ -3,13 +3,15 @@
 """The examples send what digitisers of MeerKAT send, each as a program of its own."""
 
 import json
+import threading
 
 import grc_lint
 import numpy as np
 import pytest
 import reference_packets
 import spead2
-from conftest import EXAMPLES, NEEDS_NAMESPACES, ROOT
+import spead_packet
+from conftest import BOUND, EXAMPLES, NEEDS_NAMESPACES, ROOT, Receiver
 from flow_graphs import bound_sockets, compiled, destinations, running, until_ends
 from gnuradio import analog, blocks, gr
 from reference_packets import HEAP_SAMPLES
@@ -117,6 +119,50 @@ def test_the_digitiser_sends_the_packets_of_the_reference(programs):
     check_descriptors(received)
     assert stats["heaps_sent"] == 2 * HEAPS
     assert stats["samples_in"] == stats["samples_sent"] == payloads.size
+
+
+def late(sock):
+    """The items of the first heap that spead2 knows all of, if it joins in a stream."""
+    while spead_packet.parse(sock.recv(65536)).has_descriptors():
+        pass  # those at the start are not for it
+    receiver = Receiver(sock)
+    guard = threading.Timer(BOUND, receiver.stream.stop)
+    guard.start()
+    try:
+        for heap in receiver.stream:
+            items = receiver.items.update(heap)
+            if items:
+                return {name: item.value for name, item in items.items()}
+        raise AssertionError("no descriptors came")
+    finally:
+        guard.cancel()
+        receiver.stream.stop()
+
+
+def test_who_joins_late_is_told_of_the_items(programs):
+    """At each endpoint, as descriptors are sent again and again."""
+    with (
+        bound_sockets(2 * GROUPS) as sockets,
+        running(
+            programs("meerkat_digitiser"),
+            *("--destination-0", destinations(sockets[:GROUPS])),
+            *("--destination-1", destinations(sockets[GROUPS:])),
+            *("--sample-rate", "4M", "--descriptor-interval", "0.01"),
+            *("--duration", 1000),
+        ) as program,
+    ):
+        heaps = [late(sock) for sock in sockets]
+        program.interrupt()
+    end = max(heap["timestamp"] for heap in heaps) + HEAP_SAMPLES
+    sent = [digitised(seed, end) for seed in (1, 2)]
+    for endpoint, heap in enumerate(heaps):
+        polarisation, group = divmod(endpoint, GROUPS)
+        begin = heap["timestamp"]
+        assert begin // HEAP_SAMPLES % GROUPS == group
+        assert heap["digitiser_id"] == polarisation
+        assert heap["digitiser_status"] == 0
+        expected = sent[polarisation][begin : begin + HEAP_SAMPLES]
+        np.testing.assert_array_equal(heap["adc_samples"], expected)
 
 
 def test_packed_samples_are_sent_as_they_are(programs):

@@ -102,7 +102,7 @@ std::uint64_t heap_packer::take(const std::byte* in, std::uint64_t n)
                 break;
             continue;
         }
-        if (!d_at && !(emit_within_heap() && open_packet()))
+        if (!d_at && !open_packet())
             break;
         taken +=
             fill(in ? in + taken * d_plan.converter.input_bytes() : nullptr, n - taken);

@@ -151,11 +151,6 @@ private:
     void append_stop();
     bool emit_loose();
     bool emit_descriptors();
-    bool emit_within_heap()
-    {
-        return !d_descriptors.is_due() || interleave_descriptors();
-    }
-    bool interleave_descriptors();
 
     stream_plan d_plan; // but for the values of items it does not change
     packer_counters& d_counters;

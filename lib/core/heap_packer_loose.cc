@@ -9,7 +9,6 @@
 // that were made one by one.
 
 #include "heap_packer.h"
-#include "heap_slots.h"
 
 #include <algorithm>
 #include <utility>
@@ -93,22 +92,6 @@ bool heap_packer::emit_descriptors()
         d_descriptors.sent(header.payload_bytes, heap_end);
     }
     return true;
-}
-
-// Between the packets of a heap that leaves as it fills, which may take longer than the
-// interval. False if the ring is full.
-bool heap_packer::interleave_descriptors()
-{
-    if (d_held || d_offset == 0)
-        return true;
-    // with drop, a heap that has begun has been promised its slots
-    const auto& layout = *d_plan.descriptors;
-    const auto slots =
-        slots_per_heap(d_plan, *d_layout) +
-        slots_per_heap(d_plan, layout) * d_plan.descriptor_destinations.size();
-    if (d_plan.when_full == full_policy::drop && !d_ring.slots_are_free(slots))
-        return true;
-    return emit_descriptors();
 }
 
 } // namespace spead

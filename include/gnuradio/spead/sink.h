@@ -79,8 +79,8 @@ struct SPEAD_API sink_options {
     std::string descriptors = "first_heap";
 
     //! seconds between repetitions of the descriptors in heaps of their own, for
-    //! receivers that join late, 0.001 to 1000000000; 0 repeats nothing. A heap of up to
-    //! an eighth of buffer_size is completed first; without samples there are none
+    //! receivers that join late, 0.001 to 1000000000; 0 repeats nothing. They come
+    //! between heaps: a longer heap is completed first, and without samples none are sent
     double descriptor_interval = 0;
 
     //! fill a shorter last packet of a heap with NULL items, so that it is as long as

@@ -72,7 +72,6 @@ struct heap {
     bytes payload;
     std::vector<pointer> pointers;
     std::uint64_t counter = 0;
-    std::uint64_t length = 0; // that it announces
     std::size_t packets = 0;
 
     std::uint64_t immediate(std::uint64_t id) const
@@ -109,21 +108,21 @@ struct heap {
     std::vector<packet> descriptors() const;
 };
 
-//! Whole heaps in the order in which they were complete; others are left out.
+//! Whole heaps in the order in which they came; as a receiver, leaves out a heap that is
+//! not whole when the next one begins.
 inline std::vector<heap> reassemble(const std::vector<bytes>& datagrams)
 {
     std::vector<heap> heaps;
-    std::map<std::uint64_t, heap> begun; // by their counters
+    heap h;
+    std::uint64_t length = 0;
     for (const auto& datagram : datagrams) {
         const auto p = decode(datagram);
-        auto& h = begun[p.get(1)];
-        const auto length = p.get(2);
         if (p.get(3) == 0) {
             h = heap();
             h.counter = p.get(1);
-            h.length = length;
+            length = p.get(2);
         }
-        if (length != h.length || p.get(3) != h.payload.size())
+        if (p.get(1) != h.counter || p.get(2) != length || p.get(3) != h.payload.size())
             throw std::runtime_error("a packet does not follow the one before");
         h.payload.insert(h.payload.end(), p.payload.begin(), p.payload.end());
         ++h.packets;
@@ -135,7 +134,7 @@ inline std::vector<heap> reassemble(const std::vector<bytes>& datagrams)
                 h.pointers.push_back(q);
         }
         if (h.payload.size() == length)
-            heaps.push_back(std::move(h));
+            heaps.push_back(h);
     }
     return heaps;
 }

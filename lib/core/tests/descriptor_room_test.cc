@@ -80,30 +80,6 @@ BOOST_AUTO_TEST_CASE(with_drop_no_heap_overtakes_its_descriptors)
     }
 }
 
-BOOST_AUTO_TEST_CASE(with_drop_they_take_no_room_from_a_heap_that_has_begun)
-{
-    auto p = separate(20000); // not held
-    p.when_full = full_policy::drop;
-    p.interval = 1;
-    p.slots = heap_packer::min_slots(p.plan());
-    for (const bool has_room : { false, true }) {
-        packed_stream stream(p);
-        const auto in = noise(20000);
-        const auto begin = 2 * p.plan().regular.payload_bytes();
-        BOOST_CHECK_EQUAL(stream.packer.write(raw(in.data()), begin), begin);
-        if (has_room)
-            stream.send();
-        stream.ring.set_limit(p.slots / 2 + (has_room ? 8 : 1));
-        stream.now += std::chrono::seconds(1);
-        BOOST_CHECK_EQUAL(stream.packer.write(raw(in.data()) + begin, 20000 - begin),
-                          20000 - begin);
-        stream.send();
-        BOOST_CHECK_EQUAL(descriptor_positions(stream).size(), has_room ? 2u : 1u);
-        stream.end();
-        BOOST_CHECK_EQUAL(stream.ended, 20000u);
-    }
-}
-
 BOOST_AUTO_TEST_CASE(a_stop_cuts_a_round_short_but_no_heap)
 {
     for (std::size_t limit = 1; limit < 40; ++limit) {

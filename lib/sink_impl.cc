@@ -8,11 +8,11 @@
 #include "core/sample_converter.h"
 #include "messages.h"
 #include "sink_impl.h"
+#include "sink_stats.h"
 
 #include <gnuradio/io_signature.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <map>
 
@@ -273,6 +273,8 @@ void sink_impl::handle_items(const pmt::pmt_t& message)
     }
 }
 
+sink_stats sink_impl::stats() const { return read_stats(d_engine, d_unsendable.get()); }
+
 void sink_impl::publish_stats() noexcept
 {
     try {
@@ -280,85 +282,6 @@ void sink_impl::publish_stats() noexcept
     } catch (const std::exception& e) {
         d_logger->error("cannot publish stats: {:s}", e.what());
     }
-}
-
-// The order of reading matters: what is sent must never seem more than what came in.
-sink_stats sink_impl::stats() const
-{
-    sink_stats now;
-    now.samples_sent = samples_sent();
-    now.samples_dropped = samples_dropped();
-    now.samples_in = samples_in();
-    now.samples_pending = now.samples_in - now.samples_sent - now.samples_dropped;
-    now.heaps_sent = heaps_sent();
-    now.heaps_dropped = heaps_dropped();
-    now.packets_sent = packets_sent();
-    now.packets_dropped = packets_dropped();
-    now.bytes_sent = bytes_sent();
-    now.icmp_errors = icmp_errors();
-    now.gso_refused = gso_refused();
-    now.samples_clipped = samples_clipped();
-    now.gaps = gaps();
-    now.samples_missing = samples_missing();
-    now.samples_zero_filled = samples_zero_filled();
-    now.steps_back = steps_back();
-    now.gso = gso();
-    now.zero_copy = zero_copy();
-    for (std::size_t i = 0; i < error_counters::causes.size(); ++i) {
-        const int error = error_counters::causes[i];
-        if (const auto count = d_engine.sent().errors.get(i))
-            now.send_errors[error ? strerrorname_np(error) : "other"] = count;
-    }
-    return now;
-}
-
-std::uint64_t sink_impl::samples_in() const
-{
-    return d_engine.sum(&packer_counters::samples_in) + d_unsendable.get();
-}
-std::uint64_t sink_impl::samples_sent() const
-{
-    return d_engine.sent().samples_sent.get();
-}
-std::uint64_t sink_impl::samples_dropped() const
-{
-    return d_engine.sent().samples_dropped.get() +
-           d_engine.sum(&packer_counters::samples_dropped) + d_unsendable.get();
-}
-std::uint64_t sink_impl::samples_pending() const { return stats().samples_pending; }
-std::uint64_t sink_impl::heaps_sent() const { return d_engine.sent().heaps_sent.get(); }
-std::uint64_t sink_impl::heaps_dropped() const
-{
-    return d_engine.sent().heaps_dropped.get() +
-           d_engine.sum(&packer_counters::heaps_dropped);
-}
-std::uint64_t sink_impl::packets_sent() const
-{
-    return d_engine.sent().packets_sent.get();
-}
-std::uint64_t sink_impl::packets_dropped() const
-{
-    return d_engine.sent().packets_dropped.get();
-}
-std::uint64_t sink_impl::bytes_sent() const { return d_engine.sent().bytes_sent.get(); }
-std::uint64_t sink_impl::icmp_errors() const { return d_engine.sent().icmp_errors.get(); }
-std::uint64_t sink_impl::gso_refused() const { return d_engine.sent().gso_refused.get(); }
-std::uint64_t sink_impl::samples_clipped() const
-{
-    return d_engine.sum(&packer_counters::samples_clipped);
-}
-std::uint64_t sink_impl::gaps() const { return d_engine.sum(&timeline_counters::gaps); }
-std::uint64_t sink_impl::samples_missing() const
-{
-    return d_engine.sum(&timeline_counters::samples_missing);
-}
-std::uint64_t sink_impl::samples_zero_filled() const
-{
-    return d_engine.sum(&packer_counters::samples_zero_filled);
-}
-std::uint64_t sink_impl::steps_back() const
-{
-    return d_engine.sum(&timeline_counters::steps_back);
 }
 
 } // namespace spead

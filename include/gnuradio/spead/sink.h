@@ -185,10 +185,11 @@ struct SPEAD_API sink_options {
 /*!
  * \brief What the SPEAD sink has done so far.
  *
- * At every moment samples_in == samples_sent + samples_dropped + samples_pending. A
- * sample counts as sent once every packet of its heap has been handed to the kernel, as
- * dropped once any of them could not be, and as pending until then. Counters go on over
- * stop() and start().
+ * In what stats() gives, samples_in == samples_sent + samples_dropped + samples_pending
+ * always holds. While the flow graph runs, the other counters may be some heaps apart,
+ * since one is read after the other. A sample counts as sent once every packet of its
+ * heap has been handed to the kernel, as dropped once any of them could not be, and as
+ * pending until then. Counters go on over stop() and start().
  */
 struct SPEAD_API sink_stats {
     std::uint64_t samples_in = 0;      //!< samples taken from the flow graph
@@ -282,7 +283,7 @@ public:
 
     virtual double rate() const = 0; //!< the pace as set
 
-    virtual sink_stats stats() const = 0; //!< all counters at one moment
+    virtual sink_stats stats() const = 0; //!< all counters, see sink_stats
 
     virtual std::uint64_t samples_in() const = 0;          //!< see sink_stats
     virtual std::uint64_t samples_sent() const = 0;        //!< see sink_stats

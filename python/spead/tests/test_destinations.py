@@ -11,6 +11,7 @@ from conftest import (
     Receiver,
     balanced,
     bound_socket,
+    datagrams,
     destination,
     noise,
     run,
@@ -20,6 +21,7 @@ from gnuradio import spead
 from inputs import (
     Deaf,
     consecutive_sockets,
+    packet_of,
     packets_to_end,
     run_all,
     whole_heaps,
@@ -164,6 +166,17 @@ def test_a_destination_twice_in_a_list_ends_once(kept):
         assert [packet.is_end for packet in packets[:-1]] == [False] * len(packets[:-1])
         assert sum(packet.is_descriptors for packet in packets) == 1
         assert [heap.cnt for heap in whole_heaps(packets)] == counters
+
+
+@pytest.mark.parametrize(
+    ("to", "ends"),
+    [("127.0.0.1+0:{0},127.0.0.1:{0}", 1), ("127.1:{0},127.0.0.1:{0}", 2)],
+)
+def test_destinations_are_told_apart_as_they_are_written(sock, to, ends):
+    written = to.format(sock.getsockname()[1])
+    run(spead.sink(written, 64, descriptors="none"), source(noise(4 * 64)))
+    packets = [packet_of(datagram) for datagram in datagrams(sock, 4 + ends)]
+    assert sum(packet.is_end for packet in packets) == ends
 
 
 def test_an_end_of_stream_has_a_counter_of_its_own(kept):

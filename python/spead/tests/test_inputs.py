@@ -2,12 +2,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Several inputs: none waits for another, and each gets to its end."""
 
-import threading
-import time
+import contextlib
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import balanced, destination, eventually, noise, source, wait
+from conftest import (
+    balanced,
+    bound_socket,
+    destination,
+    eventually,
+    noise,
+    send,
+    source,
+    wait,
+)
 from gnuradio import spead
 from inputs import (
     TYPES,
@@ -60,17 +70,38 @@ def test_inputs_may_end_at_different_times(sock, lengths):
     assert balanced(sink.stats())
 
 
-def test_an_input_that_has_ended_costs_no_time(sock):
+def threads_of(block):
+    """The files on a block's thread; none before it has begun and after its end."""
+    name = f"{block.name()}{block.unique_id()}"[:15]  # as the kernel cuts it
+    found = []
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):  # another thread, which has just ended
+            if (task / "comm").read_text().strip() == name:
+                found.append(task)
+    return found
+
+
+def state_of(thread):
+    """Whether it sleeps ("S"), and how often it was switched to another."""
+    status = (thread / "status").read_text()
+    switches = re.findall(r"ctxt_switches:\s*(\d+)", status)
+    return re.search(r"State:\s*(\w)", status)[1], *map(int, switches)
+
+
+def test_an_input_that_has_ended_wakes_nobody(sock):
     """Its last sample waits for the others, but nobody looks at it all the time."""
     sink = spead.sink(destination(sock), num_inputs=2)
-    slow = Waiting(noise(10))
-    graph = connected(sink, source(noise(1000)), slow)
+    ended, slow = source(noise(1000)), Waiting(noise(10))
+    graph = connected(sink, ended, slow)
     graph.start()
     eventually(lambda: sink.samples_in() == 1000)
-    before = time.process_time()
-    pause = threading.Event()
-    pause.wait(0.5)
-    assert time.process_time() - before < 0.1
+    eventually(lambda: not threads_of(ended))
+    (thread,) = threads_of(sink)
+    eventually(lambda: state_of(thread)[0] == "S")
+    before = state_of(thread)
+    with bound_socket() as other:
+        send(other, noise(1_000_000), rate=10e6)  # meanwhile it has time to wake up
+    assert state_of(thread) == before
     slow.may.set()
     wait(graph)
     assert sink.samples_in() == 1010

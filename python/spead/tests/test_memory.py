@@ -24,7 +24,11 @@ print(open("/proc/self/status").read())
 
 
 def peak(sock, heap):
-    """Bytes that were resident at most."""
+    """Bytes that were resident at most.
+
+    In a process of its own they are the same each time, but for some hundred KiB, and
+    no heap of the larger size goes unseen.
+    """
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, destination(sock), str(heap)],
         capture_output=True,

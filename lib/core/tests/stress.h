@@ -13,10 +13,12 @@
 #include <condition_variable>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <random>
 #include <thread>
+#include <utility>
 
 using namespace std::chrono_literals;
 
@@ -50,24 +52,19 @@ struct gate {
     }
 };
 
-// Reads counters as stats() does, all the time.
-template <typename packed_counters, typename sent_counters>
-class balance_watch
+// Does something again and again, on a thread of its own; false means that it went wrong.
+class bystander
 {
 public:
-    balance_watch(const packed_counters& packed, const sent_counters& sent)
-        : d_thread([&packed, &sent, this] {
-              while (!d_done) {
-                  const auto gone = sent.samples_sent.get() + sent.samples_dropped.get() +
-                                    packed.samples_dropped.get();
-                  if (gone > packed.samples_in.get())
+    explicit bystander(std::function<bool()> once)
+        : d_thread([this, once = std::move(once)] {
+              while (!d_done)
+                  if (!once())
                       d_wrong = true;
-                  std::this_thread::sleep_for(20us); // leaves CPU time to the stream
-              }
           })
     {
     }
-    ~balance_watch()
+    ~bystander()
     {
         if (d_thread.joinable())
             finish();
@@ -83,6 +80,23 @@ private:
     std::atomic<bool> d_done{ false };
     std::atomic<bool> d_wrong{ false };
     std::thread d_thread;
+};
+
+// Reads counters as stats() does, all the time.
+template <typename packed_counters, typename sent_counters>
+class balance_watch : public bystander
+{
+public:
+    balance_watch(const packed_counters& packed, const sent_counters& sent)
+        : bystander([&packed, &sent] {
+              const auto gone = sent.samples_sent.get() + sent.samples_dropped.get() +
+                                packed.samples_dropped.get();
+              const bool balances = gone <= packed.samples_in.get();
+              std::this_thread::sleep_for(20us); // leaves CPU time to the stream
+              return balances;
+          })
+    {
+    }
 };
 
 template <typename list>

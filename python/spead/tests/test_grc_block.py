@@ -1,0 +1,114 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The block in GNU Radio Companion: the options, ports and words of the sink."""
+
+import ast
+import re
+
+import grc_lint
+import pmt
+import pytest
+from gnuradio import spead
+from grc_sink import DESCRIPTION, IN_PYTHON, arguments, sink
+
+ESSENTIALS = ["destinations", "heap_samples"]
+
+
+def plain(text):
+    return " ".join(text.split())
+
+
+def documented(thing):
+    """What a docstring says of each parameter."""
+    found = re.findall(r"^(\w+): (.*?)(?=^\S|\Z)", thing.__doc__, re.S | re.M)
+    return {name: plain(text) for name, text in found}
+
+
+def documentation_of(field):
+    """What Python's docstrings, and so the C++ headers, say of a field."""
+    return documented(spead.sink)[IN_PYTHON.get(field, field)]
+
+
+def python_defaults():
+    """The arguments of spead.sink that have a default, out of its signature."""
+    signature = spead.sink.__init__.__doc__.splitlines()[0]
+    spec = ast.parse(f"def {signature}: ...").body[0].args
+    optional = spec.args[-len(spec.defaults) :] + spec.kwonlyargs
+    return {
+        argument.arg: eval(ast.unparse(default), {"spead": spead})
+        for argument, default in zip(
+            optional, spec.defaults + spec.kw_defaults, strict=True
+        )
+    }
+
+
+def test_the_description_follows_the_schema():
+    assert grc_lint.schema_errors(DESCRIPTION) == []
+
+
+def test_the_block_is_valid_as_it_comes():
+    assert grc_lint.block_errors(sink()) == []
+
+
+def test_the_block_has_every_option_and_its_default():
+    found = arguments(sink())
+    del found["destinations"]
+    assert found == python_defaults()
+
+
+def test_the_block_makes_a_sink():
+    assert isinstance(spead.sink(**arguments(sink())), spead.sink)
+
+
+def test_every_callback_is_a_method_of_the_sink():
+    for callback in sink().templates.render("callbacks"):
+        method, values = re.fullmatch(r"(\w+)\((.+)\)", callback).groups()
+        getattr(spead.sink(**arguments(sink())), method)(eval(values))
+
+
+@pytest.mark.parametrize("inputs", [1, 2, 8])
+@pytest.mark.parametrize("kind", ["int8", "sc8", "int16", "sc16", "float", "complex"])
+def test_the_ports_are_those_of_the_sink(kind, inputs):
+    block = sink(input_type=kind, num_inputs=str(inputs))
+    assert grc_lint.block_errors(block) == []
+    signature = spead.sink(**arguments(block)).input_signature()
+    streams = [port for port in block.sinks if port.domain == "stream"]
+    assert len(streams) == inputs == signature.max_streams()
+    sizes = {port.item_size for port in streams}
+    assert sizes == {signature.sizeof_stream_item(0)}
+
+
+def test_the_types_have_colours_of_their_own():
+    kinds = ["int8", "sc8", "int16", "sc16", "float", "complex"]
+    ports = [sink(input_type=kind).sinks[0].dtype for kind in kinds]
+    assert ports == ["byte", "sc8", "short", "sc16", "float", "complex"]
+
+
+def test_the_message_ports_are_those_of_the_sink_and_need_no_connection():
+    block = sink()
+    made = spead.sink(**arguments(block))
+    for ports, registered in (
+        (block.sinks, made.message_ports_in()),
+        (block.sources, made.message_ports_out()),
+    ):
+        messages = [port for port in ports if port.domain == "message"]
+        assert all(port.optional for port in messages)
+        names = {port.key for port in messages}
+        assert names == set(pmt.to_python(registered)) - {"system"}
+
+
+def test_the_canvas_shows_the_essentials():
+    shown = [key for key, param in sink().params.items() if param.hide == "none"]
+    assert shown == ESSENTIALS
+
+
+def test_the_documentation_is_that_of_the_headers():
+    block = sink()
+    about_the_sink, _, _ = spead.sink.__doc__.partition("Parameters:")
+    about_fields = [
+        f"{data['label']}: {documentation_of(data['id'])}"
+        for data in block.parameters_data
+        if "label" in data  # GRC's own have none
+    ]
+    expected = plain(" ".join([about_the_sink, *about_fields]))
+    assert plain(block.documentation[""]) == expected

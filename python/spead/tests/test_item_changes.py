@@ -1,0 +1,86 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What set_item() and set_items() take, and how a mistake is named."""
+
+import pytest
+from gnuradio import spead
+from possible_options import ITEMS, TO, x
+
+
+@pytest.fixture(scope="module")
+def two_inputs():
+    items = [*ITEMS, x(5), x([6, 7], id=0x3102, name="y")]
+    return spead.sink(TO, num_inputs=2, items=items)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        (0x3101, 0),
+        ("x", 2**40 - 1),
+        ("y", 8, 0),
+        (0x3102, 8, 1),
+        (0x3102, 8, -1),
+    ],
+)
+def test_an_immediate_item_is_set_by_id_or_name(two_inputs, change):
+    two_inputs.set_item(*change)
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "allowed"),
+    [
+        (("z", 1), 'item = "z"', '0x3101 or "x", 0x3102 or "y"'),
+        ((0x3103, 1), "item = 0x3103", '0x3101 or "x", 0x3102 or "y"'),
+        ((-1, 1), "item = -1", '0x3101 or "x"'),
+        (("timestamp", 1), 'item = "timestamp"', '0x3101 or "x"'),
+        ((0x3300, 1), "item = 0x3300", '0x3101 or "x"'),
+        (("x", -1), "value = -1", f"0 to {2**40 - 1}"),
+        (("x", 2**40), f"value = {2**40}", f"0 to {2**40 - 1}"),
+        (("x", 1, 2), "input = 2", "-1 to 1"),
+        (("x", 1, -2), "input = -2", "-1 to 1"),
+        (("x", 2**40, 1), f"value = {2**40}", f"0 to {2**40 - 1}"),
+    ],
+    ids=str,
+)
+def test_a_mistaken_change_of_an_item_is_named(two_inputs, change, said, allowed):
+    with pytest.raises(ValueError, match=r"^spead\.sink: ") as error:
+        two_inputs.set_item(*change)
+    message = str(error.value)
+    assert f"{said} is not possible" in message
+    assert allowed in message.split("allowed: ")[1]
+
+
+def test_without_immediate_items_none_can_be_set():
+    with pytest.raises(ValueError, match=r"no immediate\(\) in items"):
+        spead.sink(TO).set_item("x", 1)
+
+
+def test_all_items_are_set_from_a_list_of_the_same(two_inputs):
+    two_inputs.set_items([*ITEMS, x([1, 2]), x(3, id=0x3102, name="y")])
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        (ITEMS, "items = "),
+        ([*ITEMS, x(1, id=0x3102, name="y"), x(1)], "items = "),
+        ([*ITEMS, x(1), x(1, id=0x3103, name="y")], "items = "),
+        ([*ITEMS, x(1), x(1, id=0x3102, name="z")], "items = "),
+        ([*ITEMS, x(1), x(-1, id=0x3102, name="y")], "value = -1"),
+        ([*ITEMS, x([1, 2, 3]), x(1, id=0x3102, name="y")], "value = [1, 2, 3]"),
+    ],
+    ids=str,
+)
+def test_a_mistaken_list_of_items_is_named(two_inputs, items, said):
+    with pytest.raises(ValueError, match=r"^spead\.sink: ") as error:
+        two_inputs.set_items(items)
+    assert said in str(error.value)
+
+
+def test_items_say_what_they_are():
+    assert [i.kind for i in [*ITEMS, x(1)]] == ["timestamp", "samples", "immediate"]
+    assert x([1, 2]).values == [1, 2]
+    for item in [*ITEMS, x(5), x([1, 2])]:
+        assert eval(repr(item)) == item
+    assert x(1) != x(2)

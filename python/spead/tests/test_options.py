@@ -1,0 +1,66 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the options take, and what Python's help says of them."""
+
+from fractions import Fraction
+
+import pytest
+from gnuradio import spead
+from possible_options import TO
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"input_type": kind, "tail": tail, "byte_order": order}
+        for kind in ("int8", "sc8", "int16", "sc16", "float", "complex")
+        for tail in ("short", "pad")
+        for order in ("big", "little")
+        if not (kind.endswith("16") and tail == "short" and order == "little")
+    ],
+    ids=lambda options: "-".join(options.values()),
+)
+def test_types_byte_orders_and_tails_that_go_together(options):
+    spead.sink(TO, **options)
+
+
+@pytest.mark.parametrize("rate", [10, 10e6, (8000000, 7), Fraction(8000000, 7)])
+def test_a_sample_rate_is_any_exact_number(rate):
+    spead.sink(TO, timestamp_source="rx_time", sample_rate=rate)
+
+
+@pytest.mark.parametrize("time", ["0", "1600000000.123456789", 1600000000123456789])
+def test_a_sync_time_is_text_or_nanoseconds(time):
+    spead.sink(TO, sync_time=time)
+
+
+@pytest.mark.parametrize("kind", ["int8", "sc8", "int16", "sc16", "float", "complex"])
+@pytest.mark.parametrize("inputs", [1, 64])
+def test_inputs_have_the_size_of_their_type(kind, inputs):
+    signature = spead.sink(TO, input_type=kind, num_inputs=inputs).input_signature()
+    size = {"int8": 1, "sc8": 2, "int16": 2, "sc16": 4, "float": 4, "complex": 8}[kind]
+    assert signature.max_streams() == inputs
+    assert signature.sizeof_stream_item(inputs - 1) == size
+
+
+def test_options_are_keyword_only():
+    with pytest.raises(TypeError):
+        spead.sink(TO, 8192, 1472)
+
+
+def test_help_shows_options_and_defaults():
+    text = spead.sink.__init__.__doc__
+    for part in (
+        "destinations: Union[str, List[str]]",
+        "heap_samples: int = 8192, *",
+        "max_packet_size: int = 1472",
+        "= [spead.timestamp(id=0x1600, name='timestamp'), spead.samples(id=0x3300,",
+        "sample_rate: Optional[Union[int, Tuple[int, int], Fraction]] = None",
+        "sync_time: Union[str, int] = '0'",
+        "rate: float = 0",
+        "when_full: str = 'block'",
+        "affinity: int = -1",
+    ):
+        assert part in text
+    assert "heap counter of the first heap" in spead.sink.__doc__
+    assert "samples in heaps that were sent whole" in spead.sink.stats.__doc__

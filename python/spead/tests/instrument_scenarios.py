@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """instrument_scenarios.py SCENARIO: the multicast groups of real instruments.
 
-As network_scenarios.py, in whose network it runs.
+As network_scenarios.py, in a network of its own.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from conftest import BOUND, EXAMPLES, eventually, noise
 from digitiser_sender import DigitiserSender, heaps_of_noise
 from gnuradio import spead
 from inputs import packets_to_end, run_all, whole_heaps
-from network_scenarios import FAR_HOST, inside, listen, main, tool
+from two_hosts import FAR_HOST, inside, listen, main, tool
 
 sys.path.append(str(EXAMPLES))
 import receive_digitiser

@@ -1,24 +1,13 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""network_scenarios.py SCENARIO: what test_faults.py runs in a network of its own.
-
-The network is two namespaces with a veth pair between them. They are this process's,
-and end with it. It sends from 10.77.0.1 in the near one to 10.77.0.2 in the far one.
-"""
+"""network_scenarios.py SCENARIO: what test_faults.py runs in a network of its own."""
 
 import contextlib
-import ctypes
-import json
-import os
 import socket
-import struct
-import subprocess
-import sys
 
 import pmt
 from conftest import (
     BOUND,
-    SO_RCVBUFFORCE,
     Reporting,
     Running,
     balanced,
@@ -28,79 +17,7 @@ from conftest import (
     source,
 )
 from gnuradio import spead
-
-FAR_HOST = "10.77.0.2"
-CLONE_NEWNET = 0x40000000
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def tool(*args):
-    subprocess.run(args, check=True, timeout=BOUND)
-
-
-def shape(rate, burst, limit, device="v0"):
-    """Let the near device send at no more than this rate."""
-    queue = ["tbf", "rate", rate, "burst", burst, "limit", limit]
-    tool("tc", "qdisc", "replace", "dev", device, "root", *queue)
-
-
-def system_call(result):
-    if result != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-
-
-def new_namespace():
-    """A network namespace, in which this thread is from now on."""
-    system_call(libc.unshare(CLONE_NEWNET))
-    return open("/proc/self/ns/net")
-
-
-@contextlib.contextmanager
-def inside(namespace):
-    """This thread is in another namespace; sockets that it opens there stay there."""
-    with open("/proc/self/ns/net") as here:
-        system_call(libc.setns(namespace.fileno(), CLONE_NEWNET))
-        try:
-            yield
-        finally:
-            system_call(libc.setns(here.fileno(), CLONE_NEWNET))
-
-
-def set_up(device, address):
-    tool("ip", "addr", "add", f"{address}/24", "dev", device)
-    tool("ip", "link", "set", device, "up")
-
-
-def make_network():
-    """Both ends of the network; this thread is at the near one."""
-    far = new_namespace()
-    # ends with this process, whose end of the pipe it reads
-    holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
-    new_namespace()
-    peer = ["peer", "name", "v1", "netns", str(holder.pid)]
-    tool("ip", "link", "add", "v0", "type", "veth", *peer)
-    with inside(far):
-        set_up("v1", FAR_HOST)
-    set_up("v0", "10.77.0.1")
-    return far
-
-
-def listen(far, group=None):
-    """A socket in the far namespace."""
-    family = socket.AF_INET6 if group and ":" in group else socket.AF_INET
-    with inside(far):
-        sock = socket.socket(family, socket.SOCK_DGRAM)
-        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
-        sock.bind((group or FAR_HOST, 7148))
-        if group and family == socket.AF_INET6:
-            index = struct.pack("@I", socket.if_nametoindex("v1"))
-            membership = socket.inet_pton(family, group) + index
-            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, membership)
-        elif group:
-            membership = socket.inet_aton(group) + socket.inet_aton(FAR_HOST)
-            sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
-    sock.settimeout(BOUND)
-    return sock
+from two_hosts import FAR_HOST, listen, main, shape, tool
 
 
 def heap_counters(sock, until):
@@ -292,14 +209,6 @@ def device_that_cuts(far):
     run(sink, source(noise(2_000_000)))
     assert heap_counters(sock, 2001) == list(range(1, 2002))
     return sink.stats()
-
-
-def main(scenarios):
-    name = sys.argv[1]
-    report = scenarios[name](make_network())
-    print(json.dumps({"scenario": name, **report}), flush=True)
-    # blocks that are still there must not hold up the end of the process
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import socket
 
 from conftest import Running, balanced, eventually, noise, run, source, wait
 from gnuradio import gr, spead
-from network_scenarios import FAR_HOST, libc, listen, main, shape, system_call, tool
+from two_hosts import FAR_HOST, libc, listen, main, shape, system_call, tool
 
 CARD_HOST = "10.78.0.2"  # behind the device that drops
 PACKET = 1472

@@ -269,7 +269,7 @@ void sink_impl::handle_items(const pmt::pmt_t& message)
         if (now - d_last_complaint < std::chrono::seconds(1))
             return;
         d_last_complaint = now;
-        d_logger->warn("message on port items ignored: {:s}", e.what());
+        d_engine.warn(std::string("message on port items ignored: ") + e.what());
     }
 }
 

@@ -43,7 +43,7 @@ engine::path::path(stream_plan plan, std::size_t slots, std::function<void()> pu
 
 engine::engine(const engine_options& options,
                std::function<void()> space,
-               trouble_log::output log)
+               log_lines::output log)
     : d_stop_timeout(options.stop_timeout),
       d_burst_bytes(static_cast<double>(options.sending.burst_bytes)),
       d_limits_queue(options.when_full == full_policy::block),
@@ -77,7 +77,8 @@ engine::engine(const engine_options& options,
     limit_queues();
     warn_of_slow_tails(options);
     for (const auto& warning : d_transport.warnings())
-        d_log(warning);
+        warn(warning);
+    d_log.flush(sender::clock::now(), true); // while the user looks
 }
 
 engine::~engine() { stop(); }
@@ -123,7 +124,7 @@ void engine::limit_queues()
     }
 }
 
-void engine::warn_of_slow_tails(const engine_options& options) const
+void engine::warn_of_slow_tails(const engine_options& options)
 {
     const sample_converter converter(options.type, options.order, options.scale);
     const double bytes = static_cast<double>(options.heap_samples) *
@@ -131,9 +132,9 @@ void engine::warn_of_slow_tails(const engine_options& options) const
                          static_cast<double>(options.inputs);
     const double seconds = options.sending.rate > 0 ? bytes / options.sending.rate : 0;
     if (options.tail != tail_policy::drop && seconds > options.stop_timeout)
-        d_log("an unfinished heap at the end of the stream may take " +
-              std::to_string(seconds) + " s at this rate, and is dropped after a " +
-              "stop_timeout of " + std::to_string(options.stop_timeout) + " s");
+        warn("an unfinished heap at the end of the stream may take " +
+             std::to_string(seconds) + " s at this rate, and is dropped after a " +
+             "stop_timeout of " + std::to_string(options.stop_timeout) + " s");
 }
 
 void engine::start()
@@ -165,9 +166,15 @@ std::size_t engine::write(std::size_t input,
 void engine::tell_of_tags(std::size_t input)
 {
     for (const auto& warning : d_inputs[input]->tagged->take_warnings())
-        d_log(d_inputs.size() > 1 ? "input " + std::to_string(input) + ": " + warning
-                                  : warning);
+        if (d_inputs.size() > 1)
+            d_log.add_of_input(input, warning, sender::clock::now());
+        else
+            warn(warning);
+    if (!d_log.empty())
+        d_log.flush(sender::clock::now());
 }
+
+void engine::warn(const std::string& text) { d_log.add(text, sender::clock::now()); }
 
 bool engine::space_since(std::size_t input, std::uint64_t mark) const
 {

@@ -37,7 +37,7 @@ public:
     //! thread, when space_since() has become true for a packer that waits.
     engine(const engine_options& options,
            std::function<void()> space,
-           trouble_log::output log);
+           log_lines::output log);
     ~engine();
 
     void start();
@@ -72,6 +72,9 @@ public:
     void set_rate(double bytes_per_second);
     double rate() const { return d_sender->rate(); }
 
+    //! Something that the user should know.
+    void warn(const std::string& text);
+
     //! Values of immediate items of the list, all from the next heap of that input on.
     void set_items(std::size_t input, const std::vector<item_value>& values);
 
@@ -99,7 +102,7 @@ private:
 
     void add_input(const engine_options& options, stream_plan plan);
     void limit_queues();
-    void warn_of_slow_tails(const engine_options& options) const;
+    void warn_of_slow_tails(const engine_options& options);
     void tell_of_tags(std::size_t input);
     template <typename condition>
     bool wait_for(std::size_t input, condition ready, sender::clock::time_point deadline);
@@ -113,7 +116,7 @@ private:
     const bool d_limits_queue;
     const double d_paced_bytes; // that the paced queues may hold
     const std::function<void()> d_on_space;
-    const trouble_log::output d_log;
+    log_lines d_log;
     boost::asio::io_context d_io;
     udp_transport d_transport;
     sender_counters d_sent;

@@ -53,14 +53,14 @@ public:
     using clock = std::chrono::steady_clock;
 
     //! \p space is called, on the sender's thread, when a packer waits and there is
-    //! room again in its ring; \p log gets at most one line a second.
+    //! room again in its ring.
     sender(boost::asio::io_context& io,
            const std::vector<packet_ring*>& rings,
            transport& out,
            sender_counters& counters,
            const sender_options& options,
            std::function<void()> space,
-           trouble_log::output log);
+           log_lines& log);
     ~sender();
 
     void start(); //!< throws std::system_error if there is no thread to be had

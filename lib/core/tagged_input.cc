@@ -8,6 +8,8 @@
 #include "tagged_input.h"
 
 #include <algorithm>
+#include <iomanip>
+#include <sstream>
 #include <utility>
 
 namespace gr {
@@ -16,6 +18,13 @@ namespace spead {
 namespace {
 
 constexpr std::chrono::seconds shortest_pause{ 1 }; // between lines of the log
+
+std::string whole(double number)
+{
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(0) << number;
+    return text.str();
+}
 
 } // namespace
 
@@ -112,8 +121,12 @@ std::vector<std::string> tagged_input::take_warnings()
                       std::to_string(d_plan.timestamp_start));
     if (raised.residual)
         all.push_back("an rx_time tag is " + std::to_string(d_timeline.residual()) +
-                      " samples from the next sample: sample_rate or sync_time is not "
-                      "that of the source");
+                      " samples from the nearest, whose time is sent: sample_rate or "
+                      "sync_time may not be that of the source");
+    if (raised.jump)
+        all.push_back("an rx_time tag is " + whole(raised.jump) +
+                      " samples from where the samples before it end: some were lost or "
+                      "came twice, or sample_rate is not that of the source");
     if (raised.before_sync)
         all.push_back("an rx_time tag lies before sync_time: samples are dropped up to "
                       "that time");

@@ -150,14 +150,12 @@ void timeline::reserve_counted(bool heap_has_left)
 correction timeline::close_gap(std::int64_t place)
 {
     if (place > d_expected) {
-        const double jump = static_cast<double>(distance(d_expected, place));
-        if (jump > longest_fill * d_samples_per_second && d_on_gap != gap_policy::ignore)
-            raise(&notices::ahead, jump / d_samples_per_second);
         d_counters.gaps.add(1);
         d_counters.samples_missing.add(distance(d_expected, place));
     } else {
         d_counters.steps_back.add(1);
     }
+    note_jump(place);
     d_expected = place;
     if (d_on_gap == gap_policy::ignore)
         return {};
@@ -208,6 +206,17 @@ std::int64_t timeline::heap_before(std::int64_t place) const
 std::int64_t timeline::heap_after(std::int64_t place) const
 {
     return heap_before(place + d_heap - 1);
+}
+
+// Not where it was expected, but there are samples.
+void timeline::note_jump(std::int64_t place)
+{
+    const double jump = static_cast<double>(place) - static_cast<double>(d_expected);
+    const double seconds = jump / d_samples_per_second;
+    if (d_on_gap != gap_policy::ignore && seconds > longest_fill)
+        raise(&notices::ahead, seconds);
+    else if (d_on_gap == gap_policy::ignore || seconds >= -noticeable_loss)
+        raise(&notices::jump, jump); // or else there is more to say
 }
 
 // Samples from that place on have the times of others that have gone.

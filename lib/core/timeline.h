@@ -63,8 +63,9 @@ struct notices {
     bool residual = false;     //!< a tag is more than 0.1 sample from where samples are
     bool before_sync = false;  //!< a tag has a time before tick 0
     bool out_of_range = false; //!< a tag is too far from tick 0 to be used
-    double ahead = 0; //!< s from where samples were to a tag, if more than 10; or 0
-    double late = 0;  //!< s that will be dropped after a step back, if above 1; or 0
+    double jump = 0;  //!< s from where samples were to a tag, if it is not far ahead
+    double ahead = 0; //!< s from where samples were to a tag, if more than 10
+    double late = 0;  //!< s that will be dropped after a step back, if above 1
 };
 
 /*!
@@ -132,6 +133,7 @@ private:
     void reserve_counted(bool heap_has_left);
     correction close_gap(std::int64_t place);
     correction begin_at(std::int64_t place);
+    void note_jump(std::int64_t place);
     void note_loss(std::int64_t place);
     std::int64_t heap_before(std::int64_t place) const;
     std::int64_t heap_after(std::int64_t place) const;

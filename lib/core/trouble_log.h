@@ -8,9 +8,9 @@
 #ifndef INCLUDED_SPEAD_CORE_TROUBLE_LOG_H
 #define INCLUDED_SPEAD_CORE_TROUBLE_LOG_H
 
-#include <chrono>
+#include "log_lines.h"
+
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 
@@ -18,7 +18,7 @@ namespace gr {
 namespace spead {
 
 /*!
- * \brief Makes at most one line a second of everything that goes wrong while sending.
+ * \brief What is worth a line of everything that goes wrong while sending.
  *
  * A line is due when a cause turns up that had been gone for a while, when packets were
  * lost, and when the first packet gets through after that.
@@ -26,10 +26,9 @@ namespace spead {
 class trouble_log
 {
 public:
-    using time_point = std::chrono::steady_clock::time_point;
-    using output = std::function<void(const std::string&)>;
+    using time_point = log_lines::time_point;
 
-    explicit trouble_log(output out);
+    explicit trouble_log(log_lines& lines) : d_lines(lines) {}
 
     //! A send failed, and \p lost packets were given up for it.
     void failed(int error, std::uint64_t lost, time_point now);
@@ -43,17 +42,13 @@ public:
     void flush(time_point now, bool last = false);
 
     //! Nothing to say and nothing to recover from: the usual case, to be tested cheaply.
-    bool quiet() const { return !d_outage && d_news.empty(); }
+    bool quiet() const { return !d_outage && d_lines.empty(); }
 
 private:
-    void add(const std::string& news);
-
-    const output d_out;
+    log_lines& d_lines;
     std::map<int, time_point> d_seen; // by errno, the last time
-    std::string d_news;
-    std::uint64_t d_lost = 0; // since the outage began
+    std::uint64_t d_lost = 0;         // since the outage began
     bool d_outage = false;
-    time_point d_last_line{};
 };
 
 } // namespace spead

@@ -105,7 +105,7 @@ public:
                   spaces.add(1);
                   space.notify();
               },
-              [](const auto&) {})
+              d_lines)
     {
     }
 
@@ -146,6 +146,7 @@ private:
     const std::unique_ptr<gr::spead::udp_transport> d_way;
     gr::spead::packer_counters d_packed;
     gr::spead::sender_counters d_sent;
+    gr::spead::log_lines d_lines{ [](const auto&) {} };
 
 public:
     gate space;

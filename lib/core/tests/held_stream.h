@@ -30,6 +30,7 @@ struct held_stream {
     boost::asio::io_context io;
     gr::spead::packer_counters packed;
     gr::spead::sender_counters sent;
+    gr::spead::log_lines lines{ [](const auto&) {} };
     gr::spead::packet_ring ring{ slots, plan.regular.packet_bytes() };
     scripted_transport network{ io };
     gr::spead::heap_packer packer{ plan, ring, packed, [this] { out->wake(); } };
@@ -50,7 +51,7 @@ struct held_stream {
             sent,
             options,
             [this] { space.notify(); },
-            [](const auto&) {});
+            lines);
     }
 
     void start()

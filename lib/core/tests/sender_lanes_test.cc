@@ -28,13 +28,11 @@ struct fixture {
     scripted_transport network{ io };
     sender_counters sent;
     gate space;
-    sender out{ io,
-                { r.memory[0].get(), r.memory[1].get(), r.memory[2].get() },
-                network,
-                sent,
-                {},
-                [this] { space.notify(); },
-                [](const auto&) {} };
+    log_lines lines{ [](const auto&) {} };
+    sender out{ io,      { r.memory[0].get(), r.memory[1].get(), r.memory[2].get() },
+                network, sent,
+                {},      [this] { space.notify(); },
+                lines };
 
     // as packers do, from one thread
     void put(std::size_t lane)

@@ -24,6 +24,7 @@ struct fixture {
     packer_counters packed;
     sender_counters sent;
     std::vector<std::string> log;
+    log_lines lines{ [this](const std::string& line) { log.push_back(line); } };
     packet_ring ring;
     scripted_transport network{ io };
     heap_packer packer;
@@ -37,13 +38,7 @@ struct fixture {
           packer(plan, ring, packed, [this] { out->wake(); })
     {
         out.emplace(
-            io,
-            std::vector<packet_ring*>{ &ring },
-            network,
-            sent,
-            options,
-            [] {},
-            [this](const std::string& line) { log.push_back(line); });
+            io, std::vector<packet_ring*>{ &ring }, network, sent, options, [] {}, lines);
     }
 
     // queued before the thread starts, so that what it finds does not depend on time

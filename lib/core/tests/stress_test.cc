@@ -115,6 +115,7 @@ void one_chaotic_stream(unsigned seed)
     packer_counters packed;
     sender_counters sent;
     gate space;
+    log_lines lines([](auto&) {});
     chaotic_transport network(
         io, seed, pick(random, std::vector<double>{ 0, 0.05, 0.3 }));
     sender out(
@@ -124,7 +125,7 @@ void one_chaotic_stream(unsigned seed)
         sent,
         options,
         [&] { space.notify(); },
-        [](auto&) {});
+        lines);
     heap_packer packer(plan, ring, packed, [&] { out.wake(); });
     balance_watch watch(packed, sent);
 

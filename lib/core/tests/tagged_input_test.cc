@@ -34,6 +34,7 @@ BOOST_AUTO_TEST_CASE(steps_back_again_and_again_are_told_once_a_second)
         return input.take_warnings().size();
     };
     BOOST_CHECK_EQUAL(lines(9), 0u);
+    BOOST_CHECK_EQUAL(lines(10), 1u); // a jump, which is told once
     for (int second = 0; second < 3; ++second) {
         BOOST_CHECK_EQUAL(lines(2), 1u);
         for (int i = 0; i < 10; ++i)

@@ -39,6 +39,19 @@ BOOST_AUTO_TEST_CASE(a_jump_ahead_is_told_once)
     }
 }
 
+// lost samples, or a rate that is not that of the source
+BOOST_AUTO_TEST_CASE(the_first_jump_that_is_not_far_is_told)
+{
+    for (const auto on_gap : gap_policies)
+        for (const std::int64_t jump : { 1, -2 }) {
+            placed_stream s(plan(on_gap));
+            s.play({ { 0, 4 }, { 4 + jump, 4 } });
+            BOOST_CHECK_EQUAL(s.line.take_notices().jump, static_cast<double>(jump));
+            s.play({ { 8 + 2 * jump, 4 } });
+            BOOST_CHECK_EQUAL(s.line.take_notices().jump, 0.);
+        }
+}
+
 BOOST_AUTO_TEST_CASE(a_step_back_that_loses_more_than_a_second_is_told_each_time)
 {
     placed_stream s(plan(gap_policy::realign));
@@ -53,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_step_back_that_loses_more_than_a_second_is_told_each_time
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_ignored_is_not_told)
+BOOST_AUTO_TEST_CASE(what_is_ignored_is_only_told_as_a_jump)
 {
     placed_stream s(plan(gap_policy::ignore));
     s.tag(9 * samples_per_second);
@@ -63,6 +76,7 @@ BOOST_AUTO_TEST_CASE(what_is_ignored_is_not_told)
     const auto said = s.line.take_notices();
     BOOST_CHECK_EQUAL(said.late, 0.);
     BOOST_CHECK_EQUAL(said.ahead, 0.);
+    BOOST_CHECK_EQUAL(said.jump, -9. * samples_per_second - 4);
     BOOST_CHECK_EQUAL(s.counters.gaps.get(), 1u);
     BOOST_CHECK_EQUAL(s.counters.steps_back.get(), 1u);
 }

@@ -101,7 +101,7 @@ def send_tagged(sock, n, tags, piece=None, rate=MHZ, **options):
     run(sink, tagged_source(samples(n), made, piece))
     stats = sink.stats()
     assert stats["samples_in"] == stats["samples_sent"] + stats["samples_dropped"] == n
-    return SimpleNamespace(sink=sink, stats=stats, heaps=Heaps(sock))
+    return SimpleNamespace(stats=stats, heaps=Heaps(sock))
 
 
 def expected(n, offset=0):

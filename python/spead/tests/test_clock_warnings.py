@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the log says of time tags, and how often."""
 
+import re
 from fractions import Fraction
 
 import pmt
 import pytest
 from conftest import destination, run
 from gnuradio import gr, spead
+from inputs import run_all
 from tagged_streams import (
     HEAP,
     MHZ,
@@ -23,8 +25,12 @@ from tagged_streams import (
 
 
 def warnings(capfd):
+    """What was said of tags. What had to wait for its line came when the sink went."""
     out = capfd.readouterr()
-    return [line for line in (out.out + out.err).splitlines() if "rx_time" in line]
+    lines = (out.out + out.err).splitlines()
+    return [
+        said for line in lines for said in line.split("; ") if "rx_time tag" in said
+    ]
 
 
 def test_an_offset_between_samples_is_warned_about_once(sock, capfd):
@@ -73,6 +79,7 @@ def test_a_tag_without_a_time_is_ignored_and_warned_about_once(sock, capfd, valu
     sink = spead.sink(destination(sock), **OPTIONS)
     run(sink, tagged_source(samples(300), [tag(0, SYNC), bad, worse]))
     assert Heaps(sock).line(0, 300) == expected(300)
+    del sink
     assert len(warnings(capfd)) == 1
 
 
@@ -97,15 +104,15 @@ def test_a_clock_set_back_between_two_runs_is_warned_about(sock, capfd):
     sink = spead.sink(destination(sock), **OPTIONS)
     run(sink, tagged_source(samples(HEAP), [tag(0, SYNC + 1000)]))
     assert Heaps(sock).timestamps == [FAR]
-    assert not warnings(capfd)
     run(sink, tagged_source(samples(HEAP), [tag(0, SYNC)]))
     assert Heaps(sock).timestamps == []
-    said = warnings(capfd)
-    assert len(said) == 1
-    assert "1000.0" in said[0]
     stats = sink.stats()
     assert stats["steps_back"] == 1
     assert stats["samples_dropped"] == HEAP
+    del sink
+    said = warnings(capfd)
+    assert len(said) == 1
+    assert "1000.0" in said[0]
 
 
 def test_a_late_first_tag_takes_back_what_has_not_been_sent(sock, capfd):
@@ -122,3 +129,30 @@ def test_a_late_first_tag_reserves_what_has_been_sent(sock, capfd):
     untagged, behind = warnings(capfd)
     assert "timestamp_start" in untagged
     assert "behind" in behind
+
+
+@pytest.mark.parametrize("on_gap", ["realign", "zero_fill", "ignore"])
+@pytest.mark.parametrize(("place", "jump"), [(128, "64"), (32, "-32")])
+def test_a_rate_that_is_not_that_of_the_source_is_told_of_once(
+    sock, capfd, on_gap, place, jump
+):
+    """As lost samples are, from which it cannot be told."""
+    tags = [(64 * i, place * i) for i in range(5)]
+    sent = send_tagged(sock, 320, tags, on_gap=on_gap)
+    assert sent.stats["gaps"] + sent.stats["steps_back"] == 4
+    said = warnings(capfd)
+    assert len(said) == 1
+    assert f" {jump} samples" in said[0]
+    assert "sample_rate" in said[0]
+
+
+def test_inputs_with_the_same_to_say_share_a_line(sock, capfd):
+    n = 16
+    sink = spead.sink(destination(sock), num_inputs=n, **OPTIONS)
+    run_all(sink, *[samples(HEAP)] * n)
+    del sink
+    lines = [line for line in capfd.readouterr().out.splitlines() if "input" in line]
+    # the first input at once, the others not before a second has passed
+    assert 0 < len(lines) < n
+    named = re.findall(r"\d+", " ".join(re.findall(r"inputs? ([\d, ]+):", str(lines))))
+    assert sorted(map(int, named)) == list(range(n))

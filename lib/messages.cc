@@ -27,6 +27,24 @@ std::optional<std::int64_t> integer(const pmt::pmt_t& value)
     return std::nullopt;
 }
 
+// Those of a vector, a tuple or a list; anything else is one of its own.
+std::vector<pmt::pmt_t> elements(const pmt::pmt_t& value)
+{
+    std::vector<pmt::pmt_t> all;
+    const bool is_tuple = pmt::is_tuple(value);
+    if (is_tuple || pmt::is_vector(value)) {
+        for (std::size_t i = 0; i < pmt::length(value); ++i)
+            all.push_back(is_tuple ? pmt::tuple_ref(value, i)
+                                   : pmt::vector_ref(value, i));
+        return all;
+    }
+    auto rest = value;
+    for (; pmt::is_pair(rest); rest = pmt::cdr(rest))
+        all.push_back(pmt::car(rest));
+    const bool is_list = !all.empty() && pmt::is_null(rest);
+    return is_list ? all : std::vector{ value };
+}
+
 // Numbers in any of the ways in which a message can hold several.
 std::optional<std::vector<std::int64_t>> integers(const pmt::pmt_t& value)
 {
@@ -46,12 +64,8 @@ std::optional<std::vector<std::int64_t>> integers(const pmt::pmt_t& value)
         return copied(pmt::s32vector_elements(value));
 
     std::vector<std::int64_t> all;
-    if (!pmt::is_vector(value)) {
-        const auto one = integer(value);
-        return one ? std::optional(std::vector{ *one }) : std::nullopt;
-    }
-    for (std::size_t i = 0; i < pmt::length(value); ++i) {
-        const auto one = integer(pmt::vector_ref(value, i));
+    for (const auto& element : elements(value)) {
+        const auto one = integer(element);
         if (!one)
             return std::nullopt;
         all.push_back(*one);
@@ -68,9 +82,10 @@ read_entry(const pmt::pmt_t& key, const pmt::pmt_t& value, const item_catalogue&
     const auto index = id ? items.find(*id) : items.find(pmt::symbol_to_string(key));
     const auto values = integers(value);
     if (!values)
-        throw parameter_error("value",
-                              pmt::write_string(value),
-                              "an integer, or a vector of one for each input");
+        throw parameter_error(
+            "value",
+            pmt::write_string(value),
+            "an integer, or a vector, tuple or list of one for each input");
     return items.change(index, *values);
 }
 

@@ -73,11 +73,14 @@ std::vector<endpoint> parse_entry(const std::string& text, const std::string& sh
     const auto further = number(found->host.substr(plus + 1), max_endpoints - 1);
     if (!further ||
         inet_pton(AF_INET, found->host.substr(0, plus).c_str(), &address) != 1 ||
-        *further > INADDR_NONE - ntohl(address.s_addr))
+        *further > INADDR_NONE - ntohl(address.s_addr) ||
+        IN_MULTICAST(ntohl(address.s_addr)) !=
+            IN_MULTICAST(ntohl(address.s_addr) + *further))
         throw parameter_error("destinations",
                               shown,
                               "\"A.B.C.D+N:port\" for N+1 IPv4 addresses up to "
-                              "255.255.255.255, N from 0 to " +
+                              "255.255.255.255, all of them multicast groups "
+                              "(224.0.0.0 to 239.255.255.255) or none, N from 0 to " +
                                   std::to_string(max_endpoints - 1));
     const std::uint32_t first = ntohl(address.s_addr);
     std::vector<endpoint> all;

@@ -265,10 +265,6 @@ void sink_impl::handle_items(const pmt::pmt_t& message)
     try {
         apply(read_items_message(message, d_items));
     } catch (const std::exception& e) {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - d_last_complaint < std::chrono::seconds(1))
-            return;
-        d_last_complaint = now;
         d_engine.warn(std::string("message on port items ignored: ") + e.what());
     }
 }
@@ -280,7 +276,7 @@ void sink_impl::publish_stats() noexcept
     try {
         message_port_pub(stats_port, stats_message(stats()));
     } catch (const std::exception& e) {
-        d_logger->error("cannot publish stats: {:s}", e.what());
+        d_engine.warn(std::string("cannot publish stats: ") + e.what());
     }
 }
 

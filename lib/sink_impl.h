@@ -16,7 +16,6 @@
 #include <gnuradio/spead/sink.h>
 #include <gnuradio/thread/thread.h>
 
-#include <chrono>
 #include <vector>
 
 namespace gr {
@@ -99,7 +98,6 @@ private:
     engine d_engine;
     bool d_failed = false;
     counter d_unsendable; // samples that came after a failed start
-    std::chrono::steady_clock::time_point d_last_complaint{}; // of a bad message
     // the last member: its thread uses the others
     periodic_call d_stats_timer;
 };

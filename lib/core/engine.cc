@@ -77,8 +77,7 @@ engine::engine(const engine_options& options,
     limit_queues();
     warn_of_slow_tails(options);
     for (const auto& warning : d_transport.warnings())
-        warn(warning);
-    d_log.flush(sender::clock::now(), true); // while the user looks
+        d_log.say(warning);
 }
 
 engine::~engine() { stop(); }
@@ -124,7 +123,7 @@ void engine::limit_queues()
     }
 }
 
-void engine::warn_of_slow_tails(const engine_options& options)
+void engine::warn_of_slow_tails(const engine_options& options) const
 {
     const sample_converter converter(options.type, options.order, options.scale);
     const double bytes = static_cast<double>(options.heap_samples) *
@@ -132,9 +131,9 @@ void engine::warn_of_slow_tails(const engine_options& options)
                          static_cast<double>(options.inputs);
     const double seconds = options.sending.rate > 0 ? bytes / options.sending.rate : 0;
     if (options.tail != tail_policy::drop && seconds > options.stop_timeout)
-        warn("an unfinished heap at the end of the stream may take " +
-             std::to_string(seconds) + " s at this rate, and is dropped after a " +
-             "stop_timeout of " + std::to_string(options.stop_timeout) + " s");
+        d_log.say("an unfinished heap at the end of the stream may take " +
+                  std::to_string(seconds) + " s at this rate, and is dropped after a " +
+                  "stop_timeout of " + std::to_string(options.stop_timeout) + " s");
 }
 
 void engine::start()
@@ -165,16 +164,27 @@ std::size_t engine::write(std::size_t input,
 
 void engine::tell_of_tags(std::size_t input)
 {
-    for (const auto& warning : d_inputs[input]->tagged->take_warnings())
+    for (const auto& warning : d_inputs[input]->tagged->take_warnings()) {
         if (d_inputs.size() > 1)
             d_log.add_of_input(input, warning, sender::clock::now());
         else
-            warn(warning);
-    if (!d_log.empty())
-        d_log.flush(sender::clock::now());
+            d_log.add(warning, sender::clock::now());
+        say_what_waits();
+    }
 }
 
-void engine::warn(const std::string& text) { d_log.add(text, sender::clock::now()); }
+void engine::warn(const std::string& text)
+{
+    d_log.add(text, sender::clock::now());
+    say_what_waits();
+}
+
+// As soon as a line may be written: the sender's thread has a timer.
+void engine::say_what_waits()
+{
+    if (!d_log.empty())
+        d_sender->wake();
+}
 
 bool engine::space_since(std::size_t input, std::uint64_t mark) const
 {

@@ -102,8 +102,9 @@ private:
 
     void add_input(const engine_options& options, stream_plan plan);
     void limit_queues();
-    void warn_of_slow_tails(const engine_options& options);
+    void warn_of_slow_tails(const engine_options& options) const;
     void tell_of_tags(std::size_t input);
+    void say_what_waits();
     template <typename condition>
     bool wait_for(std::size_t input, condition ready, sender::clock::time_point deadline);
     template <typename step>

@@ -32,7 +32,7 @@ namespace spead {
  *
  * All numbers of samples are numbers of samples, not of bytes.
  *
- * One thread at a time, but for set_item().
+ * One thread at a time, but for set_item() and set_items().
  */
 class heap_packer
 {

@@ -16,6 +16,7 @@ namespace spead {
 namespace {
 
 constexpr std::chrono::seconds line_interval{ 1 };
+constexpr std::size_t most_in_a_line = 5;
 
 } // namespace
 
@@ -32,24 +33,31 @@ void log_lines::add_of_input(std::size_t input, const std::string& news, time_po
 {
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
-        waiting(news).inputs.insert(input);
+        if (auto* const same = waiting(news))
+            same->inputs.insert(input);
     }
     flush(now);
 }
 
-log_lines::entry& log_lines::waiting(const std::string& news)
+// None if there is no room.
+log_lines::entry* log_lines::waiting(const std::string& news)
 {
     d_waiting = true;
     const auto same = std::find_if(d_entries.begin(),
                                    d_entries.end(),
                                    [&](const entry& one) { return one.news == news; });
-    return same == d_entries.end() ? d_entries.emplace_back(entry{ news, {} }) : *same;
+    if (same != d_entries.end())
+        return &*same;
+    if (d_entries.size() < most_in_a_line)
+        return &d_entries.emplace_back(entry{ news, {} });
+    ++d_more;
+    return nullptr;
 }
 
-bool log_lines::is_due(time_point now) const
+log_lines::time_point log_lines::due() const
 {
     const std::lock_guard<std::mutex> lock(d_mutex);
-    return now - d_last_line >= line_interval;
+    return d_last_line + line_interval;
 }
 
 void log_lines::flush(time_point now, bool last)
@@ -57,7 +65,7 @@ void log_lines::flush(time_point now, bool last)
     std::string line;
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
-        if (d_entries.empty() || (!last && now - d_last_line < line_interval))
+        if (d_entries.empty() || (!last && now < d_last_line + line_interval))
             return;
         line = take();
         d_last_line = now;
@@ -75,6 +83,9 @@ std::string log_lines::take()
             line += std::exchange(separator, ", ") + std::to_string(input);
         line += (inputs.empty() ? "" : ": ") + news;
     }
+    if (d_more)
+        line += "; " + std::to_string(d_more) + " more";
+    d_more = 0;
     d_entries.clear();
     d_waiting = false;
     return line;

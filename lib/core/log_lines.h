@@ -33,14 +33,17 @@ public:
 
     explicit log_lines(output out) : d_out(std::move(out)) {}
 
+    //! A line of its own, at once, which is not counted.
+    void say(const std::string& line) const { d_out(line); }
     void add(const std::string& news, time_point now);
-    //! Of one of several inputs. Inputs with the same news are named together.
+    //! Of one of several inputs. Those that wait with the same news are named together.
     void add_of_input(std::size_t input, const std::string& news, time_point now);
 
     //! Whether nothing waits; to be tested cheaply.
     bool empty() const { return !d_waiting.load(std::memory_order_relaxed); }
-    //! Whether a line may be written.
-    bool is_due(time_point now) const;
+    //! Whether a line may be written, and from when on.
+    bool is_due(time_point now) const { return now >= due(); }
+    time_point due() const;
     //! Writes what waits, if a line may be written or if it is the \p last time.
     void flush(time_point now, bool last = false);
 
@@ -50,12 +53,13 @@ private:
         std::set<std::size_t> inputs; // none: not of inputs
     };
 
-    entry& waiting(const std::string& news);
+    entry* waiting(const std::string& news);
     std::string take();
 
     const output d_out;
     mutable std::mutex d_mutex;
     std::vector<entry> d_entries;
+    std::size_t d_more = 0; // that there was no room for
     time_point d_last_line{};
     std::atomic<bool> d_waiting{ false };
 };

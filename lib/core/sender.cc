@@ -238,6 +238,8 @@ bool sender::sleep()
         wait_reports();
     if (!d_log.quiet())
         d_log.flush(clock::now());
+    if (const auto due = d_log.due())
+        wait_until(*due);
     d_idle = true;
     return true;
 }

@@ -17,8 +17,6 @@ namespace spead {
 
 namespace {
 
-constexpr std::chrono::seconds shortest_pause{ 1 }; // between lines of the log
-
 std::string whole(double number)
 {
     std::ostringstream text;
@@ -30,13 +28,8 @@ std::string whole(double number)
 
 tagged_input::tagged_input(heap_packer& packer,
                            const tick_clock& clock,
-                           const timeline_plan& plan,
-                           std::function<time_point()> now)
-    : d_packer(packer),
-      d_clock(clock),
-      d_plan(plan),
-      d_now(std::move(now)),
-      d_timeline(plan, d_counters)
+                           const timeline_plan& plan)
+    : d_packer(packer), d_clock(clock), d_plan(plan), d_timeline(plan, d_counters)
 {
 }
 
@@ -117,10 +110,10 @@ std::vector<std::string> tagged_input::take_warnings()
     const auto raised = d_timeline.take_notices();
     if (raised.no_tag)
         all.push_back("samples came without an rx_time tag before them: their timestamps "
-                      "are counted from timestamp_start, " +
+                      "are counted on, at first from timestamp_start, " +
                       std::to_string(d_plan.timestamp_start));
     if (raised.residual)
-        all.push_back("an rx_time tag is " + std::to_string(d_timeline.residual()) +
+        all.push_back("an rx_time tag is " + std::to_string(raised.residual) +
                       " samples from the nearest, whose time is sent: sample_rate or "
                       "sync_time may not be that of the source");
     if (raised.jump)
@@ -135,13 +128,9 @@ std::vector<std::string> tagged_input::take_warnings()
                       " s ahead of the samples before it: if it is wrong, what comes "
                       "after it at the right time will be dropped");
     if (raised.late)
-        d_late = raised.late;
-    if (d_late && d_now() - d_told_late >= shortest_pause) {
-        d_told_late = d_now();
-        all.push_back("an rx_time tag is " + std::to_string(std::exchange(d_late, 0)) +
+        all.push_back("an rx_time tag is " + std::to_string(raised.late) +
                       " s behind what has been sent: samples are dropped until then, "
                       "since no timestamp is sent twice");
-    }
     const bool no_time = d_no_time && !std::exchange(d_warned_of_no_time, d_no_time);
     if (raised.out_of_range || no_time)
         all.push_back("an rx_time tag has no time that a timestamp could hold: it is "

@@ -12,8 +12,6 @@
 #include "tick_clock.h"
 #include "timeline.h"
 
-#include <chrono>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,13 +33,7 @@ struct time_tag {
 class tagged_input
 {
 public:
-    using time_point = std::chrono::steady_clock::time_point;
-
-    //! \p now is asked where a warning must not come again too soon.
-    tagged_input(heap_packer& packer,
-                 const tick_clock& clock,
-                 const timeline_plan& plan,
-                 std::function<time_point()> now = std::chrono::steady_clock::now);
+    tagged_input(heap_packer& packer, const tick_clock& clock, const timeline_plan& plan);
 
     //! A new run: samples are counted from 0 again.
     void start_run();
@@ -55,7 +47,7 @@ public:
                       const std::vector<time_tag>& tags);
 
     const timeline_counters& counters() const { return d_counters; }
-    //! What the user should know, a sentence each; none of them again within a second.
+    //! What the user should know, a sentence each.
     std::vector<std::string> take_warnings();
 
 private:
@@ -66,11 +58,8 @@ private:
     heap_packer& d_packer;
     const tick_clock d_clock;
     const timeline_plan d_plan;
-    const std::function<time_point()> d_now;
     timeline_counters d_counters;
     timeline d_timeline;
-    double d_late = 0; // seconds, to be told
-    time_point d_told_late{};
     bool d_no_time = false; // a tag said none
     bool d_warned_of_no_time = false;
     std::uint64_t d_zeros = 0;  // to be packed before the next sample

@@ -62,16 +62,21 @@ timeline::timeline(const timeline_plan& plan, timeline_counters& counters)
 
 void timeline::start_run()
 {
-    d_tagged = false;
+    if (d_tagged)
+        d_seen = d_expected;
+    else if (d_counted)
+        d_seen = d_next;
+    d_tagged = d_counted = false;
     d_drop = 0;
-    d_seen = d_next;
     d_next = heap_after(d_next);
 }
 
 void timeline::advance(std::uint64_t samples)
 {
-    if (!d_tagged && samples)
+    if (!d_tagged && samples) {
+        d_counted = true;
         raise(&notices::no_tag, true);
+    }
     const auto dropped = std::min(samples, d_drop);
     d_drop -= dropped;
     d_next += static_cast<std::int64_t>(samples - dropped);
@@ -89,8 +94,8 @@ correction timeline::tag(std::int64_t tick, double residual, bool heap_has_left)
     const std::int64_t at = expected ? d_expected : place->nearest;
     d_residual = place->residual + static_cast<double>(place->nearest - at);
     if (std::abs(d_residual) > noticeable_residual)
-        raise(&notices::residual, true);
-    if (at < 0)
+        raise(&notices::residual, d_residual);
+    if (at < 0 && !(d_tagged && d_on_gap == gap_policy::ignore))
         raise(&notices::before_sync, true);
 
     if (expected)
@@ -124,7 +129,8 @@ bool timeline::is_expected(const tagged_place& place) const
 correction timeline::start(std::int64_t place, bool heap_has_left)
 {
     reserve_counted(heap_has_left);
-    if (d_seen && place < d_seen)
+    const std::int64_t seen = d_counted ? d_next : d_seen;
+    if (seen && place < seen)
         d_counters.steps_back.add(1);
     note_loss(place);
     d_expected = place;
@@ -213,9 +219,10 @@ void timeline::note_jump(std::int64_t place)
 {
     const double jump = static_cast<double>(place) - static_cast<double>(d_expected);
     const double seconds = jump / d_samples_per_second;
-    if (d_on_gap != gap_policy::ignore && seconds > longest_fill)
+    const bool drops = d_on_gap != gap_policy::ignore;
+    if (drops && seconds > longest_fill && place > d_next)
         raise(&notices::ahead, seconds);
-    else if (d_on_gap == gap_policy::ignore || seconds >= -noticeable_loss)
+    else if (!drops || seconds >= -noticeable_loss)
         raise(&notices::jump, jump); // or else there is more to say
 }
 

@@ -60,7 +60,7 @@ struct correction {
 //! What the user should know; each but the last once in the life of a timeline.
 struct notices {
     bool no_tag = false;       //!< samples came without a tag before them
-    bool residual = false;     //!< a tag is more than 0.1 sample from where samples are
+    double residual = 0;       //!< samples from the nearest to a tag, if more than 0.1
     bool before_sync = false;  //!< a tag has a time before tick 0
     bool out_of_range = false; //!< a tag is too far from tick 0 to be used
     double jump = 0;  //!< s from where samples were to a tag, if it is not far ahead
@@ -150,7 +150,8 @@ private:
     bool d_tagged = false;       // in this run
     std::int64_t d_origin;       // the tick of place 0: timestamp_start until a tag comes
     std::int64_t d_next = 0;     // the place that is packed next
-    std::int64_t d_seen = 0;     // behind the last place of the runs before
+    bool d_counted = false;      // in this run, samples before a tag
+    std::int64_t d_seen = 0;     // where the source was at the end of the run before
     std::uint64_t d_drop = 0;    // samples that come before the one for that place
     std::int64_t d_expected = 0; // where the next sample is according to tags
     double d_residual = 0;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace gr {
@@ -40,6 +41,12 @@ public:
     void end(time_point now);
     //! Writes what is due; at once if it is the \p last time.
     void flush(time_point now, bool last = false);
+
+    //! When flush() will write what waits; none if nothing does.
+    std::optional<time_point> due() const
+    {
+        return d_lines.empty() ? std::nullopt : std::optional(d_lines.due());
+    }
 
     //! Nothing to say and nothing to recover from: the usual case, to be tested cheaply.
     bool quiet() const { return !d_outage && d_lines.empty(); }

@@ -23,7 +23,6 @@ struct fixture {
     {
         BOOST_CHECK_EQUAL_COLLECTIONS(
             written.begin(), written.end(), expected.begin(), expected.end());
-        BOOST_CHECK_EQUAL(lines.is_due(now), expected.empty());
     }
 };
 
@@ -33,9 +32,11 @@ BOOST_FIXTURE_TEST_SUITE(lines_of_the_log, fixture)
 
 BOOST_AUTO_TEST_CASE(what_comes_within_a_second_is_said_together)
 {
-    check({});
+    BOOST_CHECK(lines.is_due(now));
     lines.add("a", now);
     check({ "a" });
+    BOOST_CHECK(!lines.is_due(now));
+    BOOST_CHECK(lines.due() == now + 1s);
     BOOST_CHECK(lines.empty());
     lines.add("b", now);
     now += 999ms;
@@ -69,6 +70,29 @@ BOOST_AUTO_TEST_CASE(inputs_with_the_same_news_are_named_together)
     lines.add("c", now);
     lines.flush(now, true);
     check({ "input 2: a", "inputs 0, 1, 3: a; input 1: b; c" });
+}
+
+BOOST_AUTO_TEST_CASE(a_line_has_an_end)
+{
+    lines.add("0", now);
+    for (int i = 1; i <= 9; ++i)
+        lines.add(std::to_string(i), now);
+    lines.add_of_input(1, "10", now);
+    lines.add_of_input(1, "5", now);
+    now += 1s;
+    lines.flush(now);
+    check({ "0", "1; 2; 3; 4; input 1: 5; 5 more" });
+    now += 1s;
+    lines.add("again", now);
+    check({ "0", "1; 2; 3; 4; input 1: 5; 5 more", "again" });
+}
+
+BOOST_AUTO_TEST_CASE(what_is_said_at_once_is_not_counted)
+{
+    lines.say("a");
+    lines.add("b", now);
+    lines.say("c");
+    check({ "a", "b", "c" });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

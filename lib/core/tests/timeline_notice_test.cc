@@ -81,6 +81,24 @@ BOOST_AUTO_TEST_CASE(what_is_ignored_is_only_told_as_a_jump)
     BOOST_CHECK_EQUAL(s.counters.steps_back.get(), 1u);
 }
 
+BOOST_AUTO_TEST_CASE(times_before_sync_time_are_not_told_of_where_they_are_ignored)
+{
+    placed_stream s(plan(gap_policy::ignore));
+    s.play({ { 0, 2 }, { -7, 2 } });
+    BOOST_CHECK(!s.line.take_notices().before_sync);
+}
+
+BOOST_AUTO_TEST_CASE(a_tag_behind_what_has_been_sent_is_not_told_as_one_ahead)
+{
+    placed_stream s(plan(gap_policy::realign));
+    s.play({ { 99 * samples_per_second, 4 }, { 0, 4 } });
+    s.line.take_notices();
+    s.tag(50 * samples_per_second);
+    const auto said = s.line.take_notices();
+    BOOST_CHECK_EQUAL(said.ahead, 0.);
+    BOOST_CHECK(said.late > 48);
+}
+
 BOOST_AUTO_TEST_CASE(a_start_in_a_long_heap_is_not_told)
 {
     placed_stream s({ 10 * samples_per_second, 100 * samples_per_second, 0, megahertz });
@@ -110,7 +128,7 @@ BOOST_AUTO_TEST_CASE(samples_counted_from_far_ahead_are_told_of)
     s.send(4);
     s.tag(4);
     BOOST_CHECK_EQUAL(s.line.take_notices().late, 30.);
-    check_counters(s, 0, 0, 0, 0);
+    check_counters(s, 0, 0, 0, 1);
 }
 
 // as many samples as no number can hold

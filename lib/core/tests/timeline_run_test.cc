@@ -75,4 +75,21 @@ BOOST_AUTO_TEST_CASE(counted_samples_are_no_limit_twice)
         { { 7, { 0, 1, 2, 3 } }, { 80, { 8, 9, 10, 11 } }, { 120, { 12, 13, 14, 15 } } });
 }
 
+// where the source goes on is where it was, whatever became of its samples
+BOOST_AUTO_TEST_CASE(a_source_that_goes_on_in_a_new_run_has_not_stepped_back)
+{
+    for (const auto on_gap : gap_policies) {
+        placed_stream s(plan(on_gap));
+        s.play({ { 5, 1 } }); // dropped, up to 8
+        s.restart();
+        s.play({ { 6, 4 }, { 9, 1 } }); // one step back
+        s.restart();
+        s.play({ { 10, 6 } });
+        BOOST_CHECK_EQUAL(s.counters.steps_back.get(), 1u);
+        s.restart();
+        s.tag(15);
+        BOOST_CHECK_EQUAL(s.counters.steps_back.get(), 2u);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

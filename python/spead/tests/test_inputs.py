@@ -107,6 +107,18 @@ def test_an_input_that_has_ended_wakes_nobody(sock):
     assert sink.samples_in() == 1010
 
 
+def goes_on(sink):
+    taken = sink.samples_in()
+    eventually(lambda: sink.samples_in() > taken + 1_000_000)
+
+
+def ends_well(graph, sink):
+    graph.stop()
+    wait(graph)
+    assert balanced(sink.stats())
+    assert sink.samples_pending() == 0
+
+
 def test_lock_and_unlock(sock):
     """GNU Radio empties the buffers then; what has been taken stays accounted for."""
     sink = spead.sink(destination(sock), num_inputs=2)
@@ -120,10 +132,51 @@ def test_lock_and_unlock(sock):
         taken = sink.samples_in()
         assert taken <= sum(begin.offered for begin in sources)
         graph.unlock()
-    graph.stop()
-    wait(graph)
-    assert balanced(sink.stats())
-    assert sink.samples_pending() == 0
+    ends_well(graph, sink)
+
+
+def test_unlock_refuses_an_input_that_is_no_longer_connected(sock):
+    """GNU Radio does; the flow graph goes on once it is connected again."""
+    sink = spead.sink(destination(sock), num_inputs=2)
+    sources = [source(noise(100_000), repeat=True) for _ in range(2)]
+    graph = connected(sink, *sources)
+    graph.start()
+    for _ in range(3):
+        goes_on(sink)
+        graph.lock()
+        graph.disconnect(sources[1], (sink, 1))
+        with pytest.raises(RuntimeError, match="2 needed, 1 connected"):
+            graph.unlock()
+        assert balanced(sink.stats())
+        graph.lock()
+        graph.connect(sources[1], (sink, 1))
+        graph.unlock()
+    goes_on(sink)
+    ends_well(graph, sink)
+
+
+def test_lock_and_unlock_with_more_connections_and_fewer(sock):
+    """Another sink comes and goes, at one of two sources and then at both."""
+    sink = spead.sink(destination(sock), num_inputs=2)
+    sources = [source(noise(100_000), repeat=True) for _ in range(2)]
+    graph = connected(sink, *sources)
+    graph.start()
+    for n in (1, 2):
+        other = spead.sink(destination(sock), num_inputs=n)
+        graph.lock()
+        for i in range(n):
+            graph.connect(sources[i], (other, i))
+        graph.unlock()
+        goes_on(sink)
+        goes_on(other)
+        graph.lock()
+        for i in range(n):
+            graph.disconnect(sources[i], (other, i))
+        graph.unlock()
+        goes_on(sink)
+        assert balanced(other.stats())
+        assert other.samples_pending() == 0
+    ends_well(graph, sink)
 
 
 def test_stop_and_start_begin_anew(sock):

@@ -107,6 +107,15 @@ def test_an_input_that_has_ended_wakes_nobody(sock):
     assert sink.samples_in() == 1010
 
 
+def started(sock):
+    """A flow graph that runs, of two endless sources and a sink."""
+    sink = spead.sink(destination(sock), num_inputs=2)
+    sources = [source(noise(100_000), repeat=True) for _ in range(2)]
+    graph = connected(sink, *sources)
+    graph.start()
+    return graph, sink, sources
+
+
 def goes_on(sink):
     taken = sink.samples_in()
     eventually(lambda: sink.samples_in() > taken + 1_000_000)
@@ -121,10 +130,7 @@ def ends_well(graph, sink):
 
 def test_lock_and_unlock(sock):
     """GNU Radio empties the buffers then; what has been taken stays accounted for."""
-    sink = spead.sink(destination(sock), num_inputs=2)
-    sources = [source(noise(100_000), repeat=True) for _ in range(2)]
-    graph = connected(sink, *sources)
-    graph.start()
+    graph, sink, sources = started(sock)
     for _ in range(5):
         taken = sink.samples_in()
         eventually(lambda taken=taken: sink.samples_in() > taken + 3_000_000)
@@ -137,10 +143,7 @@ def test_lock_and_unlock(sock):
 
 def test_unlock_refuses_an_input_that_is_no_longer_connected(sock):
     """GNU Radio does; the flow graph goes on once it is connected again."""
-    sink = spead.sink(destination(sock), num_inputs=2)
-    sources = [source(noise(100_000), repeat=True) for _ in range(2)]
-    graph = connected(sink, *sources)
-    graph.start()
+    graph, sink, sources = started(sock)
     for _ in range(3):
         goes_on(sink)
         graph.lock()
@@ -157,10 +160,7 @@ def test_unlock_refuses_an_input_that_is_no_longer_connected(sock):
 
 def test_lock_and_unlock_with_more_connections_and_fewer(sock):
     """Another sink comes and goes, at one of two sources and then at both."""
-    sink = spead.sink(destination(sock), num_inputs=2)
-    sources = [source(noise(100_000), repeat=True) for _ in range(2)]
-    graph = connected(sink, *sources)
-    graph.start()
+    graph, sink, sources = started(sock)
     for n in (1, 2):
         other = spead.sink(destination(sock), num_inputs=n)
         graph.lock()

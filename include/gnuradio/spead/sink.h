@@ -250,10 +250,11 @@ public:
      *
      * \param destinations where the heaps go: one string for all inputs, or one for each;
      *     each is a comma-separated list of "host:port", "[IPv6 address]:port" or
-     *     "A.B.C.D+N:port" for N+1 consecutive IPv4 addresses, port 1 to 65535, that
-     *     takes the heaps in turn; the host is an IPv4 or IPv6 address or a name; 4096 at
-     *     most. They are told apart as they are written, "+N" as each of its addresses:
-     *     one under two names counts as two, and gets two ends of the stream
+     *     "A.B.C.D+N:port" for N+1 consecutive IPv4 addresses, all multicast groups or
+     *     none, port 1 to 65535, that takes the heaps in turn; the host is an IPv4 or
+     *     IPv6 address or a name; 4096 at most. They are told apart as they are written,
+     *     "+N" as each of its addresses: one under two names counts as two, and gets two
+     *     ends of the stream
      * \param options everything else
      */
     static sptr make(const std::vector<std::string>& destinations,

@@ -3,9 +3,6 @@
 """Receives the stream of a digitiser in chunks, as the F-engine of MeerKAT does."""
 
 import collections
-import contextlib
-import itertools
-import os
 import select
 import time
 from typing import NamedTuple
@@ -16,7 +13,7 @@ import spead2.recv
 from place_heaps import Layout, Placer
 
 MAX_CHUNKS = 8  # at a time: how far apart, in time, heaps may arrive
-LINGER = 1.0  # seconds without a packet after the first end-of-stream heap
+INTERVAL = 0.1  # seconds between looks at whether it is over
 
 
 class Chunk(NamedTuple):
@@ -37,8 +34,9 @@ class DigitiserStream:
 
     It is a group of chunk streams of spead2, one for each list of bound sockets in
     `streams`, each with a thread of its own. One that is far ahead of another makes the
-    other's heaps late; if `lossless`, it waits for the other instead. Timestamps must
-    not wrap. To be used as a context manager:
+    other's heaps late; if `lossless`, it waits for the other instead. An end-of-stream
+    heap in any of its sockets ends a stream for good, as in the F-engine. Timestamps
+    must not wrap. To be used as a context manager:
 
         with DigitiserStream([[socket]]) as stream:
             for chunk in stream.chunks(timeout=1.0): ...
@@ -50,15 +48,8 @@ class DigitiserStream:
         self.received = np.zeros(2, np.int64)  # heaps of each polarisation
         self.first = self.last = None  # timestamps
         self._streams = streams
-        self._count = itertools.count(1)  # whose next() is one step for all threads
-        self._max_heaps = None
-        self._event = os.eventfd(0, os.EFD_NONBLOCK)
-        self._ended = set()  # members of the group
-        self._last_packet = time.monotonic()
-        self._packets = 0
-        self._placers = [
-            Placer(self.layout, self._heap_placed, self._stream_ended) for _ in streams
-        ]
+        self._ending = False
+        self._placers = [Placer(self.layout) for _ in streams]
         chunks = MAX_CHUNKS + 2
         eviction = spead2.recv.ChunkStreamGroupConfig.EvictionMode
         self._group = spead2.recv.ChunkStreamRingGroup(
@@ -74,9 +65,7 @@ class DigitiserStream:
             data = np.zeros((*shape, self.layout.heap_bytes), np.uint8)
             present = np.zeros(shape, np.uint8)
             self._group.add_free_chunk(spead2.recv.Chunk(data=data, present=present))
-        # Other than spead2's default, an end-of-stream heap ends nothing: there may be
-        # heaps in the other sockets.
-        config = spead2.recv.StreamConfig(max_heaps=1, stop_on_stop_item=False)
+        config = spead2.recv.StreamConfig(max_heaps=1)
         for placer in self._placers:
             self._group.emplace_back(
                 spead2.ThreadPool(), config, placer.config(MAX_CHUNKS)
@@ -89,36 +78,35 @@ class DigitiserStream:
         return self
 
     def __exit__(self, *_):
-        self._end_all()
+        self.end()
         for chunk in self._group.data_ringbuffer:  # up to the end that was asked for
             self._group.add_free_chunk(chunk)
         self._group.stop()
-        os.close(self._event)
 
     def chunks(self, timeout=None, max_heaps=None):
         """Yield chunks, those with heaps in them, in the order of time.
 
-        Ends when each socket has had an end-of-stream heap, or a second without a
-        packet after the first of them; after `timeout` seconds without a packet; when
-        `max_heaps` or a few more have been placed.
+        Ends when each stream has had an end-of-stream heap; after `timeout` seconds
+        without a packet; when `max_heaps` or some more have been placed; after end().
         """
-        self._max_heaps = max_heaps
         ring = self._group.data_ringbuffer
-        waiting = select.poll()
-        waiting.register(ring.data_fd, select.POLLIN)
-        waiting.register(self._event, select.POLLIN)
-        self._last_packet = time.monotonic()
+        ready = select.poll()
+        ready.register(ring.data_fd, select.POLLIN)
+        packets, last_packet = 0, time.monotonic()
         while True:
-            patience = self._patience(timeout)
-            if patience <= 0:
-                self._end_all()
+            packets, before = self._packets(), packets
+            if packets != before:
+                last_packet = time.monotonic()
+            elif timeout is not None and time.monotonic() >= last_packet + timeout:
+                self.end()
+            if max_heaps and np.sum(self._placed()) >= max_heaps:
+                self.end()
             try:
                 chunk = ring.get_nowait()
             except spead2.Stopped:
                 return
             except spead2.Empty:
-                waiting.poll(1000 * patience if patience > 0 else None)
-                self._clear_event()
+                ready.poll(1000 * INTERVAL)
                 continue
             try:
                 if chunk.present.any():  # otherwise one that only leads to the first
@@ -126,52 +114,22 @@ class DigitiserStream:
             finally:
                 self._group.add_free_chunk(chunk)
 
-    def _patience(self, timeout):
-        """Seconds to wait for more, 0 or less if it is over; no more than 1."""
-        if self._max_heaps and np.sum(self._placed()) >= self._max_heaps:
-            return 0
-        for index, placer in enumerate(self._placers):
-            if placer.ends >= len(self._streams[index]):
-                self._end(index)
-        if len(self._ended) == len(self._streams):
-            return 0
-        if any(placer.ends for placer in self._placers):
-            timeout = LINGER if timeout is None else min(timeout, LINGER)
-        if timeout is None:
-            return 1.0
-        packets = sum(member.stats.packets for member in self._group)
-        now = time.monotonic()
-        if packets != self._packets:
-            self._packets, self._last_packet = packets, now
-        return min(self._last_packet + timeout - now, 1.0)
-
-    def _placed(self):
-        return [placer.placed for placer in self._placers]
-
-    def _heap_placed(self):
-        if next(self._count) == self._max_heaps:
-            os.eventfd_write(self._event, 1)
-
-    def _stream_ended(self):
-        os.eventfd_write(self._event, 1)
-
-    def _clear_event(self):
-        with contextlib.suppress(BlockingIOError):
-            os.eventfd_read(self._event)
-
-    def _end(self, index):
-        """Let a stream end where it is, and hand out what it has.
+    def end(self):
+        """Let the streams end where they are; chunks() still yields what they have.
 
         Not by stop(), which throws that away, and holds the lock of the interpreter
         while it waits for a thread that may be in need of it, to place a heap.
         """
-        if index not in self._ended:
-            self._ended.add(index)
-            self._group[index].add_buffer_reader(b"")  # its end is that of the stream
+        if not self._ending:
+            self._ending = True
+            for member in self._group:
+                member.add_buffer_reader(b"")  # its end is that of the stream
 
-    def _end_all(self):
-        for index in range(len(self._streams)):
-            self._end(index)
+    def _packets(self):
+        return sum(member.stats.packets for member in self._group)
+
+    def _placed(self):
+        return [placer.placed for placer in self._placers]
 
     def _account(self, chunk):
         step = self.layout.heap_samples

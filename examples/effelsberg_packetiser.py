@@ -102,6 +102,12 @@ def parse(argv):
     )
     parser.add_argument("--interface", default="", help="a name or an address")
     parser.add_argument("--ttl", type=int, default=1)
+    parser.add_argument(
+        "--send-stop",
+        action="store_true",
+        help="send an end-of-stream heap, which ends the receivers of spead2 for good"
+        " and aborts mkrecv",
+    )
     return parser.parse_args(argv)
 
 
@@ -117,6 +123,7 @@ def build(args):
         rate=args.rate,
         interface=args.interface,
         ttl=args.ttl,
+        send_stop=args.send_stop,
     )
 
 

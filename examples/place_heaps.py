@@ -99,15 +99,12 @@ class Placer:
         spead_packet.PAYLOAD_LENGTH,
     )
 
-    def __init__(self, layout, heap_placed, stream_ended):
-        """`heap_placed()` is called for each heap, `stream_ended()` for each end."""
+    def __init__(self, layout):
         self.placed = [0, 0]
         self.rejected = collections.Counter()
         self.descriptors = 0
         self.ends = 0
         self._layout = layout
-        self._heap_placed = heap_placed
-        self._stream_ended = stream_ended
         self._callback = CALLBACK(self._place)  # spead2 does not keep it
 
     def config(self, max_chunks):
@@ -140,7 +137,6 @@ class Placer:
         data.heap_index = index
         data.heap_offset = index * heap_length
         self.placed[polarisation] += 1
-        self._heap_placed()
 
     def _fault(self, timestamp, digitiser_id, status):
         """What is wrong with the immediates, which are -1 where there is none."""
@@ -162,7 +158,6 @@ class Placer:
         packet = spead_packet.parse(ctypes.string_at(data.packet, data.packet_size))
         if packet.is_end_of_stream():
             self.ends += 1
-            self._stream_ended()
         elif packet.has_descriptors():
             self.descriptors += 1
         else:

@@ -5,14 +5,15 @@
 import collections
 import contextlib
 import selectors
-import time
+import threading
 
 import spead_packet
 from heap_groups import HeapGroups
+from receiver_program import at_interrupt
 
 HEAP_ADDRESS_BITS = 48
 BATCH = 64  # packets read from one socket before the next one has its turn
-LINGER = 1.0  # seconds without a packet after the first end of a stream
+INTERVAL = 0.1  # seconds between looks at whether it is over
 
 
 class Receiver:
@@ -94,40 +95,39 @@ class Receiver:
         }
 
 
-def receive(sockets, positions, write, timeout=None, max_heaps=None):
-    """Receive from bound sockets to the end; the summary, as a dict.
+def datagrams(sockets, timeout=None):
+    """Yield what arrives, up to Ctrl-C or `timeout` seconds without any.
 
-    write: gets a timestamp and a list of heaps, see HeapGroups
-    timeout: seconds without a packet after which it ends
-    max_heaps: it ends when so many heaps have come, or a few more
-
-    It also ends when each socket has had an end-of-stream heap, or a second without a
-    packet after the first of them, and on Ctrl-C.
+    Each is only valid until the next one.
     """
-    receiver = Receiver(positions, write)
-    with (
-        selectors.DefaultSelector() as readable,
-        contextlib.suppress(KeyboardInterrupt),
-    ):
+    interrupted = threading.Event()
+    buffer = memoryview(bytearray(65536))
+    with selectors.DefaultSelector() as readable, at_interrupt(interrupted.set):
         for sock in sockets:
             sock.setblocking(False)
             readable.register(sock, selectors.EVENT_READ)
-        last = time.monotonic()
-        buffer = memoryview(bytearray(65536))
-        enough = max_heaps or float("inf")
-        while receiver.ends < len(sockets) and receiver.groups.complete < enough:
-            patience = timeout
-            if receiver.ends:
-                patience = LINGER if timeout is None else min(timeout, LINGER)
-            if patience is not None:
-                patience = max(last + patience - time.monotonic(), 0)
-            ready = readable.select(patience)
-            if not ready:
-                break
-            last = time.monotonic()
+        quiet = 0  # seconds
+        while not interrupted.is_set() and (timeout is None or quiet < timeout):
+            ready = readable.select(INTERVAL)
+            quiet = 0 if ready else quiet + INTERVAL
             for key, _ in ready:
                 with contextlib.suppress(BlockingIOError):
                     for _ in range(BATCH):
-                        receiver.add(buffer[: key.fileobj.recv_into(buffer)])
+                        yield buffer[: key.fileobj.recv_into(buffer)]
+
+
+def receive(sockets, positions, write, timeout=None, max_heaps=None):
+    """Receive from bound sockets; the summary, as a dict.
+
+    write: gets a timestamp and a list of heaps, see HeapGroups
+
+    It ends with the first end-of-stream heap at any socket, as a stream of spead2 does;
+    after `timeout` seconds without a packet; when `max_heaps` have come; on Ctrl-C.
+    """
+    receiver = Receiver(positions, write)
+    for datagram in datagrams(sockets, timeout):
+        receiver.add(datagram)
+        if receiver.ends or receiver.groups.complete == max_heaps:
+            break
     receiver.groups.flush()
     return receiver.summary()

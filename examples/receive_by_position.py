@@ -2,7 +2,9 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Receive polarisations as mkrecv of Effelsberg does: from UDP packets in which items
-are found by their position, with heaps of one size; heap counter 1 is ignored."""
+are found by their position, with heaps of one size; heap counter 1 is ignored. The
+first end-of-stream heap ends it, with which mkrecv aborts; otherwise --timeout,
+--max-heaps or Ctrl-C do."""
 
 import contextlib
 import dataclasses
@@ -79,7 +81,7 @@ def parse(argv):
 
 
 def receive(streams, args):
-    """Receive from lists of bound sockets to the end; the summary, as a dict."""
+    """Receive from lists of bound sockets; the summary, as a dict."""
     header = read_header(args.header) if args.header else None
     positions = Positions.from_header(header or Header({}))
     if args.heap_bytes:

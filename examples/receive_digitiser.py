@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Receive the two polarisations of a MeerKAT digitiser, as the F-engine does: a group
 of spead2's chunk streams places each heap by its timestamp and by its polarisation, the
-lowest bit of the digitiser ID."""
+lowest bit of the digitiser ID. It ends as the F-engine does, with an end-of-stream heap
+in each thread, or by --timeout, --max-heaps or Ctrl-C."""
 
 import contextlib
 import sys
@@ -53,7 +54,7 @@ def parse(argv):
 
 
 def receive(streams, args):
-    """Receive from lists of bound sockets to the end; the summary, as a dict."""
+    """Receive from lists of bound sockets; the summary, as a dict."""
     layout = Layout(
         heap_samples=args.heap_samples,
         sample_bits=args.sample_bits,
@@ -63,12 +64,10 @@ def receive(streams, args):
     with contextlib.ExitStack() as stack:
         files = Files(args.save, stack) if args.save else None
         stream = stack.enter_context(DigitiserStream(streams, layout, args.lossless))
-        try:
-            for chunk in stream.chunks(args.timeout, args.max_heaps):
-                if files:
-                    files.write(chunk, stream)
-        except KeyboardInterrupt:
-            pass
+        stack.enter_context(receiver_program.at_interrupt(stream.end))
+        for chunk in stream.chunks(args.timeout, args.max_heaps):
+            if files:
+                files.write(chunk, stream)
     summary = stream.summary()
     if args.expect_heaps:
         lacking = [args.expect_heaps - heaps for heaps in summary["received"]]

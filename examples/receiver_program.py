@@ -6,6 +6,7 @@ their sockets, the files they write, what they print."""
 import argparse
 import contextlib
 import json
+import signal
 import sys
 
 from argument_types import positive
@@ -45,6 +46,16 @@ def payload_files(prefix, streams, stack):
         stack.enter_context(open(f"{prefix}.{stream}", "wb"))
         for stream in range(streams)
     ]
+
+
+@contextlib.contextmanager
+def at_interrupt(end):
+    """Ctrl-C calls `end()` meanwhile, instead of an exception amid a heap."""
+    before = signal.signal(signal.SIGINT, lambda *_: end())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def run(name, args, receive):

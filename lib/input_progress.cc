@@ -11,12 +11,20 @@
 #include <gnuradio/buffer_reader.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace gr {
 namespace spead {
 
-input_progress::input_progress(gr::block& block, std::size_t inputs)
-    : d_block(block), d_taken(inputs)
+input_progress::input_progress(gr::block& block,
+                               std::size_t inputs,
+                               std::uint64_t max_skew,
+                               std::uint64_t heap_samples)
+    : d_block(block),
+      d_max_skew(inputs == 1 ? 0 : max_skew),
+      d_heap_samples(heap_samples),
+      d_taken(inputs),
+      d_total(inputs)
 {
 }
 
@@ -25,12 +33,34 @@ void input_progress::start_run()
     // a restart empties buffers, or makes new ones; nothing has been put into them yet
     for (std::size_t i = 0; i < d_taken.size(); ++i)
         d_taken[i] = std::min(d_taken[i], look_at(i).available);
+    std::fill(d_total.begin(), d_total.end(), 0);
+}
+
+// How many samples may have been taken of any input: the whole heaps of the slowest one,
+// and the skew.
+std::uint64_t input_progress::limit() const
+{
+    constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+    auto slowest = none;
+    for (std::size_t i = 0; d_max_skew && i < d_total.size(); ++i) {
+        const auto now = look_at(i);
+        if (now.available > d_taken[i] || !now.has_ended)
+            slowest = std::min(slowest, d_total[i]);
+    }
+    return slowest == none ? none
+                           : (slowest / d_heap_samples + d_max_skew) * d_heap_samples;
+}
+
+std::size_t input_progress::allowed(std::size_t input) const
+{
+    return static_cast<std::size_t>(limit() - d_total[input]);
 }
 
 void input_progress::take(std::size_t input, std::size_t n)
 {
     auto& taken = d_taken[input];
     taken += n;
+    d_total[input] += n;
     const std::size_t kept = d_taken.size() == 1 ? 0 : 1;
     if (taken <= kept)
         return;
@@ -40,7 +70,10 @@ void input_progress::take(std::size_t input, std::size_t n)
 
 input_progress::outlook input_progress::look_at(std::size_t input) const
 {
-    const auto reader = d_block.detail()->input(static_cast<unsigned>(input));
+    const auto detail = d_block.detail();
+    if (!detail) // started outside of a flow graph
+        return { 0, false };
+    const auto reader = detail->input(static_cast<unsigned>(input));
     const gr::thread::scoped_lock lock(*reader->mutex());
     return { static_cast<std::size_t>(reader->items_available()), reader->done() };
 }
@@ -66,12 +99,14 @@ void input_progress::forecast(gr_vector_int& required) const
     std::fill(required.begin(), required.end(), 0);
     if (d_taken.size() == 1)
         return;
-    std::size_t awaited = d_taken.size();
+    const auto most = limit();
+    std::size_t awaited = d_taken.size(); // the slowest that has more to come
     for (std::size_t i = 0; i < d_taken.size(); ++i) {
         const auto now = look_at(i);
-        if (now.available > d_taken[i])
+        if (now.available > d_taken[i] && d_total[i] < most)
             return;
-        if (!now.has_ended)
+        if (!now.has_ended &&
+            (awaited == d_taken.size() || d_total[i] < d_total[awaited]))
             awaited = i;
     }
     // otherwise all have ended, and finish() is due

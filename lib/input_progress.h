@@ -17,7 +17,11 @@ namespace gr {
 namespace spead {
 
 /*!
- * \brief Consumes the samples of several inputs so that each gets to its own end.
+ * \brief Consumes the samples of several inputs so that they advance together, and each
+ * gets to its own end.
+ *
+ * Like those of every synchronous block, samples of the same place in each input are
+ * taken together, but for max_skew.
  *
  * The scheduler ends a block as soon as one of its inputs has ended and is empty: what
  * the others still have would be lost. So the last sample of each input stays in its
@@ -29,13 +33,21 @@ namespace spead {
 class input_progress
 {
 public:
-    input_progress(gr::block& block, std::size_t inputs);
+    //! An input may be \p max_skew heaps of \p heap_samples ahead of the slowest; with
+    //! 0 heaps as far as it likes.
+    input_progress(gr::block& block,
+                   std::size_t inputs,
+                   std::uint64_t max_skew,
+                   std::uint64_t heap_samples);
 
     //! For start().
     void start_run();
 
     //! How many of the samples that are offered have been taken before.
     std::size_t taken(std::size_t input) const { return d_taken[input]; }
+
+    //! How many more may be taken until the other inputs have caught up.
+    std::size_t allowed(std::size_t input) const;
 
     //! So many more have been taken.
     void take(std::size_t input, std::size_t n);
@@ -52,9 +64,13 @@ private:
         bool has_ended;
     };
     outlook look_at(std::size_t input) const;
+    std::uint64_t limit() const;
 
     gr::block& d_block;
-    std::vector<std::size_t> d_taken; // of each input, and not consumed
+    const std::uint64_t d_max_skew; // heaps
+    const std::uint64_t d_heap_samples;
+    std::vector<std::size_t> d_taken;   // of each input, and not consumed
+    std::vector<std::uint64_t> d_total; // taken of each input in this run
 };
 
 } // namespace spead

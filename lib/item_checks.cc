@@ -110,6 +110,9 @@ void check_items(const std::vector<item>& items, const engine_options& options)
                      : ", as a packet has at most 255 item pointers"));
 
     constexpr auto first = static_cast<std::int64_t>(wire::first_free);
+    static_assert(first == detail::first_item_id);
+    static_assert(wire::flavour{ 40 }.max_id() == detail::last_item_id);
+    static_assert(wire::flavour{ 48 }.address_mask() == detail::largest_value);
     const auto last = static_cast<std::int64_t>(options.flavour.max_id());
     std::set<std::int64_t> ids;
     std::set<std::string> names;

@@ -10,6 +10,7 @@
 #include "item_checks.h"
 #include "sink_config.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace gr {
@@ -126,6 +127,21 @@ void check_heaps(engine_options& checked, const sink_options& options)
     checked.pad_packets = options.pad_packets;
 }
 
+std::uint64_t checked_max_skew(const engine_options& checked, std::int64_t max_skew)
+{
+    // shorter turns would make the packets of each input too small a message
+    constexpr std::uint64_t default_bytes = 256 << 10;
+    in_range("max_skew", max_skew, std::int64_t{ -1 }, std::int64_t{ 65536 });
+    // one that waits cannot keep up with hardware
+    if (max_skew == -1 || checked.when_full == full_policy::drop)
+        return 0;
+    if (max_skew > 0)
+        return static_cast<std::uint64_t>(max_skew);
+    const sample_converter converter(checked.type);
+    const auto heap_bytes = checked.heap_samples * converter.output_bytes();
+    return std::max<std::uint64_t>(default_bytes / heap_bytes, 1);
+}
+
 exact_time checked_sync_time(const std::variant<std::string, std::int64_t>& sync_time)
 {
     if (const auto* text = std::get_if<std::string>(&sync_time))
@@ -213,6 +229,7 @@ sink_config checked(const std::vector<std::string>& destinations,
     check_items(options.items, checked);
     checked.items = options.items;
     check_network(checked, options);
+    config.max_skew = checked_max_skew(checked, options.max_skew);
     config.stats_interval = interval("stats_interval", options.stats_interval);
     return config;
 }

@@ -22,6 +22,8 @@ struct sink_config {
     engine_options engine;
     std::string destinations;  //!< as written, to name the sink in messages
     double stats_interval = 0; //!< seconds, 0 = never
+    //! heaps that an input may be ahead of the slowest, 0 = no bound
+    std::uint64_t max_skew = 0;
 };
 
 //! Throws parameter_error.

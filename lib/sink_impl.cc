@@ -12,9 +12,15 @@
 
 #include <gnuradio/io_signature.h>
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <limits>
 #include <map>
+#include <stdexcept>
 
 namespace gr {
 namespace spead {
@@ -44,6 +50,29 @@ std::size_t input_bytes(const engine_options& options)
     return sample_converter(options.type).input_bytes();
 }
 
+// A sink needs up to eight, some of them for a moment. Where one cannot be had, the
+// errors of Asio and of the C library do not say what to do, or say that a host is not
+// found.
+void check_open_files()
+{
+    constexpr std::size_t needed = 10;
+    std::vector<int> files;
+    while (files.size() < needed) {
+        const int file = eventfd(0, EFD_CLOEXEC);
+        if (file < 0)
+            break;
+        files.push_back(file);
+    }
+    const int error = errno;
+    for (const int file : files)
+        close(file);
+    if (files.size() < needed)
+        throw std::runtime_error("spead.sink: no socket: fewer than " +
+                                 std::to_string(needed) + " file descriptors are left (" +
+                                 std::strerror(error) +
+                                 "); raise their limit (ulimit -n)");
+}
+
 // A time as GNU Radio's sources write it: whole seconds and a fraction.
 time_tag time_of(const gr::tag_t& tag)
 {
@@ -62,7 +91,9 @@ time_tag time_of(const gr::tag_t& tag)
 sink::sptr sink::make(const std::vector<std::string>& destinations,
                       const sink_options& options)
 {
-    return gnuradio::make_block_sptr<sink_impl>(checked(destinations, options));
+    const auto config = checked(destinations, options);
+    check_open_files();
+    return gnuradio::make_block_sptr<sink_impl>(config);
 }
 
 sink_impl::sink_impl(const sink_config& config)
@@ -78,14 +109,16 @@ sink_impl::sink_impl(const sink_config& config)
       d_most_at_once(converts(config.engine)
                          ? static_cast<std::size_t>(d_upstream_multiple)
                          : std::numeric_limits<std::size_t>::max()),
-      d_inputs(*this, config.engine.inputs),
+      d_inputs(*this, config.engine.inputs, config.max_skew, config.engine.heap_samples),
       d_items(config.engine),
       d_reads_tags(config.engine.timestamps == timestamp_source::rx_time),
+      d_offers(config.engine.inputs),
       d_engine(
           config.engine,
           [this] { space_ready(); },
-          [this, destinations = config.destinations](const std::string& line) {
-              d_logger->warn("{:s}: {:s}", destinations, line);
+          [logger = d_logger,
+           destinations = config.destinations](const std::string& line) {
+              logger->warn("{:s}: {:s}", destinations, line);
           }),
       d_stats_timer(config.stats_interval, [this] { publish_stats(); })
 {
@@ -115,12 +148,12 @@ bool sink_impl::start()
         d_engine.start();
     } catch (const std::exception& e) {
         d_failed = true;
-        d_logger->error("cannot start, all samples are dropped: {:s}", e.what());
+        d_engine.warn(std::string("cannot start, all samples are dropped: ") + e.what());
     }
     try {
         d_stats_timer.start();
     } catch (const std::exception& e) {
-        d_logger->error("cannot publish stats: {:s}", e.what());
+        d_engine.warn(std::string("cannot publish stats: ") + e.what());
     }
     return true;
 }
@@ -144,25 +177,23 @@ int sink_impl::general_work(int,
                             gr_vector_const_void_star& input_items,
                             gr_vector_void_star&)
 {
+    for (std::size_t input = 0; input < input_items.size(); ++input) {
+        const auto begin = d_inputs.taken(input);
+        const auto end = static_cast<std::size_t>(ninput_items[input]);
+        d_offers[input] = { begin,
+                            begin + std::min(end - begin, d_most_at_once),
+                            nitems_read(static_cast<unsigned>(input)) };
+    }
+    bool has_moved = false;
     for (;;) {
-        d_obstacles.clear();
-        bool is_moving = false;
-        for (std::size_t input = 0; input < input_items.size(); ++input) {
-            const std::size_t begin = d_inputs.taken(input);
-            const auto n = std::min(static_cast<std::size_t>(ninput_items[input]) - begin,
-                                    d_most_at_once);
-            const auto mark = d_engine.progress(input);
-            const auto* samples = static_cast<const std::byte*>(input_items[input]);
-            const auto taken =
-                n ? take(input, samples + begin * d_input_bytes, n, begin) : 0;
-            d_inputs.take(input, taken);
-            if (taken < n)
-                d_obstacles.push_back({ input, mark });
-            is_moving |= taken > 0;
-        }
+        const auto pass = take_in_turn(input_items);
+        has_moved |= pass.has_moved;
+        // those that had to wait for the others may go on now
+        if (pass.has_taken && pass.was_held_back)
+            continue;
         if (d_obstacles.empty())
             d_inputs.finish();
-        if (is_moving || d_obstacles.empty())
+        if (has_moved || d_obstacles.empty())
             return 0;
         // returning now would make the scheduler call again at once, and again
         if (!wait_for_space())
@@ -170,11 +201,36 @@ int sink_impl::general_work(int,
     }
 }
 
+// Of each input as much as it may be ahead of the others, and as there is room for.
+sink_impl::progress sink_impl::take_in_turn(gr_vector_const_void_star& input_items)
+{
+    progress made;
+    d_obstacles.clear();
+    for (std::size_t input = 0; input < input_items.size(); ++input) {
+        auto& [begin, end, origin] = d_offers[input];
+        const auto n = std::min(end - begin, d_inputs.allowed(input));
+        made.was_held_back |= n < end - begin;
+        const auto mark = d_engine.progress(input);
+        const auto* samples = static_cast<const std::byte*>(input_items[input]);
+        const auto taken =
+            n ? take(input, samples + begin * d_input_bytes, n, origin + begin) : 0;
+        d_inputs.take(input, taken);
+        begin += taken;
+        // the scheduler calls again at once, as there are samples behind the gap
+        const bool is_filling = d_engine.is_filling(input);
+        if (taken < n && !is_filling)
+            d_obstacles.push_back({ input, mark });
+        made.has_taken |= taken > 0;
+        made.has_moved |= taken > 0 || is_filling;
+    }
+    return made;
+}
+
 // How many of the samples need not be offered again.
 std::size_t sink_impl::take(std::size_t input,
                             const std::byte* samples,
                             std::size_t n,
-                            std::size_t begin)
+                            std::uint64_t first)
 {
     if (d_failed) {
         d_unsendable.add(n);
@@ -182,7 +238,6 @@ std::size_t sink_impl::take(std::size_t input,
     }
     if (!d_reads_tags)
         return d_engine.write(input, samples, n);
-    const auto first = nitems_read(static_cast<unsigned>(input)) + begin;
     read_tags(input, first, n);
     return d_engine.write(input, samples, n, first, d_times);
 }

@@ -25,6 +25,7 @@ double measure_engine(const options& chosen)
     engine_options.max_packet_bytes = static_cast<std::size_t>(chosen.packet_bytes);
     engine_options.sending.rate = chosen.rate;
     engine_options.sending.cpu = chosen.cpu;
+    engine_options.send_stop = false; // it takes its time, whatever the speed
     gr::spead::engine engine(
         engine_options,
         [&] {

@@ -59,6 +59,7 @@ double measure_flow_graph(const options& chosen)
     sink_options.max_packet_size = chosen.packet_bytes;
     sink_options.rate = chosen.rate;
     sink_options.affinity = chosen.cpu;
+    sink_options.send_stop = false; // it takes its time, whatever the speed
     const auto graph = gr::make_top_block("send_perf");
     sink_options.num_inputs = chosen.inputs;
     sink_options.input_type = chosen.type;

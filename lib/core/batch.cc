@@ -19,67 +19,82 @@ bool is_to_be_sent(const packet_info& info)
     return info.bytes && !(info.flags & (packet_info::sent | packet_info::lost));
 }
 
+std::size_t packets_in_a_message(std::size_t packet_bytes)
+{
+    return std::clamp<std::size_t>(
+        transport::max_segmented_bytes / packet_bytes, 1, transport::max_segments);
+}
+
+std::size_t slots_of(const std::vector<lane>& lanes)
+{
+    std::size_t slots = 0;
+    for (const auto& one : lanes)
+        slots += one.ring().slots();
+    return slots;
+}
+
 } // namespace
 
-batch::batch(std::vector<lane>& lanes) : d_lanes(lanes), d_taking(lanes.size()) {}
+batch::batch(std::vector<lane>& lanes)
+    : d_lanes(lanes), d_order(slots_of(lanes)), d_taken(lanes.size())
+{
+    for (std::size_t i = 0; i < lanes.size(); ++i)
+        lanes[i].ring().tell(d_order, i);
+}
 
 void batch::collect(std::size_t allowance, bool segmented)
 {
     d_size = 0;
-    d_room = allowance;
     d_segmented = segmented;
-    d_full = false;
+    d_room = { allowance, 0 };
     for (std::size_t i = 0; i < d_lanes.size(); ++i)
-        d_taking[i] = { d_lanes[i].tail(), d_lanes[i].ring().published() };
-    d_next = d_turn;
-    std::size_t turns = 0;
-    // a lane without packets passes
-    for (std::size_t idle = 0; idle < d_lanes.size() && turns < max_turns && !d_full;) {
-        idle = take_turn() ? 0 : idle + 1;
-        turns += !idle;
+        d_taken[i] = d_lanes[i].tail();
+    const auto end = d_order.end();
+    for (auto number = d_order.begin(); number < end;) {
+        auto turn = d_order.at(number++);
+        for (; number < end && d_order.at(number).lane == turn.lane; ++number)
+            turn.end = d_order.at(number).end;
+        if (!take(turn))
+            return;
+        // what the next lane has published comes before more of this one
+        std::fill_n(d_keys.begin(), d_size, closed);
     }
 }
 
-// False if the lane whose turn it is has nothing to take.
-bool batch::take_turn()
+// False if there is no room for more.
+bool batch::take(const send_order::turn& turn)
 {
-    auto& [index, left] = d_next;
-    const auto& ring = d_lanes[index].ring();
-    bool any = false;
-    while (left.packets && find_packet(index)) {
-        const auto& info = ring.info(d_taking[index].at.slot);
-        if (left.bytes < transport::max_segmented_bytes && info.bytes > left.bytes)
-            break;
-        const auto number =
-            d_size && info.bytes > d_room ? none : message_for(index, info);
-        d_full = number == none;
-        if (d_full)
-            return any; // goes on with this turn next time
-        const auto taken =
-            append(number, index, { std::min(d_room, left.bytes), left.packets });
-        d_room -= std::min(d_room, taken.bytes);
-        left.bytes -= std::min(left.bytes, taken.bytes);
-        left.packets -= taken.packets;
-        any = true;
+    const auto& ring = d_lanes[turn.lane].ring();
+    while (find_packet(turn)) {
+        const auto& info = ring.info(d_taken[turn.lane].slot);
+        if (!d_size)
+            d_room.packets = full_messages * packets_in_a_message(info.bytes);
+        else if (!d_room.packets || info.bytes > d_room.bytes)
+            return false;
+        const auto number = message_for(turn.lane, info);
+        if (number == none)
+            return false;
+        const auto taken = append(number, turn);
+        d_room.bytes -= std::min(d_room.bytes, taken.bytes);
+        d_room.packets -= taken.packets;
     }
-    d_next = turn_of((index + 1) % d_lanes.size());
-    return any;
+    return true;
 }
 
-// Goes to the next packet that is to be sent; false if there is none.
-bool batch::find_packet(std::size_t index)
+// Goes to the next packet that is to be sent; false if there is none in this turn.
+bool batch::find_packet(const send_order::turn& turn)
 {
-    const auto& ring = d_lanes[index].ring();
-    auto& [at, end] = d_taking[index];
-    while (at.count < end && !is_to_be_sent(ring.info(at.slot)))
+    const auto& ring = d_lanes[turn.lane].ring();
+    auto& at = d_taken[turn.lane];
+    while (at.count < turn.end && !is_to_be_sent(ring.info(at.slot)))
         ring.advance_packet(at);
-    return at.count < end;
+    return at.count < turn.end;
 }
 
 // The number of the message that the next packet of a lane belongs to.
 std::size_t batch::message_for(std::size_t index, const packet_info& info)
 {
-    const auto& at = d_taking[index].at;
+    const auto& at = d_taken[index];
     const bool alone = !d_segmented || d_lanes[index].singly_at(at.count) ||
                        info.bytes > transport::max_segmented_bytes;
     const auto key = static_cast<std::uint32_t>(index << 16 | info.destination);
@@ -109,12 +124,12 @@ std::size_t batch::message_for(std::size_t index, const packet_info& info)
     return d_size++;
 }
 
-// Takes the next packet of a lane, and of what lies behind it to the same destination as
+// Takes the next packet of a turn, and of what lies behind it to the same destination as
 // much as may be.
-batch::amount batch::append(std::size_t number, std::size_t index, amount most)
+batch::amount batch::append(std::size_t number, const send_order::turn& turn)
 {
-    auto& ring = d_lanes[index].ring();
-    auto& [at, end] = d_taking[index];
+    auto& ring = d_lanes[turn.lane].ring();
+    auto& at = d_taken[turn.lane];
     message& to = d_messages[number];
     const auto first = ring.info(at.slot);
     auto& piece = d_pieces[number][to.n_pieces++];
@@ -124,11 +139,12 @@ batch::amount batch::append(std::size_t number, std::size_t index, amount most)
     bool open = d_keys[number] != closed && first.bytes == to.packet_bytes;
     if (open && at.slot) {
         // from here on a packet is a slot
-        most.bytes = std::min(most.bytes, transport::max_segmented_bytes - to.bytes);
+        amount most;
+        most.bytes = std::min(d_room.bytes, transport::max_segmented_bytes - to.bytes);
         most.bytes -= std::min<std::size_t>(most.bytes, first.bytes);
-        most.packets = std::min({ most.packets - 1,
+        most.packets = std::min({ d_room.packets - 1,
                                   transport::max_segments - d_packets[number] - 1,
-                                  static_cast<std::size_t>(end - at.count),
+                                  static_cast<std::size_t>(turn.end - at.count),
                                   ring.slots() - at.slot });
         const auto more = run_length(ring, at.slot, first, most);
         taken.bytes += more.bytes;
@@ -185,22 +201,38 @@ void batch::sent(std::size_t messages)
 {
     if (messages == d_size) {
         for (std::size_t i = 0; i < d_lanes.size(); ++i)
-            d_lanes[i].settle(d_taking[i].at.count);
-        d_turn = d_next;
-        return;
+            d_lanes[i].settle(d_taken[i].count);
+    } else {
+        for (std::size_t i = 0; i < messages; ++i)
+            mark(d_messages[i], packet_info::sent);
+        for (auto& one : d_lanes)
+            one.settle(0);
     }
-    for (std::size_t i = 0; i < messages; ++i)
-        mark(d_messages[i], packet_info::sent);
-    for (auto& one : d_lanes)
-        one.settle(0);
-    // the next one is to be the first again
-    d_turn = turn_of(d_messages[messages].lane);
+    end_turns();
 }
 
-void batch::lost()
+std::size_t batch::lost()
 {
     mark(d_messages[0], packet_info::lost);
     d_lanes[d_messages[0].lane].settle(0);
+    end_turns();
+    return d_packets[0];
+}
+
+void batch::drop_all()
+{
+    for (auto& one : d_lanes)
+        one.drop_all();
+    end_turns();
+}
+
+void batch::end_turns()
+{
+    for (const auto end = d_order.end(); d_order.begin() < end; d_order.pop()) {
+        const auto& turn = d_order.at(d_order.begin());
+        if (d_lanes[turn.lane].tail().count < turn.end)
+            return;
+    }
 }
 
 void batch::split() { d_lanes[d_messages[0].lane].send_singly_until(d_ends[0]); }

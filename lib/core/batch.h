@@ -21,21 +21,25 @@ namespace spead {
  * \brief Messages that leave in one send: made of what lies in the lanes, whose packets
  * go to several destinations.
  *
- * Lanes take turns of a message each, so that none is more than that ahead. Within a lane
- * packets are taken in their order; those to one destination make one message, whose
- * pieces are what lies together. So, in each lane, messages begin in the order of the
- * ring.
+ * Packets are taken in the order in which they were published. Those of one lane to one
+ * destination make one message, whose pieces are what lies together, as long as no other
+ * lane comes between. So messages begin in that order.
  */
 class batch
 {
 public:
-    //! Half a megabyte: more would leave the cache.
-    static constexpr std::size_t max_turns = 8;
+    //! As many packets as fit into so many messages. Half a megabyte: more would leave
+    //! the cache.
+    static constexpr std::size_t full_messages = 8;
 
+    //! From now on the rings of the lanes tell it what is published.
     explicit batch(std::vector<lane>& lanes);
 
-    //! Takes up to \p allowance bytes, but one packet at least, beginning with the lane
-    //! whose turn it is, in messages of several packets where \p segmented says so.
+    //! Whether there is nothing to take.
+    bool nothing_left() const { return d_order.begin() == d_order.end(); }
+
+    //! Takes up to \p allowance bytes, but one packet at least, in messages of several
+    //! packets where \p segmented says so.
     void collect(std::size_t allowance, bool segmented);
 
     std::size_t size() const { return d_size; }
@@ -44,50 +48,37 @@ public:
 
     //! The first so many messages were sent.
     void sent(std::size_t messages);
-    //! The first message is given up.
-    void lost();
+    //! The first message is given up; says how many packets that are.
+    std::size_t lost();
     //! The packets of the first message are to go one by one.
     void split();
+    //! What is left will not be sent.
+    void drop_all();
 
 private:
     struct amount {
         std::size_t bytes;
         std::size_t packets;
     };
-    // what the lane may still take before it is the next one's turn
-    struct turn {
-        std::size_t lane;
-        amount left;
-    };
-    static turn turn_of(std::size_t lane)
-    {
-        return { lane, { transport::max_segmented_bytes, transport::max_segments } };
-    }
-    bool take_turn();
+    bool take(const send_order::turn& turn);
     std::size_t message_for(std::size_t index, const packet_info& info);
-    amount append(std::size_t number, std::size_t index, amount most);
+    amount append(std::size_t number, const send_order::turn& turn);
     static amount run_length(const packet_ring& ring,
                              std::size_t slot,
                              const packet_info& like,
                              amount most);
-    bool find_packet(std::size_t index);
+    bool find_packet(const send_order::turn& turn);
+    void end_turns();
     void mark(const message& which, packet_info::flag fate);
 
-    // what has been taken of a lane so far
-    struct taking {
-        ring_cursor at;
-        std::uint64_t end;
-    };
     static constexpr std::uint32_t closed = ~std::uint32_t{ 0 };
     static constexpr std::size_t none = transport::max_messages;
 
     std::vector<lane>& d_lanes;
-    std::vector<taking> d_taking;
-    turn d_turn = turn_of(0); // the first one
-    turn d_next = d_turn;     // the first one of the next batch, if all goes
-    bool d_full = false;
+    send_order d_order;
+    std::vector<ring_cursor> d_taken; // of each lane
     bool d_segmented = true;
-    std::size_t d_room = 0; // bytes
+    amount d_room{}; // for more
 
     std::size_t d_size = 0;
     std::array<message, transport::max_messages> d_messages{};

@@ -36,10 +36,11 @@ private:
 class error_counters
 {
 public:
-    static constexpr std::array<int, 15> causes{
-        EAGAIN,       ENOBUFS,  ENOMEM,        ECONNREFUSED, ENETUNREACH,
-        EHOSTUNREACH, ENETDOWN, EADDRNOTAVAIL, EMSGSIZE,     EPERM,
-        EACCES,       EIO,      EINVAL,        EOPNOTSUPP,   0 // any other
+    static constexpr std::array<int, 16> causes{
+        EAGAIN,        ENOBUFS,      ENOMEM,     ECONNREFUSED,
+        ENETUNREACH,   EHOSTUNREACH, ENETDOWN,   ENODEV,
+        EADDRNOTAVAIL, EMSGSIZE,     EPERM,      EACCES,
+        EIO,           EINVAL,       EOPNOTSUPP, 0 // any other
     };
 
     void add(int error) { d_counters[index(error)].add(1); }

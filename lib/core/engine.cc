@@ -21,6 +21,14 @@ constexpr std::size_t default_paced_bytes = 4 << 20;
 // Seconds that a packer may take to wake up, on a busy machine.
 constexpr double time_to_wake = 1e-3;
 
+// A receiver may read several sockets in any order, and ends with the first end-of-stream
+// heap: by then it is to have read the samples in the others.
+constexpr std::chrono::milliseconds pause_before_ends{ 100 };
+// A receiver whose buffer is full loses an end-of-stream heap. It is sent again after
+// these times, each twice the one before.
+constexpr std::chrono::milliseconds first_repetition{ 10 };
+constexpr std::chrono::milliseconds last_repetition{ 80 };
+
 timeline_plan timeline_of(const engine_options& options)
 {
     timeline_plan plan{};
@@ -57,6 +65,7 @@ engine::engine(const engine_options& options,
 {
     std::vector<packet_ring*> rings;
     for (auto& plan : make_plans(options, d_transport.max_packet_bytes())) {
+        d_destinations_to_end += plan.stop ? plan.stop_destinations.size() : 0;
         add_input(options, std::move(plan));
         rings.push_back(&d_inputs.back()->ring);
     }
@@ -77,7 +86,7 @@ engine::engine(const engine_options& options,
     limit_queues();
     warn_of_slow_tails(options);
     for (const auto& warning : d_transport.warnings())
-        d_log.say(warning);
+        d_log.add(warning);
 }
 
 engine::~engine() { stop(); }
@@ -123,7 +132,7 @@ void engine::limit_queues()
     }
 }
 
-void engine::warn_of_slow_tails(const engine_options& options) const
+void engine::warn_of_slow_tails(const engine_options& options)
 {
     const sample_converter converter(options.type, options.order, options.scale);
     const double bytes = static_cast<double>(options.heap_samples) *
@@ -131,7 +140,7 @@ void engine::warn_of_slow_tails(const engine_options& options) const
                          static_cast<double>(options.inputs);
     const double seconds = options.sending.rate > 0 ? bytes / options.sending.rate : 0;
     if (options.tail != tail_policy::drop && seconds > options.stop_timeout)
-        d_log.say("an unfinished heap at the end of the stream may take " +
+        d_log.add("an unfinished heap at the end of the stream may take " +
                   std::to_string(seconds) + " s at this rate, and is dropped after a " +
                   "stop_timeout of " + std::to_string(options.stop_timeout) + " s");
 }
@@ -166,25 +175,13 @@ void engine::tell_of_tags(std::size_t input)
 {
     for (const auto& warning : d_inputs[input]->tagged->take_warnings()) {
         if (d_inputs.size() > 1)
-            d_log.add_of_input(input, warning, sender::clock::now());
+            d_log.add_of_input(input, warning);
         else
-            d_log.add(warning, sender::clock::now());
-        say_what_waits();
+            d_log.add(warning);
     }
 }
 
-void engine::warn(const std::string& text)
-{
-    d_log.add(text, sender::clock::now());
-    say_what_waits();
-}
-
-// As soon as a line may be written: the sender's thread has a timer.
-void engine::say_what_waits()
-{
-    if (!d_log.empty())
-        d_sender->wake();
-}
+void engine::warn(const std::string& text) { d_log.add(text); }
 
 bool engine::space_since(std::size_t input, std::uint64_t mark) const
 {
@@ -234,18 +231,51 @@ void engine::end_streams(sender::clock::time_point half_time,
                 i, [&] { return packer.finish_tail(); }, half_time))
             packer.give_up_tail();
     }
-    // a receiver that gets several inputs ends with the first end-of-stream heap
-    for (std::size_t i = 0; inputs() > 1 && i < inputs(); ++i) {
-        const auto& ring = d_inputs[i]->ring;
-        wait_for(
-            i, [&] { return ring.released() == ring.published(); }, deadline);
+    if (!d_destinations_to_end)
+        return;
+    if (inputs() > 1 || d_destinations_to_end > 1)
+        wait_for_empty_queues(deadline);
+    if (d_destinations_to_end > 1)
+        pause(pause_before_ends, deadline);
+    send_ends(deadline);
+    for (auto time = first_repetition; time <= last_repetition; time *= 2) {
+        if (!wait_for_empty_queues(deadline))
+            return;
+        pause(time, deadline);
+        for (auto& one : d_inputs)
+            one->packer.repeat_stop();
+        send_ends(deadline);
     }
+}
+
+void engine::send_ends(sender::clock::time_point deadline)
+{
     for (std::size_t i = 0; i < inputs(); ++i) {
         auto& packer = d_inputs[i]->packer;
         if (!repeat(
                 i, [&] { return packer.send_stop(); }, deadline))
             packer.abandon();
     }
+}
+
+// Until everything has been sent. False if that takes too long.
+bool engine::wait_for_empty_queues(sender::clock::time_point deadline)
+{
+    for (std::size_t i = 0; i < inputs(); ++i) {
+        const auto& ring = d_inputs[i]->ring;
+        if (!wait_for(
+                i, [&] { return ring.released() == ring.published(); }, deadline))
+            return false;
+    }
+    return true;
+}
+
+// No longer than half of what is left, since something is to be sent afterwards.
+void engine::pause(sender::clock::duration time, sender::clock::time_point deadline)
+{
+    const auto left =
+        std::max(deadline - sender::clock::now(), sender::clock::duration());
+    std::this_thread::sleep_for(std::min(time, left / 2));
 }
 
 void engine::stop() noexcept

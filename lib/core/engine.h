@@ -53,6 +53,13 @@ public:
                       std::uint64_t first = 0,
                       const std::vector<time_tag>& tags = {});
 
+    //! Whether write() is to be called again at once, to go on with zeros in a gap.
+    bool is_filling(std::size_t input) const
+    {
+        const auto& tagged = d_inputs[input]->tagged;
+        return tagged && tagged->is_filling();
+    }
+
     //! A mark to take before a write(), for space_since().
     std::uint64_t progress(std::size_t input) const
     {
@@ -102,15 +109,17 @@ private:
 
     void add_input(const engine_options& options, stream_plan plan);
     void limit_queues();
-    void warn_of_slow_tails(const engine_options& options) const;
+    void warn_of_slow_tails(const engine_options& options);
     void tell_of_tags(std::size_t input);
-    void say_what_waits();
     template <typename condition>
     bool wait_for(std::size_t input, condition ready, sender::clock::time_point deadline);
     template <typename step>
     bool repeat(std::size_t input, step done, sender::clock::time_point deadline);
     void end_streams(sender::clock::time_point half_time,
                      sender::clock::time_point deadline);
+    void send_ends(sender::clock::time_point deadline);
+    bool wait_for_empty_queues(sender::clock::time_point deadline);
+    static void pause(sender::clock::duration time, sender::clock::time_point deadline);
 
     const double d_stop_timeout; // seconds
     const double d_burst_bytes;
@@ -123,6 +132,7 @@ private:
     sender_counters d_sent;
     std::vector<std::unique_ptr<path>> d_inputs; // at least one
     std::unique_ptr<sender> d_sender;
+    std::size_t d_destinations_to_end = 0;
     bool d_started = false;
     std::mutex d_mutex;
     std::condition_variable d_space;

@@ -51,11 +51,15 @@ heap_contents data_contents(const std::vector<item>& items,
     std::vector<std::size_t> descriptor_offsets;
     if (descriptors)
         descriptor_offsets = append_descriptors(contents, items, samples);
-    // each descriptor in front of its item, as spead2 orders them
+    // Each descriptor in front of its item, as spead2 orders them, and all of them in
+    // front of the samples: addresses must ascend, and the samples lie behind all
+    // descriptors.
+    std::size_t described = 0;
     for (std::size_t i = 0; i < items.size(); ++i) {
-        if (descriptors)
+        const bool all = items[i].holds == item::content::samples;
+        for (; descriptors && described < (all ? items.size() : i + 1); ++described)
             contents.pointers.push_back(
-                flavour.addressed(wire::descriptor, descriptor_offsets[i]));
+                flavour.addressed(wire::descriptor, descriptor_offsets[described]));
         const auto id = static_cast<std::uint64_t>(items[i].id);
         const auto& values = items[i].values;
         contents.immediates.emplace_back();

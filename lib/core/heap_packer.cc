@@ -59,6 +59,7 @@ void heap_packer::start_stream()
     d_undescribed = d_plan.first ? d_plan.destinations : 0;
     d_described.assign(d_undescribed, false);
     d_stopping = false;
+    d_ends.clear();
     d_descriptors.start(d_descriptors.needs_clock() ? d_now() : clock::time_point());
 }
 

@@ -92,6 +92,8 @@ public:
     //! The two halves of it, for streams that end together.
     bool finish_tail();
     bool send_stop();
+    //! The same end-of-stream heaps are to be sent again, by the next send_stop().
+    void repeat_stop() { d_loose.insert(d_loose.end(), d_ends.begin(), d_ends.end()); }
 
     //! There is no time to finish the tail: it is dropped, whatever the policy, and
     //! end_stream() goes on with the end-of-stream heaps.
@@ -148,7 +150,7 @@ private:
     void count_as_dropped(std::uint64_t samples, bool is_heap);
 
     // what stands between the heaps, in heap_packer_loose.cc
-    void append_stop();
+    void make_ends();
     bool emit_loose();
     bool emit_descriptors();
 
@@ -195,6 +197,7 @@ private:
 
     // the end of the stream
     bool d_stopping = false;
+    std::vector<loose_packet> d_ends;
     std::optional<std::uint64_t> d_tail; // its samples, when it is being filled up
     std::deque<loose_packet> d_loose;    // in front of the next heap
 };

@@ -20,14 +20,15 @@ bool heap_packer::send_stop()
 {
     if (!d_stopping) {
         d_stopping = true;
-        append_stop();
+        make_ends();
+        repeat_stop();
     }
     const bool done = emit_loose();
     d_ring.publish();
     return done;
 }
 
-void heap_packer::append_stop()
+void heap_packer::make_ends()
 {
     if (!d_plan.stop)
         return;
@@ -42,7 +43,7 @@ void heap_packer::append_stop()
                                 plain_end,
                                 static_cast<std::uint16_t>(destination),
                                 0 };
-        d_loose.push_back({ std::move(header), layout.contents().prefix, info });
+        d_ends.push_back({ std::move(header), layout.contents().prefix, info });
     }
 }
 

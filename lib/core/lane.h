@@ -32,7 +32,6 @@ public:
     packet_ring& ring() const { return *d_ring; }
     //! The first packet that is still to be sent, or to be looked at.
     const ring_cursor& tail() const { return d_tail; }
-    bool empty() const { return d_ring->published() == d_tail.count; }
     //! No less than what waits, in bytes.
     std::size_t queued_bytes() const
     {

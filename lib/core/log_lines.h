@@ -8,60 +8,43 @@
 #ifndef INCLUDED_SPEAD_CORE_LOG_LINES_H
 #define INCLUDED_SPEAD_CORE_LOG_LINES_H
 
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <functional>
-#include <mutex>
-#include <set>
+#include <memory>
 #include <string>
-#include <vector>
+#include <thread>
 
 namespace gr {
 namespace spead {
 
 /*!
- * \brief Makes at most one line a second of all there is to say.
+ * \brief Writes at most one line a second of all there is to say, on a thread of its own.
  *
- * What comes sooner waits, and is said together. Any thread.
+ * What comes sooner waits, and is said together. So does everything while the terminal
+ * takes nothing; whoever adds something never waits. Any thread.
  */
 class log_lines
 {
 public:
-    using time_point = std::chrono::steady_clock::time_point;
     using output = std::function<void(const std::string&)>;
 
-    explicit log_lines(output out) : d_out(std::move(out)) {}
+    //! \p out owns what it uses: if the log is stuck, it is called for longer than this
+    //! object lives.
+    explicit log_lines(output out);
+    //! Writes what waits, at once. A log that takes nothing is waited for, but not long.
+    ~log_lines();
 
-    //! A line of its own, at once, which is not counted.
-    void say(const std::string& line) const { d_out(line); }
-    void add(const std::string& news, time_point now);
+    void add(const std::string& news);
     //! Of one of several inputs. Those that wait with the same news are named together.
-    void add_of_input(std::size_t input, const std::string& news, time_point now);
-
-    //! Whether nothing waits; to be tested cheaply.
-    bool empty() const { return !d_waiting.load(std::memory_order_relaxed); }
-    //! Whether a line may be written, and from when on.
-    bool is_due(time_point now) const { return now >= due(); }
-    time_point due() const;
-    //! Writes what waits, if a line may be written or if it is the \p last time.
-    void flush(time_point now, bool last = false);
+    void add_of_input(std::size_t input, const std::string& news);
 
 private:
-    struct entry {
-        std::string news;
-        std::set<std::size_t> inputs; // none: not of inputs
-    };
+    struct state;
 
-    entry* waiting(const std::string& news);
-    std::string take();
+    void wake_writer();
 
-    const output d_out;
-    mutable std::mutex d_mutex;
-    std::vector<entry> d_entries;
-    std::size_t d_more = 0; // that there was no room for
-    time_point d_last_line{};
-    std::atomic<bool> d_waiting{ false };
+    const std::shared_ptr<state> d_state; // with the thread, which may stay behind
+    std::thread d_writer;                 // since there has been something to say
 };
 
 } // namespace spead

@@ -8,6 +8,8 @@
 #ifndef INCLUDED_SPEAD_CORE_PACKET_RING_H
 #define INCLUDED_SPEAD_CORE_PACKET_RING_H
 
+#include "send_order.h"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -118,6 +120,14 @@ public:
     void publish(std::uint64_t count)
     {
         d_published.store(count, std::memory_order_release);
+        if (d_order)
+            d_order->add({ d_lane, count });
+    }
+    //! From now on \p order is told what is published, as that of lane number \p lane.
+    void tell(send_order& order, std::size_t lane)
+    {
+        d_order = &order;
+        d_lane = lane;
     }
     void release(std::uint64_t count)
     {
@@ -159,6 +169,8 @@ private:
     std::vector<packet_info> d_info;
     std::atomic<std::size_t> d_limit;
     std::atomic<std::size_t> d_refill;
+    send_order* d_order = nullptr;
+    std::size_t d_lane = 0;
     // each index has a cache line of its own, since two threads write them
     alignas(64) std::atomic<std::uint64_t> d_published{ 0 };
     alignas(64) std::atomic<std::uint64_t> d_released{ 0 };

@@ -68,11 +68,7 @@ sender::sender(boost::asio::io_context& io,
 {
 }
 
-sender::~sender()
-{
-    finish(clock::now());
-    d_log.flush(clock::now(), true);
-}
+sender::~sender() { finish(clock::now()); }
 
 void sender::start()
 {
@@ -106,14 +102,12 @@ void sender::finish(clock::time_point deadline)
         d_thread.join();
     }
     const auto lost_before = d_counters.packets_dropped.get();
-    for (auto& one : d_lanes)
-        one.drop_all();
+    d_batch.drop_all();
     release();
     if (const auto lost = d_counters.packets_dropped.get() - lost_before)
         d_log.warn("stopped before everything was sent: " + std::to_string(lost) +
-                       " packets were lost",
-                   clock::now());
-    d_log.end(clock::now());
+                   " packets were lost");
+    d_log.end();
 }
 
 void sender::wake() noexcept
@@ -134,7 +128,8 @@ void sender::run()
 {
     const auto warning = prepare_sender_thread(d_options.cpu);
     if (!warning.empty())
-        d_log.warn(warning, clock::now());
+        d_log.warn(warning);
+    d_transport.start_stream();
     d_pacer_rate = d_rate;
     d_pacer.set_rate(d_pacer_rate, clock::now());
     // memory may have run out for a moment; without this thread the flow graph would hang
@@ -184,8 +179,7 @@ void sender::pump()
     while (!d_abort.load(std::memory_order_relaxed)) {
         if (d_pacer_rate != d_rate)
             d_pacer.set_rate(d_pacer_rate = d_rate, clock::now());
-        const std::size_t waiting = queued_bytes();
-        if (!waiting) {
+        if (d_batch.nothing_left()) {
             if (sleep())
                 return;
             continue;
@@ -195,6 +189,7 @@ void sender::pump()
             const auto now = clock::now();
             if (std::exchange(d_idle, false))
                 d_pacer.resume(now);
+            const std::size_t waiting = queued_bytes();
             allowance = d_pacer.allowance(waiting, now);
             if (!allowance) {
                 if (nap_until(d_pacer.next(waiting, now), now))
@@ -226,20 +221,16 @@ bool sender::sleep()
 {
     for (auto& one : d_lanes)
         one.ring().sender_sleeps.announce();
-    if (!nothing_queued() || d_closing || d_abort) {
+    if (!d_batch.nothing_left() || d_closing || d_abort) {
         for (auto& one : d_lanes)
             one.ring().sender_sleeps.withdraw();
-        if (d_closing && nothing_queued())
+        if (d_closing && d_batch.nothing_left())
             d_abort = true; // everything is sent
         return false;
     }
     // the packer may come to wait for it
     if (release_reported())
         wait_reports();
-    if (!d_log.quiet())
-        d_log.flush(clock::now());
-    if (const auto due = d_log.due())
-        wait_until(*due);
     d_idle = true;
     return true;
 }

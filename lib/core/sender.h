@@ -86,7 +86,6 @@ private:
     void wait_reports();
 
     std::size_t queued_bytes() const;
-    bool nothing_queued() const;
     bool anything_held() const;
     bool much_held() const;
     void release();

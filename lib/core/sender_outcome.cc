@@ -41,12 +41,6 @@ std::size_t sender::queued_bytes() const
     return sum;
 }
 
-bool sender::nothing_queued() const
-{
-    return std::all_of(
-        d_lanes.begin(), d_lanes.end(), [](const lane& one) { return one.empty(); });
-}
-
 bool sender::anything_held() const
 {
     for (std::size_t i = 0; i < d_lanes.size(); ++i)
@@ -95,9 +89,12 @@ void sender::messages_sent(std::size_t n)
 void sender::take_reports()
 {
     const auto errors = d_transport.take_reports();
-    d_counters.icmp_errors.add(errors);
-    if (errors)
-        d_log.failed(ECONNREFUSED, 0, clock::now());
+    d_counters.icmp_errors.add(errors.count);
+    if (errors.causes.none())
+        return;
+    for (std::size_t cause = 0; cause < errors.causes.size(); ++cause)
+        if (errors.causes[cause])
+            d_log.failed(static_cast<int>(cause), 0, clock::now());
 }
 
 // What to do about the first message; false if there is something to wait for.
@@ -105,6 +102,10 @@ bool sender::message_failed(int error)
 {
     if (error == EINTR)
         return true;
+    if (error == transport::not_yet) {
+        wait_writable();
+        return false;
+    }
     d_counters.errors.add(error);
     if (error == EAGAIN) {
         wait_writable();
@@ -137,14 +138,13 @@ bool sender::message_failed(int error)
 
 void sender::give_up_message(int error)
 {
-    const auto before = d_counters.packets_dropped.get();
     // what is lost has had its turn: an outage must not use up a paced stream
     d_pacer.sent(d_batch.bytes_of(1), clock::now());
-    d_batch.lost();
+    const auto packets = d_batch.lost();
     release();
     d_trouble = {};
     d_refusal_open = false;
-    d_log.failed(error, d_counters.packets_dropped.get() - before, clock::now());
+    d_log.failed(error, packets, clock::now());
 }
 
 // Single packets went where a segmented send did not.
@@ -155,8 +155,7 @@ void sender::refusal_proved()
     if (++d_refusals < refusals_to_believe)
         return;
     d_gso = false;
-    d_log.warn("the network refuses segmented sends (gso): packets go one by one",
-               clock::now());
+    d_log.warn("the network refuses segmented sends (gso): packets go one by one");
 }
 
 } // namespace spead

@@ -17,6 +17,9 @@ namespace spead {
 
 namespace {
 
+// In one call, as many as it may take samples: nobody can stop it meanwhile.
+constexpr std::uint64_t zeros_per_write = 1 << 20;
+
 std::string whole(double number)
 {
     std::ostringstream text;
@@ -36,6 +39,7 @@ tagged_input::tagged_input(heap_packer& packer,
 void tagged_input::start_run()
 {
     d_zeros = 0;
+    d_filling = false;
     d_heeded = 0;
     d_timeline.start_run();
 }
@@ -46,8 +50,9 @@ std::size_t tagged_input::write(const std::byte* samples,
                                 const std::vector<time_tag>& tags)
 {
     std::size_t taken = 0;
+    std::uint64_t most_zeros = zeros_per_write;
     auto tag = tags.begin();
-    while (taken < n && pack_zeros()) {
+    while (taken < n && pack_zeros(most_zeros)) {
         const std::uint64_t here = first + taken;
         while (tag != tags.end() && tag->sample < std::max(here, d_heeded))
             ++tag;
@@ -83,11 +88,14 @@ void tagged_input::heed(const time_tag& tag)
     d_zeros = correction.zeros;
 }
 
-// False if there was no room for all of them.
-bool tagged_input::pack_zeros()
+// False if there are more of them.
+bool tagged_input::pack_zeros(std::uint64_t& most)
 {
-    if (d_zeros)
-        d_zeros -= d_packer.write_zeros(d_zeros);
+    const auto wanted = std::min(d_zeros, most);
+    const auto packed = wanted ? d_packer.write_zeros(wanted) : 0;
+    most -= packed;
+    d_zeros -= packed;
+    d_filling = d_zeros && packed == wanted;
     return d_zeros == 0;
 }
 

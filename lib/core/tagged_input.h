@@ -41,10 +41,14 @@ public:
     //! Takes as many of \p n samples as there is room for, and says how many. \p first is
     //! the number of the first one; \p tags are those of these samples, in order. A tag
     //! that has been seen says nothing new; of several at a sample the last one counts.
+    //! A long gap is filled in several calls.
     std::size_t write(const std::byte* samples,
                       std::size_t n,
                       std::uint64_t first,
                       const std::vector<time_tag>& tags);
+
+    //! Whether write() has stopped within a gap though there is room for more zeros.
+    bool is_filling() const { return d_filling; }
 
     const timeline_counters& counters() const { return d_counters; }
     //! What the user should know, a sentence each.
@@ -52,7 +56,7 @@ public:
 
 private:
     void heed(const time_tag& tag);
-    bool pack_zeros();
+    bool pack_zeros(std::uint64_t& most);
     std::size_t take(const std::byte* samples, std::size_t n);
 
     heap_packer& d_packer;
@@ -62,7 +66,8 @@ private:
     timeline d_timeline;
     bool d_no_time = false; // a tag said none
     bool d_warned_of_no_time = false;
-    std::uint64_t d_zeros = 0;  // to be packed before the next sample
+    std::uint64_t d_zeros = 0; // to be packed before the next sample
+    bool d_filling = false;
     std::uint64_t d_heeded = 0; // tags of samples before this one
 };
 

@@ -10,6 +10,8 @@
 
 #include <sys/uio.h>
 
+#include <bitset>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,6 +41,12 @@ struct send_result {
     int error;
 };
 
+//! What hosts on the way answered to earlier messages.
+struct icmp_errors {
+    std::size_t count = 0;
+    std::bitset<256> causes; //!< the errno of each
+};
+
 /*!
  * \brief The way out, as the sender sees it: sends, and says what the system said.
  */
@@ -53,7 +61,14 @@ public:
     //! gso_max_size): the kernel cuts a longer one itself, at a fraction of the speed.
     static constexpr std::size_t max_segmented_bytes = 65535 - 8 - 40 - 18;
 
+    //! The error of a message that may be sent later, and has not failed: see
+    //! async_wait_writable().
+    static constexpr int not_yet = EINPROGRESS;
+
     virtual ~transport() = default;
+
+    //! A stream begins, on the thread of the sender.
+    virtual void start_stream() noexcept {}
 
     //! Sends up to max_messages messages; never waits.
     virtual send_result send(const message* messages, std::size_t n) noexcept = 0;
@@ -61,9 +76,9 @@ public:
     //! Calls \p handler, on the thread of the sender, when the next send() may succeed.
     virtual void async_wait_writable(std::function<void()> handler) = 0;
 
-    //! Reads what the kernel has to report about earlier messages, and says how many ICMP
-    //! errors have come in since the last call.
-    virtual std::size_t take_reports() noexcept = 0;
+    //! Reads what the kernel has to report about earlier messages, and returns the ICMP
+    //! errors that have come in since the last call.
+    virtual icmp_errors take_reports() noexcept = 0;
 
     static constexpr std::uint64_t nothing = ~std::uint64_t{ 0 };
     //! The position in a lane of the oldest message whose memory is still read, or

@@ -8,6 +8,7 @@
 #include "trouble_log.h"
 
 #include <cstring>
+#include <utility>
 
 namespace gr {
 namespace spead {
@@ -15,46 +16,39 @@ namespace spead {
 namespace {
 // a cause that comes back sooner is not news
 constexpr std::chrono::seconds forget_after{ 10 };
+// an outage that comes and goes for so long is one
+constexpr std::chrono::seconds shortest_outage{ 1 };
 } // namespace
 
 void trouble_log::failed(int error, std::uint64_t lost, time_point now)
 {
     const auto [seen, is_new] = d_seen.try_emplace(error, now);
     if (is_new || now - seen->second > forget_after)
-        d_lines.add(std::string("sending failed: ") + std::strerror(error), now);
+        d_lines.add(std::string("sending failed: ") + std::strerror(error));
     seen->second = now;
+    if (!lost)
+        return;
+    if (!std::exchange(d_outage, true))
+        d_outage_begin = now;
     d_lost += lost;
-    d_outage = d_outage || lost > 0;
-    flush(now);
 }
 
 void trouble_log::succeeded(time_point now)
 {
-    // an outage that comes and goes is one outage until there is a line to say so
-    if (d_outage && d_lines.is_due(now)) {
-        d_lines.add("sending again, " + std::to_string(d_lost) + " packets were lost",
-                    now);
-        d_outage = false;
-        d_lost = 0;
-    }
-    flush(now);
-}
-
-void trouble_log::warn(const std::string& text, time_point now)
-{
-    d_lines.add(text, now);
-}
-
-void trouble_log::end(time_point now)
-{
-    if (d_outage)
-        d_lines.add(std::to_string(d_lost) + " packets were lost", now);
+    if (!d_outage || now - d_outage_begin < shortest_outage)
+        return;
+    d_lines.add("sending again, " + std::to_string(d_lost) + " packets were lost");
     d_outage = false;
     d_lost = 0;
-    flush(now);
 }
 
-void trouble_log::flush(time_point now, bool last) { d_lines.flush(now, last); }
+void trouble_log::end()
+{
+    if (d_outage)
+        d_lines.add(std::to_string(d_lost) + " packets were lost");
+    d_outage = false;
+    d_lost = 0;
+}
 
 } // namespace spead
 } // namespace gr

@@ -10,9 +10,9 @@
 
 #include "log_lines.h"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 
 namespace gr {
@@ -27,7 +27,7 @@ namespace spead {
 class trouble_log
 {
 public:
-    using time_point = log_lines::time_point;
+    using time_point = std::chrono::steady_clock::time_point;
 
     explicit trouble_log(log_lines& lines) : d_lines(lines) {}
 
@@ -36,26 +36,19 @@ public:
     //! A send succeeded.
     void succeeded(time_point now);
     //! Something else that is worth a line.
-    void warn(const std::string& text, time_point now);
+    void warn(const std::string& text) { d_lines.add(text); }
     //! The stream has ended: what was lost is told, though nothing gets through yet.
-    void end(time_point now);
-    //! Writes what is due; at once if it is the \p last time.
-    void flush(time_point now, bool last = false);
+    void end();
 
-    //! When flush() will write what waits; none if nothing does.
-    std::optional<time_point> due() const
-    {
-        return d_lines.empty() ? std::nullopt : std::optional(d_lines.due());
-    }
-
-    //! Nothing to say and nothing to recover from: the usual case, to be tested cheaply.
-    bool quiet() const { return !d_outage && d_lines.empty(); }
+    //! Nothing to recover from: the usual case, to be tested cheaply.
+    bool quiet() const { return !d_outage; }
 
 private:
     log_lines& d_lines;
     std::map<int, time_point> d_seen; // by errno, the last time
-    std::uint64_t d_lost = 0;         // since the outage began
     bool d_outage = false;
+    time_point d_outage_begin;
+    std::uint64_t d_lost = 0; // since then
 };
 
 } // namespace spead

@@ -31,7 +31,7 @@ namespace {
 bool fails_without_a_number(int error)
 {
     return error == EAGAIN || error == EINTR || error == ECONNREFUSED ||
-           error == ENETUNREACH || error == EHOSTUNREACH;
+           error == ENETUNREACH || error == EHOSTUNREACH || error == ENODEV;
 }
 
 } // namespace
@@ -71,11 +71,55 @@ send_result udp_transport::send_prepared(std::size_t n, int flags) noexcept
                     : send_result{ static_cast<std::size_t>(sent), 0 };
 }
 
+void udp_transport::start_stream() noexcept
+{
+    if (!d_watch)
+        return;
+    begin_to_watch();
+    look();
+}
+
+void udp_transport::begin_to_watch() noexcept
+{
+    boost::system::error_code ignored;
+    d_watch->begin(d_socket.local_endpoint(ignored), d_interface);
+}
+
+void udp_transport::look() noexcept
+{
+    const auto now = network_watch::clock::now();
+    try {
+        if (!d_watch || !d_watch->look(now))
+            return;
+        if (!std::exchange(d_missing, d_watch->route_missing()))
+            d_missing_since = now;
+        if (d_missing && (connected() || d_interface) && reopen(now))
+            d_watch->look(now);
+    } catch (const std::exception&) {
+        // no memory; the next look will tell
+    }
+}
+
+// How many of these messages, from the first one on, nothing stands in the way of.
+std::size_t udp_transport::unobstructed(const message* messages, std::size_t n) const
+{
+    std::size_t i = 0;
+    while (i < n && !d_watch->obstacle(messages[i].destination))
+        ++i;
+    return i;
+}
+
 // An ICMP error makes the next send fail, whatever its destination. With several it says
 // nothing about that message: not twice in a row, since some errors come again at once.
 send_result udp_transport::send(const message* messages, std::size_t n) noexcept
 {
-    const auto icmp_errors = d_icmp_errors;
+    look();
+    if (d_watch && !d_watch->clear()) {
+        n = unobstructed(messages, n);
+        if (!n)
+            return { 0, d_watch->obstacle(messages->destination) };
+    }
+    const auto before = d_icmp_errors.count;
     const auto result = send_now(messages, n);
     if (connected() || !result.error || d_excused) {
         d_excused = false;
@@ -83,7 +127,7 @@ send_result udp_transport::send(const message* messages, std::size_t n) noexcept
     }
     while (read_report()) {
     }
-    d_excused = d_icmp_errors != icmp_errors;
+    d_excused = d_icmp_errors.count != before;
     return d_excused ? send_result{ 0, 0 } : result;
 }
 
@@ -111,7 +155,10 @@ send_result udp_transport::send_now(const message* messages, std::size_t n) noex
 
 void udp_transport::async_wait_writable(std::function<void()> handler)
 {
-    async_wait(udp::socket::wait_write, std::move(handler));
+    if (d_watch && d_watch->awaits_next_hop())
+        d_watch->async_wait(std::move(handler));
+    else
+        async_wait(udp::socket::wait_write, std::move(handler));
 }
 
 void udp_transport::async_wait_reports(std::function<void()> handler)
@@ -127,19 +174,17 @@ void udp_transport::async_wait_reports(std::function<void()> handler)
 void udp_transport::async_wait(udp::socket::wait_type event,
                                std::function<void()> handler)
 {
-    auto ready = [handler = std::move(handler)](const boost::system::error_code& error) {
-        if (!error)
-            handler();
-    };
+    // with an error, too: the socket is another one now
+    auto ready = [handler = std::move(handler)](const auto&) { handler(); };
     d_socket.async_wait(event, handler_in(d_wait_memory, std::move(ready)));
 }
 
 // Left in their queue, they would make the socket seem ready for ever.
-std::size_t udp_transport::take_reports() noexcept
+icmp_errors udp_transport::take_reports() noexcept
 {
     while (read_report()) {
     }
-    return std::exchange(d_icmp_errors, 0);
+    return std::exchange(d_icmp_errors, {});
 }
 
 // False if there is none.
@@ -158,8 +203,11 @@ bool udp_transport::read_report() noexcept
         sock_extended_err report;
         std::memcpy(&report, CMSG_DATA(c), sizeof report);
         if (report.ee_origin == SO_EE_ORIGIN_ICMP ||
-            report.ee_origin == SO_EE_ORIGIN_ICMP6)
-            ++d_icmp_errors;
+            report.ee_origin == SO_EE_ORIGIN_ICMP6) {
+            ++d_icmp_errors.count;
+            if (report.ee_errno < d_icmp_errors.causes.size())
+                d_icmp_errors.causes[report.ee_errno] = true;
+        }
         if (report.ee_origin == SO_EE_ORIGIN_ZEROCOPY)
             d_zero_copy.finished(report.ee_info,
                                  report.ee_data,

@@ -10,6 +10,7 @@
 
 #include "endpoint.h"
 #include "handler_memory.h"
+#include "network_watch.h"
 #include "transport.h"
 #include "zero_copy.h"
 
@@ -58,9 +59,10 @@ public:
     //! What was asked for but not granted, in words.
     const std::vector<std::string>& warnings() const { return d_warnings; }
 
+    void start_stream() noexcept override;
     send_result send(const message* messages, std::size_t n) noexcept override;
     void async_wait_writable(std::function<void()> handler) override;
-    std::size_t take_reports() noexcept override;
+    icmp_errors take_reports() noexcept override;
     std::uint64_t held_from(std::size_t lane) const noexcept override
     {
         return d_zero_copy.held_from(lane);
@@ -73,14 +75,29 @@ public:
 private:
     using udp = boost::asio::ip::udp;
 
-    void configure(udp::socket& socket, const socket_options& options);
-    void choose_interface(udp::socket& socket, const std::string& interface) const;
-    void connect(udp::socket& socket, std::size_t destination, const endpoint& written);
-    void set_send_buffer(int bytes);
-    void refuse_datagrams();
+    // a socket, and the index of the interface that it is bound to, 0 = none
+    struct bound_socket {
+        udp::socket socket;
+        unsigned interface;
+    };
+    bound_socket open();
+    void use(bound_socket opened);
+    unsigned configure(udp::socket& socket);
+    unsigned choose_interface(udp::socket& socket) const;
+    void connect(udp::socket& socket, std::size_t destination) const;
+    void respect_mtu(udp::socket& socket);
+    void set_send_buffer(udp::socket& socket);
+    void refuse_datagrams(udp::socket& socket);
     void set_option(
         udp::socket& socket, int level, int name, int value, const std::string& what);
     void warn(const std::string& warning);
+    void watch();
+    void solicit(std::size_t destination);
+    void begin_to_watch() noexcept;
+    void look() noexcept;
+    bool reopen(network_watch::clock::time_point now);
+    bool replaces(const bound_socket& opened, network_watch::clock::duration since) const;
+    std::size_t unobstructed(const message* messages, std::size_t n) const;
     void prepare(const message* messages, std::size_t n) noexcept;
     send_result send_now(const message* messages, std::size_t n) noexcept;
     send_result send_prepared(std::size_t n, int flags) noexcept;
@@ -91,9 +108,17 @@ private:
     bool any_multicast() const;
     bool any_unicast() const;
 
+    boost::asio::io_context& d_io;
+    const socket_options d_options;
+    const std::vector<endpoint> d_destinations; // as written, at least one
+    std::vector<udp::endpoint> d_remotes;       // their addresses
     const std::shared_ptr<handler_memory> d_wait_memory;
     udp::socket d_socket;
-    std::vector<udp::endpoint> d_remotes; // at least one
+    unsigned d_interface = 0; // that it is bound to
+    std::string d_home;       // the interface that has the address of the socket
+    std::unique_ptr<network_watch> d_watch;             // none if the system refuses
+    network_watch::clock::time_point d_missing_since{}; // a route
+    bool d_missing = false;
     std::size_t d_max_packet_bytes;
     std::vector<std::string> d_warnings;
 
@@ -104,8 +129,8 @@ private:
     std::array<mmsghdr, max_messages> d_headers{};
     std::array<segment_size, max_messages> d_segment_sizes{};
     zero_copy d_zero_copy;
-    std::size_t d_icmp_errors = 0; // not taken yet
-    bool d_excused = false;        // a failure of the last send()
+    icmp_errors d_icmp_errors; // not taken yet
+    bool d_excused = false;    // a failure of the last send()
 };
 
 } // namespace spead

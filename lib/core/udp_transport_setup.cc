@@ -22,6 +22,7 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 namespace gr {
 namespace spead {
@@ -30,6 +31,9 @@ namespace {
 
 // Room for the messages of one send(), with what the kernel adds to each.
 constexpr int default_send_buffer = 2 << 20;
+
+// An address that was removed may come back: only then another one takes its place.
+constexpr std::chrono::milliseconds address_patience{ 500 };
 
 std::string to_text(const endpoint& to)
 {
@@ -96,74 +100,170 @@ std::string interface_with(const boost::asio::ip::address& address)
     return "";
 }
 
+bool link_local(const boost::asio::ip::address& address)
+{
+    return address.is_v6() && address.to_v6().is_link_local();
+}
+
 } // namespace
 
 udp_transport::udp_transport(boost::asio::io_context& io,
                              const std::vector<endpoint>& to,
                              const socket_options& options)
-    : d_wait_memory(std::make_shared<handler_memory>()),
-      d_socket(io),
+    : d_io(io),
+      d_options(options),
+      d_destinations(to),
       d_remotes(resolve(io, to)),
+      d_wait_memory(std::make_shared<handler_memory>()),
+      d_socket(io),
       d_max_packet_bytes(wire::max_datagram_bytes)
 {
-    configure(d_socket, options);
-    if (connected()) {
-        connect(d_socket, 0, to.front());
-    } else {
-        for (std::size_t i = 0; i < to.size(); ++i) {
-            udp::socket scout(io); // asks for the way, and sends nothing
-            configure(scout, options);
-            connect(scout, i, to[i]);
-        }
-        refuse_datagrams();
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        udp::socket scout(io); // asks for the way, and sends nothing
+        configure(scout);
+        connect(scout, i);
+        respect_mtu(scout);
     }
-    set_send_buffer(options.send_buffer);
-    const int on = 1;
-    d_zero_copy.enable(
-        options.zero_copy &&
-        setsockopt(d_socket.native_handle(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) ==
-            0);
-    d_socket.non_blocking(true);
+    use(open());
+    watch();
 }
 
-// What decides by which way packets leave, and how.
-void udp_transport::configure(udp::socket& socket, const socket_options& options)
+// The socket that packets leave by.
+udp_transport::bound_socket udp_transport::open()
+{
+    bound_socket opened{ udp::socket(d_io), 0 };
+    opened.interface = configure(opened.socket);
+    if (connected())
+        connect(opened.socket, 0);
+    else
+        refuse_datagrams(opened.socket);
+    set_send_buffer(opened.socket);
+    opened.socket.non_blocking(true);
+    return opened;
+}
+
+void udp_transport::use(bound_socket opened)
+{
+    d_socket = std::move(opened.socket);
+    d_interface = opened.interface;
+    d_home = interface_with(d_socket.local_endpoint().address());
+    const int on = 1;
+    d_zero_copy.enable(
+        d_options.zero_copy &&
+        setsockopt(d_socket.native_handle(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) ==
+            0);
+}
+
+void udp_transport::watch()
+{
+    try {
+        d_watch = std::make_unique<network_watch>(
+            d_io, d_remotes, [this](std::size_t destination) { solicit(destination); });
+    } catch (const std::runtime_error& error) {
+        warn("no notice is taken of a lost carrier, nor of a next hop that does not "
+             "answer: " +
+             std::string(error.what()));
+    }
+}
+
+// Makes the kernel look for the next hop, by what no receiver takes for data.
+void udp_transport::solicit(std::size_t destination)
+{
+    constexpr std::uint16_t discard = 9;
+    try {
+        udp::socket socket(d_io);
+        configure(socket);
+        boost::system::error_code ignored;
+        socket.non_blocking(true, ignored);
+        socket.send_to(boost::asio::const_buffer(),
+                       { d_remotes[destination].address(), discard },
+                       0,
+                       ignored);
+    } catch (const std::exception&) {
+        // then a packet will do
+    }
+}
+
+// An interface that was deleted and made again has another index; and the address that a
+// connected socket sends from may be gone. True if there is another socket now.
+bool udp_transport::reopen(network_watch::clock::time_point now)
+{
+    try {
+        auto opened = open();
+        if (!replaces(opened, now - d_missing_since))
+            return false;
+        // what the kernel still reads must stay as it is
+        while (d_zero_copy.holds_any() && read_report()) {
+        }
+        if (d_zero_copy.holds_any())
+            return false;
+        use(std::move(opened));
+    } catch (const std::exception&) {
+        return false; // not yet
+    }
+    begin_to_watch();
+    return true;
+}
+
+// Whether it is better than the socket that has no route for so long.
+bool udp_transport::replaces(const bound_socket& opened,
+                             network_watch::clock::duration since) const
+{
+    const bool other_interface = opened.interface != d_interface;
+    const auto source = opened.socket.local_endpoint().address();
+    const auto old = d_socket.local_endpoint().address();
+    if (!connected() || source == old)
+        return other_interface;
+    // while an interface comes up, the kernel may offer an address that does not suit
+    if (link_local(source) != link_local(old) || interface_with(source) != d_home)
+        return false;
+    return other_interface || since >= address_patience;
+}
+
+// What decides by which way packets leave, and how. The index of the interface that the
+// socket is bound to, 0 if to none.
+unsigned udp_transport::configure(udp::socket& socket)
 {
     boost::system::error_code error;
     socket.open(d_remotes.front().protocol(), error);
     if (error)
         throw std::runtime_error("spead.sink: destinations: no socket: " +
                                  error.message());
-    if (!options.interface.empty())
-        choose_interface(socket, options.interface);
+    const unsigned interface = d_options.interface.empty() ? 0 : choose_interface(socket);
     if (ipv6()) {
         set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO, "path MTU");
         set_option(socket, IPPROTO_IPV6, IPV6_RECVERR, 1, "error reports");
-        if (options.dscp)
-            set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, options.dscp << 2, "dscp");
+        if (d_options.dscp)
+            set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, d_options.dscp << 2, "dscp");
     } else {
         set_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO, "path MTU");
         // without it, packets that this host drops count as sent
         set_option(socket, IPPROTO_IP, IP_RECVERR, 1, "error reports");
-        if (options.dscp)
-            set_option(socket, IPPROTO_IP, IP_TOS, options.dscp << 2, "dscp");
+        if (d_options.dscp)
+            set_option(socket, IPPROTO_IP, IP_TOS, d_options.dscp << 2, "dscp");
     }
     if (any_multicast()) {
-        socket.set_option(boost::asio::ip::multicast::hops(options.ttl));
-        socket.set_option(boost::asio::ip::multicast::enable_loopback(options.loopback));
+        socket.set_option(boost::asio::ip::multicast::hops(d_options.ttl));
+        socket.set_option(
+            boost::asio::ip::multicast::enable_loopback(d_options.loopback));
     }
+    return interface;
 }
 
-// Also finds out whether there is a way, and how large packets may be on it.
-void udp_transport::connect(udp::socket& socket,
-                            std::size_t destination,
-                            const endpoint& written)
+// Also finds out whether there is a way.
+void udp_transport::connect(udp::socket& socket, std::size_t destination) const
 {
     boost::system::error_code error;
     socket.connect(d_remotes[destination], error);
     if (error)
-        throw std::runtime_error("spead.sink: destinations = " + to_text(written) +
-                                 ": no way there: " + error.message());
+        throw std::runtime_error(
+            "spead.sink: destinations = " + to_text(d_destinations[destination]) +
+            ": no way there: " + error.message());
+}
+
+// Of a socket that is connected.
+void udp_transport::respect_mtu(udp::socket& socket)
+{
     constexpr int udp_header = 8;
     constexpr int ipv4_header = 20;
     constexpr int ipv6_header = 40;
@@ -180,9 +280,9 @@ void udp_transport::connect(udp::socket& socket,
 
 // Packets leave by the interface, whether it was given by its name or by an address,
 // which is then that of the sender as well.
-void udp_transport::choose_interface(udp::socket& socket,
-                                     const std::string& interface) const
+unsigned udp_transport::choose_interface(udp::socket& socket) const
 {
+    const auto& interface = d_options.interface;
     const auto refuse = [&](const std::string& why) {
         throw parameter_error("interface",
                               "\"" + interface + "\"",
@@ -220,12 +320,14 @@ void udp_transport::choose_interface(udp::socket& socket,
         set(IPPROTO_IP, IP_MULTICAST_IF, &by_index, sizeof by_index);
     if (any_unicast())
         set(SOL_SOCKET, SO_BINDTODEVICE, name.c_str(), name.size());
+    return index;
 }
 
-void udp_transport::set_send_buffer(int bytes)
+void udp_transport::set_send_buffer(udp::socket& socket)
 {
+    const int bytes = d_options.send_buffer;
     const int wanted = bytes ? bytes : default_send_buffer;
-    const int fd = d_socket.native_handle();
+    const int fd = socket.native_handle();
     const auto set = [&](int name) {
         return setsockopt(fd, SOL_SOCKET, name, &wanted, sizeof wanted) == 0;
     };
@@ -246,11 +348,11 @@ void udp_transport::set_send_buffer(int bytes)
 
 // Without being connected it would take what anybody sends to its port, until there is no
 // room for reports. Those do not pass this filter.
-void udp_transport::refuse_datagrams()
+void udp_transport::refuse_datagrams(udp::socket& socket)
 {
     sock_filter take_nothing = BPF_STMT(BPF_RET | BPF_K, 0);
     const sock_fprog program{ 1, &take_nothing };
-    if (setsockopt(d_socket.native_handle(),
+    if (setsockopt(socket.native_handle(),
                    SOL_SOCKET,
                    SO_ATTACH_FILTER,
                    &program,

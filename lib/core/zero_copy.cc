@@ -38,6 +38,13 @@ bool fits(const message& m)
 
 } // namespace
 
+void zero_copy::enable(bool possible)
+{
+    d_oldest = d_next = 0;
+    d_doubt = d_failed = false;
+    d_active = possible;
+}
+
 bool zero_copy::suits(const message* messages, std::size_t n) const
 {
     if (!d_active || d_next - d_oldest + n > max_held)

@@ -28,8 +28,9 @@ namespace spead {
 class zero_copy
 {
 public:
-    //! \p possible is whether the socket can.
-    void enable(bool possible) { d_active = possible; }
+    //! A new socket, whose numbers begin at 0, while nothing is held; \p possible is
+    //! whether it can.
+    void enable(bool possible);
     bool active() const { return d_active; } //!< from any thread
 
     //! Whether these messages should be sent without a copy.

@@ -85,6 +85,7 @@ sink::sptr
 make_sink(const std::variant<std::string, std::vector<std::string>>& destinations,
           std::int64_t heap_samples,
           std::int64_t num_inputs,
+          std::int64_t max_skew,
           const std::string& input_type,
           const std::string& byte_order,
           double scale,
@@ -124,6 +125,7 @@ make_sink(const std::variant<std::string, std::vector<std::string>>& destination
     const py::gil_scoped_release release;
     const sink_options options{ heap_samples,
                                 num_inputs,
+                                max_skew,
                                 input_type,
                                 byte_order,
                                 scale,
@@ -208,6 +210,7 @@ void bind_sink(py::module& m)
              py::arg("heap_samples") = o.heap_samples,
              py::kw_only(),
              py::arg("num_inputs") = o.num_inputs,
+             py::arg("max_skew") = o.max_skew,
              py::arg("input_type") = o.input_type,
              py::arg("byte_order") = o.byte_order,
              py::arg("scale") = o.scale,

@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_ITEM_H
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,9 @@ namespace spead {
 /*!
  * \brief One item of a heap: what a receiver finds in it under an ID and a name.
  *
- * Made by timestamp(), samples() and immediate(); a heap holds an ordered list of them.
+ * Made by timestamp(), samples() and immediate(), which throw std::invalid_argument (in
+ * Python: ValueError) for an ID, a name or a value that no sink takes. A heap holds an
+ * ordered list of items.
  */
 struct item {
     enum class content {
@@ -42,6 +45,44 @@ struct item {
     }
 };
 
+namespace detail {
+
+// The limits of a sink are narrower: those of its heap address width.
+constexpr std::int64_t first_item_id = 0x16;
+constexpr std::int64_t last_item_id = (std::int64_t{ 1 } << 23) - 1;  // SPEAD-64-40
+constexpr std::int64_t largest_value = (std::int64_t{ 1 } << 48) - 1; // SPEAD-64-48
+
+//! Throws std::invalid_argument for what no sink takes.
+inline item checked(const char* function, item made)
+{
+    const auto check = [&](bool is_possible,
+                           const char* parameter,
+                           const std::string& value,
+                           const std::string& allowed) {
+        if (!is_possible)
+            throw std::invalid_argument(std::string("spead.") + function + ": " +
+                                        parameter + " = " + value +
+                                        " is not possible; allowed: " + allowed);
+    };
+    check(made.id >= first_item_id && made.id <= last_item_id,
+          "id",
+          std::to_string(made.id),
+          "22 to 8388607 (0x16 to 0x7fffff); SPEAD reserves the IDs below");
+    check(!made.name.empty(), "name", "\"\"", "any text that is not empty");
+    check(made.holds != item::content::immediate || !made.values.empty(),
+          "value",
+          "[]",
+          "one value for all inputs, or one for each");
+    for (const auto value : made.values)
+        check(value >= 0 && value <= largest_value,
+              "value",
+              std::to_string(value),
+              "0 to " + std::to_string(largest_value));
+    return made;
+}
+
+} // namespace detail
+
 /*!
  * \brief The running timestamp of a heap, an immediate item as wide as the heap address.
  *
@@ -54,7 +95,9 @@ timestamp(std::int64_t id = 0x1600,
           std::string name = "timestamp",
           std::string description = "Running timestamp of the first sample in the heap")
 {
-    return { item::content::timestamp, id, std::move(name), std::move(description), {} };
+    return detail::checked(
+        "timestamp",
+        { item::content::timestamp, id, std::move(name), std::move(description), {} });
 }
 
 /*!
@@ -68,7 +111,9 @@ inline item samples(std::int64_t id = 0x3300,
                     std::string name = "adc_samples",
                     std::string description = "Samples in order of time")
 {
-    return { item::content::samples, id, std::move(name), std::move(description), {} };
+    return detail::checked(
+        "samples",
+        { item::content::samples, id, std::move(name), std::move(description), {} });
 }
 
 /*!
@@ -77,19 +122,20 @@ inline item samples(std::int64_t id = 0x3300,
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1
  * \param name the name under which a receiver finds the item; not empty
- * \param values one value for all inputs, or one for each, 0 to 2^heap_address_bits - 1
+ * \param value one value for all inputs, or one for each, 0 to 2^heap_address_bits - 1
  * \param description a sentence for people who look at the descriptors
  */
 inline item immediate(std::int64_t id,
                       std::string name,
-                      std::vector<std::int64_t> values,
+                      std::vector<std::int64_t> value,
                       std::string description = "")
 {
-    return { item::content::immediate,
-             id,
-             std::move(name),
-             std::move(description),
-             std::move(values) };
+    return detail::checked("immediate",
+                           { item::content::immediate,
+                             id,
+                             std::move(name),
+                             std::move(description),
+                             std::move(value) });
 }
 
 /*! \brief What a heap holds unless told otherwise: timestamp() and samples(). */

@@ -31,14 +31,20 @@ struct SPEAD_API sink_options {
     //! samples in a heap, 1 to 4294967296
     std::int64_t heap_samples = 8192;
 
-    //! stream inputs, 1 to 64, each with heaps of its own; none waits for another, but
-    //! where one ends without having given a single sample, GNU Radio ends them all
+    //! stream inputs, 1 to 64, each with heaps of its own. They advance together, see
+    //! max_skew. If one ends before it delivers a sample, GNU Radio stops the block
     std::int64_t num_inputs = 1;
+
+    //! heaps that an input may be ahead of the slowest, 1 to 65536. An input that is so
+    //! far ahead waits; one that has ended holds up no other. 0 chooses 256 KiB of
+    //! samples, one heap at least; -1 sets no bound, for streams that have nothing to do
+    //! with each other. With when_full="drop" no input waits for another
+    std::int64_t max_skew = 0;
 
     //! what the samples are: "int8", "sc8" (complex, two bytes), "int16" or "sc16", which
     //! keep their value; "float" or "complex", which are sent as int8 or sc8: multiplied
-    //! by scale, rounded to the nearest integer (half to even), clipped to -128 to 127
-    //! and counted where they were
+    //! by scale, rounded to the nearest integer (half to even) and clipped to -128 to
+    //! 127; NaN is sent as 0; samples_clipped counts both
     std::string input_type = "int8";
 
     //! byte order of int16 and sc16 on the wire: "big", as SPEAD's formats say, or
@@ -119,7 +125,8 @@ struct SPEAD_API sink_options {
     //! or "zero_fill" (their heap begins at the multiple before, with zeros in front)
     std::string on_start = "drop";
 
-    //! pace, in bytes of UDP payload per second; 0 sends as fast as samples arrive
+    //! pace, in bytes of UDP payload per second; 0 sends as fast as samples arrive. After
+    //! a delay the sink catches up, at no more than 1.05 times rate
     double rate = 0;
 
     //! bytes sent back to back when paced, 1 to 1073741824. Where that is less than a
@@ -143,7 +150,10 @@ struct SPEAD_API sink_options {
     //! or "drop" (counted)
     std::string tail = "short";
 
-    //! send an end-of-stream heap when the flow graph stops
+    //! send an end-of-stream heap when the flow graph stops, and at each lock() and
+    //! unlock(), which GNU Radio carries out as stop() and start(). A spead2 stream ends
+    //! with it for good, unless its stop_on_stop_item is false: true suits a receiver
+    //! that is started for one run, false one that is left running, as instruments are
     bool send_stop = true;
 
     //! seconds that stop() may take to send what is left, at the pace, 0 to 3600; what is
@@ -203,7 +213,7 @@ struct SPEAD_API sink_stats {
     std::uint64_t bytes_sent = 0;      //!< UDP payload of packets_sent
     std::uint64_t icmp_errors = 0;     //!< ICMP errors received, mostly: nobody listens
     std::uint64_t gso_refused = 0;     //!< segmented sends that went packet by packet
-    std::uint64_t samples_clipped = 0; //!< samples outside of what they are sent as
+    std::uint64_t samples_clipped = 0; //!< samples that were clipped, or NaN
     std::uint64_t gaps = 0;            //!< times that tags told of missing samples
     std::uint64_t samples_missing = 0; //!< samples that were missing there
     std::uint64_t samples_zero_filled = 0; //!< zeros packed in their place
@@ -225,9 +235,11 @@ struct SPEAD_API sink_stats {
  *
  * Everything is checked, resolved and allocated in the constructor: it throws
  * std::invalid_argument (in Python: ValueError) which names the parameter, its value and
- * what is allowed, or std::runtime_error where the system refuses. While the flow graph
- * runs, trouble with the network never ends it: what could not be sent is counted in
- * stats(), and at most one line a second is logged.
+ * what is allowed, or std::runtime_error (in Python: RuntimeError) where the system
+ * refuses. While the flow graph runs, trouble with the network never ends it: what could
+ * not be sent is counted in stats(), and at most one line a second is logged. A thread of
+ * its own, "spead-log", writes it when standard output and standard error have room, so
+ * that a terminal that is stopped stops no stream.
  *
  * Heap counters, timestamps and statistics go on over stop() and start(); an unfinished
  * heap takes up a whole step.
@@ -268,8 +280,9 @@ public:
     }
 
     //! Change the value of an immediate item, by its ID or name, from the next heap on:
-    //! for all inputs, or for that of a number, 0 to num_inputs - 1. Throws
-    //! std::invalid_argument for what is no such item, value or input.
+    //! for all inputs (input -1), or for one of them, 0 to num_inputs - 1. Throws
+    //! std::invalid_argument (in Python: ValueError) for what is no such item, value or
+    //! input.
     //! \{
     virtual void
     set_item(std::int64_t id, std::int64_t value, std::int64_t input = -1) = 0;
@@ -278,7 +291,8 @@ public:
     //! \}
 
     //! Change the values of all immediate items to those in a list of the same items as
-    //! at construction. Throws std::invalid_argument if it is another.
+    //! at construction. Throws std::invalid_argument (in Python: ValueError) if it is
+    //! another.
     virtual void set_items(const std::vector<item>& items) = 0;
 
     //! Change the pace, in bytes of UDP payload per second, 0 = unlimited. What is queued

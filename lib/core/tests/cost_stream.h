@@ -64,7 +64,10 @@ struct counting_network : gr::spead::transport {
     {
         way->async_wait_writable(std::move(handler));
     }
-    std::size_t take_reports() noexcept override { return way ? way->take_reports() : 0; }
+    gr::spead::icmp_errors take_reports() noexcept override
+    {
+        return way ? way->take_reports() : gr::spead::icmp_errors();
+    }
     std::uint64_t held_from(std::size_t lane) const noexcept override
     {
         return way ? way->held_from(lane) : nothing;
@@ -146,10 +149,11 @@ private:
     const std::unique_ptr<gr::spead::udp_transport> d_way;
     gr::spead::packer_counters d_packed;
     gr::spead::sender_counters d_sent;
-    gr::spead::log_lines d_lines{ [](const auto&) {} };
+    gr::spead::log_lines d_lines{ [this](const auto&) { lines.add(1); } };
 
 public:
     gate space;
+    gr::spead::counter lines; // of the log
     gr::spead::counter writes;
     gr::spead::counter refusals; // of a write(), which the writer waits for
     gr::spead::counter wakes;    // of the sender

@@ -55,11 +55,18 @@ inline packet decode(const bytes& datagram)
         throw std::runtime_error("not a SPEAD packet");
     const auto items = big_endian(&datagram[6], 2);
     packet decoded;
+    std::uint64_t address = 0;
     for (std::uint64_t i = 0; i < items; ++i) {
         const auto word = big_endian(&datagram.at(8 + 8 * i), 8);
         const auto mask = (std::uint64_t{ 1 } << address_bits) - 1;
-        decoded.pointers.push_back(
-            { word >> 63 == 1, word << 1 >> 1 >> address_bits, word & mask });
+        const pointer item{ word >> 63 == 1,
+                            word << 1 >> 1 >> address_bits,
+                            word & mask };
+        // an item reaches to the next address: some receivers take the next pointer's
+        if (!item.immediate && item.value < address)
+            throw std::runtime_error("addresses do not ascend");
+        address = item.immediate ? address : item.value;
+        decoded.pointers.push_back(item);
     }
     decoded.payload.assign(datagram.begin() + static_cast<long>(8 + 8 * items),
                            datagram.end());

@@ -150,7 +150,7 @@ void check_each_receives_its_own(network& n, const ring& r)
         const auto expected = packets_of(r.messages[i]);
         BOOST_CHECK(n.receivers[i].received(expected.size()) == expected);
     }
-    BOOST_CHECK_EQUAL(n.out->take_reports(), 0u);
+    BOOST_CHECK_EQUAL(n.out->take_reports().count, 0u);
 }
 
 } // namespace
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(one_where_nobody_listens_does_not_hurt_the_others)
         std::size_t errors = 0;
         for (std::size_t round = 0; round < rounds; ++round) {
             BOOST_REQUIRE(send_all(*n.out, r.messages));
-            errors += n.out->take_reports();
+            errors += n.out->take_reports().count;
         }
         BOOST_CHECK_GE(errors, rounds);
         for (std::size_t i = 0; i < 8; ++i)
@@ -237,7 +237,11 @@ BOOST_AUTO_TEST_CASE(an_error_says_nothing_about_a_message_for_another)
     BOOST_CHECK_EQUAL(result.error, 0);
     BOOST_CHECK_EQUAL(n.out->send(&r.messages[1], 1).sent, 1u);
     BOOST_CHECK(n.receivers[1].received(1) == packets_of(r.messages[1]));
-    BOOST_CHECK_EQUAL(n.out->take_reports(), 1u);
+    const auto errors = n.out->take_reports();
+    BOOST_CHECK_EQUAL(errors.count, 1u);
+    BOOST_CHECK_EQUAL(errors.causes.count(), 1u);
+    BOOST_CHECK(errors.causes[ECONNREFUSED]);
+    BOOST_CHECK(n.out->take_reports().causes.none());
 }
 
 BOOST_AUTO_TEST_CASE(datagrams_from_others_leave_room_for_reports)
@@ -250,7 +254,7 @@ BOOST_AUTO_TEST_CASE(datagrams_from_others_leave_room_for_reports)
     n.receivers[0].reply(10000);
     n.receivers[1].close();
     BOOST_REQUIRE(send_all(*n.out, r.messages));
-    BOOST_CHECK_GT(n.out->take_reports(), 0u);
+    BOOST_CHECK_GT(n.out->take_reports().count, 0u);
 }
 
 BOOST_AUTO_TEST_CASE(destinations_of_several_ip_versions_are_refused)

@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_report_on_something_else_gives_nothing_back)
     fill();
     for (int i = 0; i < 100; ++i) {
         post([&] {
-            network.icmp_errors = 1;
+            network.icmp_errors.count = 1;
             network.report(0);
         });
         until([&] { return sent.icmp_errors.get() == static_cast<unsigned>(i) + 1; });

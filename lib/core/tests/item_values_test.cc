@@ -81,6 +81,58 @@ BOOST_AUTO_TEST_CASE(a_value_is_set_from_the_next_heap_on)
         }
 }
 
+// decode() refuses addresses that do not ascend
+BOOST_AUTO_TEST_CASE(items_of_any_order_keep_their_places)
+{
+    const std::vector<item> in_order{ timestamp(),
+                                      immediate(0x3101, "id", { 7 }, "d"),
+                                      samples(),
+                                      immediate(0x3102, "other", { 8 }, "e") };
+    std::vector<std::size_t> order{ 0, 1, 2, 3 };
+    do {
+        // whole heaps that are held, and a large one in a small ring, with its zeros
+        for (const std::size_t slots : { 4096u, 64u })
+            for (const unsigned rest : { 1u, 5000u, 13000u }) {
+                packing p = with_immediate(13001);
+                p.slots = slots;
+                p.items.clear();
+                for (const auto i : order)
+                    p.items.push_back(in_order[i]);
+                const auto set = static_cast<std::size_t>(
+                    std::find(order.begin(), order.end(), 1u) - order.begin());
+                const auto in = noise(2 * p.heap_samples + rest);
+                packed_stream stream(p);
+                stream.packer.set_item(set, 70);
+                stream.write_all(in);
+                stream.end();
+
+                bytes received;
+                auto heaps = reassemble(stream.datagrams);
+                BOOST_REQUIRE_EQUAL(heaps.size(), 4u);
+                heaps.pop_back(); // the end of the stream
+                for (std::size_t i = 0; i < heaps.size(); ++i) {
+                    const auto& heap = heaps[i];
+                    BOOST_CHECK_EQUAL(heap.immediate(0x1600), 1000 + i * p.heap_samples);
+                    BOOST_CHECK_EQUAL(heap.immediate(0x3101), 70u);
+                    BOOST_CHECK_EQUAL(heap.immediate(0x3102), 8u);
+                    const auto part = heap.content(0x3300).value();
+                    received.insert(received.end(), part.begin(), part.end());
+                    std::vector<std::uint64_t> ids;
+                    for (const auto& one : heap.pointers)
+                        if (one.id >= 0x1600)
+                            ids.push_back(one.id);
+                    for (std::size_t j = 0; j < order.size(); ++j)
+                        BOOST_CHECK_EQUAL(ids.at(j), p.items[j].id);
+                }
+                BOOST_CHECK(received == bytes(in.begin(), in.end()));
+                const auto described = heaps[0].descriptors();
+                BOOST_REQUIRE_EQUAL(described.size(), 4u);
+                for (std::size_t j = 0; j < order.size(); ++j)
+                    BOOST_CHECK_EQUAL(described[j].get(0x14), p.items[j].id);
+            }
+    } while (std::next_permutation(order.begin(), order.end()));
+}
+
 BOOST_AUTO_TEST_CASE(headers_of_recycled_slots_have_the_value)
 {
     auto p = with_immediate(1000, false);

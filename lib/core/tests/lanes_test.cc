@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(packets_to_one_destination_leave_in_one_message)
         }
     }
     r.out->sent(8);
-    BOOST_CHECK(r.lanes[0].empty());
+    BOOST_CHECK(r.out->nothing_left());
     BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), 320u);
 }
 
@@ -78,21 +78,42 @@ BOOST_AUTO_TEST_CASE(a_larger_packet_or_a_small_one_goes_alone)
     BOOST_CHECK_EQUAL(r.content(0)[0].number, 1u);
 }
 
-BOOST_AUTO_TEST_CASE(lanes_take_turns_of_a_message)
+BOOST_AUTO_TEST_CASE(packets_leave_in_the_order_in_which_they_were_published)
 {
     rings r(3);
-    for (int i = 0; i < 1000; ++i)
-        for (std::size_t l = 0; l < 3; ++l)
-            r.put(l, l);
-    std::vector<std::size_t> gone(3);
-    for (int sends = 0; !r.lanes[0].empty(); ++sends) {
-        r.out->collect(unlimited, true);
-        for (std::size_t i = 0; i < r.out->size(); ++i)
-            gone[r.out->messages()[i].lane] += r.content(i).size();
-        const auto [least, most] = std::minmax_element(gone.begin(), gone.end());
-        BOOST_REQUIRE_LE(*most - *least, transport::max_segments);
-        r.out->sent(r.out->size());
-        BOOST_REQUIRE_LT(sends, 100);
+    std::vector<std::size_t> published;
+    for (std::size_t run = 0; run < 200; ++run)
+        for (std::size_t i = 0; i < 1 + run % 100; ++i) {
+            r.put(run % 3, 0);
+            published.push_back(run % 3);
+        }
+    std::vector<std::size_t> gone;
+    for (unsigned sends = 0; !r.out->nothing_left(); ++sends) {
+        r.out->collect(sends % 3 ? unlimited : 20 * packet_bytes, true);
+        const auto size = r.out->size();
+        const auto go = sends % 2 ? size : (size + 1) / 2;
+        for (std::size_t i = 0; i < go; ++i)
+            for (const auto& s : r.content(i))
+                gone.push_back(s.lane);
+        r.out->sent(go);
+        BOOST_REQUIRE_LT(sends, 10000u);
+    }
+    BOOST_CHECK(gone == published);
+}
+
+BOOST_AUTO_TEST_CASE(packets_published_one_by_one_leave_in_one_message)
+{
+    rings r(2);
+    for (int i = 0; i < 20; ++i)
+        r.put(0, 0);
+    r.put(1, 0);
+    for (int i = 0; i < 20; ++i)
+        r.put(0, 0);
+    r.out->collect(unlimited, true);
+    BOOST_REQUIRE_EQUAL(r.out->size(), 3u);
+    for (const std::size_t i : { 0u, 2u }) {
+        BOOST_CHECK_EQUAL(r.out->messages()[i].bytes, 20 * packet_bytes);
+        BOOST_CHECK_EQUAL(r.out->messages()[i].n_pieces, 1u);
     }
 }
 
@@ -120,10 +141,10 @@ BOOST_AUTO_TEST_CASE(the_allowance_is_for_all_lanes_together)
 BOOST_AUTO_TEST_CASE(what_could_not_be_sent_comes_first_again_and_what_was_does_not)
 {
     rings r(2);
-    for (std::uint32_t i = 0; i < 40; ++i) {
+    for (std::uint32_t i = 0; i < 40; ++i)
         r.put(0, i % 4);
+    for (std::uint32_t i = 0; i < 40; ++i)
         r.put(1, 4 + i % 4);
-    }
     r.out->collect(unlimited, true);
     BOOST_REQUIRE_EQUAL(r.out->size(), 8u);
     const auto failed = r.content(5).front();
@@ -136,7 +157,7 @@ BOOST_AUTO_TEST_CASE(what_could_not_be_sent_comes_first_again_and_what_was_does_
     BOOST_CHECK_EQUAL(r.content(0).front().number, failed.number);
     r.out->sent(3);
     BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), 80u);
-    BOOST_CHECK(r.lanes[0].empty() && r.lanes[1].empty());
+    BOOST_CHECK(r.out->nothing_left());
 }
 
 BOOST_AUTO_TEST_CASE(a_message_that_is_given_up_damages_its_own_heaps_only)
@@ -185,7 +206,7 @@ BOOST_AUTO_TEST_CASE(more_destinations_than_messages_take_several_sends)
     for (std::uint32_t i = 0; i < 300; ++i)
         r.put(0, i % 100);
     std::map<std::uint32_t, std::vector<std::uint32_t>> arrived;
-    for (int sends = 0; !r.lanes[0].empty(); ++sends) {
+    for (int sends = 0; !r.out->nothing_left(); ++sends) {
         r.out->collect(unlimited, true);
         for (std::size_t i = 0; i < r.out->size(); ++i)
             for (const auto& s : r.content(i))

@@ -69,7 +69,8 @@ BOOST_AUTO_TEST_CASE(immediates_have_the_value_of_their_input_until_it_is_set)
 {
     const std::vector<item> items{ immediate(0x3101, "one for all", { 7 }),
                                    samples(),
-                                   immediate(0x3102, "one for each", { 8, -1 }) };
+                                   immediate(
+                                       0x3102, "one for each", { 8, 0xffffffffffff }) };
     auto l =
         heap_layout::even(data_contents(items, { 40 }, false, {}, 1), 100, 104, false);
     const auto tail = [&](const packet_template& t) { return hex(t).substr(80); };
@@ -109,6 +110,22 @@ BOOST_AUTO_TEST_CASE(first_heap_is_as_in_the_fixed_vector)
                       "5304030500000008800001000000000080000200000000de8000030000000000"
                       "80000400000000de00000500000000008016000000000000000005000000005f"
                       "00330000000000c6");
+}
+
+BOOST_AUTO_TEST_CASE(descriptors_of_later_items_come_before_the_samples)
+{
+    const std::vector<item> items{ timestamp(0x1600, "timestamp", "d1"),
+                                   samples(0x3300, "adc_samples", "d2"),
+                                   immediate(0x3101, "id", { 7 }, "d3") };
+    const auto layout =
+        heap_layout::even(data_contents(items, { 48 }, true), 24, 1472, true);
+    BOOST_CHECK_EQUAL(hex(layout.last()).substr(80),
+                      "0005000000000000"
+                      "9600000000000000"
+                      "000500000000005e"
+                      "00050000000000c5"
+                      "330000000000011c"
+                      "b101000000000007");
 }
 
 BOOST_AUTO_TEST_CASE(stop_heap_is_as_in_the_fixed_vector)

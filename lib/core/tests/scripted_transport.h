@@ -59,7 +59,7 @@ struct scripted_transport : gr::spead::transport {
     std::size_t refusals_left = 1000; // so often
     std::vector<bytes> datagrams;     // what went
     std::vector<std::size_t> runs;    // packets in each message that went
-    std::size_t icmp_errors = 0;
+    gr::spead::icmp_errors icmp_errors;
     std::size_t sends = 0;
     std::size_t writable_waits = 0;
 
@@ -110,13 +110,13 @@ struct scripted_transport : gr::spead::transport {
         boost::asio::post(io, std::move(handler));
     }
 
-    std::size_t take_reports() noexcept override
+    gr::spead::icmp_errors take_reports() noexcept override
     {
         for (; reported && !held.empty(); --reported) {
             spoilt += held.front().now() != held.front().at_first;
             held.pop_front();
         }
-        return std::exchange(icmp_errors, 0);
+        return std::exchange(icmp_errors, {});
     }
 
     std::uint64_t held_from(std::size_t) const noexcept override

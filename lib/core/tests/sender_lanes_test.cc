@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_CASE(each_ring_wakes_the_sender_and_is_woken_by_it)
 
 BOOST_AUTO_TEST_CASE(an_outage_of_one_message_costs_its_lane_only)
 {
-    for (int i = 0; i < 20; ++i)
-        for (std::size_t lane = 0; lane < 3; ++lane)
+    for (std::size_t lane = 0; lane < 3; ++lane)
+        for (int i = 0; i < 20; ++i)
             put(lane);
     network.script = { { 1, 0 }, { 0, EPERM }, { 0, EPERM }, { 0, EPERM }, { 0, EPERM } };
     out.start();

@@ -47,7 +47,7 @@ struct chaotic_transport : transport {
     {
         boost::asio::post(io, std::move(handler));
     }
-    std::size_t take_reports() noexcept override { return 0; }
+    icmp_errors take_reports() noexcept override { return {}; }
 };
 
 // Whole heaps hold the samples of their timestamp.

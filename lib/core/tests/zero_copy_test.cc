@@ -70,6 +70,20 @@ BOOST_AUTO_TEST_CASE(it_is_used_only_where_it_is_possible)
     BOOST_CHECK(!zero_copy().active());
 }
 
+BOOST_AUTO_TEST_CASE(the_numbers_of_a_new_socket_begin_at_0)
+{
+    send(2);
+    z.finished(0, 1, true);
+    BOOST_CHECK(!z.active());
+    z.enable(true);
+    BOOST_CHECK(z.active());
+    send(1);
+    BOOST_CHECK_EQUAL(z.held_from(0), 30u);
+    z.finished(0, 0, false);
+    BOOST_CHECK_EQUAL(z.held_from(0), transport::nothing);
+    BOOST_CHECK(z.active());
+}
+
 BOOST_AUTO_TEST_CASE(the_oldest_message_is_held_until_it_is_reported)
 {
     BOOST_CHECK_EQUAL(z.held_from(0), transport::nothing);

@@ -8,6 +8,7 @@
 // Zeros in place of samples that never came, and samples that have no place.
 
 #include "gap_stream.h"
+#include "tagged_input.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -174,6 +175,68 @@ BOOST_AUTO_TEST_CASE(samples_without_a_place_come_in_and_are_dropped)
     BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), 123u);
     BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), 0u);
     BOOST_CHECK_EQUAL(stream.ended, 1000u);
+}
+
+// While it fills a gap nobody can stop it. A call takes about as many samples.
+BOOST_AUTO_TEST_CASE(a_long_gap_is_filled_in_several_calls)
+{
+    constexpr std::uint64_t most = 1 << 20, size = 64, gap = 4 * most;
+    constexpr std::uint64_t rate = 1000000000;
+    const auto in = noise(2 * size);
+    for (const auto when_full : { full_policy::block, full_policy::drop }) {
+        auto p = heaps_of(size, when_full == full_policy::drop ? 64 : 2 * gap / size);
+        p.when_full = when_full;
+        const auto packed = [&](packed_stream& stream) {
+            return stream.counters.heaps_dropped.get() + stream.ring.published();
+        };
+
+        packed_stream stream(p);
+        timeline_plan plan{};
+        plan.heap_samples = plan.timestamp_step = size;
+        plan.sample_rate = { rate };
+        plan.on_gap = gap_policy::zero_fill;
+        tagged_input input(stream.packer, tick_clock(plan.sample_rate, {}), plan);
+        const std::vector<time_tag> tags{
+            { 0, 0, 0 },
+            // two of them: what counts is the sum
+            { size / 2, 0, static_cast<double>(gap / 2) / rate },
+            { size, 0, static_cast<double>(gap) / rate },
+        };
+        std::size_t taken = 0;
+        for (std::uint64_t calls = 0; taken < in.size(); ++calls) {
+            BOOST_REQUIRE_LE(calls, 2 * gap / most);
+            const auto before = packed(stream);
+            taken += input.write(raw(in.data() + taken), in.size() - taken, taken, tags);
+            BOOST_REQUIRE_LE(packed(stream) - before, most / size + 3);
+            BOOST_REQUIRE_EQUAL(input.is_filling(), taken < in.size());
+        }
+
+        // the same in one go
+        packed_stream whole(p);
+        whole.packer.leave_heap(0);
+        const auto samples = [&](std::uint64_t from, std::uint64_t to) {
+            whole.packer.write(raw(in.data() + from), to - from);
+        };
+        samples(0, size / 2);
+        whole.packer.write_zeros(gap / 2 - size / 2);
+        samples(size / 2, size);
+        whole.packer.write_zeros(gap - gap / 2 - size / 2);
+        samples(size, 2 * size);
+        BOOST_CHECK_EQUAL(stream.ring.published(), whole.ring.published());
+        for (const auto which : { &packer_counters::samples_in,
+                                  &packer_counters::samples_dropped,
+                                  &packer_counters::samples_zero_filled,
+                                  &packer_counters::heaps_dropped })
+            BOOST_CHECK_EQUAL((stream.counters.*which).get(),
+                              (whole.counters.*which).get());
+        // and the heaps that come next
+        for (auto* const one : { &stream, &whole }) {
+            one->send();
+            one->write_all(in);
+            one->end();
+        }
+        BOOST_CHECK(stream.datagrams == whole.datagrams);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

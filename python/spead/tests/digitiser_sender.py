@@ -2,10 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A digitiser that sends with spead2, to prove receivers with before the sink is."""
 
+import json
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import spead2
 import spead2.send
-from conftest import noise
+from conftest import BOUND, EXAMPLES, eventually, noise
 from reference_packets import FLAVOUR, HEAP_SAMPLES, Digitiser
 
 IMMEDIATE = [("u", 48)]
@@ -99,3 +104,26 @@ def sender_to(*sockets, **options):
 def heaps_of_noise(heaps, heap_bytes=HEAP_SAMPLES):
     """Payloads of both polarisations."""
     return noise(2 * heaps * heap_bytes).view(np.uint8).reshape(2, heaps, heap_bytes)
+
+
+def summary_when_interrupted(program, folder):
+    """What a receiver says at Ctrl-C, which has got 10 heaps of both polarisations.
+
+    A heap far ahead pushes them out; then it is the only one left.
+    """
+    report, saved = folder / "json", folder / "saved.1"
+    command = [sys.executable, EXAMPLES / program, "127.0.0.1:0"]
+    command += ["--save", folder / "saved", "--json", report]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            host, _, port = process.stdout.readline().split()[-1].rpartition(":")
+            sender = DigitiserSender([(host, int(port))])
+            sender.both(heaps_of_noise(10))
+            sender.data(noise(HEAP_SAMPLES), timestamp=4096 * HEAP_SAMPLES)
+            eventually(lambda: saved.exists() and saved.stat().st_size)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=BOUND)
+        finally:
+            process.kill()
+    assert process.returncode == 1  # incomplete
+    return json.loads(report.read_text())

@@ -10,11 +10,16 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from types import SimpleNamespace
 
+import pytest
+import spead2
+import spead2.recv
 import spead_packet
 from conftest import BOUND, EXAMPLES, ROOT, bound_socket, destination
+from reference_packets import ADC_SAMPLES, DIGITISER_ID, TIMESTAMP
 
 
 def compiled(name, folder):
@@ -66,24 +71,78 @@ def destinations(sockets):
     return ",".join(map(destination, sockets))
 
 
-def until_ends(sockets):
-    """The packets of each socket up to its end-of-stream heap, by kind."""
+def packets_until(sockets, enough):
+    """The packets of each socket, by kind, until `enough(packets)`."""
     received = {
         sock: SimpleNamespace(data=[], descriptors=[], ends=[]) for sock in sockets
     }
-    waiting = set(sockets)
+    packets = list(received.values())
     end = time.monotonic() + BOUND
-    while waiting:
-        ready, _, _ = select.select(waiting, [], [], max(end - time.monotonic(), 0))
-        assert ready, f"{len(waiting)} of {len(sockets)} streams did not end"
+    while not enough(packets):
+        ready, _, _ = select.select(sockets, [], [], max(end - time.monotonic(), 0))
+        assert ready, f"only {[len(each.data) for each in packets]} packets of data"
         for sock in ready:
             datagram = sock.recv(65536)
             packet = spead_packet.parse(datagram)
             if packet.is_end_of_stream():
                 received[sock].ends.append(datagram)
-                waiting.remove(sock)
             elif packet.has_descriptors():
                 received[sock].descriptors.append(datagram)
             else:
                 received[sock].data.append(datagram)
-    return [received[sock] for sock in sockets]
+    return packets
+
+
+def packets_of_heaps(sockets, heaps):
+    """The packets of each socket until so many heaps of a packet have come in all."""
+    return packets_until(
+        sockets, lambda packets: sum(len(each.data) for each in packets) >= heaps
+    )
+
+
+def nothing_more(sockets):
+    """The program has ended, and what it has sent has been received."""
+    assert select.select(sockets, [], [], 0) == ([], [], [])
+
+
+class DefaultReceiver:
+    """A stream of spead2 with its defaults: an end-of-stream heap ends it for good."""
+
+    def __init__(self, sockets, max_heaps=4):
+        self.stream = spead2.recv.Stream(
+            spead2.ThreadPool(), spead2.recv.StreamConfig(max_heaps=max_heaps)
+        )
+        for sock in sockets:
+            self.stream.add_udp_reader(socket=sock)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stream.stop()
+
+    def heaps(self, count):
+        """The next so many heaps with samples."""
+        guard = threading.Timer(BOUND, self.stream.stop)
+        guard.start()
+        received = []
+        try:
+            while len(received) < count:
+                heap = self.stream.get()
+                if ADC_SAMPLES in {item.id for item in heap.get_items()}:
+                    received.append(heap)
+        except spead2.Stopped:
+            pytest.fail(f"ended after {len(received)} of {count} heaps")
+        finally:
+            guard.cancel()
+        return received
+
+
+def payloads(heaps):
+    """Those of the heaps of a digitiser, by timestamp and digitiser ID."""
+    found = {}
+    for heap in heaps:
+        items = {item.id: item for item in heap.get_items()}
+        immediates = (items[i].immediate_value for i in (TIMESTAMP, DIGITISER_ID))
+        found[tuple(immediates)] = bytes(items[ADC_SAMPLES])
+    return found

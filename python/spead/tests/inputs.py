@@ -7,7 +7,7 @@ import threading
 from types import SimpleNamespace
 
 import numpy as np
-from conftest import BOUND, bound_socket, destination, source, wait
+from conftest import BOUND, bound_socket, check_no_more, destination, source, wait
 from gnuradio import gr
 
 TYPES = {
@@ -103,18 +103,13 @@ def packet_of(datagram, bits=40):
 
 
 def packets_to_end(sock, bits=40):
-    """The packets up to the end of the stream, and that one; nothing follows it."""
+    """The packets up to the end of the stream, and that one, which may come again."""
     packets = []
     while not packets or not packets[-1].is_end:
-        packets.append(packet_of(sock.recv(65536), bits))
-    sock.setblocking(False)
-    try:
-        packets.append(sock.recv(65536))
-    except BlockingIOError:
-        return packets
-    finally:
-        sock.settimeout(BOUND)
-    raise AssertionError("a packet after the end of the stream")
+        datagram = sock.recv(65536)
+        packets.append(packet_of(datagram, bits))
+    check_no_more(sock, datagram)
+    return packets
 
 
 def consecutive_sockets(n, first="127.0.0.1"):

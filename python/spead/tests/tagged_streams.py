@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pmt
-from conftest import destination, run, source
+from conftest import check_no_more, destination, run, source
 from gnuradio import gr, spead
 
 HEAP = 64
@@ -60,6 +60,7 @@ class Heaps:
             words = np.frombuffer(packet, ">u8", count, 8).tolist()
             items = {w >> 40 & 0x7FFFFF: w & (1 << 40) - 1 for w in words}
             if 0x06 in items:
+                check_no_more(sock, packet)
                 break
             samples = np.frombuffer(packet, np.int8, offset=8 + 8 * count)
             assert items[0x02] == len(samples)  # heaps of one packet

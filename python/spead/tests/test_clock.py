@@ -5,7 +5,15 @@
 from fractions import Fraction
 
 import pytest
-from conftest import Running, bound_socket, destination, run, wait
+from conftest import (
+    Running,
+    balanced,
+    bound_socket,
+    destination,
+    eventually,
+    run,
+    wait,
+)
 from gnuradio import spead
 from inputs import connected
 from tagged_streams import (
@@ -185,6 +193,47 @@ def test_a_gap_of_many_rings_is_filled_while_the_network_takes_it(sock):
     assert len(sent.heaps.timestamps) == (300 + gap + HEAP - 1) // HEAP
     assert sent.heaps.line(100 + gap, 200) == expected(300, 100)
     assert sent.stats["heaps_sent"] == len(sent.heaps.timestamps)
+
+
+# A network that takes nothing, and 10 s of zeros at most, which take much longer here.
+LONG_GAP = {
+    "rate": 1,
+    "burst_size": 1,
+    "when_full": "drop",
+    "on_gap": "zero_fill",
+    "stop_timeout": 0.1,
+}
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_a_flow_graph_stops_in_the_middle_of_a_long_gap(sock, inputs):
+    rate = 10**11
+    options = {**OPTIONS, "sample_rate": rate, **LONG_GAP}
+    sink = spead.sink(destination(sock), num_inputs=inputs, **options)
+    gap = [tag(0, SYNC), tag(100, SYNC + 9)]
+    sources = [tagged_source(samples(300), gap) for _ in range(inputs)]
+    graph = connected(sink, *sources)
+    graph.start()
+    eventually(lambda: sink.heaps_dropped() > 1_000_000)
+    assert sink.samples_in() == 100 * inputs  # the others are behind the gap
+    graph.stop()
+    wait(graph)
+    stats = sink.stats()
+    assert stats["samples_pending"] == 0
+    assert balanced(stats)
+
+
+def test_samples_behind_a_long_gap_wait_for_no_network(sock):
+    """As many calls as it takes to drop the zeros follow each other at once."""
+    rate = 10**12
+    options = {"heap_samples": 10**7, "timestamp_step": 10**7, "sample_rate": rate}
+    sink = spead.sink(destination(sock), **{**OPTIONS, **options, **LONG_GAP})
+    gap = [tag(0, SYNC), tag(100, SYNC + Fraction(1, 20))]
+    run(sink, tagged_source(samples(300), gap))
+    stats = sink.stats()
+    assert stats["samples_in"] == 300
+    assert stats["samples_missing"] == rate // 20 - 100
+    assert balanced(stats)
 
 
 def test_rx_time_can_be_endless(sock):

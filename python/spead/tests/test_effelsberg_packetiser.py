@@ -13,7 +13,17 @@ import numpy as np
 import pytest
 import reference_packets
 from conftest import BOUND, EXAMPLES, NEEDS_NAMESPACES, destination, noise
-from flow_graphs import bound_sockets, compiled, destinations, running, until_ends
+from flow_graphs import (
+    DefaultReceiver,
+    bound_sockets,
+    compiled,
+    destinations,
+    nothing_more,
+    packets_of_heaps,
+    packets_until,
+    payloads,
+    running,
+)
 from test_dada import record
 from test_faults import run_scenario
 
@@ -42,24 +52,47 @@ def recording(request, tmp_path):
     return dada.Recording(os.environ["GR_SPEAD_RECORDING"])
 
 
-def sent_packets(path, *options):
+def to_both(sockets):
+    """The destinations of each polarisation."""
+    return destinations(sockets[:GROUPS]), destinations(sockets[GROUPS:])
+
+
+def packetiser(recording, sockets, *options):
+    """The program that sends a recording meanwhile."""
+    return running(PROGRAM, recording.path, *to_both(sockets), *options)
+
+
+def flow_graph(folder):
+    """The same, of the program that is made of the flow graph."""
+    program = compiled("effelsberg_stream", folder)
+
+    def sender(recording, sockets, *options):
+        to = to_both(sockets)
+        ends = "--destination-0", to[0], "--destination-1", to[1]
+        return running(program, "--file", recording.path, *ends, *options)
+
+    return sender
+
+
+@pytest.fixture(params=["program", "flow graph"])
+def sender(request, tmp_path):
+    return packetiser if request.param == "program" else flow_graph(tmp_path)
+
+
+def packets_of(sender, recording, *options):
     """At the endpoints of each polarisation."""
-    return packets_of(lambda *to: running(PROGRAM, path, *to, *options))
-
-
-def packets_of(sender):
     with bound_sockets(2 * GROUPS) as sockets:
-        to = destinations(sockets[:GROUPS]), destinations(sockets[GROUPS:])
-        with sender(*to):
-            received = until_ends(sockets)
-    assert not any(endpoint.descriptors for endpoint in received)
+        with sender(recording, sockets, *options):
+            received = packets_of_heaps(sockets, len(recording.data))
+        nothing_more(sockets)
+    assert not any(endpoint.descriptors or endpoint.ends for endpoint in received)
     data = [endpoint.data for endpoint in received]
     return [data[:GROUPS], data[GROUPS:]]
 
 
 def test_its_packets_are_those_of_the_reference(recording):
     """Byte for byte, at the endpoints in turn."""
-    assert sent_packets(recording.path) == expected_packets(recording)
+    assert packets_of(packetiser, recording) == expected_packets(recording)
 
 
 def expected_packets(recording):
@@ -71,15 +104,36 @@ def expected_packets(recording):
 
 def test_the_flow_graph_sends_the_same(tmp_path):
     """As long as heaps of both polarisations are in the recording."""
-    path = tmp_path / "r.dada"
-    recording = record(path, noise(200 * 4096))
-    program = compiled("effelsberg_stream", tmp_path)
+    recording = record(tmp_path / "r.dada", noise(200 * 4096))
+    sent = packets_of(flow_graph(tmp_path), recording)
+    assert sent == expected_packets(recording)
 
-    def sender(*to):
-        ends = "--destination-0", to[0], "--destination-1", to[1]
-        return running(program, "--file", path, *ends)
 
-    assert packets_of(sender) == expected_packets(recording)
+def test_a_receiver_that_is_left_running_gets_two_runs(sender, tmp_path):
+    """With the defaults of spead2, which ends for good with an end-of-stream heap."""
+    recording = record(tmp_path / "r.dada", noise(200 * 4096))
+    expected = {
+        (FIRST + 4096 * (index // 2), index % 2): heap.tobytes()
+        for index, heap in enumerate(recording.data)
+    }
+    with bound_sockets(2 * GROUPS) as sockets, DefaultReceiver(sockets) as receiver:
+        for _ in range(2):
+            with sender(recording, sockets):
+                assert payloads(receiver.heaps(200)) == expected
+
+
+def test_the_end_of_the_stream_is_sent_if_asked_for(tmp_path):
+    """To each endpoint, by both."""
+    recording = record(tmp_path / "r.dada", noise(200 * 4096))
+    for sender, option in (
+        (packetiser, ("--send-stop",)),
+        (flow_graph(tmp_path), ("--send-stop", 1)),
+    ):
+        with (
+            bound_sockets(2 * GROUPS) as sockets,
+            sender(recording, sockets, *option),
+        ):
+            packets_until(sockets, lambda packets: all(each.ends for each in packets))
 
 
 def test_one_polarisation_alone_is_refused(tmp_path):
@@ -123,11 +177,10 @@ def test_the_exit_status_tells_that_not_all_was_sent(tmp_path, monkeypatch, capf
 
 
 def test_a_later_file_may_begin_where_it_did(tmp_path):
-    path = tmp_path / "r.dada"
     offset = 4096 * 1000  # samples
-    record(path, noise(2 * 4096), OBS_OFFSET=2 * offset)
+    recording = record(tmp_path / "r.dada", noise(2 * 4096), OBS_OFFSET=2 * offset)
     for options, start in (((), FIRST), (("--from-offset",), FIRST + offset)):
-        for half in sent_packets(path, *options):
+        for half in packets_of(packetiser, recording, *options):
             packet = half[0][0]
             assert int.from_bytes(packet[42:48], "big") == start
 
@@ -137,7 +190,14 @@ def test_it_is_received_as_it_was_recorded(recording, tmp_path):
     copy, prefix, report = (tmp_path / name for name in ("copy", "pol", "json"))
     command = [sys.executable, EXAMPLES / "receive_by_position.py"]
     command += ["--header", recording.path, *["127.0.0.1:0"] * 2, "--dada", copy]
-    command += ["--save", prefix, "--timeout", str(BOUND), "--json", report]
+    command += [
+        "--save",
+        prefix,
+        "--max-heaps",
+        str(len(recording.data)),
+        "--json",
+        report,
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiver:
         try:
             lines = [receiver.stdout.readline() for _ in range(2)]

@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Networks that misbehave: the stream runs on, and everything is counted."""
 
+import errno
+import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +22,7 @@ from conftest import (
     noise,
     send,
 )
+from icmp_scenarios import IPV4, NARROW, REJECTS
 
 HERE = Path(__file__).parent
 
@@ -107,6 +112,7 @@ def test_network(scenario):
         "what_waits_in_a_queue_stays_as_it_was",
         "what_two_inputs_have_in_a_queue_stays_as_it_was",
         "a_failure_is_reported_late",
+        "a_card_that_is_made_again",
         "without_locked_memory",
         "firewall",
         "full_queue",
@@ -114,6 +120,37 @@ def test_network(scenario):
 )
 def test_zero_copy(scenario):
     run_scenario("zero_copy_scenarios.py", scenario)
+
+
+def failures_logged(written):
+    """What was said to have failed, for each list of destinations."""
+    said = {}
+    for line in written.splitlines():
+        if "sending failed" in line:
+            to, failures = re.fullmatch(
+                r".*:warning: (.+?): (sending .*)", line
+            ).groups()
+            said[to] = said.get(to, []) + re.findall(
+                "sending failed: ([^;]+)", failures
+            )
+    return said
+
+
+@NEEDS_NAMESPACES
+def test_what_a_router_answers_is_logged_once():
+    expected = {host: os.strerror(error) for host, (_, error) in REJECTS.items()}
+    expected[NARROW] = os.strerror(errno.EMSGSIZE)
+    said = failures_logged(run_scenario("icmp_scenarios.py", "one_cause"))
+    hosts = {to.rpartition(":")[0].strip("[]"): each for to, each in said.items()}
+    assert hosts == {host: [failure] for host, failure in expected.items()}
+
+
+@NEEDS_NAMESPACES
+def test_what_a_router_answers_for_several_destinations_is_logged_once():
+    (said,) = failures_logged(
+        run_scenario("icmp_scenarios.py", "several_causes")
+    ).values()
+    assert sorted(said) == sorted({os.strerror(REJECTS[host][1]) for host in IPV4})
 
 
 def test_a_receiver_on_this_host_ends_zero_copy(sock):
@@ -127,9 +164,39 @@ def test_a_receiver_on_this_host_ends_zero_copy(sock):
     assert b"".join(d[-heap:] for d in received[:-1]) == samples.tobytes()
 
 
-def run_scenario(script, scenario):
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["127.0.0.1:9"],
+        ["127.0.0.1:9,127.0.0.2:9"],
+        ["localhost:9"],
+        ["127.0.0.1:9", "interface=lo"],
+        ["127.0.0.1:9", "interface=127.0.0.1"],
+    ],
+    ids=" ".join,
+)
+def test_a_lack_of_file_descriptors_is_named(arguments):
+    """However many are left; a process of its own, for nothing else can open a file."""
     done = subprocess.run(
-        [sys.executable, HERE / script, scenario],
+        [sys.executable, HERE / "open_files.py", *arguments],
+        timeout=BOUND,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    refusals = json.loads(done.stdout)
+    assert len(refusals) > 4
+    for said in refusals:
+        assert said.startswith("RuntimeError: spead.sink: no socket: fewer than ")
+        assert "file descriptors are left (Too many open files)" in said
+        assert "ulimit -n" in said
+
+
+def run_scenario(script, scenario, *arguments):
+    """What it writes, and what the sink does."""
+    done = subprocess.run(
+        [sys.executable, HERE / script, scenario, *map(str, arguments)],
         timeout=2 * BOUND,
         capture_output=True,
         text=True,
@@ -137,3 +204,4 @@ def run_scenario(script, scenario):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert '"scenario": "' + scenario in done.stdout
+    return done.stdout + done.stderr

@@ -8,7 +8,7 @@ import grc_lint
 import pytest
 from gnuradio import spead
 from grc_sink import IN_PYTHON, arguments, platform, sink
-from grc_values import ACCEPTED, REFUSED
+from grc_values import ACCEPTED, NO_ITEMS, REFUSED
 
 
 def test_items_are_an_expression():
@@ -23,6 +23,14 @@ def test_items_are_not_their_names():
     assert any("items" in error for error in grc_lint.block_errors(block))
     with pytest.raises(TypeError):
         spead.sink(**arguments(block))
+
+
+@pytest.mark.parametrize("items", NO_ITEMS)
+def test_grc_says_what_is_wrong_with_an_item(items):
+    errors = grc_lint.block_errors(sink(items=items))
+    with pytest.raises(ValueError, match=r"^spead\.\w+: \w+ = ") as refused:
+        eval(items)
+    assert any(str(refused.value) in error for error in errors)
 
 
 def test_items_may_have_the_values_of_variables():

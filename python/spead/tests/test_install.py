@@ -32,7 +32,14 @@ int main()
     sink = gr::spead::sink::make(destinations, options);
     sink->set_item("state", 6, 1);
     sink->set_item(0x3101, 7);
-    return 0;
+
+    try { // not by samples(), which would refuse it
+        options.items = { { gr::spead::item::content::samples, 5, "x", "" } };
+        gr::spead::sink::make(destinations, options);
+    } catch (const std::invalid_argument&) {
+        return 0;
+    }
+    return 1;
 }
 """
 

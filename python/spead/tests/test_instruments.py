@@ -12,8 +12,20 @@ import reference_packets
 import spead2
 import spead_packet
 from conftest import BOUND, EXAMPLES, NEEDS_NAMESPACES, ROOT, Receiver
-from flow_graphs import bound_sockets, compiled, destinations, running, until_ends
+from digitiser_stream import DigitiserStream
+from flow_graphs import (
+    DefaultReceiver,
+    bound_sockets,
+    compiled,
+    destinations,
+    nothing_more,
+    packets_of_heaps,
+    packets_until,
+    payloads,
+    running,
+)
 from gnuradio import analog, blocks, gr
+from place_heaps import Layout
 from reference_packets import HEAP_SAMPLES
 from test_faults import run_scenario
 
@@ -49,18 +61,24 @@ def digitised(seed, samples):
     return np.clip(np.rint(output(source, samples)), -128, 127).astype(np.int8)
 
 
+def digitiser(program, sockets, heaps, *options):
+    """A program that sends so many heaps of each polarisation meanwhile."""
+    return running(
+        program,
+        *("--destination-0", destinations(sockets[:GROUPS])),
+        *("--destination-1", destinations(sockets[GROUPS:])),
+        *("--duration", 1, "--sample-rate", heaps * HEAP_SAMPLES),
+        *options,
+    )
+
+
 def run_digitiser(program, heaps, *options):
     """Its packets at the endpoints of each polarisation, and its counters."""
     with bound_sockets(2 * GROUPS) as sockets:
-        halves = sockets[:GROUPS], sockets[GROUPS:]
-        with running(
-            program,
-            *("--destination-0", destinations(halves[0])),
-            *("--destination-1", destinations(halves[1])),
-            *("--duration", 1, "--sample-rate", heaps * HEAP_SAMPLES),
-            *options,
-        ) as ended:
-            received = until_ends(sockets)
+        with digitiser(program, sockets, heaps, *options) as ended:
+            received = packets_of_heaps(sockets, 2 * heaps)
+        nothing_more(sockets)
+    assert not any(endpoint.ends for endpoint in received)
     (line,) = (row for row in ended.printed.splitlines() if "SPEAD_STATS " in row)
     stats = json.loads(line.removeprefix("SPEAD_STATS "))
     return [received[:GROUPS], received[GROUPS:]], stats
@@ -85,6 +103,7 @@ def check_descriptors(received, bits=8):
         for endpoint in half:
             items = spead2.ItemGroup()
             (packet,) = endpoint.descriptors
+            assert len(packet) == 532  # as docs/instruments say
             counters.append(int.from_bytes(packet[10:16], "big"))
             update(items, packet)
             assert [item.id for item in items.values()] == [
@@ -119,6 +138,71 @@ def test_the_digitiser_sends_the_packets_of_the_reference(programs):
     check_descriptors(received)
     assert stats["heaps_sent"] == 2 * HEAPS
     assert stats["samples_in"] == stats["samples_sent"] == payloads.size
+
+
+def heaps_of_noise(first):
+    """What the digitiser sends in HEAPS heaps from that one on."""
+    return {
+        (HEAP_SAMPLES * (first + index), polarisation): heap.tobytes()
+        for polarisation in range(2)
+        for index, heap in enumerate(
+            digitised(polarisation + 1, HEAPS * HEAP_SAMPLES).reshape(HEAPS, -1)
+        )
+    }
+
+
+def test_a_receiver_that_is_left_running_gets_two_runs(programs):
+    """With the defaults of spead2, which ends for good with an end-of-stream heap."""
+    program = programs("meerkat_digitiser")
+    with bound_sockets(2 * GROUPS) as sockets, DefaultReceiver(sockets) as receiver:
+        for first in (0, HEAPS):
+            start = "--first-timestamp", first * HEAP_SAMPLES
+            with digitiser(program, sockets, HEAPS, *start):
+                heaps = receiver.heaps(2 * HEAPS)
+            assert payloads(heaps) == heaps_of_noise(first)
+
+
+def test_a_receiver_that_is_left_running_gets_two_runs_of_packed_samples(programs):
+    """The bytes of both runs are the same."""
+    program = programs("packed_10bit")
+    with bound_sockets(2 * GROUPS) as sockets, DefaultReceiver(sockets) as receiver:
+        runs = []
+        for _ in range(2):
+            with digitiser(program, sockets, 100):
+                runs.append(payloads(receiver.heaps(200)))
+    assert sorted(runs[0]) == [
+        (HEAP_SAMPLES * index, which) for index in range(100) for which in range(2)
+    ]
+    assert {len(payload) for payload in runs[0].values()} == {5120}
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("name", ["meerkat_digitiser", "packed_10bit"])
+def test_the_receiver_of_the_f_engine_gets_two_runs(programs, name):
+    """If the timestamps of the second are later."""
+    layout = Layout(sample_bits=10 if name == "packed_10bit" else 8)
+    with bound_sockets(2 * GROUPS) as sockets:
+        halves = sockets[:GROUPS], sockets[GROUPS:]
+        with DigitiserStream(halves, layout, lossless=True) as stream:
+            for first in (0, 100):
+                start = "--first-timestamp", first * HEAP_SAMPLES
+                with digitiser(programs(name), sockets, 100, *start):
+                    pass
+            for _ in stream.chunks(timeout=BOUND, max_heaps=400):
+                pass
+    summary = stream.summary()
+    assert summary["complete"]
+    assert (summary["received"], summary["ends"]) == ([200, 200], 0)
+
+
+@pytest.mark.parametrize("name", ["meerkat_digitiser", "packed_10bit"])
+def test_the_end_of_the_stream_is_sent_if_asked_for(programs, name):
+    """To each endpoint."""
+    with (
+        bound_sockets(2 * GROUPS) as sockets,
+        digitiser(programs(name), sockets, 100, "--send-stop", 1),
+    ):
+        packets_until(sockets, lambda packets: all(each.ends for each in packets))
 
 
 def late(sock):
@@ -180,6 +264,7 @@ def test_packed_samples_are_sent_as_they_are(programs):
     )
     assert payloads.shape == (2, 100, 5120)
     assert packets == expected_packets(payloads)
+    check_descriptors(received)
     assert stats["samples_sent"] == payloads.size
     # bytes of any value, others in each polarisation
     for half in payloads:

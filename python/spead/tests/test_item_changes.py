@@ -67,7 +67,7 @@ def test_all_items_are_set_from_a_list_of_the_same(two_inputs):
         ([*ITEMS, x(1, id=0x3102, name="y"), x(1)], "items = "),
         ([*ITEMS, x(1), x(1, id=0x3103, name="y")], "items = "),
         ([*ITEMS, x(1), x(1, id=0x3102, name="z")], "items = "),
-        ([*ITEMS, x(1), x(-1, id=0x3102, name="y")], "value = -1"),
+        ([*ITEMS, x(1), x(2**40, id=0x3102, name="y")], f"value = {2**40}"),
         ([*ITEMS, x([1, 2, 3]), x(1, id=0x3102, name="y")], "value = [1, 2, 3]"),
     ],
     ids=str,

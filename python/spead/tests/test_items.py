@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Items with values, and new values while it runs."""
 
+import itertools
 import threading
 
+import numpy as np
 import pytest
+import spead2
+import spead2.recv
 from conftest import (
     BOUND,
     Running,
@@ -74,6 +78,30 @@ def test_a_receiver_decodes_the_values_of_each_input(sock, receiver, bits, descr
     assert found == {0: [(0, 12345)] * 9, 1: [(last, 12345)] * 9}
 
 
+def order_name(order):
+    return "-".join(item.name for item in order)
+
+
+def until_stop(sock):
+    """The packets of a stream as they come, up to the end-of-stream heap."""
+    packets = []
+    while not packets or not packet_of(packets[-1]).is_end:
+        packets.append(sock.recv(65536))
+    return packets
+
+
+def decoded(packets):
+    """The values of each heap of samples, as spead2 finds them."""
+    stream = spead2.recv.Stream(spead2.ThreadPool())
+    stream.add_buffer_reader(b"".join(packets))
+    items = spead2.ItemGroup()
+    return [
+        {item.name: np.array(item.value) for item in items.values()}
+        for heap in stream
+        if items.update(heap)
+    ]
+
+
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]])
 def test_items_are_on_the_wire_in_the_order_of_the_list(sock, order):
     items = [ONE_INPUT[i] for i in order]
@@ -82,6 +110,39 @@ def test_items_are_on_the_wire_in_the_order_of_the_list(sock, order):
     *packets, _ = packets_to_end(sock)
     expected = [1, 2, 3, 4, *(item.id for item in items)]
     assert all(packet.ids == expected for packet in packets)
+
+
+def addresses(datagram, bits=40):
+    """Where the content of the addressed items of a packet begins, in their order."""
+    words = np.frombuffer(datagram, ">u8", datagram[7], 8)
+    addressed = words[words >> np.uint64(63) == 0]
+    return (addressed & np.uint64((1 << bits) - 1)).tolist()
+
+
+ORDERS = [
+    order
+    for items in (ITEMS[::2], ONE_INPUT[:3], ONE_INPUT)
+    for order in itertools.permutations(items)
+]
+
+
+@pytest.mark.parametrize("buffer_size", [0, 16_384])
+@pytest.mark.parametrize("order", ORDERS, ids=order_name)
+def test_a_receiver_decodes_items_in_any_order(sock, order, buffer_size):
+    """With a short tail, of its own length or filled up to that of a whole heap."""
+    samples = noise(3 * 5000 + 77)
+    sink = spead.sink(destination(sock), 5000, items=order, buffer_size=buffer_size)
+    run(sink, source(samples))
+    packets = until_stop(sock)
+    assert all(addresses(packet) == sorted(addresses(packet)) for packet in packets)
+    heaps = decoded(packets)
+    assert [heap["timestamp"] for heap in heaps] == [0, 5000, 10_000, 15_000]
+    assert np.array_equal(
+        np.concatenate([heap["adc_samples"] for heap in heaps]), samples
+    )
+    expected = {item.name: item.values[0] for item in order if item.kind == "immediate"}
+    for heap in heaps:
+        assert {name: heap[name] for name in expected} == expected
 
 
 WAYS = {

@@ -55,23 +55,16 @@ MISTAKES = [
     ({"items": [spead.timestamp()]}, 'name="timestamp")]', ONE),
     ({"items": [A, spead.samples(id=0x3301, name="b")]}, 'name="b")]', ONE),
     ({"items": [A, *[spead.timestamp()] * 2]}, 'name="timestamp")]', ONE),
-    ({"items": [spead.samples(id=0x15)]}, "id=0x15", f"22 to {2**23 - 1}"),
-    ({"items": [spead.samples(id=2**23)]}, "id=0x800000", f"22 to {2**23 - 1}"),
     (
         {"items": [spead.samples(id=2**15)], "heap_address_bits": 48},
         "id=0x8000",
         f"22 to {2**15 - 1}",
     ),
-    ({"items": [spead.samples(name="")]}, 'name=""', "not empty"),
     ({"items": [A, spead.timestamp(name="a")]}, 'name="a"', "different IDs and names"),
     ({"items": [A, spead.timestamp(id=0x3300)]}, "id=0x3300", "different IDs"),
-    ({"items": [A, x(-1)]}, 'name="x", value=-1)', f"0 to {2**40 - 1}, one value"),
-    ({"items": [A, x(2**40)]}, f"value={2**40})", f"0 to {2**40 - 1}"),
-    ({"items": [A, x(2**48)], "heap_address_bits": 48}, f"{2**48}", f"{2**48 - 1}"),
-    ({"items": [A, x([])]}, "value=[])", "one value"),
+    ({"items": [A, x(2**40)]}, f"value={2**40})", f"0 to {2**40 - 1}, one value"),
     ({"items": [A, x([1, 2])]}, "value=[1, 2])", "one value"),
     ({"items": [A, x([1, 2]), *ITEMS[:1]], "num_inputs": 3}, "[1, 2]", "each of 3 inp"),
-    ({"items": [A, x(1), x(2, id=5)]}, "id=0x5", f"22 to {2**23 - 1}"),
     ({"items": [A, x(1), x(2, id=0x3102)]}, 'name="x"', "different IDs and names"),
     ({"items": many(126)}, "126 items", 'at most 125 with descriptors="first_heap"'),
     ({"items": many(251), "descriptors": "none"}, "251 items", "at most 250"),
@@ -148,6 +141,44 @@ def test_a_mistake_is_named(options, value, allowed):
     said, rest = message.split(" is not possible; allowed: ")
     assert value in said
     assert allowed in rest
+
+
+@pytest.mark.parametrize("value", [-1, 0, 5, 0x15, 2**23, 2**62])
+@pytest.mark.parametrize("function", ["timestamp", "samples", "immediate"])
+def test_an_id_that_no_sink_takes_is_refused_at_once(function, value):
+    others = {"name": "x", "value": 0} if function == "immediate" else {}
+    with pytest.raises(
+        ValueError, match=rf"^spead\.{function}: id = {value} is"
+    ) as error:
+        getattr(spead, function)(id=value, **others)
+    assert "allowed: 22 to 8388607 (0x16 to 0x7fffff)" in str(error.value)
+
+
+@pytest.mark.parametrize("function", ["timestamp", "samples", "immediate"])
+def test_an_item_without_a_name_is_refused_at_once(function):
+    others = {"id": 0x16, "value": 0} if function == "immediate" else {}
+    with pytest.raises(ValueError, match=rf'^spead\.{function}: name = "" is not poss'):
+        getattr(spead, function)(name="", **others)
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "allowed"),
+    [
+        (-1, "-1", f"0 to {2**48 - 1}"),
+        (2**48, f"{2**48}", f"0 to {2**48 - 1}"),
+        ([0, -1], "-1", f"0 to {2**48 - 1}"),
+        ([], "[]", "one value for all inputs, or one for each"),
+    ],
+)
+def test_a_value_that_no_sink_takes_is_refused_at_once(value, said, allowed):
+    with pytest.raises(ValueError, match=r"^spead\.immediate: value = ") as error:
+        spead.immediate(0x3101, "x", value)
+    assert f"value = {said} is not possible; allowed: {allowed}" in str(error.value)
+
+
+@pytest.mark.parametrize("id", [0x16, 2**23 - 1])
+def test_the_first_and_the_last_id_are_possible(id):
+    assert spead.sink(TO, items=[spead.samples(id=id)])
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,12 @@ import pytest
 import receive_digitiser
 import receiver_program
 from conftest import BOUND, EXAMPLES, bound_socket, destination, noise
-from digitiser_sender import DigitiserSender, heaps_of_noise, sender_to
+from digitiser_sender import (
+    DigitiserSender,
+    heaps_of_noise,
+    sender_to,
+    summary_when_interrupted,
+)
 from digitiser_stream import DigitiserStream
 from place_heaps import Layout
 
@@ -79,10 +84,8 @@ def test_chunks_are_in_order_with_the_timestamp_of_their_first_column(sockets):
 
 
 def test_one_stream_for_all_sockets(sockets):
-    sender = sender_to(*sockets)
-    sender.both(heaps_of_noise(100), first=FIRST)
-    sender.end()
-    assert receive([sockets])["received"] == [100, 100]
+    sender_to(*sockets).both(heaps_of_noise(100), first=FIRST)
+    assert receive([sockets], "--max-heaps", 200)["received"] == [100, 100]
 
 
 def test_lost_heaps_are_missing_and_zero(sockets, tmp_path):
@@ -112,10 +115,8 @@ def test_a_polarisation_that_is_not_there_is_missing(sock):
 
 
 def test_what_is_expected_is_also_missing_at_the_end(sockets):
-    sender = sender_to(*sockets)
-    sender.both(heaps_of_noise(5), first=FIRST)
-    sender.end()
-    summary = receive([sockets], "--expect-heaps", 7)
+    sender_to(*sockets).both(heaps_of_noise(5), first=FIRST)
+    summary = receive([sockets], "--expect-heaps", 7, "--max-heaps", 10)
     assert (summary["missing"], summary["complete"]) == ([2, 2], False)
 
 
@@ -165,7 +166,7 @@ def test_descriptors_are_no_fault(sockets):
     sender.both(heaps_of_noise(3), first=FIRST)
     sender.descriptors()
     sender.end()
-    summary = receive([sockets])
+    summary = receive([[sock] for sock in sockets])
     assert summary["complete"]
     assert summary["descriptors"] == 4
 
@@ -198,12 +199,23 @@ def test_it_ends_without_an_end_of_stream(sockets):
     assert receive([[sock] for sock in sockets], "--timeout", 0.2)["complete"]
 
 
-def test_it_ends_when_one_socket_alone_has_an_end_of_stream(sockets):
-    """As with a sender that tells only one of its groups."""
-    sender_to(*sockets).both(heaps_of_noise(3), first=FIRST)
-    sender_to(sockets[0]).end()
-    summary = receive([[sock] for sock in sockets], "--timeout", 1000)
-    assert (summary["complete"], summary["ends"]) == (True, 1)
+def test_an_end_of_stream_ends_it_for_good(sock):
+    """As it ends the F-engine: what is sent later is lost."""
+    sender = sender_to(sock)
+    for run in range(2):
+        sender.both(heaps_of_noise(3), first=FIRST + 3 * STEP * run)
+        sender.end()
+        sender.end()
+    summary = receive([[sock]])
+    assert (summary["received"], summary["ends"]) == ([3, 3], 1)
+
+
+def test_an_end_of_stream_in_one_socket_ends_the_stream_of_several(sockets):
+    sender = sender_to(sockets[0])
+    sender.both(heaps_of_noise(3), first=FIRST)
+    sender.end()
+    summary = receive([sockets], "--timeout", 1000)
+    assert (summary["received"], summary["ends"]) == ([3, 3], 1)
 
 
 def test_it_ends_after_a_number_of_heaps(sockets):
@@ -254,6 +266,12 @@ def test_leaving_early_ends_the_streams(sock):
         over.set()
         thread.join(BOUND)
     assert stream.summary()["received"][0] >= 4
+
+
+def test_ctrl_c_ends_it_with_all_that_has_come(tmp_path):
+    summary = summary_when_interrupted("receive_digitiser.py", tmp_path)
+    assert (summary["received"], summary["twice"]) == ([11, 10], 0)
+    assert summary["missing"] == [4097 - 11, 4097 - 10]
 
 
 def test_command_line(tmp_path):

@@ -62,15 +62,26 @@ def set_up(device, address):
 def make_network():
     """Both ends of the network; this thread is at the near one."""
     far = new_namespace()
-    # ends with this process, whose end of the pipe it reads
-    holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     new_namespace()
+    add_link(far)
+    return far
+
+
+def add_link(far):
+    """From the near end to the far one."""
+    with inside(far):
+        # ends with this process, whose end of the pipe it reads
+        holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     peer = ["peer", "name", "v1", "netns", str(holder.pid)]
     tool("ip", "link", "add", "v0", "type", "veth", *peer)
     with inside(far):
         set_up("v1", FAR_HOST)
     set_up("v0", "10.77.0.1")
-    return far
+
+
+def receive_buffer(sock):
+    """Room for what a test sends."""
+    sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
 
 
 def listen(far, group=None):
@@ -78,22 +89,28 @@ def listen(far, group=None):
     family = socket.AF_INET6 if group and ":" in group else socket.AF_INET
     with inside(far):
         sock = socket.socket(family, socket.SOCK_DGRAM)
-        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
+        receive_buffer(sock)
         sock.bind((group or FAR_HOST, 7148))
-        if group and family == socket.AF_INET6:
-            index = struct.pack("@I", socket.if_nametoindex("v1"))
-            membership = socket.inet_pton(family, group) + index
-            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, membership)
-        elif group:
-            membership = socket.inet_aton(group) + socket.inet_aton(FAR_HOST)
-            sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
+        if group:
+            join(sock, group)
     sock.settimeout(BOUND)
     return sock
 
 
+def join(sock, group):
+    """A multicast group, at the far end, where this thread is."""
+    index = struct.pack("@I", socket.if_nametoindex("v1"))
+    if sock.family == socket.AF_INET6:
+        membership = socket.inet_pton(sock.family, group) + index
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, membership)
+    else:
+        membership = socket.inet_aton(group) + bytes(4) + index
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
+
+
 def main(scenarios):
     name = sys.argv[1]
-    report = scenarios[name](make_network())
+    report = scenarios[name](make_network(), *sys.argv[2:])
     print(json.dumps({"scenario": name, **report}), flush=True)
     # blocks that are still there must not hold up the end of the process
     os._exit(0)

@@ -77,6 +77,9 @@ def run_to_end(command, patience):
         tempfile.TemporaryFile("w+", errors="replace") as err,
     ):
         begin = time.monotonic()
+        # An interrupt while it is started would leave it behind.
+        interrupts = {signal.SIGINT, signal.SIGTERM}
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, interrupts)
         try:
             # A session of its own, so that Ctrl-C reaches it through this process only.
             child = subprocess.Popen(
@@ -85,11 +88,14 @@ def run_to_end(command, patience):
                 stdout=out,
                 stderr=err,
                 start_new_session=True,
+                preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask),
             )
         except OSError as error:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             raise Failure(str(error)) from None
         ended = False
         try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             ended = ended_within(child.pid, patience)
         finally:
             if not ended:

@@ -6,6 +6,7 @@
  */
 
 #include "checks.h"
+#include "core/engine_plan.h"
 #include "core/thread_setup.h"
 #include "item_checks.h"
 #include "sink_config.h"
@@ -139,7 +140,10 @@ std::uint64_t checked_max_skew(const engine_options& checked, std::int64_t max_s
         return static_cast<std::uint64_t>(max_skew);
     const sample_converter converter(checked.type);
     const auto heap_bytes = checked.heap_samples * converter.output_bytes();
-    return std::max<std::uint64_t>(default_bytes / heap_bytes, 1);
+    // Above an eighth of the ring, or a little less, heaps leave before they are
+    // complete. Two of an input at a time would be more than a receiver expects.
+    const bool may_leave_early = heap_bytes > ring_bytes(checked) / 16;
+    return may_leave_early ? 1 : std::max<std::uint64_t>(default_bytes / heap_bytes, 1);
 }
 
 exact_time checked_sync_time(const std::variant<std::string, std::int64_t>& sync_time)

@@ -50,9 +50,9 @@ std::size_t input_bytes(const engine_options& options)
     return sample_converter(options.type).input_bytes();
 }
 
-// A sink needs up to eight, some of them for a moment. Where one cannot be had, the
-// errors of Asio and of the C library do not say what to do, or say that a host is not
-// found.
+// A sink needs up to eight, some of them for a moment, and GNU Radio may want one or two.
+// Without this check, the errors of Asio and of the C library do not say what to do, or
+// say that a host is not found.
 void check_open_files()
 {
     constexpr std::size_t needed = 10;

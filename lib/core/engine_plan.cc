@@ -178,6 +178,13 @@ std::vector<stream_plan> make_plans(const engine_options& options,
     return plans;
 }
 
+std::size_t ring_bytes(const engine_options& options)
+{
+    return options.buffer_bytes
+               ? options.buffer_bytes
+               : std::max(default_buffer_bytes / options.inputs, least_buffer_bytes);
+}
+
 std::size_t ring_slots(const engine_options& options, const stream_plan& plan)
 {
     const std::size_t packet = plan.regular.packet_bytes();
@@ -190,16 +197,13 @@ std::size_t ring_slots(const engine_options& options, const stream_plan& plan)
                               "the memory, " +
                                   std::to_string(half_of_memory()) +
                                   " bytes for all inputs");
-    const std::size_t by_default =
-        std::max(default_buffer_bytes / options.inputs, least_buffer_bytes);
-    std::size_t slots = std::max(by_default / packet, fewest);
-    if (options.buffer_bytes) {
-        slots = options.buffer_bytes / packet;
-        if (slots < fewest || slots > most)
-            throw parameter_error("buffer_size",
-                                  std::to_string(options.buffer_bytes),
-                                  range(fewest * packet, most * packet) + ", or 0");
-    }
+    std::size_t slots = ring_bytes(options) / packet;
+    if (!options.buffer_bytes)
+        slots = std::max(slots, fewest);
+    else if (slots < fewest || slots > most)
+        throw parameter_error("buffer_size",
+                              std::to_string(options.buffer_bytes),
+                              range(fewest * packet, most * packet) + ", or 0");
     // a header stays in its slot if each heap begins at the same slots again
     const std::uint64_t rest = slots % plan.regular.packets();
     if (slots - rest >= std::max<std::uint64_t>(fewest, slots - slots / 4))

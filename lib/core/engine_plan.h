@@ -24,6 +24,9 @@ std::vector<endpoint> all_endpoints(const engine_options& options);
 std::vector<stream_plan> make_plans(const engine_options& options,
                                     std::size_t possible_packet_bytes);
 
+//! What the ring of an input is to hold; more, if a heap takes more.
+std::size_t ring_bytes(const engine_options& options);
+
 //! How many slots the ring of an input has; throws parameter_error where that cannot be.
 std::size_t ring_slots(const engine_options& options, const stream_plan& plan);
 

@@ -20,12 +20,15 @@ namespace {
 
 // Each look is a system call.
 constexpr std::chrono::milliseconds look_interval{ 1 };
-// So long heaps wait for the next hop, then they are dropped. The kernel asks for it once
-// a second: if its first question is lost, as it is where a switch or the other end is
-// not ready yet, the answer to the second one comes in time.
+// Heaps wait this long for the next hop, then they are dropped. The kernel asks for it
+// once a second: if its first question is lost, as it is where a switch or the other end
+// is not ready yet, the answer to the second one comes in time.
 constexpr std::chrono::milliseconds patience{ 1500 };
 // The kernel ceases to ask after three questions; it asks again when there is a packet.
 constexpr std::chrono::milliseconds ask_interval{ 500 };
+// After an outage the other end may not be ready to answer yet, and a question that is
+// lost is repeated only after a second.
+constexpr std::chrono::milliseconds time_to_settle{ 100 };
 
 } // namespace
 
@@ -52,12 +55,13 @@ bool network_watch::look(clock::time_point now)
 {
     if (now < d_next_look)
         return false;
-    d_kernel.read_changes([this](const rtnetlink::change& news) { hear(news); });
+    d_kernel.read_changes(
+        [this, now](const rtnetlink::change& news) { hear(news, now); });
     // a route that comes back is not always told of
     const bool changed =
         std::exchange(d_changed, false) || (d_route_missing && now >= d_find_again);
     if (changed) {
-        find_routes();
+        find_routes(now);
         d_find_again = now + ask_interval;
     }
     if (changed || !d_clear)
@@ -68,7 +72,7 @@ bool network_watch::look(clock::time_point now)
     return changed;
 }
 
-void network_watch::hear(const rtnetlink::change& news)
+void network_watch::hear(const rtnetlink::change& news, clock::time_point now)
 {
     for (auto& one : d_paths) {
         const bool concerned = one.route && one.route->interface == news.interface;
@@ -76,7 +80,8 @@ void network_watch::hear(const rtnetlink::change& news)
         case rtnetlink::change::link:
             if (one.route && !concerned)
                 continue;
-            one.asks = one.asks || (news.usable && !one.link.carrier);
+            if (news.usable && !one.link.carrier)
+                come_back(one, now);
             one.link.carrier = news.usable;
             break;
         case rtnetlink::change::neighbour:
@@ -96,9 +101,19 @@ void network_watch::hear(const rtnetlink::change& news)
     }
 }
 
-void network_watch::find_routes()
+// After an outage. If the kernel has forgotten the next hop, it is to look for it a
+// little later.
+void network_watch::come_back(path& one, clock::time_point now)
 {
-    d_route_missing = false;
+    one.asks = true;
+    one.next_hop = path::awaited;
+    one.ask_again = now + time_to_settle;
+    one.give_up = one.ask_again + patience;
+}
+
+void network_watch::find_routes(clock::time_point now)
+{
+    const bool was_missing = std::exchange(d_route_missing, false);
     for (auto& one : d_paths) {
         const auto before =
             std::exchange(one.route, d_kernel.find_route(one.to, d_from, d_interface));
@@ -109,7 +124,9 @@ void network_watch::find_routes()
         const bool same_interface = before && before->interface == one.route->interface;
         if (!same_interface)
             one.link = d_kernel.find_link(one.route->interface);
-        if (!same_interface || before->next_hop != one.route->next_hop)
+        if (!before && was_missing)
+            come_back(one, now);
+        else if (!same_interface || before->next_hop != one.route->next_hop)
             one.asks = true;
     }
 }

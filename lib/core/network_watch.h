@@ -75,8 +75,9 @@ private:
     };
     static int obstacle_of(const path& one);
 
-    void hear(const rtnetlink::change& news);
-    void find_routes();
+    void hear(const rtnetlink::change& news, clock::time_point now);
+    static void come_back(path& one, clock::time_point now);
+    void find_routes(clock::time_point now);
     void find_next_hop(path& one, clock::time_point now);
     void ask_for_next_hop(path& one, clock::time_point now);
     void find_obstacles(clock::time_point now);

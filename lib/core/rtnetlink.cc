@@ -203,7 +203,10 @@ rtnetlink::find_route(const endpoint& to, const endpoint& from, unsigned interfa
     route found{ mnl_attr_get_u32(out), {}, has_source };
     if (answer->rtm_type != RTN_UNICAST || to.address().is_multicast())
         return found;
+    // without a scope, as in the news of neighbours
     found.next_hop = to.address();
+    if (to.address().is_v6())
+        found.next_hop = boost::asio::ip::address_v6(to.address().to_v6().to_bytes());
     if (const auto* gateway = find(reply, sizeof *answer, RTA_GATEWAY)) {
         found.next_hop = to_address(gateway);
     } else if (const auto* via = find(reply, sizeof *answer, RTA_VIA)) {
@@ -224,7 +227,7 @@ rtnetlink::link rtnetlink::find_link(unsigned interface)
     header->ifi_index = static_cast<int>(interface);
     const auto* answer = ask<ifinfomsg>(request);
     if (!answer)
-        return {};
+        return { true, false }; // sends will tell
     return { has_carrier(*answer), !(answer->ifi_flags & IFF_NOARP) };
 }
 

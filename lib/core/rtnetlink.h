@@ -26,7 +26,7 @@ namespace spead {
 /*!
  * \brief Asks the kernel about routes, interfaces and neighbours, and hears of changes.
  *
- * No rights are needed. Nothing waits, but for the kernel's lock of its interfaces.
+ * No rights are needed. Calls block only on the kernel's lock of its interfaces (RTNL).
  */
 class rtnetlink
 {

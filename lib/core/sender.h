@@ -44,8 +44,9 @@ struct sender_options {
  * \brief The thread that takes packets from the rings and sends them, at the pace.
  *
  * Equal packets to one destination leave as one message, across heaps, and several
- * messages in one system call; the rings take turns. Whatever the network does, the
- * thread goes on: it waits, tries again or gives a message up, and counts.
+ * messages in one system call, in the order in which they were published. Whatever the
+ * network does, the thread goes on: it waits, tries again or gives a message up, and
+ * counts.
  */
 class sender
 {

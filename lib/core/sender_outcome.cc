@@ -21,9 +21,9 @@ namespace {
 constexpr unsigned retries = 3;
 constexpr std::chrono::microseconds first_back_off{ 50 };
 constexpr std::chrono::microseconds longest_back_off{ 10000 };
-// This long the own host may refuse packets before they are given up.
+// The own host may refuse packets for this long before they are dropped.
 constexpr std::chrono::seconds patience{ 1 };
-// So many segmented sends in a row must fail where single packets do not.
+// Segmented sends in a row that must fail where single packets do not.
 constexpr unsigned refusals_to_believe = 3;
 
 bool may_refuse_segmentation(int error)

@@ -93,8 +93,10 @@ void udp_transport::look() noexcept
             return;
         if (!std::exchange(d_missing, d_watch->route_missing()))
             d_missing_since = now;
-        if (d_missing && (connected() || d_interface) && reopen(now))
+        if (d_missing && (connected() || d_interface) && reopen(now)) {
             d_watch->look(now);
+            d_missing = d_watch->route_missing();
+        }
     } catch (const std::exception&) {
         // no memory; the next look will tell
     }

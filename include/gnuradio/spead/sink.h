@@ -36,9 +36,10 @@ struct SPEAD_API sink_options {
     std::int64_t num_inputs = 1;
 
     //! heaps that an input may be ahead of the slowest, 1 to 65536. An input that is so
-    //! far ahead waits; one that has ended holds up no other. 0 chooses 256 KiB of
-    //! samples, one heap at least; -1 sets no bound, for streams that have nothing to do
-    //! with each other. With when_full="drop" no input waits for another
+    //! far ahead waits; one that has ended holds up no other. 0 chooses what up to
+    //! 256 KiB of samples hold, one heap at least; -1 sets no bound, for streams that
+    //! have nothing to do with each other. With when_full="drop" no input waits for
+    //! another
     std::int64_t max_skew = 0;
 
     //! what the samples are: "int8", "sc8" (complex, two bytes), "int16" or "sc16", which
@@ -135,13 +136,13 @@ struct SPEAD_API sink_options {
     std::int64_t burst_size = 65536;
 
     //! what happens when samples arrive faster than they can be sent: "block" (the flow
-    //! graph waits, nothing is lost) or "drop" (whole heaps are left out and counted;
+    //! graph waits, nothing is lost) or "drop" (whole heaps are dropped and counted;
     //! heap counters and timestamps run on)
     std::string when_full = "block";
 
     //! bytes of the packet ring between work() and the sender thread, at least eight
-    //! packets, with when_full="drop" at least two heaps; 0 lets the block choose 8 MiB,
-    //! or as much as that takes
+    //! packets, with when_full="drop" at least two heaps. Each input has its own. 0
+    //! chooses 8 MiB divided by the inputs, at least 1 MiB, or as much as that takes
     std::int64_t buffer_size = 0;
 
     //! what becomes of the unfinished heap at the end of the stream: "short" (a heap with

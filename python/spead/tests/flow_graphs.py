@@ -108,9 +108,9 @@ def nothing_more(sockets):
 class DefaultReceiver:
     """A stream of spead2 with its defaults: an end-of-stream heap ends it for good."""
 
-    def __init__(self, sockets, max_heaps=4):
+    def __init__(self, sockets, **config):
         self.stream = spead2.recv.Stream(
-            spead2.ThreadPool(), spead2.recv.StreamConfig(max_heaps=max_heaps)
+            spead2.ThreadPool(), spead2.recv.StreamConfig(**config)
         )
         for sock in sockets:
             self.stream.add_udp_reader(socket=sock)

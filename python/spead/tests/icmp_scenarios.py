@@ -62,6 +62,11 @@ def send_until_answered(*hosts, answers):
         eventually(lambda: sink.icmp_errors() >= answers)
         done = sink.packets_sent() + sink.packets_dropped()
         eventually(lambda: sink.packets_sent() + sink.packets_dropped() > done + 20)
+        if hosts == (NARROW,):  # Linux now knows what the path takes
+            eventually(lambda: sink.stats()["send_errors"].get("EMSGSIZE", 0) > 0)
+            eventually(lambda: sink.heaps_dropped() > 0)
+    if hosts != (NARROW,):
+        assert sink.heaps_dropped() == 0
     return sink.icmp_errors()
 
 

@@ -112,6 +112,11 @@ def third_namespace(far):
 
 def make_hosts(far, family, count, gateway):
     """Addresses of one host, at the far end or behind it; its namespace too."""
+    if family == "link_local":
+        for namespace, host, device in (far, "fe80::2", "v1"), (None, "fe80::1", "v0"):
+            with inside(namespace) if namespace else contextlib.nullcontext():
+                tool("ip", "addr", "add", f"{host}/64", "dev", device, "nodad")
+        return far, ["fe80::2%v0"]
     width, link, beyond = {
         "ipv4": (24, "10.77.0.", "10.79.0."),
         "ipv6": (64, "fd77::", "fd79::"),
@@ -145,7 +150,7 @@ def make_hosts(far, family, count, gateway):
 def bind_any(namespace, family):
     """A socket for all addresses of a namespace, with room for all that is sent."""
     with inside(namespace):
-        kind = {"ipv4": socket.AF_INET, "ipv6": socket.AF_INET6}[family]
+        kind = socket.AF_INET if family == "ipv4" else socket.AF_INET6
         sock = socket.socket(kind, socket.SOCK_DGRAM)
         receive_buffer(sock)
         sock.bind(("", 7148))
@@ -186,13 +191,16 @@ def to_port(hosts):
     return ",".join(f"[{h}]:7148" if ":" in h else f"{h}:7148" for h in hosts)
 
 
-def late_answer(far, milliseconds, family="ipv4", count=1, behind="", rate=40e6):
+def late_answer(
+    far, milliseconds, family="ipv4", count=1, behind="", rate=40e6, stop_timeout=1
+):
     """The next hop answers late: every heap arrives, from the first on."""
     namespace, hosts = make_hosts(far, family, int(count), behind == "gateway")
     answer_late(far, float(milliseconds) / 1000)
     sock = bind_any(namespace, family)
     samples = noise(3663 * HEAP)
-    sink = spead.sink(to_port(hosts), HEAP, rate=float(rate))
+    options = {"rate": float(rate), "stop_timeout": float(stop_timeout)}
+    sink = spead.sink(to_port(hosts), HEAP, **options)
     run(sink, source(samples))
     stats = sink.stats()
     assert balanced(stats)

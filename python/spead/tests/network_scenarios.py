@@ -74,6 +74,29 @@ def full_queue(far):
     return stats
 
 
+def full_queue_with_segments(far):
+    """It drops a part of a message, and Linux reports it as sent."""
+    shape("80mbit", "10kb", "30kb")
+    sock = listen(far)
+    sink = spead.sink(f"{FAR_HOST}:7148", 1000, stop_timeout=20)
+    run(sink, source(noise(2_000_000)))
+    stats = sink.stats()
+    assert stats["heaps_dropped"] == 0
+    assert len(heap_counters(sock, 2001)) < stats["heaps_sent"]
+    return stats
+
+
+def paced_below_the_link(far):
+    """A queue with room for a burst does not fill."""
+    shape("80mbit", "10kb", "200kb")
+    sock = listen(far)
+    options = {"rate": 8e6, "send_stop": False, "descriptors": "none"}
+    sink = spead.sink(f"{FAR_HOST}:7148", 1000, **options)
+    run(sink, source(noise(2_000_000)))
+    assert heap_counters(sock, 2000) == list(range(1, 2001))
+    return sink.stats()
+
+
 def blocked_network(far):
     """A queue that takes everything and lets nothing out."""
     shape("8bit", "2kb", "100mb")

@@ -5,9 +5,13 @@
 As network_scenarios.py. The stream has 40 MB/s, and a receiver that checks each heap.
 """
 
+import socket
+import subprocess
 import threading
+from pathlib import Path
 
-from conftest import BOUND, Running, balanced, eventually, noise
+from conftest import BOUND, Running, balanced, eventually, noise, run, source
+from gnuradio import spead
 from neighbour_scenarios import (
     HEAP,
     all_from,
@@ -16,12 +20,35 @@ from neighbour_scenarios import (
     counter_of,
     to_port,
 )
-from two_hosts import FAR_HOST, add_link, inside, join, main, tool
+from two_hosts import (
+    FAR_HOST,
+    NEAR_HOST,
+    add_link,
+    inside,
+    join,
+    listen,
+    main,
+    set_up,
+    shape,
+    tool,
+)
 
 SAMPLES = noise(100 * HEAP)  # of Running, again and again
-NEAR = {"ipv4": "10.77.0.1", "ipv6": "fd77::1"}
+NEAR = {"ipv4": NEAR_HOST, "ipv6": "fd77::1"}
 FAR = {"ipv4": FAR_HOST, "ipv6": "fd77::2"}
 GROUPS = {"ipv4": "239.77.0.1", "ipv6": "ff15::77"}
+# What failed sends are counted as.
+ERRORS = {
+    "no_carrier": {"ENETDOWN", "ENOBUFS"},
+    "interface_down": {"ENETUNREACH", "ENETDOWN"},
+    "no_interface": {"ENETUNREACH", "ENODEV", "EADDRNOTAVAIL", "ENETDOWN"},
+    "no_address": {"ENETUNREACH", "EADDRNOTAVAIL"},
+    "no_route": {"ENETUNREACH"},
+    "no_answer": {"EHOSTUNREACH"},
+    "firewall": {"EPERM"},
+    "rejecting_firewall": {"EPERM"},
+    "small_mtu": {"EMSGSIZE", "ENETUNREACH"},  # that ends IPv6
+}
 # Heaps that may leave until the kernel tells of what was cut: those of 50 ms. Usually
 # there are none.
 UNSEEN = 2000
@@ -32,17 +59,18 @@ def ip(*args):
 
 
 def set_addresses(far):
-    """Also those of IPv6 that go when an interface goes down."""
-    ip("addr", "replace", NEAR["ipv6"] + "/64", "dev", "v0", "nodad")
+    """Those of IPv6, which go when an interface goes down; the far end's first."""
     with inside(far):
         ip("addr", "replace", FAR["ipv6"] + "/64", "dev", "v1", "nodad")
+    ip("addr", "replace", NEAR["ipv6"] + "/64", "dev", "v0", "nodad")
 
 
 class Faults:
     """Each with what ends it."""
 
-    def __init__(self, far, family):
+    def __init__(self, far, family, receiver=None):
         self.far = far
+        self.receiver = receiver
         self.address = f"{NEAR[family]}/{64 if family == 'ipv6' else 24}"
         self.network = {"ipv4": "10.77.0.0/24", "ipv6": "fd77::/64"}[family]
 
@@ -67,6 +95,9 @@ class Faults:
 
     def new_interface(self):
         add_link(self.far)
+        if self.receiver:
+            self.receiver.join()
+        set_up("v0", NEAR_HOST)
         set_addresses(self.far)
 
     def no_address(self):
@@ -159,9 +190,9 @@ class CheckingReceiver:
 def outage(far, cut, mend, family="ipv4", interface="", group="", times=1):
     """What has not arrived when it is over was counted as dropped."""
     set_addresses(far)
-    faults = Faults(far, family)
     to = GROUPS[family] if group else FAR[family]
     receiver = CheckingReceiver(far, family, group and to)
+    faults = Faults(far, family, receiver)
     interface = interface.replace("address", NEAR[family])
     options = {"heap_samples": HEAP, "rate": 40e6, "interface": interface}
     with Running(to_port([to] * int(times)), **options) as sink:
@@ -170,12 +201,11 @@ def outage(far, cut, mend, family="ipv4", interface="", group="", times=1):
         dropped = sink.heaps_dropped()
         eventually(lambda: sink.heaps_dropped() > dropped + 10_000)
         getattr(faults, mend)()
-        if cut == "no_interface":
-            receiver.join()
         receiver.goes_on()
     stats = sink.stats()
     assert balanced(stats)
     assert stats["samples_pending"] == 0
+    assert stats["send_errors"].keys() <= ERRORS[cut] | {"EAGAIN"}, stats
     sent = stats["heaps_sent"]
     arrived = receiver.up_to(sent + stats["heaps_dropped"])
     assert len(arrived) == len(set(arrived))
@@ -186,6 +216,70 @@ def outage(far, cut, mend, family="ipv4", interface="", group="", times=1):
     exact = cut not in seen_late
     assert 0 <= report["unseen"] <= (0 if exact else UNSEEN), report
     return report
+
+
+def silent_neighbour(far, family):
+    """One that has answered ceases to: heaps leave until Linux notices."""
+    for what, value in {
+        "base_reachable_time_ms": 1000,
+        "delay_first_probe_time": 1,
+        "retrans_time_ms": 100,
+    }.items():
+        Path(f"/proc/sys/net/{family}/neigh/v0/{what}").write_text(str(value))
+    set_addresses(far)
+    receiver = CheckingReceiver(far, family, "")
+    with Running(to_port([FAR[family]]), heap_samples=HEAP, rate=2e6) as sink:
+        receiver.goes_on()
+        answer_nobody(far)
+        eventually(lambda: sink.heaps_dropped() > 1000)
+        Faults(far, family).answer()
+        receiver.goes_on()
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["send_errors"].keys() == {"EHOSTUNREACH"}
+    heaps = stats["heaps_sent"] + stats["heaps_dropped"]
+    assert len(receiver.up_to(heaps)) == stats["heaps_sent"]
+    return stats
+
+
+def ipv6_group_without_an_address(far):
+    """Linux sends on from the address that the socket had, and nothing is lost."""
+    set_addresses(far)
+    receiver = CheckingReceiver(far, "ipv6", GROUPS["ipv6"])
+    to = to_port([GROUPS["ipv6"]])
+    with Running(to, heap_samples=HEAP, rate=2e6, interface="v0") as sink:
+        receiver.goes_on()
+        Faults(far, "ipv6").no_address()
+        receiver.goes_on()
+    stats = sink.stats()
+    assert stats["heaps_dropped"] == 0
+    assert len(receiver.up_to(stats["heaps_sent"])) == stats["heaps_sent"]
+    return stats
+
+
+def queue_without_a_carrier(far):
+    """What a queue of this host holds when the carrier goes is lost unseen."""
+    sock = listen(far)
+    # so that the queue is what packets wait in
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first:
+        first.sendto(b"", (FAR_HOST, 7148))
+    sock.recv(2000)
+    shape("8bit", "2kb", "100mb")
+    options = {"send_stop": False, "gso": False, "zero_copy": False}
+    sink = spead.sink(f"{FAR_HOST}:7148", HEAP, **options)
+    run(sink, source(noise(100 * HEAP)))
+    with inside(far):
+        ip("link", "set", "v1", "down")
+    state = ["ip", "link", "show", "v0"]
+    eventually(lambda: b"NO-CARRIER" in subprocess.check_output(state, timeout=BOUND))
+    with inside(far):
+        ip("link", "set", "v1", "up")
+    shape("1gbit", "100kb", "100mb")
+    stats = sink.stats()
+    assert stats["heaps_sent"] == 100
+    assert stats["heaps_dropped"] == 0
+    assert len(all_from(sock)) < 50
+    return stats
 
 
 def made_again_while_stopped(far, family, interface):

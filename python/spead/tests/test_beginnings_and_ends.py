@@ -231,9 +231,10 @@ def test_the_tail_of_an_input_that_has_ended_waits_for_the_others(sock):
     assert [heap.cnt for heap in heaps[-2:]] == tails
 
 
-@pytest.mark.parametrize(("buffer_size", "arrive"), [(1 << 20, 11), (9_000_000, 12)])
+@pytest.mark.parametrize(("buffer_size", "arrive"), [(1 << 20, 11), (10_000_000, 12)])
+@pytest.mark.parametrize("heaps", [0, 1])  # of that input, in front of the tail
 def test_the_large_tail_of_an_input_that_has_ended_may_be_given_up(
-    sock, buffer_size, arrive
+    sock, buffer_size, arrive, heaps
 ):
     """If its packets left as they filled: the last ones come with the end of the other.
 
@@ -242,10 +243,10 @@ def test_the_large_tail_of_an_input_that_has_ended_may_be_given_up(
     options = {"num_inputs": 2, "buffer_size": buffer_size, "send_stop": False}
     with DefaultReceiver([sock]) as receiver:
         sink = spead.sink(destination(sock), 1_000_000, **options)
-        run_all(sink, noise(1_500_000), noise(10_000_000))
-        assert sink.heaps_sent() == 12
-        counters = {heap.cnt for heap in receiver.heaps(arrive)}
-    assert (3 in counters) == (arrive == 12)
+        run_all(sink, noise(heaps * 1_000_000 + 500_000), noise(10_000_000))
+        assert sink.heaps_sent() == 11 + heaps
+        counters = {heap.cnt for heap in receiver.heaps(arrive - 1 + heaps)}
+    assert (1 + 2 * heaps in counters) == (arrive == 12)
 
 
 @pytest.mark.parametrize("inputs", [1, 2])
@@ -265,6 +266,15 @@ def test_a_tail_that_takes_too_long_is_dropped_and_counted(sock):
     stats = sink.stats()
     assert stats["samples_dropped"] == 1000
     assert stats["heaps_dropped"] == 1
+
+
+@pytest.mark.parametrize(("stop_timeout", "warns"), [(2, True), (4, False)])
+def test_a_stop_timeout_below_three_times_a_heap_is_warned_of(
+    sock, capfd, stop_timeout, warns
+):
+    options = {"tail": "pad", "rate": 1e6, "stop_timeout": stop_timeout}
+    spead.sink(destination(sock), 1_000_000, **options)
+    assert ("may be dropped" in capfd.readouterr().out) == warns
 
 
 def test_a_large_tail_is_filled_up_with_zeros(sock):

@@ -89,6 +89,8 @@ def test_nothing_is_lost_without_gso(sock):
         "interface_down_and_up",
         "failures_in_a_message",
         "full_queue",
+        "full_queue_with_segments",
+        "paced_below_the_link",
         "blocked_network",
         "packet_larger_than_mtu",
         "mtu_of_the_path",

@@ -209,6 +209,13 @@ def test_an_input_that_has_nothing_ends_the_others(sock, lengths):
     assert sum(packet.is_end for packet in packets_to_end(sock)) == 1
 
 
+def test_an_input_that_has_nothing_ends_an_endless_flow_graph(sock):
+    sink = spead.sink(destination(sock), num_inputs=2)
+    graph = connected(sink, source(noise(0)), source(noise(1000), repeat=True))
+    graph.start()
+    wait(graph)
+
+
 def test_an_input_that_has_given_something_lets_the_others_go_on(sock):
     slow, fast = Gated(noise(3)), Gated(noise(2_000_000))
     sink = spead.sink(destination(sock), num_inputs=2, max_skew=-1, rate=100e6)

@@ -17,6 +17,15 @@ def test_no_heap_is_lost_until_the_next_hop_answers(family, destinations, behind
     run_scenario(SCRIPT, "late_answer", 100, family, destinations, behind)
 
 
+def test_a_next_hop_is_waited_for_until_linux_has_asked_twice():
+    run_scenario(SCRIPT, "late_answer", 1200, "ipv4", 1, "", 1e6, 5)
+
+
+def test_a_next_hop_may_be_a_link_local_address():
+    run_scenario(SCRIPT, "late_answer", 10, "link_local")
+    run_scenario(SCRIPT, "forgotten_neighbour", "link_local")
+
+
 @pytest.mark.parametrize("milliseconds", [0, 1, 10])
 @pytest.mark.parametrize("rate", [0, 100e6])
 def test_no_heap_is_lost_before_a_quick_answer(milliseconds, rate):

@@ -37,6 +37,15 @@ def test_what_is_lost_in_an_outage_is_counted_and_said_once(family, cut, mend):
 
 
 @both_families
+def test_a_next_hop_that_ceases_to_answer_is_noticed(family):
+    run_scenario(SCRIPT, "silent_neighbour", family)
+
+
+def test_what_a_queue_holds_when_the_carrier_is_lost_is_lost_unseen():
+    run_scenario(SCRIPT, "queue_without_a_carrier")
+
+
+@both_families
 @pytest.mark.parametrize("interface", ["v0", "address"])
 @pytest.mark.parametrize("group", ["", "group"])
 def test_an_interface_is_used_again_when_it_is_made_again(family, interface, group):
@@ -60,6 +69,10 @@ def test_an_interface_is_used_again_in_the_next_run(family, interface):
 )
 def test_a_group_is_sent_to_again(family, cut, mend):
     run_scenario(SCRIPT, "outage", cut, mend, family, "v0", "group")
+
+
+def test_an_ipv6_group_is_sent_to_from_an_address_that_was_removed():
+    run_scenario(SCRIPT, "ipv6_group_without_an_address")
 
 
 @both_families

@@ -90,9 +90,16 @@ def test_an_input_waits_for_the_slowest(sock):
         eventually(lambda: sink.samples_in() == 2 * 50_000 + 2500)
 
 
-@pytest.mark.parametrize("heap", [8192, 65536, 2 << 20])
-@pytest.mark.parametrize("inputs", [2, 4])
-def test_a_receiver_needs_no_more_heaps_than_inputs_and_one(inputs, heap):
+@pytest.mark.parametrize(
+    ("inputs", "heap", "options"),
+    [
+        *[(n, heap, {}) for n in (2, 4) for heap in (8192, 65536, 2 << 20)],
+        # an eighth of the buffer, less than the default bound
+        (8, 131072, {}),
+        (2, 10_000, {"buffer_size": 65536}),
+    ],
+)
+def test_a_receiver_needs_no_more_heaps_than_inputs_and_one(inputs, heap, options):
     """All inputs in one stream of spead2, from sources of different speed."""
     n = max(40 * heap // inputs, 3 * heap) // heap * heap
     with bound_socket() as sock:
@@ -104,7 +111,8 @@ def test_a_receiver_needs_no_more_heaps_than_inputs_and_one(inputs, heap):
         stream.add_udp_reader(socket=sock)
         guard = threading.Timer(BOUND, stream.stop)
         guard.start()
-        sink = spead.sink(destination(sock), heap, num_inputs=inputs, rate=300e6)
+        options = {"num_inputs": inputs, "rate": 300e6, **options}
+        sink = spead.sink(destination(sock), heap, **options)
         graph = gr.top_block()
         sources = [source(noise(n, seed=i)) for i in range(inputs)]
         for i, begin in enumerate(sources):

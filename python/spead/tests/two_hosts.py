@@ -17,7 +17,7 @@ import sys
 
 from conftest import BOUND, SO_RCVBUFFORCE
 
-FAR_HOST = "10.77.0.2"
+NEAR_HOST, FAR_HOST = "10.77.0.1", "10.77.0.2"
 CLONE_NEWNET = 0x40000000
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -64,11 +64,12 @@ def make_network():
     far = new_namespace()
     new_namespace()
     add_link(far)
+    set_up("v0", NEAR_HOST)
     return far
 
 
 def add_link(far):
-    """From the near end to the far one."""
+    """A veth pair of which the far end is up."""
     with inside(far):
         # ends with this process, whose end of the pipe it reads
         holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
@@ -76,7 +77,6 @@ def add_link(far):
     tool("ip", "link", "add", "v0", "type", "veth", *peer)
     with inside(far):
         set_up("v1", FAR_HOST)
-    set_up("v0", "10.77.0.1")
 
 
 def receive_buffer(sock):

@@ -31,13 +31,12 @@ def add_card():
 
 
 def until_stuck(sink):
-    """Until the sink has taken something, and takes no more."""
-    taken = -1
+    """Until the sink has taken something, and takes no more for a while."""
+    taken = [0]
 
     def stuck():
-        nonlocal taken
-        before, taken = taken, sink.samples_in()
-        return before == taken > 0
+        taken.append(sink.samples_in())
+        return 0 < taken[-1] == min(taken[-50:])
 
     eventually(stuck)
 

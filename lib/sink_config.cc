@@ -22,12 +22,14 @@ namespace {
 constexpr int one_gib = 1 << 30;
 constexpr int max_inputs = 64;
 
-std::string joined(const std::vector<std::string>& texts)
+// In front of each line of the log, which must not be longer than a pipe has room for.
+std::string shortened(const std::vector<std::string>& texts)
 {
+    constexpr std::size_t longest = 200;
     std::string all;
     for (const auto& text : texts)
         all += (all.empty() ? "" : "; ") + text;
-    return all;
+    return all.size() <= longest ? all : all.substr(0, longest) + "...";
 }
 
 std::vector<std::vector<endpoint>>
@@ -227,7 +229,7 @@ sink_config checked(const std::vector<std::string>& destinations,
     checked.inputs =
         static_cast<std::size_t>(small("num_inputs", options.num_inputs, 1, max_inputs));
     checked.destinations = checked_destinations(destinations, checked.inputs);
-    config.destinations = joined(destinations);
+    config.destinations = shortened(destinations);
     check_stream(checked, options);
     check_heaps(checked, options);
     check_time(checked, options);

@@ -41,10 +41,9 @@ network_watch::network_watch(boost::asio::io_context& io,
         d_paths.push_back({ to });
 }
 
-void network_watch::begin(const endpoint& from, unsigned interface)
+void network_watch::begin(const rtnetlink::origin& from)
 {
     d_from = from;
-    d_interface = interface;
     for (auto& one : d_paths)
         one = { one.to };
     d_changed = true;
@@ -115,8 +114,7 @@ void network_watch::find_routes(clock::time_point now)
 {
     const bool was_missing = std::exchange(d_route_missing, false);
     for (auto& one : d_paths) {
-        const auto before =
-            std::exchange(one.route, d_kernel.find_route(one.to, d_from, d_interface));
+        const auto before = std::exchange(one.route, d_kernel.find_route(one.to, d_from));
         if (!one.route) {
             d_route_missing = true;
             continue;

@@ -41,9 +41,8 @@ public:
                   const std::vector<endpoint>& destinations,
                   std::function<void(std::size_t)> solicit);
 
-    //! The next look() is at everything anew, for a socket with this address which is
-    //! bound to this interface (its index, 0 = none).
-    void begin(const endpoint& from, unsigned interface);
+    //! The next look() is at everything anew, for packets of this socket.
+    void begin(const rtnetlink::origin& from);
 
     //! Looks for changes. To be called before each send: the kernel is asked at most once
     //! a millisecond, unless a route is missing. True if routes were looked for again.
@@ -86,8 +85,7 @@ private:
     rtnetlink d_kernel;
     boost::asio::steady_timer d_timer;
     std::vector<path> d_paths;
-    endpoint d_from;
-    unsigned d_interface = 0;
+    rtnetlink::origin d_from;
     bool d_changed = false;
     bool d_clear = true;
     bool d_route_missing = false;

@@ -34,6 +34,12 @@ public:
     using address = boost::asio::ip::address;
     using endpoint = boost::asio::ip::udp::endpoint;
 
+    //! The socket that packets leave by.
+    struct origin {
+        endpoint from;
+        unsigned interface = 0; //!< index of the one that it is bound to, 0 = none
+        int type_of_service = 0;
+    };
     struct route {
         unsigned interface;              //!< index
         std::optional<address> next_hop; //!< none where no neighbour is looked for
@@ -54,10 +60,8 @@ public:
     //! Throws std::system_error where the system refuses.
     explicit rtnetlink(boost::asio::io_context& io);
 
-    //! The route of packets \p from a socket that may be bound to an interface; none if
-    //! there is no route.
-    std::optional<route>
-    find_route(const endpoint& to, const endpoint& from, unsigned interface);
+    //! The route of packets; none if there is no route.
+    std::optional<route> find_route(const endpoint& to, const origin& by);
     link find_link(unsigned interface);
     //! The state of a neighbour, NUD_... of <linux/neighbour.h>; NUD_NONE if the kernel
     //! has no entry.

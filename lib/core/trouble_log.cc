@@ -8,7 +8,6 @@
 #include "trouble_log.h"
 
 #include <cstring>
-#include <utility>
 
 namespace gr {
 namespace spead {
@@ -16,8 +15,8 @@ namespace spead {
 namespace {
 // a cause that comes back sooner is not news
 constexpr std::chrono::seconds forget_after{ 10 };
-// an outage that comes and goes for so long is one
-constexpr std::chrono::seconds shortest_outage{ 1 };
+// an outage that pauses for less goes on: of several destinations one may be out of reach
+constexpr std::chrono::seconds longest_pause{ 1 };
 } // namespace
 
 void trouble_log::failed(int error, std::uint64_t lost, time_point now)
@@ -28,14 +27,14 @@ void trouble_log::failed(int error, std::uint64_t lost, time_point now)
     seen->second = now;
     if (!lost)
         return;
-    if (!std::exchange(d_outage, true))
-        d_outage_begin = now;
+    d_outage = true;
+    d_last_loss = now;
     d_lost += lost;
 }
 
 void trouble_log::succeeded(time_point now)
 {
-    if (!d_outage || now - d_outage_begin < shortest_outage)
+    if (!d_outage || now - d_last_loss < longest_pause)
         return;
     d_lines.add("sending again, " + std::to_string(d_lost) + " packets were lost");
     d_outage = false;

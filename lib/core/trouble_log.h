@@ -21,8 +21,8 @@ namespace spead {
 /*!
  * \brief What is worth a line of everything that goes wrong while sending.
  *
- * A line is due when a cause turns up that had been gone for a while, when packets were
- * lost, and when the first packet gets through after that.
+ * A line is due when a cause turns up that had been gone for a while, and when packets
+ * get through and none has been lost for a second.
  */
 class trouble_log
 {
@@ -47,7 +47,7 @@ private:
     log_lines& d_lines;
     std::map<int, time_point> d_seen; // by errno, the last time
     bool d_outage = false;
-    time_point d_outage_begin;
+    time_point d_last_loss;
     std::uint64_t d_lost = 0; // since then
 };
 

@@ -136,7 +136,7 @@ udp_transport::bound_socket udp_transport::open()
     if (connected())
         connect(opened.socket, 0);
     else
-        refuse_datagrams(opened.socket);
+        bind_and_refuse_datagrams(opened.socket);
     set_send_buffer(opened.socket);
     opened.socket.non_blocking(true);
     return opened;
@@ -166,22 +166,26 @@ void udp_transport::watch()
     }
 }
 
-// Makes the kernel look for the next hop, by what no receiver takes for data.
+// Makes the kernel look for the next hop, by what no receiver takes for data: an empty
+// datagram to the port of discard. A firewall may let only the stream pass, the interface
+// may have another name now, or the route may depend on the port, so that no answer
+// comes; then it goes the way of the stream.
 void udp_transport::solicit(std::size_t destination)
 {
     constexpr std::uint16_t discard = 9;
+    const auto& to = d_remotes[destination];
+    boost::system::error_code error;
     try {
         udp::socket socket(d_io);
         configure(socket);
-        boost::system::error_code ignored;
-        socket.non_blocking(true, ignored);
-        socket.send_to(boost::asio::const_buffer(),
-                       { d_remotes[destination].address(), discard },
-                       0,
-                       ignored);
+        socket.non_blocking(true);
+        socket.send_to(boost::asio::const_buffer(), { to.address(), discard }, 0, error);
+        if (!error && d_watch->obstacle(destination) != EHOSTUNREACH)
+            return;
     } catch (const std::exception&) {
-        // then a packet will do
+        // no socket, or no interface of that name
     }
+    d_socket.send_to(boost::asio::const_buffer(), to, 0, error);
 }
 
 // An interface that was deleted and made again has another index; and the address that a
@@ -346,10 +350,15 @@ void udp_transport::set_send_buffer(udp::socket& socket)
              "; to allow it: sysctl -w net.core.wmem_max=" + std::to_string(bytes));
 }
 
-// Without being connected it would take what anybody sends to its port, until there is no
-// room for reports. Those do not pass this filter.
-void udp_transport::refuse_datagrams(udp::socket& socket)
+// The port is to be known when the kernel is asked for the route of packets from it.
+// Without being connected, the socket would take what anybody sends to that port, until
+// there is no room for reports. Those do not pass this filter.
+void udp_transport::bind_and_refuse_datagrams(udp::socket& socket)
 {
+    boost::system::error_code
+        ignored; // it has an address already, or gets one by sending
+    if (!socket.local_endpoint().port())
+        socket.bind({ d_remotes.front().protocol(), 0 }, ignored);
     sock_filter take_nothing = BPF_STMT(BPF_RET | BPF_K, 0);
     const sock_fprog program{ 1, &take_nothing };
     if (setsockopt(socket.native_handle(),

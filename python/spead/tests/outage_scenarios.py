@@ -257,6 +257,26 @@ def ipv6_group_without_an_address(far):
     return stats
 
 
+def carrier_behind_a_bridge(far):
+    """It is not the bridge that has none."""
+    tool("ip", "link", "add", "other", "type", "ifb")
+    tool("ip", "link", "add", "bridge", "type", "bridge")
+    for device in "other", "v0":
+        tool("ip", "link", "set", device, "up", "master", "bridge")
+    ip("addr", "del", f"{NEAR_HOST}/24", "dev", "v0")
+    set_up("bridge", NEAR_HOST)
+    receiver = CheckingReceiver(far, "ipv4", "")
+    with Running(f"{FAR_HOST}:7148", heap_samples=HEAP, rate=2e6) as sink:
+        receiver.goes_on()
+        Faults(far, "ipv4").no_carrier()
+        sent = sink.heaps_sent()
+        eventually(lambda: sink.heaps_sent() > sent + 1000)
+    stats = sink.stats()
+    assert stats["heaps_dropped"] == 0
+    assert len(receiver.up_to(stats["heaps_sent"])) < stats["heaps_sent"]
+    return stats
+
+
 def queue_without_a_carrier(far):
     """What a queue of this host holds when the carrier goes is lost unseen."""
     sock = listen(far)

@@ -21,6 +21,11 @@ def test_a_next_hop_is_waited_for_until_linux_has_asked_twice():
     run_scenario(SCRIPT, "late_answer", 1200, "ipv4", 1, "", 1e6, 5)
 
 
+@pytest.mark.parametrize("scenario", ["only_the_stream_may_pass", "route_by_dscp"])
+def test_a_next_hop_is_waited_for_on_the_way_of_the_stream(scenario):
+    run_scenario(SCRIPT, scenario)
+
+
 def test_a_next_hop_may_be_a_link_local_address():
     run_scenario(SCRIPT, "late_answer", 10, "link_local")
     run_scenario(SCRIPT, "forgotten_neighbour", "link_local")

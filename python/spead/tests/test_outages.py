@@ -41,6 +41,10 @@ def test_a_next_hop_that_ceases_to_answer_is_noticed(family):
     run_scenario(SCRIPT, "silent_neighbour", family)
 
 
+def test_what_is_lost_behind_a_bridge_of_this_host_is_lost_unseen():
+    run_scenario(SCRIPT, "carrier_behind_a_bridge")
+
+
 def test_what_a_queue_holds_when_the_carrier_is_lost_is_lost_unseen():
     run_scenario(SCRIPT, "queue_without_a_carrier")
 

@@ -40,8 +40,8 @@ GROUPS = {"ipv4": "239.77.0.1", "ipv6": "ff15::77"}
 # What failed sends are counted as.
 ERRORS = {
     "no_carrier": {"ENETDOWN", "ENOBUFS"},
-    "interface_down": {"ENETUNREACH", "ENETDOWN"},
-    "no_interface": {"ENETUNREACH", "ENODEV", "EADDRNOTAVAIL", "ENETDOWN"},
+    "interface_down": {"ENETDOWN", "ENOBUFS", "ENETUNREACH"},
+    "no_interface": {"ENETDOWN", "ENOBUFS", "ENETUNREACH", "ENODEV", "EADDRNOTAVAIL"},
     "no_address": {"ENETUNREACH", "EADDRNOTAVAIL"},
     "no_route": {"ENETUNREACH"},
     "no_answer": {"EHOSTUNREACH"},
@@ -168,6 +168,8 @@ class CheckingReceiver:
             except TimeoutError:
                 if self.ended:
                     return
+                continue
+            if not datagram:  # makes Linux look for the next hop
                 continue
             counter = counter_of(datagram)
             at = (counter - 1) % 100 * HEAP

@@ -9,10 +9,8 @@ the kernel received them. In between, the sender is stopped for a moment, as a b
 machine would do. Exits with 1 if the pace is not what it should be.
 
 The longest burst is what goes beyond 1.05 times the rate in any interval, be it short
-or long: what a sender sends back to back, and what follows it too closely. It is judged
-where --burst is as much as a packet and what the rate makes in 50 us, which is how late
-a thread may be. Below that the sink sends so much at a time, and what comes in while it
-is late: then only rates, packets lost and the catching up are judged.
+or long, and so what a receiver has to buffer. It may be two bursts: twice --burst, or
+twice what the rate makes in 200 us if that is more.
 """
 
 import sys
@@ -37,7 +35,7 @@ from stamped_socket import StampedSocket
 
 MOST_ERROR = 0.001  # of the rate
 WARM_UP = 0.1  # s; a sender that just started has its bucket full and its ring empty
-LATE = 50e-6  # s that the sink's thread may be late, see burst_size in sink.h
+BURST_TIME = 200e-6  # s of the rate in a burst at least, see burst_size in sink.h
 SHORTEST = 0.02  # s; in shorter intervals there is no rate to speak of
 
 
@@ -46,7 +44,7 @@ class Pace:
     """What was measured at one rate, in bytes and seconds."""
 
     rate: float
-    burst: float | None  # the longest that there may be; None where only rates count
+    bound: float  # of the longest burst
     steady: float  # the long-run rate before the stall
     longest: float  # burst
     arrivals: int
@@ -61,7 +59,7 @@ class Pace:
         """What is not as it should be, in words."""
         if abs(self.error) > MOST_ERROR:
             yield f"the rate is {100 * self.error:+.3f} % off"
-        if self.burst is not None and self.longest > self.burst:
+        if self.longest > self.bound + 1:  # times are whole nanoseconds
             yield f"a burst was {self.longest:,.0f} bytes long"
         if self.stall and self.stall.rate > CATCH_UP * (1 + MOST_ERROR) * self.rate:
             yield f"it caught up at {self.stall.rate / self.rate:.3f} times the rate"
@@ -69,16 +67,9 @@ class Pace:
             yield f"{self.lost} packets were lost"
 
 
-def bucket(args, rate):
-    """Bytes that the sink may send at once: burst_size, unless that is too short."""
-    return max(args.burst, args.packet + LATE * rate)
-
-
-def longest_burst(args, rate):
-    """Bytes that there may be in a burst, or None: see above."""
-    if args.burst < bucket(args, rate):
-        return None
-    return args.burst + rate * args.jitter * 1e-6 + 1  # times are whole nanoseconds
+def two_bursts(args, rate):
+    """Bytes that the sink may send at once."""
+    return 2 * max(args.burst, args.packet, BURST_TIME * rate)
 
 
 def judge(times, sizes, lost, args, rate):
@@ -87,10 +78,10 @@ def judge(times, sizes, lost, args, rate):
     late = backlog(times, sizes, CATCH_UP * rate)
     stall = None
     if args.stall:
-        stall = after_longest_gap(times, sizes, rate, bucket(args, rate), SHORTEST)
+        stall = after_longest_gap(times, sizes, rate, two_bursts(args, rate), SHORTEST)
     return Pace(
         rate=rate,
-        burst=longest_burst(args, rate),
+        bound=two_bursts(args, rate),
         steady=long_run_rate(times[steady], sizes[steady]),
         longest=float(late.max()),
         arrivals=len(times),
@@ -136,7 +127,7 @@ def schedule(sender, args, rate):
     steps = [(args.seconds, sender.end)]
     if args.stall:
         # with less owed there is no catching up to see
-        stall = max(args.stall, 4 * bucket(args, rate) / rate)
+        stall = max(args.stall, 2 * two_bursts(args, rate) / rate)
         steps = [
             (args.seconds, sender.pause),
             (stall, sender.resume),
@@ -214,13 +205,6 @@ def parse(argv):
         type=positive(int),
         default=65536,
         help="the burst_size; default: 65536",
-    )
-    options.add_argument(
-        "--jitter",
-        metavar="US",
-        type=at_least(float, 0),
-        default=0,
-        help="by which a burst may leave late, to be followed closely; default: 0",
     )
     options.add_argument(
         "--no-gso",

@@ -15,9 +15,6 @@ namespace spead {
 
 namespace {
 
-// At a pace half of the memory will do, and stays in the cache.
-constexpr std::size_t default_paced_bytes = 4 << 20;
-
 // Seconds that a packer may take to wake up, on a busy machine.
 constexpr double time_to_wake = 1e-3;
 
@@ -55,9 +52,6 @@ engine::engine(const engine_options& options,
     : d_stop_timeout(options.stop_timeout),
       d_burst_bytes(static_cast<double>(options.sending.burst_bytes)),
       d_limits_queue(options.when_full == full_policy::block),
-      d_paced_bytes(static_cast<double>(options.buffer_bytes
-                                            ? options.buffer_bytes * options.inputs
-                                            : default_paced_bytes)),
       d_on_space(std::move(space)),
       d_log(std::move(log)),
       d_io(1),
@@ -121,9 +115,8 @@ void engine::limit_queues()
             return static_cast<std::size_t>(std::min(bytes / slot_bytes, most));
         };
         // what may leave at a time twice at least, or the pace would suffer
-        const double bytes =
-            std::max(std::min(d_paced_bytes, rate * d_stop_timeout / 2) / inputs,
-                     2 * pacer::bucket(d_burst_bytes, slot_bytes, rate));
+        const double bytes = std::max(rate * d_stop_timeout / 2 / inputs,
+                                      2 * pacer::burst(d_burst_bytes, slot_bytes, rate));
         const std::size_t limit = std::max(slots(bytes), one->packer.min_slots_in_use());
         // the packer has time as long as there is something to send: waking up costs more
         // than packing

@@ -124,7 +124,6 @@ private:
     const double d_stop_timeout; // seconds
     const double d_burst_bytes;
     const bool d_limits_queue;
-    const double d_paced_bytes; // that the paced queues may hold
     const std::function<void()> d_on_space;
     log_lines d_log;
     boost::asio::io_context d_io;

@@ -130,8 +130,7 @@ void sender::run()
     if (!warning.empty())
         d_log.warn(warning);
     d_transport.start_stream();
-    d_pacer_rate = d_rate;
-    d_pacer.set_rate(d_pacer_rate, clock::now());
+    apply_rate();
     // memory may have run out for a moment; without this thread the flow graph would hang
     while (!run_to_end())
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -173,12 +172,19 @@ void sender::watch_wakeup()
                         handler_in(d_wakeup_memory, woken));
 }
 
+void sender::apply_rate()
+{
+    d_pacer_rate = d_rate;
+    d_pacer.set_rate(d_pacer_rate, clock::now());
+    ask_for_prompt_scheduling(!d_pacer.unlimited());
+}
+
 // Sends until there is nothing to do or something to wait for.
 void sender::pump()
 {
     while (!d_abort.load(std::memory_order_relaxed)) {
         if (d_pacer_rate != d_rate)
-            d_pacer.set_rate(d_pacer_rate = d_rate, clock::now());
+            apply_rate();
         if (d_batch.nothing_left()) {
             if (sleep())
                 return;
@@ -187,8 +193,6 @@ void sender::pump()
         std::size_t allowance = static_cast<std::size_t>(-1);
         if (!d_pacer.unlimited()) {
             const auto now = clock::now();
-            if (std::exchange(d_idle, false))
-                d_pacer.resume(now);
             const std::size_t waiting = queued_bytes();
             allowance = d_pacer.allowance(waiting, now);
             if (!allowance) {
@@ -231,7 +235,6 @@ bool sender::sleep()
     // the packer may come to wait for it
     if (release_reported())
         wait_reports();
-    d_idle = true;
     return true;
 }
 

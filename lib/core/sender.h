@@ -78,6 +78,7 @@ private:
     void run();
     bool run_to_end() noexcept;
     void watch_wakeup();
+    void apply_rate();
     void pump();
     bool sleep();
     bool release_reported();
@@ -124,7 +125,6 @@ private:
     bool d_watching = false;         // the event is waited for
     bool d_writable_pending = false; // the socket is waited for
     bool d_reports_pending = false;  // so are reports on messages
-    bool d_idle = false;
     struct trouble {
         unsigned attempts = 0;  // that failed at once
         unsigned back_offs = 0; // waits for a queue that is full

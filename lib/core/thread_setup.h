@@ -23,6 +23,9 @@ int configured_cpus();
  */
 std::string prepare_sender_thread(int cpu);
 
+//! Lets the kernel run the calling thread sooner after a sleep, if it can (Linux 6.12).
+void ask_for_prompt_scheduling(bool is_prompt);
+
 } // namespace spead
 } // namespace gr
 

@@ -36,8 +36,8 @@ def test_the_end_does_not_overtake_the_tail(destinations, tail):
         port = sockets[0].getsockname()[1]
         stream = spead2.recv.Stream(
             spead2.ThreadPool(),
-            # heaps of all sockets are open at a time
-            spead2.recv.StreamConfig(max_heaps=4 * destinations),
+            # it reads up to 64 packets of a socket, each of another heap
+            spead2.recv.StreamConfig(max_heaps=64 * destinations),
             spead2.recv.RingStreamConfig(heaps=64),
         )
         for sock in sockets:

@@ -36,10 +36,10 @@ struct SPEAD_API sink_options {
     std::int64_t num_inputs = 1;
 
     //! heaps that an input may be ahead of the slowest, 1 to 65536. An input that is so
-    //! far ahead waits; one that has ended holds up no other. 0 chooses what up to
-    //! 1 MiB of samples holds, one heap at least; -1 sets no bound, for streams that
-    //! have nothing to do with each other. With when_full="drop" no input waits for
-    //! another
+    //! far ahead waits; one that has ended holds up no other. 0 chooses as
+    //! many as fit into 1 MiB, at least one; one for heaps larger than a sixteenth of
+    //! the packet ring. -1 sets no bound, for streams that have nothing to do with each
+    //! other. With when_full="drop" no input waits for another
     std::int64_t max_skew = 0;
 
     //! what the samples are: "int8", "sc8" (complex, two bytes), "int16" or "sc16", which
@@ -130,9 +130,9 @@ struct SPEAD_API sink_options {
     //! a delay the sink catches up, at no more than 1.05 times rate
     double rate = 0;
 
-    //! bytes sent back to back when paced, 1 to 1073741824; a packet, or what the rate
-    //! makes in 200 us, if that is more. A receiver that reads at 1.05 times the rate has
-    //! to buffer two bursts
+    //! bytes sent back to back when paced, 1 to 1073741824. A burst has at least one
+    //! packet, and what the rate makes in 200 us. A receiver that reads at 1.05 times the
+    //! rate has to buffer two bursts
     std::int64_t burst_size = 65536;
 
     //! what happens when samples arrive faster than they can be sent: "block" (the flow

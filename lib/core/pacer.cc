@@ -66,8 +66,9 @@ pacer::time_point pacer::next(std::size_t waiting, time_point now) const
                      std::chrono::duration<double>(std::min(seconds, longest)));
 }
 
-void pacer::sent(std::size_t bytes)
+void pacer::sent(std::size_t bytes, time_point now)
 {
+    refill(now);
     d_tokens -= static_cast<double>(bytes);
     d_granted -= static_cast<double>(bytes);
 }

@@ -43,7 +43,9 @@ public:
     //! How many of \p waiting bytes may leave now; 0 = ask again at next().
     std::size_t allowance(std::size_t waiting, time_point now);
     time_point next(std::size_t waiting, time_point now) const;
-    void sent(std::size_t bytes);
+    //! They have left by \p now: what takes time to send must not let the next follow
+    //! too closely.
+    void sent(std::size_t bytes, time_point now);
 
 private:
     double wanted(std::size_t waiting) const;

@@ -74,7 +74,7 @@ void sender::release()
 void sender::messages_sent(std::size_t n)
 {
     if (!d_pacer.unlimited())
-        d_pacer.sent(d_batch.bytes_of(n));
+        d_pacer.sent(d_batch.bytes_of(n), clock::now());
     if (d_batch.messages()->segmented())
         d_refusals = 0;
     else if (d_refusal_open)
@@ -139,7 +139,7 @@ bool sender::message_failed(int error)
 void sender::give_up_message(int error)
 {
     // what is lost has had its turn: an outage must not use up a paced stream
-    d_pacer.sent(d_batch.bytes_of(1));
+    d_pacer.sent(d_batch.bytes_of(1), clock::now());
     const auto packets = d_batch.lost();
     release();
     d_trouble = {};

@@ -33,6 +33,7 @@ struct simulation {
     double sent = 0;
     std::size_t longest = 0; // bytes that were allowed at a time
     std::size_t waits = 0;
+    duration time_to_send{ 0 };
     std::size_t most = plenty; // that leaves in a send
     // bytes that a receiver has to buffer which reads at 1.05 of the rate
     double backlog = 0;
@@ -65,7 +66,8 @@ struct simulation {
             const auto n = std::min(allowed, most) / packet * packet;
             longest = std::max(longest, allowed);
             if (n) {
-                p.sent(n);
+                now += time_to_send;
+                p.sent(n, now);
                 sent += static_cast<double>(n);
                 arrive(n);
             } else {
@@ -96,7 +98,7 @@ BOOST_AUTO_TEST_CASE(no_rate_is_no_limit)
 {
     pacer p(burst_size, packet);
     p.set_rate(0, pacer::time_point{ seconds(1) });
-    p.sent(1 << 30);
+    p.sent(1 << 30, pacer::time_point{ seconds(1) });
     BOOST_CHECK_EQUAL(p.allowance(1 << 30, pacer::time_point{ seconds(1) }),
                       static_cast<std::size_t>(-1));
 }
@@ -118,6 +120,20 @@ BOOST_AUTO_TEST_CASE(the_rate_is_exact_in_whole_bursts_though_the_thread_is_alwa
             BOOST_CHECK_GE(s.sent / static_cast<double>(s.waits), s.burst() - 3 * packet);
             BOOST_CHECK_LE(s.worst, (late.count() ? 2 : 1) * s.burst() + 1);
         }
+}
+
+BOOST_AUTO_TEST_CASE(no_more_than_two_bursts_arrive_at_once_however_long_sends_take)
+{
+    for (const double rate : { 1e6, 1e8, 1e9 }) {
+        std::mt19937 random(5);
+        std::uniform_int_distribution<int> late(0, 100);
+        simulation s(rate);
+        s.run(seconds(2), [&] {
+            s.time_to_send = microseconds(late(random));
+            return microseconds(4 * late(random));
+        });
+        BOOST_CHECK_LE(s.worst, 2 * s.burst() + 1);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_thread_that_is_late_now_and_then_catches_up)
@@ -198,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_packet_larger_than_the_burst_still_goes)
     const pacer::time_point start{ seconds(1) };
     p.set_rate(9000, start);
     BOOST_CHECK_EQUAL(p.allowance(9000, start), 9000u);
-    p.sent(9000);
+    p.sent(9000, start);
     BOOST_CHECK_EQUAL(p.allowance(9000, start), 0u);
     BOOST_CHECK(p.next(9000, start) == start + seconds(1));
     BOOST_CHECK_EQUAL(p.allowance(9000, start + seconds(1)), 9000u);
@@ -225,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_rate_that_is_set_again_and_again_is_kept)
     for (int i = 0; i < 100'000; ++i, now += microseconds(10)) {
         p.set_rate(1e8 + i, now);
         const auto n = p.allowance(plenty, now);
-        p.sent(n);
+        p.sent(n, now);
         sent += static_cast<double>(n);
     }
     BOOST_CHECK_CLOSE(sent, 1e8, 1);
@@ -237,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_rate_of_nearly_nothing_does_not_overflow_the_clock)
         pacer p(burst_size, packet);
         const pacer::time_point start{ seconds(1) };
         p.set_rate(rate, start);
-        p.sent(2 * burst_size);
+        p.sent(2 * burst_size, start);
         BOOST_CHECK(p.next(packet, start) == start + seconds(3600));
     }
     simulation s(1, packet);

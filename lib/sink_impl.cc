@@ -112,7 +112,6 @@ sink_impl::sink_impl(const sink_config& config)
       d_inputs(*this, config.engine.inputs, config.max_skew, config.engine.heap_samples),
       d_items(config.engine),
       d_reads_tags(config.engine.timestamps == timestamp_source::rx_time),
-      d_offers(config.engine.inputs),
       d_engine(
           config.engine,
           [this] { space_ready(); },
@@ -177,23 +176,27 @@ int sink_impl::general_work(int,
                             gr_vector_const_void_star& input_items,
                             gr_vector_void_star&)
 {
-    for (std::size_t input = 0; input < input_items.size(); ++input) {
-        const auto begin = d_inputs.taken(input);
-        const auto end = static_cast<std::size_t>(ninput_items[input]);
-        d_offers[input] = { begin,
-                            begin + std::min(end - begin, d_most_at_once),
-                            nitems_read(static_cast<unsigned>(input)) };
-    }
-    bool has_moved = false;
     for (;;) {
-        const auto pass = take_in_turn(input_items);
-        has_moved |= pass.has_moved;
-        // those that had to wait for the others may go on now
-        if (pass.has_taken && pass.was_held_back)
-            continue;
+        d_obstacles.clear();
+        bool is_moving = false;
+        for (std::size_t input = 0; input < input_items.size(); ++input) {
+            const auto begin = d_inputs.taken(input);
+            const auto offered = static_cast<std::size_t>(ninput_items[input]) - begin;
+            const auto n = std::min({ offered, d_most_at_once, d_inputs.allowed(input) });
+            const auto mark = d_engine.progress(input);
+            const auto* samples = static_cast<const std::byte*>(input_items[input]);
+            const auto taken =
+                n ? take(input, samples + begin * d_input_bytes, n, begin) : 0;
+            d_inputs.take(input, taken);
+            // the scheduler calls again at once, as there are samples behind the gap
+            const bool is_filling = d_engine.is_filling(input);
+            if (taken < n && !is_filling)
+                d_obstacles.push_back({ input, mark });
+            is_moving |= taken > 0 || is_filling;
+        }
         if (d_obstacles.empty())
             d_inputs.finish();
-        if (has_moved || d_obstacles.empty())
+        if (is_moving || d_obstacles.empty())
             return 0;
         // returning now would make the scheduler call again at once, and again
         if (!wait_for_space())
@@ -201,36 +204,11 @@ int sink_impl::general_work(int,
     }
 }
 
-// Of each input as much as it may be ahead of the others, and as there is room for.
-sink_impl::progress sink_impl::take_in_turn(gr_vector_const_void_star& input_items)
-{
-    progress made;
-    d_obstacles.clear();
-    for (std::size_t input = 0; input < input_items.size(); ++input) {
-        auto& [begin, end, origin] = d_offers[input];
-        const auto n = std::min(end - begin, d_inputs.allowed(input));
-        made.was_held_back |= n < end - begin;
-        const auto mark = d_engine.progress(input);
-        const auto* samples = static_cast<const std::byte*>(input_items[input]);
-        const auto taken =
-            n ? take(input, samples + begin * d_input_bytes, n, origin + begin) : 0;
-        d_inputs.take(input, taken);
-        begin += taken;
-        // the scheduler calls again at once, as there are samples behind the gap
-        const bool is_filling = d_engine.is_filling(input);
-        if (taken < n && !is_filling)
-            d_obstacles.push_back({ input, mark });
-        made.has_taken |= taken > 0;
-        made.has_moved |= taken > 0 || is_filling;
-    }
-    return made;
-}
-
 // How many of the samples need not be offered again.
 std::size_t sink_impl::take(std::size_t input,
                             const std::byte* samples,
                             std::size_t n,
-                            std::uint64_t first)
+                            std::size_t begin)
 {
     if (d_failed) {
         d_unsendable.add(n);
@@ -238,6 +216,7 @@ std::size_t sink_impl::take(std::size_t input,
     }
     if (!d_reads_tags)
         return d_engine.write(input, samples, n);
+    const auto first = nitems_read(static_cast<unsigned>(input)) + begin;
     read_tags(input, first, n);
     return d_engine.write(input, samples, n, first, d_times);
 }

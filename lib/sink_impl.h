@@ -66,14 +66,8 @@ public:
     std::size_t packet_size() const override { return d_engine.packet_bytes(); }
 
 private:
-    struct progress {
-        bool has_taken = false;     // samples
-        bool has_moved = false;     // that, or filled a gap
-        bool was_held_back = false; // an input, until others have caught up
-    };
-    progress take_in_turn(gr_vector_const_void_star& input_items);
     std::size_t
-    take(std::size_t input, const std::byte* samples, std::size_t n, std::uint64_t first);
+    take(std::size_t input, const std::byte* samples, std::size_t n, std::size_t begin);
     void read_tags(std::size_t input, std::uint64_t first, std::size_t n);
     bool wait_for_space();
     bool any_space() const;
@@ -95,12 +89,6 @@ private:
         std::uint64_t mark; // of the ring, before it was found full
     };
     std::vector<obstacle> d_obstacles;
-    struct offer {
-        std::size_t begin; // of what is left of a call
-        std::size_t end;
-        std::uint64_t origin; // number of the first sample of the call in the run
-    };
-    std::vector<offer> d_offers; // of each input
     std::vector<gr::tag_t> d_tags;
     std::vector<time_tag> d_times;
 

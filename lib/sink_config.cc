@@ -132,9 +132,8 @@ void check_heaps(engine_options& checked, const sink_options& options)
 
 std::uint64_t checked_max_skew(const engine_options& checked, std::int64_t max_skew)
 {
-    // measured: a half of it costs a twentieth of the speed of two inputs, a quarter a
-    // tenth
-    constexpr std::uint64_t default_bytes = 1 << 20;
+    // measured: a quarter of it costs a twentieth of the speed of two inputs
+    constexpr std::uint64_t default_bytes = 4 << 20;
     in_range("max_skew", max_skew, std::int64_t{ -1 }, std::int64_t{ 65536 });
     // one that waits cannot keep up with hardware
     if (max_skew == -1 || checked.when_full == full_policy::drop)

@@ -34,13 +34,19 @@ def ahead(packets, inputs):
     return most
 
 
-def step_by_step(sink, fast, slow, step):
-    """Runs a source as fast as it can, and another step by step."""
+def step_by_step(sink, fast, slow, step, heap, bound):
+    """Runs a source step by step, and another as fast as the bound lets it."""
+    n = len(slow.samples)
+
+    def all_are_sent():
+        of_slow = slow.at // heap
+        return sink.heaps_sent() == of_slow + min(of_slow + bound, n // heap)
+
     with playing(sink, fast, slow):
-        fast.until(len(fast.samples))
-        for n in range(step, len(slow.samples) + step, step):
-            slow.until(n)
-            eventually(lambda n=n: slow.at >= min(n, len(slow.samples)))
+        fast.until(n)
+        for let in range(step, n + step, step):
+            slow.until(let)
+            eventually(lambda let=let: slow.at >= min(let, n) and all_are_sent())
 
 
 @pytest.mark.parametrize("max_skew", [1, 2, 10])
@@ -50,18 +56,18 @@ def test_no_input_is_further_ahead_than_the_bound(sock, heap, max_skew):
     sink = spead.sink(
         destination(sock), heap, num_inputs=2, max_skew=max_skew, descriptors="none"
     )
-    step_by_step(sink, Gated(noise(n)), Gated(noise(n)), 7 * heap + 11)
+    step_by_step(sink, Gated(noise(n)), Gated(noise(n)), 7 * heap + 11, heap, max_skew)
     assert ahead(packets_to_end(sock), 2) == max_skew
 
 
 # the last ones leave before they are complete
 @pytest.mark.parametrize(
-    ("heap", "bound"), [(1000, 1048), (8192, 128), (65536, 16), (600_000, 1)]
+    ("heap", "bound"), [(1000, 4194), (8192, 512), (65536, 64), (600_000, 1)]
 )
-def test_the_bound_is_a_mebibyte_by_default(sock, heap, bound):
+def test_the_bound_is_4_mebibytes_by_default(sock, heap, bound):
     n = 10_000_000 // heap * heap
     sink = spead.sink(destination(sock), heap, num_inputs=2, descriptors="none")
-    step_by_step(sink, Gated(noise(n)), Gated(noise(n)), 1_000_003)
+    step_by_step(sink, Gated(noise(n)), Gated(noise(n)), 1_000_003, heap, bound)
     assert ahead(packets_to_end(sock), 2) == bound
 
 

@@ -28,23 +28,28 @@ namespace spead {
 class sleep_flag
 {
 public:
-    void announce()
+    //! With \p until, the sleeper is woken when something that counts has reached it.
+    void announce(std::uint64_t until = 0)
     {
-        d_asleep.store(true, std::memory_order_relaxed);
+        d_until.store(until, std::memory_order_relaxed);
+        d_asleep.store(true, std::memory_order_release);
         std::atomic_thread_fence(std::memory_order_seq_cst);
     }
     void withdraw() { d_asleep.store(false, std::memory_order_relaxed); }
 
     //! Whether a sleeper is to be woken now, by the caller.
-    bool claim()
+    bool claim(std::uint64_t reached = 0)
     {
         std::atomic_thread_fence(std::memory_order_seq_cst);
-        return is_set() && d_asleep.exchange(false, std::memory_order_acq_rel);
+        return d_asleep.load(std::memory_order_acquire) &&
+               reached >= d_until.load(std::memory_order_relaxed) &&
+               d_asleep.exchange(false, std::memory_order_acq_rel);
     }
     bool is_set() const { return d_asleep.load(std::memory_order_relaxed); }
 
 private:
     std::atomic<bool> d_asleep{ false };
+    std::atomic<std::uint64_t> d_until{ 0 };
 };
 
 //! What the sender must know about the packet in a slot.

@@ -96,7 +96,7 @@ void ring_writer::publish()
         return;
     d_published = d_ready.count;
     d_ring.publish(d_published);
-    if (d_ring.sender_sleeps.claim())
+    if (d_ring.sender_sleeps.claim(d_published))
         d_on_published();
 }
 

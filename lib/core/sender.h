@@ -81,6 +81,8 @@ private:
     void apply_rate();
     void pump();
     bool sleep();
+    bool gather();
+    void take_wakeup();
     bool release_reported();
     bool nap_until(clock::time_point time, clock::time_point now);
     void wait_until(clock::time_point time);
@@ -122,6 +124,8 @@ private:
     double d_pacer_rate = 0;
     std::vector<lane> d_lanes;
     batch d_batch;
+    clock::time_point d_idle_since{};
+    bool d_gathers = false;          // packets come in quick succession
     bool d_watching = false;         // the event is waited for
     bool d_writable_pending = false; // the socket is waited for
     bool d_reports_pending = false;  // so are reports on messages

@@ -10,9 +10,11 @@ INTERRUPTED = 130  # the exit status that shells give to what Ctrl-C ends
 def run(main):
     """Run a main(); its exit status, or INTERRUPTED after Ctrl-C and SIGTERM.
 
-    Both come as an exception, so that children end with this process.
+    Both come as an exception, so that children end with this process. SIGINT does so in
+    the background of a script, too, where it is ignored, by children as well.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         return main()
     except KeyboardInterrupt:

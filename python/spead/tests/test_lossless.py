@@ -246,10 +246,12 @@ def test_rounds_that_are_done_are_not_lost(monkeypatch, capsys, trouble):
 
 
 def test_lossless_runs_the_sink_against_the_example():
+    """In the background of a script, too, where Ctrl-C is ignored."""
     done = run_program(
         *("lossless.py", "--rounds", 1, "--seconds", 0.5, "--guess", 100),
         *("--resolution", 100, "--port", free_port(), "--heap", 8192),
         *("--build", BUILT),
+        before=("sh", "-c", 'trap "" INT; exec "$@"', "sh"),
     )
     assert done.returncode == 0, done.stderr
     assert float(lines_of(done, "gr-spead")[-1][1]) > 0

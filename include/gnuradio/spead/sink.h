@@ -37,9 +37,9 @@ struct SPEAD_API sink_options {
 
     //! heaps that an input may be ahead of the slowest, 1 to 65536. An input that is so
     //! far ahead waits; one that has ended holds up no other. 0 chooses as
-    //! many as fit into 4 MiB, at least one; one for heaps larger than a sixteenth of
-    //! the packet ring. -1 sets no bound, for streams that have nothing to do with each
-    //! other. With when_full="drop" no input waits for another
+    //! many as fit into 4 MiB, at least one. For heaps larger than a sixteenth of the
+    //! packet ring it chooses 1. -1 sets no bound, for streams that have nothing to do
+    //! with each other. With when_full="drop" no input waits for another
     std::int64_t max_skew = 0;
 
     //! what the samples are: "int8", "sc8" (complex, two bytes), "int16" or "sc16", which

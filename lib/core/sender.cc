@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <system_error>
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -25,10 +26,14 @@ namespace {
 // Nothing that the thread is told meanwhile is in a hurry.
 constexpr std::chrono::milliseconds longest_nap{ 2 };
 
-// After a send packets gather for this long, unless they fill this part of a ring, as
-// network cards moderate interrupts: to wake a thread up costs more than to send 64 KiB.
+// To wake a thread up costs more than to send 64 KiB. Where small pieces come at this
+// rate, the thread lets them gather, as network cards moderate interrupts: so many bytes,
+// or for so long.
+constexpr double gather_rate = 128e6; // bytes per second
+constexpr std::size_t gather_bytes = 128 << 10;
 constexpr std::chrono::microseconds gather_time{ 500 };
-constexpr std::size_t gather_part = 64;
+// How often it looks whether that is so.
+constexpr std::chrono::milliseconds look_time{ 10 };
 
 std::vector<lane> make_lanes(const std::vector<packet_ring*>& rings,
                              sender_counters& counters)
@@ -169,7 +174,6 @@ void sender::watch_wakeup()
         if (error)
             return;
         take_wakeup();
-        d_gathers = clock::now() - d_idle_since < gather_time;
         watch_wakeup();
         pump();
     };
@@ -188,6 +192,7 @@ void sender::apply_rate()
 {
     d_pacer_rate = d_rate;
     d_pacer.set_rate(d_pacer_rate, clock::now());
+    ask_for_prompt_scheduling(!d_pacer.unlimited());
 }
 
 // Sends until there is nothing to do or something to wait for.
@@ -234,9 +239,7 @@ void sender::pump()
 // False if there is something to do after all.
 bool sender::sleep()
 {
-    d_idle_since = clock::now();
-    d_gathers = d_gathers && !much_held() && gather();
-    if (d_gathers)
+    if (small_pieces_come_fast() && !much_held() && gather())
         return false;
     for (auto& one : d_lanes)
         one.ring().sender_sleeps.announce();
@@ -253,12 +256,28 @@ bool sender::sleep()
     return true;
 }
 
+// Judged by what was published, and how often the thread slept, since the last look.
+bool sender::small_pieces_come_fast()
+{
+    const auto now = clock::now();
+    ++d_look.sleeps;
+    if (const std::chrono::duration<double> time = now - d_look.time; time >= look_time) {
+        const auto end = published_bytes();
+        const auto bytes = static_cast<double>(end - d_look.bytes);
+        d_gathers = bytes >= gather_rate * time.count() &&
+                    bytes < 2.0 * gather_bytes * static_cast<double>(d_look.sleeps);
+        d_look = { now, end, 0 };
+    }
+    return d_gathers;
+}
+
 // Waits until packets have gathered. False if none have come.
 bool sender::gather()
 {
     for (const auto& one : d_lanes) {
         auto& ring = one.ring();
-        ring.sender_sleeps.announce(one.tail().count + ring.limit() / gather_part);
+        const auto slots = std::min(gather_bytes / ring.slot_bytes(), ring.limit() / 8);
+        ring.sender_sleeps.announce(one.tail().count + slots);
     }
     pollfd news{ d_wakeup.native_handle(), POLLIN, 0 };
     const timespec time{ 0, std::chrono::nanoseconds(gather_time).count() };

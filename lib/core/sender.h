@@ -81,6 +81,7 @@ private:
     void apply_rate();
     void pump();
     bool sleep();
+    bool small_pieces_come_fast();
     bool gather();
     void take_wakeup();
     bool release_reported();
@@ -90,6 +91,7 @@ private:
     void wait_reports();
 
     std::size_t queued_bytes() const;
+    std::uint64_t published_bytes() const;
     bool anything_held() const;
     bool much_held() const;
     void release();
@@ -124,8 +126,12 @@ private:
     double d_pacer_rate = 0;
     std::vector<lane> d_lanes;
     batch d_batch;
-    clock::time_point d_idle_since{};
-    bool d_gathers = false;          // packets come in quick succession
+    struct {
+        clock::time_point time{};
+        std::uint64_t bytes = 0;  // published by then
+        std::uint64_t sleeps = 0; // since then
+    } d_look;
+    bool d_gathers = false;
     bool d_watching = false;         // the event is waited for
     bool d_writable_pending = false; // the socket is waited for
     bool d_reports_pending = false;  // so are reports on messages

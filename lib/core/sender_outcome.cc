@@ -41,6 +41,14 @@ std::size_t sender::queued_bytes() const
     return sum;
 }
 
+std::uint64_t sender::published_bytes() const
+{
+    std::uint64_t sum = 0;
+    for (const auto& one : d_lanes)
+        sum += one.ring().published() * one.ring().slot_bytes();
+    return sum;
+}
+
 bool sender::anything_held() const
 {
     for (std::size_t i = 0; i < d_lanes.size(); ++i)

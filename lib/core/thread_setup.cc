@@ -21,29 +21,6 @@
 namespace gr {
 namespace spead {
 
-namespace {
-
-// Since Linux 6.12, a thread of the usual policy that asks for short slices is scheduled
-// sooner after a sleep; it gets no larger share of the CPU. The C library has no wrapper.
-void ask_for_prompt_scheduling()
-{
-    struct {
-        std::uint32_t size, policy;
-        std::uint64_t flags;
-        std::int32_t nice;
-        std::uint32_t priority;
-        std::uint64_t runtime, deadline, period; // nanoseconds
-    } attributes{};
-    attributes.size = sizeof attributes;
-    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
-        attributes.policy != SCHED_OTHER)
-        return;
-    attributes.runtime = 100'000;
-    syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
-
-} // namespace
-
 int configured_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)); }
 
 std::string prepare_sender_thread(int cpu)
@@ -51,7 +28,6 @@ std::string prepare_sender_thread(int cpu)
     pthread_setname_np(pthread_self(), "spead-send");
     // the sender sleeps for hundreds of microseconds; by default 50 us longer
     prctl(PR_SET_TIMERSLACK, 1);
-    ask_for_prompt_scheduling();
     if (cpu < 0)
         return "";
 
@@ -72,6 +48,25 @@ std::string prepare_sender_thread(int cpu)
         return "";
     return "the sender thread is not pinned to CPU " + std::to_string(cpu) +
            (error ? std::string(": ") + std::strerror(error) : "");
+}
+
+// Since Linux 6.12, a thread of the usual policy that asks for short slices is scheduled
+// sooner after a sleep; it gets no larger share of the CPU. The C library has no wrapper.
+void ask_for_prompt_scheduling(bool is_prompt)
+{
+    struct {
+        std::uint32_t size, policy;
+        std::uint64_t flags;
+        std::int32_t nice;
+        std::uint32_t priority;
+        std::uint64_t runtime, deadline, period; // nanoseconds
+    } attributes{};
+    attributes.size = sizeof attributes;
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
+        attributes.policy != SCHED_OTHER)
+        return;
+    attributes.runtime = is_prompt ? 100'000 : 0; // 0: as usual
+    syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
 } // namespace spead

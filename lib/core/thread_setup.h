@@ -19,10 +19,12 @@ int configured_cpus();
 /*!
  * \brief Names the calling thread "spead-send" and pins it to \p cpu unless that is -1.
  *
- * Its sleeps are exact, and the kernel runs it soon after them where it can (Linux 6.12).
  * Returns a warning if the kernel did not pin it as asked, otherwise nothing.
  */
 std::string prepare_sender_thread(int cpu);
+
+//! Lets the kernel run the calling thread sooner after a sleep, if it can (Linux 6.12).
+void ask_for_prompt_scheduling(bool is_prompt);
 
 } // namespace spead
 } // namespace gr

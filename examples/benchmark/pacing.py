@@ -10,7 +10,7 @@ machine would do. Exits with 1 if the pace is not what it should be.
 
 The longest burst is what goes beyond 1.05 times the rate in any interval, be it short
 or long, and so what a receiver has to buffer. It may be two bursts: twice --burst, or
-twice what the rate makes in 200 us if that is more.
+twice what the rate makes in 300 us if that is more.
 """
 
 import sys
@@ -35,7 +35,7 @@ from stamped_socket import StampedSocket
 
 MOST_ERROR = 0.001  # of the rate
 WARM_UP = 0.1  # s; a sender that just started has its bucket full and its ring empty
-BURST_TIME = 200e-6  # s of the rate in a burst at least, see burst_size in sink.h
+BURST_TIME = 300e-6  # s of the rate in a burst at least, see burst_size in sink.h
 SHORTEST = 0.02  # s; in shorter intervals there is no rate to speak of
 
 

@@ -19,12 +19,6 @@ bool is_to_be_sent(const packet_info& info)
     return info.bytes && !(info.flags & (packet_info::sent | packet_info::lost));
 }
 
-std::size_t packets_in_a_message(std::size_t packet_bytes)
-{
-    return std::clamp<std::size_t>(
-        transport::max_segmented_bytes / packet_bytes, 1, transport::max_segments);
-}
-
 std::size_t slots_of(const std::vector<lane>& lanes)
 {
     std::size_t slots = 0;
@@ -68,7 +62,7 @@ bool batch::take(const send_order::turn& turn)
     while (find_packet(turn)) {
         const auto& info = ring.info(d_taken[turn.lane].slot);
         if (!d_size)
-            d_room.packets = full_messages * packets_in_a_message(info.bytes);
+            d_room.packets = full_messages * transport::packets_in_message(info.bytes);
         else if (!d_room.packets || info.bytes > d_room.bytes)
             return false;
         const auto number = message_for(turn.lane, info);

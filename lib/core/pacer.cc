@@ -6,8 +6,10 @@
  */
 
 #include "pacer.h"
+#include "transport.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gr {
 namespace spead {
@@ -22,9 +24,15 @@ pacer::pacer(std::size_t burst_bytes, std::size_t packet_bytes)
 
 double pacer::burst(double burst_bytes, double packet_bytes, double rate)
 {
-    constexpr double shortest = 200e-6; // seconds; to wake up takes a thread 20 to 50 us
+    constexpr double shortest = 300e-6; // seconds; to wake up takes a thread 20 to 50 us
     constexpr double longest = 1 << 30; // bytes, whatever the rate
-    return std::max({ burst_bytes, packet_bytes, std::min(shortest * rate, longest) });
+    const double most = std::max(burst_bytes, std::min(shortest * rate, longest));
+    // a message that is not full costs almost as much as one that is
+    const double message = static_cast<double>(transport::packets_in_message(
+                               static_cast<std::size_t>(packet_bytes))) *
+                           packet_bytes;
+    const double whole = most < message ? packet_bytes : message;
+    return std::max(std::floor(most / whole), 1.0) * whole;
 }
 
 void pacer::set_rate(double bytes_per_second, time_point now)

@@ -32,8 +32,9 @@ public:
 
     pacer(std::size_t burst_bytes, std::size_t packet_bytes);
 
-    //! Bytes that leave at a time: \p burst_bytes, a packet, or what the rate makes in
-    //! 200 us, whichever is most.
+    //! Bytes that leave at a time: \p burst_bytes, or what the rate makes in 300 us if
+    //! that is more, rounded down to full messages, or to packets if it is less than a
+    //! message.
     static double burst(double burst_bytes, double packet_bytes, double rate);
 
     //! \p bytes_per_second 0 = unlimited

@@ -10,6 +10,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <bitset>
 #include <cerrno>
 #include <cstddef>
@@ -60,6 +61,12 @@ public:
     //! VLAN) it must be shorter than 65536, what a device segments as a rule (its
     //! gso_max_size): the kernel cuts a longer one itself, at a fraction of the speed.
     static constexpr std::size_t max_segmented_bytes = 65535 - 8 - 40 - 18;
+    //! How many packets of one size fill a message.
+    static constexpr std::size_t packets_in_message(std::size_t packet_bytes)
+    {
+        return std::clamp<std::size_t>(
+            max_segmented_bytes / packet_bytes, 1, max_segments);
+    }
 
     //! The error of a message that may be sent later, and has not failed: see
     //! async_wait_writable().

@@ -131,7 +131,7 @@ struct SPEAD_API sink_options {
     double rate = 0;
 
     //! bytes sent back to back when paced, 1 to 1073741824. A burst has at least one
-    //! packet, and what the rate makes in 200 us. A receiver that reads at 1.05 times the
+    //! packet, and what the rate makes in 300 us. A receiver that reads at 1.05 times the
     //! rate has to buffer two bursts
     std::int64_t burst_size = 65536;
 

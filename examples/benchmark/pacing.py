@@ -35,7 +35,7 @@ from stamped_socket import StampedSocket
 
 MOST_ERROR = 0.001  # of the rate
 WARM_UP = 0.1  # s; a sender that just started has its bucket full and its ring empty
-BURST_TIME = 300e-6  # s of the rate in a burst at least, see burst_size in sink.h
+BURST_TIME = 300e-6  # s of the rate in a burst at most, see burst_size in sink.h
 SHORTEST = 0.02  # s; in shorter intervals there is no rate to speak of
 
 

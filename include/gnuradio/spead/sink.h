@@ -130,9 +130,9 @@ struct SPEAD_API sink_options {
     //! a delay the sink catches up, at no more than 1.05 times rate
     double rate = 0;
 
-    //! bytes sent back to back when paced, 1 to 1073741824. A burst has at least one
-    //! packet, and what the rate makes in 300 us. A receiver that reads at 1.05 times the
-    //! rate has to buffer two bursts
+    //! most bytes sent back to back when paced, 1 to 1073741824. A burst may be one
+    //! packet, or what the rate makes in 300 us, if that is more. A receiver that reads
+    //! at 1.05 times the rate has to buffer two bursts
     std::int64_t burst_size = 65536;
 
     //! what happens when samples arrive faster than they can be sent: "block" (the flow

@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CHECKS_H
 #define INCLUDED_SPEAD_CHECKS_H
 
-#include "core/parameter_error.h"
+#include "core/support/parameter_error.h"
 
 #include <initializer_list>
 #include <cstdint>
@@ -16,8 +16,7 @@
 #include <string>
 #include <utility>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 //! \name Checks of one parameter: they return its value, or throw parameter_error
 //! \{
@@ -85,7 +84,6 @@ choice one_of(const std::string& parameter,
 
 //! \}
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_CHECKS_H */

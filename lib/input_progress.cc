@@ -13,8 +13,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 input_progress::input_progress(gr::block& block,
                                std::size_t inputs,
@@ -114,5 +113,4 @@ void input_progress::forecast(gr_vector_int& required) const
         required[awaited] = static_cast<int>(d_taken[awaited]) + 1;
 }
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead

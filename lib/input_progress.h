@@ -13,8 +13,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 /*!
  * \brief Consumes the samples of several inputs so that they advance together, and each
@@ -73,7 +72,6 @@ private:
     std::vector<std::uint64_t> d_total; // taken of each input in this run
 };
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_INPUT_PROGRESS_H */

@@ -12,8 +12,7 @@
 #include <optional>
 #include <set>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 namespace {
 
@@ -215,5 +214,4 @@ std::vector<item_change> item_catalogue::change(const std::vector<item>& items) 
     return changes;
 }
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead

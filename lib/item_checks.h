@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 //! Throws parameter_error unless heaps can hold \p items, given all other options.
 void check_items(const std::vector<item>& items, const engine_options& options);
@@ -66,7 +65,6 @@ private:
     const std::size_t d_inputs;
 };
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_ITEM_CHECKS_H */

@@ -5,13 +5,12 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "core/parameter_error.h"
+#include "core/support/parameter_error.h"
 #include "messages.h"
 
 #include <optional>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 namespace {
 
@@ -142,5 +141,4 @@ pmt::pmt_t stats_message(const sink_stats& stats)
     return pmt::cons(dict, pmt::PMT_NIL);
 }
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead

@@ -14,8 +14,7 @@
 
 #include <vector>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 //! A pair of a dict, with the names of the struct's members as its keys, and NIL.
 pmt::pmt_t stats_message(const sink_stats& stats);
@@ -25,7 +24,6 @@ pmt::pmt_t stats_message(const sink_stats& stats);
 std::vector<item_change> read_items_message(const pmt::pmt_t& message,
                                             const item_catalogue& items);
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_MESSAGES_H */

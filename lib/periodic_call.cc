@@ -10,8 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 periodic_call::periodic_call(double seconds, std::function<void()> call)
     : d_period(std::chrono::duration_cast<clock::duration>(
@@ -57,5 +56,4 @@ void periodic_call::run()
     }
 }
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead

@@ -14,8 +14,7 @@
 #include <mutex>
 #include <thread>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 /*!
  * \brief Calls a function at regular times, on a thread of its own, and a last time when
@@ -47,7 +46,6 @@ private:
     std::thread d_thread;
 };
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_PERIODIC_CALL_H */

@@ -7,15 +7,14 @@
 
 #include "checks.h"
 #include "core/engine_plan.h"
-#include "core/thread_setup.h"
+#include "core/support/thread_setup.h"
 #include "item_checks.h"
 #include "sink_config.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 namespace {
 
@@ -240,5 +239,4 @@ sink_config checked(const std::vector<std::string>& destinations,
     return config;
 }
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead

@@ -14,8 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 //! The options of a sink, checked as far as that goes without a network.
 struct sink_config {
@@ -33,7 +32,6 @@ sink_config checked(const std::vector<std::string>& destinations,
 //! Throws parameter_error unless \p rate can be a pace.
 double checked_rate(double rate);
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_SINK_CONFIG_H */

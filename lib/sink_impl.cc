@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "core/sample_converter.h"
+#include "core/protocol/sample_converter.h"
 #include "messages.h"
 #include "sink_impl.h"
 #include "sink_stats.h"
@@ -22,8 +22,7 @@
 #include <map>
 #include <stdexcept>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 namespace {
 
@@ -314,5 +313,4 @@ void sink_impl::publish_stats() noexcept
     }
 }
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead

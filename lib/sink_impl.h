@@ -18,8 +18,7 @@
 
 #include <vector>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 class sink_impl : public sink
 {
@@ -102,7 +101,6 @@ private:
     periodic_call d_stats_timer;
 };
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_SINK_IMPL_H */

@@ -9,8 +9,7 @@
 
 #include <cstring>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 namespace {
 
@@ -56,5 +55,4 @@ sink_stats read_stats(const engine& counts, std::uint64_t unsendable)
     return now;
 }
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead

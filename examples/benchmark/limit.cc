@@ -10,8 +10,8 @@
 // SPEAD, no samples that come in, no other thread. The kernel copies them: a sender that
 // has the device read its memory (MSG_ZEROCOPY) can be faster.
 
+#include "network/transport.h"
 #include "number.h"
-#include "transport.h"
 
 #include <netdb.h>
 #include <netinet/in.h>

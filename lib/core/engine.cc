@@ -10,8 +10,7 @@
 
 #include <algorithm>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 namespace {
 
@@ -320,5 +319,4 @@ std::uint64_t engine::sum(counter timeline_counters::*which) const
     return all;
 }
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead

@@ -9,8 +9,8 @@
 #define INCLUDED_SPEAD_CORE_ENGINE_H
 
 #include "engine_options.h"
-#include "heap_packer.h"
-#include "tagged_input.h"
+#include "pack/heap_packer.h"
+#include "pack/tagged_input.h"
 
 #include <boost/asio/io_context.hpp>
 
@@ -19,8 +19,7 @@
 #include <mutex>
 #include <vector>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 /*!
  * \brief From samples to the network: a packer and a ring for each input, one sender, one
@@ -137,7 +136,6 @@ private:
     std::condition_variable d_space;
 };
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_CORE_ENGINE_H */

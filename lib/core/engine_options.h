@@ -8,18 +8,17 @@
 #ifndef INCLUDED_SPEAD_CORE_ENGINE_OPTIONS_H
 #define INCLUDED_SPEAD_CORE_ENGINE_OPTIONS_H
 
-#include "endpoint.h"
-#include "sample_converter.h"
-#include "sender.h"
-#include "stream_plan.h"
-#include "timeline.h"
-#include "udp_transport.h"
+#include "network/endpoint.h"
+#include "network/udp_transport.h"
+#include "pack/stream_plan.h"
+#include "protocol/sample_converter.h"
+#include "send/sender.h"
+#include "time/timeline.h"
 #include <gnuradio/spead/item.h>
 
 #include <vector>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 enum class descriptor_policy { none, first_heap, separate };
 enum class timestamp_source { count, rx_time };
@@ -57,7 +56,6 @@ struct engine_options {
     sender_options sending;
 };
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_CORE_ENGINE_OPTIONS_H */

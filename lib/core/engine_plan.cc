@@ -6,8 +6,8 @@
  */
 
 #include "engine_plan.h"
-#include "heap_packer.h"
-#include "parameter_error.h"
+#include "pack/heap_packer.h"
+#include "support/parameter_error.h"
 
 #include <unistd.h>
 
@@ -16,8 +16,7 @@
 #include <set>
 #include <utility>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 namespace {
 
@@ -217,5 +216,4 @@ std::size_t ring_slots(const engine_options& options, const stream_plan& plan)
     return slots;
 }
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead

@@ -9,12 +9,11 @@
 #define INCLUDED_SPEAD_CORE_ENGINE_PLAN_H
 
 #include "engine_options.h"
-#include "stream_plan.h"
+#include "pack/stream_plan.h"
 
 #include <vector>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 //! All endpoints of all inputs, in the order in which their numbers run.
 std::vector<endpoint> all_endpoints(const engine_options& options);
@@ -30,7 +29,6 @@ std::size_t ring_bytes(const engine_options& options);
 //! How many slots the ring of an input has; throws parameter_error where that cannot be.
 std::size_t ring_slots(const engine_options& options, const stream_plan& plan);
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_CORE_ENGINE_PLAN_H */

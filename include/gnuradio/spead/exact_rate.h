@@ -10,8 +10,7 @@
 
 #include <cstdint>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 //! A rate that need not be a whole number of Hz, such as 8000000/7.
 struct exact_rate {
@@ -19,7 +18,6 @@ struct exact_rate {
     std::int64_t denominator = 1;
 };
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_EXACT_RATE_H */

@@ -14,8 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 /*!
  * \brief One item of a heap: what a receiver finds in it under an ID and a name.
@@ -141,7 +140,6 @@ inline item immediate(std::int64_t id,
 /*! \brief What a heap holds unless told otherwise: timestamp() and samples(). */
 inline std::vector<item> default_items() { return { timestamp(), samples() }; }
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_ITEM_H */

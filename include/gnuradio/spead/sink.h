@@ -21,8 +21,7 @@
 #include <variant>
 #include <vector>
 
-namespace gr {
-namespace spead {
+namespace gr::spead {
 
 /*!
  * \brief The options of the SPEAD sink, each with its default.
@@ -326,7 +325,6 @@ public:
     virtual std::size_t packet_size() const = 0; //!< bytes of a full packet as sent
 };
 
-} // namespace spead
-} // namespace gr
+} // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_SINK_H */

@@ -1,0 +1,140 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "endpoint.h"
+#include "support/parameter_error.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+namespace gr::spead {
+
+namespace {
+
+std::string trimmed(const std::string& text)
+{
+    const auto begin = text.find_first_not_of(" \t");
+    const auto end = text.find_last_not_of(" \t");
+    return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+// A number from 0 to \p most, written with no more digits than that.
+std::optional<unsigned long> number(const std::string& text, unsigned long most)
+{
+    const bool digits = std::all_of(
+        text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+    if (text.empty() || text.size() > std::to_string(most).size() || !digits ||
+        std::stoul(text) > most)
+        return std::nullopt;
+    return std::stoul(text);
+}
+
+std::optional<endpoint> read(const std::string& text)
+{
+    const auto colon = text.rfind(':');
+    if (colon == std::string::npos)
+        return std::nullopt;
+    std::string host = text.substr(0, colon);
+    const auto port = number(text.substr(colon + 1), 65535);
+    const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    if (bracketed)
+        host = host.substr(1, host.size() - 2);
+    // an IPv6 address without brackets would lose its last group to the port
+    const bool has_colon = host.find(':') != std::string::npos;
+    if (host.empty() || has_colon != bracketed ||
+        host.find_first_of(" \t,[]") != std::string::npos || !port || !*port)
+        return std::nullopt;
+    return endpoint{ host, static_cast<std::uint16_t>(*port) };
+}
+
+// The endpoints that an entry of a list stands for; \p shown is how messages name it.
+std::vector<endpoint> parse_entry(const std::string& text, const std::string& shown)
+{
+    const auto found = read(text);
+    if (!found)
+        throw parameter_error("destinations",
+                              shown,
+                              "\"host:port\", \"[IPv6 address]:port\" or "
+                              "\"A.B.C.D+N:port\", separated by commas, port 1 to 65535");
+    const auto plus = found->host.find('+');
+    if (plus == std::string::npos)
+        return { *found };
+
+    in_addr address;
+    const auto further = number(found->host.substr(plus + 1), max_endpoints - 1);
+    if (!further ||
+        inet_pton(AF_INET, found->host.substr(0, plus).c_str(), &address) != 1 ||
+        *further > INADDR_NONE - ntohl(address.s_addr) ||
+        IN_MULTICAST(ntohl(address.s_addr)) !=
+            IN_MULTICAST(ntohl(address.s_addr) + *further))
+        throw parameter_error("destinations",
+                              shown,
+                              "\"A.B.C.D+N:port\" for N+1 IPv4 addresses up to "
+                              "255.255.255.255, all of them multicast groups "
+                              "(224.0.0.0 to 239.255.255.255) or none, N from 0 to " +
+                                  std::to_string(max_endpoints - 1));
+    const std::uint32_t first = ntohl(address.s_addr);
+    std::vector<endpoint> all;
+    for (std::uint32_t i = 0; i <= *further; ++i) {
+        address.s_addr = htonl(first + i);
+        std::array<char, INET_ADDRSTRLEN> host;
+        inet_ntop(AF_INET, &address, host.data(), host.size());
+        all.push_back({ host.data(), found->port });
+    }
+    return all;
+}
+
+std::vector<std::string> split(const std::string& list)
+{
+    std::vector<std::string> entries;
+    std::size_t begin = 0;
+    for (std::size_t comma; (comma = list.find(',', begin)) != std::string::npos;
+         begin = comma + 1)
+        entries.push_back(trimmed(list.substr(begin, comma - begin)));
+    entries.push_back(trimmed(list.substr(begin)));
+    return entries;
+}
+
+} // namespace
+
+endpoint parse_endpoint(const std::string& written)
+{
+    const auto found = read(trimmed(written));
+    if (!found)
+        throw parameter_error(
+            "destinations",
+            "\"" + written + "\"",
+            "one \"host:port\" or \"[IPv6 address]:port\", port 1 to 65535");
+    return *found;
+}
+
+std::vector<endpoint> parse_endpoints(const std::string& list)
+{
+    const auto entries = split(list);
+    const auto shown = [&](std::size_t i) {
+        const auto place =
+            " (" + std::to_string(i + 1) + " of " + std::to_string(entries.size()) + ")";
+        return "\"" + entries[i] + "\"" + (entries.size() > 1 ? place : "");
+    };
+    std::vector<endpoint> all;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const auto some = parse_entry(entries[i], shown(i));
+        if (some.size() > max_endpoints - all.size())
+            throw parameter_error("destinations",
+                                  shown(i),
+                                  "at most " + std::to_string(max_endpoints) +
+                                      " endpoints in all");
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+}
+
+} // namespace gr::spead

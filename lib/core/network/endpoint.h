@@ -1,0 +1,44 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_ENDPOINT_H
+#define INCLUDED_SPEAD_CORE_ENDPOINT_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gr::spead {
+
+//! Where heaps go, as written; the host is not looked up yet.
+struct endpoint {
+    std::string host; //!< address or name, an IPv6 address without its brackets
+    std::uint16_t port;
+};
+
+/*!
+ * \brief Reads "host:port" or "[IPv6 address]:port".
+ *
+ * Throws std::invalid_argument that says what is wrong with it.
+ */
+endpoint parse_endpoint(const std::string& text);
+
+//! How many endpoints a list may have: far more than anyone sends to.
+constexpr std::size_t max_endpoints = 4096;
+
+/*!
+ * \brief Reads a comma-separated list of such endpoints, in their order.
+ *
+ * "A.B.C.D+N:port" stands for N+1 consecutive IPv4 addresses, from A.B.C.D on. Throws
+ * std::invalid_argument that names the entry and says what is wrong with it.
+ */
+std::vector<endpoint> parse_endpoints(const std::string& list);
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_ENDPOINT_H */

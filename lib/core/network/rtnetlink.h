@@ -1,0 +1,93 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_RTNETLINK_H
+#define INCLUDED_SPEAD_CORE_RTNETLINK_H
+
+#include <libmnl/libmnl.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace gr::spead {
+
+/*!
+ * \brief Asks the kernel about routes, interfaces and neighbours, and hears of changes.
+ *
+ * No rights are needed. Calls block only on the kernel's lock of its interfaces (RTNL).
+ */
+class rtnetlink
+{
+public:
+    using address = boost::asio::ip::address;
+    using endpoint = boost::asio::ip::udp::endpoint;
+
+    //! The socket that packets leave by.
+    struct origin {
+        endpoint from;
+        unsigned interface = 0; //!< index of the one that it is bound to, 0 = none
+        int type_of_service = 0;
+    };
+    struct route {
+        unsigned interface;              //!< index
+        std::optional<address> next_hop; //!< none where no neighbour is looked for
+        bool has_source;                 //!< this host has an address to send from
+    };
+    struct link {
+        bool carrier = false;  //!< and it is up
+        bool resolves = false; //!< looks for neighbours: not a tunnel, for one
+    };
+    //! What has changed, or anything if there was no room for all of it.
+    struct change {
+        enum { routes, link, neighbour, anything } what;
+        unsigned interface; //!< index, of a link or neighbour
+        bool usable;        //!< the link has a carrier, the neighbour is known
+        address next_hop;   //!< of a neighbour
+    };
+
+    //! Throws std::system_error where the system refuses.
+    explicit rtnetlink(boost::asio::io_context& io);
+
+    //! The route of packets; none if there is no route.
+    std::optional<route> find_route(const endpoint& to, const origin& by);
+    link find_link(unsigned interface);
+    //! The state of a neighbour, NUD_... of <linux/neighbour.h>; NUD_NONE if the kernel
+    //! has no entry.
+    std::uint16_t neighbour_state(unsigned interface, const address& next_hop);
+    //! Whether packets leave for a neighbour in this state.
+    static bool is_known(std::uint16_t neighbour_state);
+
+    //! Calls \p heard for each change since the last call. It must ask nothing.
+    void read_changes(const std::function<void(const change&)>& heard);
+    //! For waiting until there are changes to read.
+    boost::asio::posix::stream_descriptor& changes() { return d_changes; }
+
+private:
+    nlmsghdr* new_request(std::uint16_t type);
+    template <typename message>
+    const message* ask(nlmsghdr* request);
+
+    struct close {
+        void operator()(mnl_socket* socket) const { mnl_socket_close(socket); }
+    };
+    std::unique_ptr<mnl_socket, close> d_questions;
+    boost::asio::posix::stream_descriptor d_changes;
+    unsigned d_sequence = 0;
+    // that of a link may be long
+    alignas(nlmsghdr) std::array<char, 32768> d_buffer{};
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_RTNETLINK_H */

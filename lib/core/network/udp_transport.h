@@ -1,0 +1,137 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_UDP_TRANSPORT_H
+#define INCLUDED_SPEAD_CORE_UDP_TRANSPORT_H
+
+#include "endpoint.h"
+#include "network_watch.h"
+#include "support/handler_memory.h"
+#include "transport.h"
+#include "zero_copy.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/udp.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr::spead {
+
+struct socket_options {
+    std::string interface; //!< name or address, "" = as routed
+    int ttl = 1;           //!< multicast only
+    bool loopback = true;  //!< multicast only
+    int send_buffer = 0;   //!< bytes, 0 = our choice
+    int dscp = 0;
+    bool zero_copy = true; //!< where it works
+};
+
+/*!
+ * \brief A UDP socket, the only place that makes system calls on it.
+ *
+ * It is connected if there is one destination, so that the kernel looks for the way only
+ * once. Never fragments: a packet that is larger than the MTU fails with EMSGSIZE.
+ */
+class udp_transport : public transport
+{
+public:
+    //! Looks up the hosts and opens the socket; throws parameter_error for an unknown
+    //! host or interface or for several IP versions, std::runtime_error where the system
+    //! refuses. There is at least one destination.
+    udp_transport(boost::asio::io_context& io,
+                  const std::vector<endpoint>& to,
+                  const socket_options& options);
+
+    //! The largest packet that the way to each destination takes, in bytes of UDP
+    //! payload.
+    std::size_t max_packet_bytes() const { return d_max_packet_bytes; }
+
+    //! What was asked for but not granted, in words.
+    const std::vector<std::string>& warnings() const { return d_warnings; }
+
+    void start_stream() noexcept override;
+    send_result send(const message* messages, std::size_t n) noexcept override;
+    void async_wait_writable(std::function<void()> handler) override;
+    icmp_errors take_reports() noexcept override;
+    std::uint64_t held_from(std::size_t lane) const noexcept override
+    {
+        return d_zero_copy.held_from(lane);
+    }
+    void async_wait_reports(std::function<void()> handler) override;
+
+    //! Whether large messages leave without a copy; from any thread.
+    bool zero_copy_active() const { return d_zero_copy.active(); }
+
+private:
+    using udp = boost::asio::ip::udp;
+
+    // a socket, and the index of the interface that it is bound to, 0 = none
+    struct bound_socket {
+        udp::socket socket;
+        unsigned interface;
+    };
+    bound_socket open();
+    void use(bound_socket opened);
+    unsigned configure(udp::socket& socket);
+    unsigned choose_interface(udp::socket& socket) const;
+    void connect(udp::socket& socket, std::size_t destination) const;
+    void respect_mtu(udp::socket& socket);
+    void set_send_buffer(udp::socket& socket);
+    void bind_and_refuse_datagrams(udp::socket& socket);
+    void set_option(
+        udp::socket& socket, int level, int name, int value, const std::string& what);
+    void warn(const std::string& warning);
+    void watch();
+    void solicit(std::size_t destination);
+    void begin_to_watch() noexcept;
+    void look() noexcept;
+    bool reopen(network_watch::clock::time_point now);
+    bool replaces(const bound_socket& opened, network_watch::clock::duration since) const;
+    std::size_t unobstructed(const message* messages, std::size_t n) const;
+    void prepare(const message* messages, std::size_t n) noexcept;
+    send_result send_now(const message* messages, std::size_t n) noexcept;
+    send_result send_prepared(std::size_t n, int flags) noexcept;
+    bool read_report() noexcept;
+    void async_wait(udp::socket::wait_type event, std::function<void()> handler);
+    bool connected() const { return d_remotes.size() == 1; }
+    bool ipv6() const { return d_remotes.front().protocol() == udp::v6(); }
+    bool any_multicast() const;
+    bool any_unicast() const;
+
+    boost::asio::io_context& d_io;
+    const socket_options d_options;
+    const std::vector<endpoint> d_destinations; // as written, at least one
+    std::vector<udp::endpoint> d_remotes;       // their addresses
+    const std::shared_ptr<handler_memory> d_wait_memory;
+    udp::socket d_socket;
+    unsigned d_interface = 0; // that it is bound to
+    std::string d_home;       // the interface that has the address of the socket
+    std::unique_ptr<network_watch> d_watch;             // none if the system refuses
+    network_watch::clock::time_point d_missing_since{}; // a route
+    bool d_missing = false;
+    std::size_t d_max_packet_bytes;
+    std::vector<std::string> d_warnings;
+
+    // ancillary data of a message: the size of its segments
+    struct alignas(cmsghdr) segment_size {
+        std::array<unsigned char, CMSG_SPACE(sizeof(std::uint16_t))> bytes;
+    };
+    std::array<mmsghdr, max_messages> d_headers{};
+    std::array<segment_size, max_messages> d_segment_sizes{};
+    zero_copy d_zero_copy;
+    icmp_errors d_icmp_errors; // not taken yet
+    bool d_excused = false;    // a failure of the last send()
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_UDP_TRANSPORT_H */

@@ -1,0 +1,85 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_ZERO_COPY_H
+#define INCLUDED_SPEAD_CORE_ZERO_COPY_H
+
+#include "transport.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace gr::spead {
+
+/*!
+ * \brief Which messages the kernel reads from our memory, and whether that pays.
+ *
+ * Sent with MSG_ZEROCOPY, a message is not copied: the device reads it where it lies. The
+ * kernel numbers such messages from 0 and reports their numbers when it has done with
+ * them, and whether it had to copy after all (Linux, networking/msg_zerocopy). One report
+ * of a copy, and zero copy is over: it would cost more than it saves.
+ */
+class zero_copy
+{
+public:
+    //! A new socket, whose numbers begin at 0, while nothing is held; \p possible is
+    //! whether it can.
+    void enable(bool possible);
+    bool active() const { return d_active; } //!< from any thread
+
+    //! Whether these messages should be sent without a copy.
+    bool suits(const message* messages, std::size_t n) const;
+
+    //! \p n messages went without a copy; unless these are \p all, the next one failed,
+    //! and all reports are to be read now: it may have got a number.
+    void sent(const message* messages, std::size_t n, bool all);
+
+    //! There was no such report, though one that failed like this can have a number: the
+    //! next numbers would be guesses, so that there are no next ones.
+    void failure_not_reported();
+
+    //! The kernel has done with the messages of these numbers.
+    void finished(std::uint32_t first, std::uint32_t last, bool copied);
+
+    bool holds_any() const { return d_oldest != d_next; }
+    //! Whether it is time to look for reports: for each message it would cost too much.
+    bool holds_many() const { return d_next - d_oldest >= many; }
+    //! See transport::held_from().
+    std::uint64_t held_from(std::size_t lane) const;
+
+private:
+    struct entry {
+        std::uint64_t position; // in the ring of the lane
+        std::uint16_t lane;
+        bool finished;
+    };
+    static constexpr std::uint16_t no_lane = 0xffff;
+    static constexpr std::uint32_t many = 8;
+    // Each costs some of what a socket may use for reports: 20 KiB before Linux 6.7.
+    static constexpr std::size_t max_held = 24;
+    // a power of two, for numbers that start anew after 2^32
+    using table = std::array<entry, 32>;
+    static_assert(max_held + 1 <= std::tuple_size_v<table>);
+
+    void renumber(std::uint32_t last);
+    void give_back();
+    entry& at(std::uint32_t number) { return d_held[number % d_held.size()]; }
+    const entry& at(std::uint32_t number) const { return d_held[number % d_held.size()]; }
+
+    table d_held{};
+    std::uint32_t d_oldest = 0;         // the first one that is held
+    std::uint32_t d_next = 0;           // the number of the next message
+    std::uint32_t d_doubtful_until = 0; // those before are given back together
+    bool d_doubt = false;
+    bool d_failed = false; // the last one failed, and has no number yet
+    std::atomic<bool> d_active{ false };
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_ZERO_COPY_H */

@@ -1,0 +1,87 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "descriptor_schedule.h"
+
+namespace gr::spead {
+
+namespace {
+
+// so far ahead that no sum with a time of the clock overflows: a century
+constexpr double longest = 100 * 365.25 * 86400;
+
+descriptor_schedule::clock::duration interval_of(const stream_plan& plan)
+{
+    using seconds = std::chrono::duration<double>;
+    if (!plan.descriptors || plan.descriptor_interval <= 0)
+        return {};
+    return std::chrono::duration_cast<descriptor_schedule::clock::duration>(
+        seconds(plan.descriptor_interval < longest ? plan.descriptor_interval : longest));
+}
+
+} // namespace
+
+descriptor_schedule::descriptor_schedule(const stream_plan& plan)
+    : d_destinations(plan.descriptors ? plan.descriptor_destinations
+                                      : std::vector<std::uint32_t>()),
+      d_at_start(!plan.first),
+      d_interval(interval_of(plan)),
+      d_id_step(plan.descriptor_id_step),
+      d_mask(plan.regular.contents().flavour.address_mask()),
+      d_heap_id(plan.descriptor_id_start & d_mask)
+{
+}
+
+void descriptor_schedule::start(clock::time_point now)
+{
+    abandon();
+    if (d_at_start)
+        begin_round();
+    d_next = now + d_interval;
+}
+
+void descriptor_schedule::look(clock::time_point now)
+{
+    if (!needs_clock() || now < d_next)
+        return;
+    d_next += d_interval;
+    if (d_next <= now) // nobody looked for so long: what was missed is not made up for
+        d_next = now + d_interval;
+    if (!is_due())
+        begin_round();
+}
+
+void descriptor_schedule::begin_round()
+{
+    d_at = 0;
+    d_end = d_destinations.size();
+}
+
+void descriptor_schedule::sent(std::size_t payload_bytes, bool heap_end)
+{
+    d_offset += payload_bytes;
+    if (heap_end)
+        end_heap();
+}
+
+void descriptor_schedule::end_heap()
+{
+    d_offset = 0;
+    d_heap_id = (d_heap_id - d_id_step) & d_mask;
+    ++d_at;
+}
+
+void descriptor_schedule::cut_short() { d_end = d_offset ? d_at + 1 : d_at; }
+
+void descriptor_schedule::abandon()
+{
+    if (d_offset) // a part of it is on its way, and has used the counter up
+        end_heap();
+    d_end = d_at;
+}
+
+} // namespace gr::spead

@@ -1,0 +1,71 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_ITEM_VALUES_H
+#define INCLUDED_SPEAD_CORE_ITEM_VALUES_H
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace gr::spead {
+
+//! A new value of an item of the list.
+struct item_value {
+    std::size_t item;
+    std::uint64_t value;
+};
+
+/*!
+ * \brief New values of items, from any thread, on their way to the one that packs.
+ *
+ * That one only looks at a flag as long as there are none.
+ */
+class item_values
+{
+public:
+    explicit item_values(std::size_t items) : d_values(items) {}
+
+    //! Any thread; the last value that is set before a take() counts. No take() sees a
+    //! part of the values.
+    void set(const std::vector<item_value>& values)
+    {
+        const std::lock_guard<std::mutex> lock(d_mutex);
+        for (const auto& one : values)
+            d_values.at(one.item) = one.value;
+        d_is_any.store(true, std::memory_order_release);
+    }
+
+    //! Calls \p apply with each item that has a new value, and that value; says whether
+    //! there was one.
+    template <typename function>
+    bool take(function&& apply)
+    {
+        if (!d_is_any.load(std::memory_order_acquire))
+            return false;
+        const std::lock_guard<std::mutex> lock(d_mutex);
+        d_is_any.store(false, std::memory_order_relaxed);
+        for (std::size_t item = 0; item < d_values.size(); ++item) {
+            if (d_values[item])
+                apply(item, *d_values[item]);
+            d_values[item].reset();
+        }
+        return true;
+    }
+
+private:
+    std::atomic<bool> d_is_any{ false };
+    std::mutex d_mutex;
+    std::vector<std::optional<std::uint64_t>> d_values;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_ITEM_VALUES_H */

@@ -1,0 +1,67 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "packet_ring.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace gr::spead {
+
+namespace {
+
+constexpr std::size_t huge_page = 2 << 20;
+
+std::size_t round_up(std::size_t value, std::size_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+} // namespace
+
+packet_ring::memory packet_ring::map(std::size_t bytes)
+{
+    // whole huge pages, or the kernel would not use them
+    const std::size_t page = bytes > huge_page / 2 ? huge_page : 4096;
+    const std::size_t whole = round_up(bytes, page);
+    const std::size_t mapped = whole + page;
+    void* found =
+        mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (found == MAP_FAILED)
+        throw std::runtime_error("spead.sink: no memory for a packet ring of " +
+                                 std::to_string(bytes) + " bytes");
+    auto* begin = static_cast<std::byte*>(found);
+    const std::size_t before = round_up(reinterpret_cast<std::uintptr_t>(begin), page) -
+                               reinterpret_cast<std::uintptr_t>(begin);
+    if (before)
+        munmap(begin, before);
+    if (before < page)
+        munmap(begin + before + whole, page - before);
+    memory arena(begin + before, { whole });
+    // advice only: a kernel without huge pages goes on with small ones
+    madvise(arena.get(), whole, MADV_HUGEPAGE);
+    // touched now, so that no page fault falls into the stream
+    std::memset(arena.get(), 0, bytes);
+    return arena;
+}
+
+packet_ring::packet_ring(std::size_t slots, std::size_t slot_bytes)
+    : d_slots(slots),
+      d_slot_bytes(slot_bytes),
+      d_arena(map(slots * slot_bytes)),
+      d_info(slots),
+      d_limit(slots),
+      d_refill(slots - slots / 4)
+{
+}
+
+void packet_ring::unmap::operator()(std::byte* arena) const { munmap(arena, bytes); }
+
+} // namespace gr::spead

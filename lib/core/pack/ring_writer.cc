@@ -1,0 +1,102 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "ring_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gr::spead {
+
+namespace {
+
+// The sender is woken in steps of this part of the ring, and at the end of each write.
+constexpr std::size_t publish_part = 4;
+
+} // namespace
+
+ring_writer::ring_writer(packet_ring& ring, std::function<void()> published)
+    : d_ring(ring),
+      d_on_published(std::move(published)),
+      d_batch(ring.slots() / publish_part),
+      d_laid_out(ring.slots(), nullptr)
+{
+}
+
+bool ring_writer::slots_are_free(std::uint64_t count)
+{
+    const std::uint64_t end = d_next.count + count;
+    if (end <= d_released + d_ring.limit())
+        return true;
+    d_released = d_ring.released();
+    return end <= d_released + d_ring.limit();
+}
+
+bool ring_writer::claim(std::size_t packet_bytes)
+{
+    const std::size_t wanted = d_ring.slots_for(packet_bytes);
+    const bool wraps = d_next.slot + wanted > d_ring.slots();
+    const std::size_t skipped = wraps ? d_ring.slots() - d_next.slot : 0;
+    if (!slots_are_free(skipped + wanted))
+        return false;
+    if (wraps) {
+        d_ring.info(d_next.slot) = { 0, packet_info::wrap, 0, 0 };
+        d_laid_out[d_next.slot] = nullptr;
+        d_ring.advance(d_next, skipped);
+    }
+    d_claimed = wanted;
+    return true;
+}
+
+std::byte* ring_writer::lay_out(const packet_template& header, const packet_info& info)
+{
+    if (!header.words.empty())
+        std::memcpy(packet(), header.words.data(), header.header_bytes());
+    this->info() = info;
+    const auto first = d_laid_out.begin() + static_cast<std::ptrdiff_t>(d_next.slot);
+    std::fill_n(first, d_claimed, nullptr);
+    return packet() + header.header_bytes();
+}
+
+void ring_writer::forget_headers()
+{
+    std::fill(d_laid_out.begin(), d_laid_out.end(), nullptr);
+}
+
+std::vector<std::byte> ring_writer::take_back(const ring_cursor& from,
+                                              const std::byte* open)
+{
+    std::vector<std::byte> payload;
+    const auto take = [&](const std::byte* packet, const std::byte* end) {
+        const auto items = std::to_integer<std::size_t>(packet[6]) << 8 |
+                           std::to_integer<std::size_t>(packet[7]);
+        const auto header = wire::header_bytes + items * wire::pointer_bytes;
+        payload.insert(payload.end(), packet + header, end);
+    };
+    for (ring_cursor at = from; at.count < d_next.count; d_ring.advance_packet(at)) {
+        const auto& info = d_ring.info(at.slot);
+        const std::byte* packet = d_ring.data(at.slot);
+        if (!(info.flags & packet_info::wrap))
+            take(packet, packet + info.bytes);
+    }
+    if (open)
+        take(packet(), open);
+    rewind(from);
+    return payload;
+}
+
+void ring_writer::publish()
+{
+    if (d_ready.count == d_published)
+        return;
+    d_published = d_ready.count;
+    d_ring.publish(d_published);
+    if (d_ring.sender_sleeps.claim(d_published))
+        d_on_published();
+}
+
+} // namespace gr::spead

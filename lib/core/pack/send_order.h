@@ -1,0 +1,64 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_SEND_ORDER_H
+#define INCLUDED_SPEAD_CORE_SEND_ORDER_H
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief The order in which the packets of several rings are to be sent: that in which
+ * they were published.
+ *
+ * A queue without locks, from the thread that fills the rings to the one that sends.
+ */
+class send_order
+{
+public:
+    //! Packets of one ring that were published together.
+    struct turn {
+        std::size_t lane;  //!< the number of the ring
+        std::uint64_t end; //!< slots of that ring that have been published by then
+    };
+
+    //! \p slots are those of all rings together: each turn has one at least.
+    explicit send_order(std::size_t slots) : d_turns(slots) {}
+
+    //! To be called by the thread that fills the rings.
+    void add(const turn& published)
+    {
+        const auto end = d_end.load(std::memory_order_relaxed);
+        d_turns[end % d_turns.size()] = published;
+        d_end.store(end + 1, std::memory_order_release);
+    }
+
+    // and the rest by the thread that sends
+
+    //! Turns have numbers; those from begin() to end() are there.
+    std::uint64_t begin() const { return d_begin; }
+    std::uint64_t end() const { return d_end.load(std::memory_order_acquire); }
+    const turn& at(std::uint64_t number) const
+    {
+        return d_turns[number % d_turns.size()];
+    }
+    //! The first turn is over. Its slots must not have been released yet.
+    void pop() { ++d_begin; }
+
+private:
+    std::vector<turn> d_turns;
+    std::uint64_t d_begin = 0;
+    alignas(64) std::atomic<std::uint64_t> d_end{ 0 };
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_SEND_ORDER_H */

@@ -1,0 +1,148 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "tagged_input.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+#include <utility>
+
+namespace gr::spead {
+
+namespace {
+
+// In one call, as many as it may take samples: nobody can stop it meanwhile.
+constexpr std::uint64_t zeros_per_write = 1 << 20;
+
+std::string whole(double number)
+{
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(0) << number;
+    return text.str();
+}
+
+} // namespace
+
+tagged_input::tagged_input(heap_packer& packer,
+                           const tick_clock& clock,
+                           const timeline_plan& plan)
+    : d_packer(packer), d_clock(clock), d_plan(plan), d_timeline(plan, d_counters)
+{
+}
+
+void tagged_input::start_run()
+{
+    d_zeros = 0;
+    d_filling = false;
+    d_heeded = 0;
+    d_timeline.start_run();
+}
+
+std::size_t tagged_input::write(const std::byte* samples,
+                                std::size_t n,
+                                std::uint64_t first,
+                                const std::vector<time_tag>& tags)
+{
+    std::size_t taken = 0;
+    std::uint64_t most_zeros = zeros_per_write;
+    auto tag = tags.begin();
+    while (taken < n && pack_zeros(most_zeros)) {
+        const std::uint64_t here = first + taken;
+        while (tag != tags.end() && tag->sample < std::max(here, d_heeded))
+            ++tag;
+        if (tag != tags.end() && tag->sample == here) {
+            while (tag + 1 != tags.end() && (tag + 1)->sample == here)
+                ++tag;
+            heed(*tag);
+            continue;
+        }
+        const std::size_t end =
+            tag == tags.end()
+                ? n
+                : std::min(n, static_cast<std::size_t>(tag->sample - first));
+        const auto now = take(samples + taken * d_packer.input_bytes(), end - taken);
+        if (!now)
+            break;
+        taken += now;
+    }
+    return taken;
+}
+
+void tagged_input::heed(const time_tag& tag)
+{
+    d_heeded = tag.sample + 1;
+    const auto time = d_clock.at(tag.seconds, tag.fraction);
+    d_no_time = d_no_time || !time;
+    if (!time)
+        return;
+    const auto correction =
+        d_timeline.tag(time->tick, time->residual, d_packer.heap_is_on_its_way());
+    if (correction.next_heap)
+        d_packer.leave_heap(*correction.next_heap);
+    d_zeros = correction.zeros;
+}
+
+// False if there are more of them.
+bool tagged_input::pack_zeros(std::uint64_t& most)
+{
+    const auto wanted = std::min(d_zeros, most);
+    const auto packed = wanted ? d_packer.write_zeros(wanted) : 0;
+    most -= packed;
+    d_zeros -= packed;
+    d_filling = d_zeros && packed == wanted;
+    return d_zeros == 0;
+}
+
+std::size_t tagged_input::take(const std::byte* samples, std::size_t n)
+{
+    std::size_t taken = 0;
+    if (const auto to_drop = d_timeline.to_drop()) {
+        taken = static_cast<std::size_t>(std::min<std::uint64_t>(n, to_drop));
+        d_packer.drop(taken);
+    } else {
+        taken = d_packer.write(samples, n);
+    }
+    d_timeline.advance(taken);
+    return taken;
+}
+
+std::vector<std::string> tagged_input::take_warnings()
+{
+    std::vector<std::string> all;
+    const auto raised = d_timeline.take_notices();
+    if (raised.no_tag)
+        all.push_back("samples came without an rx_time tag before them: their timestamps "
+                      "are counted on, at first from timestamp_start, " +
+                      std::to_string(d_plan.timestamp_start));
+    if (raised.residual)
+        all.push_back("an rx_time tag is " + std::to_string(raised.residual) +
+                      " samples from the nearest, whose time is sent: sample_rate or "
+                      "sync_time may not be that of the source");
+    if (raised.jump)
+        all.push_back("an rx_time tag is " + whole(raised.jump) +
+                      " samples from where the samples before it end: some were lost or "
+                      "came twice, or sample_rate is not that of the source");
+    if (raised.before_sync)
+        all.push_back("an rx_time tag lies before sync_time: samples are dropped up to "
+                      "that time");
+    if (raised.ahead)
+        all.push_back("an rx_time tag is " + std::to_string(raised.ahead) +
+                      " s ahead of the samples before it: if it is wrong, what comes "
+                      "after it at the right time will be dropped");
+    if (raised.late)
+        all.push_back("an rx_time tag is " + std::to_string(raised.late) +
+                      " s behind what has been sent: samples are dropped until then, "
+                      "since no timestamp is sent twice");
+    const bool no_time = d_no_time && !std::exchange(d_warned_of_no_time, d_no_time);
+    if (raised.out_of_range || no_time)
+        all.push_back("an rx_time tag has no time that a timestamp could hold: it is "
+                      "ignored");
+    return all;
+}
+
+} // namespace gr::spead

@@ -1,0 +1,119 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "descriptor.h"
+
+#include <string>
+
+namespace gr::spead {
+
+namespace {
+
+void append_integer(std::string& to, std::uint64_t value, unsigned bytes)
+{
+    for (unsigned i = bytes; i-- > 0;)
+        to += static_cast<char>(value >> (8 * i) & 0xff);
+}
+
+std::string format_field(char type, unsigned bits, wire::flavour flavour)
+{
+    std::string field(1, type);
+    append_integer(field, bits, 8 - flavour.address_bytes());
+    return field;
+}
+
+std::string dimension(std::uint64_t size, wire::flavour flavour)
+{
+    std::string field(1, '\0');
+    append_integer(field, size, flavour.address_bytes());
+    return field;
+}
+
+std::string variable_dimension(wire::flavour flavour)
+{
+    std::string field(1, '\1');
+    append_integer(field, 0, flavour.address_bytes());
+    return field;
+}
+
+struct description {
+    std::string format;
+    std::string shape;
+    std::string numpy_header = {};
+};
+
+// As numpy.lib.format would write it.
+std::string numpy_header(const std::string& type, std::uint64_t samples, bool complex)
+{
+    return "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" +
+           std::to_string(samples) + (complex ? ", 2" : ",") + ")}";
+}
+
+description describe(const sample_format& samples, wire::flavour flavour)
+{
+    const bool words =
+        samples.type == sample_type::int16 || samples.type == sample_type::sc16;
+    const bool complex = samples.type == sample_type::sc8 ||
+                         samples.type == sample_type::sc16 ||
+                         samples.type == sample_type::complex64;
+    const std::string parts = complex ? dimension(2, flavour) : std::string();
+    if (words && samples.order == byte_order::little)
+        // formats are big-endian: a format next to the header would say otherwise
+        return { {},
+                 dimension(samples.heap_samples, flavour) + parts,
+                 numpy_header("<i2", samples.heap_samples, complex) };
+    return { format_field('i', words ? 16 : 8, flavour),
+             variable_dimension(flavour) + parts };
+}
+
+} // namespace
+
+std::vector<std::byte> descriptor_packet(const item& described,
+                                         wire::flavour flavour,
+                                         const sample_format& samples)
+{
+    const auto is =
+        described.holds == item::content::samples
+            ? describe(samples, flavour)
+            : description{ format_field('u', flavour.heap_address_bits, flavour), {} };
+
+    struct field {
+        wire::item_id id;
+        const std::string& content;
+    };
+    std::vector<field> fields{ { wire::descriptor_name, described.name },
+                               { wire::descriptor_description, described.description },
+                               { wire::descriptor_format, is.format },
+                               { wire::descriptor_shape, is.shape } };
+    if (!is.numpy_header.empty())
+        fields.push_back({ wire::descriptor_dtype, is.numpy_header });
+
+    std::string payload;
+    std::string pointers;
+    for (const auto& field : fields) {
+        append_integer(pointers, flavour.addressed(field.id, payload.size()), 8);
+        payload += field.content;
+    }
+
+    std::string packet;
+    const std::size_t items = wire::required_items + 1 + fields.size();
+    append_integer(packet, flavour.header(items), 8);
+    append_integer(packet, flavour.immediate(wire::heap_counter, 1), 8);
+    append_integer(packet, flavour.immediate(wire::heap_length, payload.size()), 8);
+    append_integer(packet, flavour.immediate(wire::payload_offset, 0), 8);
+    append_integer(packet, flavour.immediate(wire::payload_length, payload.size()), 8);
+    append_integer(
+        packet,
+        flavour.immediate(wire::descriptor_id, static_cast<std::uint64_t>(described.id)),
+        8);
+    packet += pointers + payload;
+
+    const auto* begin = reinterpret_cast<const std::byte*>(packet.data());
+    return { begin, begin + packet.size() };
+}
+
+} // namespace gr::spead

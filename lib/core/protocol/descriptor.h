@@ -1,0 +1,42 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_DESCRIPTOR_H
+#define INCLUDED_SPEAD_CORE_DESCRIPTOR_H
+
+#include "sample_converter.h"
+#include "wire.h"
+#include <gnuradio/spead/item.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace gr::spead {
+
+//! What a descriptor must know about the samples of a heap.
+struct sample_format {
+    sample_type type = sample_type::int8; //!< as they come in
+    byte_order order = byte_order::big;
+    std::uint64_t heap_samples = 0; //!< looked at where the shape cannot be variable
+};
+
+/*!
+ * \brief The descriptor of \p described: a whole SPEAD packet, to be the content of an
+ * item 0x05.
+ *
+ * Timestamps and immediate values are unsigned scalars as wide as the heap address. The
+ * samples are an array of integers with one dimension of variable length, so that a
+ * short heap decodes too; complex ones have a second dimension of 2. Integers in little
+ * order need a numpy header, whose shape is that of a whole heap.
+ */
+std::vector<std::byte> descriptor_packet(const item& described,
+                                         wire::flavour flavour,
+                                         const sample_format& samples = {});
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_DESCRIPTOR_H */

@@ -1,0 +1,172 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "heap_layout.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gr::spead {
+
+namespace {
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by)
+{
+    return (value + by - 1) / by;
+}
+
+// Puts the descriptors in front of the samples and returns where each of them begins.
+std::vector<std::size_t> append_descriptors(heap_contents& contents,
+                                            const std::vector<item>& items,
+                                            const sample_format& samples)
+{
+    std::vector<std::size_t> offsets;
+    for (const auto& described : items) {
+        const auto packet = descriptor_packet(described, contents.flavour, samples);
+        offsets.push_back(contents.prefix.size());
+        contents.prefix.insert(contents.prefix.end(), packet.begin(), packet.end());
+    }
+    return offsets;
+}
+
+} // namespace
+
+heap_contents data_contents(const std::vector<item>& items,
+                            wire::flavour flavour,
+                            bool descriptors,
+                            const sample_format& samples,
+                            std::size_t input)
+{
+    heap_contents contents{ flavour, {} };
+    std::vector<std::size_t> descriptor_offsets;
+    if (descriptors)
+        descriptor_offsets = append_descriptors(contents, items, samples);
+    // Each descriptor in front of its item, as spead2 orders them, and all of them in
+    // front of the samples: addresses must ascend, and the samples lie behind all
+    // descriptors.
+    std::size_t described = 0;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const bool all = items[i].holds == item::content::samples;
+        for (; descriptors && described < (all ? items.size() : i + 1); ++described)
+            contents.pointers.push_back(
+                flavour.addressed(wire::descriptor, descriptor_offsets[described]));
+        const auto id = static_cast<std::uint64_t>(items[i].id);
+        const auto& values = items[i].values;
+        contents.immediates.emplace_back();
+        switch (items[i].holds) {
+        case item::content::timestamp:
+            contents.timestamp = contents.pointers.size();
+            contents.pointers.push_back(flavour.immediate(id, 0));
+            break;
+        case item::content::samples:
+            contents.pointers.push_back(flavour.addressed(id, contents.prefix.size()));
+            break;
+        case item::content::immediate:
+            contents.immediates.back() = contents.pointers.size();
+            contents.pointers.push_back(flavour.immediate(
+                id,
+                static_cast<std::uint64_t>(values.at(values.size() == 1 ? 0 : input))));
+            break;
+        }
+    }
+    return contents;
+}
+
+heap_contents descriptor_contents(const std::vector<item>& items,
+                                  wire::flavour flavour,
+                                  const sample_format& samples)
+{
+    heap_contents contents{ flavour, {} };
+    for (const auto offset : append_descriptors(contents, items, samples))
+        contents.pointers.push_back(flavour.addressed(wire::descriptor, offset));
+    return contents;
+}
+
+heap_contents stop_contents(wire::flavour flavour)
+{
+    return { flavour,
+             { flavour.immediate(wire::stream_control, wire::stream_control_stop),
+               flavour.addressed(wire::null, 0) },
+             std::nullopt,
+             { std::byte{ 0 } } };
+}
+
+heap_layout heap_layout::even(heap_contents contents,
+                              std::uint64_t sample_bytes,
+                              std::size_t max_packet_bytes,
+                              bool pad)
+{
+    const std::uint64_t heap_bytes = contents.prefix.size() + sample_bytes;
+    const std::size_t room = max_packet_bytes - contents.header_bytes();
+    if (heap_bytes <= room)
+        return { std::move(contents), sample_bytes, room, pad };
+    const std::uint64_t packets = divide_up(heap_bytes, room / 8 * 8);
+    const auto payload = round_up(divide_up(heap_bytes, packets), 8);
+    return { std::move(contents), sample_bytes, static_cast<std::size_t>(payload), pad };
+}
+
+heap_layout::heap_layout(heap_contents contents,
+                         std::uint64_t sample_bytes,
+                         std::size_t payload_bytes,
+                         bool pad)
+    : d_contents(std::move(contents)),
+      d_heap_bytes(d_contents.prefix.size() + sample_bytes),
+      d_packets(divide_up(d_heap_bytes, payload_bytes)),
+      d_pad(pad),
+      d_full(make_packet(payload_bytes))
+{
+    const auto last =
+        static_cast<std::size_t>(d_heap_bytes - (d_packets - 1) * payload_bytes);
+    const std::size_t missing = d_packets > 1 ? payload_bytes - last : 0;
+    const std::size_t nulls = missing / wire::pointer_bytes;
+    const bool fill =
+        pad && missing % wire::pointer_bytes == 0 &&
+        wire::required_items + d_contents.pointers.size() + nulls <= wire::max_items;
+    d_last = make_packet(last, fill ? nulls : 0);
+}
+
+void heap_layout::set_item(std::size_t item, std::uint64_t value)
+{
+    const auto at = d_contents.immediates.at(item).value();
+    const auto mask = d_contents.flavour.address_mask();
+    auto& pointer = d_contents.pointers[at];
+    pointer = (pointer & ~mask) | (value & mask);
+    for (auto* header : { &d_full, &d_last })
+        header->words[items_word + at] = wire::network_order(pointer);
+}
+
+heap_layout heap_layout::shortened(std::uint64_t sample_bytes) const
+{
+    return { d_contents, sample_bytes, d_full.payload_bytes, d_pad };
+}
+
+packet_template heap_layout::make_packet(std::size_t payload_bytes,
+                                         std::size_t null_items,
+                                         std::optional<std::uint64_t> samples_end) const
+{
+    const auto& flavour = d_contents.flavour;
+    std::vector<std::uint64_t> words{ 0,
+                                      flavour.immediate(wire::heap_counter, 0),
+                                      flavour.immediate(wire::heap_length, d_heap_bytes),
+                                      flavour.immediate(wire::payload_offset, 0),
+                                      flavour.immediate(wire::payload_length,
+                                                        payload_bytes) };
+    words.insert(words.end(), d_contents.pointers.begin(), d_contents.pointers.end());
+    if (samples_end)
+        words.push_back(flavour.addressed(wire::null, *samples_end));
+    words.insert(words.end(), null_items, flavour.immediate(wire::null, 0));
+    words[0] = flavour.header(words.size() - 1);
+    std::transform(words.begin(), words.end(), words.begin(), wire::network_order);
+    return { std::move(words), payload_bytes };
+}
+
+} // namespace gr::spead

@@ -1,0 +1,141 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_HEAP_LAYOUT_H
+#define INCLUDED_SPEAD_CORE_HEAP_LAYOUT_H
+
+#include "descriptor.h"
+#include "wire.h"
+#include <gnuradio/spead/item.h>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief What the heaps of one kind hold: item pointers and the payload that is the same
+ * in all of them.
+ */
+struct heap_contents {
+    wire::flavour flavour;
+    //! behind the four required ones, in host order, a running timestamp being 0
+    std::vector<std::uint64_t> pointers;
+    //! which of the pointers holds the running timestamp
+    std::optional<std::size_t> timestamp = std::nullopt;
+    //! payload in front of the samples: descriptors
+    std::vector<std::byte> prefix = {};
+    //! for each item of the list, which of the pointers holds its value, if it is one
+    //! that can be set
+    std::vector<std::optional<std::size_t>> immediates = {};
+
+    std::size_t header_bytes() const
+    {
+        return wire::header_bytes +
+               wire::pointer_bytes * (wire::required_items + pointers.size());
+    }
+};
+
+//! Heaps of samples of \p input, with or without the descriptors of their items.
+heap_contents data_contents(const std::vector<item>& items,
+                            wire::flavour flavour,
+                            bool descriptors,
+                            const sample_format& samples = {},
+                            std::size_t input = 0);
+
+//! Heaps of nothing but the descriptors of the items.
+heap_contents descriptor_contents(const std::vector<item>& items,
+                                  wire::flavour flavour,
+                                  const sample_format& samples = {});
+
+//! The heap that ends a stream; its one byte of payload is there because every packet
+//! needs some.
+heap_contents stop_contents(wire::flavour flavour);
+
+/*!
+ * \brief The header of a packet as it goes on the wire, and the size of what follows.
+ */
+struct packet_template {
+    std::vector<std::uint64_t> words; //!< in network order
+    std::size_t payload_bytes;
+
+    std::size_t header_bytes() const { return words.size() * sizeof(words[0]); }
+    std::size_t packet_bytes() const { return header_bytes() + payload_bytes; }
+};
+
+/*!
+ * \brief How heaps of one kind and size are cut into packets.
+ *
+ * All packets but the last are of one size. The last is filled up to that size with NULL
+ * items where \p pad allows it and their number can be whole.
+ */
+class heap_layout
+{
+public:
+    // where in a header the words stand that differ from packet to packet
+    static constexpr std::size_t counter_word = 1;
+    static constexpr std::size_t offset_word = 3;
+    static constexpr std::size_t items_word = 1 + wire::required_items;
+
+    //! Cut evenly, into as few packets as \p max_packet_bytes allows.
+    static heap_layout even(heap_contents contents,
+                            std::uint64_t sample_bytes,
+                            std::size_t max_packet_bytes,
+                            bool pad);
+
+    //! Cut into packets of \p payload_bytes, and what is left.
+    heap_layout(heap_contents contents,
+                std::uint64_t sample_bytes,
+                std::size_t payload_bytes,
+                bool pad);
+
+    //! Gives another value to item number \p item of the list, an immediate one. What
+    //! does not fit is cut off.
+    void set_item(std::size_t item, std::uint64_t value);
+
+    //! The same packets, but only as many as \p sample_bytes need.
+    heap_layout shortened(std::uint64_t sample_bytes) const;
+
+    const heap_contents& contents() const { return d_contents; }
+    std::uint64_t sample_bytes() const { return d_heap_bytes - d_contents.prefix.size(); }
+    std::uint64_t heap_bytes() const { return d_heap_bytes; }
+    std::uint64_t packets() const { return d_packets; }
+    std::size_t payload_bytes() const { return d_full.payload_bytes; }
+
+    //! Every packet but the last; only meaningful where there is more than one.
+    const packet_template& full() const { return d_full; }
+    const packet_template& last() const { return d_last; }
+    const packet_template& packet_at(std::uint64_t offset) const
+    {
+        return offset + d_full.payload_bytes < d_heap_bytes ? d_full : d_last;
+    }
+    //! The largest packet of a heap.
+    std::size_t packet_bytes() const
+    {
+        return (d_packets > 1 ? d_full : d_last).packet_bytes();
+    }
+
+    //! A packet of another size. \p samples_end puts an addressed NULL item there, which
+    //! ends the samples before the heap does.
+    packet_template
+    make_packet(std::size_t payload_bytes,
+                std::size_t null_items = 0,
+                std::optional<std::uint64_t> samples_end = std::nullopt) const;
+
+private:
+    heap_contents d_contents;
+    std::uint64_t d_heap_bytes;
+    std::uint64_t d_packets;
+    bool d_pad;
+    packet_template d_full;
+    packet_template d_last;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_HEAP_LAYOUT_H */

@@ -1,0 +1,68 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_SAMPLE_CONVERTER_H
+#define INCLUDED_SPEAD_CORE_SAMPLE_CONVERTER_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gr::spead {
+
+//! What samples come in as; sc8 and sc16 are pairs of integers, complex64 of floats.
+enum class sample_type { int8, sc8, int16, sc16, float32, complex64 };
+
+//! Of integers of more than one byte, as they go on the wire.
+enum class byte_order { big, little };
+
+/*!
+ * \brief Writes samples into packets, in the form in which they go on the wire.
+ *
+ * Integers keep their value. float32 goes as int8 and complex64 as sc8: times \p scale,
+ * rounded to nearest (half to even), and saturated to -128 ... 127. What is outside that
+ * range when it is rounded is clipped; so is NaN, which becomes 0. The result does not
+ * depend on the kernels that Volk has for this machine.
+ *
+ * Does not change after its construction: any number of threads.
+ */
+class sample_converter
+{
+public:
+    //! The room that one sample takes at most, for those that are cut in two.
+    static constexpr std::size_t max_output_bytes = 4;
+
+    explicit sample_converter(sample_type type,
+                              byte_order order = byte_order::big,
+                              float scale = 1);
+
+    std::size_t input_bytes() const { return d_input_bytes; }   //!< of a sample
+    std::size_t output_bytes() const { return d_output_bytes; } //!< of a sample
+
+    //! Whether bytes go as they come, so that samples may be cut anywhere.
+    bool copies() const { return d_step == step::copy; }
+
+    //! Writes \p samples to \p out, aligned or not, and returns how many of them were
+    //! clipped. A complex sample counts once. \p in is aligned as its type asks for.
+    std::uint64_t convert(std::byte* out, const std::byte* in, std::size_t samples) const;
+
+private:
+    enum class step { copy, swap, quantise };
+
+    std::uint64_t quantise(std::int8_t* out, const float* in, std::size_t samples) const;
+
+    step d_step;
+    std::size_t d_input_bytes;
+    std::size_t d_output_bytes;
+    std::size_t d_parts; // numbers in a sample
+    float d_scale;
+    bool d_volk_is_exact = false;
+    bool d_volk_shows_nan = false;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_SAMPLE_CONVERTER_H */

@@ -1,0 +1,94 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "network/transport.h"
+#include "pacer.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr::spead {
+
+pacer::pacer(std::size_t burst_bytes, std::size_t packet_bytes)
+    : d_burst_bytes(static_cast<double>(burst_bytes)),
+      d_packet_bytes(static_cast<double>(packet_bytes)),
+      d_burst(burst(d_burst_bytes, d_packet_bytes, 0)),
+      d_tokens(d_burst)
+{
+}
+
+double pacer::burst(double burst_bytes, double packet_bytes, double rate)
+{
+    constexpr double shortest = 300e-6; // seconds; to wake up takes a thread 20 to 50 us
+    constexpr double longest = 1 << 30; // bytes, whatever the rate
+    const double most = std::max(burst_bytes, std::min(shortest * rate, longest));
+    // a message that is not full costs almost as much as one that is
+    const double message = static_cast<double>(transport::packets_in_message(
+                               static_cast<std::size_t>(packet_bytes))) *
+                           packet_bytes;
+    const double whole = most < message ? packet_bytes : message;
+    return std::max(std::floor(most / whole), 1.0) * whole;
+}
+
+void pacer::set_rate(double bytes_per_second, time_point now)
+{
+    if (d_last)
+        refill(now);
+    d_rate = bytes_per_second;
+    d_burst = burst(d_burst_bytes, d_packet_bytes, d_rate);
+    d_tokens = std::min(d_tokens, d_burst);
+    d_granted = d_debt = 0;
+}
+
+double pacer::wanted(std::size_t waiting) const
+{
+    return std::min(static_cast<double>(waiting), d_burst);
+}
+
+std::size_t pacer::allowance(std::size_t waiting, time_point now)
+{
+    if (unlimited())
+        return static_cast<std::size_t>(-1);
+    refill(now);
+    // a burst that does not leave in one send goes on
+    if (d_granted < std::min(wanted(waiting), d_packet_bytes)) {
+        const double tokens = d_tokens + 1; // clocks have no fractions of a nanosecond
+        d_granted = tokens >= 2 * d_burst       ? 2 * d_burst
+                    : tokens >= wanted(waiting) ? wanted(waiting)
+                                                : 0;
+    }
+    return static_cast<std::size_t>(d_granted);
+}
+
+pacer::time_point pacer::next(std::size_t waiting, time_point now) const
+{
+    constexpr double longest = 3600; // seconds, however low the rate
+    const double missing = wanted(waiting) - d_tokens;
+    const double seconds = std::max(missing / (1 + catch_up), missing - d_debt) / d_rate;
+    return now + std::chrono::ceil<std::chrono::nanoseconds>(
+                     std::chrono::duration<double>(std::min(seconds, longest)));
+}
+
+void pacer::sent(std::size_t bytes, time_point now)
+{
+    refill(now);
+    d_tokens -= static_cast<double>(bytes);
+    d_granted -= static_cast<double>(bytes);
+}
+
+void pacer::refill(time_point now)
+{
+    const double seconds =
+        std::chrono::duration<double>(now - d_last.value_or(now)).count();
+    d_last = now;
+    const double repaid = std::min(d_debt, catch_up * d_rate * seconds);
+    const double tokens = d_tokens + d_rate * seconds + repaid;
+    d_tokens = std::min(tokens, 2 * d_burst);
+    d_debt = std::min(d_debt - repaid + tokens - d_tokens, max_debt_seconds * d_rate);
+}
+
+} // namespace gr::spead

@@ -1,0 +1,149 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_SENDER_H
+#define INCLUDED_SPEAD_CORE_SENDER_H
+
+#include "batch.h"
+#include "lane.h"
+#include "network/transport.h"
+#include "pacer.h"
+#include "pack/packet_ring.h"
+#include "support/counters.h"
+#include "support/handler_memory.h"
+#include "support/trouble_log.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <condition_variable>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace gr::spead {
+
+struct sender_options {
+    double rate = 0; //!< bytes per second, 0 = unlimited
+    std::size_t burst_bytes = 65536;
+    bool gso = true;
+    int cpu = -1; //!< the thread is pinned to it, -1 = not pinned
+};
+
+/*!
+ * \brief The thread that takes packets from the rings and sends them, at the pace.
+ *
+ * Equal packets to one destination leave as one message, across heaps, and several
+ * messages in one system call, in the order in which they were published. Whatever the
+ * network does, the thread goes on: it waits, tries again or gives a message up, and
+ * counts.
+ */
+class sender
+{
+public:
+    using clock = std::chrono::steady_clock;
+
+    //! \p space is called, on the sender's thread, when a packer waits and there is
+    //! room again in its ring.
+    sender(boost::asio::io_context& io,
+           const std::vector<packet_ring*>& rings,
+           transport& out,
+           sender_counters& counters,
+           const sender_options& options,
+           std::function<void()> space,
+           log_lines& log);
+    ~sender();
+
+    void start(); //!< throws std::system_error if there is no thread to be had
+
+    //! Sends what is left until \p deadline; what is left then is dropped and counted.
+    void finish(clock::time_point deadline);
+
+    void wake() noexcept; //!< there are packets; from any thread
+    void set_rate(double bytes_per_second);
+    double rate() const { return d_rate.load(std::memory_order_relaxed); }
+    bool gso() const { return d_gso.load(std::memory_order_relaxed); }
+
+private:
+    void run();
+    bool run_to_end() noexcept;
+    void watch_wakeup();
+    void apply_rate();
+    void pump();
+    bool sleep();
+    bool small_pieces_come_fast();
+    bool gather();
+    void take_wakeup();
+    bool release_reported();
+    bool nap_until(clock::time_point time, clock::time_point now);
+    void wait_until(clock::time_point time);
+    void wait_writable();
+    void wait_reports();
+
+    std::size_t queued_bytes() const;
+    std::uint64_t published_bytes() const;
+    bool anything_held() const;
+    bool much_held() const;
+    void release();
+    void messages_sent(std::size_t n);
+    void take_reports();
+    bool message_failed(int error);
+    void give_up_message(int error);
+    void refusal_proved();
+
+    boost::asio::io_context& d_io;
+    transport& d_transport;
+    sender_counters& d_counters;
+    const sender_options d_options;
+    const std::function<void()> d_on_space;
+    trouble_log d_log;
+
+    const std::shared_ptr<handler_memory> d_timer_memory;
+    const std::shared_ptr<handler_memory> d_wakeup_memory;
+    boost::asio::steady_timer d_timer;
+    boost::asio::posix::stream_descriptor d_wakeup; // an eventfd
+    std::thread d_thread;
+    std::atomic<double> d_rate;
+    std::atomic<bool> d_gso;
+    std::atomic<bool> d_closing{ false };
+    std::atomic<bool> d_abort{ false };
+    std::mutex d_mutex;
+    std::condition_variable d_ended;
+    bool d_running = false; // under the mutex
+
+    // on the thread only
+    pacer d_pacer;
+    double d_pacer_rate = 0;
+    std::vector<lane> d_lanes;
+    batch d_batch;
+    struct {
+        clock::time_point time{};
+        std::uint64_t bytes = 0;  // published by then
+        std::uint64_t sleeps = 0; // since then
+    } d_look;
+    bool d_gathers = false;
+    bool d_watching = false;         // the event is waited for
+    bool d_writable_pending = false; // the socket is waited for
+    bool d_reports_pending = false;  // so are reports on messages
+    struct trouble {
+        unsigned attempts = 0;  // that failed at once
+        unsigned back_offs = 0; // waits for a queue that is full
+        clock::time_point first_back_off{};
+    };
+    trouble d_trouble;           // of the first message
+    bool d_refusal_open = false; // is it the segmentation that is refused?
+    unsigned d_refusals = 0;     // of segmented sends, in a row
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_SENDER_H */

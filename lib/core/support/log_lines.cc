@@ -1,0 +1,175 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "log_lines.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace gr::spead {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds line_interval{ 1 };
+constexpr std::size_t most_in_a_line = 5;
+// At the end, for a terminal that has no room for the last line.
+constexpr milliseconds last_wait_for_terminal{ 100 };
+// At the end, for all of it.
+constexpr std::chrono::seconds last_wait{ 1 };
+
+// GNU Radio's log goes to one of the two, unless it goes to a file. A line that there is
+// no room for would hold up whatever else is logged, and the end of the process.
+bool terminal_has_room(milliseconds patience)
+{
+    const auto has_room = [&](int fd) {
+        pollfd one{ fd, POLLOUT, 0 };
+        return poll(&one, 1, static_cast<int>(patience.count())) > 0;
+    };
+    return has_room(STDOUT_FILENO) && has_room(STDERR_FILENO);
+}
+
+} // namespace
+
+struct log_lines::state {
+    struct entry {
+        std::string news;
+        std::set<std::size_t> inputs; // none: not of inputs
+    };
+
+    explicit state(output o) : out(std::move(o)) {}
+
+    entry* waiting(const std::string& news);
+    std::string take();
+    void write();
+
+    const output out;
+    std::mutex mutex;
+    std::condition_variable changed;
+    // under the mutex
+    std::vector<entry> entries;
+    std::size_t more = 0; // that there was no room for
+    bool closing = false;
+    bool ended = false; // the thread will not touch anything any more
+};
+
+log_lines::log_lines(output out) : d_state(std::make_shared<state>(std::move(out))) {}
+
+log_lines::~log_lines()
+{
+    if (!d_writer.joinable())
+        return;
+    std::unique_lock<std::mutex> lock(d_state->mutex);
+    d_state->closing = true;
+    d_state->changed.notify_all();
+    const bool ended =
+        d_state->changed.wait_for(lock, last_wait, [this] { return d_state->ended; });
+    lock.unlock();
+    if (ended)
+        d_writer.join();
+    else
+        d_writer.detach();
+}
+
+void log_lines::add(const std::string& news)
+{
+    const std::lock_guard<std::mutex> lock(d_state->mutex);
+    d_state->waiting(news);
+    wake_writer();
+}
+
+void log_lines::add_of_input(std::size_t input, const std::string& news)
+{
+    const std::lock_guard<std::mutex> lock(d_state->mutex);
+    if (auto* const same = d_state->waiting(news))
+        same->inputs.insert(input);
+    wake_writer();
+}
+
+void log_lines::wake_writer()
+{
+    if (d_writer.joinable()) {
+        d_state->changed.notify_all();
+        return;
+    }
+    try {
+        d_writer = std::thread([shared = d_state] { shared->write(); });
+    } catch (const std::exception&) {
+        // the next one tries again
+    }
+}
+
+// None if there is no room.
+log_lines::state::entry* log_lines::state::waiting(const std::string& news)
+{
+    const auto same = std::find_if(entries.begin(), entries.end(), [&](const entry& one) {
+        return one.news == news;
+    });
+    if (same != entries.end())
+        return &*same;
+    if (entries.size() < most_in_a_line)
+        return &entries.emplace_back(entry{ news, {} });
+    ++more;
+    return nullptr;
+}
+
+std::string log_lines::state::take()
+{
+    const std::lock_guard<std::mutex> lock(mutex);
+    std::string line;
+    for (const auto& [news, inputs] : entries) {
+        line += line.empty() ? "" : "; ";
+        std::string separator = inputs.size() > 1 ? "inputs " : "input ";
+        for (const auto input : inputs)
+            line += std::exchange(separator, ", ") + std::to_string(input);
+        line += (inputs.empty() ? "" : ": ") + news;
+    }
+    if (more)
+        line += "; " + std::to_string(more) + " more";
+    more = 0;
+    entries.clear();
+    return line;
+}
+
+// On the thread, until the end.
+void log_lines::state::write()
+{
+    pthread_setname_np(pthread_self(), "spead-log");
+    clock::time_point due{};
+    std::unique_lock<std::mutex> lock(mutex);
+    for (bool is_last = false; !is_last;) {
+        changed.wait(lock, [this] { return closing || !entries.empty(); });
+        changed.wait_until(lock, due, [this] { return closing; });
+        is_last = closing;
+        if (entries.empty())
+            continue;
+        lock.unlock();
+        try {
+            if (terminal_has_room(is_last ? last_wait_for_terminal : milliseconds(0)))
+                out(take());
+        } catch (...) {
+            // no memory for a line
+        }
+        lock.lock();
+        due = clock::now() + line_interval;
+    }
+    ended = true;
+    changed.notify_all();
+}
+
+} // namespace gr::spead

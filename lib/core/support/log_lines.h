@@ -1,0 +1,51 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_LOG_LINES_H
+#define INCLUDED_SPEAD_CORE_LOG_LINES_H
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace gr::spead {
+
+/*!
+ * \brief Writes at most one line a second of all there is to say, on a thread of its own.
+ *
+ * What comes sooner waits, and is said together. So does everything while the terminal
+ * takes nothing; whoever adds something never waits. Any thread.
+ */
+class log_lines
+{
+public:
+    using output = std::function<void(const std::string&)>;
+
+    //! \p out owns what it uses: if the log is stuck, it is called for longer than this
+    //! object lives.
+    explicit log_lines(output out);
+    //! Writes what waits, at once. A log that takes nothing is waited for, but not long.
+    ~log_lines();
+
+    void add(const std::string& news);
+    //! Of one of several inputs. Those that wait with the same news are named together.
+    void add_of_input(std::size_t input, const std::string& news);
+
+private:
+    struct state;
+
+    void wake_writer();
+
+    const std::shared_ptr<state> d_state; // with the thread, which may stay behind
+    std::thread d_writer;                 // since there has been something to say
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_LOG_LINES_H */

@@ -1,0 +1,31 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_PARAMETER_ERROR_H
+#define INCLUDED_SPEAD_CORE_PARAMETER_ERROR_H
+
+#include <stdexcept>
+#include <string>
+
+namespace gr::spead {
+
+//! Names the block, the parameter, its value and what is allowed.
+class parameter_error : public std::invalid_argument
+{
+public:
+    parameter_error(const std::string& parameter,
+                    const std::string& value,
+                    const std::string& allowed)
+        : std::invalid_argument("spead.sink: " + parameter + " = " + value +
+                                " is not possible; allowed: " + allowed)
+    {
+    }
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_PARAMETER_ERROR_H */

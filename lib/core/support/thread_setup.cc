@@ -1,0 +1,71 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "thread_setup.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <sys/prctl.h>
+#include <cstdint>
+#include <cstring>
+
+#include <memory>
+
+namespace gr::spead {
+
+int configured_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)); }
+
+std::string prepare_sender_thread(int cpu)
+{
+    pthread_setname_np(pthread_self(), "spead-send");
+    // the sender sleeps for hundreds of microseconds; by default 50 us longer
+    prctl(PR_SET_TIMERSLACK, 1);
+    if (cpu < 0)
+        return "";
+
+    const auto cpus = static_cast<std::size_t>(configured_cpus());
+    const auto bytes = CPU_ALLOC_SIZE(cpus);
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
+        CPU_ALLOC(cpus), [](cpu_set_t* s) { CPU_FREE(s); });
+    if (!set)
+        return "affinity: no memory";
+    const auto wanted = static_cast<std::size_t>(cpu);
+    CPU_ZERO_S(bytes, set.get());
+    CPU_SET_S(wanted, bytes, set.get());
+    const int error = pthread_setaffinity_np(pthread_self(), bytes, set.get());
+    // read back: what was asked for is not always what is in force
+    const bool read = pthread_getaffinity_np(pthread_self(), bytes, set.get()) == 0;
+    if (!error && read && CPU_COUNT_S(bytes, set.get()) == 1 &&
+        CPU_ISSET_S(wanted, bytes, set.get()))
+        return "";
+    return "the sender thread is not pinned to CPU " + std::to_string(cpu) +
+           (error ? std::string(": ") + std::strerror(error) : "");
+}
+
+// Since Linux 6.12, a thread of the usual policy that asks for short slices is scheduled
+// sooner after a sleep; it gets no larger share of the CPU. The C library has no wrapper.
+void ask_for_prompt_scheduling(bool is_prompt)
+{
+    struct {
+        std::uint32_t size, policy;
+        std::uint64_t flags;
+        std::int32_t nice;
+        std::uint32_t priority;
+        std::uint64_t runtime, deadline, period; // nanoseconds
+    } attributes{};
+    attributes.size = sizeof attributes;
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
+        attributes.policy != SCHED_OTHER)
+        return;
+    attributes.runtime = is_prompt ? 100'000 : 0; // 0: as usual
+    syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+} // namespace gr::spead

@@ -1,0 +1,30 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_THREAD_SETUP_H
+#define INCLUDED_SPEAD_CORE_THREAD_SETUP_H
+
+#include <string>
+
+namespace gr::spead {
+
+//! How many CPUs this machine has, whether or not this process may use them.
+int configured_cpus();
+
+/*!
+ * \brief Names the calling thread "spead-send" and pins it to \p cpu unless that is -1.
+ *
+ * Returns a warning if the kernel did not pin it as asked, otherwise nothing.
+ */
+std::string prepare_sender_thread(int cpu);
+
+//! Lets the kernel run the calling thread sooner after a sleep, if it can (Linux 6.12).
+void ask_for_prompt_scheduling(bool is_prompt);
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_THREAD_SETUP_H */

@@ -1,0 +1,51 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "trouble_log.h"
+
+#include <cstring>
+
+namespace gr::spead {
+
+namespace {
+// a cause that comes back sooner is not news
+constexpr std::chrono::seconds forget_after{ 10 };
+// an outage that pauses for less goes on: of several destinations one may be out of reach
+constexpr std::chrono::seconds longest_pause{ 1 };
+} // namespace
+
+void trouble_log::failed(int error, std::uint64_t lost, time_point now)
+{
+    const auto [seen, is_new] = d_seen.try_emplace(error, now);
+    if (is_new || now - seen->second > forget_after)
+        d_lines.add(std::string("sending failed: ") + std::strerror(error));
+    seen->second = now;
+    if (!lost)
+        return;
+    d_outage = true;
+    d_last_loss = now;
+    d_lost += lost;
+}
+
+void trouble_log::succeeded(time_point now)
+{
+    if (!d_outage || now - d_last_loss < longest_pause)
+        return;
+    d_lines.add("sending again, " + std::to_string(d_lost) + " packets were lost");
+    d_outage = false;
+    d_lost = 0;
+}
+
+void trouble_log::end()
+{
+    if (d_outage)
+        d_lines.add(std::to_string(d_lost) + " packets were lost");
+    d_outage = false;
+    d_lost = 0;
+}
+
+} // namespace gr::spead

@@ -1,0 +1,55 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_TROUBLE_LOG_H
+#define INCLUDED_SPEAD_CORE_TROUBLE_LOG_H
+
+#include "log_lines.h"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace gr::spead {
+
+/*!
+ * \brief What is worth a line of everything that goes wrong while sending.
+ *
+ * A line is due when a cause turns up that had been gone for a while, and when packets
+ * get through and none has been lost for a second.
+ */
+class trouble_log
+{
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    explicit trouble_log(log_lines& lines) : d_lines(lines) {}
+
+    //! A send failed, and \p lost packets were given up for it.
+    void failed(int error, std::uint64_t lost, time_point now);
+    //! A send succeeded.
+    void succeeded(time_point now);
+    //! Something else that is worth a line.
+    void warn(const std::string& text) { d_lines.add(text); }
+    //! The stream has ended: what was lost is told, though nothing gets through yet.
+    void end();
+
+    //! Nothing to recover from: the usual case, to be tested cheaply.
+    bool quiet() const { return !d_outage; }
+
+private:
+    log_lines& d_lines;
+    std::map<int, time_point> d_seen; // by errno, the last time
+    bool d_outage = false;
+    time_point d_last_loss;
+    std::uint64_t d_lost = 0; // since then
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_TROUBLE_LOG_H */

@@ -1,0 +1,216 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Streams whose cost is looked at: through an engine, and through its parts with a
+// network in between that counts.
+
+#ifndef INCLUDED_SPEAD_CORE_TESTS_COST_STREAM_H
+#define INCLUDED_SPEAD_CORE_TESTS_COST_STREAM_H
+
+#include "engine.h"
+#include "helpers/packing.h"
+#include "helpers/stress.h"
+
+#include <boost/asio/ip/udp.hpp>
+
+#include <cstdlib>
+
+//! A socket on this host that nobody reads: what its buffer cannot hold is dropped there.
+//! Or what SPEAD_COST_DESTINATION says, such as a device that needs no copy.
+class unread_socket
+{
+public:
+    gr::spead::endpoint address() const
+    {
+        if (is_here())
+            return { "127.0.0.1", d_socket.local_endpoint().port() };
+        return gr::spead::parse_endpoint(elsewhere);
+    }
+    bool is_here() const { return !elsewhere; }
+
+private:
+    const char* const elsewhere = std::getenv("SPEAD_COST_DESTINATION");
+    boost::asio::io_context d_io;
+    boost::asio::ip::udp::socket d_socket{
+        d_io, { boost::asio::ip::address_v4::loopback(), 0 }
+    };
+};
+
+//! Counts, and fails now and then. What it lets pass goes on to \p way, if there is one.
+struct counting_network : gr::spead::transport {
+    gr::spead::transport* const way;
+    std::size_t fails_every = 0; // so many sends
+    int error = 0;
+    gr::spead::counter sends;
+    gr::spead::counter failures;
+
+    explicit counting_network(gr::spead::transport* to) : way(to) {}
+
+    gr::spead::send_result send(const gr::spead::message* messages,
+                                std::size_t n) noexcept override
+    {
+        sends.add(1);
+        if (fails_every && sends.get() % fails_every == 0) {
+            failures.add(1);
+            return { 0, error };
+        }
+        return way ? way->send(messages, n) : gr::spead::send_result{ n, 0 };
+    }
+    void async_wait_writable(std::function<void()> handler) override
+    {
+        way->async_wait_writable(std::move(handler));
+    }
+    gr::spead::icmp_errors take_reports() noexcept override
+    {
+        return way ? way->take_reports() : gr::spead::icmp_errors();
+    }
+    std::uint64_t held_from(std::size_t lane) const noexcept override
+    {
+        return way ? way->held_from(lane) : nothing;
+    }
+    void async_wait_reports(std::function<void()> handler) override
+    {
+        way->async_wait_reports(std::move(handler));
+    }
+};
+
+//! What an engine puts together, open to view.
+class open_stream
+{
+public:
+    open_stream(const packing& how,
+                const gr::spead::sender_options& options,
+                const unread_socket* to = nullptr)
+        : d_plan(how.plan()),
+          d_way(to ? std::make_unique<gr::spead::udp_transport>(
+                         d_io, std::vector{ to->address() }, gr::spead::socket_options())
+                   : nullptr),
+          network(d_way.get()),
+          ring(how.slots, d_plan.regular.packet_bytes()),
+          d_packer(d_plan,
+                   ring,
+                   d_packed,
+                   [this] {
+                       wakes.add(1);
+                       d_sender.wake();
+                   }),
+          d_sender(
+              d_io,
+              std::vector<gr::spead::packet_ring*>{ &ring },
+              network,
+              d_sent,
+              options,
+              [this] {
+                  spaces.add(1);
+                  space.notify();
+              },
+              d_lines)
+    {
+    }
+
+    void start()
+    {
+        d_packer.start_stream();
+        d_sender.start();
+    }
+    bool stop()
+    {
+        const auto deadline = gr::spead::sender::clock::now() + bound;
+        const bool ended = d_packer.end_stream();
+        d_sender.finish(deadline);
+        return ended;
+    }
+    std::size_t write(const std::int8_t* samples, std::size_t n)
+    {
+        const auto taken = d_packer.write(raw(samples), n);
+        writes.add(1);
+        refusals.add(!taken);
+        return taken;
+    }
+    std::uint64_t progress() const { return ring.released(); }
+    bool space_since(std::uint64_t mark) const
+    {
+        return ring.released() != mark && ring.has_space();
+    }
+    void announce_wait() { ring.packer_waits.announce(); }
+    bool sender_sleeps() const
+    {
+        return ring.sender_sleeps.is_set() && ring.released() == ring.published();
+    }
+    const gr::spead::sender_counters& sent() const { return d_sent; }
+
+private:
+    const gr::spead::stream_plan d_plan;
+    boost::asio::io_context d_io{ 1 };
+    const std::unique_ptr<gr::spead::udp_transport> d_way;
+    gr::spead::packer_counters d_packed;
+    gr::spead::sender_counters d_sent;
+    gr::spead::log_lines d_lines{ [this](const auto&) { lines.add(1); } };
+
+public:
+    gate space;
+    gr::spead::counter lines; // of the log
+    gr::spead::counter writes;
+    gr::spead::counter refusals; // of a write(), which the writer waits for
+    gr::spead::counter wakes;    // of the sender
+    gr::spead::counter spaces;   // wake-ups of the writer
+    counting_network network;
+    gr::spead::packet_ring ring;
+
+private:
+    gr::spead::heap_packer d_packer;
+    gr::spead::sender d_sender;
+};
+
+//! An engine that has one input.
+struct only_input {
+    gr::spead::engine& stream;
+
+    std::size_t write(const std::int8_t* samples, std::size_t n)
+    {
+        return stream.write(0, raw(samples), n);
+    }
+    std::uint64_t progress() const { return stream.progress(0); }
+    bool space_since(std::uint64_t mark) const { return stream.space_since(0, mark); }
+    void announce_wait() { stream.announce_wait(0); }
+};
+
+//! Hands \p total samples over as a block does, \p chunk at a time, and waits for room;
+//! false if a wait was in vain.
+template <typename stream>
+bool pass(stream& s,
+          gate& space,
+          const std::vector<std::int8_t>& samples,
+          std::size_t total,
+          std::size_t chunk)
+{
+    for (std::size_t passed = 0; passed < total;) {
+        const auto mark = s.progress();
+        const auto n = std::min({ chunk, samples.size(), total - passed });
+        const auto taken = s.write(samples.data(), n);
+        passed += taken;
+        if (!taken &&
+            !space.wait([&] { return s.space_since(mark); }, [&] { s.announce_wait(); }))
+            return false;
+    }
+    return true;
+}
+
+//! Waits for what nobody signals; false if it does not happen.
+template <typename condition>
+bool await(condition&& happened)
+{
+    const auto deadline = std::chrono::steady_clock::now() + bound;
+    while (!happened()) {
+        if (std::chrono::steady_clock::now() > deadline)
+            return false;
+        std::this_thread::yield();
+    }
+    return true;
+}
+
+#endif /* INCLUDED_SPEAD_CORE_TESTS_COST_STREAM_H */

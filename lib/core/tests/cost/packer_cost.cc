@@ -1,0 +1,44 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Packs so many MiB into a ring whose packets go nowhere, for an instruction counter to
+// look at heap_packer::write(): packer-cost <heap samples> <packet bytes> <MiB>
+// Prints how many packets that were.
+
+#include "helpers/packing.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+int main(int argc, char** argv)
+{
+    using namespace gr::spead;
+    if (argc != 4)
+        return EXIT_FAILURE;
+    packing how;
+    how.heap_samples = std::strtoull(argv[1], nullptr, 10);
+    how.max_packet = std::strtoull(argv[2], nullptr, 10);
+    const auto total = std::strtoull(argv[3], nullptr, 10) << 20;
+
+    const auto plan = how.plan();
+    const auto packet = plan.regular.packet_bytes();
+    const auto packets = static_cast<std::size_t>(plan.regular.packets());
+    auto slots = (2 << 20) / packet;
+    if (packets < slots)
+        slots -= slots % packets; // whole heaps, as in an engine
+    packet_ring ring(slots, packet);
+    packer_counters counters;
+    heap_packer packer(plan, ring, counters, [] {});
+    packer.start_stream();
+    const auto samples = noise(1 << 20);
+    for (std::uint64_t packed = 0; packed < total;) {
+        packed += packer.write(raw(samples.data()), samples.size());
+        ring.release(ring.published());
+    }
+    std::printf("%llu\n", static_cast<unsigned long long>(ring.published()));
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,178 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// The engine over a real socket, started and stopped at any moment.
+
+#include "engine.h"
+#include "helpers/packing.h"
+#include "helpers/stress.h"
+
+#include <boost/asio/ip/udp.hpp>
+#include <boost/test/unit_test.hpp>
+
+using namespace gr::spead;
+
+namespace {
+
+// A socket on this host that somebody reads, slowly at times.
+class listener
+{
+public:
+    explicit listener(unsigned seed) : d_thread([this, seed] { run(seed); }) {}
+    ~listener()
+    {
+        d_done = true;
+        d_thread.join();
+    }
+    std::uint16_t port() const { return d_socket.local_endpoint().port(); }
+
+private:
+    using udp = boost::asio::ip::udp;
+    void run(unsigned seed)
+    {
+        std::mt19937 random(seed);
+        std::vector<char> datagram(65536);
+        d_socket.non_blocking(true);
+        while (!d_done) {
+            boost::system::error_code error;
+            d_socket.receive(boost::asio::buffer(datagram), 0, error);
+            if (error || random() % 1000 == 0)
+                std::this_thread::sleep_for(200us); // as one that cannot keep up
+        }
+    }
+    boost::asio::io_context d_io;
+    udp::socket d_socket{ d_io, { boost::asio::ip::address_v4::loopback(), 0 } };
+    std::atomic<bool> d_done{ false };
+    std::thread d_thread;
+};
+
+void one_real_stream(unsigned seed)
+{
+    std::mt19937 random(seed);
+    listener receiver(seed);
+    engine_options o;
+    // now and then nobody listens
+    o.destinations = { { { "127.0.0.1",
+                           random() % 4 ? receiver.port()
+                                        : static_cast<std::uint16_t>(9) } } };
+    o.items = default_items();
+    o.heap_samples = o.timestamp_step =
+        pick(random, std::vector<std::uint64_t>{ 1, 100, 8192, 100000, 1 << 20 });
+    o.max_packet_bytes = pick(random, std::vector<std::size_t>{ 0, 200, 1472, 9000 });
+    o.descriptors =
+        random() % 2 ? descriptor_policy::first_heap : descriptor_policy::none;
+    o.when_full =
+        pick(random, std::vector<full_policy>{ full_policy::block, full_policy::drop });
+    o.tail = pick(random,
+                  std::vector<tail_policy>{
+                      tail_policy::shorten, tail_policy::pad, tail_policy::drop });
+    o.stop_timeout = pick(random, std::vector<double>{ 0, 0.01, 0.1 });
+    o.sending.gso = random() % 2;
+    o.sending.rate = pick(random, std::vector<double>{ 0, 1, 1e6, 1e8, 1e308 });
+    gate space;
+    engine stream(
+        o, [&] { space.notify(); }, [](const auto&) {});
+    balance_watch watch(stream.packed(0), stream.sent());
+    const auto samples = noise(200000);
+
+    std::uint64_t written = 0;
+    for (int run = 0; run < 3; ++run) {
+        stream.start();
+        const auto end =
+            std::chrono::steady_clock::now() + std::chrono::milliseconds(random() % 20);
+        while (std::chrono::steady_clock::now() < end) {
+            const auto mark = stream.progress(0);
+            const auto taken =
+                stream.write(0, raw(samples.data()), 1 + random() % 200000);
+            written += taken;
+            if (random() % 8 == 0)
+                stream.set_rate(
+                    pick(random, std::vector<double>{ 0, 1e-300, 1, 1e7, 1e308 }));
+            // as tb.stop() may find it: before it waits, or waiting
+            if (!taken && !stream.space_since(0, mark)) {
+                stream.announce_wait(0);
+                std::this_thread::sleep_for(50us); // no matter how long
+            }
+        }
+        const auto before = std::chrono::steady_clock::now();
+        stream.stop();
+        const std::chrono::duration<double> took =
+            std::chrono::steady_clock::now() - before;
+        BOOST_CHECK_LE(took.count(), o.stop_timeout + 10); // ended at all
+        BOOST_CHECK_EQUAL(stream.packed(0).samples_in.get(), written);
+        BOOST_CHECK_EQUAL(stream.sent().samples_sent.get() +
+                              stream.sent().samples_dropped.get() +
+                              stream.packed(0).samples_dropped.get(),
+                          written);
+    }
+    BOOST_CHECK(watch.finish());
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(engines)
+
+BOOST_AUTO_TEST_CASE(started_and_stopped_at_any_moment_it_stays_balanced)
+{
+    for (unsigned seed = 1; seed <= 25; ++seed)
+        BOOST_TEST_CONTEXT("seed " << seed) one_real_stream(seed);
+}
+
+// However short a burst is to be, and however little time there is to stop.
+BOOST_AUTO_TEST_CASE(a_paced_queue_has_room_for_what_may_leave_at_a_time)
+{
+    const listener receiver(1);
+    const auto samples = noise(8 << 20);
+    for (const double rate : { 1e6, 4e8, 1e10 }) {
+        engine_options o;
+        o.destinations = { { { "127.0.0.1", receiver.port() } } };
+        o.items = default_items();
+        o.stop_timeout = 0;
+        o.sending.rate = rate;
+        o.sending.burst_bytes = 1;
+        engine stream(
+            o, [] {}, [](const auto&) {});
+        // nothing is sent before start()
+        const auto taken = stream.write(0, raw(samples.data()), samples.size());
+        const double packet = static_cast<double>(stream.packet_bytes());
+        const double bursts = 2 * pacer::burst(1, packet, rate);
+        BOOST_CHECK_GE(static_cast<double>(taken), 0.9 * bursts - 8 * packet);
+        BOOST_CHECK_LE(static_cast<double>(taken), 20000 + bursts);
+    }
+}
+
+// A rate of nearly nothing: but for one packet, what is written stays in the ring.
+BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
+{
+    const listener receiver(1);
+    const auto samples = noise(4 << 20);
+    for (const std::uint64_t heap : { 1000, 8192, 65536, 100000, 400000 })
+        for (const std::size_t buffer :
+             { std::size_t{ 1000000 }, std::size_t{ 3 << 20 } }) {
+            engine_options o;
+            o.destinations = { { { "127.0.0.1", receiver.port() } } };
+            o.items = default_items();
+            o.heap_samples = o.timestamp_step = heap;
+            o.buffer_bytes = buffer;
+            o.when_full = full_policy::drop;
+            o.stop_timeout = 0;
+            o.sending.rate = 1e-300;
+            o.sending.burst_bytes = 1;
+            engine stream(
+                o, [] {}, [](const auto&) {});
+            stream.start();
+            BOOST_CHECK_EQUAL(stream.write(0, raw(samples.data()), samples.size()),
+                              samples.size());
+            const auto kept = samples.size() - stream.packed(0).samples_dropped.get();
+            BOOST_CHECK_LE(kept, buffer + 1472);
+            // up to a quarter may go for whole heaps, and one of them may not fit
+            BOOST_CHECK_GE(kept, buffer * 7 / 10 - heap);
+            stream.stop();
+        }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

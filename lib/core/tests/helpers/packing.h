@@ -1,0 +1,192 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Samples in, datagrams out, without a network.
+
+#ifndef INCLUDED_SPEAD_CORE_TESTS_PACKING_H
+#define INCLUDED_SPEAD_CORE_TESTS_PACKING_H
+
+#include "decoder.h"
+#include "pack/heap_packer.h"
+
+#include <random>
+
+struct packing {
+    std::uint64_t heap_samples = 8192;
+    std::size_t max_packet = 1472;
+    unsigned address_bits = 40;
+    bool descriptors = true; // in the first heap
+    bool pad = true;
+    bool stop = true;
+    gr::spead::tail_policy tail = gr::spead::tail_policy::shorten;
+    gr::spead::full_policy when_full = gr::spead::full_policy::block;
+    std::size_t slots = 0; // 0: enough for everything
+    gr::spead::sample_type type = gr::spead::sample_type::int8;
+    gr::spead::byte_order order = gr::spead::byte_order::big;
+    std::vector<gr::spead::item> items = gr::spead::default_items();
+    bool separate = false; // descriptors in heaps of their own
+    double interval = 0;   // between those
+    std::uint32_t destinations = 1;
+
+    gr::spead::stream_plan plan() const
+    {
+        using namespace gr::spead;
+        const wire::flavour flavour{ address_bits };
+        const sample_format samples{ type, order, heap_samples };
+        const sample_converter converter(type, order);
+        const auto layout = [&](bool with_descriptors) {
+            return heap_layout::even(
+                data_contents(items, flavour, with_descriptors, samples),
+                heap_samples * converter.output_bytes(),
+                max_packet,
+                pad);
+        };
+        stream_plan p{ layout(false) };
+        p.converter = converter;
+        p.timestamp_start = 1000;
+        p.timestamp_step = heap_samples;
+        p.when_full = when_full;
+        p.tail = tail;
+        p.destinations = destinations;
+        p.descriptor_interval = interval;
+        if (descriptors)
+            p.first = layout(true);
+        if (separate)
+            p.descriptors = heap_layout::even(
+                descriptor_contents(items, flavour, samples), 0, max_packet, false);
+        if (stop)
+            p.stop = heap_layout::even(stop_contents(flavour), 0, max_packet, pad);
+        return p;
+    }
+};
+
+template <typename number>
+const std::byte* raw(const number* samples)
+{
+    return reinterpret_cast<const std::byte*>(samples);
+}
+
+inline std::vector<std::int8_t> noise(std::size_t n)
+{
+    std::mt19937 random(1);
+    std::vector<std::int8_t> samples(n);
+    for (auto& s : samples)
+        s = static_cast<std::int8_t>(random());
+    return samples;
+}
+
+//! A packer and a ring, and a sender that only remembers.
+class packed_stream
+{
+public:
+    explicit packed_stream(const packing& p) : packed_stream(p.plan(), p.slots) {}
+
+    packed_stream(const gr::spead::stream_plan& plan, std::size_t slots)
+        : input_bytes(plan.converter.input_bytes()),
+          ring(slots ? slots : 4096, plan.regular.packet_bytes()),
+          packer(
+              plan, ring, counters, [] {}, [this] { return now; })
+    {
+        packer.start_stream();
+    }
+
+    //! Everything that is published, as it would go on the wire.
+    void send()
+    {
+        using gr::spead::packet_info;
+        for (; d_tail.count < ring.published(); ring.advance_packet(d_tail)) {
+            const auto& info = ring.info(d_tail.slot);
+            const auto* at = reinterpret_cast<std::uint8_t*>(ring.data(d_tail.slot));
+            if (info.bytes) {
+                datagrams.emplace_back(at, at + info.bytes);
+                destinations.push_back(info.destination);
+            }
+            if (info.flags & packet_info::abandoned)
+                abandoned += info.heap_samples;
+            if (info.flags & packet_info::heap_end) {
+                ended += info.heap_samples;
+                heaps_ended += (info.flags & packet_info::data) != 0;
+            }
+        }
+        ring.release(d_tail.count);
+    }
+
+    //! What came in is in heaps that are complete, or is dropped.
+    bool is_balanced() const
+    {
+        return counters.samples_in.get() ==
+               ended + abandoned + counters.samples_dropped.get();
+    }
+
+    template <typename chunk_size>
+    void write(const std::vector<std::int8_t>& samples, chunk_size&& next)
+    {
+        for (std::size_t at = 0; at < samples.size();) {
+            const auto n = std::min<std::size_t>(next(), samples.size() - at);
+            const auto taken = packer.write(raw(samples.data() + at), n);
+            if (taken < n)
+                send();
+            at += taken;
+        }
+    }
+
+    //! All of them, however often the ring is full.
+    template <typename number>
+    void write_all(const std::vector<number>& samples)
+    {
+        const auto bytes = samples.size() * sizeof(number);
+        const auto n = bytes / input_bytes;
+        for (std::size_t at = 0; at < n;) {
+            const auto taken =
+                packer.write(raw(samples.data()) + at * input_bytes, n - at);
+            if (!taken)
+                send();
+            at += taken;
+        }
+    }
+    void write_all_zeros(std::uint64_t n)
+    {
+        for (;;) {
+            n -= packer.write_zeros(n);
+            if (!n)
+                break;
+            send();
+        }
+    }
+
+    void end()
+    {
+        while (!packer.end_stream())
+            send();
+        send();
+    }
+
+private:
+    gr::spead::ring_cursor d_tail;
+
+public:
+    gr::spead::heap_packer::clock::time_point now;
+    std::size_t input_bytes;
+    gr::spead::packer_counters counters;
+    gr::spead::packet_ring ring;
+    gr::spead::heap_packer packer;
+    std::vector<bytes> datagrams;
+    std::vector<std::uint16_t> destinations; // of the datagrams
+    std::uint64_t ended = 0;                 // samples in heaps that are complete
+    std::uint64_t heaps_ended = 0;           // such heaps
+    std::uint64_t abandoned = 0;             // samples in heaps that were begun only
+};
+
+inline std::vector<bytes> pack(const packing& p, const std::vector<std::int8_t>& samples)
+{
+    packed_stream stream(p);
+    stream.write(samples, [&] { return samples.size(); });
+    stream.end();
+    return stream.datagrams;
+}
+
+#endif /* INCLUDED_SPEAD_CORE_TESTS_PACKING_H */

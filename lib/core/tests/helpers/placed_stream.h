@@ -1,0 +1,188 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_TESTS_PLACED_STREAM_H
+#define INCLUDED_SPEAD_CORE_TESTS_PLACED_STREAM_H
+
+#include "time/timeline.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gr::spead {
+
+//! A heap of samples, each of which is the place where it belongs.
+struct placed_heap {
+    //! filled in, and no place
+    static constexpr auto zero = std::numeric_limits<std::int64_t>::min();
+
+    std::uint64_t timestamp;
+    std::vector<std::int64_t> samples;
+
+    bool operator==(const placed_heap& other) const
+    {
+        return timestamp == other.timestamp && samples == other.samples;
+    }
+    bool operator!=(const placed_heap& other) const { return !(*this == other); }
+};
+
+inline std::ostream& operator<<(std::ostream& out, const placed_heap& heap)
+{
+    out << heap.timestamp << ":";
+    for (const auto sample : heap.samples)
+        out << " " << (sample == placed_heap::zero ? "-" : std::to_string(sample));
+    return out;
+}
+
+//! Does to samples what a timeline says, as the block does with real ones.
+struct placed_stream {
+    timeline_plan plan;
+    timeline_counters counters;
+    timeline line;
+
+    std::int64_t place = 0;         // of the next sample of the source
+    std::vector<placed_heap> heaps; // finished ones
+    placed_heap unfinished;
+    std::uint64_t samples_in = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t zero_filled = 0;
+    bool heap_has_left = false; // the unfinished one, or a part of it
+
+    explicit placed_stream(const timeline_plan& p)
+        : plan(p), line(p, counters), unfinished{ stamp(p.timestamp_start), {} }
+    {
+    }
+
+    static std::uint64_t stamp(std::int64_t ticks)
+    {
+        return static_cast<std::uint64_t>(ticks);
+    }
+
+    //! The source is at \p new_place, and says so, wrong by some samples.
+    correction tag(std::int64_t new_place, double wrong_by = 0)
+    {
+        place = new_place;
+        const double ticks = static_cast<double>(plan.timestamp_step) /
+                             static_cast<double>(plan.heap_samples);
+        const double exact = (static_cast<double>(place) + wrong_by) * ticks;
+        const double nearest = std::round(exact);
+        const auto result =
+            line.tag(static_cast<std::int64_t>(nearest), exact - nearest, heap_has_left);
+        if (result.next_heap) {
+            drop_unfinished();
+            unfinished.timestamp = *result.next_heap;
+        }
+        for (std::uint64_t i = 0; i < result.zeros; ++i)
+            pack(placed_heap::zero);
+        zero_filled += result.zeros;
+        return result;
+    }
+
+    void send(std::uint64_t samples)
+    {
+        for (std::uint64_t i = 0; i < samples; ++i, ++place) {
+            if (line.to_drop())
+                ++dropped;
+            else
+                pack(place);
+            line.advance(1);
+        }
+        samples_in += samples;
+    }
+
+    //! Tags, each with the place that it names and so many samples behind it.
+    void play(const std::vector<std::pair<std::int64_t, std::uint64_t>>& tagged)
+    {
+        for (const auto& [new_place, samples] : tagged) {
+            tag(new_place);
+            send(samples);
+        }
+    }
+
+    //! The flow graph is stopped and started again; an unfinished heap takes up its step.
+    void restart()
+    {
+        if (!unfinished.samples.empty()) {
+            drop_unfinished();
+            unfinished.timestamp += stamp(plan.timestamp_step);
+        }
+        line.start_run();
+    }
+
+    void pack(std::int64_t sample)
+    {
+        unfinished.samples.push_back(sample);
+        if (unfinished.samples.size() == static_cast<std::size_t>(plan.heap_samples)) {
+            heaps.push_back(unfinished);
+            unfinished = { unfinished.timestamp + stamp(plan.timestamp_step), {} };
+        }
+    }
+
+    void drop_unfinished()
+    {
+        dropped += real_samples(unfinished);
+        unfinished.samples.clear();
+    }
+
+    static std::uint64_t real_samples(const placed_heap& heap)
+    {
+        std::uint64_t count = 0;
+        for (const auto sample : heap.samples)
+            count += sample != placed_heap::zero;
+        return count;
+    }
+
+    std::uint64_t samples_out() const
+    {
+        std::uint64_t count = real_samples(unfinished);
+        for (const auto& heap : heaps)
+            count += real_samples(heap);
+        return count;
+    }
+};
+
+inline constexpr exact_rate megahertz{ 1000000 };
+inline constexpr std::array gap_policies{ gap_policy::realign,
+                                          gap_policy::zero_fill,
+                                          gap_policy::ignore };
+inline constexpr std::array start_policies{ start_policy::drop, start_policy::zero_fill };
+
+//! four samples in 40 ticks, unless a test needs others
+inline timeline_plan plan(gap_policy on_gap, start_policy on_start = start_policy::drop)
+{
+    return { 4, 40, 0, megahertz, on_gap, on_start };
+}
+
+inline void check_heaps(const placed_stream& s, const std::vector<placed_heap>& heaps)
+{
+    BOOST_CHECK_EQUAL_COLLECTIONS(
+        s.heaps.begin(), s.heaps.end(), heaps.begin(), heaps.end());
+    BOOST_CHECK_EQUAL(s.samples_in, s.samples_out() + s.dropped);
+}
+
+inline void check_counters(const placed_stream& s,
+                           std::uint64_t gaps,
+                           std::uint64_t missing,
+                           std::uint64_t zero_filled,
+                           std::uint64_t steps_back)
+{
+    BOOST_CHECK_EQUAL(s.counters.gaps.get(), gaps);
+    BOOST_CHECK_EQUAL(s.counters.samples_missing.get(), missing);
+    BOOST_CHECK_EQUAL(s.zero_filled, zero_filled);
+    BOOST_CHECK_EQUAL(s.counters.steps_back.get(), steps_back);
+}
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_TESTS_PLACED_STREAM_H */

@@ -1,0 +1,134 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "network/endpoint.h"
+#include "support/parameter_error.h"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace gr::spead;
+
+BOOST_AUTO_TEST_SUITE(endpoints)
+
+BOOST_AUTO_TEST_CASE(hosts_and_addresses_are_read)
+{
+    const struct {
+        const char* text;
+        const char* host;
+        std::uint16_t port;
+    } table[] = { { "127.0.0.1:7148", "127.0.0.1", 7148 },
+                  { " receiver.example:1 ", "receiver.example", 1 },
+                  { "[::1]:65535", "::1", 65535 },
+                  { "[fe80::1%eth0]:7148", "fe80::1%eth0", 7148 },
+                  { "239.1.2.3:7148", "239.1.2.3", 7148 } };
+    for (const auto& row : table) {
+        const auto read = parse_endpoint(row.text);
+        BOOST_CHECK_EQUAL(read.host, row.host);
+        BOOST_CHECK_EQUAL(read.port, row.port);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_refused_with_what_was_written)
+{
+    for (const std::string text : { "",
+                                    "host",
+                                    ":7148",
+                                    "host:",
+                                    "host:0",
+                                    "host:65536",
+                                    "host:99999999999",
+                                    "host:-1",
+                                    "host:port",
+                                    "::1:7148",
+                                    "[::1]7148",
+                                    "[]:7148",
+                                    "[host]:7148x",
+                                    "a:1,b:2",
+                                    "a b:1" })
+        BOOST_CHECK_EXCEPTION(
+            parse_endpoint(text), parameter_error, [&](const parameter_error& e) {
+                return std::string(e.what()).find("destinations = \"" + text + "\"") !=
+                       std::string::npos;
+            });
+}
+
+BOOST_AUTO_TEST_CASE(a_list_is_read_in_its_order)
+{
+    const struct {
+        const char* list;
+        std::vector<std::string> endpoints;
+    } table[] = {
+        { "receiver:1", { "receiver:1" } },
+        { "b:2,a:1,b:2", { "b:2", "a:1", "b:2" } },
+        { " a:1 ,\tb:2 , [::1]:3 ", { "a:1", "b:2", "::1:3" } },
+        { "239.1.2.3+0:7148", { "239.1.2.3:7148" } },
+        { "239.1.2.254+2:5, a:1, 10.0.0.1+1:6",
+          { "239.1.2.254:5",
+            "239.1.2.255:5",
+            "239.1.3.0:5",
+            "a:1",
+            "10.0.0.1:6",
+            "10.0.0.2:6" } },
+        { "255.255.255.254+1:9", { "255.255.255.254:9", "255.255.255.255:9" } },
+    };
+    for (const auto& row : table) {
+        std::vector<std::string> read;
+        for (const auto& one : parse_endpoints(row.list))
+            read.push_back(one.host + ":" + std::to_string(one.port));
+        BOOST_TEST(read == row.endpoints, boost::test_tools::per_element());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_mistake_in_a_list_is_named_with_its_place)
+{
+    const std::string single = "\"host:port\", ";
+    const std::string range = "\"A.B.C.D+N:port\" for N+1 IPv4 addresses";
+    const std::string too_many = "at most 4096 endpoints";
+    const struct {
+        const char* list;
+        const char* shown;
+        std::string allowed;
+    } table[] = {
+        { "", "\"\"", single },
+        { " host ", "\"host\"", single },
+        { "a:1,b:0", "\"b:0\" (2 of 2)", single },
+        { "a:1,, b:2", "\"\" (2 of 3)", single },
+        { ",a:1", "\"\" (1 of 2)", single },
+        { "a:1,", "\"\" (2 of 2)", single },
+        { "a:1;b:2, b:1", "\"a:1;b:2\" (1 of 2)", single },
+        { "223.255.255.254+2:1", "\"223.255.255.254+2:1\"", range },
+        { "a:1,239.255.255.255+1:1", "\"239.255.255.255+1:1\" (2 of 2)", range },
+        { "host+3:1", "\"host+3:1\"", range },
+        { "[ff15::1+3]:1", "\"[ff15::1+3]:1\"", range },
+        { "239.1.2+3:1", "\"239.1.2+3:1\"", range },
+        { "239.1.2.3+:1", "\"239.1.2.3+:1\"", range },
+        { "239.1.2.3+-1:1", "\"239.1.2.3+-1:1\"", range },
+        { "239.1.2.3+1+1:1", "\"239.1.2.3+1+1:1\"", range },
+        { "239.1.2.3+4096:1", "\"239.1.2.3+4096:1\"", range },
+        { "239.1.2.3+99999999999999999999:1", "+99999999999999999999:1\"", range },
+        { "a:1, 255.255.255.255+1:1", "\"255.255.255.255+1:1\" (2 of 2)", range },
+        { "239.0.0.0+4095:1,a:1", "\"a:1\" (2 of 2)", too_many },
+        { "a:1,239.0.0.0+4095:1", "\"239.0.0.0+4095:1\" (2 of 2)", too_many },
+    };
+    for (const auto& row : table)
+        BOOST_CHECK_EXCEPTION(
+            parse_endpoints(row.list), parameter_error, [&](const parameter_error& e) {
+                const std::string said = e.what();
+                return said.find("destinations = ") != std::string::npos &&
+                       said.find(row.shown + std::string(" is not possible")) !=
+                           std::string::npos &&
+                       said.find("allowed: " + row.allowed) != std::string::npos;
+            });
+}
+
+BOOST_AUTO_TEST_CASE(as_many_are_read_as_are_allowed)
+{
+    BOOST_CHECK_EQUAL(parse_endpoints("239.0.0.0+4095:1").size(), max_endpoints);
+    BOOST_CHECK_EQUAL(parse_endpoints("239.0.0.0+4094:1,a:1").size(), max_endpoints);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,292 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "helpers/packing.h"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace gr::spead;
+
+namespace {
+
+bytes as_bytes(const std::vector<std::int8_t>& samples)
+{
+    return { samples.begin(), samples.end() };
+}
+
+// The samples, timestamps and counters of a whole stream, as a receiver sees them.
+void check_stream(const packing& p,
+                  const std::vector<bytes>& datagrams,
+                  const std::vector<std::int8_t>& samples)
+{
+    auto heaps = reassemble(datagrams);
+    const std::uint64_t whole = samples.size() / p.heap_samples;
+    const std::uint64_t rest = samples.size() % p.heap_samples;
+    if (p.stop) {
+        BOOST_REQUIRE(!heaps.empty());
+        BOOST_CHECK(heaps.back().is_stop());
+        BOOST_CHECK_EQUAL(heaps.back().counter, whole + (rest ? 2 : 1));
+        heaps.pop_back();
+    }
+    BOOST_REQUIRE_EQUAL(heaps.size(), whole + (rest && p.tail != tail_policy::drop));
+
+    bytes received;
+    for (std::size_t i = 0; i < heaps.size(); ++i) {
+        BOOST_CHECK_EQUAL(heaps[i].counter, i + 1);
+        BOOST_CHECK_EQUAL(heaps[i].immediate(0x1600), 1000 + i * p.heap_samples);
+        const auto content = heaps[i].content(0x3300);
+        BOOST_REQUIRE(content);
+        received.insert(received.end(), content->begin(), content->end());
+    }
+    auto expected = as_bytes(samples);
+    if (p.tail != tail_policy::shorten)
+        expected.resize(heaps.size() * p.heap_samples);
+    BOOST_CHECK(received == expected);
+}
+
+const auto policies = { tail_policy::shorten, tail_policy::pad, tail_policy::drop };
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(packer)
+
+BOOST_AUTO_TEST_CASE(any_chunking_gives_identical_packets)
+{
+    std::mt19937 random(2);
+    for (const std::uint64_t heap : { 1, 7, 1000, 8192, 100000 })
+        for (const std::size_t limit : { 104u, 1472u, 65507u })
+            for (const auto tail : policies) {
+                packing p;
+                p.heap_samples = heap;
+                p.max_packet = limit;
+                p.tail = tail;
+                const auto samples = noise(2 * heap + heap / 3 + 1);
+                const auto expected = pack(p, samples);
+                for (const std::size_t largest : { std::size_t{ 3 }, limit, 4 * heap }) {
+                    if (samples.size() / largest > 20000)
+                        continue;
+                    // a small ring as well, so that writes end early
+                    for (const std::size_t slots :
+                         { std::size_t{ 4096 }, std::size_t{ 0 } }) {
+                        packing q = p;
+                        q.slots = std::max(slots, heap_packer::min_slots(p.plan()));
+                        packed_stream stream(q);
+                        std::uniform_int_distribution<std::size_t> size(1, largest);
+                        stream.write(samples, [&] { return size(random); });
+                        stream.end();
+                        if (slots) {
+                            BOOST_CHECK(stream.datagrams == expected);
+                        } else {
+                            check_stream(q, stream.datagrams, samples);
+                        }
+                    }
+                }
+            }
+}
+
+BOOST_AUTO_TEST_CASE(streams_may_end_anywhere)
+{
+    for (const auto tail : policies)
+        for (const bool descriptors : { false, true })
+            for (const std::uint64_t heap : { 1, 8, 50, 200 })
+                for (const std::size_t limit : { 104u, 200u })
+                    // held as a whole, and sent as it fills
+                    for (const std::size_t slots :
+                         { std::size_t{ 4096 }, std::size_t{ 0 } }) {
+                        packing p;
+                        p.heap_samples = heap;
+                        p.max_packet = limit;
+                        p.tail = tail;
+                        p.descriptors = descriptors;
+                        p.slots = std::max(slots, heap_packer::min_slots(p.plan()));
+                        for (std::uint64_t n = 0; n <= 3 * heap; ++n) {
+                            const auto samples = noise(n);
+                            packed_stream stream(p);
+                            stream.write(samples, [&] { return n; });
+                            stream.end();
+                            check_stream(p, stream.datagrams, samples);
+                            const auto tail_size = n % heap;
+                            const auto dropped =
+                                stream.abandoned + stream.counters.samples_dropped.get();
+                            BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), n);
+                            BOOST_CHECK_EQUAL(dropped,
+                                              tail == tail_policy::drop ? tail_size : 0);
+                            BOOST_CHECK_EQUAL(stream.ended + dropped, n);
+                        }
+                    }
+}
+
+BOOST_AUTO_TEST_CASE(a_short_tail_of_a_held_heap_is_a_short_heap)
+{
+    packing p;
+    const auto heaps = reassemble(pack(p, noise(8192 + 2000)));
+    BOOST_REQUIRE_EQUAL(heaps.size(), 3u);
+    BOOST_CHECK_EQUAL(heaps[1].payload.size(), 2000u);
+    BOOST_CHECK_EQUAL(heaps[1].packets, 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_short_tail_of_a_large_heap_ends_with_a_null_item)
+{
+    packing p;
+    p.heap_samples = 1 << 20;
+    p.slots = 64;
+    const auto heaps = reassemble(pack(p, noise((1 << 20) + 300000)));
+    BOOST_REQUIRE_EQUAL(heaps.size(), 3u);
+    BOOST_CHECK_EQUAL(heaps[1].payload.size(), 1u << 20);
+    BOOST_CHECK_EQUAL(heaps[1].content(0x3300)->size(), 300000u);
+}
+
+BOOST_AUTO_TEST_CASE(packets_of_a_run_are_of_one_size_across_heaps)
+{
+    packing p;
+    p.stop = false;
+    p.descriptors = false;
+    for (const auto& datagram : pack(p, noise(8192 * 20)))
+        BOOST_REQUIRE_EQUAL(datagram.size(), 1424u);
+}
+
+BOOST_AUTO_TEST_CASE(counters_and_timestamps_wrap_at_the_address_width)
+{
+    for (const unsigned bits : { 40u, 48u }) {
+        packing p;
+        p.heap_samples = 8;
+        p.address_bits = bits;
+        auto plan = p.plan();
+        const auto last = (std::uint64_t{ 1 } << bits) - 1;
+        plan.heap_id_start = last;
+        plan.timestamp_start = last;
+        plan.timestamp_step = 3;
+        packet_ring ring(64, plan.regular.packet_bytes());
+        packer_counters counters;
+        heap_packer packer(plan, ring, counters, [] {});
+        const auto samples = noise(16);
+        BOOST_REQUIRE_EQUAL(packer.write(raw(samples.data()), 16), 16u);
+        for (const std::uint64_t i : { 0, 1 }) {
+            const auto* at = reinterpret_cast<std::uint8_t*>(ring.data(i));
+            const auto decoded = decode({ at, at + ring.info(i).bytes });
+            BOOST_CHECK_EQUAL(decoded.get(1), i ? 0 : last);
+            BOOST_CHECK_EQUAL(decoded.get(0x1600), i ? 2 : last);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_full_ring_drops_whole_heaps_and_counts_them)
+{
+    packing p;
+    p.heap_samples = 100;
+    p.when_full = full_policy::drop;
+    p.descriptors = false;
+    p.slots = 16;
+    packed_stream stream(p);
+    const auto samples = noise(100 * 50);
+    BOOST_CHECK_EQUAL(stream.packer.write(raw(samples.data()), samples.size()),
+                      samples.size());
+    stream.send();
+    BOOST_CHECK_EQUAL(stream.packer.write(raw(samples.data()), 100), 100u);
+    stream.end();
+
+    auto heaps = reassemble(stream.datagrams);
+    heaps.pop_back();
+    const auto dropped = stream.counters.heaps_dropped.get();
+    BOOST_CHECK_GT(dropped, 30u);
+    BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), 100 * dropped);
+    BOOST_CHECK_EQUAL(heaps.size() + dropped, 51u);
+    // counters and timestamps run on over what was left out
+    BOOST_CHECK_EQUAL(heaps.back().counter, 51u);
+    BOOST_CHECK_EQUAL(heaps.back().immediate(0x1600), 1000u + 50 * 100);
+}
+
+BOOST_AUTO_TEST_CASE(a_second_stream_goes_on_and_has_descriptors_again)
+{
+    packing p;
+    p.heap_samples = 100;
+    packed_stream stream(p);
+    for (const std::size_t n : { 250u, 0u, 100u }) {
+        stream.packer.start_stream();
+        stream.write(noise(n), [&] { return n; });
+        stream.end();
+    }
+    const auto heaps = reassemble(stream.datagrams);
+    BOOST_REQUIRE_EQUAL(heaps.size(), 3u + 1 + 1 + 1 + 1);
+    for (std::size_t i = 0; i < heaps.size(); ++i)
+        BOOST_CHECK_EQUAL(heaps[i].counter, i + 1);
+    BOOST_CHECK_EQUAL(heaps[5].immediate(0x1600), 1000u + 300);
+    BOOST_CHECK(heaps[5].content(5));
+    BOOST_CHECK(!heaps[1].content(5));
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_at_a_full_ring_skips_no_number)
+{
+    packing p;
+    p.heap_samples = 1000;
+    p.slots = 16;
+    for (const bool descriptors : { false, true })
+        for (const bool in_time : { false, true }) {
+            p.descriptors = descriptors;
+            packed_stream stream(p);
+            const auto samples = noise(100000);
+            // full at the end of a heap: the next one has begun, and has no room
+            const auto taken = stream.packer.write(raw(samples.data()), samples.size());
+            BOOST_REQUIRE_EQUAL(taken % 1000, 0u);
+            BOOST_REQUIRE_GT(taken, 0u);
+            if (in_time) {
+                stream.end();
+            } else {
+                stream.packer.end_stream();
+                stream.packer.abandon();
+                stream.send();
+            }
+            stream.datagrams.clear();
+            stream.packer.start_stream();
+            stream.write(noise(1000), [] { return 1000u; });
+            stream.end();
+            const auto next = reassemble(stream.datagrams).front();
+            BOOST_CHECK_EQUAL(next.immediate(0x1600), 1000 + taken);
+            // the end of the stream has a number too, sent or not
+            BOOST_CHECK_EQUAL(next.counter, taken / 1000 + 2);
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_tail_that_is_given_up_leaves_room_for_the_end)
+{
+    packing p;
+    p.heap_samples = 1 << 20;
+    p.slots = 64;
+    packed_stream stream(p);
+    const auto samples = noise(20000);
+    BOOST_REQUIRE_EQUAL(stream.packer.write(raw(samples.data()), 20000), 20000u);
+    BOOST_REQUIRE(!stream.packer.end_stream());
+    stream.packer.give_up_tail();
+    stream.end();
+    BOOST_CHECK_EQUAL(stream.abandoned, 20000u);
+    const auto heaps = reassemble(stream.datagrams);
+    BOOST_REQUIRE_EQUAL(heaps.size(), 1u);
+    BOOST_CHECK(heaps[0].is_stop());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_abandoned_is_counted)
+{
+    packing p;
+    p.heap_samples = 1000;
+    p.slots = 16;
+    packed_stream stream(p);
+    const auto samples = noise(20000);
+    const auto taken = stream.packer.write(raw(samples.data()), samples.size());
+    BOOST_CHECK_LT(taken, samples.size());
+    BOOST_CHECK(!stream.packer.end_stream());
+    stream.packer.abandon();
+    stream.send();
+    BOOST_CHECK_EQUAL(stream.ended + stream.counters.samples_dropped.get(), taken);
+    // and the next stream is a good one
+    stream.datagrams.clear();
+    stream.packer.start_stream();
+    stream.write(samples, [] { return 500u; });
+    stream.end();
+    BOOST_CHECK_EQUAL(reassemble(stream.datagrams).size(), 21u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,298 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "helpers/packing.h"
+#include "protocol/sample_converter.h"
+
+#include <volk/volk.h>
+#include <boost/test/unit_test.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace gr::spead;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+using kernel = p_32f_s32f_convert_8i;
+
+struct converted {
+    std::vector<std::int8_t> numbers;
+    std::uint64_t clipped;
+};
+
+bool operator==(const converted& a, const converted& b)
+{
+    return a.numbers == b.numbers && a.clipped == b.clipped;
+}
+
+std::ostream& operator<<(std::ostream& to, const converted& c)
+{
+    for (const int number : c.numbers)
+        to << number << " ";
+    return to << "with " << c.clipped << " clipped";
+}
+
+// numpy.clip(numpy.rint(numbers * scale), -128, 127), and how many samples that changes
+converted expected(const std::vector<float>& numbers, std::size_t parts, float scale)
+{
+    converted all{ {}, 0 };
+    bool clips = false;
+    for (const float number : numbers) {
+        const float rounded = std::rint(number * scale);
+        const bool fits = rounded >= -128 && rounded <= 127;
+        const float result = std::isnan(rounded) ? 0 : std::clamp(rounded, -128.f, 127.f);
+        all.numbers.push_back(static_cast<std::int8_t>(result));
+        clips = clips || !fits;
+        if (all.numbers.size() % parts == 0) {
+            all.clipped += clips;
+            clips = false;
+        }
+    }
+    return all;
+}
+
+// Somewhere in memory, and nothing must be written around it.
+template <typename number>
+std::vector<std::byte> convert_at(std::size_t offset,
+                                  const sample_converter& converter,
+                                  const std::vector<number>& numbers,
+                                  std::size_t samples,
+                                  std::uint64_t& clipped)
+{
+    const auto* in = reinterpret_cast<const std::byte*>(numbers.data());
+    const std::byte untouched{ 0x5a };
+    const std::size_t size = samples * converter.output_bytes();
+    std::vector<std::byte> out(offset + size + 64, untouched);
+    clipped = converter.convert(out.data() + offset, in, samples);
+    const auto begin = out.begin() + static_cast<std::ptrdiff_t>(offset);
+    const auto end = begin + static_cast<std::ptrdiff_t>(size);
+    const auto is_untouched = [&](std::byte b) { return b == untouched; };
+    BOOST_CHECK(std::all_of(out.begin(), begin, is_untouched));
+    BOOST_CHECK(std::all_of(end, out.end(), is_untouched));
+    return { begin, end };
+}
+
+converted quantised(const std::vector<float>& numbers,
+                    float scale = 1,
+                    sample_type type = sample_type::float32,
+                    std::size_t offset = 0)
+{
+    const sample_converter converter(type, byte_order::big, scale);
+    const std::size_t samples = numbers.size() * sizeof(float) / converter.input_bytes();
+    converted result{ {}, 0 };
+    const auto out = convert_at(offset, converter, numbers, samples, result.clipped);
+    const auto* first = reinterpret_cast<const std::int8_t*>(out.data());
+    result.numbers.assign(first, first + out.size());
+    return result;
+}
+
+// Numbers of which about one in \p rarity is no ordinary one.
+std::vector<float> mixed_numbers(std::size_t n, unsigned rarity, unsigned seed)
+{
+    static const float special[] = { -0.5f,     0.5f,         1.5f,         127.4999f,
+                                     127.5f,    -128.5f,      -128.50002f,  1e10f,
+                                     -3e38f,    1e-40f,       -0.0f,        infinity,
+                                     -infinity, not_a_number, -not_a_number };
+    std::mt19937 random(seed);
+    std::vector<float> numbers(n);
+    for (auto& number : numbers) {
+        if (random() % rarity == 0)
+            number = special[random() % std::size(special)];
+        else // quarters, so that many are ties
+            number = static_cast<float>(random() % 1017) / 4 - 127;
+    }
+    return numbers;
+}
+
+void check_quantised(float scale = 1)
+{
+    for (const unsigned rarity : { 2u, 100u, 100000u })
+        for (unsigned samples = 0; samples < 2000; samples += samples < 100 ? 1 : 61)
+            for (const unsigned parts : { 1u, 2u }) {
+                const auto numbers = mixed_numbers(samples * parts, rarity, samples);
+                const auto type =
+                    parts == 2 ? sample_type::complex64 : sample_type::float32;
+                BOOST_TEST_CONTEXT(samples << " samples of " << parts)
+                BOOST_CHECK_EQUAL(quantised(numbers, scale, type, samples % 70),
+                                  expected(numbers, parts, scale));
+            }
+}
+
+// Makes Volk's dispatcher take a kernel of our choice.
+class chosen_kernel
+{
+public:
+    explicit chosen_kernel(kernel k) : d_before(volk_32f_s32f_convert_8i)
+    {
+        volk_32f_s32f_convert_8i = k;
+    }
+    ~chosen_kernel() { volk_32f_s32f_convert_8i = d_before; }
+
+private:
+    const kernel d_before;
+};
+
+struct {
+    const char* name;
+    bool wants_alignment;
+} volk_kernel;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(converter)
+
+BOOST_AUTO_TEST_CASE(samples_have_the_sizes_of_their_types)
+{
+    const auto check = [](sample_type type, std::size_t in, std::size_t out) {
+        BOOST_CHECK_EQUAL(sample_converter(type).input_bytes(), in);
+        BOOST_CHECK_EQUAL(sample_converter(type).output_bytes(), out);
+        BOOST_CHECK_LE(out, std::size_t{ sample_converter::max_output_bytes });
+    };
+    check(sample_type::int8, 1, 1);
+    check(sample_type::sc8, 2, 2);
+    check(sample_type::int16, 2, 2);
+    check(sample_type::sc16, 4, 4);
+    check(sample_type::float32, 4, 1);
+    check(sample_type::complex64, 8, 2);
+}
+
+BOOST_AUTO_TEST_CASE(bytes_stay_as_they_are)
+{
+    const auto in = noise(200);
+    for (const auto type : { sample_type::int8, sample_type::sc8 })
+        for (std::size_t samples = 0; samples <= 100; ++samples) {
+            const sample_converter converter(type);
+            BOOST_CHECK(converter.copies());
+            std::uint64_t clipped;
+            const auto out = convert_at(samples % 7, converter, in, samples, clipped);
+            const auto* as_it_was = reinterpret_cast<const std::byte*>(in.data());
+            BOOST_CHECK(std::equal(out.begin(), out.end(), as_it_was));
+            BOOST_CHECK_EQUAL(out.size(), samples * converter.input_bytes());
+            BOOST_CHECK_EQUAL(clipped, 0u);
+        }
+}
+
+BOOST_AUTO_TEST_CASE(words_have_the_order_that_is_asked_for)
+{
+    const auto in = noise(400);
+    for (const auto type : { sample_type::int16, sample_type::sc16 })
+        for (const auto order : { byte_order::big, byte_order::little })
+            for (std::size_t samples = 0; samples <= 100; ++samples) {
+                const sample_converter converter(type, order);
+                std::uint64_t clipped;
+                const auto out = convert_at(samples % 7, converter, in, samples, clipped);
+                BOOST_REQUIRE_EQUAL(out.size(), samples * converter.input_bytes());
+                for (std::size_t i = 0; i < out.size(); i += 2) {
+                    std::uint16_t word;
+                    std::memcpy(&word, in.data() + i, sizeof word);
+                    const std::byte high{ static_cast<std::uint8_t>(word >> 8) };
+                    const std::byte low{ static_cast<std::uint8_t>(word & 0xff) };
+                    BOOST_CHECK(out[i] == (order == byte_order::big ? high : low));
+                    BOOST_CHECK(out[i + 1] == (order == byte_order::big ? low : high));
+                }
+                BOOST_CHECK_EQUAL(clipped, 0u);
+            }
+}
+
+BOOST_AUTO_TEST_CASE(only_words_in_foreign_order_need_whole_samples)
+{
+    const auto copies = [](byte_order order) {
+        return sample_converter(sample_type::int16, order).copies();
+    };
+    BOOST_CHECK(copies(byte_order::big) != copies(byte_order::little));
+    BOOST_CHECK(!sample_converter(sample_type::float32).copies());
+    BOOST_CHECK(!sample_converter(sample_type::complex64).copies());
+}
+
+BOOST_AUTO_TEST_CASE(floats_are_rounded_half_to_even)
+{
+    BOOST_CHECK_EQUAL(
+        quantised({ 0.5f, -0.5f, 1.5f, 2.5f, -2.5f, 126.5f, -127.5f, 3.6f }),
+        (converted{ { 0, 0, 2, 2, -2, 126, -128, 4 }, 0 }));
+}
+
+BOOST_AUTO_TEST_CASE(what_rounds_to_the_limits_is_not_clipped)
+{
+    const float below = std::nextafter(127.5f, 0.0f);
+    BOOST_CHECK_EQUAL(quantised({ below, 127, -128, -128.5f }),
+                      (converted{ { 127, 127, -128, -128 }, 0 }));
+}
+
+BOOST_AUTO_TEST_CASE(what_rounds_beyond_the_limits_is_clipped)
+{
+    const float below = std::nextafter(-128.5f, -infinity);
+    BOOST_CHECK_EQUAL(quantised({ 127.5f, below, 1e38f, -1e38f, infinity, -infinity }),
+                      (converted{ { 127, -128, 127, -128, 127, -128 }, 6 }));
+}
+
+BOOST_AUTO_TEST_CASE(no_number_becomes_zero_and_is_clipped)
+{
+    // as many as the widest kernel takes at a time, and some more
+    const std::vector<float> none(77, not_a_number);
+    BOOST_CHECK_EQUAL(quantised(none),
+                      (converted{ std::vector<std::int8_t>(77, 0), 77 }));
+    BOOST_CHECK_EQUAL(quantised({ infinity, 1 }, 0), (converted{ { 0, 0 }, 1 }));
+}
+
+BOOST_AUTO_TEST_CASE(a_complex_sample_is_clipped_once)
+{
+    BOOST_CHECK_EQUAL(
+        quantised({ 1, 2, 300, 3, 4, 300, 300, 300 }, 1, sample_type::complex64),
+        (converted{ { 1, 2, 127, 3, 4, 127, 127, 127 }, 3 }));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_scaled_in_single_precision)
+{
+    for (const float scale : { 1.0f, 0.1f, -3.0f, 127.0f, 0.0f, 1e-39f, 1e38f })
+        BOOST_TEST_CONTEXT("scale " << scale) { check_quantised(scale); }
+}
+
+BOOST_AUTO_TEST_CASE(one_clipped_sample_is_found_anywhere)
+{
+    std::vector<float> numbers(1100, 1);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i] = i % 2 ? 1000.0f : not_a_number;
+        BOOST_CHECK_EQUAL(quantised(numbers), expected(numbers, 1, 1));
+        numbers[i] = 1;
+    }
+}
+
+BOOST_AUTO_TEST_CASE(all_kernels_of_volk_give_the_same)
+{
+    const auto kernels = volk_32f_s32f_convert_8i_get_func_desc();
+    for (std::size_t i = 0; i < kernels.n_impls; ++i) {
+        volk_kernel = { kernels.impl_names[i], kernels.impl_alignment[i] };
+        const chosen_kernel chosen(
+            [](std::int8_t* out, const float* in, float scale, unsigned n) {
+                const bool fits =
+                    !volk_kernel.wants_alignment || volk_is_aligned(VOLK_OR_PTR(out, in));
+                volk_32f_s32f_convert_8i_manual(
+                    out, in, scale, n, fits ? volk_kernel.name : "generic");
+            });
+        BOOST_TEST_CONTEXT(volk_kernel.name) { check_quantised(); }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_that_rounds_half_away_from_zero_is_not_used)
+{
+    const chosen_kernel chosen(
+        [](std::int8_t* out, const float* in, float scale, unsigned n) {
+            for (; n; --n)
+                *out++ = static_cast<std::int8_t>(
+                    std::clamp(std::round(*in++ * scale), -128.0f, 127.0f));
+        });
+    check_quantised();
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,150 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// What is said of tags that are far from where samples were: a clock was set anew, or a
+// tag is wrong.
+
+#include "helpers/placed_stream.h"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace gr::spead;
+
+namespace {
+
+// a sample is 10 ticks of a microsecond
+constexpr std::int64_t samples_per_second = 100000;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(notices_of_far_tags)
+
+BOOST_AUTO_TEST_CASE(a_jump_ahead_is_told_once)
+{
+    for (const auto on_gap : { gap_policy::realign, gap_policy::zero_fill }) {
+        placed_stream s(plan(on_gap));
+        s.play({ { 0, 4 } });
+        s.tag(4 + 10 * samples_per_second);
+        BOOST_CHECK_EQUAL(s.line.take_notices().ahead, 0.);
+        s.send(4);
+        s.tag(8 + 30 * samples_per_second);
+        BOOST_CHECK_EQUAL(s.line.take_notices().ahead, 20.);
+        s.send(4);
+        s.tag(90 * samples_per_second);
+        BOOST_CHECK_EQUAL(s.line.take_notices().ahead, 0.);
+    }
+}
+
+// lost samples, or a rate that is not that of the source
+BOOST_AUTO_TEST_CASE(the_first_jump_that_is_not_far_is_told)
+{
+    for (const auto on_gap : gap_policies)
+        for (const std::int64_t jump : { 1, -2 }) {
+            placed_stream s(plan(on_gap));
+            s.play({ { 0, 4 }, { 4 + jump, 4 } });
+            BOOST_CHECK_EQUAL(s.line.take_notices().jump, static_cast<double>(jump));
+            s.play({ { 8 + 2 * jump, 4 } });
+            BOOST_CHECK_EQUAL(s.line.take_notices().jump, 0.);
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_step_back_that_loses_more_than_a_second_is_told_each_time)
+{
+    placed_stream s(plan(gap_policy::realign));
+    s.tag(9 * samples_per_second);
+    s.send(4);
+    s.tag(8 * samples_per_second + 4);
+    BOOST_CHECK_EQUAL(s.line.take_notices().late, 0.);
+    for (int i = 0; i < 2; ++i) {
+        s.tag(4 + (i + 2) * samples_per_second);
+        BOOST_CHECK_EQUAL(s.line.take_notices().late, 7. - i);
+        BOOST_CHECK_EQUAL(s.line.take_notices().late, 0.);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_ignored_is_only_told_as_a_jump)
+{
+    placed_stream s(plan(gap_policy::ignore));
+    s.tag(9 * samples_per_second);
+    s.send(4);
+    s.tag(0);
+    s.tag(99 * samples_per_second);
+    const auto said = s.line.take_notices();
+    BOOST_CHECK_EQUAL(said.late, 0.);
+    BOOST_CHECK_EQUAL(said.ahead, 0.);
+    BOOST_CHECK_EQUAL(said.jump, -9. * samples_per_second - 4);
+    BOOST_CHECK_EQUAL(s.counters.gaps.get(), 1u);
+    BOOST_CHECK_EQUAL(s.counters.steps_back.get(), 1u);
+}
+
+BOOST_AUTO_TEST_CASE(times_before_sync_time_are_not_told_of_where_they_are_ignored)
+{
+    placed_stream s(plan(gap_policy::ignore));
+    s.play({ { 0, 2 }, { -7, 2 } });
+    BOOST_CHECK(!s.line.take_notices().before_sync);
+}
+
+BOOST_AUTO_TEST_CASE(a_tag_behind_what_has_been_sent_is_not_told_as_one_ahead)
+{
+    placed_stream s(plan(gap_policy::realign));
+    s.play({ { 99 * samples_per_second, 4 }, { 0, 4 } });
+    s.line.take_notices();
+    s.tag(50 * samples_per_second);
+    const auto said = s.line.take_notices();
+    BOOST_CHECK_EQUAL(said.ahead, 0.);
+    BOOST_CHECK(said.late > 48);
+}
+
+BOOST_AUTO_TEST_CASE(a_start_in_a_long_heap_is_not_told)
+{
+    placed_stream s({ 10 * samples_per_second, 100 * samples_per_second, 0, megahertz });
+    s.tag(1);
+    BOOST_CHECK(s.line.to_drop() > 9 * samples_per_second);
+    BOOST_CHECK_EQUAL(s.line.take_notices().late, 0.);
+}
+
+BOOST_AUTO_TEST_CASE(a_clock_set_back_between_runs_is_told_and_counted)
+{
+    for (const auto on_gap : gap_policies) {
+        placed_stream s(plan(on_gap));
+        s.tag(20 * samples_per_second);
+        s.send(4);
+        s.restart();
+        s.tag(4);
+        BOOST_CHECK_EQUAL(s.line.take_notices().late, 20.);
+        check_counters(s, 0, 0, 0, 1);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(samples_counted_from_far_ahead_are_told_of)
+{
+    auto p = plan(gap_policy::realign);
+    p.timestamp_start = 30 * 1000000;
+    placed_stream s(p);
+    s.send(4);
+    s.tag(4);
+    BOOST_CHECK_EQUAL(s.line.take_notices().late, 30.);
+    check_counters(s, 0, 0, 0, 1);
+}
+
+// as many samples as no number can hold
+BOOST_AUTO_TEST_CASE(the_largest_timestamp_start_is_no_trouble)
+{
+    const std::int64_t last = (std::int64_t{ 1 } << 48) - 1;
+    for (const std::int64_t heap : { std::int64_t{ 1 } << 40, std::int64_t{ 100000 } }) {
+        placed_stream s({ heap, 1, last, exact_rate{ 1 } });
+        s.line.advance(static_cast<std::uint64_t>(heap));
+        s.tag(heap);
+        BOOST_CHECK(s.line.take_notices().late > 0);
+        BOOST_CHECK(s.line.to_drop() > std::uint64_t{ 1 } << 62);
+        s.line.start_run();
+        s.tag(heap);
+        BOOST_CHECK(s.line.to_drop() > std::uint64_t{ 1 } << 62);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

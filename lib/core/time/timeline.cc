@@ -1,0 +1,247 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "support/parameter_error.h"
+#include "timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gr::spead {
+
+namespace {
+
+// Seconds; a source that was away for longer has been switched off or set anew.
+constexpr double longest_fill = 10;
+// Samples. Half a sample would do, if times half-way between two samples were not rounded
+// now to the one, now to the other.
+constexpr double expected_within = 0.6;
+// Samples; more than doubles are wrong: sample_rate or sync_time are not the source's.
+constexpr double noticeable_residual = 0.1;
+// Seconds; a step back that loses more is one to be told of.
+constexpr double noticeable_loss = 1;
+// Samples from tick 0; there are years left to count on from there.
+constexpr std::int64_t furthest = std::int64_t{ 7 } << 60;
+
+// of any two numbers: their difference may have 64 bits
+std::uint64_t distance(std::int64_t from, std::int64_t to)
+{
+    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+}
+
+double samples_per_second(const timeline_plan& plan)
+{
+    return static_cast<double>(plan.sample_rate.numerator) /
+           static_cast<double>(plan.sample_rate.denominator) *
+           static_cast<double>(plan.heap_samples) /
+           static_cast<double>(plan.timestamp_step);
+}
+
+} // namespace
+
+timeline::timeline(const timeline_plan& plan, timeline_counters& counters)
+    : d_heap(plan.heap_samples),
+      d_step(plan.timestamp_step),
+      d_on_gap(plan.on_gap),
+      d_on_start(plan.on_start),
+      d_samples_per_second(samples_per_second(plan)),
+      d_counters(counters),
+      d_origin(plan.timestamp_start)
+{
+    if (d_step < 1)
+        throw parameter_error("timestamp_step",
+                              std::to_string(d_step),
+                              "1 or more ticks where tags tell the time");
+}
+
+void timeline::start_run()
+{
+    if (d_tagged)
+        d_seen = d_expected;
+    else if (d_counted)
+        d_seen = d_next;
+    d_tagged = d_counted = false;
+    d_drop = 0;
+    d_next = heap_after(d_next);
+}
+
+void timeline::advance(std::uint64_t samples)
+{
+    if (!d_tagged && samples) {
+        d_counted = true;
+        raise(&notices::no_tag, true);
+    }
+    const auto dropped = std::min(samples, d_drop);
+    d_drop -= dropped;
+    d_next += static_cast<std::int64_t>(samples - dropped);
+    d_expected += static_cast<std::int64_t>(samples);
+}
+
+correction timeline::tag(std::int64_t tick, double residual, bool heap_has_left)
+{
+    const auto place = place_of(tick, residual);
+    if (!place) {
+        raise(&notices::out_of_range, true);
+        return {};
+    }
+    const bool expected = d_tagged && is_expected(*place);
+    const std::int64_t at = expected ? d_expected : place->nearest;
+    d_residual = place->residual + static_cast<double>(place->nearest - at);
+    if (std::abs(d_residual) > noticeable_residual)
+        raise(&notices::residual, d_residual);
+    if (at < 0 && !(d_tagged && d_on_gap == gap_policy::ignore))
+        raise(&notices::before_sync, true);
+
+    if (expected)
+        return {};
+    return d_tagged ? close_gap(at) : start(at, heap_has_left);
+}
+
+// None if it is too far away.
+std::optional<timeline::tagged_place> timeline::place_of(std::int64_t tick,
+                                                         double residual) const
+{
+    const std::int64_t heap = tick / d_step;
+    const std::int64_t most = furthest / d_heap;
+    if (heap < -most || heap > most)
+        return std::nullopt;
+    // within a heap, doubles are good enough
+    const double samples = (static_cast<double>(tick % d_step) + residual) *
+                           static_cast<double>(d_heap) / static_cast<double>(d_step);
+    const double nearest = std::round(samples);
+    return tagged_place{ heap * d_heap + static_cast<std::int64_t>(nearest),
+                         samples - nearest };
+}
+
+bool timeline::is_expected(const tagged_place& place) const
+{
+    // wraps where they are so far apart, but never to what is near
+    const auto off = static_cast<std::int64_t>(distance(d_expected, place.nearest));
+    return std::abs(static_cast<double>(off) + place.residual) <= expected_within;
+}
+
+correction timeline::start(std::int64_t place, bool heap_has_left)
+{
+    reserve_counted(heap_has_left);
+    const std::int64_t seen = d_counted ? d_next : d_seen;
+    if (seen && place < seen)
+        d_counters.steps_back.add(1);
+    note_loss(place);
+    d_expected = place;
+    const auto first = begin_at(place);
+    d_tagged = true;
+    return first;
+}
+
+// Heaps that were counted from timestamp_start, as no tag had come, are not to come
+// again.
+void timeline::reserve_counted(bool heap_has_left)
+{
+    d_next = heap_has_left ? heap_after(d_next) : heap_before(d_next);
+    if (d_next) {
+        const std::int64_t heaps_to_origin = (d_origin + d_step - 1) / d_step;
+        const std::int64_t offset = std::min(heaps_to_origin, furthest / d_heap) * d_heap;
+        d_next += offset;
+        d_seen += d_seen ? offset : 0;
+    }
+    d_origin = 0;
+}
+
+correction timeline::close_gap(std::int64_t place)
+{
+    if (place > d_expected) {
+        d_counters.gaps.add(1);
+        d_counters.samples_missing.add(distance(d_expected, place));
+    } else {
+        d_counters.steps_back.add(1);
+    }
+    note_jump(place);
+    d_expected = place;
+    if (d_on_gap == gap_policy::ignore)
+        return {};
+
+    if (place <= d_next) {
+        note_loss(place);
+        d_drop = distance(place, d_next);
+        return {};
+    }
+    const auto missing = distance(d_next, place);
+    if (d_on_gap == gap_policy::zero_fill &&
+        static_cast<double>(missing) <= longest_fill * d_samples_per_second) {
+        d_next = place;
+        d_drop = 0;
+        return { std::nullopt, missing };
+    }
+    return begin_at(place);
+}
+
+// Begins a heap with the sample of that place, or the next one that can be begun.
+correction timeline::begin_at(std::int64_t place)
+{
+    const std::int64_t free = heap_after(d_next); // those before have been begun
+    const std::int64_t begin = std::max(
+        free,
+        d_on_start == start_policy::zero_fill ? heap_before(place) : heap_after(place));
+
+    correction result;
+    // a heap that comes next anyway may have been begun by its descriptors
+    if (begin != d_next || !d_tagged)
+        result.next_heap = static_cast<std::uint64_t>(begin / d_heap) *
+                           static_cast<std::uint64_t>(d_step);
+    if (begin < place)
+        result.zeros = distance(begin, place);
+    d_next = std::max(begin, place);
+    d_drop = distance(place, d_next);
+    return result;
+}
+
+// The first place of the heap that a place is in. Before place 0, where no heap begins,
+// it is rounded towards it.
+std::int64_t timeline::heap_before(std::int64_t place) const
+{
+    return place / d_heap * d_heap;
+}
+
+// The first place of the first heap that begins there or later.
+std::int64_t timeline::heap_after(std::int64_t place) const
+{
+    return heap_before(place + d_heap - 1);
+}
+
+// Not where it was expected, but there are samples.
+void timeline::note_jump(std::int64_t place)
+{
+    const double jump = static_cast<double>(place) - static_cast<double>(d_expected);
+    const double seconds = jump / d_samples_per_second;
+    const bool drops = d_on_gap != gap_policy::ignore;
+    if (drops && seconds > longest_fill && place > d_next)
+        raise(&notices::ahead, seconds);
+    else if (!drops || seconds >= -noticeable_loss)
+        raise(&notices::jump, jump); // or else there is more to say
+}
+
+// Samples from that place on have the times of others that have gone.
+void timeline::note_loss(std::int64_t place)
+{
+    if (d_next <= std::max<std::int64_t>(place, 0))
+        return;
+    const double loss = static_cast<double>(distance(place, d_next));
+    if (loss > noticeable_loss * d_samples_per_second)
+        d_untold.late = loss / d_samples_per_second;
+}
+
+notices timeline::take_notices() { return std::exchange(d_untold, {}); }
+
+template <typename type>
+void timeline::raise(type notices::*notice, type value)
+{
+    if (!(d_raised.*notice))
+        d_raised.*notice = d_untold.*notice = value;
+}
+
+} // namespace gr::spead

@@ -88,6 +88,16 @@ read_entry(const pmt::pmt_t& key, const pmt::pmt_t& value, const item_catalogue&
     return items.change(index, *values);
 }
 
+pmt::pmt_t to_pmt(std::uint64_t count) { return pmt::from_uint64(count); }
+pmt::pmt_t to_pmt(bool is_in_use) { return pmt::from_bool(is_in_use); }
+pmt::pmt_t to_pmt(const std::map<std::string, std::uint64_t>& counts)
+{
+    auto dict = pmt::make_dict();
+    for (const auto& [name, count] : counts)
+        dict = pmt::dict_add(dict, pmt::mp(name), to_pmt(count));
+    return dict;
+}
+
 } // namespace
 
 std::vector<item_change> read_items_message(const pmt::pmt_t& message,
@@ -113,31 +123,9 @@ std::vector<item_change> read_items_message(const pmt::pmt_t& message,
 pmt::pmt_t stats_message(const sink_stats& stats)
 {
     auto dict = pmt::make_dict();
-    const auto add = [&dict](const char* name, const pmt::pmt_t& value) {
-        dict = pmt::dict_add(dict, pmt::mp(name), value);
-    };
-    add("samples_in", pmt::from_uint64(stats.samples_in));
-    add("samples_sent", pmt::from_uint64(stats.samples_sent));
-    add("samples_dropped", pmt::from_uint64(stats.samples_dropped));
-    add("samples_pending", pmt::from_uint64(stats.samples_pending));
-    add("heaps_sent", pmt::from_uint64(stats.heaps_sent));
-    add("heaps_dropped", pmt::from_uint64(stats.heaps_dropped));
-    add("packets_sent", pmt::from_uint64(stats.packets_sent));
-    add("packets_dropped", pmt::from_uint64(stats.packets_dropped));
-    add("bytes_sent", pmt::from_uint64(stats.bytes_sent));
-    add("icmp_errors", pmt::from_uint64(stats.icmp_errors));
-    add("gso_refused", pmt::from_uint64(stats.gso_refused));
-    add("samples_clipped", pmt::from_uint64(stats.samples_clipped));
-    add("gaps", pmt::from_uint64(stats.gaps));
-    add("samples_missing", pmt::from_uint64(stats.samples_missing));
-    add("samples_zero_filled", pmt::from_uint64(stats.samples_zero_filled));
-    add("steps_back", pmt::from_uint64(stats.steps_back));
-    add("gso", pmt::from_bool(stats.gso));
-    add("zero_copy", pmt::from_bool(stats.zero_copy));
-    auto errors = pmt::make_dict();
-    for (const auto& [name, count] : stats.send_errors)
-        errors = pmt::dict_add(errors, pmt::mp(name), pmt::from_uint64(count));
-    add("send_errors", errors);
+    sink_stats::for_each([&](const char* name, auto figure) {
+        dict = pmt::dict_add(dict, pmt::mp(name), to_pmt(stats.*figure));
+    });
     return pmt::cons(dict, pmt::PMT_NIL);
 }
 

@@ -8,7 +8,6 @@
 #include "core/protocol/sample_converter.h"
 #include "messages.h"
 #include "sink_impl.h"
-#include "sink_stats.h"
 
 #include <gnuradio/io_signature.h>
 
@@ -210,7 +209,7 @@ std::size_t sink_impl::take(std::size_t input,
                             std::size_t begin)
 {
     if (d_failed) {
-        d_unsendable.add(n);
+        d_engine.drop(input, n);
         return n;
     }
     if (!d_reads_tags)
@@ -301,8 +300,6 @@ void sink_impl::handle_items(const pmt::pmt_t& message)
         d_engine.warn(std::string("message on port items ignored: ") + e.what());
     }
 }
-
-sink_stats sink_impl::stats() const { return read_stats(d_engine, d_unsendable.get()); }
 
 void sink_impl::publish_stats() noexcept
 {

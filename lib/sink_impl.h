@@ -40,28 +40,7 @@ public:
     void
     set_item(const std::string& name, std::int64_t value, std::int64_t input) override;
     void set_items(const std::vector<item>& items) override;
-    sink_stats stats() const override;
-    std::uint64_t samples_in() const override { return stats().samples_in; }
-    std::uint64_t samples_sent() const override { return stats().samples_sent; }
-    std::uint64_t samples_dropped() const override { return stats().samples_dropped; }
-    std::uint64_t samples_pending() const override { return stats().samples_pending; }
-    std::uint64_t heaps_sent() const override { return stats().heaps_sent; }
-    std::uint64_t heaps_dropped() const override { return stats().heaps_dropped; }
-    std::uint64_t packets_sent() const override { return stats().packets_sent; }
-    std::uint64_t packets_dropped() const override { return stats().packets_dropped; }
-    std::uint64_t bytes_sent() const override { return stats().bytes_sent; }
-    std::uint64_t icmp_errors() const override { return stats().icmp_errors; }
-    std::uint64_t gso_refused() const override { return stats().gso_refused; }
-    std::uint64_t samples_clipped() const override { return stats().samples_clipped; }
-    std::uint64_t gaps() const override { return stats().gaps; }
-    std::uint64_t samples_missing() const override { return stats().samples_missing; }
-    std::uint64_t samples_zero_filled() const override
-    {
-        return stats().samples_zero_filled;
-    }
-    std::uint64_t steps_back() const override { return stats().steps_back; }
-    bool gso() const override { return d_engine.gso(); }
-    bool zero_copy() const override { return d_engine.zero_copy(); }
+    sink_stats stats() const override { return d_engine.stats(); }
     std::size_t packet_size() const override { return d_engine.packet_bytes(); }
 
 private:
@@ -96,7 +75,6 @@ private:
     gr::thread::condition_variable d_space;
     engine d_engine;
     bool d_failed = false;
-    counter d_unsendable; // samples that came after a failed start
     // the last member: its thread uses the others
     periodic_call d_stats_timer;
 };

@@ -56,8 +56,7 @@ double measure_engine(const options& chosen)
         }
     };
 
-    const progress shown([&] { return engine.sent().samples_sent.get(); },
-                         chosen.samples());
+    const progress shown([&] { return engine.counts().samples_sent; }, chosen.samples());
     // a piece of a heap that stays in the cache, as samples from a device would
     std::vector<std::int8_t> piece;
     const auto start = steady::now();
@@ -70,7 +69,7 @@ double measure_engine(const options& chosen)
         }
     engine.stop();
     const double elapsed = seconds_since(start);
-    if (engine.sent().samples_sent.get() != chosen.samples())
+    if (engine.counts().samples_sent != chosen.samples())
         throw std::runtime_error("not all samples were sent");
     return static_cast<double>(chosen.samples()) / elapsed;
 }

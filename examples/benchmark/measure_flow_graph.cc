@@ -73,11 +73,11 @@ double measure_flow_graph(const options& chosen)
         graph->connect(source, 0, sink, static_cast<int>(i));
     }
 
-    const progress shown([sink] { return sink->samples_sent(); }, chosen.samples());
+    const progress shown([sink] { return sink->stats().samples_sent; }, chosen.samples());
     const auto start = steady::now();
     graph->run();
     const double elapsed = seconds_since(start);
-    if (const auto lost = sink->samples_dropped())
+    if (const auto lost = sink->stats().samples_dropped)
         throw std::runtime_error(std::to_string(lost) + " samples were not sent");
-    return static_cast<double>(sink->samples_sent()) / elapsed;
+    return static_cast<double>(sink->stats().samples_sent) / elapsed;
 }

@@ -9,6 +9,7 @@
 #include "engine_plan.h"
 
 #include <algorithm>
+#include <array>
 
 namespace gr::spead {
 
@@ -93,6 +94,7 @@ void engine::add_input(const engine_options& options, stream_plan plan)
     if (options.timestamps == timestamp_source::rx_time)
         added.tagged = std::make_unique<tagged_input>(
             added.packer,
+            added.counters,
             tick_clock(options.sample_rate, options.sync_time),
             timeline_of(options));
 }
@@ -302,21 +304,35 @@ void engine::set_items(std::size_t input, const std::vector<item_value>& values)
     d_inputs.at(input)->packer.set_items(values);
 }
 
-std::uint64_t engine::sum(counter packer_counters::*which) const
+sink_counters<std::uint64_t> engine::counts() const
 {
-    std::uint64_t all = 0;
-    for (const auto& one : d_inputs)
-        all += (one->counters.*which).get();
-    return all;
+    using sums = sink_counters<std::uint64_t>;
+    const auto total = [this](counter counter_set::*which) {
+        auto sum = (d_sent.*which).get();
+        for (const auto& one : d_inputs)
+            sum += (one->counters.*which).get();
+        return sum;
+    };
+    std::array<std::uint64_t, sizeof(sums) / sizeof(std::uint64_t)> totals;
+    auto next = totals.begin();
+    counter_set::for_each([&](const char*, auto which) { *next++ = total(which); });
+    sums now;
+    next = totals.begin();
+    sums::for_each([&](const char*, auto which) { now.*which = *next++; });
+    // last: what is gone must never seem more than what came in
+    now.samples_in = total(&counter_set::samples_in);
+    return now;
 }
 
-std::uint64_t engine::sum(counter timeline_counters::*which) const
+sink_stats engine::stats() const
 {
-    std::uint64_t all = 0;
-    for (const auto& one : d_inputs)
-        if (one->tagged)
-            all += (one->tagged->counters().*which).get();
-    return all;
+    sink_stats now;
+    static_cast<sink_counters<std::uint64_t>&>(now) = counts();
+    now.samples_pending = now.samples_in - now.samples_sent - now.samples_dropped;
+    now.gso = d_sender->gso();
+    now.zero_copy = d_transport.zero_copy_active();
+    now.send_errors = d_sent.errors.by_name();
+    return now;
 }
 
 } // namespace gr::spead

@@ -59,6 +59,9 @@ public:
         return tagged && tagged->is_filling();
     }
 
+    //! Counts samples that came in as dropped, where the engine could not be started.
+    void drop(std::size_t input, std::size_t n) { d_inputs[input]->packer.drop(n); }
+
     //! A mark to take before a write(), for space_since().
     std::uint64_t progress(std::size_t input) const
     {
@@ -84,23 +87,16 @@ public:
     //! Values of immediate items of the list, all from the next heap of that input on.
     void set_items(std::size_t input, const std::vector<item_value>& values);
 
-    bool gso() const { return d_sender->gso(); }
-    bool zero_copy() const { return d_transport.zero_copy_active(); }
     std::size_t packet_bytes() const { return d_inputs.front()->ring.slot_bytes(); }
-    const sender_counters& sent() const { return d_sent; }
-    const packer_counters& packed(std::size_t input) const
-    {
-        return d_inputs[input]->counters;
-    }
-    //! The sum over all inputs.
-    std::uint64_t sum(counter packer_counters::*which) const;
-    std::uint64_t sum(counter timeline_counters::*which) const; //!< the same
+    //! What all threads have counted: never more sent and dropped than came in.
+    sink_counters<std::uint64_t> counts() const;
+    sink_stats stats() const; //!< the same, and the rest
 
 private:
     struct path {
         path(stream_plan plan, std::size_t slots, std::function<void()> published);
 
-        packer_counters counters;
+        counter_set counters;
         packet_ring ring;
         heap_packer packer;
         std::unique_ptr<tagged_input> tagged; // with rx_time

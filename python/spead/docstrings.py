@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """docstrings.py INCLUDE_DIR OUTPUT: Python's docstrings out of the C++ headers.
 
-One text serves both languages: the comments of sink.h and item.h.
+One text serves both languages: the comments of the headers.
 """
 
 import re
@@ -31,10 +31,9 @@ def options(header):
 
 
 def stats(header):
-    """Name -> text of each field of sink_stats, in order."""
-    body = re.search(r"struct SPEAD_API sink_stats \{(.*?)\n\};", header, re.S)[1]
-    field = r"(\w+)(?: = \w+)?; *//!< (.*)"
-    return {name: text.strip() for name, text in re.findall(field, body)}
+    """Name -> text of each figure of sink_stats, in order."""
+    field = r" (\w+)(?:\{\}| = \w+)?; *//!< (.*)"
+    return {name: text.strip() for name, text in re.findall(field, header)}
 
 
 def block_comment(header, declaration):
@@ -70,9 +69,11 @@ def parameter_list(parameters):
 
 def docstrings(include):
     """Name -> docstring of everything that the Python package exports."""
-    header = (include / "sink.h").read_text()
-    items = (include / "item.h").read_text()
-    counters = stats(header)
+    header, items, option_header, stats_header = (
+        (include / name).read_text()
+        for name in ("sink.h", "item.h", "sink_options.h", "sink_stats.h")
+    )
+    figures = stats(stats_header)
     _, destination = params(block_comment(header, "static sptr make("))
     destination.pop("options")
 
@@ -84,29 +85,32 @@ def docstrings(include):
         [
             plain(block_comment(header, "class SPEAD_API sink ")),
             "Parameters:",
-            parameter_list({**destination, **options(header)}),
+            parameter_list({**destination, **options(option_header)}),
         ]
     )
     docs["stats"] = "\n\n".join(
         [
-            plain(block_comment(header, "struct SPEAD_API sink_stats")),
-            parameter_list(counters),
+            plain(block_comment(stats_header, "struct SPEAD_API sink_stats")),
+            parameter_list(figures),
         ]
     )
     for name in ("set_rate", "set_item", "set_items"):
         docs[name] = one_line(method_comment(header, name))
     for name in ("rate", "packet_size"):
         docs[name] = re.search(rf" {name}\(\) const = 0; *//!< (.*)", header)[1]
-    docs.update(counters)
+    docs.update(figures)
     return docs
 
 
 def main():
     include, output = map(Path, sys.argv[1:])
-    lines = ["// made from the C++ headers by docstrings.py", "namespace doc {"]
+    lines = [
+        "// made from the C++ headers by docstrings.py",
+        "const std::map<std::string, const char*> docstrings{",
+    ]
     for name, text in docstrings(include).items():
-        lines.append(f'constexpr const char* {name} = R"doc({text})doc";')
-    lines.append("} // namespace doc\n")
+        lines.append(f'{{"{name}", R"doc({text})doc"}},')
+    lines.append("};\n")
     output.write_text("\n".join(lines))
 
 

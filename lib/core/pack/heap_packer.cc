@@ -35,11 +35,11 @@ void set(number& variable, number value)
 
 heap_packer::heap_packer(stream_plan plan,
                          packet_ring& ring,
-                         packer_counters& counters,
+                         counter_set& counts,
                          std::function<void()> published,
                          std::function<clock::time_point()> now)
     : d_plan(std::move(plan)),
-      d_counters(counters),
+      d_counters(counts),
       d_now(std::move(now)),
       d_heap_samples(d_plan.heap_samples()),
       d_sample_bytes(d_plan.converter.output_bytes()),

@@ -42,7 +42,7 @@ public:
     //! asked at each write if descriptors are to be repeated.
     heap_packer(stream_plan plan,
                 packet_ring& ring,
-                packer_counters& counters,
+                counter_set& counts,
                 std::function<void()> published,
                 std::function<clock::time_point()> now = clock::now);
 
@@ -154,7 +154,7 @@ private:
     bool emit_descriptors();
 
     stream_plan d_plan; // but for the values of items it does not change
-    packer_counters& d_counters;
+    counter_set& d_counters;
     const std::function<clock::time_point()> d_now;
     const std::uint64_t d_heap_samples;
     const std::size_t d_sample_bytes; // in a packet

@@ -29,9 +29,10 @@ std::string whole(double number)
 } // namespace
 
 tagged_input::tagged_input(heap_packer& packer,
+                           counter_set& counts,
                            const tick_clock& clock,
                            const timeline_plan& plan)
-    : d_packer(packer), d_clock(clock), d_plan(plan), d_timeline(plan, d_counters)
+    : d_packer(packer), d_clock(clock), d_plan(plan), d_timeline(plan, counts)
 {
 }
 

@@ -32,7 +32,11 @@ struct time_tag {
 class tagged_input
 {
 public:
-    tagged_input(heap_packer& packer, const tick_clock& clock, const timeline_plan& plan);
+    //! Counts in \p counts, as the packer does.
+    tagged_input(heap_packer& packer,
+                 counter_set& counts,
+                 const tick_clock& clock,
+                 const timeline_plan& plan);
 
     //! A new run: samples are counted from 0 again.
     void start_run();
@@ -49,7 +53,6 @@ public:
     //! Whether write() has stopped within a gap though there is room for more zeros.
     bool is_filling() const { return d_filling; }
 
-    const timeline_counters& counters() const { return d_counters; }
     //! What the user should know, a sentence each.
     std::vector<std::string> take_warnings();
 
@@ -61,7 +64,6 @@ private:
     heap_packer& d_packer;
     const tick_clock d_clock;
     const timeline_plan d_plan;
-    timeline_counters d_counters;
     timeline d_timeline;
     bool d_no_time = false; // a tag said none
     bool d_warned_of_no_time = false;

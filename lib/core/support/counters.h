@@ -8,10 +8,15 @@
 #ifndef INCLUDED_SPEAD_CORE_COUNTERS_H
 #define INCLUDED_SPEAD_CORE_COUNTERS_H
 
+#include <gnuradio/spead/sink_stats.h>
+
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
 
 namespace gr::spead {
 
@@ -43,7 +48,15 @@ public:
     };
 
     void add(int error) { d_counters[index(error)].add(1); }
-    std::uint64_t get(std::size_t cause) const { return d_counters[cause].get(); }
+    //! Those that were seen, by the name of errno.
+    std::map<std::string, std::uint64_t> by_name() const
+    {
+        std::map<std::string, std::uint64_t> named;
+        for (std::size_t i = 0; i < causes.size(); ++i)
+            if (const auto count = d_counters[i].get())
+                named[causes[i] ? strerrorname_np(causes[i]) : "other"] = count;
+        return named;
+    }
 
 private:
     static std::size_t index(int error)
@@ -56,26 +69,11 @@ private:
     std::array<counter, causes.size()> d_counters;
 };
 
-//! What the thread that fills the ring counts.
-struct packer_counters {
-    counter samples_in;
-    counter samples_dropped;
-    counter samples_clipped;
-    counter samples_zero_filled;
-    counter heaps_dropped;
-};
+//! What one thread counts; the figures of all threads are added up.
+using counter_set = sink_counters<counter>;
 
 //! What the thread that sends counts.
-struct sender_counters {
-    counter samples_sent;
-    counter samples_dropped;
-    counter heaps_sent;
-    counter heaps_dropped;
-    counter packets_sent;
-    counter packets_dropped;
-    counter bytes_sent;
-    counter icmp_errors;
-    counter gso_refused;
+struct sender_counters : counter_set {
     error_counters errors;
 };
 

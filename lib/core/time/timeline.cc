@@ -44,13 +44,13 @@ double samples_per_second(const timeline_plan& plan)
 
 } // namespace
 
-timeline::timeline(const timeline_plan& plan, timeline_counters& counters)
+timeline::timeline(const timeline_plan& plan, counter_set& counts)
     : d_heap(plan.heap_samples),
       d_step(plan.timestamp_step),
       d_on_gap(plan.on_gap),
       d_on_start(plan.on_start),
       d_samples_per_second(samples_per_second(plan)),
-      d_counters(counters),
+      d_counters(counts),
       d_origin(plan.timestamp_start)
 {
     if (d_step < 1)

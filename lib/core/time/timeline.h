@@ -40,13 +40,6 @@ struct timeline_plan {
     start_policy on_start = start_policy::drop;
 };
 
-//! What tags have said.
-struct timeline_counters {
-    counter gaps;            //!< times that samples were missing
-    counter samples_missing; //!< as many, also where nothing was done about it
-    counter steps_back;      //!< times that samples came which had come before
-};
-
 //! What is to be done before the tagged sample is taken, in this order.
 struct correction {
     //! the unfinished heap is left, and its samples dropped; the next heap has this
@@ -97,7 +90,7 @@ struct notices {
 class timeline
 {
 public:
-    timeline(const timeline_plan& plan, timeline_counters& counters);
+    timeline(const timeline_plan& plan, counter_set& counts);
 
     //! The flow graph has been started again. The caller has ended the last heap.
     void start_run();
@@ -144,7 +137,7 @@ private:
     const gap_policy d_on_gap;
     const start_policy d_on_start;
     const double d_samples_per_second;
-    timeline_counters& d_counters;
+    counter_set& d_counters;
 
     bool d_tagged = false;       // in this run
     std::int64_t d_origin;       // the tick of place 0: timestamp_start until a tag comes

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the options take, and what Python's help says of them."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -48,14 +49,35 @@ def test_options_are_keyword_only():
         spead.sink(TO, 8192, 1472)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"heap_sample": 1},
+            "there is no parameter heap_sample; the nearest is heap_s",
+        ),
+        (
+            {"heap_samples": 8192.0},
+            "heap_samples = 8192.0 is not possible; allowed: int",
+        ),
+        ({"rate": "1e6"}, "rate = '1e6' is not possible; allowed: float"),
+        ({"items": 3}, "items = 3 is not possible; allowed: list[item]"),
+        ({"destinations": None}, "destinations = None is not possible; allowed: Union"),
+    ],
+)
+def test_an_argument_of_the_wrong_type_or_name_is_named(arguments, message):
+    with pytest.raises(TypeError, match="^spead.sink: " + re.escape(message)):
+        spead.sink(**{"destinations": TO, **arguments})
+
+
 def test_help_shows_options_and_defaults():
     text = spead.sink.__init__.__doc__
     for part in (
-        "destinations: Union[str, List[str]]",
+        "destinations: Union[str, list[str]]",
         "heap_samples: int = 8192, *",
         "max_packet_size: int = 1472",
         "= [spead.timestamp(id=0x1600, name='timestamp'), spead.samples(id=0x3300,",
-        "sample_rate: Optional[Union[int, Tuple[int, int], Fraction]] = None",
+        "sample_rate: Optional[Union[int, tuple[int, int], Fraction]] = None",
         "sync_time: Union[str, int] = '0'",
         "rate: float = 0",
         "when_full: str = 'block'",

@@ -31,7 +31,7 @@ int main(int argc, char** argv)
     if (packets < slots)
         slots -= slots % packets; // whole heaps, as in an engine
     packet_ring ring(slots, packet);
-    packer_counters counters;
+    counter_set counters;
     heap_packer packer(plan, ring, counters, [] {});
     packer.start_stream();
     const auto samples = noise(1 << 20);

@@ -39,9 +39,9 @@ int main(int argc, char** argv)
     stream.start();
     const bool done = pass(only, space, samples, total, samples.size());
     stream.stop();
+    const auto stats = stream.stats();
     std::printf("%llu %d\n",
-                static_cast<unsigned long long>(stream.sent().packets_sent.get()),
-                stream.zero_copy());
-    return done && stream.sent().samples_sent.get() == total ? EXIT_SUCCESS
-                                                             : EXIT_FAILURE;
+                static_cast<unsigned long long>(stats.packets_sent),
+                stats.zero_copy);
+    return done && stats.samples_sent == total ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -112,7 +112,7 @@ void one_chaotic_stream(unsigned seed)
     options.burst_bytes = 1 + random() % 4000;
     boost::asio::io_context io(1);
     packet_ring ring(slots, plan.regular.packet_bytes());
-    packer_counters packed;
+    counter_set packed;
     sender_counters sent;
     gate space;
     log_lines lines([](auto&) {});
@@ -127,7 +127,13 @@ void one_chaotic_stream(unsigned seed)
         [&] { space.notify(); },
         lines);
     heap_packer packer(plan, ring, packed, [&] { out.wake(); });
-    balance_watch watch(packed, sent);
+    balance_watch watch([&] {
+        sink_counters<std::uint64_t> now;
+        now.samples_sent = sent.samples_sent.get();
+        now.samples_dropped = sent.samples_dropped.get() + packed.samples_dropped.get();
+        now.samples_in = packed.samples_in.get();
+        return now;
+    });
 
     const auto samples =
         noise(std::min<std::uint64_t>(p.heap_samples * 200 + random() % 1000, 60000));

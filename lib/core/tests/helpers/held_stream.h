@@ -28,7 +28,7 @@ struct held_stream {
     packing p;
     gr::spead::stream_plan plan = p.plan();
     boost::asio::io_context io;
-    gr::spead::packer_counters packed;
+    gr::spead::counter_set packed;
     gr::spead::sender_counters sent;
     gr::spead::log_lines lines{ [](const auto&) {} };
     gr::spead::packet_ring ring{ slots, plan.regular.packet_bytes() };

@@ -171,7 +171,7 @@ private:
 public:
     gr::spead::heap_packer::clock::time_point now;
     std::size_t input_bytes;
-    gr::spead::packer_counters counters;
+    gr::spead::counter_set counters;
     gr::spead::packet_ring ring;
     gr::spead::heap_packer packer;
     std::vector<bytes> datagrams;

@@ -10,6 +10,8 @@
 #ifndef INCLUDED_SPEAD_CORE_TESTS_STRESS_H
 #define INCLUDED_SPEAD_CORE_TESTS_STRESS_H
 
+#include "support/counters.h"
+
 #include <condition_variable>
 #include <atomic>
 #include <chrono>
@@ -83,17 +85,15 @@ private:
 };
 
 // Reads counters as stats() does, all the time.
-template <typename packed_counters, typename sent_counters>
 class balance_watch : public bystander
 {
 public:
-    balance_watch(const packed_counters& packed, const sent_counters& sent)
-        : bystander([&packed, &sent] {
-              const auto gone = sent.samples_sent.get() + sent.samples_dropped.get() +
-                                packed.samples_dropped.get();
-              const bool balances = gone <= packed.samples_in.get();
+    explicit balance_watch(
+        std::function<gr::spead::sink_counters<std::uint64_t>()> counts)
+        : bystander([counts = std::move(counts)] {
+              const auto now = counts();
               std::this_thread::sleep_for(20us); // leaves CPU time to the stream
-              return balances;
+              return now.samples_sent + now.samples_dropped <= now.samples_in;
           })
     {
     }

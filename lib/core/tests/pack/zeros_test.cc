@@ -195,7 +195,8 @@ BOOST_AUTO_TEST_CASE(a_long_gap_is_filled_in_several_calls)
         plan.heap_samples = plan.timestamp_step = size;
         plan.sample_rate = { rate };
         plan.on_gap = gap_policy::zero_fill;
-        tagged_input input(stream.packer, tick_clock(plan.sample_rate, {}), plan);
+        tagged_input input(
+            stream.packer, stream.counters, tick_clock(plan.sample_rate, {}), plan);
         const std::vector<time_tag> tags{
             { 0, 0, 0 },
             // two of them: what counts is the sum
@@ -223,10 +224,10 @@ BOOST_AUTO_TEST_CASE(a_long_gap_is_filled_in_several_calls)
         whole.packer.write_zeros(gap - gap / 2 - size / 2);
         samples(size, 2 * size);
         BOOST_CHECK_EQUAL(stream.ring.published(), whole.ring.published());
-        for (const auto which : { &packer_counters::samples_in,
-                                  &packer_counters::samples_dropped,
-                                  &packer_counters::samples_zero_filled,
-                                  &packer_counters::heaps_dropped })
+        for (const auto which : { &counter_set::samples_in,
+                                  &counter_set::samples_dropped,
+                                  &counter_set::samples_zero_filled,
+                                  &counter_set::heaps_dropped })
             BOOST_CHECK_EQUAL((stream.counters.*which).get(),
                               (whole.counters.*which).get());
         // and the heaps that come next

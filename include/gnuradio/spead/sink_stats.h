@@ -1,0 +1,90 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_SINK_STATS_H
+#define INCLUDED_SPEAD_SINK_STATS_H
+
+#include <gnuradio/spead/api.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace gr::spead {
+
+//! What the SPEAD sink counts: figures of one kind, such as std::uint64_t.
+template <typename number>
+struct sink_counters {
+    number samples_in{};          //!< samples taken from the flow graph
+    number samples_sent{};        //!< samples in heaps that were sent whole
+    number samples_dropped{};     //!< samples in heaps that were not sent whole
+    number heaps_sent{};          //!< heaps with samples that were sent whole
+    number heaps_dropped{};       //!< heaps with samples that were not
+    number packets_sent{};        //!< packets handed to the kernel
+    number packets_dropped{};     //!< packets made but not sent
+    number bytes_sent{};          //!< UDP payload of packets_sent
+    number icmp_errors{};         //!< ICMP errors received, mostly: nobody listens
+    number gso_refused{};         //!< segmented sends that went packet by packet
+    number samples_clipped{};     //!< samples that were clipped, or NaN
+    number gaps{};                //!< times that tags told of missing samples
+    number samples_missing{};     //!< samples that were missing there
+    number samples_zero_filled{}; //!< zeros packed in their place
+    number steps_back{};          //!< times that tags told of samples come before
+
+    //! Calls visit(name, member) for each, in order.
+    template <typename visitor>
+    static void for_each(visitor&& visit)
+    {
+        using counters = sink_counters;
+        visit("samples_in", &counters::samples_in);
+        visit("samples_sent", &counters::samples_sent);
+        visit("samples_dropped", &counters::samples_dropped);
+        visit("heaps_sent", &counters::heaps_sent);
+        visit("heaps_dropped", &counters::heaps_dropped);
+        visit("packets_sent", &counters::packets_sent);
+        visit("packets_dropped", &counters::packets_dropped);
+        visit("bytes_sent", &counters::bytes_sent);
+        visit("icmp_errors", &counters::icmp_errors);
+        visit("gso_refused", &counters::gso_refused);
+        visit("samples_clipped", &counters::samples_clipped);
+        visit("gaps", &counters::gaps);
+        visit("samples_missing", &counters::samples_missing);
+        visit("samples_zero_filled", &counters::samples_zero_filled);
+        visit("steps_back", &counters::steps_back);
+    }
+};
+
+/*!
+ * \brief What the SPEAD sink has done so far.
+ *
+ * In what stats() gives, samples_in == samples_sent + samples_dropped + samples_pending
+ * always holds. Other counters may lag by a few heaps while the flow graph runs. A sample
+ * counts as sent once every packet of its heap has been handed to the kernel, as dropped
+ * once any of them could not be, and as pending until then. Counters go on over stop()
+ * and start().
+ */
+struct SPEAD_API sink_stats : sink_counters<std::uint64_t> {
+    std::uint64_t samples_pending = 0;                //!< samples on their way
+    bool gso = false;                                 //!< segmented sends are in use
+    bool zero_copy = false;                           //!< large messages are not copied
+    std::map<std::string, std::uint64_t> send_errors; //!< failed sends by errno name
+
+    //! Calls visit(name, member) for each figure, in order.
+    template <typename visitor>
+    static void for_each(visitor&& visit)
+    {
+        sink_counters::for_each(visit);
+        visit("samples_pending", &sink_stats::samples_pending);
+        visit("gso", &sink_stats::gso);
+        visit("zero_copy", &sink_stats::zero_copy);
+        visit("send_errors", &sink_stats::send_errors);
+    }
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_SINK_STATS_H */

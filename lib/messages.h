@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_MESSAGES_H
 #define INCLUDED_SPEAD_MESSAGES_H
 
-#include "item_checks.h"
+#include "core/item_checks.h"
 #include <gnuradio/spead/sink.h>
 #include <pmt/pmt.h>
 

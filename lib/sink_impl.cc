@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "core/protocol/sample_converter.h"
 #include "messages.h"
 #include "sink_impl.h"
 
@@ -38,14 +37,20 @@ const auto rx_time = pmt::mp("rx_time");
 const auto items_port = pmt::mp("items");
 const auto stats_port = pmt::mp("stats");
 
-bool converts(const engine_options& options)
+bool converts(const sink_options& options)
 {
-    return options.type == sample_type::float32 || options.type == sample_type::complex64;
+    const auto type = format_of(options).type;
+    return type == sample_type::float32 || type == sample_type::complex64;
 }
 
-std::size_t input_bytes(const engine_options& options)
+// In front of each line of the log, which must not be longer than a pipe has room for.
+std::string shortened(const std::vector<std::string>& texts)
 {
-    return sample_converter(options.type).input_bytes();
+    constexpr std::size_t longest = 200;
+    std::string all;
+    for (const auto& text : texts)
+        all += (all.empty() ? "" : "; ") + text;
+    return all.size() <= longest ? all : all.substr(0, longest) + "...";
 }
 
 // A sink needs up to eight, some of them for a moment, and GNU Radio may want one or two.
@@ -89,35 +94,39 @@ time_tag time_of(const gr::tag_t& tag)
 sink::sptr sink::make(const std::vector<std::string>& destinations,
                       const sink_options& options)
 {
-    const auto config = checked(destinations, options);
+    check_options(destinations, options);
     check_open_files();
-    return gnuradio::make_block_sptr<sink_impl>(config);
+    return gnuradio::make_block_sptr<sink_impl>(destinations, options);
 }
 
-sink_impl::sink_impl(const sink_config& config)
-    : gr::block("spead_sink",
-                gr::io_signature::make(static_cast<int>(config.engine.inputs),
-                                       static_cast<int>(config.engine.inputs),
-                                       static_cast<int>(input_bytes(config.engine))),
-                gr::io_signature::make(0, 0, 0)),
-      d_input_bytes(input_bytes(config.engine)),
+sink_impl::sink_impl(const std::vector<std::string>& destinations,
+                     const sink_options& options)
+    : gr::block(
+          "spead_sink",
+          gr::io_signature::make(static_cast<int>(options.num_inputs),
+                                 static_cast<int>(options.num_inputs),
+                                 static_cast<int>(converter_of(options).input_bytes())),
+          gr::io_signature::make(0, 0, 0)),
+      d_input_bytes(converter_of(options).input_bytes()),
       d_upstream_multiple(static_cast<int>(
-          (converts(config.engine) ? upstream_bytes_to_convert : upstream_bytes) /
+          (converts(options) ? upstream_bytes_to_convert : upstream_bytes) /
           d_input_bytes)),
-      d_most_at_once(converts(config.engine)
-                         ? static_cast<std::size_t>(d_upstream_multiple)
-                         : std::numeric_limits<std::size_t>::max()),
-      d_inputs(*this, config.engine.inputs, config.max_skew, config.engine.heap_samples),
-      d_items(config.engine),
-      d_reads_tags(config.engine.timestamps == timestamp_source::rx_time),
+      d_most_at_once(converts(options) ? static_cast<std::size_t>(d_upstream_multiple)
+                                       : std::numeric_limits<std::size_t>::max()),
+      d_inputs(*this,
+               static_cast<std::size_t>(options.num_inputs),
+               max_skew_of(options),
+               static_cast<std::uint64_t>(options.heap_samples)),
+      d_items(options),
+      d_reads_tags(timestamps_of(options) == timestamp_source::rx_time),
       d_engine(
-          config.engine,
+          destinations,
+          options,
           [this] { space_ready(); },
-          [logger = d_logger,
-           destinations = config.destinations](const std::string& line) {
-              logger->warn("{:s}: {:s}", destinations, line);
+          [logger = d_logger, name = shortened(destinations)](const std::string& line) {
+              logger->warn("{:s}: {:s}", name, line);
           }),
-      d_stats_timer(config.stats_interval, [this] { publish_stats(); })
+      d_stats_timer(options.stats_interval, [this] { publish_stats(); })
 {
     set_output_multiple(d_upstream_multiple);
     message_port_register_in(items_port);

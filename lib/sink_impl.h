@@ -9,10 +9,9 @@
 #define INCLUDED_SPEAD_SINK_IMPL_H
 
 #include "core/engine.h"
+#include "core/item_checks.h"
 #include "input_progress.h"
-#include "item_checks.h"
 #include "periodic_call.h"
-#include "sink_config.h"
 #include <gnuradio/spead/sink.h>
 #include <gnuradio/thread/thread.h>
 
@@ -23,7 +22,8 @@ namespace gr::spead {
 class sink_impl : public sink
 {
 public:
-    explicit sink_impl(const sink_config& config);
+    //! The options are those that check_options() takes.
+    sink_impl(const std::vector<std::string>& destinations, const sink_options& options);
     ~sink_impl() override;
 
     bool start() override;

@@ -17,17 +17,15 @@ double measure_engine(const options& chosen)
 {
     std::mutex mutex;
     std::condition_variable space;
-    gr::spead::engine_options engine_options;
-    engine_options.destinations = { gr::spead::parse_endpoints(chosen.to) };
-    engine_options.items = { gr::spead::timestamp(), gr::spead::samples() };
-    engine_options.heap_samples = chosen.heap_samples;
-    engine_options.timestamp_step = chosen.heap_samples;
-    engine_options.max_packet_bytes = static_cast<std::size_t>(chosen.packet_bytes);
-    engine_options.sending.rate = chosen.rate;
-    engine_options.sending.cpu = chosen.cpu;
-    engine_options.send_stop = false; // it takes its time, whatever the speed
+    gr::spead::sink_options options;
+    options.heap_samples = static_cast<std::int64_t>(chosen.heap_samples);
+    options.max_packet_size = chosen.packet_bytes;
+    options.rate = chosen.rate;
+    options.affinity = chosen.cpu;
+    options.send_stop = false; // it takes its time, whatever the speed
     gr::spead::engine engine(
-        engine_options,
+        { chosen.to },
+        options,
         [&] {
             {
                 const std::lock_guard<std::mutex> lock(mutex);

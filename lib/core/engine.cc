@@ -26,16 +26,25 @@ constexpr std::chrono::milliseconds pause_before_ends{ 100 };
 constexpr std::chrono::milliseconds first_repetition{ 10 };
 constexpr std::chrono::milliseconds last_repetition{ 80 };
 
-timeline_plan timeline_of(const engine_options& options)
+timeline_plan timeline_of(const sink_options& options)
 {
     timeline_plan plan{};
-    plan.heap_samples = static_cast<std::int64_t>(options.heap_samples);
-    plan.timestamp_step = static_cast<std::int64_t>(options.timestamp_step);
-    plan.timestamp_start = static_cast<std::int64_t>(options.timestamp_start);
-    plan.sample_rate = options.sample_rate;
-    plan.on_gap = options.on_gap;
-    plan.on_start = options.on_start;
+    plan.heap_samples = options.heap_samples;
+    plan.timestamp_step = timestamp_step_of(options);
+    plan.timestamp_start = options.timestamp_start;
+    plan.sample_rate = *options.sample_rate;
+    plan.on_gap = on_gap_of(options);
+    plan.on_start = on_start_of(options);
     return plan;
+}
+
+// In the order in which their numbers run.
+std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
+{
+    std::vector<endpoint> all;
+    for (const auto& list : lists)
+        all.insert(all.end(), list.begin(), list.end());
+    return all;
 }
 
 } // namespace
@@ -46,19 +55,21 @@ engine::path::path(stream_plan plan, std::size_t slots, std::function<void()> pu
 {
 }
 
-engine::engine(const engine_options& options,
+engine::engine(const std::vector<std::string>& destinations,
+               const sink_options& options,
                std::function<void()> space,
                log_lines::output log)
     : d_stop_timeout(options.stop_timeout),
-      d_burst_bytes(static_cast<double>(options.sending.burst_bytes)),
-      d_limits_queue(options.when_full == full_policy::block),
+      d_burst_bytes(static_cast<double>(options.burst_size)),
+      d_limits_queue(when_full_of(options) == full_policy::block),
+      d_endpoints(endpoints_of(destinations, options)),
       d_on_space(std::move(space)),
       d_log(std::move(log)),
       d_io(1),
-      d_transport(d_io, all_endpoints(options), options.socket)
+      d_transport(d_io, all_of(d_endpoints), options)
 {
     std::vector<packet_ring*> rings;
-    for (auto& plan : make_plans(options, d_transport.max_packet_bytes())) {
+    for (auto& plan : make_plans(options, d_endpoints, d_transport.max_packet_bytes())) {
         d_destinations_to_end += plan.stop ? plan.stop_destinations.size() : 0;
         add_input(options, std::move(plan));
         rings.push_back(&d_inputs.back()->ring);
@@ -68,7 +79,7 @@ engine::engine(const engine_options& options,
         rings,
         d_transport,
         d_sent,
-        options.sending,
+        options,
         [this] {
             {
                 const std::lock_guard<std::mutex> lock(d_mutex);
@@ -85,18 +96,15 @@ engine::engine(const engine_options& options,
 
 engine::~engine() { stop(); }
 
-void engine::add_input(const engine_options& options, stream_plan plan)
+void engine::add_input(const sink_options& options, stream_plan plan)
 {
     const auto slots = ring_slots(options, plan);
     d_inputs.push_back(
         std::make_unique<path>(std::move(plan), slots, [this] { d_sender->wake(); }));
     auto& added = *d_inputs.back();
-    if (options.timestamps == timestamp_source::rx_time)
+    if (timestamps_of(options) == timestamp_source::rx_time)
         added.tagged = std::make_unique<tagged_input>(
-            added.packer,
-            added.counters,
-            tick_clock(options.sample_rate, options.sync_time),
-            timeline_of(options));
+            added.packer, added.counters, clock_of(options), timeline_of(options));
 }
 
 // Paced queues must not be longer than what stop() has time to send.
@@ -126,15 +134,14 @@ void engine::limit_queues()
     }
 }
 
-void engine::warn_of_slow_tails(const engine_options& options)
+void engine::warn_of_slow_tails(const sink_options& options)
 {
-    const sample_converter converter(options.type, options.order, options.scale);
     const double bytes = static_cast<double>(options.heap_samples) *
-                         static_cast<double>(converter.output_bytes()) *
-                         static_cast<double>(options.inputs);
-    const double seconds = options.sending.rate > 0 ? bytes / options.sending.rate : 0;
+                         static_cast<double>(converter_of(options).output_bytes()) *
+                         static_cast<double>(options.num_inputs);
+    const double seconds = options.rate > 0 ? bytes / options.rate : 0;
     // the queue takes a part of the time, and so do the ends of the streams
-    if (options.tail != tail_policy::drop && seconds > options.stop_timeout / 3)
+    if (tail_of(options) != tail_policy::drop && seconds > options.stop_timeout / 3)
         d_log.add("an unfinished heap at the end of the stream may take " +
                   std::to_string(seconds) + " s at this rate, and may be dropped: " +
                   "stop_timeout = " + std::to_string(options.stop_timeout) +

@@ -8,9 +8,11 @@
 #ifndef INCLUDED_SPEAD_CORE_ENGINE_H
 #define INCLUDED_SPEAD_CORE_ENGINE_H
 
-#include "engine_options.h"
+#include "network/udp_transport.h"
+#include "options.h"
 #include "pack/heap_packer.h"
 #include "pack/tagged_input.h"
+#include "send/sender.h"
 
 #include <boost/asio/io_context.hpp>
 
@@ -31,10 +33,12 @@ namespace gr::spead {
 class engine
 {
 public:
-    //! Opens the socket and allocates everything. Throws parameter_error, or
+    //! Opens the socket and allocates everything. The options are those that
+    //! check_options() takes. Throws parameter_error, or
     //! std::runtime_error where the system refuses. \p space is called, on the sender's
     //! thread, when space_since() has become true for a packer that waits.
-    engine(const engine_options& options,
+    engine(const std::vector<std::string>& destinations,
+           const sink_options& options,
            std::function<void()> space,
            log_lines::output log);
     ~engine();
@@ -102,9 +106,9 @@ private:
         std::unique_ptr<tagged_input> tagged; // with rx_time
     };
 
-    void add_input(const engine_options& options, stream_plan plan);
+    void add_input(const sink_options& options, stream_plan plan);
     void limit_queues();
-    void warn_of_slow_tails(const engine_options& options);
+    void warn_of_slow_tails(const sink_options& options);
     void tell_of_tags(std::size_t input);
     template <typename condition>
     bool wait_for(std::size_t input, condition ready, sender::clock::time_point deadline);
@@ -119,6 +123,7 @@ private:
     const double d_stop_timeout; // seconds
     const double d_burst_bytes;
     const bool d_limits_queue;
+    const std::vector<std::vector<endpoint>> d_endpoints; // as written
     const std::function<void()> d_on_space;
     log_lines d_log;
     boost::asio::io_context d_io;

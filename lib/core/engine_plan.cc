@@ -20,11 +20,6 @@ namespace gr::spead {
 
 namespace {
 
-// Measured: a quarter of it costs a tenth of the speed, an eighth a third.
-constexpr std::size_t default_buffer_bytes = 8 << 20;
-// Of each ring, where there are several.
-constexpr std::size_t least_buffer_bytes = 1 << 20;
-
 // A ring is touched when it is made: more could cost the process its life.
 std::size_t half_of_memory()
 {
@@ -37,18 +32,13 @@ std::string range(std::uint64_t from, std::uint64_t to)
     return std::to_string(from) + " to " + std::to_string(to);
 }
 
-bool in_first_heap(const engine_options& options)
+bool in_first_heap(const sink_options& options)
 {
-    return options.descriptors == descriptor_policy::first_heap;
-}
-
-sample_format format_of(const engine_options& options)
-{
-    return { options.type, options.order, options.heap_samples };
+    return descriptors_of(options) == descriptor_policy::first_heap;
 }
 
 // The items as this input has them: with one value each.
-std::vector<item> items_of(const engine_options& options, std::size_t input)
+std::vector<item> items_of(const sink_options& options, std::size_t input)
 {
     auto items = options.items;
     for (auto& held : items)
@@ -57,18 +47,19 @@ std::vector<item> items_of(const engine_options& options, std::size_t input)
     return items;
 }
 
-std::size_t packet_limit(const engine_options& options, std::size_t possible)
+std::size_t packet_limit(const sink_options& options, std::size_t possible)
 {
     const auto format = format_of(options);
-    const auto data = data_contents(
-        items_of(options, 0), options.flavour, in_first_heap(options), format);
-    const auto stop = stop_contents(options.flavour);
+    const auto flavour = flavour_of(options);
+    const auto data =
+        data_contents(items_of(options, 0), flavour, in_first_heap(options), format);
+    const auto stop = stop_contents(flavour);
     const std::size_t smallest =
         std::max(data.header_bytes() + 8,
                  options.send_stop ? stop.header_bytes() + stop.prefix.size() : 0);
-    std::size_t asked = options.max_packet_bytes;
+    auto asked = static_cast<std::size_t>(options.max_packet_size);
     // what Ethernet takes over IPv4 is a little more than what it takes over IPv6
-    if (asked == engine_options().max_packet_bytes)
+    if (options.max_packet_size == sink_options().max_packet_size)
         asked = std::min(asked, possible);
     if (asked > possible || (asked && asked < smallest) || possible < smallest)
         throw parameter_error(
@@ -82,17 +73,18 @@ std::size_t packet_limit(const engine_options& options, std::size_t possible)
 
 // The layouts and policies, which all inputs share but for the values of items.
 stream_plan
-make_plan(const engine_options& options, std::size_t input, std::size_t packet_bytes)
+make_plan(const sink_options& options, std::size_t input, std::size_t packet_bytes)
 {
     const bool pad = options.pad_packets;
+    const auto flavour = flavour_of(options);
     const auto items = items_of(options, input);
     const auto format = format_of(options);
-    const sample_converter converter(options.type, options.order, options.scale);
-    const std::uint64_t bytes = options.heap_samples * converter.output_bytes();
+    const auto converter = converter_of(options);
+    const auto bytes = format.heap_samples * converter.output_bytes();
     stream_plan plan{ heap_layout::even(
-        data_contents(items, options.flavour, false, format), bytes, packet_bytes, pad) };
+        data_contents(items, flavour, false, format), bytes, packet_bytes, pad) };
     if (in_first_heap(options)) {
-        auto contents = data_contents(items, options.flavour, true, format);
+        auto contents = data_contents(items, flavour, true, format);
         // packets of the same size as all others fit the ring best
         const std::size_t packet = plan.regular.packet_bytes();
         const std::size_t header = contents.header_bytes();
@@ -102,45 +94,40 @@ make_plan(const engine_options& options, std::size_t input, std::size_t packet_b
         else
             plan.first = heap_layout::even(std::move(contents), bytes, packet_bytes, pad);
     }
-    if (options.descriptors == descriptor_policy::separate ||
+    if (descriptors_of(options) == descriptor_policy::separate ||
         options.descriptor_interval > 0)
         plan.descriptors = heap_layout::even(
-            descriptor_contents(items, options.flavour, format), 0, packet_bytes, false);
+            descriptor_contents(items, flavour, format), 0, packet_bytes, false);
     if (options.send_stop)
-        plan.stop =
-            heap_layout::even(stop_contents(options.flavour), 0, packet_bytes, pad);
+        plan.stop = heap_layout::even(stop_contents(flavour), 0, packet_bytes, pad);
     plan.converter = converter;
-    plan.timestamp_start = options.timestamp_start;
-    plan.timestamp_step = options.timestamp_step;
-    plan.when_full = options.when_full;
-    plan.tail = options.tail;
+    plan.timestamp_start = static_cast<std::uint64_t>(options.timestamp_start);
+    plan.timestamp_step = static_cast<std::uint64_t>(timestamp_step_of(options));
+    plan.when_full = when_full_of(options);
+    plan.tail = tail_of(options);
     plan.descriptor_interval = options.descriptor_interval;
     return plan;
 }
 
 // Counters that are different in all inputs; those of descriptors run the other way, from
 // a number that those of samples will not reach in years.
-void share_counters(const engine_options& options, std::size_t input, stream_plan& plan)
+void share_counters(const sink_options& options, std::size_t input, stream_plan& plan)
 {
-    plan.heap_id_start = options.heap_id_start + input * options.heap_id_step;
-    plan.heap_id_step = options.inputs * options.heap_id_step;
-    const auto last = options.flavour.address_mask();
-    const bool is_late = options.heap_id_start > last / 2;
-    plan.descriptor_id_start = (is_late ? options.heap_id_start - 1 : last) - input;
-    plan.descriptor_id_step = options.inputs;
+    const auto inputs = static_cast<std::uint64_t>(options.num_inputs);
+    const auto first = static_cast<std::uint64_t>(options.heap_id_start);
+    const auto step = static_cast<std::uint64_t>(options.heap_id_step);
+    plan.heap_id_start = first + input * step;
+    plan.heap_id_step = inputs * step;
+    const auto last = flavour_of(options).address_mask();
+    const bool is_late = first > last / 2;
+    plan.descriptor_id_start = (is_late ? first - 1 : last) - input;
+    plan.descriptor_id_step = inputs;
 }
 
 } // namespace
 
-std::vector<endpoint> all_endpoints(const engine_options& options)
-{
-    std::vector<endpoint> all;
-    for (const auto& list : options.destinations)
-        all.insert(all.end(), list.begin(), list.end());
-    return all;
-}
-
-std::vector<stream_plan> make_plans(const engine_options& options,
+std::vector<stream_plan> make_plans(const sink_options& options,
+                                    const std::vector<std::vector<endpoint>>& endpoints,
                                     std::size_t possible_packet_bytes)
 {
     const auto packet_bytes = packet_limit(options, possible_packet_bytes);
@@ -149,11 +136,12 @@ std::vector<stream_plan> make_plans(const engine_options& options,
     // since the others may have no samples for long, and nothing to send
     std::set<std::pair<std::string, std::uint16_t>> served;
     std::uint32_t next = 0;
-    for (std::size_t input = 0; input < options.inputs; ++input) {
+    for (std::size_t input = 0; input < static_cast<std::size_t>(options.num_inputs);
+         ++input) {
         auto plan = make_plan(options, input, packet_bytes);
         share_counters(options, input, plan);
-        const bool own = options.destinations.size() > 1;
-        const auto& list = options.destinations.at(own ? input : 0);
+        const bool own = endpoints.size() > 1;
+        const auto& list = endpoints.at(own ? input : 0);
         plan.first_destination = own ? next : 0;
         plan.destinations = static_cast<std::uint32_t>(list.size());
         plan.stop_destinations.clear();
@@ -177,18 +165,12 @@ std::vector<stream_plan> make_plans(const engine_options& options,
     return plans;
 }
 
-std::size_t ring_bytes(const engine_options& options)
-{
-    return options.buffer_bytes
-               ? options.buffer_bytes
-               : std::max(default_buffer_bytes / options.inputs, least_buffer_bytes);
-}
-
-std::size_t ring_slots(const engine_options& options, const stream_plan& plan)
+std::size_t ring_slots(const sink_options& options, const stream_plan& plan)
 {
     const std::size_t packet = plan.regular.packet_bytes();
     const std::size_t fewest = heap_packer::min_slots(plan);
-    const std::size_t most = half_of_memory() / options.inputs / packet;
+    const std::size_t most =
+        half_of_memory() / static_cast<std::size_t>(options.num_inputs) / packet;
     if (fewest > most)
         throw parameter_error("heap_samples",
                               std::to_string(options.heap_samples),
@@ -197,11 +179,11 @@ std::size_t ring_slots(const engine_options& options, const stream_plan& plan)
                                   std::to_string(half_of_memory()) +
                                   " bytes for all inputs");
     std::size_t slots = ring_bytes(options) / packet;
-    if (!options.buffer_bytes)
+    if (!options.buffer_size)
         slots = std::max(slots, fewest);
     else if (slots < fewest || slots > most)
         throw parameter_error("buffer_size",
-                              std::to_string(options.buffer_bytes),
+                              std::to_string(options.buffer_size),
                               range(fewest * packet, most * packet) + ", or 0");
     // a header stays in its slot if each heap begins at the same slots again
     const std::uint64_t rest = slots % plan.regular.packets();
@@ -210,7 +192,7 @@ std::size_t ring_slots(const engine_options& options, const stream_plan& plan)
     if (!heap_packer::can_end_anywhere(plan, slots))
         throw parameter_error(
             "max_packet_size",
-            std::to_string(options.max_packet_bytes),
+            std::to_string(options.max_packet_size),
             "8 bytes more, for the end of the samples in a heap that is "
             "larger than an eighth of buffer_size (or tail=\"pad\")");
     return slots;

@@ -81,8 +81,9 @@ void udp_transport::start_stream() noexcept
 void udp_transport::begin_to_watch() noexcept
 {
     boost::system::error_code ignored;
-    d_watch->begin(
-        { d_socket.local_endpoint(ignored), d_interface, d_options.dscp << 2 });
+    d_watch->begin({ d_socket.local_endpoint(ignored),
+                     d_interface,
+                     static_cast<int>(d_options.dscp) << 2 });
 }
 
 void udp_transport::look() noexcept

@@ -13,6 +13,7 @@
 #include "support/handler_memory.h"
 #include "transport.h"
 #include "zero_copy.h"
+#include <gnuradio/spead/sink_options.h>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -25,15 +26,6 @@
 #include <vector>
 
 namespace gr::spead {
-
-struct socket_options {
-    std::string interface; //!< name or address, "" = as routed
-    int ttl = 1;           //!< multicast only
-    bool loopback = true;  //!< multicast only
-    int send_buffer = 0;   //!< bytes, 0 = our choice
-    int dscp = 0;
-    bool zero_copy = true; //!< where it works
-};
 
 /*!
  * \brief A UDP socket, the only place that makes system calls on it.
@@ -49,7 +41,7 @@ public:
     //! refuses. There is at least one destination.
     udp_transport(boost::asio::io_context& io,
                   const std::vector<endpoint>& to,
-                  const socket_options& options);
+                  const sink_options& options);
 
     //! The largest packet that the way to each destination takes, in bytes of UDP
     //! payload.
@@ -108,7 +100,7 @@ private:
     bool any_unicast() const;
 
     boost::asio::io_context& d_io;
-    const socket_options d_options;
+    const sink_options d_options;
     const std::vector<endpoint> d_destinations; // as written, at least one
     std::vector<udp::endpoint> d_remotes;       // their addresses
     const std::shared_ptr<handler_memory> d_wait_memory;

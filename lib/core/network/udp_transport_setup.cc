@@ -108,7 +108,7 @@ bool link_local(const boost::asio::ip::address& address)
 
 udp_transport::udp_transport(boost::asio::io_context& io,
                              const std::vector<endpoint>& to,
-                             const socket_options& options)
+                             const sink_options& options)
     : d_io(io),
       d_options(options),
       d_destinations(to),
@@ -232,21 +232,23 @@ unsigned udp_transport::configure(udp::socket& socket)
     if (error)
         throw std::runtime_error("spead.sink: destinations: no socket: " +
                                  error.message());
+    const auto dscp = static_cast<int>(d_options.dscp);
     const unsigned interface = d_options.interface.empty() ? 0 : choose_interface(socket);
     if (ipv6()) {
         set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO, "path MTU");
         set_option(socket, IPPROTO_IPV6, IPV6_RECVERR, 1, "error reports");
-        if (d_options.dscp)
-            set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, d_options.dscp << 2, "dscp");
+        if (dscp)
+            set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, dscp << 2, "dscp");
     } else {
         set_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO, "path MTU");
         // without it, packets that this host drops count as sent
         set_option(socket, IPPROTO_IP, IP_RECVERR, 1, "error reports");
-        if (d_options.dscp)
-            set_option(socket, IPPROTO_IP, IP_TOS, d_options.dscp << 2, "dscp");
+        if (dscp)
+            set_option(socket, IPPROTO_IP, IP_TOS, dscp << 2, "dscp");
     }
     if (any_multicast()) {
-        socket.set_option(boost::asio::ip::multicast::hops(d_options.ttl));
+        socket.set_option(
+            boost::asio::ip::multicast::hops(static_cast<int>(d_options.ttl)));
         socket.set_option(
             boost::asio::ip::multicast::enable_loopback(d_options.loopback));
     }
@@ -328,7 +330,7 @@ unsigned udp_transport::choose_interface(udp::socket& socket) const
 
 void udp_transport::set_send_buffer(udp::socket& socket)
 {
-    const int bytes = d_options.send_buffer;
+    const auto bytes = static_cast<int>(d_options.socket_buffer);
     const int wanted = bytes ? bytes : default_send_buffer;
     const int fd = socket.native_handle();
     const auto set = [&](int name) {

@@ -56,13 +56,13 @@ sender::sender(boost::asio::io_context& io,
                const std::vector<packet_ring*>& rings,
                transport& out,
                sender_counters& counters,
-               const sender_options& options,
+               const sink_options& options,
                std::function<void()> space,
                log_lines& log)
     : d_io(io),
       d_transport(out),
       d_counters(counters),
-      d_options(options),
+      d_cpu(static_cast<int>(options.affinity)),
       d_on_space(std::move(space)),
       d_log(log),
       d_timer_memory(std::make_shared<handler_memory>()),
@@ -71,7 +71,7 @@ sender::sender(boost::asio::io_context& io,
       d_wakeup(io, make_eventfd()),
       d_rate(options.rate),
       d_gso(options.gso),
-      d_pacer(options.burst_bytes, rings.front()->slot_bytes()),
+      d_pacer(static_cast<std::size_t>(options.burst_size), rings.front()->slot_bytes()),
       d_lanes(make_lanes(rings, counters)),
       d_batch(d_lanes)
 {
@@ -135,7 +135,7 @@ void sender::set_rate(double bytes_per_second)
 
 void sender::run()
 {
-    const auto warning = prepare_sender_thread(d_options.cpu);
+    const auto warning = prepare_sender_thread(d_cpu);
     if (!warning.empty())
         d_log.warn(warning);
     d_transport.start_stream();

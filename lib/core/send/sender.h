@@ -16,6 +16,7 @@
 #include "support/counters.h"
 #include "support/handler_memory.h"
 #include "support/trouble_log.h"
+#include <gnuradio/spead/sink_options.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -31,13 +32,6 @@
 #include <vector>
 
 namespace gr::spead {
-
-struct sender_options {
-    double rate = 0; //!< bytes per second, 0 = unlimited
-    std::size_t burst_bytes = 65536;
-    bool gso = true;
-    int cpu = -1; //!< the thread is pinned to it, -1 = not pinned
-};
 
 /*!
  * \brief The thread that takes packets from the rings and sends them, at the pace.
@@ -58,7 +52,7 @@ public:
            const std::vector<packet_ring*>& rings,
            transport& out,
            sender_counters& counters,
-           const sender_options& options,
+           const sink_options& options,
            std::function<void()> space,
            log_lines& log);
     ~sender();
@@ -103,7 +97,7 @@ private:
     boost::asio::io_context& d_io;
     transport& d_transport;
     sender_counters& d_counters;
-    const sender_options d_options;
+    const int d_cpu; // the thread is pinned to it, -1 = not pinned
     const std::function<void()> d_on_space;
     trouble_log d_log;
 

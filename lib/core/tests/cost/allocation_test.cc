@@ -48,7 +48,7 @@ struct scenario {
     std::size_t heap_samples = 8192;
     std::size_t packet_bytes = 1472;
     double rate = 0;
-    full_policy when_full = full_policy::block;
+    const char* when_full = "block";
     bool gso = true;
     std::size_t chunk = mib; // samples in a write
     std::size_t total = 32 * mib;
@@ -57,8 +57,8 @@ struct scenario {
 
 std::ostream& operator<<(std::ostream& out, const scenario& s) { return out << s.name; }
 
-const auto drop = full_policy::drop;
-const auto block = full_policy::block;
+const auto drop = "drop";
+const auto block = "block";
 const scenario scenarios[] = {
     { "small heaps" },
     { "large packets", 1 << 20, 8972 },
@@ -150,19 +150,20 @@ BOOST_AUTO_TEST_CASE(an_engine_that_runs_does_not_allocate)
     for (const auto& s : scenarios) {
         BOOST_TEST_CONTEXT(s)
         {
-            engine_options o;
-            o.destinations = { { receiver.address() } };
-            o.items = default_items();
-            o.heap_samples = o.timestamp_step = s.heap_samples;
-            o.max_packet_bytes = s.packet_bytes;
+            sink_options o;
+            o.heap_samples = static_cast<std::int64_t>(s.heap_samples);
+            o.max_packet_size = static_cast<std::int64_t>(s.packet_bytes);
             o.when_full = s.when_full;
             o.stop_timeout = 0.1;
             o.descriptor_interval = s.descriptor_interval;
-            o.sending.rate = s.rate;
-            o.sending.gso = s.gso;
+            o.rate = s.rate;
+            o.gso = s.gso;
             gate space;
             engine stream(
-                o, [&] { space.notify(); }, [](const auto&) {});
+                { receiver.destination() },
+                o,
+                [&] { space.notify(); },
+                [](const auto&) {});
             only_input only{ stream };
             stream.start();
             const auto everything_is_gone = [&] {
@@ -204,7 +205,7 @@ BOOST_AUTO_TEST_CASE(waits_do_not_allocate)
                            reason{ "pace and queue", 2e8, ENOBUFS } }) {
         BOOST_TEST_CONTEXT(r.name)
         {
-            sender_options options;
+            sink_options options;
             options.rate = r.rate;
             open_stream stream(how, options, &receiver);
             stream.network.fails_every = r.error ? 5 : 0;

@@ -30,6 +30,10 @@ public:
             return { "127.0.0.1", d_socket.local_endpoint().port() };
         return gr::spead::parse_endpoint(elsewhere);
     }
+    std::string destination() const
+    {
+        return address().host + ":" + std::to_string(address().port);
+    }
     bool is_here() const { return !elsewhere; }
 
 private:
@@ -83,11 +87,11 @@ class open_stream
 {
 public:
     open_stream(const packing& how,
-                const gr::spead::sender_options& options,
+                const gr::spead::sink_options& options,
                 const unread_socket* to = nullptr)
         : d_plan(how.plan()),
           d_way(to ? std::make_unique<gr::spead::udp_transport>(
-                         d_io, std::vector{ to->address() }, gr::spead::socket_options())
+                         d_io, std::vector{ to->address() }, gr::spead::sink_options())
                    : nullptr),
           network(d_way.get()),
           ring(how.slots, d_plan.regular.packet_bytes()),

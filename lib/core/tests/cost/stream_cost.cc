@@ -20,17 +20,16 @@ int main(int argc, char** argv)
     if (argc != 5)
         return EXIT_FAILURE;
     const unread_socket receiver;
-    engine_options o;
-    o.destinations = { { receiver.address() } };
-    o.items = default_items();
-    o.heap_samples = o.timestamp_step = std::strtoull(argv[1], nullptr, 10);
-    o.max_packet_bytes = std::strtoull(argv[2], nullptr, 10);
-    o.sending.rate = std::strtod(argv[3], nullptr);
+    sink_options o;
+    o.heap_samples = std::strtoll(argv[1], nullptr, 10);
+    o.max_packet_size = std::strtoll(argv[2], nullptr, 10);
+    o.rate = std::strtod(argv[3], nullptr);
     o.stop_timeout = 10;
     const auto total = std::strtoull(argv[4], nullptr, 10) << 20;
 
     gate space;
     engine stream(
+        { receiver.destination() },
         o,
         [&] { space.notify(); },
         [](const auto& line) { std::fprintf(stderr, "%s\n", line.c_str()); });

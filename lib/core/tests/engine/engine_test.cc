@@ -54,28 +54,21 @@ void one_real_stream(unsigned seed)
 {
     std::mt19937 random(seed);
     listener receiver(seed);
-    engine_options o;
+    sink_options o;
     // now and then nobody listens
-    o.destinations = { { { "127.0.0.1",
-                           random() % 4 ? receiver.port()
-                                        : static_cast<std::uint16_t>(9) } } };
-    o.items = default_items();
-    o.heap_samples = o.timestamp_step =
-        pick(random, std::vector<std::uint64_t>{ 1, 100, 8192, 100000, 1 << 20 });
-    o.max_packet_bytes = pick(random, std::vector<std::size_t>{ 0, 200, 1472, 9000 });
-    o.descriptors =
-        random() % 2 ? descriptor_policy::first_heap : descriptor_policy::none;
-    o.when_full =
-        pick(random, std::vector<full_policy>{ full_policy::block, full_policy::drop });
-    o.tail = pick(random,
-                  std::vector<tail_policy>{
-                      tail_policy::shorten, tail_policy::pad, tail_policy::drop });
+    const auto to = "127.0.0.1:" + std::to_string(random() % 4 ? receiver.port() : 9);
+    o.heap_samples =
+        pick(random, std::vector<std::int64_t>{ 1, 100, 8192, 100000, 1 << 20 });
+    o.max_packet_size = pick(random, std::vector<std::int64_t>{ 0, 200, 1472, 9000 });
+    o.descriptors = random() % 2 ? "first_heap" : "none";
+    o.when_full = pick(random, std::vector<std::string>{ "block", "drop" });
+    o.tail = pick(random, std::vector<std::string>{ "short", "pad", "drop" });
     o.stop_timeout = pick(random, std::vector<double>{ 0, 0.01, 0.1 });
-    o.sending.gso = random() % 2;
-    o.sending.rate = pick(random, std::vector<double>{ 0, 1, 1e6, 1e8, 1e308 });
+    o.gso = random() % 2;
+    o.rate = pick(random, std::vector<double>{ 0, 1, 1e6, 1e8, 1e308 });
     gate space;
     engine stream(
-        o, [&] { space.notify(); }, [](const auto&) {});
+        { to }, o, [&] { space.notify(); }, [](const auto&) {});
     balance_watch watch([&stream] { return stream.counts(); });
     const auto samples = noise(200000);
 
@@ -126,14 +119,15 @@ BOOST_AUTO_TEST_CASE(a_paced_queue_has_room_for_what_may_leave_at_a_time)
     const listener receiver(1);
     const auto samples = noise(8 << 20);
     for (const double rate : { 1e6, 4e8, 1e10 }) {
-        engine_options o;
-        o.destinations = { { { "127.0.0.1", receiver.port() } } };
-        o.items = default_items();
+        sink_options o;
         o.stop_timeout = 0;
-        o.sending.rate = rate;
-        o.sending.burst_bytes = 1;
+        o.rate = rate;
+        o.burst_size = 1;
         engine stream(
-            o, [] {}, [](const auto&) {});
+            { "127.0.0.1:" + std::to_string(receiver.port()) },
+            o,
+            [] {},
+            [](const auto&) {});
         // nothing is sent before start()
         const auto taken = stream.write(0, raw(samples.data()), samples.size());
         const double packet = static_cast<double>(stream.packet_bytes());
@@ -151,17 +145,18 @@ BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
     for (const std::uint64_t heap : { 1000, 8192, 65536, 100000, 400000 })
         for (const std::size_t buffer :
              { std::size_t{ 1000000 }, std::size_t{ 3 << 20 } }) {
-            engine_options o;
-            o.destinations = { { { "127.0.0.1", receiver.port() } } };
-            o.items = default_items();
-            o.heap_samples = o.timestamp_step = heap;
-            o.buffer_bytes = buffer;
-            o.when_full = full_policy::drop;
+            sink_options o;
+            o.heap_samples = static_cast<std::int64_t>(heap);
+            o.buffer_size = static_cast<std::int64_t>(buffer);
+            o.when_full = "drop";
             o.stop_timeout = 0;
-            o.sending.rate = 1e-300;
-            o.sending.burst_bytes = 1;
+            o.rate = 1e-300;
+            o.burst_size = 1;
             engine stream(
-                o, [] {}, [](const auto&) {});
+                { "127.0.0.1:" + std::to_string(receiver.port()) },
+                o,
+                [] {},
+                [](const auto&) {});
             stream.start();
             BOOST_CHECK_EQUAL(stream.write(0, raw(samples.data()), samples.size()),
                               samples.size());

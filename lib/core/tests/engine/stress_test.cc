@@ -107,9 +107,9 @@ void one_chaotic_stream(unsigned seed)
     const auto plan = p.plan();
     const auto slots = heap_packer::min_slots(plan) + random() % 40;
 
-    sender_options options;
+    sink_options options;
     options.gso = random() % 2;
-    options.burst_bytes = 1 + random() % 4000;
+    options.burst_size = 1 + random() % 4000;
     boost::asio::io_context io(1);
     packet_ring ring(slots, plan.regular.packet_bytes());
     counter_set packed;

@@ -41,7 +41,7 @@ struct held_stream {
 
     held_stream() { make_sender({}); }
 
-    void make_sender(const gr::spead::sender_options& options)
+    void make_sender(const gr::spead::sink_options& options)
     {
         network.holds = true;
         out.emplace(

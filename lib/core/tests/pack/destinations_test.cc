@@ -83,7 +83,7 @@ struct network {
             endpoints.push_back(receivers.back().address());
         }
     }
-    void connect(const socket_options& options = {})
+    void connect(const sink_options& options = {})
     {
         out.emplace(io, endpoints, options);
     }

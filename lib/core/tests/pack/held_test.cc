@@ -46,9 +46,9 @@ BOOST_AUTO_TEST_CASE(a_packer_that_waits_for_them_is_woken_by_their_reports)
 
 BOOST_AUTO_TEST_CASE(at_a_pace_they_are_given_back_when_much_is_held)
 {
-    sender_options slow;
+    sink_options slow;
     slow.rate = 1000;
-    slow.burst_bytes = 8 * 1400;
+    slow.burst_size = 8 * 1400;
     make_sender(slow);
     ring.set_limit(16); // a queue much shorter than the memory
     network.reported = slots;

@@ -27,33 +27,25 @@ constexpr std::int64_t rate = 1000000;                   // samples a second
 constexpr std::size_t first_value = 1, second_value = 3; // in the list of items
 constexpr std::uint64_t first_id = 0x3101, second_id = 0x3102;
 
-engine_options options_of(unsigned seed, std::uint16_t port)
+sink_options options_of(unsigned seed)
 {
     std::mt19937 random(seed);
-    engine_options o;
-    o.destinations = { { { "127.0.0.1", port } } };
-    o.inputs = inputs;
+    sink_options o;
+    o.num_inputs = inputs;
     o.items = { timestamp(),
                 immediate(first_id, "first", { 0 }),
                 samples(),
                 immediate(second_id, "second", { 0 }) };
-    o.heap_samples = o.timestamp_step =
-        pick(random, std::vector<std::uint64_t>{ 64, 1000, 20000 });
-    o.max_packet_bytes = pick(random, std::vector<std::size_t>{ 200, 1472 });
-    o.descriptors = pick(random,
-                         std::vector<descriptor_policy>{ descriptor_policy::first_heap,
-                                                         descriptor_policy::separate });
+    o.heap_samples = pick(random, std::vector<std::int64_t>{ 64, 1000, 20000 });
+    o.max_packet_size = pick(random, std::vector<std::int64_t>{ 200, 1472 });
+    o.descriptors = pick(random, std::vector<std::string>{ "first_heap", "separate" });
     o.descriptor_interval = 0.001;
-    o.timestamps = timestamp_source::rx_time;
-    o.sample_rate = { rate };
-    o.on_gap = pick(random,
-                    std::vector<gap_policy>{
-                        gap_policy::realign, gap_policy::zero_fill, gap_policy::ignore });
-    o.on_start = pick(
-        random, std::vector<start_policy>{ start_policy::drop, start_policy::zero_fill });
-    o.when_full =
-        pick(random, std::vector<full_policy>{ full_policy::block, full_policy::drop });
-    o.buffer_bytes = 200000;
+    o.timestamp_source = "rx_time";
+    o.sample_rate = exact_rate{ rate };
+    o.on_gap = pick(random, std::vector<std::string>{ "realign", "zero_fill", "ignore" });
+    o.on_start = pick(random, std::vector<std::string>{ "drop", "zero_fill" });
+    o.when_full = pick(random, std::vector<std::string>{ "block", "drop" });
+    o.buffer_size = 200000;
     o.stop_timeout = 10; // seconds, of which none is needed
     return o;
 }
@@ -193,7 +185,10 @@ void one_stream(unsigned seed)
     receiver to;
     gate space;
     engine stream(
-        options_of(seed, to.port()), [&] { space.notify(); }, [](const auto&) {});
+        { "127.0.0.1:" + std::to_string(to.port()) },
+        options_of(seed),
+        [&] { space.notify(); },
+        [](const auto&) {});
     stream.start();
     bystander user(meddler(stream, seed));
     const auto content = noise(3000);

@@ -96,7 +96,7 @@ costs costs_of_a_stream(const shape& s,
                         const unread_socket* to,
                         const std::vector<std::int8_t>& samples)
 {
-    sender_options options;
+    sink_options options;
     options.gso = s.gso;
     auto how = packing_of(s, 0);
     const auto packet_bytes = how.plan().regular.packet_bytes();
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_queue_leaves_in_full_batches)
     for (const auto& s : shapes) {
         BOOST_TEST_CONTEXT(s)
         {
-            sender_options options;
+            sink_options options;
             options.gso = s.gso;
             auto how = packing_of(s, 0);
             const auto& layout = how.plan().regular;

@@ -31,7 +31,7 @@ struct fixture {
     heap_packer packer;
     std::optional<sender> out;
 
-    explicit fixture(sender_options options = {}, packing how = {})
+    explicit fixture(sink_options options = {}, packing how = {})
         : p(how),
           plan(p.plan()),
           ring(1024, plan.regular.packet_bytes()),
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(everything_goes_in_order_and_in_runs_across_heaps)
 
 BOOST_AUTO_TEST_CASE(without_gso_each_packet_is_a_message)
 {
-    sender_options options;
+    sink_options options;
     options.gso = false;
     fixture f(options);
     BOOST_CHECK(f.run(some) == f.network.datagrams);
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_refused_connection_costs_nothing)
 BOOST_AUTO_TEST_CASE(an_outage_is_counted_and_logged)
 {
     for (const int error : { ENETUNREACH, EHOSTUNREACH, EPERM, ENETDOWN, EMSGSIZE }) {
-        sender_options options;
+        sink_options options;
         options.gso = false;
         fixture f(options);
         // four tries a message: two messages are lost
@@ -223,12 +223,12 @@ BOOST_AUTO_TEST_CASE(a_wait_for_a_full_queue_is_no_try)
 
 BOOST_AUTO_TEST_CASE(what_an_outage_costs_counts_towards_the_pace)
 {
-    sender_options options;
+    sink_options options;
     options.rate = 1; // after the first burst nothing goes for hours
     fixture f(options);
     f.network.script.assign(1000, { 0, ENETUNREACH });
     f.run(some, 0.05);
-    BOOST_CHECK_LE(f.errors(ENETUNREACH), 4u * (options.burst_bytes / 1424 + 1));
+    BOOST_CHECK_LE(f.errors(ENETUNREACH), 4u * (options.burst_size / 1424 + 1));
     f.check_balance(some);
 }
 
@@ -298,9 +298,9 @@ BOOST_AUTO_TEST_CASE(what_is_left_at_the_deadline_is_counted)
 
 BOOST_AUTO_TEST_CASE(a_paced_stream_is_whole)
 {
-    sender_options options;
+    sink_options options;
     options.rate = 5e6;
-    options.burst_bytes = 4000;
+    options.burst_size = 4000;
     fixture f(options);
     BOOST_CHECK(f.run(some) == f.network.datagrams);
     auto packet = f.network.datagrams.begin();
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(a_paced_stream_is_whole)
         std::size_t run_bytes = 0;
         for (std::size_t i = 0; i < packets; ++i)
             run_bytes += packet++->size();
-        BOOST_CHECK_LE(run_bytes, 2 * options.burst_bytes);
+        BOOST_CHECK_LE(run_bytes, 2 * options.burst_size);
     }
 }
 

@@ -5,10 +5,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CHECKS_H
-#define INCLUDED_SPEAD_CHECKS_H
+#ifndef INCLUDED_SPEAD_CORE_CHECKS_H
+#define INCLUDED_SPEAD_CORE_CHECKS_H
 
-#include "core/support/parameter_error.h"
+#include "parameter_error.h"
 
 #include <initializer_list>
 #include <cstdint>
@@ -42,22 +42,8 @@ number in_range(const std::string& parameter, number value, number from, number 
     return value;
 }
 
-inline int small(const std::string& parameter, std::int64_t value, int from, int to)
-{
-    return static_cast<int>(
-        in_range(parameter, value, std::int64_t{ from }, std::int64_t{ to }));
-}
-
-inline std::uint64_t counted(const std::string& parameter,
-                             std::int64_t value,
-                             std::int64_t from,
-                             std::int64_t to)
-{
-    return static_cast<std::uint64_t>(in_range(parameter, value, from, to));
-}
-
 //! Seconds between two of many times; 0 is never.
-inline double interval(const std::string& parameter, double seconds)
+inline void check_interval(const std::string& parameter, double seconds)
 {
     constexpr double shortest = 1e-3;
     constexpr double longest = 1e9;
@@ -65,7 +51,6 @@ inline double interval(const std::string& parameter, double seconds)
         throw parameter_error(parameter,
                               to_text(seconds),
                               to_text(shortest) + " to " + to_text(longest) + ", or 0");
-    return seconds;
 }
 
 template <typename choice>
@@ -86,4 +71,4 @@ choice one_of(const std::string& parameter,
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CHECKS_H */
+#endif /* INCLUDED_SPEAD_CORE_CHECKS_H */

@@ -5,8 +5,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "checks.h"
 #include "item_checks.h"
+#include "options.h"
+#include "support/checks.h"
 
 #include <algorithm>
 #include <optional>
@@ -77,15 +78,18 @@ std::optional<std::string> allowed_instead_of(const std::vector<std::int64_t>& v
                               std::to_string(inputs) + " inputs");
 }
 
-std::int64_t largest_value(const engine_options& options)
+std::int64_t largest_value(const sink_options& options)
 {
-    return static_cast<std::int64_t>(options.flavour.address_mask());
+    return static_cast<std::int64_t>(flavour_of(options).address_mask());
 }
 
 } // namespace
 
-void check_items(const std::vector<item>& items, const engine_options& options)
+void check_items(const sink_options& options)
 {
+    const auto& items = options.items;
+    const auto flavour = flavour_of(options);
+    const auto descriptors = descriptors_of(options);
     const auto refuse = [&](const std::string& allowed) {
         throw parameter_error("items", to_text(items), allowed);
     };
@@ -95,15 +99,15 @@ void check_items(const std::vector<item>& items, const engine_options& options)
     };
     if (count(item::content::samples) != 1 || count(item::content::timestamp) > 1)
         refuse("one samples() and at most one timestamp()");
-    if (options.timestamps == timestamp_source::rx_time &&
+    if (timestamps_of(options) == timestamp_source::rx_time &&
         !count(item::content::timestamp))
         refuse("one timestamp() and one samples(), with timestamp_source=\"rx_time\"");
-    if (const auto most = most_items(options.descriptors); items.size() > most)
+    if (const auto most = most_items(descriptors); items.size() > most)
         throw parameter_error(
             "items",
             std::to_string(items.size()) + " items",
             "at most " + std::to_string(most) +
-                (options.descriptors == descriptor_policy::first_heap
+                (descriptors == descriptor_policy::first_heap
                      ? " with descriptors=\"first_heap\", as each takes two of the 255 "
                        "item pointers of a packet"
                      : ", as a packet has at most 255 item pointers"));
@@ -112,13 +116,14 @@ void check_items(const std::vector<item>& items, const engine_options& options)
     static_assert(first == detail::first_item_id);
     static_assert(wire::flavour{ 40 }.max_id() == detail::last_item_id);
     static_assert(wire::flavour{ 48 }.address_mask() == detail::largest_value);
-    const auto last = static_cast<std::int64_t>(options.flavour.max_id());
+    const auto last = static_cast<std::int64_t>(flavour.max_id());
+    const auto inputs = static_cast<std::size_t>(options.num_inputs);
     std::set<std::int64_t> ids;
     std::set<std::string> names;
     for (const auto& held : items) {
         if (held.id < first || held.id > last)
             refuse("IDs of " + std::to_string(first) + " to " + std::to_string(last) +
-                   " with " + std::to_string(options.flavour.heap_address_bits) +
+                   " with " + std::to_string(flavour.heap_address_bits) +
                    " heap address bits");
         if (held.name.empty())
             refuse("names that are not empty");
@@ -127,13 +132,15 @@ void check_items(const std::vector<item>& items, const engine_options& options)
         if (held.holds != item::content::immediate)
             continue;
         if (const auto allowed =
-                allowed_instead_of(held.values, largest_value(options), options.inputs))
+                allowed_instead_of(held.values, largest_value(options), inputs))
             throw parameter_error("items", to_text(held), *allowed);
     }
 }
 
-item_catalogue::item_catalogue(const engine_options& options)
-    : d_items(options.items), d_largest(largest_value(options)), d_inputs(options.inputs)
+item_catalogue::item_catalogue(const sink_options& options)
+    : d_items(options.items),
+      d_largest(largest_value(options)),
+      d_inputs(static_cast<std::size_t>(options.num_inputs))
 {
 }
 

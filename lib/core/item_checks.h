@@ -5,11 +5,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_ITEM_CHECKS_H
-#define INCLUDED_SPEAD_ITEM_CHECKS_H
+#ifndef INCLUDED_SPEAD_CORE_ITEM_CHECKS_H
+#define INCLUDED_SPEAD_CORE_ITEM_CHECKS_H
 
-#include "core/engine.h"
-#include <gnuradio/spead/item.h>
+#include <gnuradio/spead/sink_options.h>
 
 #include <cstdint>
 #include <string>
@@ -17,8 +16,8 @@
 
 namespace gr::spead {
 
-//! Throws parameter_error unless heaps can hold \p items, given all other options.
-void check_items(const std::vector<item>& items, const engine_options& options);
+//! Throws parameter_error unless heaps can hold the items, given all other options.
+void check_items(const sink_options& options);
 
 //! A new value of an immediate item, for one input.
 struct item_change {
@@ -36,7 +35,7 @@ struct item_change {
 class item_catalogue
 {
 public:
-    explicit item_catalogue(const engine_options& options);
+    explicit item_catalogue(const sink_options& options);
 
     //! Where the immediate item of this ID or name is in the list of items.
     std::size_t find(std::int64_t id) const;
@@ -67,4 +66,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_ITEM_CHECKS_H */
+#endif /* INCLUDED_SPEAD_CORE_ITEM_CHECKS_H */

@@ -1,0 +1,276 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "item_checks.h"
+#include "options.h"
+#include "support/checks.h"
+#include "support/thread_setup.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace gr::spead {
+
+namespace {
+
+constexpr std::int64_t one_gib = 1 << 30;
+constexpr std::int64_t max_inputs = 64;
+
+// Measured: a quarter of it costs a tenth of the speed, an eighth a third.
+constexpr std::size_t default_ring_bytes = 8 << 20;
+// Of each ring, where there are several.
+constexpr std::size_t least_ring_bytes = 1 << 20;
+
+std::int64_t largest_value(const sink_options& options)
+{
+    return static_cast<std::int64_t>(flavour_of(options).address_mask());
+}
+
+exact_time sync_time_of(const sink_options& options)
+{
+    if (const auto* text = std::get_if<std::string>(&options.sync_time))
+        return parse_sync_time(*text);
+    return sync_time_from_nanoseconds(std::get<std::int64_t>(options.sync_time));
+}
+
+void check_stream(const sink_options& options)
+{
+    in_range<std::int64_t>(
+        "heap_samples", options.heap_samples, 1, std::int64_t{ 1 } << 32);
+    const auto format = format_of(options);
+    const auto tail = tail_of(options);
+    const bool has_order =
+        format.type == sample_type::int16 || format.type == sample_type::sc16;
+    if (has_order && format.order == byte_order::little && tail == tail_policy::shorten)
+        throw parameter_error(
+            "byte_order",
+            quoted(options.byte_order),
+            "\"big\", or tail=\"pad\" or tail=\"drop\", as the numpy header that "
+            "describes "
+            "little-endian samples has a fixed shape, and a short heap another");
+    const bool is_scaled =
+        format.type == sample_type::float32 || format.type == sample_type::complex64;
+    if (!is_scaled && options.scale != 1)
+        throw parameter_error("scale",
+                              to_text(options.scale),
+                              "1 with input_type=" + quoted(options.input_type) +
+                                  ", which keeps its value; any other with \"float\" or "
+                                  "\"complex\"");
+    using limits = std::numeric_limits<float>;
+    in_range<double>("scale", options.scale, limits::min(), limits::max());
+}
+
+void check_heaps(const sink_options& options)
+{
+    in_range<std::int64_t>("max_packet_size",
+                           options.max_packet_size,
+                           0,
+                           static_cast<std::int64_t>(wire::max_datagram_bytes));
+    if (options.heap_address_bits != 40 && options.heap_address_bits != 48)
+        throw parameter_error(
+            "heap_address_bits", to_text(options.heap_address_bits), "40 or 48");
+    const auto largest = largest_value(options);
+    in_range<std::int64_t>("heap_id_start", options.heap_id_start, 0, largest);
+    in_range<std::int64_t>(
+        "heap_id_step", options.heap_id_step, 1, (largest >> 16) / options.num_inputs);
+    const auto descriptors = descriptors_of(options);
+    check_interval("descriptor_interval", options.descriptor_interval);
+    if (options.descriptor_interval > 0 && descriptors == descriptor_policy::none)
+        throw parameter_error("descriptor_interval",
+                              to_text(options.descriptor_interval),
+                              "0 with descriptors=\"none\"");
+}
+
+void check_time(const sink_options& options)
+{
+    const auto largest = largest_value(options);
+    in_range<std::int64_t>("timestamp_start", options.timestamp_start, 0, largest);
+    in_range<std::int64_t>("timestamp_step", timestamp_step_of(options), 0, largest);
+    const bool is_tagged = timestamps_of(options) == timestamp_source::rx_time;
+    on_gap_of(options);
+    on_start_of(options);
+    const std::string why = ", with timestamp_source=\"rx_time\"";
+    if (is_tagged && !options.sample_rate)
+        throw parameter_error("sample_rate", "none", "a rate" + why);
+    if (is_tagged && timestamp_step_of(options) == 0)
+        throw parameter_error("timestamp_step", "0", "1 to " + to_text(largest) + why);
+    clock_of(options);
+}
+
+void check_sending(const sink_options& options)
+{
+    checked_rate(options.rate);
+    in_range<std::int64_t>("burst_size", options.burst_size, 1, one_gib);
+    when_full_of(options);
+    in_range<std::int64_t>(
+        "buffer_size", options.buffer_size, 0, std::numeric_limits<std::int64_t>::max());
+    in_range("stop_timeout", options.stop_timeout, 0.0, 3600.0);
+    in_range<std::int64_t>("ttl", options.ttl, 0, 255);
+    in_range<std::int64_t>("socket_buffer", options.socket_buffer, 0, one_gib);
+    in_range<std::int64_t>("dscp", options.dscp, 0, 63);
+    in_range<std::int64_t>("affinity", options.affinity, -1, configured_cpus() - 1);
+    in_range<std::int64_t>("max_skew", options.max_skew, -1, 65536);
+    check_interval("stats_interval", options.stats_interval);
+}
+
+} // namespace
+
+void check_options(const std::vector<std::string>& destinations,
+                   const sink_options& options)
+{
+    in_range<std::int64_t>("num_inputs", options.num_inputs, 1, max_inputs);
+    endpoints_of(destinations, options);
+    check_stream(options);
+    check_heaps(options);
+    check_time(options);
+    check_items(options);
+    check_sending(options);
+}
+
+std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& texts,
+                                                const sink_options& options)
+{
+    const auto inputs = static_cast<std::size_t>(options.num_inputs);
+    if (texts.size() != 1 && texts.size() != inputs)
+        throw parameter_error(
+            "destinations",
+            to_text(texts.size()) + " strings",
+            inputs == 1 ? "1" : "1, or one for each of " + to_text(inputs) + " inputs");
+    std::vector<std::vector<endpoint>> destinations;
+    std::size_t count = 0;
+    for (const auto& text : texts) {
+        destinations.push_back(parse_endpoints(text));
+        count += destinations.back().size();
+    }
+    if (count > max_endpoints)
+        throw parameter_error("destinations",
+                              to_text(count) + " endpoints",
+                              "at most " + to_text(max_endpoints) + " in all");
+    return destinations;
+}
+
+double checked_rate(double rate)
+{
+    return in_range("rate", rate, 0.0, std::numeric_limits<double>::max());
+}
+
+sample_format format_of(const sink_options& options)
+{
+    return { one_of<sample_type>("input_type",
+                                 options.input_type,
+                                 { { "int8", sample_type::int8 },
+                                   { "sc8", sample_type::sc8 },
+                                   { "int16", sample_type::int16 },
+                                   { "sc16", sample_type::sc16 },
+                                   { "float", sample_type::float32 },
+                                   { "complex", sample_type::complex64 } }),
+             one_of<byte_order>(
+                 "byte_order",
+                 options.byte_order,
+                 { { "big", byte_order::big }, { "little", byte_order::little } }),
+             static_cast<std::uint64_t>(options.heap_samples) };
+}
+
+sample_converter converter_of(const sink_options& options)
+{
+    const auto format = format_of(options);
+    return sample_converter(format.type, format.order, static_cast<float>(options.scale));
+}
+
+wire::flavour flavour_of(const sink_options& options)
+{
+    return { static_cast<unsigned>(options.heap_address_bits) };
+}
+
+descriptor_policy descriptors_of(const sink_options& options)
+{
+    return one_of<descriptor_policy>("descriptors",
+                                     options.descriptors,
+                                     { { "first_heap", descriptor_policy::first_heap },
+                                       { "separate", descriptor_policy::separate },
+                                       { "none", descriptor_policy::none } });
+}
+
+timestamp_source timestamps_of(const sink_options& options)
+{
+    return one_of<timestamp_source>("timestamp_source",
+                                    options.timestamp_source,
+                                    { { "count", timestamp_source::count },
+                                      { "rx_time", timestamp_source::rx_time } });
+}
+
+std::int64_t timestamp_step_of(const sink_options& options)
+{
+    return options.timestamp_step.value_or(options.heap_samples);
+}
+
+tick_clock clock_of(const sink_options& options)
+{
+    return tick_clock(options.sample_rate.value_or(exact_rate{ 1 }),
+                      sync_time_of(options));
+}
+
+gap_policy on_gap_of(const sink_options& options)
+{
+    return one_of<gap_policy>("on_gap",
+                              options.on_gap,
+                              { { "realign", gap_policy::realign },
+                                { "zero_fill", gap_policy::zero_fill },
+                                { "ignore", gap_policy::ignore } });
+}
+
+start_policy on_start_of(const sink_options& options)
+{
+    return one_of<start_policy>(
+        "on_start",
+        options.on_start,
+        { { "drop", start_policy::drop }, { "zero_fill", start_policy::zero_fill } });
+}
+
+full_policy when_full_of(const sink_options& options)
+{
+    return one_of<full_policy>(
+        "when_full",
+        options.when_full,
+        { { "block", full_policy::block }, { "drop", full_policy::drop } });
+}
+
+tail_policy tail_of(const sink_options& options)
+{
+    return one_of<tail_policy>("tail",
+                               options.tail,
+                               { { "short", tail_policy::shorten },
+                                 { "pad", tail_policy::pad },
+                                 { "drop", tail_policy::drop } });
+}
+
+std::size_t ring_bytes(const sink_options& options)
+{
+    if (options.buffer_size)
+        return static_cast<std::size_t>(options.buffer_size);
+    const auto inputs = static_cast<std::size_t>(options.num_inputs);
+    return std::max(default_ring_bytes / inputs, least_ring_bytes);
+}
+
+std::uint64_t max_skew_of(const sink_options& options)
+{
+    // measured: a quarter of it costs a twentieth of the speed of two inputs
+    constexpr std::uint64_t default_bytes = 4 << 20;
+    // one that waits cannot keep up with hardware
+    if (options.max_skew == -1 || when_full_of(options) == full_policy::drop)
+        return 0;
+    if (options.max_skew > 0)
+        return static_cast<std::uint64_t>(options.max_skew);
+    const auto heap_bytes = static_cast<std::uint64_t>(options.heap_samples) *
+                            converter_of(options).output_bytes();
+    // Above an eighth of the ring, or a little less, heaps leave before they are
+    // complete. Two of an input at a time would be more than a receiver expects.
+    const bool may_leave_early = heap_bytes > ring_bytes(options) / 16;
+    return may_leave_early ? 1 : std::max<std::uint64_t>(default_bytes / heap_bytes, 1);
+}
+
+} // namespace gr::spead

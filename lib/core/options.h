@@ -1,0 +1,66 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_OPTIONS_H
+#define INCLUDED_SPEAD_CORE_OPTIONS_H
+
+#include "network/endpoint.h"
+#include "pack/stream_plan.h"
+#include "protocol/descriptor.h"
+#include "time/timeline.h"
+#include <gnuradio/spead/sink_options.h>
+
+#include <string>
+#include <vector>
+
+namespace gr::spead {
+
+//! \name The options of a sink, checked as far as that goes without a network
+//! All throw parameter_error.
+//! \{
+
+void check_options(const std::vector<std::string>& destinations,
+                   const sink_options& options);
+
+//! One list for each input, or one for all; the hosts are not looked up yet.
+std::vector<std::vector<endpoint>>
+endpoints_of(const std::vector<std::string>& destinations, const sink_options& options);
+
+double checked_rate(double rate);
+
+//! \}
+
+//! \name What options mean that are text, or that follow from others
+//! Throw parameter_error for a text that is not possible.
+//! \{
+
+enum class descriptor_policy { none, first_heap, separate };
+enum class timestamp_source { count, rx_time };
+
+sample_format format_of(const sink_options& options);
+sample_converter converter_of(const sink_options& options);
+wire::flavour flavour_of(const sink_options& options);
+descriptor_policy descriptors_of(const sink_options& options);
+timestamp_source timestamps_of(const sink_options& options);
+std::int64_t timestamp_step_of(const sink_options& options);
+tick_clock clock_of(const sink_options& options); //!< with "rx_time"
+gap_policy on_gap_of(const sink_options& options);
+start_policy on_start_of(const sink_options& options);
+full_policy when_full_of(const sink_options& options);
+tail_policy tail_of(const sink_options& options);
+
+//! Bytes that the ring of an input is to hold; more, if a heap takes more.
+std::size_t ring_bytes(const sink_options& options);
+
+//! Heaps that an input may be ahead of the slowest, 0 = no bound.
+std::uint64_t max_skew_of(const sink_options& options);
+
+//! \}
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_OPTIONS_H */

@@ -109,6 +109,7 @@ void check_sending(const sink_options& options)
     in_range<std::int64_t>(
         "buffer_size", options.buffer_size, 0, std::numeric_limits<std::int64_t>::max());
     in_range("stop_timeout", options.stop_timeout, 0.0, 3600.0);
+    in_range<std::int64_t>("source_port", options.source_port, 0, 65535);
     in_range<std::int64_t>("ttl", options.ttl, 0, 255);
     in_range<std::int64_t>("socket_buffer", options.socket_buffer, 0, one_gib);
     in_range<std::int64_t>("dscp", options.dscp, 0, 63);

@@ -161,6 +161,10 @@ struct SPEAD_API sink_options {
     //! leave by; "" leaves it to the routing table
     std::string interface = "";
 
+    //! UDP port of this host that packets are sent from, 0 to 65535, for firewalls and
+    //! for switches that share out streams by their ports; 0 takes any that is free
+    std::int64_t source_port = 0;
+
     //! time to live of multicast packets in hops, 0 to 255
     std::int64_t ttl = 1;
 
@@ -222,6 +226,7 @@ void for_each_option(visitor&& visit)
     visit("send_stop", &sink_options::send_stop);
     visit("stop_timeout", &sink_options::stop_timeout);
     visit("interface", &sink_options::interface);
+    visit("source_port", &sink_options::source_port);
     visit("ttl", &sink_options::ttl);
     visit("loopback", &sink_options::loopback);
     visit("socket_buffer", &sink_options::socket_buffer);

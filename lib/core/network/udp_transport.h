@@ -74,6 +74,7 @@ private:
     bound_socket open();
     void use(bound_socket opened);
     unsigned configure(udp::socket& socket);
+    void bind(udp::socket& socket, const boost::asio::ip::address& address) const;
     unsigned choose_interface(udp::socket& socket) const;
     void connect(udp::socket& socket, std::size_t destination) const;
     void respect_mtu(udp::socket& socket);

@@ -233,7 +233,12 @@ unsigned udp_transport::configure(udp::socket& socket)
         throw std::runtime_error("spead.sink: destinations: no socket: " +
                                  error.message());
     const auto dscp = static_cast<int>(d_options.dscp);
+    // a socket that takes the place of this one is opened while this one is open
+    if (d_options.source_port)
+        set_option(socket, SOL_SOCKET, SO_REUSEPORT, 1, "source_port");
     const unsigned interface = d_options.interface.empty() ? 0 : choose_interface(socket);
+    if (d_options.source_port && !socket.local_endpoint().port())
+        bind(socket, udp::endpoint(d_remotes.front().protocol(), 0).address());
     if (ipv6()) {
         set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO, "path MTU");
         set_option(socket, IPPROTO_IPV6, IPV6_RECVERR, 1, "error reports");
@@ -283,6 +288,23 @@ void udp_transport::respect_mtu(udp::socket& socket)
             std::min(d_max_packet_bytes, static_cast<std::size_t>(mtu - headers));
 }
 
+void udp_transport::bind(udp::socket& socket,
+                         const boost::asio::ip::address& address) const
+{
+    const auto port = static_cast<std::uint16_t>(d_options.source_port);
+    boost::system::error_code error;
+    socket.bind({ address, port }, error);
+    if (error && port)
+        throw parameter_error("source_port",
+                              std::to_string(port),
+                              "a port that is free on this host (" + error.message() +
+                                  "), or 0");
+    if (error)
+        throw parameter_error("interface",
+                              "\"" + d_options.interface + "\"",
+                              "an address of this host (" + error.message() + ")");
+}
+
 // Packets leave by the interface, whether it was given by its name or by an address,
 // which is then that of the sender as well.
 unsigned udp_transport::choose_interface(udp::socket& socket) const
@@ -301,9 +323,9 @@ unsigned udp_transport::choose_interface(udp::socket& socket) const
         if (address.is_v6() != ipv6())
             refuse("not of the same IP version as the destinations");
         name = interface_with(address);
-        socket.bind(udp::endpoint(address, 0), error);
-        if (name.empty() || error)
-            refuse(error ? error.message() : "no interface has this address");
+        if (name.empty())
+            refuse("no interface has this address");
+        bind(socket, address);
     }
     const unsigned index = if_nametoindex(name.c_str());
     if (!index)

@@ -8,8 +8,8 @@ import argparse
 import sys
 
 import numpy as np
-from dada import Recording
 from gnuradio import gr, spead
+from instruments.dada import Recording
 from send_recording import exit_status, run
 
 HEADER = 72  # bytes of a packet before its payload

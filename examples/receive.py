@@ -12,8 +12,8 @@ import time
 
 import spead2
 import spead2.recv
-from argument_types import integer, positive
-from udp_socket import SOCKET_BUFFER, bound_socket
+from common.arguments import integer, positive
+from common.endpoints import SOCKET_BUFFER, bound_socket
 
 
 class Continuity:
@@ -128,7 +128,7 @@ class Receiver:
         self.spectrogram = None
         if args.spectrogram:
             # Here, for receivers without matplotlib and without a picture.
-            from spectrogram import Spectrogram
+            from common.spectrogram import Spectrogram
 
             self.spectrogram = Spectrogram()
 

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from argument_types import integer, natural, positive
+from common.arguments import integer, natural, positive
 from gnuradio import blocks, gr, spead
 
 BUFFER = 1 << 20  # bytes between blocks; GNU Radio's 64 KiB cost speed

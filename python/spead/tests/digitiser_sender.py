@@ -112,7 +112,7 @@ def summary_when_interrupted(program, folder):
     A heap far ahead pushes them out; then it is the only one left.
     """
     report, saved = folder / "json", folder / "saved.1"
-    command = [sys.executable, EXAMPLES / program, "127.0.0.1:0"]
+    command = [sys.executable, EXAMPLES / "instruments" / program, "127.0.0.1:0"]
     command += ["--save", folder / "saved", "--json", report]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

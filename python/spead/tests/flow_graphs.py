@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 import spead2
 import spead2.recv
-import spead_packet
+from common import spead_packet
 from conftest import BOUND, EXAMPLES, ROOT, bound_socket, destination
 from reference_packets import ADC_SAMPLES, DIGITISER_ID, TIMESTAMP
 

@@ -19,13 +19,13 @@ from inputs import packets_to_end, run_all, whole_heaps
 from two_hosts import FAR_HOST, inside, listen, main, tool
 
 sys.path.append(str(EXAMPLES))
-import receive_digitiser
-import spead_packet
+from common import spead_packet
+from common.endpoints import bound_socket, endpoints, join_group
 from flow_graphs import compiled, running
-from heap_groups import Positions
-from positional_receiver import receive
+from instruments import receive_digitiser
+from instruments.heap_groups import Positions
+from instruments.positional_receiver import receive
 from test_dada import record
-from udp_socket import bound_socket, endpoints, join_group
 
 GROUPS = ("239.77.0.0+7:7148", "239.77.0.8+7:7148")  # of each polarisation
 

@@ -5,10 +5,10 @@
 import os
 from fractions import Fraction
 
-import dada
 import numpy as np
 import pytest
 from conftest import noise
+from instruments import dada
 
 # As the receivers of Effelsberg write it, with their comments, gaps and habits.
 HEADER = """\

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 
-import dada
 import effelsberg_packetiser
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from flow_graphs import (
     payloads,
     running,
 )
+from instruments import dada
 from test_dada import record
 from test_faults import run_scenario
 
@@ -188,7 +188,7 @@ def test_a_later_file_may_begin_where_it_did(tmp_path):
 def test_it_is_received_as_it_was_recorded(recording, tmp_path):
     """By the receiver that works as that of Effelsberg does."""
     copy, prefix, report = (tmp_path / name for name in ("copy", "pol", "json"))
-    command = [sys.executable, EXAMPLES / "receive_by_position.py"]
+    command = [sys.executable, EXAMPLES / "instruments" / "receive_by_position.py"]
     command += ["--header", recording.path, *["127.0.0.1:0"] * 2, "--dada", copy]
     command += [
         "--save",

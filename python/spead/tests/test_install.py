@@ -75,10 +75,37 @@ def test_the_python_package_imports(prefix):
 def test_block_and_examples_are_there(prefix):
     share = prefix / "share" / "gnuradio"
     assert (share / "grc" / "blocks" / "spead_sink.block.yml").is_file()
-    examples = {path.name for path in (share / "examples" / "spead").iterdir()}
-    there = {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".grc")}
-    assert "meerkat_digitiser.grc" in there
-    assert there <= examples
+    installed = share / "examples" / "spead"
+    examples = [
+        path.relative_to(EXAMPLES)
+        for folder in (".", "common", "instruments")
+        for path in (EXAMPLES / folder).iterdir()
+        if path.suffix in (".py", ".grc")
+    ]
+    assert Path("meerkat_digitiser.grc") in examples
+    assert [path for path in examples if not (installed / path).is_file()] == []
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "effelsberg_packetiser.py",
+        "receive.py",
+        "rtlsdr_to_spead.py",
+        "send_recording.py",
+        "uhd_to_spead.py",
+        "instruments/receive_by_position.py",
+        "instruments/receive_digitiser.py",
+    ],
+)
+def test_an_example_starts_from_any_directory(prefix, program, tmp_path):
+    (package,) = prefix.glob("lib/python3*/*-packages")
+    run(
+        *(sys.executable, prefix / "share/gnuradio/examples/spead" / program, "--help"),
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(package)},
+        stdout=subprocess.DEVNULL,
+    )
 
 
 def test_the_benchmark_finds_its_programs(prefix, tmp_path):

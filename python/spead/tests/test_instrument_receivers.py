@@ -3,10 +3,10 @@
 """What the receivers of instruments listen to: lists of endpoints, multicast groups."""
 
 import pytest
+from common.endpoints import endpoints
 from conftest import NEEDS_NAMESPACES
-from place_heaps import Layout
+from instruments.place_heaps import Layout
 from test_faults import run_scenario
-from udp_socket import endpoints
 
 
 def test_lists_of_endpoints_are_those_of_the_sink():

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 import reference_packets
 import spead2
-import spead_packet
+from common import spead_packet
 from conftest import BOUND, EXAMPLES, NEEDS_NAMESPACES, ROOT, Receiver
-from digitiser_stream import DigitiserStream
 from flow_graphs import (
     DefaultReceiver,
     bound_sockets,
@@ -25,7 +24,8 @@ from flow_graphs import (
     running,
 )
 from gnuradio import analog, blocks, gr
-from place_heaps import Layout
+from instruments.digitiser_stream import DigitiserStream
+from instruments.place_heaps import Layout
 from reference_packets import HEAP_SAMPLES
 from test_faults import run_scenario
 

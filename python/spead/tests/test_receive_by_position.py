@@ -6,20 +6,19 @@ import json
 import subprocess
 import sys
 
-import dada
 import numpy as np
 import pytest
-import receive_by_position
-import receiver_program
 import reference_packets
+from common import receiver_program
 from conftest import BOUND, EXAMPLES, bound_socket, destination, noise
 from digitiser_sender import (
     heaps_of_noise,
     sender_to,
     summary_when_interrupted,
 )
-from heap_groups import HeapGroups, Positions
-from positional_receiver import Receiver, receive
+from instruments import dada, receive_by_position
+from instruments.heap_groups import HeapGroups, Positions
+from instruments.positional_receiver import Receiver, receive
 from test_dada import header, record
 
 STEP = 4096
@@ -213,7 +212,12 @@ def test_a_recording_is_received_as_it_was(tmp_path):
     path, copy, prefix = tmp_path / "r.dada", tmp_path / "copy.dada", tmp_path / "pol"
     recording = record(path, samples)
     summary = tmp_path / "summary.json"
-    command = [sys.executable, EXAMPLES / "receive_by_position.py", "--header", path]
+    command = [
+        sys.executable,
+        EXAMPLES / "instruments" / "receive_by_position.py",
+        "--header",
+        path,
+    ]
     command += ["127.0.0.1:0", "127.0.0.1:0", "--dada", copy, "--save", prefix]
     command += ["--max-heaps", "8", "--json", summary]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -8,8 +8,7 @@ import sys
 import threading
 
 import pytest
-import receive_digitiser
-import receiver_program
+from common import receiver_program
 from conftest import BOUND, EXAMPLES, bound_socket, destination, noise
 from digitiser_sender import (
     DigitiserSender,
@@ -17,8 +16,9 @@ from digitiser_sender import (
     sender_to,
     summary_when_interrupted,
 )
-from digitiser_stream import DigitiserStream
-from place_heaps import Layout
+from instruments import receive_digitiser
+from instruments.digitiser_stream import DigitiserStream
+from instruments.place_heaps import Layout
 
 STEP = 4096  # ticks and samples of a heap
 FIRST = 1000 * STEP  # in the middle of a chunk
@@ -276,7 +276,7 @@ def test_ctrl_c_ends_it_with_all_that_has_come(tmp_path):
 
 def test_command_line(tmp_path):
     summary = tmp_path / "summary.json"
-    command = [sys.executable, EXAMPLES / "receive_digitiser.py"]
+    command = [sys.executable, EXAMPLES / "instruments" / "receive_digitiser.py"]
     command += [
         "127.0.0.1:0",
         "127.0.0.1:0",

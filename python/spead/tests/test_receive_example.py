@@ -11,8 +11,8 @@ import pytest
 import receive
 import spead2
 import spead2.send
+from common.spectrogram import Spectrogram
 from conftest import EXAMPLES
-from spectrogram import Spectrogram
 
 RECEIVE = EXAMPLES / "receive.py"
 HEAP_SAMPLES = 4096

@@ -8,7 +8,7 @@ import numpy as np
 import spead2
 import spead2.recv
 from conftest import BOUND, bound_socket, noise, send
-from place_heaps import CALLBACK, low_level_callable
+from instruments.place_heaps import CALLBACK, low_level_callable
 
 HEAP_SAMPLES = 8192
 HEAPS = 50

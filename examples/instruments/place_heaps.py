@@ -11,7 +11,7 @@ import ctypes
 from dataclasses import dataclass
 
 import spead2.recv
-import spead_packet
+from common import spead_packet
 
 
 class PlaceData(ctypes.Structure):

@@ -8,11 +8,14 @@ in each thread, or by --timeout, --max-heaps or Ctrl-C."""
 
 import contextlib
 import sys
+from pathlib import Path
 
-import receiver_program
-from argument_types import integer, integers, positive
-from digitiser_stream import DigitiserStream
-from place_heaps import Layout
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from common import receiver_program
+from common.arguments import integer, integers, positive
+
+from instruments.digitiser_stream import DigitiserStream
+from instruments.place_heaps import Layout
 
 
 class Files:

@@ -10,12 +10,15 @@ import contextlib
 import dataclasses
 import itertools
 import sys
+from pathlib import Path
 
-import positional_receiver
-import receiver_program
-from argument_types import positive
-from dada import Header, read_header
-from heap_groups import Positions
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from common import receiver_program
+from common.arguments import positive
+
+from instruments import positional_receiver
+from instruments.dada import Header, read_header
+from instruments.heap_groups import Positions
 
 
 class Files:

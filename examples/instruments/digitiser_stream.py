@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import spead2
 import spead2.recv
-from place_heaps import Layout, Placer
+
+from instruments.place_heaps import Layout, Placer
 
 MAX_CHUNKS = 8  # at a time: how far apart, in time, heaps may arrive
 INTERVAL = 0.1  # seconds between looks at whether it is over

@@ -7,9 +7,10 @@ import contextlib
 import selectors
 import threading
 
-import spead_packet
-from heap_groups import HeapGroups
-from receiver_program import at_interrupt
+from common import spead_packet
+from common.receiver_program import at_interrupt
+
+from instruments.heap_groups import HeapGroups
 
 HEAP_ADDRESS_BITS = 48
 BATCH = 64  # packets read from one socket before the next one has its turn

@@ -9,8 +9,8 @@ import json
 import signal
 import sys
 
-from argument_types import positive
-from udp_socket import bound_socket, endpoints, listening
+from common.arguments import positive
+from common.endpoints import bound_socket, endpoints, listening
 
 
 def parser(description, threads=""):

@@ -1,28 +1,54 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What numbers the command lines of the examples take; for argparse."""
+"""Types of command-line arguments, for argparse."""
 
 import argparse
+import fractions
 
 
 def integer(text):
-    return int(text, 0)  # also 0x1600
+    """Decimal, or hexadecimal such as 0x1600."""
+    return int(text, 0)
 
 
 def integers(text):
     return tuple(integer(part) for part in text.split(","))
 
 
-def natural(text):
-    return _at_least(0, text)
+def size(text, least=0):
+    """A number of samples, bytes or heaps; k, M and G are powers of 1024."""
+    number, factor = _split(text, 1024)
+    try:
+        value = int(number, 0) * factor
+    except ValueError:
+        value = -1
+    if value < least:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from {least} on, such as 4096, 4k or 10M"
+        )
+    return value
 
 
 def positive(text):
-    return _at_least(1, text)
+    """A size above 0."""
+    return size(text, 1)
 
 
-def _at_least(least, text):
-    value = int(text)
-    if value < least:
-        raise argparse.ArgumentTypeError(f"{value} is less than {least}")
+def rate(text):
+    """A rate or a frequency as an exact Fraction; k, M and G are powers of 1000."""
+    number, factor = _split(text, 1000)
+    try:
+        value = fractions.Fraction(number) * factor
+    except (ArithmeticError, ValueError):
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a rate from 0 on, such as 2400000, 2.4M or 100000000/3"
+        )
     return value
+
+
+def _split(text, step):
+    """The number without its suffix, and the factor of the suffix."""
+    power = "?KMG".find(text[-1:].upper())
+    return (text[:-1], step**power) if power > 0 else (text, 1)

@@ -1,7 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the receivers of instruments have in common as programs: their command line,
-their sockets, the files they write, what they print."""
+"""Options, sockets and summaries of the programs that receive."""
 
 import argparse
 import contextlib
@@ -10,38 +9,45 @@ import signal
 import sys
 
 from common.arguments import positive
-from common.endpoints import bound_socket, endpoints, listening
+from common.endpoints import bound_socket, endpoint_text, endpoints
 
 
-def parser(description, threads=""):
-    """Of the options that each has; `threads` says what becomes of the endpoints."""
+def parser(description):
+    """An ArgumentParser with the options of all receivers."""
     options = argparse.ArgumentParser(description=description)
     options.add_argument(
         "endpoints",
         nargs="+",
-        metavar="ADDRESS[+N]:PORT[,...]",
-        help="addresses of this host or multicast groups, N more of them; port 0 for"
-        " any that is free" + threads,
+        metavar="[ADDRESS[+N]:]PORT[,...]",
+        help="addresses of this host (127.0.0.1 if left out) or multicast groups;"
+        " +N adds the N addresses that follow; port 0 takes a free one",
     )
     options.add_argument(
-        "--interface", default="", help="for multicast: its name or its IPv4 address"
+        "--interface",
+        default="",
+        help="interface of multicast groups, its name or its IPv4 address"
+        " (default: the system chooses)",
     )
-    options.add_argument("--max-heaps", metavar="N", type=positive, help="then end")
+    options.add_argument(
+        "--max-heaps",
+        metavar="N",
+        type=positive,
+        help="end after N heaps (default: no limit)",
+    )
     options.add_argument(
         "--timeout",
         metavar="S",
         type=float,
-        help="end after S seconds without a packet",
+        help="end after S seconds without a packet (default: wait)",
     )
     options.add_argument(
-        "--save", metavar="PREFIX", help="write the payload to PREFIX.0 and PREFIX.1"
+        "--json", metavar="FILE", help="write the summary as JSON (default: none)"
     )
-    options.add_argument("--json", metavar="FILE", help="write the summary")
     return options
 
 
 def payload_files(prefix, streams, stack):
-    """PREFIX.0, PREFIX.1, ...: a file for each stream, open as long as the stack."""
+    """The files PREFIX.0, PREFIX.1, ..., one for each stream, closed by the stack."""
     return [
         stack.enter_context(open(f"{prefix}.{stream}", "wb"))
         for stream in range(streams)
@@ -50,7 +56,7 @@ def payload_files(prefix, streams, stack):
 
 @contextlib.contextmanager
 def at_interrupt(end):
-    """Ctrl-C calls `end()` meanwhile, instead of an exception amid a heap."""
+    """Call `end()` at Ctrl-C, so that no exception interrupts the work on a heap."""
     before = signal.signal(signal.SIGINT, lambda *_: end())
     try:
         yield
@@ -59,8 +65,10 @@ def at_interrupt(end):
 
 
 def run(name, args, receive):
-    """Receive with `receive(streams, args)`, which gets a list of bound sockets for
-    each of the endpoints, and returns the summary, as a dict; so does this."""
+    """Bind the sockets, call `receive(streams, args)` and return its summary, a dict.
+
+    streams: a list of sockets for each argument of the command line
+    """
     with contextlib.ExitStack() as stack:
         try:
             summary_file = args.json and stack.enter_context(open(args.json, "w"))
@@ -72,7 +80,7 @@ def run(name, args, receive):
                 for text in args.endpoints
             ]
             for sock in (sock for sockets in streams for sock in sockets):
-                print(f"listening on {listening(sock)}", flush=True)
+                print(f"listening on {endpoint_text(sock)}", flush=True)
             summary = receive(streams, args)
         except (OSError, ValueError) as error:
             sys.exit(f"{name}: {error}")
@@ -82,9 +90,10 @@ def run(name, args, receive):
 
 
 def report(summary, stream, rejects):
-    """Print a summary: what a stream is called, and what is rejected.
+    """Print the summary of several streams; return the exit status.
 
-    Returns the exit status, 0 if all has come.
+    stream: the name of a stream, such as "polarisation"
+    rejects: what is counted as rejected, "heaps" or "packets"
     """
     for number, (received, missing) in enumerate(
         zip(summary["received"], summary["missing"], strict=True)
@@ -92,12 +101,12 @@ def report(summary, stream, rejects):
         print(f"{stream} {number}: {received:,} heaps, {missing:,} missing")
     for reason, count in summary["rejected"].items():
         print(f"rejected for {reason}: {count:,} {rejects}")
-    names = {"descriptors": "of descriptors", "ends": "ends of stream"}
-    print(
-        ", ".join(
-            f"{summary[key]:,} {names.get(key, key)}"
-            for key in ("late", "twice", "descriptors", "ends")
-            if key in summary
-        )
-    )
+    names = {
+        "late": "late",
+        "duplicates": "duplicates",
+        "descriptors": "of descriptors",
+        "ends": "end-of-stream heaps",
+    }
+    counts = [f"{summary[key]:,} {names[key]}" for key in names if key in summary]
+    print(", ".join(counts))
     return 0 if summary["complete"] else 1

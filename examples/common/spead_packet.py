@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in a SPEAD packet, for receivers that look at it themselves."""
+"""Parses SPEAD packets, for receivers that look at single packets."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ DIGITISER_STATUS = 0x3102
 
 
 class ItemPointer(NamedTuple):
-    """One item: its mode, its ID, and its value or its offset in the heap."""
+    """An item pointer; `value` is an immediate value, or an address in the heap."""
 
     immediate: bool
     id: int
@@ -27,8 +27,6 @@ class ItemPointer(NamedTuple):
 
 
 class Packet(NamedTuple):
-    """A packet: the width of its heap addresses in bits, its items, its payload."""
-
     heap_address_bits: int
     items: list
     payload: memoryview
@@ -41,7 +39,7 @@ class Packet(NamedTuple):
 
 
 def parse(datagram):
-    """The packet in a datagram (bytes-like); ValueError if it is none of SPEAD-64."""
+    """The packet in a datagram (bytes-like); ValueError if it is not SPEAD-64."""
     datagram = memoryview(datagram).cast("B")
     if len(datagram) < 8 or bytes(datagram[:2]) != b"\x53\x04":
         raise ValueError("not SPEAD 4")

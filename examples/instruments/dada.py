@@ -1,10 +1,10 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recordings in the DADA format: an ASCII header, then samples.
+"""Reads and writes recordings in the DADA format: an ASCII header, then samples.
 
-A header is a line "KEY value # comment" for each field, filled up with zeros to its
-HDR_SIZE. What the receivers of Effelsberg write into it describes the SPEAD stream that
-was recorded (heaps, timestamps, multicast groups), so that it can be sent again.
+A header has a line "KEY value # comment" for each field, and is padded with zeros to
+HDR_SIZE bytes. The receivers of Effelsberg describe the SPEAD stream in it: heaps,
+timestamps and multicast groups.
 """
 
 import decimal
@@ -17,15 +17,15 @@ HDR_SIZE = 4096  # bytes, unless the header says otherwise
 
 
 def integer(text):
-    """Leading zeros mean nothing, other than in Python."""
+    """Decimal, with leading zeros or without, or hexadecimal after 0x."""
     return int(text, 16 if "x" in text.lower() else 10)
 
 
 class Header:
-    """The fields of a header, a dict of text by key, with access by type.
+    """The fields of a header: a dict of text, and methods that convert values.
 
-    A key that is absent, or has no value or the value "unset", gives the default, or a
-    ValueError if there is none; so does a value of another type.
+    If a field is absent, empty or "unset", the methods return the default; without a
+    default they raise ValueError. They raise ValueError for values of another type.
     """
 
     def __init__(self, fields):
@@ -33,7 +33,7 @@ class Header:
 
     @classmethod
     def parse(cls, content):
-        """From the bytes of a header."""
+        """Read a header from bytes."""
         fields = {}
         for line in content.split(b"\0")[0].decode("ascii", "replace").splitlines():
             key, *value = line.partition("#")[0].split(maxsplit=1) or [""]
@@ -42,7 +42,7 @@ class Header:
         return cls(fields)
 
     def to_bytes(self):
-        """The header as it stands in a file, of HDR_SIZE bytes."""
+        """The header as HDR_SIZE bytes."""
         size = self.integer("HDR_SIZE", HDR_SIZE)
         lines = "".join(f"{key} {value}\n" for key, value in self.fields.items())
         if len(lines) >= size:
@@ -58,11 +58,10 @@ class Header:
         return default
 
     def integer(self, key, default=None):
-        """Decimal or, behind 0x, hexadecimal."""
         return self._number(key, default, integer, "an integer")
 
     def integers(self, key, default=None):
-        """A tuple, of what commas separate."""
+        """A tuple of integers, separated by commas."""
 
         def convert(text):
             return tuple(integer(part) for part in text.split(","))
@@ -70,7 +69,7 @@ class Header:
         return self._number(key, default, convert, "a list of integers")
 
     def exact(self, key, default=None):
-        """A Fraction: times since 1970 to the microsecond are too long for a double."""
+        """A Fraction: a double is too short for microseconds since 1970."""
 
         def convert(text):
             return fractions.Fraction(decimal.Decimal(text))
@@ -88,7 +87,7 @@ class Header:
 
 
 def read_header(path):
-    """The header of a file, however long; ValueError if it has none."""
+    """The header of a file; ValueError if it has none."""
     with open(path, "rb") as file:
         header = Header.parse(file.read(HDR_SIZE))
         size = header.integer("HDR_SIZE")
@@ -99,27 +98,28 @@ def read_header(path):
 
 
 class Recording:
-    """A recording of an EDD packetiser: heaps of one polarisation after the other.
+    """A recording of an EDD packetiser, in which heaps of the polarisations alternate.
 
     header: its Header
-    polarisations: how many there are
-    heap_samples, sample_bits, heap_bytes: of each heap
-    sample_clock_start: the timestamp of the first heaps, in ticks of sample_clock
-    offset: ticks from there to the samples of this file (OBS_OFFSET), 0 in the first
-        file of an observation
-    sample_clock: ticks per second, sync_time: seconds since 1970 at tick 0; Fractions
-    data: the heaps in the order of the file, shape (heaps, heap bytes), int8, or uint8
-        if a sample does not have 8 bits; mapped, not read. The last heap may be of any
-        polarisation; an incomplete one is left out.
+    polarisations: number of polarisations, 1 or 2
+    heap_samples, heap_bytes: samples and bytes in a heap
+    sample_bits: bits of a packed sample
+    sample_clock_start: timestamp of the first heaps of the observation, in ticks
+    offset: ticks from there to the first heaps of this file (OBS_OFFSET)
+    sample_clock: ticks per second, a Fraction
+    sync_time: time of tick 0, in seconds since 1970, a Fraction
+    data: memory map of the heaps, shape (heaps, heap_bytes), int8 if a sample has 8
+        bits and uint8 otherwise. It may end with a heap of any polarisation, and
+        excludes an incomplete heap at the end.
 
-    ValueError if the header does not describe such a stream.
+    Raises ValueError if the header does not describe such a stream.
     """
 
     def __init__(self, path):
         self.path = path
         self.header = header = read_header(path)
         self.sample_bits = header.integer("NBIT")
-        # One name in older receivers, the other in newer ones.
+        # Older receivers write one name, newer ones the other.
         self.heap_bytes = header.integer("HEAP_NBYTES", header.integer("HEAP_SIZE", 0))
         self.heap_samples = header.integer("IDX1_STEP")
         self.polarisations = header.integer("NPOL")
@@ -129,8 +129,8 @@ class Recording:
         bits = self.sample_bits * header.integer("NDIM", 1)
         if self.heap_samples < 1 or self.heap_samples * bits != 8 * self.heap_bytes:
             raise ValueError(
-                f"IDX1_STEP = {self.heap_samples} samples of {bits} bits are no heap of"
-                f" {self.heap_bytes} bytes"
+                f"IDX1_STEP = {self.heap_samples} samples of {bits} bits do not fill"
+                f" a heap of {self.heap_bytes} bytes"
             )
         if self.polarisations not in (1, 2):
             raise ValueError(f"NPOL = {self.polarisations} is neither 1 nor 2")
@@ -144,23 +144,26 @@ class Recording:
         self.data = np.memmap(path, kind, "r", begin, (heaps, self.heap_bytes))
 
     def samples(self, polarisation):
-        """The bytes of the samples of a polarisation, in the order of time."""
+        """The payload of the heaps of a polarisation, in order of time."""
         return self.data[polarisation :: self.polarisations].ravel()
 
-    def timestamps(self, polarisation, start=None):
-        """Of its heaps, in ticks; from sample_clock_start unless told otherwise."""
-        first = self.sample_clock_start if start is None else start
+    def timestamps(self, polarisation):
+        """The timestamps of the heaps of a polarisation, in ticks."""
         heaps = len(self.data[polarisation :: self.polarisations])
-        return [first + self.heap_samples * heap for heap in range(heaps)]
+        first, step = self.sample_clock_start, self.heap_samples
+        return [first + step * heap for heap in range(heaps)]
 
     def destinations(self):
-        """Where it was sent: a list for each polarisation, as the sink takes it.
+        """The destinations of each polarisation, as the sink takes them.
 
-        From MCAST_SOURCES, which names as many groups for each, and PORT.
+        From PORT and MCAST_SOURCES, which has as many groups for each polarisation.
         """
         groups = self.header.text("MCAST_SOURCES").split(",")
         if len(groups) % self.polarisations:
-            raise ValueError(f"MCAST_SOURCES = {','.join(groups)!r}: not alike for all")
+            raise ValueError(
+                f"MCAST_SOURCES = {','.join(groups)!r} cannot be divided"
+                f" among {self.polarisations} polarisations"
+            )
         each = len(groups) // self.polarisations
         port = self.header.integer("PORT")
         return [

@@ -13,16 +13,16 @@ import spead2.recv
 
 from instruments.place_heaps import Layout, Placer
 
-MAX_CHUNKS = 8  # at a time: how far apart, in time, heaps may arrive
-INTERVAL = 0.1  # seconds between looks at whether it is over
+MAX_CHUNKS = 8  # chunks in progress; heaps of earlier chunks are late
+INTERVAL = 0.1  # seconds between checks of the timeout and of max_heaps
 
 
 class Chunk(NamedTuple):
-    """Heaps of both polarisations and of consecutive times; valid until the next one.
+    """Consecutive heaps of both polarisations; valid until the next chunk.
 
-    timestamp: of the first column, in ticks
-    present: whether the heap has come, bool, shape (2, heaps)
-    heaps: the payload, uint8, shape (2, heaps, heap bytes); zeros where none has come
+    timestamp: timestamp of the first heaps, in ticks
+    present: whether a heap was received, bool, shape (2, heaps)
+    heaps: payload, uint8, shape (2, heaps, heap bytes); zeros if not received
     """
 
     timestamp: int
@@ -31,23 +31,24 @@ class Chunk(NamedTuple):
 
 
 class DigitiserStream:
-    """Places heaps by timestamp and by polarisation, which is digitiser ID & 1.
+    """A group of chunk streams of spead2, which place heaps in common chunks.
 
-    It is a group of chunk streams of spead2, one for each list of bound sockets in
-    `streams`, each with a thread of its own. One that is far ahead of another makes the
-    other's heaps late; if `lossless`, it waits for the other instead. An end-of-stream
-    heap in any of its sockets ends a stream for good, as in the F-engine. Timestamps
-    must not wrap. To be used as a context manager:
+    with DigitiserStream([[socket]]) as stream:
+        for chunk in stream.chunks(timeout=1.0): ...
+    print(stream.summary())
 
-        with DigitiserStream([[socket]]) as stream:
-            for chunk in stream.chunks(timeout=1.0): ...
-        print(stream.summary())
+    streams: a list of bound sockets for each chunk stream; each has its own thread
+    lossless: whether a stream that is ahead waits for the others; otherwise it makes
+        their heaps late
+
+    An end-of-stream heap at any of its sockets ends a stream, as in the F-engine.
+    Timestamps must not wrap.
     """
 
     def __init__(self, streams, layout=None, lossless=False):
         self.layout = layout or Layout()
         self.received = np.zeros(2, np.int64)  # heaps of each polarisation
-        self.first = self.last = None  # timestamps
+        self.first = self.last = None  # timestamps of received heaps
         self._streams = streams
         self._ending = False
         self._placers = [Placer(self.layout) for _ in streams]
@@ -80,15 +81,15 @@ class DigitiserStream:
 
     def __exit__(self, *_):
         self.end()
-        for chunk in self._group.data_ringbuffer:  # up to the end that was asked for
+        for chunk in self._group.data_ringbuffer:  # until the streams have ended
             self._group.add_free_chunk(chunk)
         self._group.stop()
 
     def chunks(self, timeout=None, max_heaps=None):
-        """Yield chunks, those with heaps in them, in the order of time.
+        """Yield chunks in order of time, without those that have no heaps.
 
-        Ends when each stream has had an end-of-stream heap; after `timeout` seconds
-        without a packet; when `max_heaps` or some more have been placed; after end().
+        Ends when each stream has had an end-of-stream heap, after `timeout` seconds
+        without a packet, after `max_heaps` heaps or a few more, or after end().
         """
         ring = self._group.data_ringbuffer
         ready = select.poll()
@@ -110,21 +111,21 @@ class DigitiserStream:
                 ready.poll(1000 * INTERVAL)
                 continue
             try:
-                if chunk.present.any():  # otherwise one that only leads to the first
-                    yield self._account(chunk)
+                if chunk.present.any():
+                    yield self._count(chunk)
             finally:
                 self._group.add_free_chunk(chunk)
 
     def end(self):
-        """Let the streams end where they are; chunks() still yields what they have.
+        """End the streams; chunks() still yields the heaps that they have received.
 
-        Not by stop(), which throws that away, and holds the lock of the interpreter
-        while it waits for a thread that may be in need of it, to place a heap.
+        stop() would drop these heaps. It also waits for threads while it holds the
+        interpreter lock, which a thread may need to place a heap.
         """
         if not self._ending:
             self._ending = True
             for member in self._group:
-                member.add_buffer_reader(b"")  # its end is that of the stream
+                member.add_buffer_reader(b"")  # a stream ends with its buffer
 
     def _packets(self):
         return sum(member.stats.packets for member in self._group)
@@ -132,7 +133,7 @@ class DigitiserStream:
     def _placed(self):
         return [placer.placed for placer in self._placers]
 
-    def _account(self, chunk):
+    def _count(self, chunk):
         step = self.layout.heap_samples
         timestamp = chunk.chunk_id * self.layout.chunk_heaps * step
         present = chunk.present.astype(bool)
@@ -145,13 +146,13 @@ class DigitiserStream:
         return Chunk(timestamp, present, chunk.data)
 
     def summary(self):
-        """What has come so far, as a dict; each list is for the two polarisations.
+        """The counters so far, as a dict; the lists are for the two polarisations.
 
-        missing: heaps between the first and the last timestamp that have not come
-        rejected: heaps that were not placed, for each reason
-        late: heaps that came when their chunk was gone
-        twice: heaps that came again
-        descriptors, ends: heaps that tell of the stream; not counted elsewhere
+        missing: heaps between the first and the last timestamp that were not received
+        rejected: heaps that were rejected, for each reason
+        late: heaps that arrived too late for their chunk
+        duplicates: heaps that arrived again
+        descriptors, ends: heaps of descriptors, end-of-stream heaps
         """
         expected = 0
         if self.first is not None:
@@ -169,7 +170,7 @@ class DigitiserStream:
             "missing": missing,
             "rejected": dict(rejected),
             "late": late,
-            "twice": int(placed.sum()) - sum(received) - late,
+            "duplicates": int(placed.sum()) - sum(received) - late,
             "descriptors": sum(placer.descriptors for placer in self._placers),
             "ends": sum(placer.ends for placer in self._placers),
             "first_timestamp": self.first,

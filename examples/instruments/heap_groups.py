@@ -1,21 +1,21 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Heaps of several streams, in whatever order they arrive, put in order of time."""
+"""Puts the heaps of several streams in order of time."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Positions:
-    """Where a receiver finds in a heap what it needs, as the headers of mkrecv say it.
+    """Describes a stream whose items are found by position, as headers of mkrecv do.
 
-    heap_bytes: the only length of a heap that is accepted (HEAP_SIZE)
+    heap_bytes: length of a heap (HEAP_SIZE); heaps of other lengths are rejected
     step: ticks from heap to heap (IDX1_STEP)
-    timestamp: position of the timestamp among the items, from 0, the four that each
-        packet must have not counted (IDX1_ITEM)
+    timestamp: position of the timestamp among the items (IDX1_ITEM), counted from 0
+        after the four items that each packet must have
     stream: position of the item that tells the streams apart (IDX2_ITEM)
-    mask: its bits that do so (IDX2_MASK)
-    values: their values, in the order of the streams (IDX2_LIST)
+    mask: bits of that item that do so (IDX2_MASK)
+    values: value of these bits for each stream (IDX2_LIST)
     """
 
     heap_bytes: int = 4096
@@ -27,7 +27,7 @@ class Positions:
 
     @classmethod
     def from_header(cls, header):
-        """From a dada.Header; what it does not say is as above."""
+        """From a dada.Header; fields that it lacks have the defaults above."""
         return cls(
             header.integer("HEAP_SIZE", header.integer("HEAP_NBYTES", cls.heap_bytes)),
             header.integer("IDX1_STEP", cls.step),
@@ -38,27 +38,28 @@ class Positions:
         )
 
 
-REACH = 1 << 18  # steps between two timestamps that can be of one stream
+MAX_JUMP = 1 << 18  # steps; a timestamp that is farther from the last one is wrong
 
 
 class HeapGroups:
-    """Collects the heaps of one timestamp, one of each stream, and hands them on.
+    """Collects the heaps of the same timestamp into groups, and writes them in order.
 
-    `write(timestamp, heaps)` gets them in the order of time, `heaps` a list of bytes
-    with zeros for those that are missing, also for times of which nothing has come. A
-    group is handed on when one arrives that is `window` steps later.
+    `write(timestamp, heaps)` gets a list of bytes, a heap of each stream. Missing heaps
+    are zeros. If all heaps of a timestamp are missing, a group of zeros is written. A
+    group is written when a heap arrives that is `window` steps later.
 
-    received, missing: lists of heaps handed on, for each stream
-    complete: heaps that have come
-    late: heaps that came after their group was handed on
-    twice: packets that came again
+    received, missing: lists of the heaps written, for each stream
+    complete: heaps of which all packets have arrived
+    late: packets that arrived after their group was written
+    duplicates: packets that arrived again
+    first, last: timestamps of the groups written
     """
 
     def __init__(self, positions, write, window=1024):
         self.received = [0] * len(positions.values)
         self.missing = [0] * len(positions.values)
-        self.complete = self.late = self.twice = 0
-        self.first = self.last = None  # timestamps, handed on
+        self.complete = self.late = self.duplicates = 0
+        self.first = self.last = None
         self._positions = positions
         self._write = write
         self._window = window * positions.step
@@ -69,9 +70,9 @@ class HeapGroups:
         return (timestamp - self._known(timestamp)) % self._positions.step == 0
 
     def within_reach(self, timestamp):
-        """Whether it is so close to the others that what is between may be missing."""
+        """Whether it is at most MAX_JUMP steps from the others."""
         away = abs(timestamp - self._known(timestamp))
-        return away <= REACH * self._positions.step
+        return away <= MAX_JUMP * self._positions.step
 
     def _known(self, timestamp):
         if self.last is not None:
@@ -79,27 +80,28 @@ class HeapGroups:
         return next(iter(self._groups), timestamp)
 
     def add(self, timestamp, stream, offset, payload):
-        """Take in the payload of a packet, at its offset in the heap."""
+        """Add the payload of a packet, at its offset in the heap."""
         if self.last is not None and timestamp <= self.last:
             self.late += 1
             return
         group = self._groups.setdefault(timestamp, {})
         pieces = group.setdefault(stream, {})
         if offset in pieces:
-            self.twice += 1
+            self.duplicates += 1
             return
         pieces[offset] = bytes(payload)
         if sum(map(len, pieces.values())) == self._positions.heap_bytes:
             self.complete += 1
         while timestamp - min(self._groups) >= self._window:
-            self._hand_on(min(self._groups))
+            self._write_up_to(min(self._groups))
 
     def flush(self):
-        """Hand on all there is."""
+        """Write all groups."""
         for timestamp in sorted(self._groups):
-            self._hand_on(timestamp)
+            self._write_up_to(timestamp)
 
-    def _hand_on(self, timestamp):
+    def _write_up_to(self, timestamp):
+        """Write groups of zeros for the timestamps that are missing, then the group."""
         step = self._positions.step
         if self.first is None:
             self.first = timestamp

@@ -1,9 +1,10 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the heaps of a digitiser belong: what spead2's chunk streams ask for each.
+"""Places the heaps of a digitiser in the chunks of a chunk stream of spead2.
 
-spead2 calls a C function. This one is Python behind ctypes: some 10 us for a heap, or
-300 MB/s with 4096 bytes in each, and nothing to compile.
+spead2 calls a C function for each heap. Here it is a Python function behind ctypes, so
+that nothing has to be compiled. It takes 10 us for a heap: 300 MB/s with heaps of 4096
+bytes.
 """
 
 import collections
@@ -36,9 +37,9 @@ SIGNATURE = b"void (void *, size_t)"
 
 
 def low_level_callable(function):
-    """What scipy.LowLevelCallable makes of a function, without scipy.
+    """The same as scipy.LowLevelCallable(function), without scipy.
 
-    It does not keep the function, which must live as long as it is called.
+    Keep a reference to the function as long as spead2 may call it.
     """
     new = ctypes.pythonapi.PyCapsule_New
     new.restype = ctypes.py_object
@@ -48,13 +49,13 @@ def low_level_callable(function):
 
 @dataclass(frozen=True)
 class Layout:
-    """The stream of a digitiser, and how it is cut into chunks.
+    """Describes the stream of a digitiser, and its chunks.
 
-    heap_samples: samples of a heap, which are its ticks as well; at least 1
-    sample_bits: bits of a sample, packed; a heap holds a whole number of bytes
-    chunk_heaps: heaps of a chunk of each polarisation, at least 1
-    digitiser_ids: the IDs that are expected (item 0x3101); None for any
-    status: the status that is expected (item 0x3102); None for any
+    heap_samples: samples, and ticks, in a heap; at least 1
+    sample_bits: bits of a packed sample; a heap must be a whole number of bytes
+    chunk_heaps: heaps of each polarisation in a chunk; at least 1
+    digitiser_ids: accepted digitiser IDs (item 0x3101); None for all
+    status: accepted digitiser status (item 0x3102); None for all
     """
 
     heap_samples: int = 4096
@@ -70,7 +71,7 @@ class Layout:
         if self.heap_samples * self.sample_bits % 8:
             raise ValueError(
                 f"{self.heap_samples} samples of {self.sample_bits} bits"
-                " are no whole number of bytes"
+                " are not a whole number of bytes"
             )
 
     @property
@@ -79,11 +80,10 @@ class Layout:
 
 
 class Placer:
-    """Places the heaps of one stream, and counts those that it does not place.
+    """Places the heaps of one stream, and counts the heaps that it rejects.
 
-    It asks more than the F-engine of MeerKAT does: one packet for a heap, and all
-    immediates in it, which makes it all packets. `config()` is for the stream, whose
-    thread alone calls it; others may read the counters:
+    It is stricter than the F-engine of MeerKAT: a heap must be one packet, with all
+    immediate items. Only the thread of the stream calls it. Other threads may read:
 
     placed: a list of heaps for each polarisation
     rejected: a dict of heaps for each reason
@@ -105,10 +105,10 @@ class Placer:
         self.descriptors = 0
         self.ends = 0
         self._layout = layout
-        self._callback = CALLBACK(self._place)  # spead2 does not keep it
+        self._callback = CALLBACK(self._place)  # spead2 keeps no reference
 
     def config(self, max_chunks):
-        """Of a spead2 stream that calls this; keep both for as long as it runs."""
+        """The configuration of the chunk stream; keep the Placer while it runs."""
         return spead2.recv.ChunkStreamConfig(
             items=list(self.ITEMS),
             max_chunks=max_chunks,
@@ -120,9 +120,9 @@ class Placer:
         layout = self._layout
         timestamp, digitiser_id, status, heap_length, payload_length = data.items[:5]
         if timestamp < 0:
-            self._refuse(data)
+            self._count_without_timestamp(data)
             return
-        reason = self._fault(timestamp, digitiser_id, status)
+        reason = self._reason(timestamp, digitiser_id, status)
         if heap_length != layout.heap_bytes:
             reason = "heap length"
         elif payload_length != heap_length:
@@ -138,8 +138,8 @@ class Placer:
         data.heap_offset = index * heap_length
         self.placed[polarisation] += 1
 
-    def _fault(self, timestamp, digitiser_id, status):
-        """What is wrong with the immediates, which are -1 where there is none."""
+    def _reason(self, timestamp, digitiser_id, status):
+        """The reason to reject the immediate items (-1 if absent), or None."""
         layout = self._layout
         if timestamp % layout.heap_samples:
             return "timestamp off the grid"
@@ -153,8 +153,7 @@ class Placer:
             return "status"
         return None
 
-    def _refuse(self, data):
-        """A heap without timestamp: good if it tells of the stream, otherwise not."""
+    def _count_without_timestamp(self, data):
         packet = spead_packet.parse(ctypes.string_at(data.packet, data.packet_size))
         if packet.is_end_of_stream():
             self.ends += 1

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Receives heaps whose items are found by position, as mkrecv of Effelsberg does."""
+"""Receives heaps whose items are found by position, as mkrecv at Effelsberg does."""
 
 import collections
 import contextlib
@@ -13,14 +13,14 @@ from common.receiver_program import at_interrupt
 from instruments.heap_groups import HeapGroups
 
 HEAP_ADDRESS_BITS = 48
-BATCH = 64  # packets read from one socket before the next one has its turn
-INTERVAL = 0.1  # seconds between looks at whether it is over
+BATCH = 64  # packets read from a socket before the next socket is read
+INTERVAL = 0.1  # seconds between checks of Ctrl-C and of the timeout
 
 
 class Receiver:
-    """Takes packets in and keeps the account.
+    """Checks packets, and adds their payload to its groups.
 
-    groups: the HeapGroups that the heaps go to
+    groups: the HeapGroups
     rejected: a dict of packets for each reason
     ends: end-of-stream heaps
     """
@@ -32,17 +32,18 @@ class Receiver:
         self._positions = positions
 
     def add(self, datagram):
-        """Take in a datagram (bytes-like)."""
-        reason = self._fault(datagram)
-        if reason:
-            self.rejected[reason] += 1
-
-    def _fault(self, datagram):
-        """Why a packet is of no use, or None; then it is in its group."""
+        """Add a packet (bytes-like), or reject it."""
         try:
             packet = spead_packet.parse(datagram)
         except ValueError as error:
-            return str(error)
+            reason = str(error)
+        else:
+            reason = self._add_packet(packet)
+        if reason:
+            self.rejected[reason] += 1
+
+    def _add_packet(self, packet):
+        """Add a packet; returns the reason if it is rejected."""
         required, items = packet.items[:4], packet.items[4:]
         if tuple(item.id for item in required if item.immediate) != (
             spead_packet.REQUIRED
@@ -65,7 +66,7 @@ class Receiver:
             return "payload offset"
         if len(items) <= max(positions.timestamp, positions.stream):
             return "too few items"
-        # Whatever stands there: receivers by position do not look at the ID.
+        # Like mkrecv, it does not check the IDs of the items.
         timestamp = items[positions.timestamp].value
         value = items[positions.stream].value & positions.mask
         if value not in positions.values:
@@ -79,7 +80,7 @@ class Receiver:
         return None
 
     def summary(self):
-        """What has come and has been handed on, as a dict."""
+        """The counters as a dict; the lists are for the streams."""
         groups = self.groups
         return {
             "complete": groups.first is not None
@@ -89,7 +90,7 @@ class Receiver:
             "missing": groups.missing,
             "rejected": dict(self.rejected),
             "late": groups.late,
-            "twice": groups.twice,
+            "duplicates": groups.duplicates,
             "ends": self.ends,
             "first_timestamp": groups.first,
             "last_timestamp": groups.last,
@@ -97,9 +98,9 @@ class Receiver:
 
 
 def datagrams(sockets, timeout=None):
-    """Yield what arrives, up to Ctrl-C or `timeout` seconds without any.
+    """Yield datagrams until Ctrl-C, or until none comes for `timeout` seconds.
 
-    Each is only valid until the next one.
+    A datagram is valid until the next one.
     """
     interrupted = threading.Event()
     buffer = memoryview(bytearray(65536))
@@ -118,12 +119,12 @@ def datagrams(sockets, timeout=None):
 
 
 def receive(sockets, positions, write, timeout=None, max_heaps=None):
-    """Receive from bound sockets; the summary, as a dict.
+    """Receive from bound sockets; return the summary, a dict.
 
-    write: gets a timestamp and a list of heaps, see HeapGroups
+    write: called with a timestamp and a list of heaps, see HeapGroups
 
-    It ends with the first end-of-stream heap at any socket, as a stream of spead2 does;
-    after `timeout` seconds without a packet; when `max_heaps` have come; on Ctrl-C.
+    Ends at the first end-of-stream heap from any socket, after `timeout` seconds
+    without a packet, after `max_heaps` heaps, or at Ctrl-C.
     """
     receiver = Receiver(positions, write)
     for datagram in datagrams(sockets, timeout):

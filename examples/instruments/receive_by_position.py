@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Receive polarisations as mkrecv of Effelsberg does: from UDP packets in which items
-are found by their position, with heaps of one size; heap counter 1 is ignored. The
-first end-of-stream heap ends it, with which mkrecv aborts; otherwise --timeout,
---max-heaps or Ctrl-C do."""
+"""Receive two polarisations as mkrecv at Effelsberg does: items by their position in
+the packet, heaps of one size, heap counter 1 ignored. Ends at the first end-of-stream
+heap (mkrecv aborts there) or at Ctrl-C."""
 
 import contextlib
 import dataclasses
@@ -21,8 +20,8 @@ from instruments.dada import Header, read_header
 from instruments.heap_groups import Positions
 
 
-class Files:
-    """PREFIX.0, PREFIX.1, ...: the payload of each stream."""
+class PayloadFiles:
+    """Writes the payload of each stream to PREFIX.0, PREFIX.1, ..."""
 
     def __init__(self, prefix, streams, stack):
         self.files = receiver_program.payload_files(prefix, streams, stack)
@@ -33,7 +32,7 @@ class Files:
 
 
 class DadaFile:
-    """A recording: the given header with the time of its first samples, then groups."""
+    """Writes a recording: the header with the first timestamp, then the heaps."""
 
     def __init__(self, path, header, stack):
         self.file = stack.enter_context(open(path, "wb"))  # noqa: SIM115
@@ -49,7 +48,7 @@ class DadaFile:
 
 
 def default_header(positions):
-    """What a recording says of the stream if there is no other header to tell it."""
+    """The header of a recording if --header gives none."""
     return Header(
         {
             "HEADER": "DADA",
@@ -71,30 +70,46 @@ def default_header(positions):
 def parse(argv):
     parser = receiver_program.parser(__doc__)
     parser.add_argument(
-        "--header", metavar="FILE", help="describes the stream, as those of mkrecv do"
+        "--header",
+        metavar="FILE",
+        help="header of mkrecv that describes the stream (default: two polarisations"
+        " of 4096 samples of 8 bits in a heap)",
     )
     parser.add_argument(
-        "--heap-bytes", metavar="N", type=positive, help="default: 4096"
+        "--heap-bytes",
+        metavar="N",
+        type=positive,
+        help="bytes of payload in a heap (default: that of the header, or 4k)",
     )
     parser.add_argument(
-        "--step", metavar="N", type=positive, help="ticks; default: 4096"
+        "--step",
+        metavar="TICKS",
+        type=positive,
+        help="ticks from heap to heap (default: that of the header, or 4k)",
     )
-    parser.add_argument("--dada", metavar="FILE", help="write a recording")
+    parser.add_argument(
+        "--save",
+        metavar="PREFIX",
+        help="write the payload to PREFIX.0 and PREFIX.1 (default: none)",
+    )
+    parser.add_argument(
+        "--dada", metavar="FILE", help="write a DADA recording (default: none)"
+    )
     return parser.parse_args(argv)
 
 
 def receive(streams, args):
-    """Receive from lists of bound sockets; the summary, as a dict."""
+    """Receive from lists of bound sockets to the end; return the summary, a dict."""
     header = read_header(args.header) if args.header else None
     positions = Positions.from_header(header or Header({}))
-    if args.heap_bytes:
-        positions = dataclasses.replace(positions, heap_bytes=args.heap_bytes)
-    if args.step:
-        positions = dataclasses.replace(positions, step=args.step)
+    changes = {"heap_bytes": args.heap_bytes, "step": args.step}
+    positions = dataclasses.replace(
+        positions, **{name: value for name, value in changes.items() if value}
+    )
     with contextlib.ExitStack() as stack:
         outputs = []
         if args.save:
-            outputs.append(Files(args.save, len(positions.values), stack))
+            outputs.append(PayloadFiles(args.save, len(positions.values), stack))
         if args.dada:
             header = header or default_header(positions)
             outputs.append(DadaFile(args.dada, header, stack))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Receive the two polarisations of a MeerKAT digitiser, as the F-engine does: a group
-of spead2's chunk streams places each heap by its timestamp and by its polarisation, the
-lowest bit of the digitiser ID. It ends as the F-engine does, with an end-of-stream heap
-in each thread, or by --timeout, --max-heaps or Ctrl-C."""
+"""Receive the two polarisations of a MeerKAT digitiser as the F-engine does: chunk
+streams of spead2 place each heap by its timestamp and by its polarisation, the lowest
+bit of the digitiser ID. Each argument gets a stream with a thread of its own. Ends when
+each stream has had an end-of-stream heap, or at Ctrl-C."""
 
 import contextlib
 import sys
@@ -18,14 +18,15 @@ from instruments.digitiser_stream import DigitiserStream
 from instruments.place_heaps import Layout
 
 
-class Files:
-    """A file for each polarisation, PREFIX.0 and PREFIX.1; missing heaps are zeros."""
+class PayloadFiles:
+    """Writes the payload to PREFIX.0 and PREFIX.1, with zeros for missing heaps."""
 
     def __init__(self, prefix, stack):
         self.files = receiver_program.payload_files(prefix, 2, stack)
 
     def write(self, chunk, stream):
-        """Write the heaps of a chunk from the first to the last that have come."""
+        """Write the heaps of a chunk, without those before the first or after the last
+        heap of the stream."""
         step = stream.layout.heap_samples
         first = max((stream.first - chunk.timestamp) // step, 0)
         end = (stream.last - chunk.timestamp) // step + 1
@@ -36,28 +37,54 @@ class Files:
 
 
 def parse(argv):
-    parser = receiver_program.parser(
-        __doc__, "; each argument gets a thread of its own, a comma list one"
-    )
-    parser.add_argument("--heap-samples", metavar="N", type=positive, default=4096)
-    parser.add_argument("--sample-bits", metavar="N", type=positive, default=8)
+    parser = receiver_program.parser(__doc__)
     parser.add_argument(
-        "--digitiser-ids", metavar="ID,ID", type=integers, help="reject all others"
+        "--heap-samples",
+        metavar="N",
+        type=positive,
+        default="4k",
+        help="samples, and ticks, in a heap (default: %(default)s)",
     )
-    parser.add_argument("--status", metavar="N", type=integer, help="reject any other")
+    parser.add_argument(
+        "--sample-bits",
+        metavar="N",
+        type=positive,
+        default=8,
+        help="bits of a packed sample (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--digitiser-ids",
+        metavar="ID,ID",
+        type=integers,
+        help="reject heaps with other digitiser IDs (default: accept all)",
+    )
+    parser.add_argument(
+        "--status",
+        metavar="N",
+        type=integer,
+        help="reject heaps with another digitiser status (default: accept all)",
+    )
     parser.add_argument(
         "--lossless",
         action="store_true",
-        help="a thread that is ahead waits for the others, however long",
+        help="let a stream that is ahead wait for the others",
     )
     parser.add_argument(
-        "--expect-heaps", metavar="N", type=positive, help="of each polarisation"
+        "--expect-heaps",
+        metavar="N",
+        type=positive,
+        help="heaps of each polarisation of a complete stream (default: unknown)",
+    )
+    parser.add_argument(
+        "--save",
+        metavar="PREFIX",
+        help="write the payload to PREFIX.0 and PREFIX.1 (default: none)",
     )
     return parser.parse_args(argv)
 
 
 def receive(streams, args):
-    """Receive from lists of bound sockets; the summary, as a dict."""
+    """Receive from lists of bound sockets to the end; return the summary, a dict."""
     layout = Layout(
         heap_samples=args.heap_samples,
         sample_bits=args.sample_bits,
@@ -65,7 +92,7 @@ def receive(streams, args):
         status=args.status,
     )
     with contextlib.ExitStack() as stack:
-        files = Files(args.save, stack) if args.save else None
+        files = PayloadFiles(args.save, stack) if args.save else None
         stream = stack.enter_context(DigitiserStream(streams, layout, args.lossless))
         stack.enter_context(receiver_program.at_interrupt(stream.end))
         for chunk in stream.chunks(args.timeout, args.max_heaps):

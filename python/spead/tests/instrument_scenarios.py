@@ -236,7 +236,7 @@ def digitiser_example_by_position(far):
         )
     assert summary["received"] == [1000, 1000]
     assert summary["missing"] == [0, 0]
-    assert summary["late"] == summary["twice"] == 0
+    assert summary["late"] == summary["duplicates"] == 0
     # descriptors, which it does not know
     assert sum(summary["rejected"].values()) >= 16
     assert [timestamp for timestamp, _ in received] == [4096 * n for n in range(1000)]

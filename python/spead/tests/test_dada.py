@@ -146,7 +146,10 @@ def test_packed_samples(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"NBIT": 10}, "IDX1_STEP = 4096 samples of 10 bits are no heap of 4096 bytes"),
+        (
+            {"NBIT": 10},
+            "IDX1_STEP = 4096 samples of 10 bits do not fill a heap of 4096",
+        ),
         ({"NPOL": 3}, "NPOL = 3 is neither 1 nor 2"),
         ({"SAMPLE_CLOCK_START": "unset"}, "no SAMPLE_CLOCK_START"),
         ({"IDX1_STEP": 8193, "HEAP_NBYTES": 8193}, "no whole heap of 8193 bytes"),

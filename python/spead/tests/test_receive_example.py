@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The example receiver, fed by spead2's own sender."""
+"""examples/receive.py, fed by the sender of spead2."""
 
 import json
 import subprocess
@@ -12,14 +12,9 @@ import receive
 import spead2
 import spead2.send
 from common.spectrogram import Spectrogram
-from conftest import EXAMPLES
+from conftest import BOUND, EXAMPLES, bound_socket, noise
 
-RECEIVE = EXAMPLES / "receive.py"
 HEAP_SAMPLES = 4096
-
-
-def noise(size):
-    return np.random.default_rng(1).integers(-128, 128, size, dtype=np.int8)
 
 
 def cut(samples):
@@ -28,10 +23,10 @@ def cut(samples):
     return [(start, samples[start : start + HEAP_SAMPLES]) for start in starts]
 
 
-def send(port, heaps, address="127.0.0.1", bits=40, descriptors="first", stop=True):
+def send(endpoint, heaps, bits=40, descriptors="first", stop=True):
     stream = spead2.send.UdpStream(
         spead2.ThreadPool(),
-        [(address, port)],
+        [endpoint[:2]],
         spead2.send.StreamConfig(max_packet_size=1472),
     )
     items = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, bits))
@@ -48,47 +43,29 @@ def send(port, heaps, address="127.0.0.1", bits=40, descriptors="first", stop=Tr
         stream.send_heap(items.get_end())
 
 
-def run(*options, **sent):
-    """Send to a bound socket, which keeps it all, then receive from it."""
-    address = sent.get("address", "127.0.0.1")
+def run(*options, heaps, address="127.0.0.1", **sent):
+    """Send to a bound socket, then receive from it; the summary."""
     args = receive.parse(["0", "--timeout", "10", *map(str, options)])
-    with receive.bound_socket(address, 0) as sock:
-        send(sock.getsockname()[1], **sent)
-        return receive.receive(sock, args)
+    with bound_socket(address) as sock:
+        send(sock.getsockname(), heaps, **sent)
+        return receive.receive([[sock]], args)
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 @pytest.mark.parametrize("bits", [40, 48])
-def test_continuous_stream_is_complete(bits):
-    summary = run(heaps=cut(noise(20 * HEAP_SAMPLES)), bits=bits)
+def test_a_complete_stream_is_saved(tmp_path, bits, address):
+    samples = noise(20 * HEAP_SAMPLES + 123)
+    summary = run(
+        *("--save", tmp_path / "samples"),
+        heaps=cut(samples),
+        bits=bits,
+        address=address,
+    )
     assert summary["complete"]
-    assert summary["heaps"] == 20
-    assert summary["missing"] == 0
-    assert summary["samples"] == 20 * HEAP_SAMPLES
+    assert (summary["heaps"], summary["missing"]) == (21, 0)
+    assert summary["samples"] == len(samples)
     assert summary["first_timestamp"] == 0
-    assert summary["last_timestamp"] == 19 * HEAP_SAMPLES
-
-
-def test_ipv6():
-    assert run(heaps=cut(noise(2 * HEAP_SAMPLES)), address="::1")["heaps"] == 2
-
-
-def test_missing_heaps_are_reported():
-    heaps = cut(noise(20 * HEAP_SAMPLES))
-    summary = run(heaps=heaps[:5] + heaps[8:])
-    assert not summary["complete"]
-    assert (summary["heaps"], summary["missing"]) == (17, 3)
-
-
-def test_short_last_heap_is_no_gap():
-    summary = run(heaps=cut(noise(5 * HEAP_SAMPLES + 123)))
-    assert summary["complete"]
-    assert summary["heaps"] == 6
-    assert summary["samples"] == 5 * HEAP_SAMPLES + 123
-
-
-def test_saved_samples_are_those_sent(tmp_path):
-    samples = noise(20 * HEAP_SAMPLES + 1)
-    run("--save", tmp_path / "samples", heaps=cut(samples))
+    assert summary["last_timestamp"] == 20 * HEAP_SAMPLES
     assert (tmp_path / "samples").read_bytes() == samples.tobytes()
 
 
@@ -96,83 +73,68 @@ def test_saved_samples_are_those_sent(tmp_path):
 def test_descriptors_may_be_separate_or_absent(descriptors):
     heaps = cut(noise(3 * HEAP_SAMPLES))
     summary = run(heaps=heaps, descriptors=descriptors)
-    assert (summary["heaps"], summary["missing"]) == (3, 0)
+    assert (summary["heaps"], summary["complete"]) == (3, True)
 
 
-def test_step_of_its_own():
+def test_the_step_may_differ_from_the_samples_in_a_heap():
     heaps = [(7 * count, noise(HEAP_SAMPLES)) for count in range(5)]
     assert run("--step", 7, heaps=heaps)["complete"]
 
 
-def test_timeout_ends_a_stream_without_end():
-    summary = run("--timeout", 0.1, heaps=cut(noise(2 * HEAP_SAMPLES)), stop=False)
-    assert summary["heaps"] == 2
+@pytest.mark.parametrize(("option", "heaps"), [("--timeout", 5), ("--max-heaps", 3)])
+def test_a_stream_without_end_is_ended_by_an_option(option, heaps):
+    value = {"--timeout": 0.1, "--max-heaps": 3}[option]
+    summary = run(option, value, heaps=cut(noise(5 * HEAP_SAMPLES)), stop=False)
+    assert (summary["heaps"], summary["complete"]) == (heaps, True)
 
 
-def test_max_heaps_ends_a_stream_without_end():
-    heaps = cut(noise(5 * HEAP_SAMPLES))
-    summary = run("--max-heaps", 3, heaps=heaps, stop=False)
-    assert summary["complete"]
-    assert summary["heaps"] == 3
-
-
-def test_nothing_received_is_not_complete():
+def test_a_stream_without_heaps_is_not_complete():
     assert not run(heaps=[])["complete"]
 
 
 @pytest.mark.parametrize(
-    "expectation",
-    [("--expect-heaps", 10), ("--expect-samples", 9 * HEAP_SAMPLES + 1)],
+    "expectation", [("--expect-heaps", 10), ("--expect-samples", 9 * HEAP_SAMPLES + 1)]
 )
-def test_expectation_finds_what_is_missing_at_the_end(expectation):
+def test_expected_heaps_are_missing_at_the_end(expectation):
     summary = run(*expectation, heaps=cut(noise(8 * HEAP_SAMPLES)))
-    assert not summary["complete"]
-    assert summary["missing"] == 2
+    assert (summary["missing"], summary["complete"]) == (2, False)
     assert summary["percent"] < 100
 
 
-def test_command_line(tmp_path):
+@pytest.mark.parametrize("missing", [0, 1])
+def test_command_line(tmp_path, missing):
     json_file, png = tmp_path / "summary.json", tmp_path / "spectrum.png"
     outputs = ["--json", json_file, "--spectrogram", png]
-    command = [sys.executable, RECEIVE, "0", "--timeout", "30", *outputs]
+    command = [sys.executable, EXAMPLES / "receive.py", "0", *outputs]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             listening = process.stdout.readline()
             assert listening.startswith("listening on 127.0.0.1:")
+            heaps = cut(noise(6 * HEAP_SAMPLES))
             port = int(listening.rpartition(":")[2])
-            send(port, cut(noise(5 * HEAP_SAMPLES)))
-            output, _ = process.communicate(timeout=60)
+            send(("127.0.0.1", port), heaps[:2] + heaps[2 + missing :])
+            output, _ = process.communicate(timeout=BOUND)
         finally:
             process.kill()
-    assert process.returncode == 0
-    assert "5 heaps received, 0 missing" in output
-    assert json.loads(json_file.read_text())["heaps"] == 5
+    assert process.returncode == missing
+    assert f"{6 - missing} heaps received, {missing} missing" in output
+    assert json.loads(json_file.read_text())["heaps"] == 6 - missing
     assert png.read_bytes().startswith(b"\x89PNG")
 
 
-def test_exit_code_tells_of_a_gap(tmp_path, monkeypatch):
-    heaps = cut(noise(5 * HEAP_SAMPLES))
-    sock = receive.bound_socket("127.0.0.1", 0)
-    send(sock.getsockname()[1], heaps[:2] + heaps[3:])
-    monkeypatch.setattr(receive, "bound_socket", lambda *_: sock)
-    assert receive.main(["0", "--timeout", "10"]) == 1
-
-
-def test_continuity_counts_gaps_duplicates_and_steps_back():
+def test_continuity_counts_gaps_duplicates_and_backward_steps():
     continuity = receive.Continuity(step=10)
     for timestamp in (100, 110, 110, 120, 150, 40, 50):
         continuity.add(timestamp)
     assert continuity.missing == 2
-    assert continuity.duplicates == 1
-    assert continuity.backward == 1
+    assert (continuity.duplicates, continuity.backward) == (1, 1)
 
 
 def test_continuity_follows_timestamps_that_wrap():
     continuity = receive.Continuity(step=16, bits=40)
     for timestamp in (2**40 - 32, 2**40 - 16, 0, 32):
         continuity.add(timestamp)
-    assert continuity.missing == 1
-    assert continuity.backward == 0
+    assert (continuity.missing, continuity.backward) == (1, 0)
 
 
 def test_spectrogram_shows_a_tone_in_bounded_memory():

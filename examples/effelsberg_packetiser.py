@@ -1,25 +1,24 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Send a DADA recording of an EDD packetiser again, as the stream it was recorded from:
-the polarisations that alternate in it, each with its timestamps, to its own groups."""
+"""Send a DADA recording of an EDD packetiser again, as the stream that was recorded."""
 
 import argparse
 import sys
 
 import numpy as np
+from common.arguments import rate
+from common.sender_program import run
 from gnuradio import gr, spead
 from instruments.dada import Recording
-from send_recording import exit_status, run
 
 HEADER = 72  # bytes of a packet before its payload
 
 
 class PolarisationSource(gr.sync_block):
-    """The samples of one polarisation of a recording.
+    """The heaps of one polarisation of a recording.
 
-    Not blocks.deinterleave, which waits for as many heaps of the others, while a
-    recording may end with any.
+    blocks.deinterleave would stop at the last heap of the shorter polarisation.
     """
 
     def __init__(self, recording, polarisation):
@@ -37,13 +36,13 @@ class PolarisationSource(gr.sync_block):
 
 
 class EffelsbergPacketiser(gr.top_block):
-    """One source for each polarisation -> SPEAD sink"""
+    """A source for each polarisation -> SPEAD sink"""
 
     def __init__(self, recording, destinations, timestamp_start, **options):
         super().__init__("effelsberg_packetiser", catch_exceptions=True)
         heaps, polarisations = len(recording.data), recording.polarisations
         if heaps < polarisations:
-            # GNU Radio would end the sink for an input that has nothing.
+            # GNU Radio would stop the sink when an input ends without a sample.
             raise ValueError(
                 f"{recording.path} has {heaps} whole heap for {polarisations}"
                 " polarisations; each needs one at least"
@@ -51,20 +50,15 @@ class EffelsbergPacketiser(gr.top_block):
         self.total = recording.data.size
         self.sink = spead.sink(
             destinations,
-            # bytes, however many samples are packed in them
-            heap_samples=recording.heap_bytes,
-            num_inputs=recording.polarisations,
+            heap_samples=recording.heap_bytes,  # packed samples are sent as bytes
+            num_inputs=polarisations,
             max_packet_size=recording.heap_bytes + HEADER,
             heap_address_bits=48,
             heap_id_start=2,  # mkrecv ignores heap counter 1
             items=[
                 spead.timestamp(id=0x1600),
-                spead.immediate(
-                    id=0x3101,
-                    name="digitiser_id",
-                    value=list(range(recording.polarisations)),
-                ),
-                spead.immediate(id=0x3102, name="digitiser_status", value=0),
+                spead.immediate(0x3101, "digitiser_id", list(range(polarisations))),
+                spead.immediate(0x3102, "digitiser_status", 0),
                 spead.samples(id=0x3300),
             ],
             descriptors="none",
@@ -73,11 +67,8 @@ class EffelsbergPacketiser(gr.top_block):
             tail="drop",
             **options,
         )
-        # kept: the flow graph does not keep blocks that are written in Python
-        self.sources = [
-            PolarisationSource(recording, polarisation)
-            for polarisation in range(recording.polarisations)
-        ]
+        # The flow graph keeps no reference to blocks that are written in Python.
+        self.sources = [PolarisationSource(recording, p) for p in range(polarisations)]
         for polarisation, source in enumerate(self.sources):
             self.connect(source, (self.sink, polarisation))
 
@@ -89,24 +80,39 @@ def parse(argv):
         "destinations",
         nargs="*",
         metavar="ADDRESS[+N]:PORT[,...]",
-        help="one for each polarisation; default: the groups of the recording",
+        help="one for each polarisation (default: the groups of the recording)",
     )
     parser.add_argument(
         "--from-offset",
         action="store_true",
-        help="start where OBS_OFFSET says that this file does, not at"
-        " SAMPLE_CLOCK_START",
+        help="start at the timestamp of this file (OBS_OFFSET), not at that of the"
+        " observation (SAMPLE_CLOCK_START)",
     )
     parser.add_argument(
-        "--rate", type=float, default=0, help="bytes/s; default: as fast as possible"
+        "--rate",
+        metavar="BYTES/S",
+        type=rate,
+        default=0,
+        help="pace of all packets, in bytes of payload per second"
+        " (default: as fast as possible)",
     )
-    parser.add_argument("--interface", default="", help="a name or an address")
-    parser.add_argument("--ttl", type=int, default=1)
+    parser.add_argument(
+        "--interface",
+        default="",
+        help="interface that packets leave by, its name or its address"
+        " (default: the routing table chooses)",
+    )
+    parser.add_argument(
+        "--ttl",
+        metavar="HOPS",
+        type=int,
+        default=1,
+        help="time to live of multicast packets (default: %(default)s)",
+    )
     parser.add_argument(
         "--send-stop",
         action="store_true",
-        help="send an end-of-stream heap, which ends the receivers of spead2 for good"
-        " and aborts mkrecv",
+        help="send an end-of-stream heap: receivers of spead2 end, mkrecv aborts",
     )
     return parser.parse_args(argv)
 
@@ -120,7 +126,7 @@ def build(args):
         recording,
         args.destinations or recording.destinations(),
         start,
-        rate=args.rate,
+        rate=float(args.rate),
         interface=args.interface,
         ttl=args.ttl,
         send_stop=args.send_stop,
@@ -133,10 +139,7 @@ def main(argv=None):
         flow_graph = build(args)
     except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"effelsberg_packetiser.py: {error}")
-    seconds = run(flow_graph)
-    stats = flow_graph.sink.stats()
-    print(f"{stats['heaps_sent']:,} heaps in {seconds:.2f} s")
-    return exit_status(flow_graph)
+    return run(flow_graph, flow_graph.total)
 
 
 if __name__ == "__main__":

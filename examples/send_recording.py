@@ -5,28 +5,25 @@
 
 import argparse
 import json
-import os
-import stat
+import re
 import sys
-import threading
-import time
 
-from common.arguments import integer, natural, positive
+from common.arguments import integer, positive, rate, size
+from common.sender_program import recording_size, run
 from gnuradio import blocks, gr, spead
 
-BUFFER = 1 << 20  # bytes between blocks; GNU Radio's 64 KiB cost speed
+BUFFER = 1 << 20  # bytes between blocks; the default of 64 KiB is slower
 
-
-# Options that go to the sink under the same name; left out, its defaults hold.
+# Options that are passed to the sink under the same name.
 SINK_OPTIONS = {
-    "heap_samples": integer,
-    "max_packet_size": integer,
-    "heap_address_bits": integer,
+    "heap_samples": size,
+    "max_packet_size": size,
+    "heap_address_bits": int,
     "heap_id_start": integer,
     "heap_id_step": integer,
     "timestamp_start": integer,
-    "timestamp_step": integer,
-    "rate": float,
+    "timestamp_step": size,
+    "rate": lambda text: float(rate(text)),
     "when_full": str,
     "tail": str,
     "descriptors": str,
@@ -47,48 +44,69 @@ class SendRecording(gr.top_block):
         length = 0 if looped else self.total
         chain = [blocks.file_source(gr.sizeof_char, path, looped, skip, length)]
         if unsigned:
-            # Modulo 256, so that 0 becomes -128 and 255 becomes 127.
+            # Modulo 256: 0 becomes -128, and 255 becomes 127.
             chain.append(blocks.add_const_bb(128))
         if looped:
             chain.append(blocks.head(gr.sizeof_char, self.total))
-        for block in chain[:-1]:  # the sink sees to the last
+        for block in chain[:-1]:  # the sink chooses the buffer before it
             block.set_min_output_buffer(BUFFER)
         self.sink = spead.sink(destination, **options)
         self.connect(*chain, self.sink)
 
 
-def recording_size(path, skip):
-    """Bytes in the file after the header."""
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode):
-        raise ValueError(f"{path} is not a regular file")
-    if status.st_size <= skip:
-        raise ValueError(
-            f"{path} has {status.st_size} bytes, nothing after a header of {skip}"
-        )
-    if not os.access(path, os.R_OK):
-        raise ValueError(f"{path} is not readable")
-    return status.st_size - skip
+def sink_help():
+    """The text and the default of each option, from the documentation of the sink."""
+    texts = re.findall(r"^(\w+): (.+(?:\n    .+)*)", spead.sink.__doc__, re.M)
+    signature = spead.sink.__init__.__doc__.splitlines()[0]
+    defaults = dict(re.findall(r"(\w+): [^:]*? = ('[^']*'|[\w.-]+)", signature))
+    return {
+        name: f"{text} (default: {defaults.get(name)})".replace("%", "%%")
+        for name, text in texts
+    }
 
 
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", help="int8 samples, one byte each")
-    parser.add_argument("destination", help="host:port")
-    parser.add_argument("--skip-header", metavar="BYTES", type=natural, default=0)
+    parser.add_argument("destination", help="host:port, or several as the sink takes")
     parser.add_argument(
-        "--unsigned", action="store_true", help="samples are uint8, 128 being zero"
+        "--skip-header",
+        metavar="BYTES",
+        type=size,
+        default=0,
+        help="bytes before the first sample (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--unsigned", action="store_true", help="samples are uint8, 128 is zero"
     )
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--repeat", metavar="N", type=positive, default=1)
     length.add_argument(
-        "--total-bytes", metavar="N", type=positive, help="in a loop if need be"
+        "--repeat",
+        metavar="N",
+        type=positive,
+        default=1,
+        help="how often to send the recording (default: %(default)s)",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the final stats()")
-    group = parser.add_argument_group("options of the sink, see its documentation")
+    length.add_argument(
+        "--total-bytes",
+        metavar="N",
+        type=positive,
+        help="bytes to send, from the recording in a loop (default: all, once)",
+    )
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write the final counters as JSON (default: none)",
+    )
+    group = parser.add_argument_group("options of the sink")
+    texts = sink_help()
     for name, kind in SINK_OPTIONS.items():
-        option = "--" + name.replace("_", "-")
-        group.add_argument(option, type=kind, default=argparse.SUPPRESS)
+        group.add_argument(
+            "--" + name.replace("_", "-"),
+            type=kind,
+            default=argparse.SUPPRESS,
+            help=texts[name],
+        )
     return parser.parse_args(argv)
 
 
@@ -102,46 +120,6 @@ def build(args):
     )
 
 
-def run(flow_graph):
-    """Run to the end or to Ctrl-C, with a line of progress each second; the seconds."""
-    begin = now = time.monotonic()
-    sent = 0
-    flow_graph.start()
-    # An event: Ctrl-C in the join() of a thread would take the thread for ended.
-    ended = threading.Event()
-
-    def wait():
-        flow_graph.wait()
-        ended.set()
-
-    threading.Thread(target=wait).start()
-    try:
-        while not ended.wait(1):
-            stats = flow_graph.sink.stats()
-            sent, before = stats["samples_sent"], sent
-            now, then = time.monotonic(), now
-            percent = 100 * stats["samples_in"] / flow_graph.total
-            print(
-                f"{percent:6.1f} % {(sent - before) / (now - then) / 1e6:10.2f} MB/s"
-                f" {stats['heaps_dropped']:9,} heaps dropped",
-                flush=True,
-            )
-    except KeyboardInterrupt:
-        pass
-    finally:
-        flow_graph.stop()
-        ended.wait()
-    return time.monotonic() - begin
-
-
-def exit_status(flow_graph):
-    """0 if all of the recording has been sent; otherwise 1, and it says what is not."""
-    missing = flow_graph.total - flow_graph.sink.stats()["samples_sent"]
-    if missing:
-        print(f"{missing:,} of {flow_graph.total:,} bytes not sent", file=sys.stderr)
-    return 1 if missing else 0
-
-
 def main(argv=None):
     args = parse(argv)
     try:
@@ -149,16 +127,14 @@ def main(argv=None):
         flow_graph = build(args)
     except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"send_recording.py: {error}")
-    seconds = run(flow_graph)
+    status = run(flow_graph, flow_graph.total)
     stats = flow_graph.sink.stats()
     if report:
         with report:
             json.dump(stats, report, indent=2)
-    rate = stats["samples_sent"] / seconds / 1e6
-    print(f"{stats['samples_sent']:,} samples in {seconds:.2f} s, {rate:.2f} MB/s")
     for name, value in stats.items():
         print(f"{name:>16}: {value}")
-    return exit_status(flow_graph)
+    return status
 
 
 if __name__ == "__main__":

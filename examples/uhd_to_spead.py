@@ -1,41 +1,39 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Send what a USRP receives as heaps of complex 8-bit samples with its own time: tags
-tell the sink when the first sample was, and when some were lost. With --tone, a signal
-and a clock of this program take its place."""
+"""Send complex 8-bit samples of a USRP as SPEAD heaps, with timestamps from its clock.
+--tone sends a test signal instead, with timestamps from the clock of this host."""
 
-import argparse
 import fractions
 import sys
 import time
 
 import numpy as np
 import pmt
-from gnuradio import analog, blocks, gr, spead
-from rtlsdr_to_spead import FULL_SCALE, run_to_end
+from common.sender_program import FULL_SCALE, radio_parser, run, tone
+from gnuradio import blocks, gr, spead
 
 
 def usrp(args):
-    """The receiver itself, its clock set to that of this host."""
-    from gnuradio import uhd  # only here: a tone needs no UHD
+    """The receiver, its clock set to that of this host."""
+    from gnuradio import uhd  # imported here: the tone needs no UHD
 
     source = uhd.usrp_source(args.device, uhd.stream_args("fc32", channels=[0]))
     source.set_samp_rate(float(args.sample_rate))
     rate = source.get_samp_rate()
     if rate != float(args.sample_rate):
         raise ValueError(f"sample_rate = {args.sample_rate}: the nearest is {rate}")
-    source.set_center_freq(args.frequency)
+    source.set_center_freq(float(args.frequency))
     source.set_gain(args.gain)
     source.set_time_now(uhd.time_spec(time.time()))
     return [source]
 
 
-class Clock(gr.sync_block):
-    """Tells the time of the first sample, as a USRP does."""
+class TimeTag(gr.sync_block):
+    """Tags the first sample with its time, as a USRP does."""
 
     def __init__(self, seconds):
-        gr.sync_block.__init__(self, "clock", [np.complex64], [np.complex64])
+        gr.sync_block.__init__(self, "time_tag", [np.complex64], [np.complex64])
         self.seconds = fractions.Fraction(seconds)
 
     def work(self, inputs, outputs):
@@ -48,15 +46,10 @@ class Clock(gr.sync_block):
         return len(outputs[0])
 
 
-def tone(args):
-    """A tenth of the sample rate above the centre, in real time, from --start on."""
-    rate = float(args.sample_rate)
+def tagged_tone(args):
     ticks = round(fractions.Fraction(time.time_ns(), 10**9) * args.sample_rate)
-    return [
-        analog.sig_source_c(rate, analog.GR_COS_WAVE, rate / 10, 0.5),
-        blocks.throttle(gr.sizeof_gr_complex, rate),
-        Clock(args.start or ticks / args.sample_rate),
-    ]
+    start = args.start or ticks / args.sample_rate
+    return [*tone(float(args.sample_rate)), TimeTag(start)]
 
 
 class UhdToSpead(gr.top_block):
@@ -64,7 +57,8 @@ class UhdToSpead(gr.top_block):
 
     def __init__(self, chain, args):
         super().__init__("uhd_to_spead", catch_exceptions=True)
-        self.chain = chain  # kept: the flow graph does not keep blocks of Python
+        # The flow graph keeps no reference to blocks that are written in Python.
+        self.chain = chain
         if args.samples:
             chain.append(blocks.head(gr.sizeof_gr_complex, args.samples))
         self.sink = spead.sink(
@@ -84,40 +78,49 @@ class UhdToSpead(gr.top_block):
 
 
 def parse(argv):
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("destination", help="host:port")
-    parser.add_argument("--device", metavar="ARGS", default="", help="as UHD takes it")
-    parser.add_argument("--tone", action="store_true", help="no USRP")
+    parser, _ = radio_parser(__doc__, sample_rate="4M")
     parser.add_argument(
-        "--start", metavar="S", type=fractions.Fraction, help="time of the tone; now"
+        "--device",
+        metavar="ARGS",
+        default="",
+        help="device arguments of UHD (default: the first device)",
     )
-    parser.add_argument("--frequency", metavar="HZ", type=float, default=1420.4e6)
     parser.add_argument(
-        "--sample-rate",
-        metavar="HZ",
+        "--start",
+        metavar="S",
         type=fractions.Fraction,
-        default=fractions.Fraction(4_000_000),
-        help="exact, such as 100000000/3",
-    )
-    parser.add_argument("--gain", metavar="DB", type=float, default=30)
-    parser.add_argument(
-        "--sync-time", metavar="S", default="0", help="time of tick 0, since 1970"
+        help="time of the first sample of the tone, in seconds since 1970"
+        " (default: now)",
     )
     parser.add_argument(
-        "--on-gap", choices=["realign", "zero_fill", "ignore"], default="realign"
+        "--gain",
+        metavar="DB",
+        type=float,
+        default=30,
+        help="gain in dB (default: %(default)s)",
     )
-    parser.add_argument("--heap-samples", metavar="N", type=int, default=4096)
-    parser.add_argument("--samples", metavar="N", type=int, help="then end")
+    parser.add_argument(
+        "--sync-time",
+        metavar="S",
+        default="0",
+        help="time of tick 0, in seconds since 1970 (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--on-gap",
+        choices=["realign", "zero_fill", "ignore"],
+        default="realign",
+        help="what the sink does if samples are missing (default: %(default)s)",
+    )
     return parser.parse_args(argv)
 
 
 def main(argv=None):
     args = parse(argv)
     try:
-        flow_graph = UhdToSpead((tone if args.tone else usrp)(args), args)
+        flow_graph = UhdToSpead((tagged_tone if args.tone else usrp)(args), args)
     except (ImportError, OSError, ValueError, RuntimeError) as error:
         sys.exit(f"uhd_to_spead.py: {error}")
-    return run_to_end(flow_graph)
+    return run(flow_graph)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recordings of an EDD packetiser: the header by type, the samples by polarisation."""
+"""instruments/dada.py: headers and recordings of an EDD packetiser."""
 
 import os
 from fractions import Fraction
@@ -10,7 +10,7 @@ import pytest
 from conftest import noise
 from instruments import dada
 
-# As the receivers of Effelsberg write it, with their comments, gaps and habits.
+# With comments, gaps and tabs, as the receivers of Effelsberg write it.
 HEADER = """\
 HEADER       DADA                # Distributed aquisition and data analysis
 HDR_SIZE     4096                # Size of the header in bytes
@@ -48,7 +48,8 @@ def record(path, samples, **changes):
 
 
 def test_values_have_their_types():
-    parsed = dada.Header.parse(HEADER.encode() + b"\0" * 100 + b"NBIT 12\n")
+    text = HEADER.replace("NBIT         8", "NBIT         008").encode()
+    parsed = dada.Header.parse(text + b"\0" * 100 + b"NBIT 12\n")
     assert parsed.text("TELESCOPE") == "Effelsberg"
     assert parsed.integer("NBIT") == 8
     assert parsed.integer("IDX2_MASK") == 1
@@ -56,31 +57,17 @@ def test_values_have_their_types():
     assert parsed.exact("SYNC_TIME") == 1642399613
 
 
-def test_times_are_exact():
-    assert header(SYNC_TIME="1642400270.998316").exact("SYNC_TIME") == Fraction(
-        1642400270998316, 10**6
-    )
-
-
 @pytest.mark.parametrize("key", ["NOTHING", "OBS_ID", "DSB"])
-def test_what_is_not_there_is_the_default_or_an_error(key):
+def test_an_absent_value_is_the_default_or_an_error(key):
     assert header().text(key, "x") == "x"
     assert header().integer(key, 7) == 7
-    with pytest.raises(ValueError, match=f"the header has no {key}"):
-        header().text(key)
     with pytest.raises(ValueError, match=f"the header has no {key}"):
         header().exact(key)
 
 
-def test_what_is_of_another_type_is_named():
+def test_a_value_of_another_type_is_an_error():
     with pytest.raises(ValueError, match="TELESCOPE = 'Effelsberg' is not an integer"):
         header().integer("TELESCOPE")
-    with pytest.raises(ValueError, match="TELESCOPE = 'Effelsberg' is not a number"):
-        header().exact("TELESCOPE")
-
-
-def test_numbers_may_begin_with_zeros():
-    assert header(NBIT="008").integer("NBIT") == 8
 
 
 def test_a_header_that_is_written_is_read_again():
@@ -99,7 +86,7 @@ def test_a_header_may_be_larger(tmp_path):
 
 
 def test_heaps_alternate_between_the_polarisations(tmp_path):
-    """Seven of them: the second polarisation has one less."""
+    """Of seven heaps, three belong to the second polarisation."""
     samples = noise(7 * 4096 + 100)
     recording = record(tmp_path / "r.dada", samples)
     heaps = samples[: 7 * 4096].reshape(7, 4096)
@@ -110,17 +97,16 @@ def test_heaps_alternate_between_the_polarisations(tmp_path):
     assert recording.timestamps(1) == [first + 4096 * heap for heap in range(3)]
 
 
-def test_what_the_stream_was(tmp_path):
+def test_the_header_describes_the_stream(tmp_path):
     recording = record(tmp_path / "r.dada", noise(8192))
     assert (recording.heap_samples, recording.heap_bytes) == (4096, 4096)
     assert recording.sample_clock == 800_000_000
     assert recording.destinations() == ["225.0.0.140+3:7148", "225.0.0.144+3:7148"]
-    # at the time that the header of the instrument has for it
     start = recording.sync_time + recording.sample_clock_start / recording.sample_clock
     assert start == Fraction("1642400270.99831552")
 
 
-def test_single_groups_are_shared_out(tmp_path):
+def test_single_groups_are_divided_among_the_polarisations(tmp_path):
     groups = "225.0.0.152,225.0.0.153,225.0.0.156,225.0.0.157"
     recording = record(tmp_path / "r.dada", noise(8192), MCAST_SOURCES=groups)
     assert recording.destinations() == [
@@ -129,7 +115,7 @@ def test_single_groups_are_shared_out(tmp_path):
     ]
 
 
-def test_a_later_file_of_an_observation_knows_how_much_was_before(tmp_path):
+def test_a_later_file_of_an_observation_has_an_offset(tmp_path):
     recording = record(tmp_path / "r.dada", noise(8192), OBS_OFFSET=4276224000000)
     assert recording.offset == 4276224000000 // 2
 
@@ -155,15 +141,9 @@ def test_packed_samples(tmp_path):
         ({"IDX1_STEP": 8193, "HEAP_NBYTES": 8193}, "no whole heap of 8193 bytes"),
     ],
 )
-def test_other_streams_are_refused(tmp_path, changes, message):
+def test_other_streams_are_rejected(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
         record(tmp_path / "r.dada", noise(8192), **changes)
-
-
-def test_a_file_that_is_no_recording(tmp_path):
-    (tmp_path / "r.bin").write_bytes(noise(10000).tobytes())
-    with pytest.raises(ValueError, match="the header has no HDR_SIZE"):
-        dada.Recording(tmp_path / "r.bin")
 
 
 @pytest.mark.skipif(
@@ -173,7 +153,7 @@ def test_a_file_that_is_no_recording(tmp_path):
 def test_a_real_recording():
     recording = dada.Recording(os.environ["GR_SPEAD_RECORDING"])
     assert recording.header.text("INSTRUMENT") == "EDD"
-    # the instrument's own reading of its clock
+    # UNIX_TIME is the time that the instrument gives.
     start = recording.sync_time + recording.sample_clock_start / recording.sample_clock
     assert abs(start - recording.header.exact("UNIX_TIME")) < Fraction(1, 10**6)
     assert recording.sample_clock_start % recording.heap_samples == 0

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The examples for software radios, without one: a recording or a tone in its place."""
+"""The examples for software radios, with a recording or a tone instead of a radio."""
 
 import fractions
 import time
@@ -17,9 +17,12 @@ from gnuradio import analog, blocks, gr
 HEAP_SAMPLES = 4096
 
 
-def recorded(samples, seed=1):
-    """What rtl_sdr writes: I and Q, 0 to 255."""
-    return np.random.default_rng(seed).integers(0, 256, (samples, 2), dtype=np.uint8)
+@pytest.fixture
+def recording(tmp_path):
+    """I and Q, 0 to 255, in the file iq.bin, as rtl_sdr writes them."""
+    samples = np.random.default_rng(1).integers(0, 256, (100_000, 2), dtype=np.uint8)
+    (tmp_path / "iq.bin").write_bytes(samples.tobytes())
+    return samples
 
 
 def tone(rate, samples):
@@ -34,7 +37,7 @@ def tone(rate, samples):
 
 
 def received(sock, receiver, example, *arguments):
-    """What the example sends: its heaps, all of their samples."""
+    """The heaps that the example sends, and all of their samples."""
     with running(EXAMPLES / example, destination(sock), *arguments):
         return heaps_received(receiver)
 
@@ -47,28 +50,21 @@ def heaps_received(receiver):
     return heaps, samples
 
 
-def test_a_recording_of_an_rtl_sdr_is_sent_as_it_was_measured(sock, receiver, tmp_path):
-    recording = recorded(100_000)
-    path = tmp_path / "iq.bin"
-    path.write_bytes(recording.tobytes())
-    heaps, samples = received(sock, receiver, "rtlsdr_to_spead.py", "--file", path)
-    np.testing.assert_array_equal(samples, recording.astype(np.int16) - 128)
-    assert [heap.timestamp for heap in heaps] == list(range(0, 100_000, HEAP_SAMPLES))
-
-
-def test_the_flow_graph_sends_the_same_recording(sock, receiver, tmp_path):
-    recording = recorded(100_000)
-    path = tmp_path / "iq.bin"
-    path.write_bytes(recording.tobytes())
-    program = compiled("rtlsdr_stream", tmp_path)
-    with running(program, "--file", path, "--destination", destination(sock)):
+@pytest.mark.parametrize("sender", ["program", "flow graph"])
+def test_a_recording_of_an_rtl_sdr_is_sent(sock, receiver, recording, tmp_path, sender):
+    options = [destination(sock), "--file", tmp_path / "iq.bin"]
+    program = EXAMPLES / "rtlsdr_to_spead.py"
+    if sender == "flow graph":
+        program = compiled("rtlsdr_stream", tmp_path)
+        options.insert(0, "--destination")
+    with running(program, *options):
         heaps, samples = heaps_received(receiver)
     np.testing.assert_array_equal(samples, recording.astype(np.int16) - 128)
     assert [heap.timestamp for heap in heaps] == list(range(0, 100_000, HEAP_SAMPLES))
 
 
-def test_what_a_driver_makes_of_an_rtl_sdr_is_sent_to_the_nearest(sock, receiver):
-    """SoapyRTLSDR and gr-osmosdr make (b - 127.4) / 128 of a byte."""
+def test_floats_of_an_rtl_sdr_are_rounded(sock, receiver):
+    """SoapyRTLSDR and gr-osmosdr convert a byte b to (b - 127.4) / 128."""
     measured = np.arange(256).repeat(2)
     driven = ((measured - np.float32(127.4)) / np.float32(128)).astype(np.float32)
     args = rtlsdr_to_spead.parse([destination(sock)])
@@ -81,27 +77,27 @@ def test_what_a_driver_makes_of_an_rtl_sdr_is_sent_to_the_nearest(sock, receiver
     assert flow_graph.sink.stats()["samples_clipped"] == 1
 
 
-def test_a_tone_in_place_of_an_rtl_sdr(sock, receiver):
-    options = ("--tone", "--sample-rate", "1e6", "--samples", 20_000)
+def test_a_tone_instead_of_an_rtl_sdr(sock, receiver):
+    options = ("--tone", "--sample-rate", "1M", "--samples", 20_000)
     heaps, samples = received(sock, receiver, "rtlsdr_to_spead.py", *options)
     np.testing.assert_array_equal(samples, tone(1e6, 20_000))
     assert [heap.timestamp for heap in heaps] == list(range(0, 20_000, HEAP_SAMPLES))
 
 
 def check_tone_of_a_usrp(heaps, samples, start, sync, rate, count):
-    """From the first multiple of a heap on; ticks are those from sync to start."""
+    """Compare heaps with the tone; the first one starts at a multiple of a heap."""
     rate = fractions.Fraction(rate)
     first = round((fractions.Fraction(start) - fractions.Fraction(sync)) * rate)
-    left_out = -first % HEAP_SAMPLES
-    assert heaps[0].timestamp == first + left_out
+    skipped = -first % HEAP_SAMPLES
+    assert heaps[0].timestamp == first + skipped
     steps = np.diff([heap.timestamp for heap in heaps])
     assert set(steps.tolist()) == {HEAP_SAMPLES}
-    expected = tone(float(rate), count)[left_out:]
+    expected = tone(float(rate), count)[skipped:]
     np.testing.assert_array_equal(samples, expected)
 
 
 @pytest.mark.parametrize("rate", ["1000000", "10000000/3"])
-def test_a_tone_in_place_of_a_usrp_has_its_time(sock, receiver, rate):
+def test_a_tone_instead_of_a_usrp_has_its_time(sock, receiver, rate):
     start, sync = "1700000000.123456", "1699000000.25"
     heaps, samples = received(
         sock,
@@ -125,8 +121,7 @@ def test_the_flow_graph_sends_the_same_tone(sock, receiver, tmp_path):
     assert '"samples_missing": 0' in ended.printed
 
 
-def test_the_flow_graph_has_a_clock_of_its_own(sock, receiver, tmp_path):
-    """That of this host, unless told when the tone began."""
+def test_the_flow_graph_takes_the_time_from_this_host(sock, receiver, tmp_path):
     program = compiled("uhd_stream", tmp_path)
     before = time.time_ns()
     sync = before // 10**9
@@ -139,7 +134,7 @@ def test_the_flow_graph_has_a_clock_of_its_own(sock, receiver, tmp_path):
     heap = 1000 * HEAP_SAMPLES  # ns
     sent = sync * 10**9 + heaps[0].timestamp * 1000
     assert before < sent < time.time_ns() + heap
-    assert "warning" not in ended.printed  # of times between two samples
+    assert "warning" not in ended.printed
 
 
 @pytest.mark.parametrize(
@@ -149,8 +144,8 @@ def test_the_flow_graph_has_a_clock_of_its_own(sock, receiver, tmp_path):
         ("uhd_stream", "usrp", {"tone", "throttle", "clock"}),
     ],
 )
-def test_the_radio_takes_its_place_in_the_flow_graph(name, radio, others):
-    """Enabled, with the others disabled, as the comment in the flow graph says."""
+def test_the_flow_graph_is_valid_with_the_radio(name, radio, others):
+    """The radio is enabled and the others are disabled, as the comment there says."""
     platform = grc_lint.load_platform(ROOT / "grc")
     graph = grc_lint.load_flow_graph(platform, EXAMPLES / f"{name}.grc")
     states = {radio: "enabled", **dict.fromkeys(others, "disabled")}
@@ -162,12 +157,10 @@ def test_the_radio_takes_its_place_in_the_flow_graph(name, radio, others):
     assert {block.name for block in graph.blocks} >= set(states)
 
 
-@pytest.mark.parametrize("example", [rtlsdr_to_spead, uhd_to_spead])
-def test_mistakes_are_one_line(sock, example):
-    with pytest.raises(SystemExit, match=r"^\w+.py: spead.sink: heap_samples = 0 "):
-        example.main([destination(sock), "--tone", "--heap-samples", "0"])
-
-
-def test_a_missing_recording_is_named(sock):
+def test_mistakes_are_errors_of_one_line(sock):
+    with pytest.raises(
+        SystemExit, match=r"^uhd_to_spead.py: spead.sink: heap_samples = 0"
+    ):
+        uhd_to_spead.main([destination(sock), "--tone", "--heap-samples", "0"])
     with pytest.raises(SystemExit, match=r"^rtlsdr_to_spead.py: .*nowhere.bin"):
         rtlsdr_to_spead.main([destination(sock), "--file", "/nowhere.bin"])

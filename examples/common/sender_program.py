@@ -1,0 +1,124 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options, test signal, progress and exit status of the programs that send.
+
+The flow graphs have the SPEAD sink in their attribute `sink`.
+"""
+
+import argparse
+import os
+import stat
+import sys
+import threading
+import time
+
+from gnuradio import analog, blocks, gr
+
+from common.arguments import positive, rate, size
+
+FULL_SCALE = 128  # scale of floats from -1 to 1 that become 8-bit samples
+
+
+def recording_size(path, skip=0):
+    """Bytes of a file after a header; raises an error that names the file."""
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError(f"{path} is not a regular file")
+    if status.st_size <= skip:
+        raise ValueError(
+            f"{path} has {status.st_size} bytes, nothing after a header of {skip}"
+        )
+    if not os.access(path, os.R_OK):
+        raise ValueError(f"{path} is not readable")
+    return status.st_size - skip
+
+
+def radio_parser(description, sample_rate):
+    """An ArgumentParser with the options of all software radios.
+
+    Also returns its group of options that choose the source.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("destination", help="host:port, or several as the sink takes")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "--tone",
+        action="store_true",
+        help="send a tone at a tenth of the sample rate; needs no radio",
+    )
+    for option, default, text in (
+        ("--frequency", "1420.4M", "centre frequency"),
+        ("--sample-rate", sample_rate, "sample rate, exact, such as 100000000/3"),
+    ):
+        parser.add_argument(
+            option,
+            metavar="HZ",
+            type=rate,
+            default=default,
+            help=f"{text}, in Hz (default: {default})",
+        )
+    parser.add_argument(
+        "--heap-samples",
+        metavar="N",
+        type=size,
+        default="4k",
+        help="complex samples in a heap (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--samples",
+        metavar="N",
+        type=positive,
+        help="end after N complex samples (default: no limit)",
+    )
+    return parser, source
+
+
+def tone(sample_rate):
+    """Blocks of a complex tone at a tenth of the sample rate, in real time."""
+    return [
+        analog.sig_source_c(sample_rate, analog.GR_COS_WAVE, sample_rate / 10, 0.5),
+        blocks.throttle(gr.sizeof_gr_complex, sample_rate),
+    ]
+
+
+def run(flow_graph, total=None):
+    """Run to the end or to Ctrl-C, and print the progress each second.
+
+    total: samples of the whole stream, if known
+
+    Returns the exit status: 1 if heaps were dropped, or less than `total` was sent.
+    """
+    begin = now = time.monotonic()
+    sent = 0
+    flow_graph.start()
+    # An event: Ctrl-C during Thread.join() would make the thread look ended.
+    ended = threading.Event()
+    threading.Thread(target=lambda: (flow_graph.wait(), ended.set())).start()
+    try:
+        while not ended.wait(1):
+            stats = flow_graph.sink.stats()
+            sent, before = stats["samples_sent"], sent
+            now, then = time.monotonic(), now
+            percent = f"{100 * stats['samples_in'] / total:6.1f} %" if total else ""
+            print(
+                f"{percent} {(sent - before) / (now - then) / 1e6:10.2f} Msamples/s"
+                f" {stats['heaps_dropped']:9,} heaps dropped",
+                flush=True,
+            )
+    except KeyboardInterrupt:
+        pass
+    finally:
+        flow_graph.stop()
+        ended.wait()
+    stats, seconds = flow_graph.sink.stats(), time.monotonic() - begin
+    sent = stats["samples_sent"]
+    print(
+        f"{sent:,} samples in {stats['heaps_sent']:,} heaps sent in {seconds:.2f} s,"
+        f" {sent / seconds / 1e6:.2f} Msamples/s; {stats['heaps_dropped']:,} heaps"
+        f" dropped, {stats['samples_clipped']:,} samples clipped"
+    )
+    if total and sent < total:
+        print(f"{total - sent:,} of {total:,} samples not sent", file=sys.stderr)
+        return 1
+    # Dropped samples are no loss: those before the first heap may be among them.
+    return 1 if stats["heaps_dropped"] else 0

@@ -3,12 +3,22 @@
 """What is installed works where it is, without ldconfig."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from conftest import BUILD, EXAMPLES, ROOT
+
+EXAMPLE_FILES = [
+    path.relative_to(EXAMPLES)
+    for pattern in ("*.py", "*.grc", "common/*.py", "instruments/*.py")
+    for path in EXAMPLES.glob(pattern)
+]
+EXAMPLE_PROGRAMS = [
+    path for path in EXAMPLE_FILES if len(path.parts) == 1 or path.match("receive_*.py")
+]
 
 PROGRAM = """
 #include <gnuradio/spead/sink.h>
@@ -76,36 +86,31 @@ def test_block_and_examples_are_there(prefix):
     share = prefix / "share" / "gnuradio"
     assert (share / "grc" / "blocks" / "spead_sink.block.yml").is_file()
     installed = share / "examples" / "spead"
-    examples = [
-        path.relative_to(EXAMPLES)
-        for folder in (".", "common", "instruments")
-        for path in (EXAMPLES / folder).iterdir()
-        if path.suffix in (".py", ".grc")
-    ]
-    assert Path("meerkat_digitiser.grc") in examples
-    assert [path for path in examples if not (installed / path).is_file()] == []
+    assert all((installed / path).is_file() for path in EXAMPLE_FILES)
+
+
+def test_the_index_of_the_examples_is_complete():
+    index = (EXAMPLES / "README.md").read_text()
+    assert [path for path in EXAMPLE_PROGRAMS if f"| `{path}` |" not in index] == []
 
 
 @pytest.mark.parametrize(
-    "program",
-    [
-        "effelsberg_packetiser.py",
-        "receive.py",
-        "rtlsdr_to_spead.py",
-        "send_recording.py",
-        "uhd_to_spead.py",
-        "instruments/receive_by_position.py",
-        "instruments/receive_digitiser.py",
-    ],
+    "program", [path for path in EXAMPLE_PROGRAMS if path.suffix == ".py"], ids=str
 )
-def test_an_example_starts_from_any_directory(prefix, program, tmp_path):
+def test_examples_start_anywhere_and_their_help_has_defaults(prefix, program, tmp_path):
     (package,) = prefix.glob("lib/python3*/*-packages")
-    run(
-        *(sys.executable, prefix / "share/gnuradio/examples/spead" / program, "--help"),
+    done = subprocess.run(
+        [sys.executable, prefix / "share/gnuradio/examples/spead" / program, "--help"],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(package)},
-        stdout=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
     )
+    options = re.findall(r"^  (--[\w-]+ \S(?:.*\n)+?)(?=  -|\n|\Z)", done.stdout, re.M)
+    assert options
+    assert [option for option in options if "default" not in option] == []
 
 
 def test_the_benchmark_finds_its_programs(prefix, tmp_path):

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A digitiser that sends with spead2, to prove receivers with before the sink is."""
+"""A digitiser that sends with spead2, for tests of the receivers."""
 
 import json
 import signal
@@ -17,7 +17,7 @@ IMMEDIATE = [("u", 48)]
 
 
 class DigitiserSender:
-    """Sends heaps, each in one packet, to whichever of its endpoints."""
+    """Sends heaps, each in one packet, to one of its endpoints."""
 
     def __init__(self, endpoints, heap_bytes=4096, **options):
         self.digitiser = Digitiser()
@@ -38,39 +38,28 @@ class DigitiserSender:
         self.stream.send_heap(heap, counter, substream_index=to)
 
     def data(self, payload, *, to=0, counter=None, **immediates):
-        """Send a heap; the immediates by name, None for one that is left out."""
-        values = {
-            "timestamp": 0,
-            "digitiser_id": 0,
-            "digitiser_status": 0,
-            **immediates,
-        }
+        """Send a heap with immediate items by name; None omits an item."""
+        values = {"timestamp": 0, "digitiser_id": 0, "digitiser_status": 0}
+        values.update(immediates)
         heap = spead2.send.Heap(FLAVOUR)
         for name, value in values.items():
             if value is not None:
-                item = spead2.Item(
-                    self.digitiser.items[name].id,
-                    name,
-                    "",
-                    shape=(),
-                    format=IMMEDIATE,
-                    value=value,
-                )
+                item_id = self.digitiser.items[name].id
+                item = spead2.Item(item_id, "", "", (), format=IMMEDIATE, value=value)
                 heap.add_item(item)
         samples = np.frombuffer(payload, np.uint8)
-        heap.add_item(
-            spead2.Item(
-                0x3300, "", "", shape=samples.shape, dtype=np.uint8, value=samples
-            )
-        )
+        item = spead2.Item(0x3300, "", "", samples.shape, np.uint8, value=samples)
+        heap.add_item(item)
         self._send(heap, to, counter)
 
     def both(self, payloads, first=0, skip=()):
-        """Send heaps of both polarisations, in the order of time.
+        """Send heaps of both polarisations in order of time.
 
-        payloads: of shape (2, heaps, bytes); first: the timestamp of the first ones;
-        skip: pairs of a polarisation and an index that are left out. Each polarisation
-        goes round its half of the endpoints, or both to the only one.
+        payloads: shape (2, heaps, bytes)
+        first: timestamp of the first heaps
+        skip: pairs of a polarisation and an index that are not sent
+
+        Each polarisation has half of the endpoints, in turn; both share a single one.
         """
         groups = max(self.endpoints // 2, 1)
         for index in range(payloads.shape[1]):
@@ -85,7 +74,7 @@ class DigitiserSender:
                     )
 
     def descriptors(self):
-        """Send descriptors to each endpoint, with odd counters, which data has not."""
+        """Send descriptors to each endpoint, with odd heap counters."""
         for to in range(self.endpoints):
             heap = self.digitiser.items.get_heap(descriptors="all", data="none")
             self._send(heap, to, 2 * to + 1)
@@ -107,9 +96,9 @@ def heaps_of_noise(heaps, heap_bytes=HEAP_SAMPLES):
 
 
 def summary_when_interrupted(program, folder):
-    """What a receiver says at Ctrl-C, which has got 10 heaps of both polarisations.
+    """The summary of a receiver after 10 heaps of both polarisations and Ctrl-C.
 
-    A heap far ahead pushes them out; then it is the only one left.
+    A heap far ahead makes it write the others.
     """
     report, saved = folder / "json", folder / "saved.1"
     command = [sys.executable, EXAMPLES / "instruments" / program, "127.0.0.1:0"]

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The examples as programs of their own, and what they send to sockets of a test."""
+"""Runs examples as programs, and receives their packets."""
 
 import contextlib
 import functools
@@ -36,9 +36,9 @@ def compiled(name, folder):
 
 @contextlib.contextmanager
 def running(program, *arguments, status=0):
-    """A program that runs meanwhile; it has to end with this exit status then.
+    """Run a program, which must end with this exit status.
 
-    What it has printed is in the attribute `printed` afterwards; interrupt() is Ctrl-C.
+    Afterwards the attribute `printed` has its output. interrupt() sends Ctrl-C.
     """
     command = [sys.executable, program, *map(str, arguments)]
     with subprocess.Popen(
@@ -55,7 +55,7 @@ def running(program, *arguments, status=0):
             ended.printed, _ = process.communicate(timeout=BOUND)
         except BaseException:
             process.kill()
-            print(process.communicate()[0])  # which may tell why
+            print(process.communicate()[0])
             raise
     assert process.returncode == status, ended.printed
 
@@ -67,7 +67,7 @@ def bound_sockets(count):
 
 
 def destinations(sockets):
-    """As the sink takes them, in turn."""
+    """The destinations of an input of the sink."""
     return ",".join(map(destination, sockets))
 
 
@@ -94,14 +94,14 @@ def packets_until(sockets, enough):
 
 
 def packets_of_heaps(sockets, heaps):
-    """The packets of each socket until so many heaps of a packet have come in all."""
+    """The packets of each socket, until so many heaps of one packet have come."""
     return packets_until(
         sockets, lambda packets: sum(len(each.data) for each in packets) >= heaps
     )
 
 
 def nothing_more(sockets):
-    """The program has ended, and what it has sent has been received."""
+    """All packets of a program that has ended have been received."""
     assert select.select(sockets, [], [], 0) == ([], [], [])
 
 
@@ -139,7 +139,7 @@ class DefaultReceiver:
 
 
 def payloads(heaps):
-    """Those of the heaps of a digitiser, by timestamp and digitiser ID."""
+    """The payloads of the heaps of a digitiser, by timestamp and digitiser ID."""
     found = {}
     for heap in heaps:
         items = {item.id: item for item in heap.get_items()}

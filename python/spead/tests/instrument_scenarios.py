@@ -31,29 +31,29 @@ GROUPS = ("239.77.0.0+7:7148", "239.77.0.8+7:7148")  # of each polarisation
 
 
 def join(far, groups, interface):
-    """Sockets in the far namespace, one for each group."""
+    """A socket for each group, in the far namespace."""
     with inside(far):
         return [bound_socket(*group, interface) for group in endpoints(groups)]
 
 
 def send(groups, heaps):
-    """Heaps, round the groups of their polarisation, with descriptors first."""
-    everywhere = [endpoint for each in groups for endpoint in endpoints(each)]
-    near = {"ttl": 1, "interface_address": "10.77.0.1"}
-    sender = DigitiserSender(everywhere, **near)
+    """Send descriptors, then heaps to the groups of their polarisation in turn."""
+    sender = DigitiserSender(
+        endpoints(",".join(groups)), ttl=1, interface_address="10.77.0.1"
+    )
     sender.descriptors()
     sender.both(heaps_of_noise(heaps))
 
 
 def receive_heaps(streams, heaps, *options):
-    """With the receiver of the digitiser, until so many heaps have come in all."""
+    """Receive so many heaps with receive_digitiser.py."""
     limits = "--max-heaps", str(heaps), "--timeout", str(BOUND)
     args = receive_digitiser.parse([*GROUPS, *limits, "--lossless", *options])
     return receive_digitiser.receive(streams, args)
 
 
 def digitiser_receiver(far):
-    """Eight groups for each polarisation, joined by address and by name."""
+    """Eight groups of each polarisation, joined by address and by name."""
     streams = [join(far, GROUPS[0], FAR_HOST), join(far, GROUPS[1], "v1")]
     send(GROUPS, 200)
     summary = receive_heaps(streams, 400)
@@ -64,7 +64,7 @@ def digitiser_receiver(far):
 
 
 def digitiser_receiver_of_some_groups(far):
-    """Each socket has the heaps of its own group and no others."""
+    """A socket gets the heaps of its own group and no others."""
     streams = [join(far, "239.77.0.2:7148", "v1"), join(far, "239.77.0.9:7148", "v1")]
     send(GROUPS, 200)
     summary = receive_heaps(streams, 50)
@@ -84,14 +84,14 @@ def receiver_by_position(far):
     )
     assert summary["received"] == [200, 200]
     assert summary["missing"] == [0, 0]
-    # their descriptors, which it does not know: one of them has heap counter 1
+    # It rejects the descriptors.
     assert sum(summary["rejected"].values()) == 8
     assert [timestamp for timestamp, _ in received] == list(range(0, 200 * 4096, 4096))
     return summary
 
 
 def groups_in_turn(far, sockets, to, **options):
-    """Two polarisations, each round half of the groups, from the sink."""
+    """Send two polarisations from the sink, each to half of the groups in turn."""
     half, size, n = len(sockets) // 2, 4096, 100
     samples = [noise(n * size, seed=which) for which in range(2)]
     sink = spead.sink(
@@ -123,7 +123,7 @@ def sink_to_groups_of_ipv6(far):
     sockets[0].setblocking(False)
 
     def joined():
-        """Not at once: the far end takes its time to join."""
+        """Joining takes the far end some time."""
         run_all(first, noise(1000))
         try:
             return sockets[0].recv(65536)
@@ -143,7 +143,7 @@ def sink_to_groups_of_ipv6(far):
 
 
 def jumbo_frames(far):
-    """A heap in one packet is more than Ethernet takes otherwise."""
+    """A heap in one packet needs a larger MTU than 1500."""
     tool("ip", "link", "set", "v0", "mtu", "9000")
     with inside(far):
         tool("ip", "link", "set", "v1", "mtu", "9000")
@@ -151,7 +151,7 @@ def jumbo_frames(far):
 
 @contextlib.contextmanager
 def example(far, name, heaps):
-    """An example that sends so many heaps of each polarisation meanwhile."""
+    """Run a flow graph that sends so many heaps of each polarisation."""
     jumbo_frames(far)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -165,17 +165,13 @@ def example(far, name, heaps):
 
 
 def packet_with_group(sock):
-    """A packet, and the group that it was sent to."""
+    """A packet and the group that it was sent to."""
     datagram, ((_, _, info),), _, _ = sock.recvmsg(65536, 1024)
     return spead_packet.parse(datagram), socket.inet_ntoa(info[8:12])
 
 
 def digitiser_example_in_order(far):
-    """One socket for all groups: each gets every eighth heap, in order.
-
-    Those of several groups are in order too, unless the sender is late: then it
-    gathers what goes to the same group.
-    """
+    """One socket for all groups: each group gets every eighth heap, in order."""
     with inside(far):
         sock = bound_socket("0.0.0.0", 7148)
         for group in endpoints(",".join(GROUPS)):
@@ -206,25 +202,17 @@ def digitiser_example_in_order(far):
     return {}
 
 
-def receive_example(far, name, *options):
-    """With the receiver of the F-engine, all immediates checked."""
+def packed_example(far):
+    """With the receiver of the F-engine, which checks all immediate items."""
     streams = [join(far, GROUPS[0], FAR_HOST), join(far, GROUPS[1], "v1")]
     checks = "--expect-heaps", "1000", "--digitiser-ids", "0,1", "--status", "0"
-    with example(far, name, 1000):
-        summary = receive_heaps(streams, 2000, *checks, *options)
+    with example(far, "packed_10bit", 1000):
+        summary = receive_heaps(streams, 2000, *checks, "--sample-bits", "10")
     assert summary["complete"]
     assert summary["received"] == [1000, 1000]
     assert summary["descriptors"] >= 16
     assert (summary["first_timestamp"], summary["last_timestamp"]) == (0, 999 * 4096)
     return summary
-
-
-def digitiser_example(far):
-    return receive_example(far, "meerkat_digitiser")
-
-
-def packed_example(far):
-    return receive_example(far, "packed_10bit", "--sample-bits", "10")
 
 
 def digitiser_example_by_position(far):
@@ -237,14 +225,13 @@ def digitiser_example_by_position(far):
     assert summary["received"] == [1000, 1000]
     assert summary["missing"] == [0, 0]
     assert summary["late"] == summary["duplicates"] == 0
-    # descriptors, which it does not know
+    # It rejects the descriptors.
     assert sum(summary["rejected"].values()) >= 16
     assert [timestamp for timestamp, _ in received] == [4096 * n for n in range(1000)]
     return summary
 
 
 def effelsberg_example(far):
-    """To the groups of the recording."""
     jumbo_frames(far)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "r.dada"

@@ -1,47 +1,28 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The example flow graph, as GNU Radio Companion runs it."""
+"""spead_noise.grc, as GNU Radio Companion runs it."""
 
 import json
-import os
 import select
-import shutil
 import socket
 import subprocess
 import sys
 
-import grc_lint
 import numpy as np
 import spead2
 import spead2.recv
-from conftest import EXAMPLES
-from grc_sink import DESCRIPTION, platform
-
-EXAMPLE = EXAMPLES / "spead_noise.grc"
-
-
-def test_the_example_is_valid():
-    graph = grc_lint.load_flow_graph(platform(), EXAMPLE)
-    assert grc_lint.flow_graph_errors(graph) == []
+from flow_graphs import compiled
 
 
 def test_the_example_runs_and_every_sample_arrives(tmp_path):
-    """Through grcc and without a screen, as in a script."""
-    blocks = {"GRC_BLOCKS_PATH": str(DESCRIPTION.parent)}
-    subprocess.run(
-        [shutil.which("grcc"), "-o", tmp_path, EXAMPLE],
-        env=os.environ | blocks,
-        check=True,
-        timeout=60,
-    )
-
+    example = compiled("spead_noise", tmp_path)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
         udp.bind(("127.0.0.1", 0))
         stream = spead2.recv.Stream(spead2.ThreadPool())
         stream.add_udp_reader(socket=udp)
         command = [
-            *(sys.executable, tmp_path / "spead_noise.py"),
+            *(sys.executable, example),
             *("--destination", f"127.0.0.1:{udp.getsockname()[1]}"),
             *("--sample-rate", "1M", "--duration", "0.5"),
         ]

@@ -7,7 +7,7 @@ import argparse
 import sys
 
 import numpy as np
-from common.arguments import rate
+from common.arguments import option, rate
 from common.sender_program import run
 from gnuradio import gr, spead
 from instruments.dada import Recording
@@ -88,27 +88,17 @@ def parse(argv):
         help="start at the timestamp of this file (OBS_OFFSET), not at that of the"
         " observation (SAMPLE_CLOCK_START)",
     )
-    parser.add_argument(
-        "--rate",
-        metavar="BYTES/S",
-        type=rate,
-        default=0,
-        help="pace of all packets, in bytes of payload per second"
-        " (default: as fast as possible)",
+    option(
+        parser, "--rate BYTES/S", rate, "pace, in bytes of UDP payload; 0: no limit", 0
     )
-    parser.add_argument(
-        "--interface",
-        default="",
-        help="interface that packets leave by, its name or its address"
-        " (default: the routing table chooses)",
+    option(
+        parser,
+        "--interface INTERFACE",
+        str,
+        "interface that packets leave by, a name or an address"
+        " (default: by the routing table)",
     )
-    parser.add_argument(
-        "--ttl",
-        metavar="HOPS",
-        type=int,
-        default=1,
-        help="time to live of multicast packets (default: %(default)s)",
-    )
+    option(parser, "--ttl HOPS", int, "time to live of multicast packets", 1)
     parser.add_argument(
         "--send-stop",
         action="store_true",
@@ -127,7 +117,7 @@ def build(args):
         args.destinations or recording.destinations(),
         start,
         rate=float(args.rate),
-        interface=args.interface,
+        interface=args.interface or "",
         ttl=args.ttl,
         send_stop=args.send_stop,
     )

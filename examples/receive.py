@@ -14,7 +14,7 @@ import time
 import spead2
 import spead2.recv
 from common import receiver_program
-from common.arguments import integer, positive, rate
+from common.arguments import integer, option, positive, rate
 from common.endpoints import SOCKET_BUFFER
 
 
@@ -197,59 +197,20 @@ class Receiver:
 
 def parse(argv):
     parser = receiver_program.parser(__doc__)
-    parser.add_argument(
-        "--heap-samples",
-        metavar="N",
-        type=positive,
-        help="samples in a heap (default: as many as in the first heap)",
+    option(
+        parser, "--heap-samples N", positive, "samples in a heap (default: first heap)"
     )
-    parser.add_argument(
-        "--step",
-        metavar="TICKS",
-        type=positive,
-        help="ticks from heap to heap (default: the samples in a heap)",
+    option(
+        parser, "--step TICKS", positive, "ticks in a heap (default: samples in a heap)"
     )
-    parser.add_argument(
-        "--timestamp-id",
-        metavar="ID",
-        type=integer,
-        default="0x1600",
-        help="item ID of the timestamp (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--samples-id",
-        metavar="ID",
-        type=integer,
-        default="0x3300",
-        help="item ID of the samples (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--save", metavar="FILE", help="write the samples, raw (default: none)"
-    )
-    parser.add_argument(
-        "--spectrogram",
-        metavar="PNG",
-        help="plot the spectrogram of real 8-bit samples (default: none)",
-    )
-    parser.add_argument(
-        "--sample-rate",
-        metavar="HZ",
-        type=rate,
-        help="sample rate for the axes of the spectrogram (default: none)",
-    )
+    option(parser, "--timestamp-id ID", integer, "item ID of the timestamp", "0x1600")
+    option(parser, "--samples-id ID", integer, "item ID of the samples", "0x3300")
+    option(parser, "--save FILE", str, "write the samples, raw")
+    option(parser, "--spectrogram PNG", str, "plot a spectrogram of 8-bit samples")
+    option(parser, "--sample-rate HZ", rate, "sample rate, for the spectrogram")
     expect = parser.add_mutually_exclusive_group()
-    expect.add_argument(
-        "--expect-samples",
-        metavar="N",
-        type=positive,
-        help="samples of a complete stream (default: unknown)",
-    )
-    expect.add_argument(
-        "--expect-heaps",
-        metavar="N",
-        type=positive,
-        help="heaps of a complete stream (default: unknown)",
-    )
+    option(expect, "--expect-samples N", positive, "samples of a complete stream")
+    option(expect, "--expect-heaps N", positive, "heaps of a complete stream")
     return parser.parse_args(argv)
 
 

@@ -6,6 +6,7 @@ rtl_sdr instead, and --tone a test signal."""
 
 import sys
 
+from common.arguments import option
 from common.sender_program import (
     FULL_SCALE,
     radio_parser,
@@ -59,13 +60,10 @@ class RtlSdrToSpead(gr.top_block):
 
 def parse(argv):
     parser, source = radio_parser(__doc__, sample_rate="2.4M")
-    source.add_argument(
-        "--file",
-        help="send a recording of rtl_sdr as fast as possible (default: the radio)",
+    option(
+        source, "--file FILE", str, "send a recording of rtl_sdr (default: the radio)"
     )
-    parser.add_argument(
-        "--gain", metavar="DB", type=float, help="gain in dB (default: automatic)"
-    )
+    option(parser, "--gain DB", float, "gain in dB (default: automatic)")
     return parser.parse_args(argv)
 
 

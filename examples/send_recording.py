@@ -8,7 +8,7 @@ import json
 import re
 import sys
 
-from common.arguments import integer, positive, rate, size
+from common.arguments import integer, option, positive, rate, size
 from common.sender_program import recording_size, run
 from gnuradio import blocks, gr, spead
 
@@ -69,35 +69,19 @@ def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", help="int8 samples, one byte each")
     parser.add_argument("destination", help="host:port, or several as the sink takes")
-    parser.add_argument(
-        "--skip-header",
-        metavar="BYTES",
-        type=size,
-        default=0,
-        help="bytes before the first sample (default: %(default)s)",
-    )
+    option(parser, "--skip-header BYTES", size, "bytes before the first sample", 0)
     parser.add_argument(
         "--unsigned", action="store_true", help="samples are uint8, 128 is zero"
     )
     length = parser.add_mutually_exclusive_group()
-    length.add_argument(
-        "--repeat",
-        metavar="N",
-        type=positive,
-        default=1,
-        help="how often to send the recording (default: %(default)s)",
+    option(length, "--repeat N", positive, "how often to send the recording", 1)
+    option(
+        length,
+        "--total-bytes N",
+        positive,
+        "bytes to send, in a loop (default: all, once)",
     )
-    length.add_argument(
-        "--total-bytes",
-        metavar="N",
-        type=positive,
-        help="bytes to send, from the recording in a loop (default: all, once)",
-    )
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        help="write the final counters as JSON (default: none)",
-    )
+    option(parser, "--json FILE", str, "write the final counters as JSON")
     group = parser.add_argument_group("options of the sink")
     texts = sink_help()
     for name, kind in SINK_OPTIONS.items():

@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pmt
+from common.arguments import option
 from common.sender_program import FULL_SCALE, radio_parser, run, tone
 from gnuradio import blocks, gr, spead
 
@@ -79,32 +80,15 @@ class UhdToSpead(gr.top_block):
 
 def parse(argv):
     parser, _ = radio_parser(__doc__, sample_rate="4M")
-    parser.add_argument(
-        "--device",
-        metavar="ARGS",
-        default="",
-        help="device arguments of UHD (default: the first device)",
+    option(parser, "--device ARGS", str, "UHD device arguments (default: first device)")
+    option(
+        parser,
+        "--start S",
+        fractions.Fraction,
+        "begin of the tone, seconds since 1970 (default: now)",
     )
-    parser.add_argument(
-        "--start",
-        metavar="S",
-        type=fractions.Fraction,
-        help="time of the first sample of the tone, in seconds since 1970"
-        " (default: now)",
-    )
-    parser.add_argument(
-        "--gain",
-        metavar="DB",
-        type=float,
-        default=30,
-        help="gain in dB (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--sync-time",
-        metavar="S",
-        default="0",
-        help="time of tick 0, in seconds since 1970 (default: %(default)s)",
-    )
+    option(parser, "--gain DB", float, "gain in dB", 30)
+    option(parser, "--sync-time S", str, "time of tick 0, in seconds since 1970", "0")
     parser.add_argument(
         "--on-gap",
         choices=["realign", "zero_fill", "ignore"],

@@ -1,9 +1,17 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Types of command-line arguments, for argparse."""
+"""Options and types of arguments, for argparse."""
 
 import argparse
 import fractions
+
+
+def option(parser, name, kind, text, default=None):
+    """Add an option such as "--rate HZ"; its help ends with the default."""
+    name, metavar = name.split()
+    if "(default" not in text:
+        text += " (default: none)" if default is None else " (default: %(default)s)"
+    parser.add_argument(name, metavar=metavar, type=kind, default=default, help=text)
 
 
 def integer(text):

@@ -8,7 +8,7 @@ import json
 import signal
 import sys
 
-from common.arguments import positive
+from common.arguments import option, positive
 from common.endpoints import bound_socket, endpoint_text, endpoints
 
 
@@ -22,27 +22,16 @@ def parser(description):
         help="addresses of this host (127.0.0.1 if left out) or multicast groups;"
         " +N adds the N addresses that follow; port 0 takes a free one",
     )
-    options.add_argument(
-        "--interface",
-        default="",
-        help="interface of multicast groups, its name or its IPv4 address"
+    option(
+        options,
+        "--interface INTERFACE",
+        str,
+        "interface of multicast groups, its name or its IPv4 address"
         " (default: the system chooses)",
     )
-    options.add_argument(
-        "--max-heaps",
-        metavar="N",
-        type=positive,
-        help="end after N heaps (default: no limit)",
-    )
-    options.add_argument(
-        "--timeout",
-        metavar="S",
-        type=float,
-        help="end after S seconds without a packet (default: wait)",
-    )
-    options.add_argument(
-        "--json", metavar="FILE", help="write the summary as JSON (default: none)"
-    )
+    option(options, "--max-heaps N", positive, "end after N heaps")
+    option(options, "--timeout S", float, "end after S seconds without packets")
+    option(options, "--json FILE", str, "write the summary as JSON")
     return options
 
 

@@ -14,7 +14,7 @@ import time
 
 from gnuradio import analog, blocks, gr
 
-from common.arguments import positive, rate, size
+from common.arguments import option, positive, rate, size
 
 FULL_SCALE = 128  # scale of floats from -1 to 1 that become 8-bit samples
 
@@ -46,30 +46,16 @@ def radio_parser(description, sample_rate):
         action="store_true",
         help="send a tone at a tenth of the sample rate; needs no radio",
     )
-    for option, default, text in (
-        ("--frequency", "1420.4M", "centre frequency"),
-        ("--sample-rate", sample_rate, "sample rate, exact, such as 100000000/3"),
-    ):
-        parser.add_argument(
-            option,
-            metavar="HZ",
-            type=rate,
-            default=default,
-            help=f"{text}, in Hz (default: {default})",
-        )
-    parser.add_argument(
-        "--heap-samples",
-        metavar="N",
-        type=size,
-        default="4k",
-        help="complex samples in a heap (default: %(default)s)",
+    option(parser, "--frequency HZ", rate, "centre frequency", "1420.4M")
+    option(
+        parser,
+        "--sample-rate HZ",
+        rate,
+        "sample rate, such as 100000000/3",
+        sample_rate,
     )
-    parser.add_argument(
-        "--samples",
-        metavar="N",
-        type=positive,
-        help="end after N complex samples (default: no limit)",
-    )
+    option(parser, "--heap-samples N", size, "complex samples in a heap", "4k")
+    option(parser, "--samples N", positive, "end after N complex samples")
     return parser, source
 
 

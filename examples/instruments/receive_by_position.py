@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common import receiver_program
-from common.arguments import positive
+from common.arguments import option, positive
 
 from instruments import positional_receiver
 from instruments.dada import Header, read_header
@@ -69,32 +69,19 @@ def default_header(positions):
 
 def parse(argv):
     parser = receiver_program.parser(__doc__)
-    parser.add_argument(
-        "--header",
-        metavar="FILE",
-        help="header of mkrecv that describes the stream (default: two polarisations"
-        " of 4096 samples of 8 bits in a heap)",
+    option(
+        parser,
+        "--header FILE",
+        str,
+        "header of mkrecv that describes the stream"
+        " (default: two polarisations, heaps of 4096 samples of 8 bits)",
     )
-    parser.add_argument(
-        "--heap-bytes",
-        metavar="N",
-        type=positive,
-        help="bytes of payload in a heap (default: that of the header, or 4k)",
+    option(
+        parser, "--heap-bytes N", positive, "bytes in a heap (default: header or 4k)"
     )
-    parser.add_argument(
-        "--step",
-        metavar="TICKS",
-        type=positive,
-        help="ticks from heap to heap (default: that of the header, or 4k)",
-    )
-    parser.add_argument(
-        "--save",
-        metavar="PREFIX",
-        help="write the payload to PREFIX.0 and PREFIX.1 (default: none)",
-    )
-    parser.add_argument(
-        "--dada", metavar="FILE", help="write a DADA recording (default: none)"
-    )
+    option(parser, "--step TICKS", positive, "ticks in a heap (default: header or 4k)")
+    option(parser, "--save PREFIX", str, "write the payload to PREFIX.0 and PREFIX.1")
+    option(parser, "--dada FILE", str, "write a DADA recording")
     return parser.parse_args(argv)
 
 

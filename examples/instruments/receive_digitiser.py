@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common import receiver_program
-from common.arguments import integer, integers, positive
+from common.arguments import integer, integers, option, positive
 
 from instruments.digitiser_stream import DigitiserStream
 from instruments.place_heaps import Layout
@@ -38,48 +38,22 @@ class PayloadFiles:
 
 def parse(argv):
     parser = receiver_program.parser(__doc__)
-    parser.add_argument(
-        "--heap-samples",
-        metavar="N",
-        type=positive,
-        default="4k",
-        help="samples, and ticks, in a heap (default: %(default)s)",
+    option(parser, "--heap-samples N", positive, "samples, and ticks, in a heap", "4k")
+    option(parser, "--sample-bits N", positive, "bits of a packed sample", 8)
+    option(
+        parser,
+        "--digitiser-ids ID,ID",
+        integers,
+        "accepted digitiser IDs (default: all)",
     )
-    parser.add_argument(
-        "--sample-bits",
-        metavar="N",
-        type=positive,
-        default=8,
-        help="bits of a packed sample (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--digitiser-ids",
-        metavar="ID,ID",
-        type=integers,
-        help="reject heaps with other digitiser IDs (default: accept all)",
-    )
-    parser.add_argument(
-        "--status",
-        metavar="N",
-        type=integer,
-        help="reject heaps with another digitiser status (default: accept all)",
-    )
+    option(parser, "--status N", integer, "accepted digitiser status (default: all)")
     parser.add_argument(
         "--lossless",
         action="store_true",
         help="let a stream that is ahead wait for the others",
     )
-    parser.add_argument(
-        "--expect-heaps",
-        metavar="N",
-        type=positive,
-        help="heaps of each polarisation of a complete stream (default: unknown)",
-    )
-    parser.add_argument(
-        "--save",
-        metavar="PREFIX",
-        help="write the payload to PREFIX.0 and PREFIX.1 (default: none)",
-    )
+    option(parser, "--expect-heaps N", positive, "heaps of each polarisation")
+    option(parser, "--save PREFIX", str, "write the payload to PREFIX.0 and PREFIX.1")
     return parser.parse_args(argv)
 
 

@@ -1,27 +1,26 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A spectrogram of a stream of any length, for receive.py."""
+"""A spectrogram of a stream of any length."""
 
 import numpy as np
 from matplotlib.figure import Figure
 
 
 class Spectrogram:
-    """Spectra at even distances, in bounded memory, with ever less work per sample.
+    """Computes spectra at equal distances, in bounded memory.
 
-    When there is no room for another spectrum, every second one is dropped, and the
-    distance doubles.
+    When the memory is full, every second spectrum is dropped and the distance doubles.
     """
 
     FFT_SIZE = 1024
     SPECTRA = 8192  # 16 MiB
-    ROWS = 512  # of the picture, each the mean of the spectra in its time
+    ROWS = 512  # of the plot; a row is the mean of its spectra
 
     def __init__(self):
         self.figure = Figure(figsize=(10, 6), layout="constrained")
         self.power = None
-        self.position = 0  # samples seen
-        self.due = 0  # where the next spectrum starts
+        self.position = 0  # samples added
+        self.due = 0  # sample at which the next spectrum starts
 
     def add(self, samples):
         if self.power is None:
@@ -50,7 +49,7 @@ class Spectrogram:
         self.distance *= 2
 
     def levels(self):
-        """Rows of dB over time, 0 being a sine of full scale, and a row's samples."""
+        """Rows of powers in dB of a full-scale sine, and the samples in a row."""
         if self.power is None:
             return np.full((1, 1), np.nan), 1
         used = min(-(-self.position // self.distance), self.SPECTRA)

@@ -13,7 +13,6 @@ import tempfile
 from pathlib import Path
 
 from conftest import BOUND, EXAMPLES, eventually, noise
-from digitiser_sender import DigitiserSender, heaps_of_noise
 from gnuradio import spead
 from inputs import packets_to_end, run_all, whole_heaps
 from two_hosts import FAR_HOST, inside, listen, main, tool
@@ -36,58 +35,11 @@ def join(far, groups, interface):
         return [bound_socket(*group, interface) for group in endpoints(groups)]
 
 
-def send(groups, heaps):
-    """Send descriptors, then heaps to the groups of their polarisation in turn."""
-    sender = DigitiserSender(
-        endpoints(",".join(groups)), ttl=1, interface_address="10.77.0.1"
-    )
-    sender.descriptors()
-    sender.both(heaps_of_noise(heaps))
-
-
 def receive_heaps(streams, heaps, *options):
     """Receive so many heaps with receive_digitiser.py."""
     limits = "--max-heaps", str(heaps), "--timeout", str(BOUND)
     args = receive_digitiser.parse([*GROUPS, *limits, "--lossless", *options])
     return receive_digitiser.receive(streams, args)
-
-
-def digitiser_receiver(far):
-    """Eight groups of each polarisation, joined by address and by name."""
-    streams = [join(far, GROUPS[0], FAR_HOST), join(far, GROUPS[1], "v1")]
-    send(GROUPS, 200)
-    summary = receive_heaps(streams, 400)
-    assert summary["complete"]
-    assert summary["received"] == [200, 200]
-    assert summary["descriptors"] == 16
-    return summary
-
-
-def digitiser_receiver_of_some_groups(far):
-    """A socket gets the heaps of its own group and no others."""
-    streams = [join(far, "239.77.0.2:7148", "v1"), join(far, "239.77.0.9:7148", "v1")]
-    send(GROUPS, 200)
-    summary = receive_heaps(streams, 50)
-    assert summary["received"] == [25, 25]
-    assert (summary["first_timestamp"], summary["last_timestamp"]) == (4096, 194 * 4096)
-    return summary
-
-
-def receiver_by_position(far):
-    """Four groups for each polarisation, as at Effelsberg."""
-    groups = ["225.0.0.140+3:7148", "225.0.0.144+3:7148"]
-    sockets = join(far, ",".join(groups), FAR_HOST)
-    send(groups, 200)
-    received = []
-    summary = receive(
-        sockets, Positions(), lambda *group: received.append(group), BOUND, 400
-    )
-    assert summary["received"] == [200, 200]
-    assert summary["missing"] == [0, 0]
-    # It rejects the descriptors.
-    assert sum(summary["rejected"].values()) == 8
-    assert [timestamp for timestamp, _ in received] == list(range(0, 200 * 4096, 4096))
-    return summary
 
 
 def groups_in_turn(far, sockets, to, **options):

@@ -76,20 +76,11 @@ def test_descriptors_may_be_separate_or_absent(descriptors):
     assert (summary["heaps"], summary["complete"]) == (3, True)
 
 
-def test_the_step_may_differ_from_the_samples_in_a_heap():
-    heaps = [(7 * count, noise(HEAP_SAMPLES)) for count in range(5)]
-    assert run("--step", 7, heaps=heaps)["complete"]
-
-
 @pytest.mark.parametrize(("option", "heaps"), [("--timeout", 5), ("--max-heaps", 3)])
 def test_a_stream_without_end_is_ended_by_an_option(option, heaps):
     value = {"--timeout": 0.1, "--max-heaps": 3}[option]
     summary = run(option, value, heaps=cut(noise(5 * HEAP_SAMPLES)), stop=False)
     assert (summary["heaps"], summary["complete"]) == (heaps, True)
-
-
-def test_a_stream_without_heaps_is_not_complete():
-    assert not run(heaps=[])["complete"]
 
 
 @pytest.mark.parametrize(
@@ -123,18 +114,11 @@ def test_command_line(tmp_path, missing):
 
 
 def test_continuity_counts_gaps_duplicates_and_backward_steps():
-    continuity = receive.Continuity(step=10)
-    for timestamp in (100, 110, 110, 120, 150, 40, 50):
-        continuity.add(timestamp)
-    assert continuity.missing == 2
-    assert (continuity.duplicates, continuity.backward) == (1, 1)
-
-
-def test_continuity_follows_timestamps_that_wrap():
     continuity = receive.Continuity(step=16, bits=40)
-    for timestamp in (2**40 - 32, 2**40 - 16, 0, 32):
-        continuity.add(timestamp)
-    assert (continuity.missing, continuity.backward) == (1, 0)
+    for timestamp in (0, 16, 16, 32, -32, -16, 0, 32):
+        continuity.add(timestamp % 2**40)
+    assert continuity.missing == 1
+    assert (continuity.duplicates, continuity.backward) == (1, 1)
 
 
 def test_spectrogram_shows_a_tone_in_bounded_memory():

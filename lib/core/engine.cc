@@ -167,10 +167,12 @@ std::size_t engine::write(std::size_t input,
                           const std::vector<time_tag>& tags)
 {
     auto& to = *d_inputs[input];
-    if (!to.tagged)
-        return to.packer.write(samples, n);
-    const auto taken = to.tagged->write(samples, n, first, tags);
-    tell_of_tags(input);
+    const auto taken = to.tagged ? to.tagged->write(samples, n, first, tags)
+                                 : to.packer.write(samples, n);
+    if (taken < n && !is_filling(input))
+        to.counters.ring_full.add(1);
+    if (to.tagged)
+        tell_of_tags(input);
     return taken;
 }
 

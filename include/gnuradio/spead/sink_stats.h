@@ -33,6 +33,7 @@ struct sink_counters {
     number gaps{};                //!< times that tags told of missing samples
     number samples_missing{};     //!< samples that were missing there
     number samples_zero_filled{}; //!< zeros packed in their place
+    number ring_full{};           //!< times that samples had to wait for the packet ring
     number steps_back{};          //!< times that tags told of samples come before
 
     //! Calls visit(name, member) for each, in order.
@@ -54,6 +55,7 @@ struct sink_counters {
         visit("gaps", &counters::gaps);
         visit("samples_missing", &counters::samples_missing);
         visit("samples_zero_filled", &counters::samples_zero_filled);
+        visit("ring_full", &counters::ring_full);
         visit("steps_back", &counters::steps_back);
     }
 };

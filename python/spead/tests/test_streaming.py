@@ -182,3 +182,14 @@ def test_a_sink_that_never_ran_counts_nothing(sock):
     assert sink.samples_in() == sink.packets_sent() == 0
     run(sink, source(noise(0)))
     assert len(set(arrived(sock))) == 1  # the end of the stream
+
+
+@pytest.mark.parametrize("when_full", ["block", "drop"])
+def test_samples_that_wait_for_the_ring_are_counted_as_such(sock, when_full):
+    options = {"buffer_size": 100_000, "rate": 20e6, "when_full": when_full}
+    sink = send(sock, noise(2_000_000), heap_samples=1000, **options)
+    assert (sink.ring_full() > 0) == (when_full == "block")
+
+
+def test_samples_that_fit_the_ring_wait_for_nothing(sock):
+    assert send(sock, noise(50_000), heap_samples=1000, rate=1e6).ring_full() == 0

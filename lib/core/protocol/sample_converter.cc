@@ -14,7 +14,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -22,9 +21,11 @@ namespace gr::spead {
 
 namespace {
 
-// Numbers that are converted and then looked at, if need be, while they are in the
-// first-level cache. Where one may be clipped all of them cost more.
+// Numbers that are converted, and then looked at while they are in the first-level cache.
 constexpr std::size_t block_numbers = 2048;
+
+// Numbers of which all are looked at closely if one of them may be clipped.
+constexpr std::size_t group_numbers = 64;
 
 // Kernels convert up to so many at the end one by one.
 constexpr std::size_t most_at_the_end = 64;
@@ -34,66 +35,63 @@ constexpr std::size_t most_at_the_end = 64;
 constexpr float lowest = -128.5f;
 constexpr float too_high = 127.5f;
 
-std::uint32_t bits_of(float number)
+// Loops for which the compiler makes vectors, for processors that have long ones as well.
+#if defined(__x86_64__)
+#define SPEAD_VECTORS __attribute__((target_clones("avx2", "default")))
+#else
+#define SPEAD_VECTORS
+#endif
+
+// What is clipped becomes 127 or -128. Of a byte below 0, the complement is as far from
+// 0.
+inline bool is_any_extreme(const std::int8_t* out)
 {
-    std::uint32_t bits;
-    std::memcpy(&bits, &number, sizeof bits);
-    return bits;
+    std::uint8_t furthest = 0;
+    for (std::size_t i = 0; i < group_numbers; ++i)
+        furthest =
+            std::max(furthest, static_cast<std::uint8_t>(out[i] < 0 ? ~out[i] : out[i]));
+    return furthest == 127;
 }
 
-// The bits without the sign order all numbers by their size, infinity above them and NaN
-// above that. Integers, several results and no early end: compilers make vectors of this.
-bool are_all_within(const float* in, std::size_t n, float scale)
-{
-    const auto is_smaller = [scale, limit = bits_of(too_high)](float number) {
-        return (bits_of(number * scale) & 0x7fffffff) - limit; // says it in bit 31
-    };
-    std::array<std::uint32_t, 16> lanes;
-    lanes.fill(1u << 31);
-    std::size_t i = 0;
-    for (; i + lanes.size() <= n; i += lanes.size())
-        for (std::size_t lane = 0; lane < lanes.size(); ++lane)
-            lanes[lane] &= is_smaller(in[i + lane]);
-    for (; i < n; ++i)
-        lanes[0] &= is_smaller(in[i]);
-    return std::accumulate(lanes.begin(), lanes.end(), 1u << 31, std::bit_and<>()) != 0;
-}
-
-// What is clipped becomes one of the two. Four times less to read than floats.
-bool is_any_extreme(const std::int8_t* out, std::size_t n)
-{
-    const auto is_extreme = [](std::int8_t number) {
-        return static_cast<std::uint8_t>(number == 127) |
-               static_cast<std::uint8_t>(number == -128);
-    };
-    std::array<std::uint8_t, 64> lanes{};
-    std::size_t i = 0;
-    for (; i + lanes.size() <= n; i += lanes.size())
-        for (std::size_t lane = 0; lane < lanes.size(); ++lane)
-            lanes[lane] =
-                static_cast<std::uint8_t>(lanes[lane] | is_extreme(out[i + lane]));
-    for (; i < n; ++i)
-        lanes[0] = static_cast<std::uint8_t>(lanes[0] | is_extreme(out[i]));
-    return std::any_of(lanes.begin(), lanes.end(), [](auto lane) { return lane != 0; });
-}
-
-// An integer and no short cut, for vectors again.
-std::uint32_t is_clipped(float scaled)
+// An integer and no short cut, for vectors.
+inline std::uint32_t is_clipped(float scaled)
 {
     return !((scaled >= lowest) & (scaled < too_high));
 }
 
-std::uint64_t
-count_clipped(const float* in, std::size_t samples, std::size_t parts, float scale)
+// A kernel makes 127 of NaN in the middle and 0 at the end.
+inline std::uint32_t
+count_clipped(std::int8_t* out, const float* in, std::size_t n, bool pairs, float scale)
 {
+    for (std::size_t i = 0; i < n; ++i) {
+        const float scaled = in[i] * scale;
+        out[i] = static_cast<std::int8_t>(scaled == scaled ? out[i] : 0);
+    }
     std::uint32_t clipped = 0;
-    if (parts == 1)
-        for (std::size_t i = 0; i < samples; ++i)
-            clipped += is_clipped(in[i] * scale);
+    if (pairs)
+        for (std::size_t i = 0; i < n; i += 2)
+            clipped += is_clipped(in[i] * scale) | is_clipped(in[i + 1] * scale);
     else
-        for (std::size_t i = 0; i < samples; ++i)
-            clipped += is_clipped(in[2 * i] * scale) | is_clipped(in[2 * i + 1] * scale);
+        for (std::size_t i = 0; i < n; ++i)
+            clipped += is_clipped(in[i] * scale);
     return clipped;
+}
+
+// Puts NaN right and returns how many samples were clipped. The first numbers need only
+// be looked at where one of a group has become an extreme one.
+SPEAD_VECTORS std::uint64_t mend_and_count(std::int8_t* out,
+                                           const float* in,
+                                           std::size_t n,
+                                           std::size_t first,
+                                           bool pairs,
+                                           float scale)
+{
+    std::uint64_t clipped = 0;
+    std::size_t at = 0;
+    for (; at + group_numbers <= first; at += group_numbers)
+        if (is_any_extreme(out + at))
+            clipped += count_clipped(out + at, in + at, group_numbers, pairs, scale);
+    return clipped + count_clipped(out + at, in + at, n - at, pairs, scale);
 }
 
 std::int8_t quantised(float scaled)
@@ -221,18 +219,10 @@ sample_converter::quantise(std::int8_t* out, const float* in, std::size_t sample
     else
         for (std::size_t i = 0; i < n; ++i)
             out[i] = quantised(in[i] * d_scale);
-    if (d_volk_is_exact && d_volk_shows_nan) {
-        const std::size_t end = std::min(n, most_at_the_end);
-        if (!is_any_extreme(out, n) && are_all_within(in + n - end, end, d_scale))
-            return 0;
-    }
-    if (are_all_within(in, n, d_scale))
-        return 0;
-    // a kernel makes 127 of NaN in the middle and 0 at the end
-    for (std::size_t i = 0; i < n; ++i)
-        if (std::isnan(in[i] * d_scale))
-            out[i] = 0;
-    return count_clipped(in, samples, d_parts, d_scale);
+    const bool shows_clipped = d_volk_is_exact && d_volk_shows_nan;
+    const std::size_t first =
+        shows_clipped && n > most_at_the_end ? n - most_at_the_end : 0;
+    return mend_and_count(out, in, n, first, d_parts == 2, d_scale);
 }
 
 } // namespace gr::spead

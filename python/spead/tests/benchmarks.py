@@ -5,10 +5,10 @@
 import subprocess
 import sys
 
-from conftest import BOUND, BUILD, EXAMPLES, NAMESPACES
+from conftest import BOUND, BUILD, NAMESPACES, ROOT
 
-PROGRAMS = EXAMPLES / "benchmark"
-BUILT = BUILD / "examples" / "benchmark"  # what is written in C++
+PROGRAMS = ROOT / "benchmark"
+BUILT = BUILD / "benchmark"  # what is written in C++
 # Before a command: root as in a container, that may not make network namespaces.
 WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-sys_admin"] if NAMESPACES else []
 

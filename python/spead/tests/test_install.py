@@ -6,10 +6,9 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from conftest import BUILD, EXAMPLES, ROOT
+from conftest import BUILD, EXAMPLES
 
 EXAMPLE_FILES = [
     path.relative_to(EXAMPLES)
@@ -111,43 +110,6 @@ def test_examples_start_anywhere_and_their_help_has_defaults(prefix, program, tm
     options = re.findall(r"^  (--[\w-]+ \S(?:.*\n)+?)(?=  -|\n|\Z)", done.stdout, re.M)
     assert options
     assert [option for option in options if "default" not in option] == []
-
-
-def test_the_benchmark_finds_its_programs(prefix, tmp_path):
-    folder = prefix / "share" / "gnuradio" / "examples" / "spead" / "benchmark"
-    env = {key: value for key, value in os.environ.items() if key != "LD_LIBRARY_PATH"}
-    run(
-        *(sys.executable, folder / "sweep.py", "--loopback", "--output", tmp_path),
-        *("--programs", "gr-spead,gr-spead engine,limit", "--rounds", "1"),
-        *("--heaps", "8k", "--packets", "1472", "--rates", "", "--seconds", "0.01"),
-        env=env,
-    )
-    report = (tmp_path / "report.md").read_text()
-    assert "| heap | gr-spead | gr-spead engine | limit |" in report
-
-
-def test_nothing_below_share_is_of_one_architecture(prefix):
-    files = [path for path in prefix.glob("share/**/*") if path.is_file()]
-    assert [path for path in files if path.read_bytes().startswith(b"\x7fELF")] == []
-    assert {"send_perf", "limit", "volk_limit"} == {
-        path.name for path in (prefix / "libexec" / "gr-spead").iterdir()
-    }
-
-
-@pytest.mark.parametrize(
-    ("share", "libexec"),
-    [("share", "lib"), ("share", "/opt/libexec"), ("/opt/share", "libexec")],
-)
-def test_the_way_to_the_programs_is_that_of_the_configuration(tmp_path, share, libexec):
-    prefix, build = Path("/prefix"), tmp_path / "build"
-    run(
-        *("cmake", "-S", ROOT, "-B", build, f"-DCMAKE_INSTALL_PREFIX={prefix}"),
-        *(f"-DCMAKE_INSTALL_DATADIR={share}", f"-DCMAKE_INSTALL_LIBEXECDIR={libexec}"),
-        stdout=subprocess.DEVNULL,
-    )
-    way = (build / "examples" / "benchmark" / "programs.path").read_text().strip()
-    scripts = prefix / share / "gnuradio" / "examples" / "spead" / "benchmark"
-    assert os.path.normpath(scripts / way) == str(prefix / libexec / "gr-spead")
 
 
 def test_a_cpp_program_builds_against_it(prefix, tmp_path):

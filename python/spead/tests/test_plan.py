@@ -62,16 +62,6 @@ def test_what_is_not_there_is_named(capsys, tmp_path):
         assert programs.parse_peer(f"x={command} {{heaps}}").lacks() == str(command)
 
 
-@pytest.mark.parametrize("named", ["../libexec/gr-spead", "{}/libexec/gr-spead"])
-def test_programs_are_where_the_installation_says(monkeypatch, tmp_path, named):
-    scripts = tmp_path / "scripts"
-    scripts.mkdir()
-    monkeypatch.setattr(programs, "HERE", scripts)
-    assert programs.find_build() != tmp_path / "libexec" / "gr-spead"
-    (scripts / programs.INSTALLED).write_text(named.format(tmp_path) + "\n")
-    assert programs.find_build() == tmp_path / "libexec" / "gr-spead"
-
-
 def test_nothing_to_measure_is_refused(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     nothing = ["--heaps", "", "--rates", "", "--programs", "", "--peer", "a=sh {heaps}"]

@@ -12,7 +12,7 @@ from templates import words
 
 HERE = Path(__file__).resolve().parent
 PEERS = HERE / "peers"
-INSTALLED = "programs.path"  # see CMakeLists.txt
+BUILD = HERE.parent / "build" / "benchmark"
 
 PLACEHOLDERS = {
     "heaps": "how many heaps to send",
@@ -136,14 +136,6 @@ def instruments(send_perf, heaps, to):
         sink("gr-spead 8 destinations", "-d", "8"),
         sink("gr-spead float", "-t", "float", bound="Volk"),
     ]
-
-
-def find_build():
-    """The folder of send_perf and limit: of where they are installed, a file tells."""
-    named = HERE / INSTALLED
-    if named.exists():
-        return (HERE / named.read_text().strip()).resolve()
-    return HERE.parents[1] / "build" / "examples" / "benchmark"
 
 
 def parse_peer(text):

@@ -22,13 +22,13 @@ from interrupts import run
 from measure import Cell, Failure, heaps_for, run_to_end
 from options import peer
 from private_network import Network, NetworkError, new_namespace, possible
-from programs import built_in, find_build
+from programs import BUILD, built_in
 from receiver_process import Receiver, parse_receiver
 from search import Search
 from udp_losses import LoopbackRate, losses
 
 HOST = "127.0.0.1"
-RECEIVE = Path(__file__).resolve().parents[1] / "receive.py"
+RECEIVE = Path(__file__).resolve().parents[1] / "examples" / "receive.py"
 RECEIVER = shlex.join([sys.executable, str(RECEIVE)]) + " {port} --heap-samples {heap}"
 FIRST_STEP, STEP = 2, 1.15  # what the first guess, and one after a round, may be off by
 
@@ -147,7 +147,7 @@ def parse(argv):
     )
     options.add_argument("--port", type=port, default=7148)
     options.add_argument(
-        "--build", metavar="DIR", type=Path, default=find_build(), help="of send_perf"
+        "--build", metavar="DIR", type=Path, default=BUILD, help="of send_perf"
     )
     args = options.parse_args(argv)
     known = {program.name: program for program in built_in(args.build)}

@@ -8,7 +8,7 @@ from string import Template
 
 from arguments import packet_size, parser, port, positive, saying_why, several, size
 from private_network import KINDS, Network, possible
-from programs import PLACEHOLDERS, built_in, find_build, parse_peer
+from programs import BUILD, PLACEHOLDERS, built_in, parse_peer
 
 EPILOG = """
 programs:
@@ -132,7 +132,7 @@ def parse(description, argv):
         "--build",
         metavar="DIR",
         type=Path,
-        default=find_build(),
+        default=BUILD,
         help="where send_perf and limit are",
     )
     args = options.parse_args(argv)

@@ -5,7 +5,6 @@
 import subprocess
 
 import latency
-import lossless
 import options
 import pacing
 import pytest
@@ -30,9 +29,6 @@ def parse_sweep(argv):
         (latency.parse, "--heaps", "0", "'0' is not a whole number above 0"),
         (latency.parse, "--heap-sizes", "9,7", "'7' is not a whole number of 8"),
         (latency.parse, "--packet", "65508", "is not a number from 1 to 65507"),
-        (lossless.parse, "--port", "65536", "is not a whole number from 1 to 65535"),
-        (lossless.parse, "--packet", "64k", "'64k' is not a number from 1 to 65507"),
-        (lossless.parse, "--receiver", "true", "'true' lacks {port}"),
         (parse_sweep, "--rounds", "1.5", "'1.5' is not a whole number above 0"),
         (parse_sweep, "--heaps", "8k,8q", "'8q' is not a number of bytes, as 1472"),
         (parse_sweep, "--packets", "9000,65508", "is not a number from 1 to 65507"),

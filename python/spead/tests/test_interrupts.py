@@ -8,11 +8,10 @@ What sweep.py does then is in test_sweep.py.
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from benchmarks import PROGRAMS
-from conftest import BOUND, eventually
+from conftest import BOUND
 
 
 def interrupted(command, started):
@@ -43,19 +42,3 @@ def test_it_ends_quietly(command):
         assert "rate" in (line := process.stdout.readline()) or "heap" in line
 
     assert interrupted(command, head) == ("", 130)
-
-
-def test_a_receiver_that_does_not_listen_yet_ends_as_well(tmp_path):
-    pid = tmp_path / "pid"
-    sleeper = tmp_path / "sleeper"
-    sleeper.write_text(f"echo $$ > {pid}; exec sleep 1000")
-
-    def running(_):
-        eventually(lambda: pid.exists() and pid.read_text().endswith("\n"))
-
-    command = ["--receiver", f"sh {sleeper} {{port}}", "--programs", ""]
-    sender = ["--sender", "fake=sh {rate} {heaps}"]
-    said, status = interrupted(["lossless.py", *command, *sender], running)
-    assert "Traceback" not in said
-    assert status == 130
-    assert not Path("/proc", pid.read_text().strip()).exists()

@@ -13,7 +13,6 @@ from programs import BUILD, PLACEHOLDERS, built_in, parse_peer
 EPILOG = """
 programs:
   gr-spead          a GNU Radio flow graph of a source of zeros and the sink
-  gr-spead engine   what is below GNU Radio, without it
   spead2 Python     spead2's Python module, heaps reused, in batches
                     (of samples that lie there: nothing writes or copies them)
   network.udp_sink  the sink that comes with GNU Radio: samples, no SPEAD

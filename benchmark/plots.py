@@ -21,13 +21,12 @@ STYLE = {
 # Okabe's and Ito's colours, which look different to all eyes.
 LOOKS = {
     "gr-spead": {"color": "#0072b2", "marker": "o", "linewidth": 2.5},
-    "gr-spead engine": {"color": "#56b4e9", "marker": "s"},
     "spead2 Python": {"color": "#d55e00", "marker": "^"},
     "network.udp_sink": {"color": "#009e73", "marker": "D"},
     "null sink": {"color": "#808080", "marker": "x", "linestyle": ":"},
     "limit": {"color": "#000000", "linestyle": "--"},
 }
-COLOURS = ("#e69f00", "#cc79a7", "#882255", "#b0a000")  # of other peers
+COLOURS = ("#56b4e9", "#e69f00", "#cc79a7", "#882255", "#b0a000")  # of other peers
 MARKERS = "vP*Xp<>"
 
 

@@ -93,7 +93,6 @@ def built_in(build):
     limit = (str(build / "limit"), "-p", "{packet}", "-s", "{seconds}", *to)
     return [
         Program("gr-spead", (send_perf, *heaps, *rate, *to), role="own"),
-        Program("gr-spead engine", (send_perf, "--engine", *heaps, *to), role="own"),
         python_peer(
             "spead2 Python",
             "spead2_sender.py",

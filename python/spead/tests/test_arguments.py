@@ -55,33 +55,25 @@ def test_values_that_can_be():
 @pytest.mark.parametrize(
     ("program", "option", "value", "range_text"),
     [
-        ("limit", "-p", "1472x", "a whole number from 1 to 65507"),
-        ("limit", "-p", "65508", "a whole number from 1 to 65507"),
-        ("limit", "-p", "", "a whole number from 1 to 65507"),
-        ("limit", "-s", "1,5", "a number from 0.001 to 86400"),
-        ("limit", "-s", "nan", "a number from 0.001 to 86400"),
-        ("send_perf", "-n", "-1", "a whole number from 1 to 1099511627776"),
-        ("send_perf", "-H", "1.5", "a whole number from 1 to 4294967295"),
-        ("send_perf", "-p", "1472x", "a whole number from 0 to 65507"),
-        ("send_perf", "-r", "-1e-3", "a number from 0 to 1000000"),
-        ("send_perf", "-r", "5MB", "a number from 0 to 1000000"),
-        ("send_perf", "-a", "99999999999", "a whole number from 0 to 1048576"),
+        ("limit", "-p", "1472x", "from 1 to 65507"),
+        ("limit", "-p", "65508", "from 1 to 65507"),
+        ("limit", "-p", "", "from 1 to 65507"),
+        ("limit", "-s", "1,5", "from 0.001 to 86400"),
+        ("limit", "-s", "nan", "from 0.001 to 86400"),
+        ("send_perf", "-n", "-1", "from 1 to 1000000000"),
+        ("send_perf", "-H", "1.5", "from 1 to 4294967296"),
+        ("send_perf", "-p", "1472x", "from 0 to 65507"),
+        ("send_perf", "-r", "-1e-3", "from 0 to 1e+06"),
+        ("send_perf", "-r", "5MB", "from 0 to 1e+06"),
+        ("send_perf", "-a", "99999999999", "from 0 to 1048576"),
     ],
 )
 def test_numbers_of_programs_in_c(program, option, value, range_text):
     command = [BUILT / program, option, value, "127.0.0.1", "9"]
     done = subprocess.run(command, timeout=BOUND, capture_output=True, text=True)
-    assert f"{option} {value}: {range_text} is possible\n" in done.stderr
+    assert f"{option} {value}: must be a number {range_text}\n" in done.stderr
     assert done.returncode == 1
     assert done.stdout == ""
-
-
-def test_more_samples_than_can_be_counted_are_refused():
-    most = ["-n", str(1 << 40), "-H", str(1 << 24)]
-    command = [BUILT / "send_perf", *most, "127.0.0.1", "9"]
-    done = subprocess.run(command, timeout=BOUND, capture_output=True, text=True)
-    assert "-n 1099511627776 -H 16777216: less than 2^64 samples" in done.stderr
-    assert done.returncode == 1
 
 
 def test_what_the_sink_refuses_is_said_in_a_line():

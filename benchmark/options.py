@@ -12,9 +12,9 @@ from programs import BUILD, PLACEHOLDERS, built_in, parse_peer
 
 EPILOG = """
 programs:
-  gr-spead          a GNU Radio flow graph of a source of zeros and the sink
+  gr-spead          a GNU Radio flow graph of a source of noise and the sink
   spead2 Python     spead2's Python module, heaps reused, in batches
-                    (of samples that lie there: nothing writes or copies them)
+                    (of the same samples: nothing writes or copies them)
   network.udp_sink  the sink that comes with GNU Radio: samples, no SPEAD
   null sink         what GNU Radio itself passes along, to compare with; sends nothing
   limit             one thread that sends packets that lie ready: the most there is with

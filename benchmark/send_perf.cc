@@ -5,9 +5,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Measures the throughput of the sink: a source and the sink in a flow graph. The options
-// are those of spead2's tutorial programs.
+// Measures the throughput of the sink: a source of noise and the sink in a flow graph.
+// The options are those of spead2's tutorial programs.
 
+#include "noise.h"
 #include "number.h"
 
 #include <gnuradio/io_signature.h>
@@ -18,28 +19,62 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <random>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace {
 
+constexpr std::size_t noise_bytes = 1 << 15; // small, so that it stays in the cache
+
 struct options {
     std::int64_t heaps = 1000; // of all inputs together
+    double clipped_share = 0;
     std::string destinations;
     gr::spead::sink_options sink;
 };
 
-//! GNU Radio's null source with an end, without the copy that a head block costs.
-class zeros : public gr::sync_block
+//! Noise for an input_type of the sink: random bytes for integers. Floats are Gaussian,
+//! with a standard deviation at which the sink clips this share of the samples.
+std::vector<char> make_noise(const std::string& type, double clipped_share)
+{
+    std::vector<char> noise(noise_bytes);
+    const std::size_t parts = type == "complex" ? 2 : 1;
+    if (parts == 1 && type != "float") {
+        std::mt19937 generator;
+        std::generate(noise.begin(), noise.end(), std::ref(generator));
+        return noise;
+    }
+    auto numbers = gaussian_noise(noise_bytes / sizeof(float));
+    std::vector<float> peaks(numbers.size() / parts); // the larger part of each sample
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        peaks[i / parts] = std::max(peaks[i / parts], std::abs(numbers[i]));
+    const auto clipped = clipped_share * static_cast<double>(peaks.size() - 1);
+    const auto largest_unclipped = peaks.begin() + std::lround(clipped);
+    std::nth_element(peaks.begin(), largest_unclipped, peaks.end(), std::greater<>());
+    // The sink clips above 127.5 and below -128.5.
+    const float scale = (clipped_share > 0 ? 128 : 127) / *largest_unclipped;
+    for (auto& number : numbers)
+        number *= scale;
+    std::memcpy(noise.data(), numbers.data(), noise_bytes);
+    return noise;
+}
+
+//! Gives samples from the same piece of noise again and again.
+class noise_source : public gr::sync_block
 {
 public:
-    zeros(std::int64_t samples, int item_bytes)
-        : gr::sync_block("zeros",
+    noise_source(const std::vector<char>& noise, std::int64_t samples, int item_bytes)
+        : gr::sync_block("noise_source",
                          gr::io_signature::make(0, 0, 0),
                          gr::io_signature::make(1, 1, item_bytes)),
+          d_noise(noise),
           d_left(samples),
           d_item_bytes(static_cast<std::size_t>(item_bytes))
     {
@@ -52,12 +87,20 @@ public:
         if (!d_left)
             return WORK_DONE;
         const auto n = std::min<std::int64_t>(d_left, noutput_items);
-        std::memset(output_items[0], 0, static_cast<std::size_t>(n) * d_item_bytes);
+        auto* out = static_cast<char*>(output_items[0]);
+        for (auto bytes = static_cast<std::size_t>(n) * d_item_bytes; bytes;) {
+            const auto piece = std::min(bytes, d_noise.size() - d_read_index);
+            out = std::copy_n(&d_noise[d_read_index], piece, out);
+            d_read_index = (d_read_index + piece) % d_noise.size();
+            bytes -= piece;
+        }
         d_left -= n;
         return static_cast<int>(n);
     }
 
 private:
+    const std::vector<char>& d_noise;
+    std::size_t d_read_index = 0;
     std::int64_t d_left;
     const std::size_t d_item_bytes;
 };
@@ -70,17 +113,18 @@ int sample_bytes(const std::string& type)
     return type == "sc16" ? 4 : 2;
 }
 
-//! Sends the heaps; bytes of samples per second.
+//! Sends the heaps and prints the share of clipped samples; bytes of samples per second.
 double measure(const options& chosen)
 {
     const auto sink = gr::spead::sink::make(chosen.destinations, chosen.sink);
     const auto graph = gr::make_top_block("send_perf");
     const int item_bytes = sink->input_signature()->sizeof_stream_item(0);
+    const auto noise = make_noise(chosen.sink.input_type, chosen.clipped_share);
     const auto inputs = chosen.sink.num_inputs;
     for (std::int64_t i = 0; i < inputs; ++i) {
         const auto heaps = chosen.heaps / inputs + (i < chosen.heaps % inputs);
-        const auto source = gnuradio::make_block_sptr<zeros>(
-            heaps * chosen.sink.heap_samples, item_bytes);
+        const auto source = gnuradio::make_block_sptr<noise_source>(
+            noise, heaps * chosen.sink.heap_samples, item_bytes);
         graph->connect(source, 0, sink, static_cast<int>(i));
     }
 
@@ -91,6 +135,9 @@ double measure(const options& chosen)
     if (const auto dropped = sink->stats().samples_dropped)
         throw std::runtime_error(std::to_string(dropped) + " samples were dropped");
     const auto samples = static_cast<double>(sink->stats().samples_sent);
+    if (const auto clipped = sink->stats().samples_clipped)
+        std::printf("%.3f %% of the samples were clipped\n",
+                    100 * static_cast<double>(clipped) / samples);
     return samples * sample_bytes(chosen.sink.input_type) / elapsed.count();
 }
 
@@ -99,12 +146,12 @@ int usage(const char* name)
     std::fprintf(
         stderr,
         "Usage: %s [-n heaps] [-H heap-samples] [-p packet-size] [-r rate-MB/s]\n"
-        "       [-a cpu] [-i inputs] [-d destinations] [-t type] host port\n"
-        "Sends heaps at the rate, or as fast as possible without one, and prints "
-        "the speed\nin MB/s of samples. -a pins the sender thread to a CPU. The "
-        "heaps are divided among\nthe inputs. Each input sends its heaps to the "
-        "destinations in turn, on consecutive\nports. -t is the input_type of the "
-        "sink.\n",
+        "       [-a cpu] [-i inputs] [-d destinations] [-t type] [-c percent] host port\n"
+        "Sends heaps of noise at the rate, or as fast as possible without one, and\n"
+        "prints the speed in MB/s of samples. -a pins the sender thread to a CPU. The\n"
+        "heaps are divided among the inputs. Each input sends its heaps to the\n"
+        "destinations in turn, on consecutive ports. -t is the input_type of the sink.\n"
+        "-c is the share of float and complex samples that the sink clips.\n",
         name);
     return 2;
 }
@@ -116,7 +163,7 @@ options parse(int argc, char** argv)
     chosen.sink.heap_samples = 1 << 20;
     chosen.sink.send_stop = false; // repeating the stop heap takes time at any speed
     int destinations = 1;
-    for (int option; (option = getopt(argc, argv, "n:H:p:r:a:i:d:t:")) != -1;)
+    for (int option; (option = getopt(argc, argv, "n:H:p:r:a:i:d:t:c:")) != -1;)
         switch (option) {
         case 'n':
             chosen.heaps = number<std::int64_t>("-n", optarg, 1, 1000000000);
@@ -141,6 +188,9 @@ options parse(int argc, char** argv)
             break;
         case 't':
             chosen.sink.input_type = optarg;
+            break;
+        case 'c':
+            chosen.clipped_share = number("-c", optarg, 0.0, 99.0) / 100;
             break;
         default:
             return chosen;

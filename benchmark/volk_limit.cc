@@ -9,6 +9,7 @@
 // nothing else. The samples come from memory, as those of a source on another core do not
 // come from this one's cache, and go into as much of it as the sink has.
 
+#include "noise.h"
 #include "number.h"
 
 #include <volk/volk.h>
@@ -24,10 +25,14 @@ namespace {
 constexpr unsigned piece = 1 << 18; // samples; with float 1 MiB
 constexpr unsigned pieces_in = 128;
 constexpr unsigned pieces_out = 32;
+constexpr float scale = 25; // no sample of the noise is clipped
 
 double measure(double seconds)
 {
-    volk::vector<float> in(piece * pieces_in, 1.0f);
+    const auto noise = gaussian_noise(piece);
+    volk::vector<float> in;
+    for (unsigned i = 0; i < pieces_in; ++i)
+        in.insert(in.end(), noise.begin(), noise.end());
     volk::vector<std::int8_t> out(piece * pieces_out);
     const auto start = std::chrono::steady_clock::now();
     std::chrono::duration<double> passed{};
@@ -35,7 +40,7 @@ double measure(double seconds)
     do {
         volk_32f_s32f_convert_8i(out.data() + n % pieces_out * piece,
                                  in.data() + n % pieces_in * piece,
-                                 1,
+                                 scale,
                                  piece);
         ++n;
         passed = std::chrono::steady_clock::now() - start;

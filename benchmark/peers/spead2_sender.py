@@ -20,6 +20,10 @@ BATCH_BYTES = 1 << 20  # larger batches leave the cache
 BATCH_HEAPS = 64
 
 
+def noise(samples):
+    return np.random.default_rng(1).integers(-128, 128, samples, np.int8)
+
+
 def make_heap(timestamp, samples, descriptors):
     items = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, 48))
     # A format of 48 bits would have spead2 copy the value, once and for all.
@@ -42,8 +46,7 @@ class Batch:
 
     def __init__(self, heaps, heap_size):
         self.timestamps = [np.zeros((), ">u8") for _ in range(heaps)]
-        # Ones: zeros that were never written would all be one page of memory.
-        samples = [np.ones(heap_size, np.int8) for _ in range(heaps)]
+        samples = [noise(heap_size) for _ in range(heaps)]
         self.heaps = [
             spead2.send.HeapReference(make_heap(timestamp, part, "none"))
             for timestamp, part in zip(self.timestamps, samples, strict=True)
@@ -70,8 +73,7 @@ async def send(args):
         spead2.ThreadPool(), [(args.host, args.port)], config
     )
     mode = spead2.send.GroupMode.SERIAL
-    samples = np.ones(args.heap_size, np.int8)
-    described = make_heap(np.zeros((), ">u8"), samples, "all")
+    described = make_heap(np.zeros((), ">u8"), noise(args.heap_size), "all")
 
     begin = time.monotonic()
     await stream.async_send_heap(described)

@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The benchmark's programs refuse what cannot be, and say what can."""
 
-import subprocess
-
 import latency
 import options
 import pacing
 import pytest
-from benchmarks import BUILT, run_program
-from conftest import BOUND
+from benchmarks import run_program
 
 
 def parse_sweep(argv):
@@ -50,30 +47,6 @@ def test_values_that_can_be():
     assert pacing.parse(["--rates", "0.5,10", "--stall", "0"]).rates == [0.5e6, 10e6]
     assert latency.parse(["--heap-sizes", "8"]).heap_sizes == [8]
     assert options.address("[2001:db8::1]:7148").host == "2001:db8::1"
-
-
-@pytest.mark.parametrize(
-    ("program", "option", "value", "range_text"),
-    [
-        ("limit", "-p", "1472x", "from 1 to 65507"),
-        ("limit", "-p", "65508", "from 1 to 65507"),
-        ("limit", "-p", "", "from 1 to 65507"),
-        ("limit", "-s", "1,5", "from 0.001 to 86400"),
-        ("limit", "-s", "nan", "from 0.001 to 86400"),
-        ("send_perf", "-n", "-1", "from 1 to 1000000000"),
-        ("send_perf", "-H", "1.5", "from 1 to 4294967296"),
-        ("send_perf", "-p", "1472x", "from 0 to 65507"),
-        ("send_perf", "-r", "-1e-3", "from 0 to 1e+06"),
-        ("send_perf", "-r", "5MB", "from 0 to 1e+06"),
-        ("send_perf", "-a", "99999999999", "from 0 to 1048576"),
-    ],
-)
-def test_numbers_of_programs_in_c(program, option, value, range_text):
-    command = [BUILT / program, option, value, "127.0.0.1", "9"]
-    done = subprocess.run(command, timeout=BOUND, capture_output=True, text=True)
-    assert f"{option} {value}: must be a number {range_text}\n" in done.stderr
-    assert done.returncode == 1
-    assert done.stdout == ""
 
 
 def test_what_the_sink_refuses_is_said_in_a_line():

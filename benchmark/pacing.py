@@ -29,7 +29,7 @@ from arguments import (
 )
 from arrivals import CATCH_UP, Stall, after_longest_gap, backlog, long_run_rate
 from interrupts import run
-from private_network import NetworkError, enter, open_network, possible
+from private_network import open_loopback, open_private_or_loopback
 from sender_process import Sender, SenderError
 from stamped_socket import StampedSocket
 
@@ -90,7 +90,7 @@ def judge(times, sizes, lost, args, rate):
     )
 
 
-def measure(args, rate, open_socket):
+def measure(args, rate, network):
     """Send at a rate; the times in s and sizes of what arrived, and packets lost."""
     options = {
         "heap_samples": args.heap,
@@ -102,8 +102,10 @@ def measure(args, rate, open_socket):
     times, sizes = array("q"), array("l")
     packets = 0
     buffer = bytearray(64)
+    with network.far_end():
+        sock = StampedSocket(network.host, whole=True)
     with (
-        open_socket() as sock,
+        sock,
         Sender({"destinations": sock.address, **options}) as sender,
     ):
         while message := sock.receive(buffer) or sender.running:
@@ -155,21 +157,8 @@ def line(pace):
     return text
 
 
-def socket_opener(args):
-    """What opens a socket at the far end of the network."""
-    if args.loopback or not possible("veth"):
-        return lambda: StampedSocket("127.0.0.1", whole=True)
-    network = open_network("veth")
-    near, far, *_ = network.held
-
-    def at_the_far_end():
-        enter(far)
-        try:
-            return StampedSocket(network.host, whole=True)
-        finally:
-            enter(near)
-
-    return at_the_far_end
+def open_network(args):
+    return open_loopback() if args.loopback else open_private_or_loopback("veth")
 
 
 def parse(argv):
@@ -224,15 +213,15 @@ def main(argv=None):
     args = parse(argv)
     status = 0
     try:
-        open_socket = socket_opener(args)
+        network = open_network(args)
         print(HEAD, end="")
         for rate in args.rates:
-            pace = judge(*measure(args, rate, open_socket), args, rate)
+            pace = judge(*measure(args, rate, network), args, rate)
             print(line(pace), flush=True)
             for trouble in pace.broken():
                 print(f"         {trouble}", flush=True)
                 status = 1
-    except (OSError, ValueError, NetworkError, SenderError) as error:
+    except (OSError, ValueError, SenderError) as error:
         sys.exit(f"pacing.py: {error}")
     return status
 

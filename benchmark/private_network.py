@@ -1,46 +1,59 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where sweep.py sends to: networks that nothing leaves, or a real one.
+"""The networks that benchmarks send to.
 
-The namespaces of a private network have no names. They are held by this process and its
-children only, and are gone when those end, however that happens.
+A private network consists of network namespaces without names. This process and its
+children hold them, and they are gone when these end.
 """
 
+import contextlib
 import ctypes
-import errno
 import os
-import shlex
 import socket
 import subprocess
 import sys
-import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 CLONE_NEWNET = 0x40000000
-NEAR, FAR = "10.77.0.1", "10.77.0.2"
-PORT = 7148
+NEAR, FAR, PORT = "10.77.0.1", "10.77.0.2", 7148
 libc = ctypes.CDLL(None, use_errno=True)
 
-KINDS = {
+PRIVATE = {
     "drop": "a device that drops each packet at once, MTU 65535",
     "veth": "a veth pair to a second network namespace, MTU 9200, segmentation offload",
     "cut": "a veth pair to a second network namespace, MTU 9200, without segmentation "
-    "offload: the kernel cuts, as for a card that cannot",
-    "loopback": "the loopback device, to a socket that nobody reads",
-    "card": "a real one",
+    "offload: the kernel segments, as for a card that cannot",
 }
+KINDS = {
+    **PRIVATE,
+    "loopback": "the loopback device, to a socket that is not read",
+    "card": "a real network",
+}
+
+
+class NetworkError(Exception):
+    """There is no private network; the text says why."""
 
 
 @dataclass
 class Network:
-    kind: str
+    kind: str  # one of KINDS
     host: str
-    port: int
-    held: list = field(default_factory=list)  # what is to live as long
+    port: int = PORT
+    near: object = None  # the namespaces of a veth pair, as open files
+    far: object = None
+    unread: socket.socket | None = None  # without a socket, ICMP errors would come back
 
-    @property
-    def description(self):
-        return KINDS[self.kind]
+    @contextlib.contextmanager
+    def far_end(self):
+        """Puts this thread at the far end of the network, to open sockets there."""
+        if self.far:
+            enter(self.far)
+        try:
+            yield
+        finally:
+            if self.near:
+                enter(self.near)
 
 
 def system_call(result):
@@ -48,115 +61,85 @@ def system_call(result):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-class NetworkError(Exception):
-    """There can be no private network; the text says why, and what rights it takes."""
-
-    def __init__(self, trouble):
-        text = f"no private network: {trouble}"
-        # the kernel's words, whichever program passes them on
-        if os.strerror(errno.EPERM) in text:
-            text += (
-                " (it takes root: sudo, or --privileged for a container;"
-                " loopback does not)"
-            )
-        super().__init__(text)
-
-
-def tool(*args):
-    try:
-        subprocess.run(args, check=True, timeout=30, capture_output=True, text=True)
-    except subprocess.CalledProcessError as error:
-        raise NetworkError(f"{shlex.join(args)}: {error.stderr.strip()}") from None
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise NetworkError(error) from None
-
-
-def new_namespace():
-    """A network namespace, in which this thread and its children are from now on."""
-    try:
-        system_call(libc.unshare(CLONE_NEWNET))
-    except OSError as error:
-        raise NetworkError(error) from None
-    tool("ip", "link", "set", "lo", "up")
-    return open("/proc/thread-self/ns/net")
-
-
-def possible(kind=None):
-    """Whether a private network is, one of KINDS or an empty one; if not, says that it
-    will be loopback, and why.
-
-    In a container it is not enough to be root, and a kernel need not have all devices.
-    So it is tried, by a thread of its own, with which the network ends.
-    """
-    troubles = []
-
-    def attempt():
-        try:
-            held = open_network(kind).held if kind else [new_namespace()]
-            for each in held:
-                each.close()
-        except (OSError, NetworkError) as error:
-            troubles.append(error)
-
-    thread = threading.Thread(target=attempt)
-    thread.start()
-    thread.join()
-    for trouble in troubles:
-        print(f"on loopback: {trouble}", file=sys.stderr)
-    return not troubles
-
-
 def enter(namespace):
     system_call(libc.setns(namespace.fileno(), CLONE_NEWNET))
 
 
+def tool(*command):
+    subprocess.run(command, check=True, timeout=30, capture_output=True, text=True)
+
+
+def this_namespace():
+    return open("/proc/thread-self/ns/net")
+
+
+def new_namespace():
+    """Puts this thread and its future children into a new network namespace."""
+    system_call(libc.unshare(CLONE_NEWNET))
+    tool("ip", "link", "set", "lo", "up")
+    return this_namespace()
+
+
 def unread_socket(host, port=0):
-    """A bound socket, so that no ICMP errors come back; what it cannot hold is lost."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 0)  # as small as it gets
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 0)  # the kernel's minimum
     sock.bind((host, port))
     return sock
 
 
-def loopback():
-    sock = unread_socket("127.0.0.1")
-    return Network("loopback", *sock.getsockname(), [sock])
+def set_up(device, address, mtu):
+    tool("ip", "addr", "add", f"{address}/24", "dev", device)
+    tool("ip", "link", "set", device, "mtu", mtu, "up")
 
 
-def drop():
-    """An ifb device to which nothing is redirected: it drops what it is to send."""
+def open_drop():
+    """An ifb device drops what it sends, as nothing is redirected to it."""
     new_namespace()
     tool("ip", "link", "add", "sink0", "type", "ifb")
-    tool("ip", "addr", "add", f"{NEAR}/24", "dev", "sink0")
-    tool("ip", "link", "set", "sink0", "mtu", "65535", "up")
+    set_up("sink0", NEAR, "65535")
     tool("tc", "qdisc", "replace", "dev", "sink0", "root", "noqueue")
-    return Network("drop", FAR, PORT)
+    return Network("drop", FAR)
 
 
-def pair(kind):
-    far = new_namespace()
-    near = new_namespace()
-    # By the descriptor: a namespace without a name has no other name for `ip`.
+def open_veth(kind):
+    far, near = new_namespace(), new_namespace()
+    # `ip` finds a namespace without a name by the descriptor of its file.
     far_path = f"/proc/{os.getpid()}/fd/{far.fileno()}"
-    peer = ["peer", "name", "v1", "netns", far_path]
+    peer = ("peer", "name", "v1", "netns", far_path)
     tool("ip", "link", "add", "v0", "type", "veth", *peer)
-    enter(far)
-    set_up("v1", FAR)
-    sock = unread_socket(FAR, PORT)
-    enter(near)
-    set_up("v0", NEAR)
+    network = Network(kind, FAR, near=near, far=far)
+    with network.far_end():
+        set_up("v1", FAR, "9200")
+        network.unread = unread_socket(FAR, PORT)
+    set_up("v0", NEAR, "9200")
     if kind == "cut":
         tool("ethtool", "-K", "v0", "tx-udp-segmentation", "off")
-    return Network(kind, FAR, PORT, [near, far, sock])
+    return network
 
 
-def set_up(device, address):
-    tool("ip", "addr", "add", f"{address}/24", "dev", device)
-    tool("ip", "link", "set", device, "mtu", "9200", "up")
+def open_loopback():
+    sock = unread_socket("127.0.0.1")
+    return Network("loopback", *sock.getsockname(), unread=sock)
 
 
-def open_network(kind):
-    """One of KINDS but a card. All but loopback need root, and change this thread."""
-    if kind == "loopback":
-        return loopback()
-    return drop() if kind == "drop" else pair(kind)
+def open_private(kind):
+    """Opens a network of this kind and puts this thread into it; NetworkError if the
+    rights or the devices are missing."""
+    with this_namespace() as before:
+        try:
+            return open_drop() if kind == "drop" else open_veth(kind)
+        except (OSError, subprocess.SubprocessError) as error:
+            with contextlib.suppress(OSError):
+                enter(before)
+            reason = getattr(error, "stderr", None) or error
+            raise NetworkError(
+                f"no private network, which needs root: {reason}".strip()
+            ) from error
+
+
+def open_private_or_loopback(kind):
+    try:
+        return open_private(kind)
+    except NetworkError as error:
+        print(f"using loopback: {error}", file=sys.stderr)
+        return open_loopback()

@@ -1,176 +1,200 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes what a sweep found as Markdown."""
+"""The figures of a sweep: medians, ratios, CPU time per GB and memory, as Markdown."""
 
 import importlib.metadata
 import os
 import platform
 import re
-import shlex
 import subprocess
-import sys
 
-from summary import size_text
+import pandas as pd
+from plots import draw_cpu, draw_throughput, size_text
 
-ENOUGH = 0.95  # of a rate; below that a program did not reach it
-
-
-def processor():
-    with open("/proc/cpuinfo") as info:
-        found = re.search(r"model name\s*: (.*)", info.read())
-    return found[1] if found else platform.machine()
+CONDITIONS = ["round", "network", "program", "packet", "heap", "rate", "heaps"]
+FIGURES = ["mb_per_s", "cpu_s", "wall_s", "max_rss_mib"]
+CELL = ["packet", "heap"]
+REACHED = 0.95  # of a rate; a program below that did not reach it
 
 
-def gnuradio_version():
-    """Asked elsewhere: GNU Radio aborts a process that it finds no home for."""
-    question = "from gnuradio import gr; print(gr.version())"
-    asked = subprocess.run(
-        [sys.executable, "-c", question], capture_output=True, text=True, check=False
+def data_frame(rows):
+    """The runs, a row each; the figures of a run that failed are empty."""
+    types = {"heaps": "Int64", **dict.fromkeys(FIGURES, float)}
+    return pd.DataFrame(rows, columns=[*CONDITIONS, *FIGURES]).astype(types)
+
+
+def by_program(frame, names):
+    """The columns of these programs, as far as they are there, in this order."""
+    return frame[[name for name in names if name in frame]]
+
+
+def speeds(results, names):
+    """MB/s as fast as possible: a row for each cell and round, a column by program."""
+    unpaced = results[results.rate == 0]
+    table = unpaced.pivot(index=[*CELL, "round"], columns="program", values="mb_per_s")
+    return by_program(table.dropna(how="all"), names)
+
+
+def ratios(ours, theirs):
+    """The median, minimum and maximum, over the rounds, of the ratio of speeds."""
+    return (ours / theirs).groupby(CELL).agg(["median", "min", "max"])
+
+
+def best_peers(measured, peers):
+    """The speeds of the peer that has the highest median in the cell."""
+    peers = by_program(measured, peers)
+    medians = peers.groupby(CELL).median().dropna(how="all")
+    best = medians.idxmax(axis=1)
+    cells = peers.groupby(CELL)
+    return pd.concat([cells.get_group(cell)[name] for cell, name in best.items()])
+
+
+def cpu_time(results, names):
+    """CPU time in s/GB at a rate, and the MB/s that was reached, by packet and rate.
+
+    CPU time is the difference of a long and a short run, without the cost of the start.
+    """
+    key = ["packet", "rate", "program"]
+    paced = results[(results.rate > 0) & results.mb_per_s.notna()]
+    runs = paced.groupby([*key, "heaps"])[["cpu_s", "mb_per_s", "heap"]].median()
+    runs = runs.reset_index("heaps").groupby(key)
+    short, long = runs.first(), runs.last()
+    gigabytes = (long.heaps - short.heaps) * long.heap / 1e9
+    per_gigabyte = (long.cpu_s - short.cpu_s) / gigabytes
+    return tuple(
+        by_program(column.unstack("program"), names)
+        for column in (per_gigabyte, long.mb_per_s)
     )
-    return asked.stdout.strip() if asked.returncode == 0 else "none"
 
 
-def spead2_version():
-    try:
-        return importlib.metadata.version("spead2")
-    except importlib.metadata.PackageNotFoundError:
-        return "none"
+def memory(results, names):
+    """The highest resident memory in MiB of all unpaced runs, by heap size."""
+    unpaced = results[results.rate == 0]
+    table = unpaced.pivot_table("max_rss_mib", "heap", "program", aggfunc="max")
+    return by_program(table, names)
 
 
-def table(header, rows):
-    """The first column is text, the others are numbers."""
-    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+def markdown_table(columns, index, name):
+    """A table of the texts in the columns, with a first column of this name."""
+    lines = [[name, *columns], ["---"] + ["---:"] * len(columns)]
+    lines += zip(index, *columns.values(), strict=True)
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
-def number(value, form):
-    return "" if value is None else format(value, form)
+def texts(column, form):
+    return ["" if pd.isna(value) else format(value, form) for value in column]
 
 
-def throughput_table(summary, packet):
-    """MB/s and what gr-spead is to the others, a row for each heap size."""
-    header = ["heap", *summary.programs]
-    compared_with = [(own, summary.reference(own)) for own in summary.own]
-    compared_with = [pair for pair in compared_with if pair[1]]
-    header += [f"{own} / {other}" for own, other in compared_with]
-    compared = summary.own and summary.peers
-    if compared:
-        header.append(f"{summary.own[0]} / best peer")
-    rows = []
-    for heap in summary.heaps:
-        place = (packet, heap)
-        row = [number(summary.speed(name, *place), ",.0f") for name in summary.programs]
-        ratios = [summary.ratio(own, other, *place) for own, other in compared_with]
-        row += [number(ratio, ".2f") for ratio in ratios]
-        if compared:
-            best = summary.best_peer(*place)
-            row.append(number(summary.ratio(summary.own[0], best, *place), ".2f"))
-        rows.append([size_text(heap), *row])
-    return table(header, rows)
-
-
-def cost_table(summary, packet):
-    names = paced(summary)
-
-    def text(name, rate):
-        cost = summary.cost(name, packet, rate)
-        if cost is None:
-            return ""
-        per_gigabyte, reached = cost
-        if reached < ENOUGH * rate:
-            return f"{per_gigabyte:.2f} (only {reached:.0f} MB/s)"
-        return f"{per_gigabyte:.2f}"
-
-    rows = [
-        [f"{rate:g} MB/s", *(text(name, rate) for name in names)]
-        for rate in summary.rates
+def ratio_texts(found):
+    return [
+        ""
+        if pd.isna(row["median"])
+        else "{median:.2f}".format(**row)
+        if row["min"] == row["max"]
+        else "{median:.2f} ({min:.2f} to {max:.2f})".format(**row)
+        for row in found.to_dict("records")
     ]
-    return table(["rate", *names], rows)
 
 
-def paced(summary):
-    seen = {run.program for run in summary.runs if run.rate}
-    return [name for name in summary.programs if name in seen]
+def throughput_table(measured, programs, packet):
+    """MB/s of each program and the ratios of our own, a row for each heap size."""
+    here = measured.loc[[packet]]
+    medians = here.groupby(CELL).median()
+    columns = {name: texts(medians[name], ",.0f") for name in medians}
+    own = [program for program in programs if program.role == "own"]
+    for program in own:
+        for bound in (program.bound, "limit"):
+            if program.name in here and bound in here:
+                found = ratios(here[program.name], here[bound])
+                columns[f"{program.name} / {bound}"] = ratio_texts(found)
+                break
+    peers = [program.name for program in programs if program.role == "peer"]
+    if own and own[0].name in here and by_program(here, peers).notna().any(axis=None):
+        found = ratios(here[own[0].name], best_peers(here, peers))
+        found = found.reindex(medians.index)
+        columns[f"{own[0].name} / best peer"] = ratio_texts(found)
+    heaps = medians.index.get_level_values("heap")
+    return markdown_table(columns, map(size_text, heaps), "heap")
 
 
-def memory_table(summary):
-    rows = []
-    for heap in summary.heaps:
-        figures = [summary.memory(name, heap) for name in summary.programs]
-        rows.append([size_text(heap), *(number(each, ",.0f") for each in figures)])
-    return table(["heap", *summary.programs], rows)
+def cpu_table(per_gigabyte, reached):
+    """CPU time of each program at one packet size, a row for each rate."""
+    columns = {}
+    for name in per_gigabyte:
+        cells = texts(per_gigabyte[name], ".2f")
+        for row, (rate, speed) in enumerate(reached[name].items()):
+            if speed < REACHED * rate:
+                cells[row] += f" (only {speed:.0f} MB/s)"
+        columns[name] = cells
+    rates = [f"{rate:g} MB/s" for rate in per_gigabyte.index]
+    return markdown_table(columns, rates, "rate")
 
 
 def facts(network, command, rounds):
-    return table(
-        ["", ""],
-        [
-            ["processor", f"{processor()}, {os.cpu_count()} CPUs"],
-            ["kernel", f"{platform.system()} {platform.release()}"],
-            ["GNU Radio", gnuradio_version()],
-            ["spead2", spead2_version()],
-            ["network", network.description],
-            ["command", f"`{shlex.join(command)}`"],
-            ["rounds", str(rounds)],
-        ],
-    ).replace("---:", "---")
+    """The machine, the versions and the command, by name."""
+    with open("/proc/cpuinfo") as info:
+        processor = re.search(r"model name\s*: (.*)", info.read())
+    gnuradio = subprocess.run(
+        ["sh", "-c", "gnuradio-config-info --version"], capture_output=True, text=True
+    )
+    try:
+        spead2 = importlib.metadata.version("spead2")
+    except importlib.metadata.PackageNotFoundError:
+        spead2 = "none"
+    return {
+        "processor": processor[1] if processor else platform.machine(),
+        "CPUs": str(os.cpu_count()),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "GNU Radio": gnuradio.stdout.strip() or "none",
+        "spead2": spead2,
+        "network": network,
+        "command": f"`{command}`",
+        "rounds": str(rounds),
+    }
 
 
-def throughput_part(summary):
-    parts = [
-        "## Throughput\n",
-        "MB/s of samples, the median of the rounds; `limit` sends packets that lie "
-        "ready, with a copy\nin the kernel; no SPEAD, and all bytes of UDP payload "
-        "count. Senders without that copy can\nbe above it. Ratios are medians of the "
-        "ratios in each round. This is what a sender can push,\nnot what a receiver "
-        "takes.\n",
-        "![Throughput over heap size](throughput.svg)\n",
-    ]
-    for packet in summary.packets:
-        parts.append(f"### Packets of {packet} bytes\n")
-        parts.append(throughput_table(summary, packet))
-        flat = {name: summary.flatness(name, packet) for name in summary.own}
+def write(results, programs, facts, failures, folder):
+    """Writes report.md, throughput.svg and cpu.svg into the folder."""
+    names = [program.name for program in programs]
+    parts = ["# Senders compared", markdown_table({"": facts.values()}, facts, "")]
+    measured = speeds(results, names)
+    if len(measured):
+        draw_throughput(measured.groupby(CELL).median(), folder / "throughput.svg")
         parts += [
-            f"The slowest heap size of {name} is at {part:.2f} of its fastest.\n"
-            for name, part in flat.items()
-            if part
+            "## Throughput",
+            "MB/s of samples, the median of the rounds. `limit` sends ready packets\n"
+            "with a copy in the kernel, and counts all bytes of payload. Ratios are\n"
+            "the median of the ratios of the rounds, with the lowest and the highest.",
+            "![Throughput over heap size](throughput.svg)",
         ]
-    spread = summary.spread()
-    if spread is not None:
-        parts.append(f"Rounds differ by {spread:.0%} (median of all cells).\n")
-    return parts
-
-
-def cost_part(summary):
-    heaps = sorted({size_text(run.heap) for run in summary.runs if run.rate})
-    parts = [
-        "## CPU time at a rate\n",
-        f"Seconds per GB of samples, user and system, heaps of {', '.join(heaps)}: the "
-        "difference of a\nlong and a short run, without what starting costs. "
-        "`network.udp_sink` is paced by a throttle\nblock in front of it.\n",
-        "![CPU time over rate](cpu.svg)\n",
-    ]
-    for packet in summary.rated_packets:
-        parts += [f"### Packets of {packet} bytes\n", cost_table(summary, packet)]
-    return parts
-
-
-def markdown(summary, network, command, failures):
-    parts = ["# Senders compared\n", facts(network, command, summary.rounds)]
-    if summary.packets:
-        parts += throughput_part(summary)
-    if summary.rates:
-        parts += cost_part(summary)
-    if summary.packets:
+        for packet in measured.index.unique("packet"):
+            parts.append(f"### Packets of {packet} bytes")
+            parts.append(throughput_table(measured, programs, packet))
+    per_gigabyte, reached = cpu_time(results, names)
+    if len(per_gigabyte):
+        draw_cpu(per_gigabyte, reached, folder / "cpu.svg")
+        heap = size_text(results[results.rate > 0].heap.iloc[0])
         parts += [
-            "## Memory\n",
-            "Peak resident memory in MiB, the highest of all unpaced runs. Linux "
-            "counts\nsweep.py itself in, so that no figure is less than its own.\n",
-            memory_table(summary),
+            "## CPU time at a rate",
+            f"Seconds of user and system time for each GB of samples, heaps of {heap}. "
+            "A throttle block\npaces `network.udp_sink`.",
+            "![CPU time over rate](cpu.svg)",
+        ]
+        for packet in per_gigabyte.index.unique("packet"):
+            parts.append(f"### Packets of {packet} bytes")
+            parts.append(cpu_table(per_gigabyte.loc[packet], reached.loc[packet]))
+    if len(measured):
+        table = memory(results, names)
+        columns = {name: texts(table[name], ",.0f") for name in table}
+        parts += [
+            "## Memory",
+            "The highest resident memory in MiB of all unpaced runs. Linux includes "
+            "sweep.py, so that\nno figure is below that of sweep.py itself.",
+            markdown_table(columns, map(size_text, table.index), "heap"),
         ]
     if failures:
         parts += [
-            "## What failed\n",
-            "".join(f"- {line}\n" for line in failures),
+            "## Failures",
+            "\n".join(f"- {line}" for line in dict.fromkeys(failures)),
         ]
-    return "\n".join(parts)
+    (folder / "report.md").write_text("\n\n".join(map(str.strip, parts)) + "\n")

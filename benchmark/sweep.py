@@ -1,164 +1,240 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare how fast programs send: heap sizes x packet sizes x programs, in rounds.
+"""Compare the throughput and the CPU time of senders.
 
-All programs take turns in each cell of the sweep, so that a machine that gets slower or
-faster meets all alike, and what counts is the median of the rounds. Figures say what a
-sender can push, not what a receiver takes: on a private network and on loopback nobody
-reads what arrives.
+Each cell of the sweep is a packet size and a heap size. In each round all programs run
+in each cell, in random order, so that a change of the machine affects all of them
+alike. The figures are those of senders: no receiver reads the packets.
 """
 
-import csv
-import dataclasses
-import subprocess
+import argparse
+import importlib.util
+import random
+import shlex
 import sys
 import time
+from collections import Counter
+from pathlib import Path
 
-from interrupts import INTERRUPTED, run
-from measure import Cell, Failure, Meter, Run
-from options import parse
-from private_network import NetworkError, open_network
-from report import markdown
-from summary import Summary, size_text
+from arguments import packet_size, positive, several, size
+from measure import Cell, Failure, Meter
+from private_network import (
+    KINDS,
+    PRIVATE,
+    Network,
+    NetworkError,
+    open_loopback,
+    open_private,
+    open_private_or_loopback,
+)
+from programs import BUILD, PLACEHOLDERS, built_in, peer
 
-# The CPU time of starting is that of both; the longer the rest, the less it matters how
-# much it varies.
-RATE_LENGTHS = (0.2, 4)  # x seconds
+SEED = 1  # of the order of the programs
+# Short and long runs at a rate, in multiples of --seconds. The difference of their CPU
+# times is free of the cost of the start.
+RATE_LENGTHS = (0.2, 4)
+MAX_FAILURES = 2  # of a program at a packet size
+
+DEFAULTS = {
+    "heaps": "8k,16k,64k,256k,1M,4M,16M,64M",
+    "rates": "50,100,200,400",
+    "seconds": "1",
+}
+LOOPBACK_DEFAULTS = {"heaps": "8k,64k,1M,16M", "rates": "100,300", "seconds": "0.35"}
+
+EPILOG = """
+programs:
+  gr-spead          a GNU Radio flow graph of a source of noise and the sink
+  spead2 Python     spead2's Python module; heaps are reused and sent in batches
+  network.udp_sink  the UDP sink of GNU Radio: samples without SPEAD
+  null sink         a GNU Radio flow graph that sends nothing
+  limit             one thread that sends ready packets; the kernel copies them, so that
+                    a sender without that copy (MSG_ZEROCOPY) can be faster
+only if named in --programs:
+  gr-spead 2 inputs, gr-spead 8 destinations, gr-spead float
+  Volk              its conversion of float samples to int8
+
+peers:
+  --peer 'spead2=tut_10_send_reuse_heaps -n {heaps} -H {heap} -p {packet} {host} {port}'
+  A peer is a command that prints its speed last, as "123.4 MB/s". It runs without a
+  shell. Only a command with a rate is measured at --rates. The placeholders are:
+
+PLACEHOLDERS
+a real card:
+  sweep.py --to 10.0.0.2:7148 ...
+  Packets go to that address at full speed, so use a link that nobody else needs. There
+  must be a receiver with a bound socket, or an entry in the ARP table alone:
+  ip neigh add 10.0.0.2 lladdr 02:00:00:00:00:01 dev eth1
+  --packets may be up to the MTU - 28 for IPv4, such as 1472 and 8972.
+"""
 
 
-def plan(args):
-    """What to run, in order: round, program, cell."""
-    free = [
-        Cell(packet, heap, seconds=args.seconds)
-        for packet in args.packets
-        for heap in args.heaps
-    ]
-    paced = [
-        Cell(packet, args.rate_heap, rate, part * args.seconds)
+def plan(programs, args):
+    """What to run, in order: pairs of a program and a cell, by round."""
+    cells = [Cell(p, h, 0, args.seconds) for p in args.packets for h in args.heaps]
+    cells += [
+        Cell(packet, args.rate_heap, rate, length * args.seconds)
         for packet in args.packets
         for rate in args.rates
-        for part in RATE_LENGTHS
+        for length in RATE_LENGTHS
     ]
-    return [
-        (number, program, cell)
-        for number in range(1, args.rounds + 1)
-        for cell in free + paced
-        for program in args.programs
-        if program.paces or not cell.rate
-    ]
+    order = random.Random(SEED)
+    for number in range(1, args.rounds + 1):
+        for cell in cells:
+            able = [
+                program for program in programs if program.has_rate or not cell.rate
+            ]
+            for program in order.sample(able, len(able)):
+                yield number, program, cell
 
 
-class Sweep:
-    """Runs what is planned, shows how it goes, and keeps the results."""
-
-    GIVE_UP = 2  # failures of a program at a packet size
-
-    def __init__(self, steps, meter, table):
-        self.steps = steps
-        self.meter = meter
-        self.writer = csv.writer(table)
-        self.table = table
-        self.runs = []
-        self.failures = {}  # how many, by program and packet size
-        self.said = []  # what failed, once for each
-
-    def run(self):
-        self.writer.writerow(field.name for field in dataclasses.fields(Run))
-        begin = time.monotonic()
-        for done, (number, program, cell) in enumerate(self.steps):
-            key = (program.name, cell.packet)
-            if self.failures.get(key, 0) >= self.GIVE_UP:
-                continue
-            try:
-                run = self.meter.measure(number, program, cell)
-                result = f"{run.mb_per_s:9,.0f} MB/s {run.cpu_s:6.2f} s CPU"
-            except Failure as failure:
-                run = failed_run(number, program, cell, self.meter.network)
-                result = "   failed" + " " * 16
-                self.note(key, failure)
-            self.keep(run)
-            passed = time.monotonic() - begin
-            left = passed / (done + 1) * (len(self.steps) - done - 1)
-            pace = f" at {cell.rate:g} MB/s" if cell.rate else ""
-            print(
-                f"[{done + 1:{len(str(len(self.steps)))}}/{len(self.steps)}] "
-                f"{program.name:16} {cell.packet:5} B packets "
-                f"{size_text(cell.heap):>7} heaps {result}  "
-                f"{left / 60:2.0f}:{left % 60:02.0f} left{pace}",
-                flush=True,
+def run_all(steps, network, rows):
+    """Runs what is planned and appends to the rows of the results; the failures."""
+    meter = Meter(network)
+    failed = Counter()
+    messages = []
+    begin = time.monotonic()
+    for done, (number, program, cell) in enumerate(steps, 1):
+        key = (program.name, cell.packet)
+        if failed[key] == MAX_FAILURES:
+            continue
+        row = {"round": number, "network": network.kind, "program": program.name}
+        row |= {"packet": cell.packet, "heap": cell.heap, "rate": cell.rate}
+        try:
+            row |= meter.measure(program, cell)
+            result = f"{row['mb_per_s']:9,.0f} MB/s {row['cpu_s']:6.2f} s CPU"
+        except Failure as failure:
+            failed[key] += 1
+            messages.append(
+                f"{program.name}, packets of {cell.packet} bytes: {failure}"
             )
-
-    def keep(self, run):
-        self.runs.append(run)
-        self.writer.writerow("" if v is None else v for v in dataclasses.astuple(run))
-        self.table.flush()
-
-    def note(self, key, failure):
-        if key not in self.failures:
-            name, packet = key
-            print(f"{name}: {failure}", file=sys.stderr)
-            last = str(failure).splitlines()[-1]
-            self.said.append(f"{name}, packets of {packet} bytes: {last}")
-        self.failures[key] = self.failures.get(key, 0) + 1
+            result = f"failed: {failure}"
+        rows.append(row)
+        pace = f"{cell.rate:g} MB/s" if cell.rate else "unpaced"
+        left = (time.monotonic() - begin) / done * (len(steps) - done)
+        print(
+            f"[{done}/{len(steps)}, {left / 60:.0f} min left] {program.name:16} "
+            f"{cell.packet} B packets {cell.heap:8} B heaps, {pace}: {result}",
+            flush=True,
+        )
+    return messages
 
 
-def failed_run(number, program, cell, network):
-    place = (network.kind, program.name, cell.packet, cell.heap, cell.rate)
-    return Run(number, *place)
+def choose_programs(args):
+    """The programs to run; ValueError if one that is named is missing."""
+    known = {program.name: program for program in [*built_in(args.build), *args.peer]}
+    if args.programs is None:
+        names = [name for name, program in known.items() if program.by_default]
+        missing = {name: known[name].missing() for name in names}
+        for name in filter(missing.get, names):
+            print(f"without {name}: {missing[name]} is missing", file=sys.stderr)
+        return [known[name] for name in names if not missing[name]]
+    names = [*args.programs, *(program.name for program in args.peer)]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no program {name}")
+        if missing := known[name].missing():
+            raise ValueError(f"{name}: {missing} is missing")
+    return [known[name] for name in names]
 
 
-def write_report(args, sweep, network, command):
-    summary = Summary(sweep.runs, args.programs)
-    text = markdown(summary, network, command, sweep.said)
-    (args.output / "report.md").write_text(text)
-    # Here, as what is large in this process would count as the programs' memory.
-    from plots import draw_cost, draw_throughput
-
-    if summary.packets:
-        draw_throughput(summary, args.output / "throughput.svg")
-    if summary.rates:
-        draw_cost(summary, args.output / "cpu.svg")
+def address(text):
+    """HOST:PORT, with brackets around an IPv6 address."""
+    host, _, port = text.rpartition(":")
+    return Network("card", host.strip("[]"), int(port))
 
 
-def lacks_matplotlib():
-    """What is wrong with it, or None; asked elsewhere, see write_report()."""
-    asked = subprocess.run(
-        [sys.executable, "-c", "import matplotlib.figure"],
-        capture_output=True,
-        text=True,
-        check=False,
+def open_network(args):
+    if args.loopback:
+        return open_loopback()
+    if args.network:
+        return open_private(args.network)
+    return args.to or open_private_or_loopback("drop")
+
+
+def parse(argv=None):
+    placeholders = "".join(f"    {{{k}}}: {v}\n" for k, v in PLACEHOLDERS.items())
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog=EPILOG.replace("PLACEHOLDERS", placeholders),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    return asked.stderr.strip().splitlines()[-1] if asked.returncode else None
+    add = parser.add_argument
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--network",
+        choices=PRIVATE,
+        help="private network, needs root: "
+        + "; ".join(f"{kind}: {text}" for kind, text in PRIVATE.items())
+        + "; default: drop, or loopback without root",
+    )
+    where.add_argument(
+        "--loopback", action="store_true", help="takes about two minutes"
+    )
+    where.add_argument("--to", metavar="HOST:PORT", type=address, help="see below")
+    add(
+        "--heaps",
+        type=several(size),
+        help="heap sizes, default: {heaps}, on loopback ".format(**DEFAULTS)
+        + LOOPBACK_DEFAULTS["heaps"],
+    )
+    add("--packets", type=several(packet_size), default=[1472, 9000])
+    add("--programs", metavar="NAMES", type=several(str), help="see below")
+    add("--peer", metavar="NAME=COMMAND", type=peer, action="append", default=[])
+    add("--rounds", type=positive(int), default=3)
+    add("--seconds", type=positive(float), help="of each run, approximately")
+    add(
+        "--rates",
+        type=several(positive(float)),
+        help="MB/s at which to measure CPU time",
+    )
+    add("--rate-heap", type=size, default="1M", help="heap size for --rates")
+    add("--output", metavar="DIR", type=Path, default="sweep-results")
+    add(
+        "--build", metavar="DIR", type=Path, default=BUILD, help="with send_perf, limit"
+    )
+    args = parser.parse_args(argv)
+    try:
+        args.programs = choose_programs(args)
+        args.network = open_network(args)
+    except (ValueError, NetworkError) as error:
+        parser.error(str(error))
+    loopback = args.network.kind == "loopback"
+    parser.set_defaults(**(LOOPBACK_DEFAULTS if loopback else DEFAULTS))
+    defaults = parser.parse_args([])
+    for name in DEFAULTS:
+        if getattr(args, name) is None:
+            setattr(args, name, getattr(defaults, name))
+    return args
 
 
 def main(argv=None):
-    argv = sys.argv[1:] if argv is None else argv
-    args = parse(__doc__, argv)
-    steps = plan(args)
+    for module in ("pandas", "matplotlib"):
+        if not importlib.util.find_spec(module):
+            sys.exit(f"sweep.py: needs Python module {module}")
+    args = parse(argv)
+    steps = list(plan(args.programs, args))
     if not steps:
-        sys.exit("sweep.py: there is nothing to measure: no --heaps, and no rates")
-    # Now, not when minutes of measuring are over.
-    if lack := lacks_matplotlib():
-        hint = "apt-get install python3-matplotlib, or pip install matplotlib"
-        sys.exit(f"sweep.py: it draws with matplotlib: {lack} ({hint})")
-    try:
-        network = args.to or open_network(args.network)
-    except (OSError, NetworkError) as error:
-        sys.exit(f"sweep.py: --network {args.network}: {error}")
+        sys.exit("sweep.py: nothing to measure")
     args.output.mkdir(parents=True, exist_ok=True)
-    status = 0
-    with open(args.output / "results.csv", "w", newline="") as table:
-        sweep = Sweep(steps, Meter(network), table)
-        try:
-            sweep.run()
-        except KeyboardInterrupt:
-            print("interrupted; writing what was measured", file=sys.stderr)
-            status = INTERRUPTED
-    write_report(args, sweep, network, ["sweep.py", *argv])
+    rows = []
+    failures = []
+    try:
+        failures = run_all(steps, args.network, rows)
+    finally:
+        # Not imported before: Linux counts the memory of this process as that of the
+        # programs that it starts.
+        import report
+
+        results = report.data_frame(rows)
+        results.to_csv(args.output / "results.csv", index=False)
+    command = shlex.join(["sweep.py", *(sys.argv[1:] if argv is None else argv)])
+    facts = report.facts(KINDS[args.network.kind], command, args.rounds)
+    report.write(results, args.programs, facts, failures, args.output)
     print(f"see {args.output / 'report.md'}")
-    return status or (1 if sweep.failures else 0)
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    sys.exit(run(main))
+    sys.exit(main())

@@ -1,22 +1,22 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the programs of the benchmark, and reads the tables that they print."""
+"""Runs the programs of the benchmark."""
 
 import subprocess
 import sys
 
 from conftest import BOUND, BUILD, NAMESPACES, ROOT
 
-PROGRAMS = ROOT / "benchmark"
-BUILT = BUILD / "benchmark"  # what is written in C++
-# Before a command: root as in a container, that may not make network namespaces.
+SCRIPTS = ROOT / "benchmark"
+BUILT = BUILD / "benchmark"  # the programs in C++
+# Before a command: root as in a container, which cannot make network namespaces.
 WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-sys_admin"] if NAMESPACES else []
 
 
-def run_program(name, *options, before=()):
-    """A program, in a process of its own, as private networks change the process."""
+def run_script(name, *options, before=()):
+    """A script in a process of its own, since private networks change the process."""
     return subprocess.run(
-        [*before, sys.executable, PROGRAMS / name, *map(str, options)],
+        [*before, sys.executable, SCRIPTS / name, *map(str, options)],
         timeout=2 * BOUND,
         capture_output=True,
         text=True,

@@ -10,14 +10,14 @@ import subprocess
 import sys
 
 import pytest
-from benchmarks import PROGRAMS
+from benchmarks import SCRIPTS
 from conftest import BOUND
 
 
 def interrupted(command, started):
     """What a program says and ends with, interrupted when it has started."""
     with subprocess.Popen(
-        [sys.executable, "-u", PROGRAMS / command[0], *command[1:]],
+        [sys.executable, "-u", SCRIPTS / command[0], *command[1:]],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,49 +1,49 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What arrival times say about a pace: functions of times in s and sizes in bytes.
+"""Rates and bursts, computed from arrival times in s and sizes in bytes.
 
-Both are arrays of the same length, in order of arrival. A message of several packets
-that arrive in one piece is one arrival.
+Both are arrays of the same length, in order of arrival. Packets that arrive as one
+message are one arrival.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-CATCH_UP = 1.05  # times the rate, at which the sink pays back what it owes
+CATCH_UP = 1.05  # times the rate, at which the sink catches up
 
 
 def long_run_rate(times, sizes):
     """Bytes per second: the slope of a straight line through all arrivals."""
     if len(times) < 2:
-        raise ValueError("two arrivals are the least that have a rate")
-    at = times - times.mean()
+        raise ValueError("a rate needs two arrivals")
+    t = times - times.mean()
     total = np.cumsum(sizes, dtype=float)
-    return float(at @ (total - total.mean()) / (at @ at))
+    return float(t @ (total - total.mean()) / (t @ t))
 
 
-def backlog(times, sizes, rate):
-    """Bytes that a link of this rate has yet to pass on, right after each arrival.
+def longest_burst(times, sizes, rate):
+    """The most bytes that arrive beyond rate x time, over all intervals.
 
-    Put otherwise, and for the maximum: in every interval that begins and ends with an
-    arrival, both counted in, no more arrives than rate x length + this. A sender that
-    keeps to a token bucket of a size and a rate never exceeds that size.
+    A receiver that reads at the rate has to buffer them. A token bucket of that size
+    and rate would have let all arrivals pass.
     """
     total = np.cumsum(sizes, dtype=float)
     line = rate * (times - times[0])
-    return total - line - np.minimum.accumulate(total - sizes - line)
+    before = np.minimum.accumulate(total - sizes - line)
+    return float(np.max(total - line - before))
 
 
-def fastest(times, sizes, seconds, burst):
-    """The highest rate in an interval of at least so many seconds, beyond one burst.
+def highest_rate(times, sizes, seconds, burst):
+    """The highest rate over an interval of at least so many seconds.
 
-    Beyond: what leaves a full bucket at once comes on top of the rate.
+    One burst is not counted: a full token bucket empties at once, beyond the rate.
     """
     total = np.cumsum(sizes, dtype=float)
     last = np.searchsorted(times, times + seconds)
     first = np.flatnonzero(last < len(times))
     if not len(first):
-        raise ValueError("too few arrivals for such an interval")
+        raise ValueError("there are no arrivals so far apart")
     last = last[first]
     inside = total[last] - total[first] + sizes[first]
     return float(np.max((inside - burst) / (times[last] - times[first])))
@@ -51,35 +51,30 @@ def fastest(times, sizes, seconds, burst):
 
 @dataclass(frozen=True)
 class Stall:
-    """What became of a pace after an interruption."""
+    """A gap between arrivals, and how the sender caught up after it."""
 
-    seconds: float  # that nothing came
+    seconds: float
     rate: float  # bytes per second, while it caught up
-    fastest: float  # the same in the shortest interval that was looked at
-    missing: float  # bytes that were not made up for at the end
+    highest_rate: float  # the same, over the shortest interval
 
 
-def after_longest_gap(times, sizes, rate, burst, shortest):
-    """The Stall that is the longest gap between arrivals.
+def longest_stall(times, sizes, rate, burst, shortest):
+    """The longest gap between arrivals, and how the sender caught up.
 
-    `shortest` is the interval in s to look for the highest rate in. Catching up ends
-    when no more than a burst is missing: the last of it does not show.
+    `shortest` is the interval in s for the highest rate. Catching up ends when no more
+    than a burst is missing, which may stay missing.
     """
     gap = int(np.argmax(np.diff(times)))
+    after = gap + 1
     total = np.cumsum(sizes, dtype=float)
-    before = slice(0, gap + 1)
-    line = rate * (times - times[gap])
-    ahead = total - line
-    missing = np.mean(ahead[before]) - ahead
-    # The first burst is what the bucket held: it came at once.
-    begin = (
-        gap + 1 + int(np.searchsorted(total[gap + 1 :] - total[gap], burst, "right"))
-    )
-    late = np.flatnonzero(missing[begin:] <= burst)
-    end = begin + int(late[0]) if len(late) else len(times)
+    ahead = total - rate * (times - times[gap])
+    missing = np.mean(ahead[:after]) - ahead
+    # The token bucket is full after the gap: the first burst comes at once.
+    begin = after + int(np.searchsorted(total[after:] - total[gap], burst, "right"))
+    caught_up = np.flatnonzero(missing[begin:] <= burst)
+    end = begin + int(caught_up[0]) if len(caught_up) else len(times)
     return Stall(
-        seconds=float(times[gap + 1] - times[gap]),
+        seconds=float(times[after] - times[gap]),
         rate=long_run_rate(times[begin:end], sizes[begin:end]),
-        fastest=fastest(times[gap + 1 : end], sizes[gap + 1 : end], shortest, burst),
-        missing=float(np.mean(missing[-max(len(missing) // 20, 2) :])),
+        highest_rate=highest_rate(times[after:end], sizes[after:end], shortest, burst),
     )

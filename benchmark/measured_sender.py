@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The sender of pacing.py and latency.py: a source and the sink, in its own process.
 
-Takes what is to be sent, and the options of the sink, as JSON. Ends with its source, or
-when its standard input does, and writes the sink's stats() to standard output.
+The argument is JSON: the options of the sink, and of HandOver unless the source is to
+send zeros. Ends with its source or with its standard input, and prints the stats() of
+the sink.
 """
 
 import json
@@ -16,14 +17,14 @@ import time
 import numpy as np
 from gnuradio import blocks, gr, spead
 
-TIME_SAMPLES = 8  # that the time takes
+TIME_SAMPLES = 8  # of 8 bits, which hold the time
 
 
 class HandOver(gr.sync_block):
-    """Samples at a pace, piece by piece, as from a device.
+    """Samples at a rate, piece by piece, as from a device.
 
     The last samples of each heap are the time in ns at which its last piece was handed
-    over. So that piece is no shorter than the time.
+    over. That piece is at least as long as the time.
     """
 
     def __init__(self, rate, heap, heaps, piece):
@@ -56,13 +57,13 @@ class HandOver(gr.sync_block):
 
 
 def main():
-    what = json.loads(sys.argv[1])
-    if "hand_over" in what:
-        source = HandOver(**what["hand_over"])
+    arguments = json.loads(sys.argv[1])
+    if "hand_over" in arguments:
+        source = HandOver(**arguments["hand_over"])
     else:
         source = blocks.null_source(gr.sizeof_char)
     try:
-        sink = spead.sink(**what["sink"])
+        sink = spead.sink(**arguments["sink"])
     except ValueError as error:
         sys.exit(str(error))
     graph = gr.top_block()

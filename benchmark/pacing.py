@@ -1,70 +1,79 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check the pace of the sink: does it keep to the rate, to the burst size, and after a
-stall to 1.05 times the rate?
+"""Measure the pace of the sink: its rate, its bursts, and how it catches up.
 
-Sends zeros with the sink, at one rate after another, and looks at the times at which
-the kernel received them. In between, the sender is stopped for a moment, as a busy
-machine would do. Exits with 1 if the pace is not what it should be.
+Sends at one rate after another and computes the pace from the kernel's receive
+timestamps. The sender is stopped for a moment, as by a busy machine, and catches up.
+Exits with 1 if a pace is wrong.
 
-The longest burst is what goes beyond 1.05 times the rate in any interval, be it short
-or long, and so what a receiver has to buffer. It may be two bursts: twice --burst, or
-twice what the rate makes in 300 us if that is more.
+The longest burst is the most that arrives beyond 1.05 x rate x time, over any interval,
+and so what a receiver has to buffer. It may be two bursts: twice --burst, or twice what
+the rate makes in 300 us if that is more.
 """
 
+import argparse
 import sys
 from array import array
 from dataclasses import dataclass
 
 import numpy as np
-from arguments import (
-    at_least,
-    megabytes,
-    number,
-    packet_size,
-    parser,
-    positive,
-    several,
-)
-from arrivals import CATCH_UP, Stall, after_longest_gap, backlog, long_run_rate
-from interrupts import run
+from arguments import megabytes, packet_size, positive, several
+from arrivals import CATCH_UP, Stall, long_run_rate, longest_burst, longest_stall
 from private_network import open_loopback, open_private_or_loopback
 from sender_process import Sender, SenderError
 from stamped_socket import StampedSocket
 
-MOST_ERROR = 0.001  # of the rate
-WARM_UP = 0.1  # s; a sender that just started has its bucket full and its ring empty
+MAX_ERROR = 0.001  # of the rate
+WARM_UP = 0.1  # s; a sender that just started has a full token bucket
 BURST_TIME = 300e-6  # s of the rate in a burst at most, see burst_size in sink.h
-SHORTEST = 0.02  # s; in shorter intervals there is no rate to speak of
+SHORTEST = 0.02  # s; bursts dominate shorter intervals
 
 
 @dataclass(frozen=True)
 class Pace:
-    """What was measured at one rate, in bytes and seconds."""
+    """The pace at one rate, in bytes and seconds."""
 
     rate: float
-    bound: float  # of the longest burst
-    steady: float  # the long-run rate before the stall
-    longest: float  # burst
+    max_burst: float
+    long_run: float  # rate before the stall
+    burst: float  # the longest
     arrivals: int
     lost: int  # packets
     stall: Stall | None
 
     @property
     def error(self):
-        return self.steady / self.rate - 1
+        return self.long_run / self.rate - 1
 
-    def broken(self):
-        """What is not as it should be, in words."""
-        if abs(self.error) > MOST_ERROR:
+    def problems(self):
+        if abs(self.error) > MAX_ERROR:
             yield f"the rate is {100 * self.error:+.3f} % off"
-        if self.longest > self.bound + 1:  # times are whole nanoseconds
-            yield f"a burst was {self.longest:,.0f} bytes long"
-        if self.stall and self.stall.rate > CATCH_UP * (1 + MOST_ERROR) * self.rate:
+        if self.burst > self.max_burst + 1:  # timestamps are whole nanoseconds
+            yield f"a burst was {self.burst:,.0f} bytes long"
+        if self.stall and self.stall.rate > CATCH_UP * (1 + MAX_ERROR) * self.rate:
             yield f"it caught up at {self.stall.rate / self.rate:.3f} times the rate"
         if self.lost:
             yield f"{self.lost} packets were lost"
+
+    def row(self):
+        text = (
+            f"{self.rate / 1e6:8g} {self.long_run / 1e6:9.4f}"
+            f" {100 * self.error:+8.4f} % {self.burst:12,.0f}"
+            f" {self.arrivals:9} {self.lost:9}"
+        )
+        if self.stall:
+            text += (
+                f" {1e3 * self.stall.seconds:8.1f} {self.stall.rate / self.rate:7.4f}"
+                f" {self.stall.highest_rate / self.rate:8.4f}"
+            )
+        return text
+
+
+HEAD = """\
+    rate      long run             longest  arrivals    lost    stall  caught  fastest
+    MB/s      MB/s      error  burst/bytes           packets       ms   up at in 20 ms
+"""
 
 
 def two_bursts(args, rate):
@@ -72,44 +81,40 @@ def two_bursts(args, rate):
     return 2 * max(args.burst, args.packet, BURST_TIME * rate)
 
 
-def judge(times, sizes, lost, args, rate):
-    """The Pace that arrivals have; before the stall, and after it."""
-    steady = (times > times[0] + WARM_UP) & (times < times[0] + args.seconds)
-    late = backlog(times, sizes, CATCH_UP * rate)
-    stall = None
-    if args.stall:
-        stall = after_longest_gap(times, sizes, rate, two_bursts(args, rate), SHORTEST)
+def pace_of(times, sizes, lost, args, rate):
+    """The Pace of arrivals."""
+    before = (times > times[0] + WARM_UP) & (times < times[0] + args.seconds)
+    max_burst = two_bursts(args, rate)
     return Pace(
         rate=rate,
-        bound=two_bursts(args, rate),
-        steady=long_run_rate(times[steady], sizes[steady]),
-        longest=float(late.max()),
+        max_burst=max_burst,
+        long_run=long_run_rate(times[before], sizes[before]),
+        burst=longest_burst(times, sizes, CATCH_UP * rate),
         arrivals=len(times),
         lost=lost,
-        stall=stall,
+        stall=longest_stall(times, sizes, rate, max_burst, SHORTEST)
+        if args.stall
+        else None,
     )
 
 
 def measure(args, rate, network):
-    """Send at a rate; the times in s and sizes of what arrived, and packets lost."""
-    options = {
+    """Sends at a rate; times and sizes of the arrivals, and the packets lost."""
+    with network.far_end():
+        sock = StampedSocket(network.host, whole=True)
+    sink = {
+        "destinations": sock.address,
         "heap_samples": args.heap,
         "max_packet_size": args.packet,
         "burst_size": args.burst,
         "gso": args.gso,
         "rate": rate,
     }
-    times, sizes = array("q"), array("l")
-    packets = 0
+    times, sizes, packets = array("q"), array("l"), 0
     buffer = bytearray(64)
-    with network.far_end():
-        sock = StampedSocket(network.host, whole=True)
-    with (
-        sock,
-        Sender({"destinations": sock.address, **options}) as sender,
-    ):
-        while message := sock.receive(buffer) or sender.running:
-            if message is True:
+    with sock, Sender(sink) as sender:
+        while (message := sock.receive(buffer)) or sender.running:
+            if not message:
                 continue
             if not times:
                 schedule(sender, args, rate)
@@ -125,106 +130,62 @@ def measure(args, rate, network):
 
 
 def schedule(sender, args, rate):
-    """Have the sender stall and end, counted from the first arrival."""
-    steps = [(args.seconds, sender.end)]
-    if args.stall:
-        # with less owed there is no catching up to see
-        stall = max(args.stall, 2 * two_bursts(args, rate) / rate)
-        steps = [
-            (args.seconds, sender.pause),
-            (stall, sender.resume),
-            (stall * 1.1 / (CATCH_UP - 1), sender.end),
-        ]
-    sender.after(*steps)
-
-
-HEAD = """\
-    rate      long run             longest  arrivals    lost    stall  caught  fastest
-    MB/s      MB/s      error  burst/bytes           packets       ms   up at in 20 ms
-"""
-
-
-def line(pace):
-    text = (
-        f"{pace.rate / 1e6:8g} {pace.steady / 1e6:9.4f} {100 * pace.error:+8.4f} %"
-        f" {pace.longest:12,.0f} {pace.arrivals:9} {pace.lost:9}"
+    """Stalls and ends the sender, counted from the first arrival."""
+    if not args.stall:
+        sender.after((args.seconds, sender.end))
+        return
+    # Catching up only shows if more than two bursts are missing.
+    stall = max(args.stall, 2 * two_bursts(args, rate) / rate)
+    sender.after(
+        (args.seconds, sender.pause),
+        (stall, sender.resume),
+        (1.1 * stall / (CATCH_UP - 1), sender.end),
     )
-    if pace.stall:
-        text += (
-            f" {1e3 * pace.stall.seconds:8.1f} {pace.stall.rate / pace.rate:7.4f}"
-            f" {pace.stall.fastest / pace.rate:8.4f}"
-        )
-    return text
 
 
-def open_network(args):
-    return open_loopback() if args.loopback else open_private_or_loopback("veth")
-
-
-def parse(argv):
-    options = parser(__doc__)
-    options.add_argument(
+def parse(argv=None):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add(
         "--rates",
         metavar="MB/S",
-        type=several(megabytes, least=1),
-        default=[1e6, 10e6, 100e6, 1000e6],
-        help="of UDP payload; default: 1,10,100,1000",
+        type=several(megabytes),
+        default="1,10,100,1000",
+        help="of UDP payload, default: 1,10,100,1000",
     )
-    options.add_argument(
-        "--seconds",
-        type=number(float, lambda value: value > WARM_UP, f"above {WARM_UP}"),
-        default=12,
-        help="before the stall; default: 12",
-    )
-    options.add_argument(
-        "--stall",
-        metavar="S",
-        type=at_least(float, 0),
-        default=0.2,
-        help="0 for none; default: 0.2",
-    )
-    options.add_argument(
-        "--heap", type=positive(int), default=8192, help="samples in a heap"
-    )
-    options.add_argument(
-        "--packet", type=packet_size, default=1472, help="bytes in a packet"
-    )
-    options.add_argument(
-        "--burst",
-        type=positive(int),
-        default=65536,
-        help="the burst_size; default: 65536",
-    )
-    options.add_argument(
+    add("--seconds", type=float, default=12, help="before the stall, default: 12")
+    add("--stall", type=float, default=0.2, help="s, 0 for none, default: 0.2")
+    add("--heap", type=positive(int), default=8192, help="samples in a heap")
+    add("--packet", type=packet_size, default=1472, help="bytes in a packet")
+    add("--burst", type=positive(int), default=65536, help="burst_size, default: 65536")
+    add(
         "--no-gso",
         dest="gso",
         action="store_false",
-        help="packets one by one; this process keeps up with about 200 MB/s of them",
+        help="packets one by one; this process reads about 200 MB/s of them",
     )
-    options.add_argument(
-        "--loopback",
-        action="store_true",
-        help="needs no root, which a private network (a veth pair) needs",
-    )
-    return options.parse_args(argv)
+    add("--loopback", action="store_true", help="no private network, which needs root")
+    return parser.parse_args(argv)
 
 
 def main(argv=None):
     args = parse(argv)
+    network = open_loopback() if args.loopback else open_private_or_loopback("veth")
     status = 0
-    try:
-        network = open_network(args)
-        print(HEAD, end="")
-        for rate in args.rates:
-            pace = judge(*measure(args, rate, network), args, rate)
-            print(line(pace), flush=True)
-            for trouble in pace.broken():
-                print(f"         {trouble}", flush=True)
-                status = 1
-    except (OSError, ValueError, SenderError) as error:
-        sys.exit(f"pacing.py: {error}")
+    print(HEAD, end="")
+    for rate in args.rates:
+        pace = pace_of(*measure(args, rate, network), args, rate)
+        print(pace.row(), flush=True)
+        for problem in pace.problems():
+            print(f"         {problem}", flush=True)
+            status = 1
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(run(main))
+    try:
+        sys.exit(main())
+    except (SenderError, ValueError) as error:
+        sys.exit(f"pacing.py: {error}")

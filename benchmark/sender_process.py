@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs measured_sender.py."""
+"""Runs measured_sender.py in a process of its own."""
 
 import contextlib
 import json
@@ -12,38 +12,35 @@ import time
 from pathlib import Path
 
 PROGRAM = Path(__file__).resolve().parent / "measured_sender.py"
-PATIENCE = 10  # s that it may take to end
+TIMEOUT = 10  # s, for the sender to end
 
 
 class SenderError(Exception):
-    """The sender failed; the text is what it said."""
+    """The sender failed; the text says how."""
 
 
 class Sender:
-    """A process that sends, as long as this object is open at most."""
+    """A process that sends, until this object is closed at the latest."""
 
     def __init__(self, sink, **source):
         command = [sys.executable, PROGRAM, json.dumps({"sink": sink, **source})]
         pipe = subprocess.PIPE
-        # A session of its own, so that Ctrl-C reaches it through this process only.
-        self.process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, text=True, start_new_session=True
-        )
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
 
     @property
     def running(self):
         return self.process.poll() is None
 
     def after(self, *steps):
-        """Do one thing after the other: pairs of seconds to wait, and what to do then.
+        """Calls functions in the background: pairs of seconds to wait and a function.
 
-        A busy machine makes a wait longer, but does not take that from the next one.
+        A wait begins when the previous function returns, however late that is.
         """
 
         def run():
-            for seconds, action in steps:
+            for seconds, function in steps:
                 time.sleep(seconds)
-                action()
+                function()
 
         threading.Thread(target=run, daemon=True).start()
 
@@ -54,15 +51,15 @@ class Sender:
         self.process.send_signal(signal.SIGCONT)
 
     def end(self):
-        """Have it stop its flow graph; it still sends what is left."""
+        """Stops the flow graph; the sink still sends its buffer."""
         with contextlib.suppress(OSError):
             self.process.stdin.close()
 
     def stats(self):
-        """What the sink says at its end."""
-        self.process.stdin = None  # closed or not, communicate() is not to flush it
+        """The counters of the sink at the end."""
+        self.process.stdin = None  # communicate() would flush it, and it may be closed
         try:
-            output, _ = self.process.communicate(timeout=PATIENCE)
+            output, _ = self.process.communicate(timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
             raise SenderError("the sender did not end") from None
         if self.process.returncode != 0:
@@ -73,6 +70,5 @@ class Sender:
         return self
 
     def __exit__(self, *_):
-        if self.running:
-            self.process.kill()  # also if it is paused
+        self.process.kill()  # also if it is paused
         self.process.wait()

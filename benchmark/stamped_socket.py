@@ -1,9 +1,9 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A UDP socket that says when the kernel got each message, to the nanosecond.
+"""A UDP socket with the kernel's receive timestamps, in ns.
 
-The kernel takes the time when a device hands it the message. On loopback, and between
-veth devices, that is while the sender sends it. How late it is read does not matter.
+The kernel takes the time when a device delivers the message: on loopback and veth
+devices while the sender sends it. It does not matter when the message is read.
 """
 
 import socket
@@ -19,7 +19,7 @@ UDP_GRO = 104
 SOCKET_BUFFER = 128 << 20
 TIMESPEC = struct.Struct("@ll")
 ANCILLARY = socket.CMSG_SPACE(TIMESPEC.size) + socket.CMSG_SPACE(4)
-SETTLE = 0.05  # s; the kernel begins to take times a little after it is asked to
+SETTLE = 0.05  # s until the kernel takes timestamps
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Message:
 
 
 class StampedSocket:
-    """Messages with their times; `whole` leaves together what was sent together."""
+    """If `whole`, packets that were sent as one message arrive as one."""
 
-    def __init__(self, host, whole, patience=0.2):
+    def __init__(self, host, whole, timeout=0.2):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         set_option = self.socket.setsockopt
         try:
@@ -43,8 +43,8 @@ class StampedSocket:
         if whole:
             set_option(socket.IPPROTO_UDP, UDP_GRO, 1)
         # Not settimeout(), which costs a system call for each message.
-        timeout = TIMESPEC.pack(int(patience), int(patience % 1 * 1e6))
-        set_option(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeout)
+        timeval = TIMESPEC.pack(int(timeout), int(timeout % 1 * 1e6))
+        set_option(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
         self.socket.bind((host, 0))
         time.sleep(SETTLE)
 
@@ -53,7 +53,7 @@ class StampedSocket:
         return "{}:{}".format(*self.socket.getsockname())
 
     def receive(self, buffer):
-        """The next Message, its beginning in the buffer; None if none came in time."""
+        """The next Message, its beginning in the buffer; None after a timeout."""
         try:
             size, ancillary, _, _ = self.socket.recvmsg_into(
                 [buffer], ANCILLARY, socket.MSG_TRUNC

@@ -5,9 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// The bare limit of this machine, to hold senders against: one thread sends packets that
-// lie ready in memory that is always the same, as many in a call as the kernel takes. No
-// SPEAD, no samples that come in, no other thread. The kernel copies them: a sender that
+// Measures the limit of this machine, to compare senders with: one thread sends ready
+// packets, as many in a call as the kernel takes. The kernel copies them: a sender that
 // has the device read its memory (MSG_ZEROCOPY) can be faster.
 
 #include "network/transport.h"
@@ -35,7 +34,7 @@
 
 namespace {
 
-using gr::spead::transport; // says how much goes into a message, and into a call
+using gr::spead::transport; // for the limits of the kernel
 
 constexpr std::size_t arena_bytes = 1 << 20;
 
@@ -88,7 +87,7 @@ double measure(int fd, int packet, double seconds)
                 at += piece.iov_len;
             }
             const int n = sendmmsg(fd, batch.data(), batch.size(), 0);
-            // nobody listens: said once, and not of this packet
+            // Reports an ICMP error that an earlier packet caused; nothing was sent.
             if (n < 0 && errno != ECONNREFUSED)
                 fail("sendmmsg");
             sent += std::max(n, 0) * static_cast<double>(packets * bytes);
@@ -104,8 +103,8 @@ int usage(const char* name)
     std::fprintf(
         stderr,
         "Usage: %s [-p packet-size] [-s seconds] host port\n"
-        "The most that this machine sends with a copy in the kernel, in MB/s of "
-        "UDP\npayload. Senders without that copy (MSG_ZEROCOPY) can be above it.\n",
+        "Sends as fast as this machine can with a copy in the kernel, and prints the\n"
+        "speed in MB/s of UDP payload.\n",
         name);
     return 2;
 }

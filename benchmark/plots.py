@@ -32,7 +32,7 @@ def size_text(size):
 def draw(path, points, xlabel, ylabel, set_scales):
     """Draws a panel for each packet size, with a line for each program.
 
-    `points` gives x and y, each with a column by program, at a packet size.
+    `points` gives x and y by packet size, each of them by program.
     """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.5 * len(points) + 2, 4), layout="constrained")
@@ -64,7 +64,7 @@ def draw_throughput(medians, path):
     points = {}
     for packet in medians.index.unique("packet"):
         y = medians.loc[packet]
-        points[packet] = y.apply(lambda column: column.index), y
+        points[packet] = dict.fromkeys(y, y.index), y
     draw(path, points, "heap size", "throughput / (MB/s)", set_scales)
 
 

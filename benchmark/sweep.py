@@ -142,6 +142,8 @@ def choose_programs(args):
 def address(text):
     """HOST:PORT, with brackets around an IPv6 address."""
     host, _, port = text.rpartition(":")
+    if not host:
+        raise ValueError
     return Network("card", host.strip("[]"), int(port))
 
 
@@ -170,7 +172,7 @@ def parse(argv=None):
         + "; default: drop, or loopback without root",
     )
     where.add_argument(
-        "--loopback", action="store_true", help="takes about two minutes"
+        "--loopback", action="store_true", help="needs no root, takes about two minutes"
     )
     where.add_argument("--to", metavar="HOST:PORT", type=address, help="see below")
     add(
@@ -179,15 +181,22 @@ def parse(argv=None):
         help="heap sizes, default: {heaps}, on loopback ".format(**DEFAULTS)
         + LOOPBACK_DEFAULTS["heaps"],
     )
-    add("--packets", type=several(packet_size), default=[1472, 9000])
-    add("--programs", metavar="NAMES", type=several(str), help="see below")
-    add("--peer", metavar="NAME=COMMAND", type=peer, action="append", default=[])
+    add("--packets", type=several(packet_size), default="1472,9000")
+    add("--programs", metavar="NAMES", type=several(str.strip), help="see below")
+    add(
+        "--peer",
+        metavar="NAME=COMMAND",
+        type=peer,
+        action="append",
+        default=[],
+        help="see below",
+    )
     add("--rounds", type=positive(int), default=3)
     add("--seconds", type=positive(float), help="of each run, approximately")
     add(
         "--rates",
         type=several(positive(float)),
-        help="MB/s at which to measure CPU time",
+        help="MB/s at which to measure CPU time, '' for none",
     )
     add("--rate-heap", type=size, default="1M", help="heap size for --rates")
     add("--output", metavar="DIR", type=Path, default="sweep-results")

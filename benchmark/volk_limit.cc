@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// The bound of a sink for float samples: Volk's conversion to int8 on one core, and
-// nothing else. The samples come from memory, as those of a source on another core do not
-// come from this one's cache, and go into as much of it as the sink has.
+// Measures the limit of a sink for float samples: Volk's conversion to int8 on one core.
+// The samples come from memory, since those of a source on another core are not in the
+// cache of this one, and go to as much memory as the sink has.
 
 #include "noise.h"
 #include "number.h"

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run samples into a sink that comes with GNU Radio, with its default buffers.
 
-`null` shows what GNU Radio itself passes along, `udp` what network.udp_sink sends: bare
-samples, no SPEAD. The pace comes from a throttle block, as udp_sink has none.
+`null` measures GNU Radio itself, `udp` network.udp_sink: samples without SPEAD. A
+throttle block sets the pace, as udp_sink has none.
 """
 
 import argparse

@@ -25,31 +25,22 @@ def noise(samples):
 
 
 def make_heap(timestamp, samples, descriptors):
-    items = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, 48))
-    # A format of 48 bits would have spead2 copy the value, once and for all.
-    items.add_item(
-        0x1600, "timestamp", "", shape=(), dtype=timestamp.dtype, value=timestamp
-    )
-    items.add_item(
-        0x3300,
-        "adc_samples",
-        "",
-        shape=samples.shape,
-        dtype=samples.dtype,
-        value=samples,
-    )
-    return items.get_heap(descriptors=descriptors, data="all")
+    group = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, 48))
+    # With a dtype, unlike a format of 48 bits, spead2 sends the value without a copy.
+    items = (0x1600, "timestamp", timestamp), (0x3300, "adc_samples", samples)
+    for item_id, name, value in items:
+        group.add_item(item_id, name, "", value.shape, value.dtype, value=value)
+    return group.get_heap(descriptors=descriptors, data="all")
 
 
 class Batch:
-    """Some heaps with memory of their own, which spead2 sends in one go."""
+    """Heaps with memory of their own, which spead2 sends in one call."""
 
-    def __init__(self, heaps, heap_size):
-        self.timestamps = [np.zeros((), ">u8") for _ in range(heaps)]
-        samples = [noise(heap_size) for _ in range(heaps)]
+    def __init__(self, count, heap_size):
+        self.timestamps = [np.zeros((), ">u8") for _ in range(count)]
         self.heaps = [
-            spead2.send.HeapReference(make_heap(timestamp, part, "none"))
-            for timestamp, part in zip(self.timestamps, samples, strict=True)
+            spead2.send.HeapReference(make_heap(timestamp, noise(heap_size), "none"))
+            for timestamp in self.timestamps
         ]
         self.all = spead2.send.HeapReferenceList(self.heaps)
 
@@ -61,7 +52,7 @@ class Batch:
 
 
 async def send(args):
-    """Send so many heaps; the seconds it took."""
+    """Sends the heaps; the time in s."""
     in_batch = min(max(BATCH_BYTES // args.heap_size, 1), BATCH_HEAPS, args.heaps)
     batches = [Batch(in_batch, args.heap_size) for _ in range(2)]
     config = spead2.send.StreamConfig(
@@ -78,16 +69,16 @@ async def send(args):
     begin = time.monotonic()
     await stream.async_send_heap(described)
     sent = 1
-    on_their_way = [None, None]
+    in_flight = [None, None]
     turn = 0
     while sent < args.heaps:
-        if on_their_way[turn] is not None:
-            await on_their_way[turn]
+        if in_flight[turn] is not None:
+            await in_flight[turn]
         count = min(in_batch, args.heaps - sent)
         batch = batches[turn]
         for index in range(count):
             batch.timestamps[index][...] = (sent + index) * args.heap_size
-        on_their_way[turn] = stream.async_send_heaps(batch.first(count), mode)
+        in_flight[turn] = stream.async_send_heaps(batch.first(count), mode)
         sent += count
         turn = 1 - turn
     await stream.async_flush()

@@ -5,7 +5,6 @@
 import math
 
 import pandas as pd
-import plots
 import pytest
 import report
 from programs import Program
@@ -120,15 +119,3 @@ def test_results_with_failures_alone(tmp_path):
     )
     report.write(failed, PROGRAMS, {}, ["own: x"], tmp_path)
     assert "- own: x" in (tmp_path / "report.md").read_text()
-
-
-def test_the_same_results_make_the_same_plot(tmp_path, measured):
-    for name in ("a", "b"):
-        plots.draw_throughput(measured.groupby(report.CELL).median(), tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_texts_of_sizes():
-    assert [plots.size_text(size) for size in (1472, 8192, 1 << 24)] == [
-        *("1472 B", "8 KiB", "16 MiB")
-    ]

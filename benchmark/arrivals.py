@@ -6,6 +6,7 @@ Both are arrays of the same length, in order of arrival. Packets that arrive as 
 message are one arrival.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +15,12 @@ CATCH_UP = 1.05  # times the rate, at which the sink catches up
 
 
 def long_run_rate(times, sizes):
-    """Bytes per second: the slope of a straight line through all arrivals."""
+    """Bytes per second: the slope of a straight line through all arrivals.
+
+    NaN if there are less than two.
+    """
     if len(times) < 2:
-        raise ValueError("a rate needs two arrivals")
+        return math.nan
     t = times - times.mean()
     total = np.cumsum(sizes, dtype=float)
     return float(t @ (total - total.mean()) / (t @ t))
@@ -38,12 +42,13 @@ def highest_rate(times, sizes, seconds, burst):
     """The highest rate over an interval of at least so many seconds.
 
     One burst is not counted: a full token bucket empties at once, beyond the rate.
+    NaN if no arrivals are so far apart.
     """
     total = np.cumsum(sizes, dtype=float)
     last = np.searchsorted(times, times + seconds)
     first = np.flatnonzero(last < len(times))
     if not len(first):
-        raise ValueError("there are no arrivals so far apart")
+        return math.nan
     last = last[first]
     inside = total[last] - total[first] + sizes[first]
     return float(np.max((inside - burst) / (times[last] - times[first])))

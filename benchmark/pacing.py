@@ -187,5 +187,5 @@ def main(argv=None):
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (SenderError, ValueError) as error:
+    except SenderError as error:
         sys.exit(f"pacing.py: {error}")

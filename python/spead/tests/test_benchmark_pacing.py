@@ -34,6 +34,7 @@ def test_the_long_run_rate_is_that_of_the_bursts():
     assert long_run_rate(times, sizes) == pytest.approx(RATE)
     late = times + np.resize([0, 1e-5, 3e-5], len(times))
     assert long_run_rate(late, sizes) == pytest.approx(RATE, rel=1e-4)
+    assert np.isnan(long_run_rate(times[:1], sizes[:1]))
 
 
 def test_the_longest_burst_is_what_a_receiver_has_to_buffer():
@@ -55,6 +56,7 @@ def test_the_highest_rate_is_without_one_burst():
     assert highest_rate(times, sizes, 0.02, BURST) == pytest.approx(RATE)
     times[21:] -= 0.005  # half a burst too early
     assert highest_rate(times, sizes, 0.014, BURST) == pytest.approx(RATE / 0.75)
+    assert np.isnan(highest_rate(times, sizes, 1, BURST))
 
 
 @pytest.mark.parametrize("factor", [1.05, 1.2])

@@ -20,9 +20,9 @@ def run_built(name, *options):
     )
 
 
-def speed(done):
+def check_speed(done):
     assert done.returncode == 0, done.stderr
-    return float(re.fullmatch(r"([\d.]+) MB/s", done.stdout.splitlines()[-1])[1])
+    assert re.fullmatch(r"[\d.]+ MB/s", done.stdout.splitlines()[-1])
 
 
 def send_perf(sock, *options):
@@ -31,7 +31,7 @@ def send_perf(sock, *options):
 
 def test_send_perf_sends_heaps_of_noise(sock):
     done = send_perf(sock, "-n", 3, "-H", 4096, "-p", 9000)
-    assert speed(done) > 0
+    check_speed(done)
     for packet in datagrams(sock, 3):
         assert len(np.unique(np.frombuffer(packet[-4096:], np.int8))) == 256
 
@@ -43,7 +43,7 @@ def test_send_perf_clips_the_chosen_share_of_floats(sock):
         done = send_perf(sock, *options, "-c", 10)
         share = re.search(r"([\d.]+) % of the samples were clipped", done.stdout)
         assert 9.5 < float(share[1]) < 10.5
-        assert speed(done) > 0
+        check_speed(done)
 
 
 def test_send_perf_with_two_inputs_and_destinations():
@@ -51,15 +51,15 @@ def test_send_perf_with_two_inputs_and_destinations():
         port = sock.getsockname()[1]
         options = ("-n", 4, "-H", 1024, "-i", 2, "-d", 2, "-r", 100)
         done = run_built("send_perf", *options, "127.0.0.1", port)
-        assert speed(done) > 0
+        check_speed(done)
         assert len(datagrams(sock, 2)) == 2  # the others go to the next port
 
 
 def test_limits_print_a_speed(sock):
     done = run_built("limit", "-p", 1000, "-s", 0.01, *sock.getsockname())
-    assert speed(done) > 0
+    check_speed(done)
     assert len(sock.recv(65536)) == 1000
-    assert speed(run_built("volk_limit", 0.01)) > 0
+    check_speed(run_built("volk_limit", 0.01))
 
 
 def test_a_wrong_number_is_rejected():

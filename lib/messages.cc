@@ -73,7 +73,7 @@ std::optional<std::vector<std::int64_t>> integers(const pmt::pmt_t& value)
 }
 
 std::vector<item_change>
-read_entry(const pmt::pmt_t& key, const pmt::pmt_t& value, const item_catalogue& items)
+read_entry(const pmt::pmt_t& key, const pmt::pmt_t& value, const immediate_items& items)
 {
     const auto id = integer(key);
     if (!id && !pmt::is_symbol(key))
@@ -101,7 +101,7 @@ pmt::pmt_t to_pmt(const std::map<std::string, std::uint64_t>& counts)
 } // namespace
 
 std::vector<item_change> read_items_message(const pmt::pmt_t& message,
-                                            const item_catalogue& items)
+                                            const immediate_items& items)
 {
     if (pmt::is_dict(message)) {
         std::vector<item_change> changes;

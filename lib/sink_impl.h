@@ -58,7 +58,7 @@ private:
     const int d_upstream_multiple;    // samples
     const std::size_t d_most_at_once; // samples in a call, of each input
     input_progress d_inputs;
-    const item_catalogue d_items;
+    const immediate_items d_items;
     const bool d_reads_tags;
 
     // of general_work()

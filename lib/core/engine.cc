@@ -58,7 +58,7 @@ engine::path::path(stream_plan plan, std::size_t slots, std::function<void()> pu
 engine::engine(const std::vector<std::string>& destinations,
                const sink_options& options,
                std::function<void()> space,
-               log_lines::output log)
+               rate_limited_log::output log)
     : d_stop_timeout(options.stop_timeout),
       d_burst_bytes(static_cast<double>(options.burst_size)),
       d_limits_queue(when_full_of(options) == full_policy::block),
@@ -172,11 +172,11 @@ std::size_t engine::write(std::size_t input,
     if (taken < n && !is_filling(input))
         to.counters.ring_full.add(1);
     if (to.tagged)
-        tell_of_tags(input);
+        log_tag_warnings(input);
     return taken;
 }
 
-void engine::tell_of_tags(std::size_t input)
+void engine::log_tag_warnings(std::size_t input)
 {
     for (const auto& warning : d_inputs[input]->tagged->take_warnings()) {
         if (d_inputs.size() > 1)
@@ -234,7 +234,7 @@ void engine::end_streams(sender::clock::time_point half_time,
         auto& packer = d_inputs[i]->packer;
         if (!repeat(
                 i, [&] { return packer.finish_tail(); }, half_time))
-            packer.give_up_tail();
+            packer.drop_tail();
     }
     if (!d_destinations_to_end)
         return;
@@ -259,7 +259,7 @@ void engine::send_ends(sender::clock::time_point deadline)
         auto& packer = d_inputs[i]->packer;
         if (!repeat(
                 i, [&] { return packer.send_stop(); }, deadline))
-            packer.abandon();
+            packer.drop_unpublished();
     }
 }
 
@@ -297,7 +297,7 @@ void engine::stop() noexcept
     } catch (...) {
         // no memory for the tails
         for (auto& one : d_inputs)
-            one->packer.abandon();
+            one->packer.drop_unpublished();
     }
     d_sender->finish(deadline);
 }

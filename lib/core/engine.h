@@ -40,7 +40,7 @@ public:
     engine(const std::vector<std::string>& destinations,
            const sink_options& options,
            std::function<void()> space,
-           log_lines::output log);
+           rate_limited_log::output log);
     ~engine();
 
     void start();
@@ -109,7 +109,7 @@ private:
     void add_input(const sink_options& options, stream_plan plan);
     void limit_queues();
     void warn_of_slow_tails(const sink_options& options);
-    void tell_of_tags(std::size_t input);
+    void log_tag_warnings(std::size_t input);
     template <typename condition>
     bool wait_for(std::size_t input, condition ready, sender::clock::time_point deadline);
     template <typename step>
@@ -125,7 +125,7 @@ private:
     const bool d_limits_queue;
     const std::vector<std::vector<endpoint>> d_endpoints; // as written
     const std::function<void()> d_on_space;
-    log_lines d_log;
+    rate_limited_log d_log;
     boost::asio::io_context d_io;
     udp_transport d_transport;
     sender_counters d_sent;

@@ -41,9 +41,9 @@ bool in_first_heap(const sink_options& options)
 std::vector<item> items_of(const sink_options& options, std::size_t input)
 {
     auto items = options.items;
-    for (auto& held : items)
-        if (held.values.size() > 1)
-            held.values = { held.values.at(input) };
+    for (auto& each : items)
+        if (each.values.size() > 1)
+            each.values = { each.values.at(input) };
     return items;
 }
 

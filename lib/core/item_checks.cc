@@ -36,22 +36,22 @@ std::string to_text(const std::vector<std::int64_t>& values)
     return values.size() == 1 ? text : "[" + text + "]";
 }
 
-std::string to_text(const item& held)
+std::string to_text(const item& each)
 {
-    const std::string content = held.holds == item::content::samples     ? "samples"
-                                : held.holds == item::content::timestamp ? "timestamp"
+    const std::string content = each.holds == item::content::samples     ? "samples"
+                                : each.holds == item::content::timestamp ? "timestamp"
                                                                          : "immediate";
     const std::string value =
-        held.holds == item::content::immediate ? ", value=" + to_text(held.values) : "";
-    return content + "(id=" + hexadecimal(held.id) + ", name=" + quoted(held.name) +
+        each.holds == item::content::immediate ? ", value=" + to_text(each.values) : "";
+    return content + "(id=" + hexadecimal(each.id) + ", name=" + quoted(each.name) +
            value + ")";
 }
 
 std::string to_text(const std::vector<item>& items)
 {
     std::string text;
-    for (const auto& held : items)
-        text += (text.empty() ? "" : ", ") + to_text(held);
+    for (const auto& each : items)
+        text += (text.empty() ? "" : ", ") + to_text(each);
     return "[" + text + "]";
 }
 
@@ -120,43 +120,44 @@ void check_items(const sink_options& options)
     const auto inputs = static_cast<std::size_t>(options.num_inputs);
     std::set<std::int64_t> ids;
     std::set<std::string> names;
-    for (const auto& held : items) {
-        if (held.id < first || held.id > last)
+    for (const auto& each : items) {
+        if (each.id < first || each.id > last)
             refuse("IDs of " + std::to_string(first) + " to " + std::to_string(last) +
                    " with " + std::to_string(flavour.heap_address_bits) +
                    " heap address bits");
-        if (held.name.empty())
+        if (each.name.empty())
             refuse("names that are not empty");
-        if (!ids.insert(held.id).second || !names.insert(held.name).second)
+        if (!ids.insert(each.id).second || !names.insert(each.name).second)
             refuse("items of different IDs and names");
-        if (held.holds != item::content::immediate)
+        if (each.holds != item::content::immediate)
             continue;
         if (const auto allowed =
-                allowed_instead_of(held.values, largest_value(options), inputs))
-            throw parameter_error("items", to_text(held), *allowed);
+                allowed_instead_of(each.values, largest_value(options), inputs))
+            throw parameter_error("items", to_text(each), *allowed);
     }
 }
 
-item_catalogue::item_catalogue(const sink_options& options)
+immediate_items::immediate_items(const sink_options& options)
     : d_items(options.items),
       d_largest(largest_value(options)),
       d_inputs(static_cast<std::size_t>(options.num_inputs))
 {
 }
 
-std::string item_catalogue::immediates() const
+std::string immediate_items::immediates() const
 {
     std::string text;
-    for (const auto& held : d_items)
-        if (held.holds == item::content::immediate)
-            text += (text.empty() ? "" : ", ") + hexadecimal(held.id) + " or " +
-                    quoted(held.name);
+    for (const auto& each : d_items)
+        if (each.holds == item::content::immediate)
+            text += (text.empty() ? "" : ", ") + hexadecimal(each.id) + " or " +
+                    quoted(each.name);
     return text.empty() ? "none, as there is no immediate() in items" : text;
 }
 
 template <typename key>
-std::size_t
-item_catalogue::find(const key& wanted, key item::*member, const std::string& shown) const
+std::size_t immediate_items::find(const key& wanted,
+                                  key item::*member,
+                                  const std::string& shown) const
 {
     const auto found = std::find_if(d_items.begin(), d_items.end(), [&](const item& i) {
         return i.holds == item::content::immediate && i.*member == wanted;
@@ -166,21 +167,21 @@ item_catalogue::find(const key& wanted, key item::*member, const std::string& sh
     return static_cast<std::size_t>(found - d_items.begin());
 }
 
-std::size_t item_catalogue::find(std::int64_t id) const
+std::size_t immediate_items::find(std::int64_t id) const
 {
     return find(id, &item::id, hexadecimal(id));
 }
 
-std::size_t item_catalogue::find(const std::string& name) const
+std::size_t immediate_items::find(const std::string& name) const
 {
     return find(name, &item::name, quoted(name));
 }
 
 std::vector<item_change>
-item_catalogue::change(std::size_t index, std::int64_t value, std::int64_t input) const
+immediate_items::change(std::size_t index, std::int64_t value, std::int64_t input) const
 {
     const auto last = static_cast<std::int64_t>(d_inputs) - 1;
-    in_range("input", input, std::int64_t{ -1 }, last);
+    check_range("input", input, std::int64_t{ -1 }, last);
     const auto changes = change(index, { value });
     if (input == -1)
         return changes;
@@ -188,7 +189,7 @@ item_catalogue::change(std::size_t index, std::int64_t value, std::int64_t input
 }
 
 std::vector<item_change>
-item_catalogue::change(std::size_t index, const std::vector<std::int64_t>& values) const
+immediate_items::change(std::size_t index, const std::vector<std::int64_t>& values) const
 {
     if (const auto allowed = allowed_instead_of(values, d_largest, d_inputs))
         throw parameter_error("value", to_text(values), *allowed);
@@ -201,7 +202,7 @@ item_catalogue::change(std::size_t index, const std::vector<std::int64_t>& value
     return changes;
 }
 
-std::vector<item_change> item_catalogue::change(const std::vector<item>& items) const
+std::vector<item_change> immediate_items::change(const std::vector<item>& items) const
 {
     const auto is_same = [](const item& a, const item& b) {
         return a.holds == b.holds && a.id == b.id && a.name == b.name;

@@ -32,10 +32,10 @@ struct item_change {
  * All members throw parameter_error for one that is not. Does not change after its
  * construction: any number of threads.
  */
-class item_catalogue
+class immediate_items
 {
 public:
-    explicit item_catalogue(const sink_options& options);
+    explicit immediate_items(const sink_options& options);
 
     //! Where the immediate item of this ID or name is in the list of items.
     std::size_t find(std::int64_t id) const;

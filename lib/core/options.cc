@@ -39,7 +39,7 @@ exact_time sync_time_of(const sink_options& options)
 
 void check_stream(const sink_options& options)
 {
-    in_range<std::int64_t>(
+    check_range<std::int64_t>(
         "heap_samples", options.heap_samples, 1, std::int64_t{ 1 } << 32);
     const auto format = format_of(options);
     const auto tail = tail_of(options);
@@ -61,21 +61,21 @@ void check_stream(const sink_options& options)
                                   ", which keeps its value; any other with \"float\" or "
                                   "\"complex\"");
     using limits = std::numeric_limits<float>;
-    in_range<double>("scale", options.scale, limits::min(), limits::max());
+    check_range<double>("scale", options.scale, limits::min(), limits::max());
 }
 
 void check_heaps(const sink_options& options)
 {
-    in_range<std::int64_t>("max_packet_size",
-                           options.max_packet_size,
-                           0,
-                           static_cast<std::int64_t>(wire::max_datagram_bytes));
+    check_range<std::int64_t>("max_packet_size",
+                              options.max_packet_size,
+                              0,
+                              static_cast<std::int64_t>(wire::max_datagram_bytes));
     if (options.heap_address_bits != 40 && options.heap_address_bits != 48)
         throw parameter_error(
             "heap_address_bits", to_text(options.heap_address_bits), "40 or 48");
     const auto largest = largest_value(options);
-    in_range<std::int64_t>("heap_id_start", options.heap_id_start, 0, largest);
-    in_range<std::int64_t>(
+    check_range<std::int64_t>("heap_id_start", options.heap_id_start, 0, largest);
+    check_range<std::int64_t>(
         "heap_id_step", options.heap_id_step, 1, (largest >> 16) / options.num_inputs);
     const auto descriptors = descriptors_of(options);
     check_interval("descriptor_interval", options.descriptor_interval);
@@ -88,8 +88,8 @@ void check_heaps(const sink_options& options)
 void check_time(const sink_options& options)
 {
     const auto largest = largest_value(options);
-    in_range<std::int64_t>("timestamp_start", options.timestamp_start, 0, largest);
-    in_range<std::int64_t>("timestamp_step", timestamp_step_of(options), 0, largest);
+    check_range<std::int64_t>("timestamp_start", options.timestamp_start, 0, largest);
+    check_range<std::int64_t>("timestamp_step", timestamp_step_of(options), 0, largest);
     const bool is_tagged = timestamps_of(options) == timestamp_source::rx_time;
     on_gap_of(options);
     on_start_of(options);
@@ -104,17 +104,17 @@ void check_time(const sink_options& options)
 void check_sending(const sink_options& options)
 {
     checked_rate(options.rate);
-    in_range<std::int64_t>("burst_size", options.burst_size, 1, one_gib);
+    check_range<std::int64_t>("burst_size", options.burst_size, 1, one_gib);
     when_full_of(options);
-    in_range<std::int64_t>(
+    check_range<std::int64_t>(
         "buffer_size", options.buffer_size, 0, std::numeric_limits<std::int64_t>::max());
-    in_range("stop_timeout", options.stop_timeout, 0.0, 3600.0);
-    in_range<std::int64_t>("source_port", options.source_port, 0, 65535);
-    in_range<std::int64_t>("ttl", options.ttl, 0, 255);
-    in_range<std::int64_t>("socket_buffer", options.socket_buffer, 0, one_gib);
-    in_range<std::int64_t>("dscp", options.dscp, 0, 63);
-    in_range<std::int64_t>("affinity", options.affinity, -1, configured_cpus() - 1);
-    in_range<std::int64_t>("max_skew", options.max_skew, -1, 65536);
+    check_range("stop_timeout", options.stop_timeout, 0.0, 3600.0);
+    check_range<std::int64_t>("source_port", options.source_port, 0, 65535);
+    check_range<std::int64_t>("ttl", options.ttl, 0, 255);
+    check_range<std::int64_t>("socket_buffer", options.socket_buffer, 0, one_gib);
+    check_range<std::int64_t>("dscp", options.dscp, 0, 63);
+    check_range<std::int64_t>("affinity", options.affinity, -1, configured_cpus() - 1);
+    check_range<std::int64_t>("max_skew", options.max_skew, -1, 65536);
     check_interval("stats_interval", options.stats_interval);
 }
 
@@ -123,7 +123,7 @@ void check_sending(const sink_options& options)
 void check_options(const std::vector<std::string>& destinations,
                    const sink_options& options)
 {
-    in_range<std::int64_t>("num_inputs", options.num_inputs, 1, max_inputs);
+    check_range<std::int64_t>("num_inputs", options.num_inputs, 1, max_inputs);
     endpoints_of(destinations, options);
     check_stream(options);
     check_heaps(options);
@@ -156,20 +156,20 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 
 double checked_rate(double rate)
 {
-    return in_range("rate", rate, 0.0, std::numeric_limits<double>::max());
+    return check_range("rate", rate, 0.0, std::numeric_limits<double>::max());
 }
 
 sample_format format_of(const sink_options& options)
 {
-    return { one_of<sample_type>("input_type",
-                                 options.input_type,
-                                 { { "int8", sample_type::int8 },
-                                   { "sc8", sample_type::sc8 },
-                                   { "int16", sample_type::int16 },
-                                   { "sc16", sample_type::sc16 },
-                                   { "float", sample_type::float32 },
-                                   { "complex", sample_type::complex64 } }),
-             one_of<byte_order>(
+    return { check_choice<sample_type>("input_type",
+                                       options.input_type,
+                                       { { "int8", sample_type::int8 },
+                                         { "sc8", sample_type::sc8 },
+                                         { "int16", sample_type::int16 },
+                                         { "sc16", sample_type::sc16 },
+                                         { "float", sample_type::float32 },
+                                         { "complex", sample_type::complex64 } }),
+             check_choice<byte_order>(
                  "byte_order",
                  options.byte_order,
                  { { "big", byte_order::big }, { "little", byte_order::little } }),
@@ -189,19 +189,20 @@ wire::flavour flavour_of(const sink_options& options)
 
 descriptor_policy descriptors_of(const sink_options& options)
 {
-    return one_of<descriptor_policy>("descriptors",
-                                     options.descriptors,
-                                     { { "first_heap", descriptor_policy::first_heap },
-                                       { "separate", descriptor_policy::separate },
-                                       { "none", descriptor_policy::none } });
+    return check_choice<descriptor_policy>(
+        "descriptors",
+        options.descriptors,
+        { { "first_heap", descriptor_policy::first_heap },
+          { "separate", descriptor_policy::separate },
+          { "none", descriptor_policy::none } });
 }
 
 timestamp_source timestamps_of(const sink_options& options)
 {
-    return one_of<timestamp_source>("timestamp_source",
-                                    options.timestamp_source,
-                                    { { "count", timestamp_source::count },
-                                      { "rx_time", timestamp_source::rx_time } });
+    return check_choice<timestamp_source>("timestamp_source",
+                                          options.timestamp_source,
+                                          { { "count", timestamp_source::count },
+                                            { "rx_time", timestamp_source::rx_time } });
 }
 
 std::int64_t timestamp_step_of(const sink_options& options)
@@ -217,16 +218,16 @@ tick_clock clock_of(const sink_options& options)
 
 gap_policy on_gap_of(const sink_options& options)
 {
-    return one_of<gap_policy>("on_gap",
-                              options.on_gap,
-                              { { "realign", gap_policy::realign },
-                                { "zero_fill", gap_policy::zero_fill },
-                                { "ignore", gap_policy::ignore } });
+    return check_choice<gap_policy>("on_gap",
+                                    options.on_gap,
+                                    { { "realign", gap_policy::realign },
+                                      { "zero_fill", gap_policy::zero_fill },
+                                      { "ignore", gap_policy::ignore } });
 }
 
 start_policy on_start_of(const sink_options& options)
 {
-    return one_of<start_policy>(
+    return check_choice<start_policy>(
         "on_start",
         options.on_start,
         { { "drop", start_policy::drop }, { "zero_fill", start_policy::zero_fill } });
@@ -234,7 +235,7 @@ start_policy on_start_of(const sink_options& options)
 
 full_policy when_full_of(const sink_options& options)
 {
-    return one_of<full_policy>(
+    return check_choice<full_policy>(
         "when_full",
         options.when_full,
         { { "block", full_policy::block }, { "drop", full_policy::drop } });
@@ -242,11 +243,11 @@ full_policy when_full_of(const sink_options& options)
 
 tail_policy tail_of(const sink_options& options)
 {
-    return one_of<tail_policy>("tail",
-                               options.tail,
-                               { { "short", tail_policy::shorten },
-                                 { "pad", tail_policy::pad },
-                                 { "drop", tail_policy::drop } });
+    return check_choice<tail_policy>("tail",
+                                     options.tail,
+                                     { { "short", tail_policy::shorten },
+                                       { "pad", tail_policy::pad },
+                                       { "drop", tail_policy::drop } });
 }
 
 std::size_t ring_bytes(const sink_options& options)

@@ -29,7 +29,7 @@ struct message {
     std::size_t packet_bytes;
     std::uint64_t position; //!< of its first packet: slots before it, since the beginning
     std::uint16_t destination = 0; //!< its number in the list of destinations
-    std::uint16_t lane = 0;        //!< the number of the ring that it lies in
+    std::uint16_t queue = 0;       //!< the number of the ring that it lies in
 
     bool segmented() const { return bytes > packet_bytes; }
 };
@@ -87,9 +87,9 @@ public:
     virtual icmp_errors take_reports() noexcept = 0;
 
     static constexpr std::uint64_t nothing = ~std::uint64_t{ 0 };
-    //! The position in a lane of the oldest message whose memory is still read, or
-    //! nothing. Messages of a lane are sent in the order of their positions.
-    virtual std::uint64_t held_from(std::size_t /* lane */) const noexcept
+    //! The position in a queue of the oldest message whose memory is still read, or
+    //! nothing. Messages of a queue are sent in the order of their positions.
+    virtual std::uint64_t in_flight_from(std::size_t /* queue */) const noexcept
     {
         return nothing;
     }

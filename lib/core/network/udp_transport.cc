@@ -5,15 +5,23 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Sending, and what the kernel reports about it.
-
+#include "protocol/wire.h"
+#include "support/parameter_error.h"
 #include "udp_transport.h"
 
+#include <ifaddrs.h>
 #include <linux/errqueue.h>
+#include <linux/filter.h>
+#include <net/if.h>
 #include <netinet/udp.h>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/multicast.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <stdexcept>
 #include <utility>
 
 // Linux 4.18; older C libraries do not name it
@@ -31,6 +39,82 @@ bool fails_without_a_number(int error)
 {
     return error == EAGAIN || error == EINTR || error == ECONNREFUSED ||
            error == ENETUNREACH || error == EHOSTUNREACH || error == ENODEV;
+}
+
+// Room for the messages of one send(), with what the kernel adds to each.
+constexpr int default_send_buffer = 2 << 20;
+
+// An address that was removed may come back: only then another one takes its place.
+constexpr std::chrono::milliseconds address_patience{ 500 };
+
+std::string to_text(const endpoint& to)
+{
+    const bool v6 = to.host.find(':') != std::string::npos;
+    return "\"" + (v6 ? "[" + to.host + "]" : to.host) + ":" + std::to_string(to.port) +
+           "\"";
+}
+
+boost::asio::ip::udp::endpoint resolve(boost::asio::io_context& io, const endpoint& to)
+{
+    boost::system::error_code error;
+    boost::asio::ip::udp::resolver resolver(io);
+    const auto found = resolver.resolve(to.host, std::to_string(to.port), error);
+    if (error || found.empty())
+        throw parameter_error("destinations",
+                              to_text(to),
+                              "a host that can be looked up (" + error.message() + ")");
+    // a datagram cannot try one address after the other, and receivers are on IPv4
+    const auto v4 = std::find_if(found.begin(), found.end(), [](const auto& entry) {
+        return entry.endpoint().protocol() == boost::asio::ip::udp::v4();
+    });
+    return v4 != found.end() ? v4->endpoint() : found.begin()->endpoint();
+}
+
+std::vector<boost::asio::ip::udp::endpoint> resolve(boost::asio::io_context& io,
+                                                    const std::vector<endpoint>& to)
+{
+    std::vector<boost::asio::ip::udp::endpoint> all;
+    for (const auto& one : to) {
+        all.push_back(resolve(io, one));
+        if (all.back().protocol() != all.front().protocol())
+            throw parameter_error("destinations",
+                                  to_text(to.front()) + " and " + to_text(one),
+                                  "destinations of one IP version");
+    }
+    return all;
+}
+
+// The name of the interface that has this address, "" if none has.
+std::string interface_with(const boost::asio::ip::address& address)
+{
+    ifaddrs* all = nullptr;
+    if (getifaddrs(&all) != 0)
+        return "";
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(all, freeifaddrs);
+    const auto matches = [&](const sockaddr* found) {
+        if (address.is_v4() && found->sa_family == AF_INET) {
+            const auto bytes = address.to_v4().to_bytes();
+            sockaddr_in ip;
+            std::memcpy(&ip, found, sizeof ip);
+            return std::memcmp(&ip.sin_addr, bytes.data(), bytes.size()) == 0;
+        }
+        if (address.is_v6() && found->sa_family == AF_INET6) {
+            const auto bytes = address.to_v6().to_bytes();
+            sockaddr_in6 ip;
+            std::memcpy(&ip, found, sizeof ip);
+            return std::memcmp(&ip.sin6_addr, bytes.data(), bytes.size()) == 0;
+        }
+        return false;
+    };
+    for (const auto* one = all; one; one = one->ifa_next)
+        if (one->ifa_addr && matches(one->ifa_addr))
+            return one->ifa_name;
+    return "";
+}
+
+bool link_local(const boost::asio::ip::address& address)
+{
+    return address.is_v6() && address.to_v6().is_link_local();
 }
 
 } // namespace
@@ -217,6 +301,323 @@ bool udp_transport::read_report() noexcept
                                  report.ee_code & SO_EE_CODE_ZEROCOPY_COPIED);
     }
     return true;
+}
+
+// How the socket comes to be: addresses, options, and what the route allows.
+
+udp_transport::udp_transport(boost::asio::io_context& io,
+                             const std::vector<endpoint>& to,
+                             const sink_options& options)
+    : d_io(io),
+      d_options(options),
+      d_destinations(to),
+      d_remotes(resolve(io, to)),
+      d_wait_memory(std::make_shared<handler_memory>()),
+      d_socket(io),
+      d_max_packet_bytes(wire::max_datagram_bytes)
+{
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        udp::socket scout(io); // asks for the way, and sends nothing
+        configure(scout);
+        connect(scout, i);
+        respect_mtu(scout);
+    }
+    use(open());
+    watch();
+}
+
+// The socket that packets leave by.
+udp_transport::bound_socket udp_transport::open()
+{
+    bound_socket opened{ udp::socket(d_io), 0 };
+    opened.interface = configure(opened.socket);
+    if (connected())
+        connect(opened.socket, 0);
+    else
+        bind_and_refuse_datagrams(opened.socket);
+    set_send_buffer(opened.socket);
+    opened.socket.non_blocking(true);
+    return opened;
+}
+
+void udp_transport::use(bound_socket opened)
+{
+    d_socket = std::move(opened.socket);
+    d_interface = opened.interface;
+    d_home = interface_with(d_socket.local_endpoint().address());
+    const int on = 1;
+    d_zero_copy.enable(
+        d_options.zero_copy &&
+        setsockopt(d_socket.native_handle(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) ==
+            0);
+}
+
+void udp_transport::watch()
+{
+    try {
+        d_watch = std::make_unique<network_watch>(
+            d_io, d_remotes, [this](std::size_t destination) { solicit(destination); });
+    } catch (const std::runtime_error& error) {
+        warn("no notice is taken of a lost carrier, nor of a next hop that does not "
+             "answer: " +
+             std::string(error.what()));
+    }
+}
+
+// Makes the kernel look for the next hop, by what no receiver takes for data: an empty
+// datagram to the port of discard. A firewall may let only the stream pass, the interface
+// may have another name now, or the route may depend on the port, so that no answer
+// comes; then it goes the way of the stream.
+void udp_transport::solicit(std::size_t destination)
+{
+    constexpr std::uint16_t discard = 9;
+    const auto& to = d_remotes[destination];
+    boost::system::error_code error;
+    try {
+        udp::socket socket(d_io);
+        configure(socket);
+        socket.non_blocking(true);
+        socket.send_to(boost::asio::const_buffer(), { to.address(), discard }, 0, error);
+        if (!error && d_watch->obstacle(destination) != EHOSTUNREACH)
+            return;
+    } catch (const std::exception&) {
+        // no socket, or no interface of that name
+    }
+    d_socket.send_to(boost::asio::const_buffer(), to, 0, error);
+}
+
+// An interface that was deleted and made again has another index; and the address that a
+// connected socket sends from may be gone. True if there is another socket now.
+bool udp_transport::reopen(network_watch::clock::time_point now)
+{
+    try {
+        auto opened = open();
+        if (!replaces(opened, now - d_missing_since))
+            return false;
+        // what the kernel still reads must stay as it is
+        while (d_zero_copy.any_in_flight() && read_report()) {
+        }
+        if (d_zero_copy.any_in_flight())
+            return false;
+        use(std::move(opened));
+    } catch (const std::exception&) {
+        return false; // not yet
+    }
+    begin_to_watch();
+    return true;
+}
+
+// Whether it is better than the socket that has no route for so long.
+bool udp_transport::replaces(const bound_socket& opened,
+                             network_watch::clock::duration since) const
+{
+    const bool other_interface = opened.interface != d_interface;
+    const auto source = opened.socket.local_endpoint().address();
+    const auto old = d_socket.local_endpoint().address();
+    if (!connected() || source == old)
+        return other_interface;
+    // while an interface comes up, the kernel may offer an address that does not suit
+    if (link_local(source) != link_local(old) || interface_with(source) != d_home)
+        return false;
+    return other_interface || since >= address_patience;
+}
+
+// What decides by which way packets leave, and how. The index of the interface that the
+// socket is bound to, 0 if to none.
+unsigned udp_transport::configure(udp::socket& socket)
+{
+    boost::system::error_code error;
+    socket.open(d_remotes.front().protocol(), error);
+    if (error)
+        throw std::runtime_error("spead.sink: destinations: no socket: " +
+                                 error.message());
+    const auto dscp = static_cast<int>(d_options.dscp);
+    // a socket that takes the place of this one is opened while this one is open
+    if (d_options.source_port)
+        set_option(socket, SOL_SOCKET, SO_REUSEPORT, 1, "source_port");
+    const unsigned interface = d_options.interface.empty() ? 0 : choose_interface(socket);
+    if (d_options.source_port && !socket.local_endpoint().port())
+        bind(socket, udp::endpoint(d_remotes.front().protocol(), 0).address());
+    if (ipv6()) {
+        set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO, "path MTU");
+        set_option(socket, IPPROTO_IPV6, IPV6_RECVERR, 1, "error reports");
+        if (dscp)
+            set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, dscp << 2, "dscp");
+    } else {
+        set_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO, "path MTU");
+        // without it, packets that this host drops count as sent
+        set_option(socket, IPPROTO_IP, IP_RECVERR, 1, "error reports");
+        if (dscp)
+            set_option(socket, IPPROTO_IP, IP_TOS, dscp << 2, "dscp");
+    }
+    if (any_multicast()) {
+        socket.set_option(
+            boost::asio::ip::multicast::hops(static_cast<int>(d_options.ttl)));
+        socket.set_option(
+            boost::asio::ip::multicast::enable_loopback(d_options.loopback));
+    }
+    return interface;
+}
+
+// Also finds out whether there is a way.
+void udp_transport::connect(udp::socket& socket, std::size_t destination) const
+{
+    boost::system::error_code error;
+    socket.connect(d_remotes[destination], error);
+    if (error)
+        throw std::runtime_error(
+            "spead.sink: destinations = " + to_text(d_destinations[destination]) +
+            ": no way there: " + error.message());
+}
+
+// Of a socket that is connected.
+void udp_transport::respect_mtu(udp::socket& socket)
+{
+    constexpr int udp_header = 8;
+    constexpr int ipv4_header = 20;
+    constexpr int ipv6_header = 40;
+    const int headers = udp_header + (ipv6() ? ipv6_header : ipv4_header);
+    int mtu = 0;
+    socklen_t size = sizeof mtu;
+    const int failed =
+        ipv6() ? getsockopt(socket.native_handle(), IPPROTO_IPV6, IPV6_MTU, &mtu, &size)
+               : getsockopt(socket.native_handle(), IPPROTO_IP, IP_MTU, &mtu, &size);
+    if (!failed && mtu > headers)
+        d_max_packet_bytes =
+            std::min(d_max_packet_bytes, static_cast<std::size_t>(mtu - headers));
+}
+
+void udp_transport::bind(udp::socket& socket,
+                         const boost::asio::ip::address& address) const
+{
+    const auto port = static_cast<std::uint16_t>(d_options.source_port);
+    boost::system::error_code error;
+    socket.bind({ address, port }, error);
+    if (error && port)
+        throw parameter_error("source_port",
+                              std::to_string(port),
+                              "a port that is free on this host (" + error.message() +
+                                  "), or 0");
+    if (error)
+        throw parameter_error("interface",
+                              "\"" + d_options.interface + "\"",
+                              "an address of this host (" + error.message() + ")");
+}
+
+// Packets leave by the interface, whether it was given by its name or by an address,
+// which is then that of the sender as well.
+unsigned udp_transport::choose_interface(udp::socket& socket) const
+{
+    const auto& interface = d_options.interface;
+    const auto refuse = [&](const std::string& why) {
+        throw parameter_error("interface",
+                              "\"" + interface + "\"",
+                              "the name or an address of an interface of this host (" +
+                                  why + ")");
+    };
+    std::string name = interface;
+    boost::system::error_code error;
+    const auto address = boost::asio::ip::make_address(interface, error);
+    if (!error) {
+        if (address.is_v6() != ipv6())
+            refuse("not of the same IP version as the destinations");
+        name = interface_with(address);
+        if (name.empty())
+            refuse("no interface has this address");
+        bind(socket, address);
+    }
+    const unsigned index = if_nametoindex(name.c_str());
+    if (!index)
+        refuse(std::strerror(errno));
+
+    const auto set = [&](int level, int option, const void* value, std::size_t bytes) {
+        if (setsockopt(socket.native_handle(),
+                       level,
+                       option,
+                       value,
+                       static_cast<socklen_t>(bytes)) != 0)
+            refuse(std::strerror(errno));
+    };
+    ip_mreqn by_index{};
+    by_index.imr_ifindex = static_cast<int>(index);
+    if (any_multicast() && ipv6())
+        set(IPPROTO_IPV6, IPV6_MULTICAST_IF, &index, sizeof index);
+    else if (any_multicast())
+        set(IPPROTO_IP, IP_MULTICAST_IF, &by_index, sizeof by_index);
+    if (any_unicast())
+        set(SOL_SOCKET, SO_BINDTODEVICE, name.c_str(), name.size());
+    return index;
+}
+
+void udp_transport::set_send_buffer(udp::socket& socket)
+{
+    const auto bytes = static_cast<int>(d_options.socket_buffer);
+    const int wanted = bytes ? bytes : default_send_buffer;
+    const int fd = socket.native_handle();
+    const auto set = [&](int name) {
+        return setsockopt(fd, SOL_SOCKET, name, &wanted, sizeof wanted) == 0;
+    };
+    const auto granted = [&] {
+        int value = 0;
+        socklen_t size = sizeof value;
+        getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &value, &size);
+        return value / 2; // the kernel doubles it, for its own use
+    };
+    set(SO_SNDBUF);
+    if (granted() < wanted)
+        set(SO_SNDBUFFORCE); // with CAP_NET_ADMIN beyond the limit
+    if (bytes && granted() < wanted)
+        warn("socket_buffer = " + std::to_string(bytes) + " became " +
+             std::to_string(granted()) +
+             "; to allow it: sysctl -w net.core.wmem_max=" + std::to_string(bytes));
+}
+
+// The port is to be known when the kernel is asked for the route of packets from it.
+// Without being connected, the socket would take what anybody sends to that port, until
+// there is no room for reports. Those do not pass this filter.
+void udp_transport::bind_and_refuse_datagrams(udp::socket& socket)
+{
+    boost::system::error_code
+        ignored; // it has an address already, or gets one by sending
+    if (!socket.local_endpoint().port())
+        socket.bind({ d_remotes.front().protocol(), 0 }, ignored);
+    sock_filter take_nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+    const sock_fprog program{ 1, &take_nothing };
+    if (setsockopt(socket.native_handle(),
+                   SOL_SOCKET,
+                   SO_ATTACH_FILTER,
+                   &program,
+                   sizeof program) != 0)
+        warn(std::string("a filter for what is sent to us could not be set: ") +
+             std::strerror(errno));
+}
+
+void udp_transport::set_option(
+    udp::socket& socket, int level, int name, int value, const std::string& what)
+{
+    if (setsockopt(socket.native_handle(), level, name, &value, sizeof value) != 0)
+        warn(what + " could not be set: " + std::strerror(errno));
+}
+
+// Once is enough, though the sockets that ask for the way would say it again.
+void udp_transport::warn(const std::string& warning)
+{
+    if (std::find(d_warnings.begin(), d_warnings.end(), warning) == d_warnings.end())
+        d_warnings.push_back(warning);
+}
+
+bool udp_transport::any_multicast() const
+{
+    return std::any_of(d_remotes.begin(), d_remotes.end(), [](const auto& to) {
+        return to.address().is_multicast();
+    });
+}
+
+bool udp_transport::any_unicast() const
+{
+    return !std::all_of(d_remotes.begin(), d_remotes.end(), [](const auto& to) {
+        return to.address().is_multicast();
+    });
 }
 
 } // namespace gr::spead

@@ -54,9 +54,9 @@ public:
     send_result send(const message* messages, std::size_t n) noexcept override;
     void async_wait_writable(std::function<void()> handler) override;
     icmp_errors take_reports() noexcept override;
-    std::uint64_t held_from(std::size_t lane) const noexcept override
+    std::uint64_t in_flight_from(std::size_t queue) const noexcept override
     {
-        return d_zero_copy.held_from(lane);
+        return d_zero_copy.in_flight_from(queue);
     }
     void async_wait_reports(std::function<void()> handler) override;
 

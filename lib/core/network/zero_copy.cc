@@ -46,7 +46,7 @@ void zero_copy::enable(bool possible)
 
 bool zero_copy::suits(const message* messages, std::size_t n) const
 {
-    if (!d_active || d_next - d_oldest + n > max_held)
+    if (!d_active || d_next - d_oldest + n > max_in_flight)
         return false;
     std::size_t bytes = 0;
     std::size_t pieces = 0;
@@ -61,7 +61,7 @@ bool zero_copy::suits(const message* messages, std::size_t n) const
 void zero_copy::sent(const message* messages, std::size_t n, bool all)
 {
     for (std::size_t i = 0; i < n; ++i)
-        at(d_next++) = { messages[i].position, messages[i].lane, false };
+        at(d_next++) = { messages[i].position, messages[i].queue, false };
     d_failed = !all;
 }
 
@@ -82,7 +82,7 @@ void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool copied)
             // only after it had got its number: a full queue or a firewall
             at(d_next++) = { 0, no_lane, true };
             d_failed = false;
-        } else if (number - d_oldest < d_held.size()) {
+        } else if (number - d_oldest < d_is_buffered.size()) {
             d_active = false;
             renumber(number);
             at(number).finished = true;
@@ -99,28 +99,29 @@ void zero_copy::give_back()
                 return;
         d_doubt = false;
     }
-    while (holds_any() && at(d_oldest).finished)
+    while (any_in_flight() && at(d_oldest).finished)
         ++d_oldest;
 }
 
-// A failure went unnoticed, and the kernel is ahead of us: up to \p last. What is held
-// may have any of the numbers from the oldest on: it is given back with the last of them.
+// A failure went unnoticed, and the kernel is ahead of us: up to \p last. What is in
+// flight may have any of the numbers from the oldest on: it is given back with the last
+// of them.
 void zero_copy::renumber(std::uint32_t last)
 {
-    const bool any = holds_any();
+    const bool any = any_in_flight();
     for (; d_next != last + 1; ++d_next)
         at(d_next) = { 0, no_lane, !any };
     d_doubt = true;
     d_doubtful_until = d_next;
 }
 
-std::uint64_t zero_copy::held_from(std::size_t lane) const
+std::uint64_t zero_copy::in_flight_from(std::size_t queue) const
 {
     for (std::uint32_t number = d_oldest; number != d_next; ++number) {
-        const auto& held = at(number);
+        const auto& message = at(number);
         const bool doubtful = d_doubt && number - d_oldest < d_doubtful_until - d_oldest;
-        if (held.lane == lane && (doubtful || !held.finished))
-            return held.position;
+        if (message.queue == queue && (doubtful || !message.finished))
+            return message.position;
     }
     return transport::nothing;
 }

@@ -27,7 +27,7 @@ namespace gr::spead {
 class zero_copy
 {
 public:
-    //! A new socket, whose numbers begin at 0, while nothing is held; \p possible is
+    //! A new socket, whose numbers begin at 0, while none is in flight; \p possible is
     //! whether it can.
     void enable(bool possible);
     bool active() const { return d_active; } //!< from any thread
@@ -46,33 +46,39 @@ public:
     //! The kernel has done with the messages of these numbers.
     void finished(std::uint32_t first, std::uint32_t last, bool copied);
 
-    bool holds_any() const { return d_oldest != d_next; }
+    bool any_in_flight() const { return d_oldest != d_next; }
     //! Whether it is time to look for reports: for each message it would cost too much.
     bool holds_many() const { return d_next - d_oldest >= many; }
-    //! See transport::held_from().
-    std::uint64_t held_from(std::size_t lane) const;
+    //! See transport::in_flight_from().
+    std::uint64_t in_flight_from(std::size_t queue) const;
 
 private:
     struct entry {
-        std::uint64_t position; // in the ring of the lane
-        std::uint16_t lane;
+        std::uint64_t position; // in the ring of the queue
+        std::uint16_t queue;
         bool finished;
     };
     static constexpr std::uint16_t no_lane = 0xffff;
     static constexpr std::uint32_t many = 8;
     // Each costs some of what a socket may use for reports: 20 KiB before Linux 6.7.
-    static constexpr std::size_t max_held = 24;
+    static constexpr std::size_t max_in_flight = 24;
     // a power of two, for numbers that start anew after 2^32
     using table = std::array<entry, 32>;
-    static_assert(max_held + 1 <= std::tuple_size_v<table>);
+    static_assert(max_in_flight + 1 <= std::tuple_size_v<table>);
 
     void renumber(std::uint32_t last);
     void give_back();
-    entry& at(std::uint32_t number) { return d_held[number % d_held.size()]; }
-    const entry& at(std::uint32_t number) const { return d_held[number % d_held.size()]; }
+    entry& at(std::uint32_t number)
+    {
+        return d_is_buffered[number % d_is_buffered.size()];
+    }
+    const entry& at(std::uint32_t number) const
+    {
+        return d_is_buffered[number % d_is_buffered.size()];
+    }
 
-    table d_held{};
-    std::uint32_t d_oldest = 0;         // the first one that is held
+    table d_is_buffered{};
+    std::uint32_t d_oldest = 0;         // the first one in flight
     std::uint32_t d_next = 0;           // the number of the next message
     std::uint32_t d_doubtful_until = 0; // those before are given back together
     bool d_doubt = false;

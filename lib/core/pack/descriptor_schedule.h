@@ -18,7 +18,7 @@ namespace gr::spead {
  * \brief When heaps of descriptors are due, where they go and what their counters are.
  *
  * Has no clock of its own. A round is one heap for each destination; one that is due
- * before the last one is through is left out.
+ * before the last one is through is skipped.
  */
 class descriptor_schedule
 {
@@ -44,10 +44,10 @@ public:
     //! So many bytes of the payload have a packet, which may end the heap.
     void sent(std::size_t payload_bytes, bool heap_end);
 
-    //! The rest of the round is left out, but not that of a heap that has begun.
+    //! The rest of the round is skipped, but not that of a heap that has begun.
     void cut_short();
-    //! And that is left out too.
-    void abandon();
+    //! And that is skipped too.
+    void drop_unpublished();
 
 private:
     void begin_round();

@@ -43,8 +43,8 @@ heap_packer::heap_packer(stream_plan plan,
       d_now(std::move(now)),
       d_heap_samples(d_plan.heap_samples()),
       d_sample_bytes(d_plan.converter.output_bytes()),
-      d_holds_regular(is_held(d_plan, d_plan.regular, ring.slots())),
-      d_holds_first(d_plan.first && is_held(d_plan, *d_plan.first, ring.slots())),
+      d_buffers_regular(is_buffered(d_plan, d_plan.regular, ring.slots())),
+      d_buffers_first(d_plan.first && is_buffered(d_plan, *d_plan.first, ring.slots())),
       d_new_values(d_plan.regular.contents().immediates.size()),
       d_descriptors(d_plan),
       d_heap_id(d_plan.heap_id_start),
@@ -90,15 +90,15 @@ std::uint64_t heap_packer::take(const std::byte* in, std::uint64_t n)
         d_descriptors.look(d_now());
     std::uint64_t taken = 0;
     // the last sample may be cut in two, and complete the heap
-    while (taken < n || d_lead_bytes) {
+    while (taken < n || d_prefix_bytes) {
         if (!d_layout && !d_drop_left && !begin_heap())
             break;
         if (d_drop_left) {
-            taken += leave_out(n - taken, in);
+            taken += drop_rest(n - taken, in);
             continue;
         }
-        if (d_lead_bytes) {
-            if (!put_lead())
+        if (d_prefix_bytes) {
+            if (!put_prefix())
                 break;
             continue;
         }
@@ -111,7 +111,7 @@ std::uint64_t heap_packer::take(const std::byte* in, std::uint64_t n)
     return taken;
 }
 
-std::uint64_t heap_packer::leave_out(std::uint64_t n, bool came_in)
+std::uint64_t heap_packer::drop_rest(std::uint64_t n, bool came_in)
 {
     const auto left_out = std::min(n, d_drop_left);
     d_drop_left -= left_out;
@@ -121,11 +121,11 @@ std::uint64_t heap_packer::leave_out(std::uint64_t n, bool came_in)
 }
 
 // False if the ring is full of what comes before the heap. Or else the heap has begun, or
-// has no room and is left out.
+// has no room and is dropped.
 bool heap_packer::begin_heap()
 {
     const bool drops = d_plan.when_full == full_policy::drop;
-    const bool is_next = (d_loose.empty() || emit_loose()) &&
+    const bool is_next = (d_extra.empty() || emit_extra()) &&
                          (!d_descriptors.is_due() || emit_descriptors());
     if (!is_next && !drops)
         return false;
@@ -151,11 +151,11 @@ bool heap_packer::begin_heap()
         return true;
     }
     d_layout = &layout;
-    d_held = describes ? d_holds_first : d_holds_regular;
+    d_is_buffered = describes ? d_buffers_first : d_buffers_regular;
     d_offset = 0;
     d_zeros = 0;
-    d_lead = contents.prefix.data();
-    d_lead_bytes = contents.prefix.size();
+    d_prefix = contents.prefix.data();
+    d_prefix_bytes = contents.prefix.size();
     d_heap_start = d_ring.next();
     return true;
 }
@@ -168,7 +168,7 @@ void heap_packer::set_new_values()
             d_plan.first->set_item(item, value);
     });
     if (changed)
-        d_ring.forget_headers();
+        d_ring.invalidate_headers();
 }
 
 void heap_packer::step_numbers(int direction)
@@ -187,11 +187,11 @@ bool heap_packer::open_packet()
     if (!d_ring.claim(header.packet_bytes()))
         return false;
     // a recycled slot has its header already, but for the words that run
-    if (!d_ring.is_laid_out(header)) {
+    if (!d_ring.has_header(header)) {
         const bool last = &header == &d_layout->last();
         const auto bytes = static_cast<std::uint32_t>(header.packet_bytes());
-        d_ring.lay_out(header, { bytes, last ? data_end : no_flags, 0, 0 });
-        d_ring.remember(header);
+        d_ring.write_header(header, { bytes, last ? data_end : no_flags, 0, 0 });
+        d_ring.keep_header(header);
     }
     // all is looked up before anything is written: bytes may alias whatever there is
     const auto& contents = d_layout->contents();
@@ -223,8 +223,8 @@ std::size_t heap_packer::fill(const std::byte* in, std::uint64_t samples)
         d_zeros += now;
     if (cuts) {
         convert(d_cut_sample.data(), in, now);
-        d_lead = d_cut_sample.data();
-        d_lead_bytes = d_sample_bytes;
+        d_prefix = d_cut_sample.data();
+        d_prefix_bytes = d_sample_bytes;
     } else {
         convert(d_at, in, now);
         advance(now * d_sample_bytes);
@@ -243,11 +243,11 @@ void heap_packer::convert(std::byte* out, const std::byte* in, std::size_t sampl
         d_counters.samples_clipped.add(clipped);
 }
 
-bool heap_packer::put_lead()
+bool heap_packer::put_prefix()
 {
-    const auto now = put(d_lead, d_lead_bytes);
-    d_lead += now;
-    d_lead_bytes -= now;
+    const auto now = put(d_prefix, d_prefix_bytes);
+    d_prefix += now;
+    d_prefix_bytes -= now;
     return now != 0;
 }
 
@@ -274,7 +274,7 @@ void heap_packer::advance(std::size_t bytes)
 }
 
 // A receiver of this destination knows the items now.
-void heap_packer::note_description()
+void heap_packer::mark_described()
 {
     d_described[d_heap_turn] = true;
     --d_undescribed;
@@ -289,10 +289,10 @@ void heap_packer::close_packet()
     d_ring.close();
     if (heap_end) {
         if (d_layout != &d_plan.regular)
-            note_description();
+            mark_described();
         d_layout = nullptr;
         d_ring.set_ready();
-    } else if (!d_held) {
+    } else if (!d_is_buffered) {
         d_ring.set_ready();
     }
     d_ring.publish_batch();

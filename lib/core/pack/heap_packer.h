@@ -50,7 +50,7 @@ public:
     static std::size_t min_slots(const stream_plan& plan);
 
     //! Whether a stream with tail_policy::shorten can end anywhere in a heap: the packets
-    //! of a heap that is not held must have room for one more item.
+    //! of a heap that is not buffered whole must have room for one more item.
     static bool can_end_anywhere(const stream_plan& plan, std::size_t ring_slots);
 
     //! From now on a new stream: its first heap to each destination carries the
@@ -70,11 +70,14 @@ public:
     void drop(std::uint64_t n);
 
     //! Whether a part of the unfinished heap may have been sent.
-    bool heap_is_on_its_way() const { return d_ring.ready().count > d_heap_start.count; }
+    bool heap_is_partly_published() const
+    {
+        return d_ring.ready().count > d_heap_start.count;
+    }
 
     //! Goes on with a new heap of this timestamp. An unfinished one is dropped, but has
     //! its counter.
-    void leave_heap(std::uint64_t next_timestamp);
+    void skip_to(std::uint64_t next_timestamp);
 
     //! From the next heap on, item number \p index of the list, an immediate one, has
     //! this value; what does not fit is cut off. Any thread.
@@ -92,14 +95,13 @@ public:
     bool finish_tail();
     bool send_stop();
     //! The same end-of-stream heaps are to be sent again, by the next send_stop().
-    void repeat_stop() { d_loose.insert(d_loose.end(), d_ends.begin(), d_ends.end()); }
+    void repeat_stop() { d_extra.insert(d_extra.end(), d_ends.begin(), d_ends.end()); }
 
-    //! There is no time to finish the tail: it is dropped, whatever the policy, and
-    //! end_stream() goes on with the end-of-stream heaps.
-    void give_up_tail();
+    //! Drops the tail, whatever the policy, since there is no time to finish it.
+    void drop_tail();
 
-    //! Gives up what is not published yet and counts it as dropped.
-    void abandon();
+    //! Drops what is not published yet, and counts it.
+    void drop_unpublished();
 
     //! The fewest slots in use at a time with which the stream still goes on.
     std::size_t min_slots_in_use() const;
@@ -111,7 +113,7 @@ private:
     static constexpr std::uint16_t data_end = packet_info::heap_end | packet_info::data;
 
     // a packet of its own making, at the end of a heap that does not fill up
-    struct loose_packet {
+    struct extra_packet {
         packet_template header;
         std::vector<std::byte> payload;
         packet_info info;
@@ -124,12 +126,12 @@ private:
     bool open_packet();
     std::size_t fill(const std::byte* in, std::uint64_t samples);
     void convert(std::byte* out, const std::byte* in, std::size_t samples);
-    bool put_lead();
+    bool put_prefix();
     std::size_t put(const std::byte* bytes, std::size_t n); // nullptr: zeros
     void advance(std::size_t bytes);
-    void note_description();
+    void mark_described();
     void close_packet();
-    std::uint64_t leave_out(std::uint64_t n, bool came_in);
+    std::uint64_t drop_rest(std::uint64_t n, bool came_in);
 
     // heaps that do not fill up, in heap_packer_tail.cc
     bool finish_heap();
@@ -142,7 +144,7 @@ private:
                 bool heap_end);
     std::vector<std::byte> take_back(ring_cursor from);
     void rewind(ring_cursor to);
-    void forget_heap();
+    void end_heap();
     std::uint64_t samples_so_far() const;
     std::uint64_t tail_samples() const { return d_tail.value_or(samples_so_far()); }
     std::uint64_t tail_samples_in() const { return tail_samples() - d_zeros; }
@@ -150,7 +152,7 @@ private:
 
     // what stands between the heaps, in heap_packer_loose.cc
     void make_ends();
-    bool emit_loose();
+    bool emit_extra();
     bool emit_descriptors();
 
     stream_plan d_plan; // but for the values of items it does not change
@@ -158,8 +160,8 @@ private:
     const std::function<clock::time_point()> d_now;
     const std::uint64_t d_heap_samples;
     const std::size_t d_sample_bytes; // in a packet
-    const bool d_holds_regular;       // such heaps are published as a whole
-    const bool d_holds_first;
+    const bool d_buffers_regular;     // such heaps are published as a whole
+    const bool d_buffers_first;
     item_values d_new_values;
     descriptor_schedule d_descriptors;
 
@@ -175,7 +177,7 @@ private:
 
     // the current heap
     const heap_layout* d_layout = nullptr; // none between heaps
-    bool d_held = false;
+    bool d_is_buffered = false;
     ring_cursor d_heap_start;
     std::uint64_t d_offset = 0;       // payload written so far
     std::uint64_t d_counter_item = 0; // in network order
@@ -183,11 +185,11 @@ private:
     std::uint32_t d_heap_turn = 0;
     std::uint16_t d_destination = 0;
     std::uint64_t d_zeros = 0;     // samples that never came in
-    std::uint64_t d_drop_left = 0; // samples of a heap that is left out
+    std::uint64_t d_drop_left = 0; // samples of a heap that is dropped
 
     // what comes before the next sample: descriptors, or one that is cut in two
-    const std::byte* d_lead = nullptr;
-    std::size_t d_lead_bytes = 0;
+    const std::byte* d_prefix = nullptr;
+    std::size_t d_prefix_bytes = 0;
     std::array<std::byte, sample_converter::max_output_bytes> d_cut_sample;
 
     // the current packet
@@ -196,9 +198,9 @@ private:
 
     // the end of the stream
     bool d_stopping = false;
-    std::vector<loose_packet> d_ends;
+    std::vector<extra_packet> d_ends;
     std::optional<std::uint64_t> d_tail; // its samples, when it is being filled up
-    std::deque<loose_packet> d_loose;    // in front of the next heap
+    std::deque<extra_packet> d_extra;    // in front of the next heap
 };
 
 } // namespace gr::spead

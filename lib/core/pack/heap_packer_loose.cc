@@ -22,7 +22,7 @@ bool heap_packer::send_stop()
         make_ends();
         repeat_stop();
     }
-    const bool done = emit_loose();
+    const bool done = emit_extra();
     d_ring.publish();
     return done;
 }
@@ -47,13 +47,13 @@ void heap_packer::make_ends()
 }
 
 // False if the ring is full.
-bool heap_packer::emit_loose()
+bool heap_packer::emit_extra()
 {
-    for (; !d_loose.empty(); d_loose.pop_front()) {
-        const auto& packet = d_loose.front();
+    for (; !d_extra.empty(); d_extra.pop_front()) {
+        const auto& packet = d_extra.front();
         if (!d_ring.claim(packet.info.bytes))
             return false;
-        std::byte* payload = d_ring.lay_out(packet.header, packet.info);
+        std::byte* payload = d_ring.write_header(packet.header, packet.info);
         std::copy(packet.payload.begin(), packet.payload.end(), payload);
         d_ring.close();
         d_ring.set_ready();
@@ -77,7 +77,7 @@ bool heap_packer::emit_descriptors()
                                 heap_end ? plain_end : no_flags,
                                 static_cast<std::uint16_t>(d_descriptors.destination()),
                                 0 };
-        std::byte* payload = d_ring.lay_out(header, info);
+        std::byte* payload = d_ring.write_header(header, info);
         const auto heap_id = d_descriptors.heap_id();
         d_ring.store(heap_layout::counter_word,
                      wire::network_order(flavour.immediate(wire::heap_counter, heap_id)));

@@ -17,9 +17,9 @@ namespace gr::spead {
 
 bool heap_packer::finish_tail()
 {
-    d_drop_left = 0; // the samples that would have been left out never came
+    d_drop_left = 0; // the samples that would have been dropped never came
     d_descriptors.cut_short();
-    const bool done = finish_heap() && emit_loose() && emit_descriptors();
+    const bool done = finish_heap() && emit_extra() && emit_descriptors();
     d_ring.publish();
     return done;
 }
@@ -28,8 +28,8 @@ bool heap_packer::finish_tail()
 bool heap_packer::finish_heap()
 {
     // a sample that is cut in two is completed, and with it perhaps the heap
-    while (d_layout && d_lead_bytes && samples_so_far())
-        if (!put_lead())
+    while (d_layout && d_prefix_bytes && samples_so_far())
+        if (!put_prefix())
             return false;
     if (!d_layout)
         return true;
@@ -43,7 +43,7 @@ bool heap_packer::finish_heap()
     }
     if (d_plan.tail == tail_policy::pad)
         return finish_whole(false);
-    if (heap_is_on_its_way())
+    if (heap_is_partly_published())
         return finish_whole(true);
     finish_short();
     return true;
@@ -84,7 +84,7 @@ bool heap_packer::finish_whole(bool mark_end)
                rest,
                true);
     }
-    forget_heap();
+    end_heap();
     return true;
 }
 
@@ -101,25 +101,25 @@ void heap_packer::finish_short()
         append(header, offset, part, &header == &layout.last());
         offset += header.payload_bytes;
     }
-    forget_heap();
+    end_heap();
 }
 
 void heap_packer::drop_heap()
 {
     const bool has_samples = tail_samples() != 0;
-    if (heap_is_on_its_way()) {
+    if (heap_is_partly_published()) {
         // the sender counts, since it may have sent a part of the heap already
-        std::uint16_t flags = packet_info::abandoned;
+        std::uint16_t flags = packet_info::heap_dropped;
         if (has_samples)
             flags |= packet_info::data;
         rewind(d_ring.next());
-        d_loose.push_back(
+        d_extra.push_back(
             { { {}, 0 }, {}, { 0, flags, d_destination, tail_samples_in() } });
     } else {
         rewind(d_heap_start);
         count_as_dropped(tail_samples_in(), has_samples);
     }
-    forget_heap();
+    end_heap();
 }
 
 void heap_packer::count_as_dropped(std::uint64_t samples, bool is_heap)
@@ -130,23 +130,23 @@ void heap_packer::count_as_dropped(std::uint64_t samples, bool is_heap)
 
 std::uint64_t heap_packer::samples_so_far() const
 {
-    const auto to_come = d_offset + d_lead_bytes; // a sample that is cut counts
+    const auto to_come = d_offset + d_prefix_bytes; // a sample that is cut counts
     return (to_come - d_layout->contents().prefix.size()) / d_sample_bytes;
 }
 
 // The current heap is left. One of which nothing was there but the intention gives its
 // numbers back.
-void heap_packer::forget_heap()
+void heap_packer::end_heap()
 {
-    if (samples_so_far() == 0 && !heap_is_on_its_way())
+    if (samples_so_far() == 0 && !heap_is_partly_published())
         step_numbers(-1);
     d_layout = nullptr;
     d_at = nullptr;
-    d_lead_bytes = 0;
+    d_prefix_bytes = 0;
     d_tail.reset();
 }
 
-void heap_packer::leave_heap(std::uint64_t next_timestamp)
+void heap_packer::skip_to(std::uint64_t next_timestamp)
 {
     d_drop_left = 0;
     if (d_layout)
@@ -154,7 +154,7 @@ void heap_packer::leave_heap(std::uint64_t next_timestamp)
     d_timestamp = next_timestamp & d_plan.regular.contents().flavour.address_mask();
 }
 
-void heap_packer::give_up_tail()
+void heap_packer::drop_tail()
 {
     if (d_layout)
         drop_heap();
@@ -175,7 +175,7 @@ void heap_packer::append(packet_template header,
                             heap_end ? data_end : no_flags,
                             d_destination,
                             heap_end ? tail_samples_in() : 0 };
-    d_loose.push_back({ std::move(header), payload, info });
+    d_extra.push_back({ std::move(header), payload, info });
 }
 
 // Empties the ring from there on and returns the payload that was in it.
@@ -192,16 +192,16 @@ void heap_packer::rewind(ring_cursor to)
     d_at = nullptr;
 }
 
-void heap_packer::abandon()
+void heap_packer::drop_unpublished()
 {
     if (d_layout) {
         count_as_dropped(tail_samples_in(), tail_samples() != 0);
-        forget_heap();
+        end_heap();
     }
-    for (const auto& packet : d_loose)
+    for (const auto& packet : d_extra)
         count_as_dropped(packet.info.heap_samples, packet.info.flags & packet_info::data);
-    d_loose.clear();
-    d_descriptors.abandon();
+    d_extra.clear();
+    d_descriptors.drop_unpublished();
     d_drop_left = 0;
     d_ring.rewind(d_ring.ready());
 }

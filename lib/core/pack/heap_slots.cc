@@ -17,7 +17,7 @@ namespace gr::spead {
 namespace {
 
 // A heap that is no larger than this part of the ring waits until it is complete.
-constexpr std::size_t held_part = 8;
+constexpr std::size_t buffered_part = 8;
 
 std::size_t slots_per_packet(const stream_plan& plan, const heap_layout& layout)
 {
@@ -50,14 +50,17 @@ std::uint64_t slots_per_heap(const stream_plan& plan, const heap_layout& layout)
     return (layout.packets() + 2) * slots_per_packet(plan, layout);
 }
 
-bool is_held(const stream_plan& plan, const heap_layout& layout, std::size_t ring_slots)
+bool is_buffered(const stream_plan& plan,
+                 const heap_layout& layout,
+                 std::size_t ring_slots)
 {
-    return layout.packets() * slots_per_packet(plan, layout) <= ring_slots / held_part;
+    return layout.packets() * slots_per_packet(plan, layout) <=
+           ring_slots / buffered_part;
 }
 
 std::size_t heap_packer::min_slots(const stream_plan& plan)
 {
-    std::uint64_t slots = held_part;
+    std::uint64_t slots = buffered_part;
     for (const auto* layout : layouts(plan)) {
         slots = std::max<std::uint64_t>(slots, 4 * slots_per_packet(plan, *layout));
         if (plan.when_full == full_policy::drop)
@@ -72,7 +75,7 @@ bool heap_packer::can_end_anywhere(const stream_plan& plan, std::size_t ring_slo
     return plan.tail != tail_policy::shorten ||
            std::all_of(all.begin(), all.end(), [&](const heap_layout* layout) {
                return layout->payload_bytes() > wire::pointer_bytes ||
-                      is_held(plan, *layout, ring_slots);
+                      is_buffered(plan, *layout, ring_slots);
            });
 }
 
@@ -80,7 +83,7 @@ std::size_t heap_packer::min_slots_in_use() const
 {
     std::uint64_t slots = 0;
     for (const auto* layout : layouts(d_plan)) {
-        const bool held = is_held(d_plan, *layout, d_ring.slots());
+        const bool held = is_buffered(d_plan, *layout, d_ring.slots());
         slots = std::max(slots,
                          held ? slots_per_heap(d_plan, *layout)
                               : 4 * slots_per_packet(d_plan, *layout));

@@ -16,7 +16,9 @@ namespace gr::spead {
 std::uint64_t slots_per_heap(const stream_plan& plan, const heap_layout& layout);
 
 //! Whether such a heap is published as a whole.
-bool is_held(const stream_plan& plan, const heap_layout& layout, std::size_t ring_slots);
+bool is_buffered(const stream_plan& plan,
+                 const heap_layout& layout,
+                 std::size_t ring_slots);
 
 } // namespace gr::spead
 

@@ -54,10 +54,11 @@ private:
 //! What the sender must know about the packet in a slot.
 struct packet_info {
     enum flag : std::uint16_t {
-        heap_end = 1,  //!< the heap is complete with this packet
-        abandoned = 2, //!< no packet: the heap ends here without being complete
-        wrap = 4,      //!< no packet: go on with the first slot
-        data = 8, //!< with heap_end or abandoned: a heap of samples, or of zeros for them
+        heap_end = 1,     //!< the heap is complete with this packet
+        heap_dropped = 2, //!< no packet: the heap ends here without being complete
+        wrap = 4,         //!< no packet: go on with the first slot
+        data =
+            8, //!< with heap_end or heap_dropped: a heap of samples, or of zeros for them
         // set by the sender, and gone when the slot is given back
         sent = 16,
         lost = 32
@@ -125,13 +126,13 @@ public:
     {
         d_published.store(count, std::memory_order_release);
         if (d_order)
-            d_order->add({ d_lane, count });
+            d_order->add({ d_queue, count });
     }
-    //! From now on \p order is told what is published, as that of lane number \p lane.
-    void tell(send_order& order, std::size_t lane)
+    //! From now on \p order is told what is published, as that of queue number \p queue.
+    void tell(send_order& order, std::size_t queue)
     {
         d_order = &order;
-        d_lane = lane;
+        d_queue = queue;
     }
     void release(std::uint64_t count)
     {
@@ -174,7 +175,7 @@ private:
     std::atomic<std::size_t> d_limit;
     std::atomic<std::size_t> d_refill;
     send_order* d_order = nullptr;
-    std::size_t d_lane = 0;
+    std::size_t d_queue = 0;
     // each index has a cache line of its own, since two threads write them
     alignas(64) std::atomic<std::uint64_t> d_published{ 0 };
     alignas(64) std::atomic<std::uint64_t> d_released{ 0 };

@@ -23,7 +23,7 @@ ring_writer::ring_writer(packet_ring& ring, std::function<void()> published)
     : d_ring(ring),
       d_on_published(std::move(published)),
       d_batch(ring.slots() / publish_part),
-      d_laid_out(ring.slots(), nullptr)
+      d_headers(ring.slots(), nullptr)
 {
 }
 
@@ -45,26 +45,27 @@ bool ring_writer::claim(std::size_t packet_bytes)
         return false;
     if (wraps) {
         d_ring.info(d_next.slot) = { 0, packet_info::wrap, 0, 0 };
-        d_laid_out[d_next.slot] = nullptr;
+        d_headers[d_next.slot] = nullptr;
         d_ring.advance(d_next, skipped);
     }
     d_claimed = wanted;
     return true;
 }
 
-std::byte* ring_writer::lay_out(const packet_template& header, const packet_info& info)
+std::byte* ring_writer::write_header(const packet_template& header,
+                                     const packet_info& info)
 {
     if (!header.words.empty())
         std::memcpy(packet(), header.words.data(), header.header_bytes());
     this->info() = info;
-    const auto first = d_laid_out.begin() + static_cast<std::ptrdiff_t>(d_next.slot);
+    const auto first = d_headers.begin() + static_cast<std::ptrdiff_t>(d_next.slot);
     std::fill_n(first, d_claimed, nullptr);
     return packet() + header.header_bytes();
 }
 
-void ring_writer::forget_headers()
+void ring_writer::invalidate_headers()
 {
-    std::fill(d_laid_out.begin(), d_laid_out.end(), nullptr);
+    std::fill(d_headers.begin(), d_headers.end(), nullptr);
 }
 
 std::vector<std::byte> ring_writer::take_back(const ring_cursor& from,

@@ -21,7 +21,7 @@ namespace gr::spead {
  * \brief The ring as the side that fills it sees it: packets one after the other, and
  * which of them may be published.
  *
- * For each packet: claim(), then the header where none is_laid_out(), the payload, then
+ * For each packet: claim(), then the header where none has_header(), the payload, then
  * close(). Knows which header stands in a slot, so that it need not be written again.
  */
 class ring_writer
@@ -50,20 +50,20 @@ public:
 
     //! Whether this header stands there since the last time round, but for the words
     //! that run.
-    bool is_laid_out(const packet_template& header) const
+    bool has_header(const packet_template& header) const
     {
-        return d_laid_out[d_next.slot] == &header;
+        return d_headers[d_next.slot] == &header;
     }
     //! Writes a header and returns where the payload goes.
-    std::byte* lay_out(const packet_template& header, const packet_info& info);
+    std::byte* write_header(const packet_template& header, const packet_info& info);
     //! The header that was laid out last will do the next time round; it stays where it
-    //! is, and as it is, until forget_headers().
-    void remember(const packet_template& header)
+    //! is, and as it is, until invalidate_headers().
+    void keep_header(const packet_template& header)
     {
         if (d_claimed == 1)
-            d_laid_out[d_next.slot] = &header;
+            d_headers[d_next.slot] = &header;
     }
-    void forget_headers();
+    void invalidate_headers();
 
     //! The packet is complete.
     void close() { d_ring.advance(d_next, d_claimed); }
@@ -98,7 +98,7 @@ private:
     std::uint64_t d_published = 0;
     std::uint64_t d_released = 0; // by the sender, as last seen
     std::size_t d_claimed = 0;
-    std::vector<const packet_template*> d_laid_out; // for each slot
+    std::vector<const packet_template*> d_headers; // for each slot
 };
 
 } // namespace gr::spead

@@ -26,7 +26,7 @@ class send_order
 public:
     //! Packets of one ring that were published together.
     struct turn {
-        std::size_t lane;  //!< the number of the ring
+        std::size_t queue; //!< the number of the ring
         std::uint64_t end; //!< slots of that ring that have been published by then
     };
 

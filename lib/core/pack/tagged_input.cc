@@ -40,7 +40,7 @@ void tagged_input::start_run()
 {
     d_zeros = 0;
     d_filling = false;
-    d_heeded = 0;
+    d_next_tag = 0;
     d_timeline.start_run();
 }
 
@@ -54,12 +54,12 @@ std::size_t tagged_input::write(const std::byte* samples,
     auto tag = tags.begin();
     while (taken < n && pack_zeros(most_zeros)) {
         const std::uint64_t here = first + taken;
-        while (tag != tags.end() && tag->sample < std::max(here, d_heeded))
+        while (tag != tags.end() && tag->sample < std::max(here, d_next_tag))
             ++tag;
         if (tag != tags.end() && tag->sample == here) {
             while (tag + 1 != tags.end() && (tag + 1)->sample == here)
                 ++tag;
-            heed(*tag);
+            apply_tag(*tag);
             continue;
         }
         const std::size_t end =
@@ -74,17 +74,17 @@ std::size_t tagged_input::write(const std::byte* samples,
     return taken;
 }
 
-void tagged_input::heed(const time_tag& tag)
+void tagged_input::apply_tag(const time_tag& tag)
 {
-    d_heeded = tag.sample + 1;
+    d_next_tag = tag.sample + 1;
     const auto time = d_clock.at(tag.seconds, tag.fraction);
     d_no_time = d_no_time || !time;
     if (!time)
         return;
     const auto correction =
-        d_timeline.tag(time->tick, time->residual, d_packer.heap_is_on_its_way());
+        d_timeline.tag(time->tick, time->residual, d_packer.heap_is_partly_published());
     if (correction.next_heap)
-        d_packer.leave_heap(*correction.next_heap);
+        d_packer.skip_to(*correction.next_heap);
     d_zeros = correction.zeros;
 }
 
@@ -115,7 +115,7 @@ std::size_t tagged_input::take(const std::byte* samples, std::size_t n)
 std::vector<std::string> tagged_input::take_warnings()
 {
     std::vector<std::string> all;
-    const auto raised = d_timeline.take_notices();
+    const auto raised = d_timeline.take_warnings();
     if (raised.no_tag)
         all.push_back("samples came without an rx_time tag before them: their timestamps "
                       "are counted on, at first from timestamp_start, " +

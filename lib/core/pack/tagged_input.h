@@ -57,7 +57,7 @@ public:
     std::vector<std::string> take_warnings();
 
 private:
-    void heed(const time_tag& tag);
+    void apply_tag(const time_tag& tag);
     bool pack_zeros(std::uint64_t& most);
     std::size_t take(const std::byte* samples, std::size_t n);
 
@@ -69,7 +69,7 @@ private:
     bool d_warned_of_no_time = false;
     std::uint64_t d_zeros = 0; // to be packed before the next sample
     bool d_filling = false;
-    std::uint64_t d_heeded = 0; // tags of samples before this one
+    std::uint64_t d_next_tag = 0; // tags of samples before this one
 };
 
 } // namespace gr::spead

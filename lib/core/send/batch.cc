@@ -18,21 +18,21 @@ bool is_to_be_sent(const packet_info& info)
     return info.bytes && !(info.flags & (packet_info::sent | packet_info::lost));
 }
 
-std::size_t slots_of(const std::vector<lane>& lanes)
+std::size_t slots_of(const std::vector<queue_reader>& readers)
 {
     std::size_t slots = 0;
-    for (const auto& one : lanes)
+    for (const auto& one : readers)
         slots += one.ring().slots();
     return slots;
 }
 
 } // namespace
 
-batch::batch(std::vector<lane>& lanes)
-    : d_lanes(lanes), d_order(slots_of(lanes)), d_taken(lanes.size())
+batch::batch(std::vector<queue_reader>& readers)
+    : d_readers(readers), d_order(slots_of(readers)), d_taken(readers.size())
 {
-    for (std::size_t i = 0; i < lanes.size(); ++i)
-        lanes[i].ring().tell(d_order, i);
+    for (std::size_t i = 0; i < readers.size(); ++i)
+        readers[i].ring().tell(d_order, i);
 }
 
 void batch::collect(std::size_t allowance, bool segmented)
@@ -40,16 +40,16 @@ void batch::collect(std::size_t allowance, bool segmented)
     d_size = 0;
     d_segmented = segmented;
     d_room = { allowance, 0 };
-    for (std::size_t i = 0; i < d_lanes.size(); ++i)
-        d_taken[i] = d_lanes[i].tail();
+    for (std::size_t i = 0; i < d_readers.size(); ++i)
+        d_taken[i] = d_readers[i].position();
     const auto end = d_order.end();
     for (auto number = d_order.begin(); number < end;) {
         auto turn = d_order.at(number++);
-        for (; number < end && d_order.at(number).lane == turn.lane; ++number)
+        for (; number < end && d_order.at(number).queue == turn.queue; ++number)
             turn.end = d_order.at(number).end;
         if (!take(turn))
             return;
-        // what the next lane has published comes before more of this one
+        // what the next queue has published comes before more of this one
         std::fill_n(d_keys.begin(), d_size, closed);
     }
 }
@@ -57,14 +57,14 @@ void batch::collect(std::size_t allowance, bool segmented)
 // False if there is no room for more.
 bool batch::take(const send_order::turn& turn)
 {
-    const auto& ring = d_lanes[turn.lane].ring();
+    const auto& ring = d_readers[turn.queue].ring();
     while (find_packet(turn)) {
-        const auto& info = ring.info(d_taken[turn.lane].slot);
+        const auto& info = ring.info(d_taken[turn.queue].slot);
         if (!d_size)
             d_room.packets = full_messages * transport::packets_in_message(info.bytes);
         else if (!d_room.packets || info.bytes > d_room.bytes)
             return false;
-        const auto number = message_for(turn.lane, info);
+        const auto number = message_for(turn.queue, info);
         if (number == none)
             return false;
         const auto taken = append(number, turn);
@@ -77,18 +77,18 @@ bool batch::take(const send_order::turn& turn)
 // Goes to the next packet that is to be sent; false if there is none in this turn.
 bool batch::find_packet(const send_order::turn& turn)
 {
-    const auto& ring = d_lanes[turn.lane].ring();
-    auto& at = d_taken[turn.lane];
+    const auto& ring = d_readers[turn.queue].ring();
+    auto& at = d_taken[turn.queue];
     while (at.count < turn.end && !is_to_be_sent(ring.info(at.slot)))
         ring.advance_packet(at);
     return at.count < turn.end;
 }
 
-// The number of the message that the next packet of a lane belongs to.
+// The number of the message that the next packet of a queue belongs to.
 std::size_t batch::message_for(std::size_t index, const packet_info& info)
 {
     const auto& at = d_taken[index];
-    const bool alone = !d_segmented || d_lanes[index].singly_at(at.count) ||
+    const bool alone = !d_segmented || d_readers[index].singly_at(at.count) ||
                        info.bytes > transport::max_segmented_bytes;
     const auto key = static_cast<std::uint32_t>(index << 16 | info.destination);
     if (!alone) {
@@ -107,7 +107,7 @@ std::size_t batch::message_for(std::size_t index, const packet_info& info)
     if (d_size == d_messages.size())
         return none;
     // a packet that does not fill its slots has a gap behind it
-    const bool open = !alone && info.bytes == d_lanes[index].ring().slot_bytes();
+    const bool open = !alone && info.bytes == d_readers[index].ring().slot_bytes();
     d_keys[d_size] = open ? key : closed;
     d_packets[d_size] = 0;
     d_messages[d_size] = {
@@ -121,8 +121,8 @@ std::size_t batch::message_for(std::size_t index, const packet_info& info)
 // much as may be.
 batch::amount batch::append(std::size_t number, const send_order::turn& turn)
 {
-    auto& ring = d_lanes[turn.lane].ring();
-    auto& at = d_taken[turn.lane];
+    auto& ring = d_readers[turn.queue].ring();
+    auto& at = d_taken[turn.queue];
     message& to = d_messages[number];
     const auto first = ring.info(at.slot);
     auto& piece = d_pieces[number][to.n_pieces++];
@@ -193,13 +193,13 @@ std::size_t batch::bytes_of(std::size_t messages) const
 void batch::sent(std::size_t messages)
 {
     if (messages == d_size) {
-        for (std::size_t i = 0; i < d_lanes.size(); ++i)
-            d_lanes[i].settle(d_taken[i].count);
+        for (std::size_t i = 0; i < d_readers.size(); ++i)
+            d_readers[i].account(d_taken[i].count);
     } else {
         for (std::size_t i = 0; i < messages; ++i)
             mark(d_messages[i], packet_info::sent);
-        for (auto& one : d_lanes)
-            one.settle(0);
+        for (auto& one : d_readers)
+            one.account(0);
     }
     end_turns();
 }
@@ -207,14 +207,14 @@ void batch::sent(std::size_t messages)
 std::size_t batch::lost()
 {
     mark(d_messages[0], packet_info::lost);
-    d_lanes[d_messages[0].lane].settle(0);
+    d_readers[d_messages[0].queue].account(0);
     end_turns();
     return d_packets[0];
 }
 
 void batch::drop_all()
 {
-    for (auto& one : d_lanes)
+    for (auto& one : d_readers)
         one.drop_all();
     end_turns();
 }
@@ -223,23 +223,24 @@ void batch::end_turns()
 {
     for (const auto end = d_order.end(); d_order.begin() < end; d_order.pop()) {
         const auto& turn = d_order.at(d_order.begin());
-        if (d_lanes[turn.lane].tail().count < turn.end)
+        if (d_readers[turn.queue].position().count < turn.end)
             return;
     }
 }
 
-void batch::split() { d_lanes[d_messages[0].lane].send_singly_until(d_ends[0]); }
+void batch::split() { d_readers[d_messages[0].queue].send_singly_until(d_ends[0]); }
 
-void batch::mark(const message& which, packet_info::flag fate)
+void batch::mark(const message& which, packet_info::flag outcome)
 {
-    auto& of = d_lanes[which.lane];
+    auto& of = d_readers[which.queue];
     const auto* begin = of.ring().data(0);
     for (std::size_t i = 0; i < which.n_pieces; ++i) {
         const auto& piece = which.pieces[i];
         const auto offset = static_cast<const std::byte*>(piece.iov_base) - begin;
         const auto packets =
             (piece.iov_len + which.packet_bytes - 1) / which.packet_bytes;
-        of.mark(static_cast<std::size_t>(offset) / of.ring().slot_bytes(), packets, fate);
+        of.mark(
+            static_cast<std::size_t>(offset) / of.ring().slot_bytes(), packets, outcome);
     }
 }
 

@@ -8,8 +8,8 @@
 #ifndef INCLUDED_SPEAD_CORE_BATCH_H
 #define INCLUDED_SPEAD_CORE_BATCH_H
 
-#include "lane.h"
 #include "network/transport.h"
+#include "queue_reader.h"
 
 #include <array>
 #include <vector>
@@ -17,12 +17,12 @@
 namespace gr::spead {
 
 /*!
- * \brief Messages that leave in one send: made of what lies in the lanes, whose packets
+ * \brief Messages that leave in one send: made of what lies in the queues, whose packets
  * go to several destinations.
  *
- * Packets are taken in the order in which they were published. Those of one lane to one
- * destination make one message, whose pieces are what lies together, as long as no other
- * lane comes between. So messages begin in that order.
+ * Packets are collected in the order in which they were published. Those of one queue to
+ * one destination make one message, whose pieces are what lies together, as long as no
+ * other queue comes between. So messages begin in that order.
  */
 class batch
 {
@@ -31,8 +31,8 @@ public:
     //! the cache.
     static constexpr std::size_t full_messages = 8;
 
-    //! From now on the rings of the lanes tell it what is published.
-    explicit batch(std::vector<lane>& lanes);
+    //! From now on the rings of the queues tell it what is published.
+    explicit batch(std::vector<queue_reader>& readers);
 
     //! Whether there is nothing to take.
     bool nothing_left() const { return d_order.begin() == d_order.end(); }
@@ -47,7 +47,7 @@ public:
 
     //! The first so many messages were sent.
     void sent(std::size_t messages);
-    //! The first message is given up; says how many packets that are.
+    //! The first message is dropped; says how many packets that are.
     std::size_t lost();
     //! The packets of the first message are to go one by one.
     void split();
@@ -68,20 +68,20 @@ private:
                              amount most);
     bool find_packet(const send_order::turn& turn);
     void end_turns();
-    void mark(const message& which, packet_info::flag fate);
+    void mark(const message& which, packet_info::flag outcome);
 
     static constexpr std::uint32_t closed = ~std::uint32_t{ 0 };
     static constexpr std::size_t none = transport::max_messages;
 
-    std::vector<lane>& d_lanes;
+    std::vector<queue_reader>& d_readers;
     send_order d_order;
-    std::vector<ring_cursor> d_taken; // of each lane
+    std::vector<ring_cursor> d_taken; // of each queue
     bool d_segmented = true;
     amount d_room{}; // for more
 
     std::size_t d_size = 0;
     std::array<message, transport::max_messages> d_messages{};
-    std::array<std::uint32_t, transport::max_messages> d_keys{}; // lane and destination
+    std::array<std::uint32_t, transport::max_messages> d_keys{}; // queue and destination
     std::array<std::size_t, transport::max_messages> d_packets{};
     std::array<std::uint64_t, transport::max_messages> d_ends{}; // behind the last packet
     std::array<std::array<iovec, transport::max_pieces>, transport::max_messages>

@@ -22,7 +22,7 @@ namespace gr::spead {
 namespace {
 
 // Nothing that the thread is told meanwhile is in a hurry.
-constexpr std::chrono::milliseconds longest_nap{ 2 };
+constexpr std::chrono::milliseconds longest_brief_sleep{ 2 };
 
 // To wake a thread up costs more than to send 64 KiB. Where small pieces come at this
 // rate, the thread lets them gather, as network cards moderate interrupts: so many bytes,
@@ -33,13 +33,13 @@ constexpr std::chrono::microseconds gather_time{ 500 };
 // How often it looks whether that is so.
 constexpr std::chrono::milliseconds look_time{ 10 };
 
-std::vector<lane> make_lanes(const std::vector<packet_ring*>& rings,
-                             sender_counters& counters)
+std::vector<queue_reader> make_readers(const std::vector<packet_ring*>& rings,
+                                       sender_counters& counters)
 {
-    std::vector<lane> lanes;
+    std::vector<queue_reader> readers;
     for (auto* ring : rings)
-        lanes.emplace_back(*ring, counters);
-    return lanes;
+        readers.emplace_back(*ring, counters);
+    return readers;
 }
 
 int make_eventfd()
@@ -50,6 +50,20 @@ int make_eventfd()
     return fd;
 }
 
+// An error of an earlier packet is reported once, to a send that then has sent nothing.
+constexpr unsigned retries = 3;
+constexpr std::chrono::microseconds first_back_off{ 50 };
+constexpr std::chrono::microseconds longest_back_off{ 10000 };
+// The own host may refuse packets for this long before they are dropped.
+constexpr std::chrono::seconds patience{ 1 };
+// Segmented sends in a row that must fail where single packets do not.
+constexpr unsigned refusals_to_believe = 3;
+
+bool may_refuse_segmentation(int error)
+{
+    return error == EIO || error == EINVAL || error == EOPNOTSUPP || error == EMSGSIZE;
+}
+
 } // namespace
 
 sender::sender(boost::asio::io_context& io,
@@ -58,7 +72,7 @@ sender::sender(boost::asio::io_context& io,
                sender_counters& counters,
                const sink_options& options,
                std::function<void()> space,
-               log_lines& log)
+               rate_limited_log& log)
     : d_io(io),
       d_transport(out),
       d_counters(counters),
@@ -72,8 +86,8 @@ sender::sender(boost::asio::io_context& io,
       d_rate(options.rate),
       d_gso(options.gso),
       d_pacer(static_cast<std::size_t>(options.burst_size), rings.front()->slot_bytes()),
-      d_lanes(make_lanes(rings, counters)),
-      d_batch(d_lanes)
+      d_readers(make_readers(rings, counters)),
+      d_batch(d_readers)
 {
 }
 
@@ -83,9 +97,9 @@ void sender::start()
 {
     d_closing = false;
     d_abort = false;
-    for (auto& one : d_lanes)
+    for (auto& one : d_readers)
         one.start_stream();
-    d_trouble = {};
+    d_retries = {};
     d_refusal_open = false;
     d_io.restart();
     d_running = true;
@@ -152,7 +166,7 @@ bool sender::run_to_end() noexcept
 {
     try {
         watch_wakeup();
-        pump();
+        send_queued();
         d_io.run();
         return true;
     } catch (...) {
@@ -173,7 +187,7 @@ void sender::watch_wakeup()
             return;
         take_wakeup();
         watch_wakeup();
-        pump();
+        send_queued();
     };
     d_wakeup.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                         handler_in(d_wakeup_memory, woken));
@@ -195,7 +209,7 @@ void sender::apply_rate()
 }
 
 // Sends until there is nothing to do or something to wait for.
-void sender::pump()
+void sender::send_queued()
 {
     while (!d_abort.load(std::memory_order_relaxed)) {
         if (d_pacer_rate != d_rate)
@@ -211,7 +225,7 @@ void sender::pump()
             const std::size_t waiting = queued_bytes();
             allowance = d_pacer.allowance(waiting, now);
             if (!allowance) {
-                if (nap_until(d_pacer.next(waiting, now), now))
+                if (sleep_briefly_until(d_pacer.next(waiting, now), now))
                     continue;
                 return;
             }
@@ -238,12 +252,12 @@ void sender::pump()
 // False if there is something to do after all.
 bool sender::sleep()
 {
-    if (small_pieces_come_fast() && !much_held() && gather())
+    if (small_pieces_come_fast() && !much_in_flight() && gather())
         return false;
-    for (auto& one : d_lanes)
+    for (auto& one : d_readers)
         one.ring().sender_sleeps.announce();
     if (!d_batch.nothing_left() || d_closing || d_abort) {
-        for (auto& one : d_lanes)
+        for (auto& one : d_readers)
             one.ring().sender_sleeps.withdraw();
         if (d_closing && d_batch.nothing_left())
             d_abort = true; // everything is sent
@@ -273,16 +287,16 @@ bool sender::small_pieces_come_fast()
 // Waits until packets have gathered. False if none have come.
 bool sender::gather()
 {
-    for (const auto& one : d_lanes) {
+    for (const auto& one : d_readers) {
         auto& ring = one.ring();
         const auto slots = std::min(gather_bytes / ring.slot_bytes(), ring.limit() / 8);
-        ring.sender_sleeps.announce(one.tail().count + slots);
+        ring.sender_sleeps.announce(one.position().count + slots);
     }
     pollfd news{ d_wakeup.native_handle(), POLLIN, 0 };
     const timespec time{ 0, std::chrono::nanoseconds(gather_time).count() };
     if (ppoll(&news, 1, &time, nullptr) > 0)
         take_wakeup();
-    for (const auto& one : d_lanes)
+    for (const auto& one : d_readers)
         one.ring().sender_sleeps.withdraw();
     return !d_batch.nothing_left();
 }
@@ -290,21 +304,21 @@ bool sender::gather()
 // Gives back what the kernel has read meanwhile. True if there is more to come.
 bool sender::release_reported()
 {
-    if (!anything_held())
+    if (!anything_in_flight())
         return false;
     take_reports();
     release();
-    return anything_held();
+    return anything_in_flight();
 }
 
 // A short wait is slept through: that takes half the time of a timer that can be
 // interrupted. False if it is not short.
-bool sender::nap_until(clock::time_point time, clock::time_point now)
+bool sender::sleep_briefly_until(clock::time_point time, clock::time_point now)
 {
     // the packer may be waiting for it
-    if (much_held())
+    if (much_in_flight())
         release_reported();
-    if (time - now > longest_nap) {
+    if (time - now > longest_brief_sleep) {
         wait_until(time);
         return false;
     }
@@ -317,7 +331,7 @@ void sender::wait_until(clock::time_point time)
     d_timer.expires_at(time);
     const auto expired = [this](const boost::system::error_code& error) {
         if (!error)
-            pump();
+            send_queued();
     };
     d_timer.async_wait(handler_in(d_timer_memory, expired));
 }
@@ -328,7 +342,7 @@ void sender::wait_writable()
         return;
     d_transport.async_wait_writable([this] {
         d_writable_pending = false;
-        pump();
+        send_queued();
     });
 }
 
@@ -338,8 +352,143 @@ void sender::wait_reports()
         return;
     d_transport.async_wait_reports([this] {
         d_reports_pending = false;
-        pump();
+        send_queued();
     });
+}
+
+// What becomes of messages: sent, tried again, or dropped.
+
+std::size_t sender::queued_bytes() const
+{
+    std::size_t sum = 0;
+    for (const auto& one : d_readers)
+        sum += one.queued_bytes();
+    return sum;
+}
+
+std::uint64_t sender::published_bytes() const
+{
+    std::uint64_t sum = 0;
+    for (const auto& one : d_readers)
+        sum += one.ring().published() * one.ring().slot_bytes();
+    return sum;
+}
+
+bool sender::anything_in_flight() const
+{
+    for (std::size_t i = 0; i < d_readers.size(); ++i)
+        if (d_transport.in_flight_from(i) != transport::nothing)
+            return true;
+    return false;
+}
+
+// So much that a packer may be waiting for it.
+bool sender::much_in_flight() const
+{
+    for (std::size_t i = 0; i < d_readers.size(); ++i) {
+        const auto from = d_transport.in_flight_from(i);
+        if (from != transport::nothing &&
+            d_readers[i].position().count - from > d_readers[i].ring().limit() / 8)
+            return true;
+    }
+    return false;
+}
+
+// Gives back the slots that nobody reads any more.
+void sender::release()
+{
+    bool wanted = false;
+    for (std::size_t i = 0; i < d_readers.size(); ++i)
+        wanted = d_readers[i].release(d_transport.in_flight_from(i)) || wanted;
+    if (wanted)
+        d_on_space();
+}
+
+void sender::messages_sent(std::size_t n)
+{
+    if (!d_pacer.unlimited())
+        d_pacer.sent(d_batch.bytes_of(n), clock::now());
+    if (d_batch.messages()->segmented())
+        d_refusals = 0;
+    else if (d_refusal_open)
+        refusal_proved();
+    d_batch.sent(n);
+    release();
+    d_retries = {};
+    if (!d_log.quiet())
+        d_log.succeeded(clock::now());
+}
+
+void sender::take_reports()
+{
+    const auto errors = d_transport.take_reports();
+    d_counters.icmp_errors.add(errors.count);
+    if (errors.causes.none())
+        return;
+    for (std::size_t cause = 0; cause < errors.causes.size(); ++cause)
+        if (errors.causes[cause])
+            d_log.failed(static_cast<int>(cause), 0, clock::now());
+}
+
+// What to do about the first message; false if there is something to wait for.
+bool sender::message_failed(int error)
+{
+    if (error == EINTR)
+        return true;
+    if (error == transport::not_yet) {
+        wait_writable();
+        return false;
+    }
+    d_counters.errors.add(error);
+    if (error == EAGAIN) {
+        wait_writable();
+        return false;
+    }
+    if (d_batch.messages()->segmented() && may_refuse_segmentation(error)) {
+        // the same packets again, each on its own: that tells what was refused
+        d_batch.split();
+        d_refusal_open = true;
+        return true;
+    }
+    const auto now = clock::now();
+    d_log.failed(error, 0, now);
+    if (error == ENOBUFS || error == ENOMEM) {
+        if (!d_retries.back_offs)
+            d_retries.first_back_off = now;
+        if (now - d_retries.first_back_off < patience) {
+            const auto delay = first_back_off * (1 << std::min(d_retries.back_offs, 8u));
+            ++d_retries.back_offs;
+            wait_until(now + std::min(delay, longest_back_off));
+            return false;
+        }
+    } else if (d_retries.attempts < retries) {
+        ++d_retries.attempts;
+        return true;
+    }
+    drop_message(error);
+    return true;
+}
+
+void sender::drop_message(int error)
+{
+    // what is lost has had its turn: an outage must not use up a paced stream
+    d_pacer.sent(d_batch.bytes_of(1), clock::now());
+    const auto packets = d_batch.lost();
+    release();
+    d_retries = {};
+    d_refusal_open = false;
+    d_log.failed(error, packets, clock::now());
+}
+
+// Single packets went where a segmented send did not.
+void sender::refusal_proved()
+{
+    d_refusal_open = false;
+    d_counters.gso_refused.add(1);
+    if (++d_refusals < refusals_to_believe)
+        return;
+    d_gso = false;
+    d_log.warn("the network refuses segmented sends (gso): packets go one by one");
 }
 
 } // namespace gr::spead

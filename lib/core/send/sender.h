@@ -9,13 +9,13 @@
 #define INCLUDED_SPEAD_CORE_SENDER_H
 
 #include "batch.h"
-#include "lane.h"
 #include "network/transport.h"
+#include "outage_log.h"
 #include "pacer.h"
 #include "pack/packet_ring.h"
+#include "queue_reader.h"
 #include "support/counters.h"
 #include "support/handler_memory.h"
-#include "support/trouble_log.h"
 #include <gnuradio/spead/sink_options.h>
 
 #include <boost/asio/io_context.hpp>
@@ -38,7 +38,7 @@ namespace gr::spead {
  *
  * Equal packets to one destination leave as one message, across heaps, and several
  * messages in one system call, in the order in which they were published. Whatever the
- * network does, the thread goes on: it waits, tries again or gives a message up, and
+ * network does, the thread goes on: it waits, tries again or drops a message, and
  * counts.
  */
 class sender
@@ -54,7 +54,7 @@ public:
            sender_counters& counters,
            const sink_options& options,
            std::function<void()> space,
-           log_lines& log);
+           rate_limited_log& log);
     ~sender();
 
     void start(); //!< throws std::system_error if there is no thread to be had
@@ -72,26 +72,26 @@ private:
     bool run_to_end() noexcept;
     void watch_wakeup();
     void apply_rate();
-    void pump();
+    void send_queued();
     bool sleep();
     bool small_pieces_come_fast();
     bool gather();
     void take_wakeup();
     bool release_reported();
-    bool nap_until(clock::time_point time, clock::time_point now);
+    bool sleep_briefly_until(clock::time_point time, clock::time_point now);
     void wait_until(clock::time_point time);
     void wait_writable();
     void wait_reports();
 
     std::size_t queued_bytes() const;
     std::uint64_t published_bytes() const;
-    bool anything_held() const;
-    bool much_held() const;
+    bool anything_in_flight() const;
+    bool much_in_flight() const;
     void release();
     void messages_sent(std::size_t n);
     void take_reports();
     bool message_failed(int error);
-    void give_up_message(int error);
+    void drop_message(int error);
     void refusal_proved();
 
     boost::asio::io_context& d_io;
@@ -99,7 +99,7 @@ private:
     sender_counters& d_counters;
     const int d_cpu; // the thread is pinned to it, -1 = not pinned
     const std::function<void()> d_on_space;
-    trouble_log d_log;
+    outage_log d_log;
 
     const std::shared_ptr<handler_memory> d_timer_memory;
     const std::shared_ptr<handler_memory> d_wakeup_memory;
@@ -117,7 +117,7 @@ private:
     // on the thread only
     pacer d_pacer;
     double d_pacer_rate = 0;
-    std::vector<lane> d_lanes;
+    std::vector<queue_reader> d_readers;
     batch d_batch;
     struct {
         clock::time_point time{};
@@ -128,14 +128,14 @@ private:
     bool d_watching = false;         // the event is waited for
     bool d_writable_pending = false; // the socket is waited for
     bool d_reports_pending = false;  // so are reports on messages
-    struct trouble {
+    struct retries_of_message {
         unsigned attempts = 0;  // that failed at once
         unsigned back_offs = 0; // waits for a queue that is full
         clock::time_point first_back_off{};
     };
-    trouble d_trouble;           // of the first message
-    bool d_refusal_open = false; // is it the segmentation that is refused?
-    unsigned d_refusals = 0;     // of segmented sends, in a row
+    retries_of_message d_retries; // of the first message
+    bool d_refusal_open = false;  // is it the segmentation that is refused?
+    unsigned d_refusals = 0;      // of segmented sends, in a row
 };
 
 } // namespace gr::spead

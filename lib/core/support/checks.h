@@ -33,7 +33,7 @@ std::string to_text(number value)
 inline std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
 template <typename number>
-number in_range(const std::string& parameter, number value, number from, number to)
+number check_range(const std::string& parameter, number value, number from, number to)
 {
     // written so that not-a-number is refused too
     if (!(value >= from && value <= to))
@@ -54,9 +54,9 @@ inline void check_interval(const std::string& parameter, double seconds)
 }
 
 template <typename choice>
-choice one_of(const std::string& parameter,
-              const std::string& value,
-              std::initializer_list<std::pair<const char*, choice>> choices)
+choice check_choice(const std::string& parameter,
+                    const std::string& value,
+                    std::initializer_list<std::pair<const char*, choice>> choices)
 {
     std::string allowed;
     for (const auto& [name, meaning] : choices) {

@@ -74,7 +74,7 @@ void timeline::advance(std::uint64_t samples)
 {
     if (!d_tagged && samples) {
         d_counted = true;
-        raise(&notices::no_tag, true);
+        raise(&tag_warnings::no_tag, true);
     }
     const auto dropped = std::min(samples, d_drop);
     d_drop -= dropped;
@@ -86,16 +86,16 @@ correction timeline::tag(std::int64_t tick, double residual, bool heap_has_left)
 {
     const auto place = place_of(tick, residual);
     if (!place) {
-        raise(&notices::out_of_range, true);
+        raise(&tag_warnings::out_of_range, true);
         return {};
     }
     const bool expected = d_tagged && is_expected(*place);
     const std::int64_t at = expected ? d_expected : place->nearest;
     d_residual = place->residual + static_cast<double>(place->nearest - at);
     if (std::abs(d_residual) > noticeable_residual)
-        raise(&notices::residual, d_residual);
+        raise(&tag_warnings::residual, d_residual);
     if (at < 0 && !(d_tagged && d_on_gap == gap_policy::ignore))
-        raise(&notices::before_sync, true);
+        raise(&tag_warnings::before_sync, true);
 
     if (expected)
         return {};
@@ -220,9 +220,9 @@ void timeline::note_jump(std::int64_t place)
     const double seconds = jump / d_samples_per_second;
     const bool drops = d_on_gap != gap_policy::ignore;
     if (drops && seconds > longest_fill && place > d_next)
-        raise(&notices::ahead, seconds);
+        raise(&tag_warnings::ahead, seconds);
     else if (!drops || seconds >= -noticeable_loss)
-        raise(&notices::jump, jump); // or else there is more to say
+        raise(&tag_warnings::jump, jump); // or else there is more to say
 }
 
 // Samples from that place on have the times of others that have gone.
@@ -235,10 +235,10 @@ void timeline::note_loss(std::int64_t place)
         d_untold.late = loss / d_samples_per_second;
 }
 
-notices timeline::take_notices() { return std::exchange(d_untold, {}); }
+tag_warnings timeline::take_warnings() { return std::exchange(d_untold, {}); }
 
 template <typename type>
-void timeline::raise(type notices::*notice, type value)
+void timeline::raise(type tag_warnings::*notice, type value)
 {
     if (!(d_raised.*notice))
         d_raised.*notice = d_untold.*notice = value;

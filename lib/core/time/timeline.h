@@ -50,7 +50,7 @@ struct correction {
 };
 
 //! What the user should know; each but the last once in the life of a timeline.
-struct notices {
+struct tag_warnings {
     bool no_tag = false;       //!< samples came without a tag before them
     double residual = 0;       //!< samples from the nearest to a tag, if more than 0.1
     bool before_sync = false;  //!< a tag has a time before tick 0
@@ -106,7 +106,7 @@ public:
     std::uint64_t to_drop() const { return d_drop; }
 
     //! What there is to say since the last call.
-    notices take_notices();
+    tag_warnings take_warnings();
 
     //! Samples from the place of the last tagged sample to its exact time.
     double residual() const { return d_residual; }
@@ -130,7 +130,7 @@ private:
     std::int64_t heap_before(std::int64_t place) const;
     std::int64_t heap_after(std::int64_t place) const;
     template <typename type>
-    void raise(type notices::*notice, type value);
+    void raise(type tag_warnings::*notice, type value);
 
     const std::int64_t d_heap;
     const std::int64_t d_step;
@@ -148,8 +148,8 @@ private:
     std::int64_t d_expected = 0; // where the next sample is according to tags
     double d_residual = 0;
 
-    notices d_raised; // so far
-    notices d_untold;
+    tag_warnings d_raised; // so far
+    tag_warnings d_untold;
 };
 
 } // namespace gr::spead

@@ -72,9 +72,9 @@ struct counting_network : gr::spead::transport {
     {
         return way ? way->take_reports() : gr::spead::icmp_errors();
     }
-    std::uint64_t held_from(std::size_t lane) const noexcept override
+    std::uint64_t in_flight_from(std::size_t queue) const noexcept override
     {
-        return way ? way->held_from(lane) : nothing;
+        return way ? way->in_flight_from(queue) : nothing;
     }
     void async_wait_reports(std::function<void()> handler) override
     {
@@ -153,7 +153,7 @@ private:
     const std::unique_ptr<gr::spead::udp_transport> d_way;
     gr::spead::counter_set d_packed;
     gr::spead::sender_counters d_sent;
-    gr::spead::log_lines d_lines{ [this](const auto&) { lines.add(1); } };
+    gr::spead::rate_limited_log d_lines{ [this](const auto&) { lines.add(1); } };
 
 public:
     gate space;

@@ -115,7 +115,7 @@ void one_chaotic_stream(unsigned seed)
     counter_set packed;
     sender_counters sent;
     gate space;
-    log_lines lines([](auto&) {});
+    rate_limited_log lines([](auto&) {});
     chaotic_transport network(
         io, seed, pick(random, std::vector<double>{ 0, 0.05, 0.3 }));
     sender out(

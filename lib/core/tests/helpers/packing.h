@@ -98,21 +98,21 @@ public:
     void send()
     {
         using gr::spead::packet_info;
-        for (; d_tail.count < ring.published(); ring.advance_packet(d_tail)) {
-            const auto& info = ring.info(d_tail.slot);
-            const auto* at = reinterpret_cast<std::uint8_t*>(ring.data(d_tail.slot));
+        for (; d_position.count < ring.published(); ring.advance_packet(d_position)) {
+            const auto& info = ring.info(d_position.slot);
+            const auto* at = reinterpret_cast<std::uint8_t*>(ring.data(d_position.slot));
             if (info.bytes) {
                 datagrams.emplace_back(at, at + info.bytes);
                 destinations.push_back(info.destination);
             }
-            if (info.flags & packet_info::abandoned)
+            if (info.flags & packet_info::heap_dropped)
                 abandoned += info.heap_samples;
             if (info.flags & packet_info::heap_end) {
                 ended += info.heap_samples;
                 heaps_ended += (info.flags & packet_info::data) != 0;
             }
         }
-        ring.release(d_tail.count);
+        ring.release(d_position.count);
     }
 
     //! What came in is in heaps that are complete, or is dropped.
@@ -166,7 +166,7 @@ public:
     }
 
 private:
-    gr::spead::ring_cursor d_tail;
+    gr::spead::ring_cursor d_position;
 
 public:
     gr::spead::heap_packer::clock::time_point now;

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Rings that several lanes take packets from.
+// Rings that several queues take packets from.
 
 #ifndef INCLUDED_SPEAD_CORE_TESTS_RINGS_H
 #define INCLUDED_SPEAD_CORE_TESTS_RINGS_H
@@ -19,11 +19,11 @@
 
 constexpr std::size_t packet_bytes = 1000;
 
-// Rings of packets that carry their lane, destination and number.
+// Rings of packets that carry their queue, destination and number.
 struct rings {
     gr::spead::sender_counters counters;
     std::vector<std::unique_ptr<gr::spead::packet_ring>> memory;
-    std::vector<gr::spead::lane> lanes;
+    std::vector<gr::spead::queue_reader> readers;
     std::vector<gr::spead::ring_cursor> heads;
     std::vector<std::uint32_t> next;
     std::unique_ptr<gr::spead::batch> out;
@@ -33,11 +33,11 @@ struct rings {
         for (std::size_t i = 0; i < n; ++i) {
             memory.push_back(
                 std::make_unique<gr::spead::packet_ring>(slots, packet_bytes));
-            lanes.emplace_back(*memory.back(), counters);
+            readers.emplace_back(*memory.back(), counters);
         }
         heads.resize(n);
         next.resize(n);
-        out = std::make_unique<gr::spead::batch>(lanes);
+        out = std::make_unique<gr::spead::batch>(readers);
     }
 
     // one that is the last of its heap has this many samples
@@ -64,7 +64,7 @@ struct rings {
     }
 
     struct stamp {
-        std::uint32_t lane, destination, number;
+        std::uint32_t queue, destination, number;
     };
     static stamp stamp_of(const bytes& datagram)
     {

@@ -119,7 +119,7 @@ struct scripted_transport : gr::spead::transport {
         return std::exchange(icmp_errors, {});
     }
 
-    std::uint64_t held_from(std::size_t) const noexcept override
+    std::uint64_t in_flight_from(std::size_t) const noexcept override
     {
         return held.empty() ? nothing : held.front().position;
     }

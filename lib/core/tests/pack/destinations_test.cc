@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(large_pieces_may_leave_without_a_copy)
     n.connect();
     BOOST_CHECK(n.out->zero_copy_active());
     check_each_receives_its_own(n, ring(8, 2, 6));
-    BOOST_CHECK_EQUAL(n.out->held_from(0), transport::nothing);
+    BOOST_CHECK_EQUAL(n.out->in_flight_from(0), transport::nothing);
     BOOST_CHECK(!n.out->zero_copy_active());
     check_each_receives_its_own(n, ring(8, 2, 6));
 }

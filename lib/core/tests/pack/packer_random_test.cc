@@ -156,7 +156,7 @@ void one_random_stream(unsigned seed)
             }
             case 1: {
                 const std::uint64_t time = random();
-                stream.packer.leave_heap(time);
+                stream.packer.skip_to(time);
                 m.leave(time);
                 break;
             }

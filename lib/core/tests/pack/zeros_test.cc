@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_long_gap_is_filled_in_several_calls)
 
         // the same in one go
         packed_stream whole(p);
-        whole.packer.leave_heap(0);
+        whole.packer.skip_to(0);
         const auto samples = [&](std::uint64_t from, std::uint64_t to) {
             whole.packer.write(raw(in.data() + from), to - from);
         };

@@ -25,7 +25,7 @@ struct fixture {
     counter_set packed;
     sender_counters sent;
     std::vector<std::string> log;
-    std::optional<log_lines> lines;
+    std::optional<rate_limited_log> lines;
     packet_ring ring;
     scripted_transport network{ io };
     heap_packer packer;

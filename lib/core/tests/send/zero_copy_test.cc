@@ -78,23 +78,23 @@ BOOST_AUTO_TEST_CASE(the_numbers_of_a_new_socket_begin_at_0)
     z.enable(true);
     BOOST_CHECK(z.active());
     send(1);
-    BOOST_CHECK_EQUAL(z.held_from(0), 30u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 30u);
     z.finished(0, 0, false);
-    BOOST_CHECK_EQUAL(z.held_from(0), transport::nothing);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), transport::nothing);
     BOOST_CHECK(z.active());
 }
 
 BOOST_AUTO_TEST_CASE(the_oldest_message_is_held_until_it_is_reported)
 {
-    BOOST_CHECK_EQUAL(z.held_from(0), transport::nothing);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), transport::nothing);
     send(3);
     for (std::uint32_t number = 0; number < 3; ++number) {
-        BOOST_CHECK(z.holds_any());
-        BOOST_CHECK_EQUAL(z.held_from(0), 10 + 10 * number);
+        BOOST_CHECK(z.any_in_flight());
+        BOOST_CHECK_EQUAL(z.in_flight_from(0), 10 + 10 * number);
         z.finished(number, number, false);
     }
-    BOOST_CHECK(!z.holds_any());
-    BOOST_CHECK_EQUAL(z.held_from(0), transport::nothing);
+    BOOST_CHECK(!z.any_in_flight());
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), transport::nothing);
     BOOST_CHECK(z.active());
 }
 
@@ -102,9 +102,9 @@ BOOST_AUTO_TEST_CASE(one_report_tells_of_several_messages)
 {
     send(5);
     z.finished(0, 2, false);
-    BOOST_CHECK_EQUAL(z.held_from(0), 40u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 40u);
     z.finished(3, 4, false);
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
 }
 
 BOOST_AUTO_TEST_CASE(reports_in_any_order_give_back_in_order)
@@ -112,35 +112,35 @@ BOOST_AUTO_TEST_CASE(reports_in_any_order_give_back_in_order)
     send(5);
     z.finished(3, 4, false);
     z.finished(1, 1, false);
-    BOOST_CHECK_EQUAL(z.held_from(0), 10u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
     z.finished(0, 0, false);
-    BOOST_CHECK_EQUAL(z.held_from(0), 30u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 30u);
     z.finished(2, 2, false);
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
 }
 
 BOOST_AUTO_TEST_CASE(a_message_that_failed_may_have_taken_a_number)
 {
     send_until_failure(2);
     z.finished(2, 2, false); // the one behind them
-    BOOST_CHECK_EQUAL(z.held_from(0), 10u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
     send(1); // has the number 3
     z.finished(0, 1, false);
-    BOOST_CHECK_EQUAL(z.held_from(0), 30u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 30u);
     z.finished(3, 3, false);
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
 }
 
 BOOST_AUTO_TEST_CASE(a_number_of_a_failed_message_may_come_in_one_report_with_others)
 {
     send_until_failure(2);
     z.finished(0, 2, false);
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
     send(1);
     z.finished(2, 2, false); // once more, which must not happen
-    BOOST_CHECK_EQUAL(z.held_from(0), 30u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 30u);
     z.finished(3, 3, false);
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_message_that_took_no_number_leaves_no_trace)
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_failed_message_that_took_no_number_leaves_no_trace)
     send_until_failure(0);
     send(1);
     z.finished(0, 0, false);
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
 }
 
 BOOST_AUTO_TEST_CASE(many_failures_in_a_row_hold_nothing)
@@ -157,11 +157,11 @@ BOOST_AUTO_TEST_CASE(many_failures_in_a_row_hold_nothing)
         BOOST_REQUIRE(suits(8));
         send_until_failure(0);
         z.finished(number, number, false);
-        BOOST_REQUIRE(!z.holds_any());
+        BOOST_REQUIRE(!z.any_in_flight());
     }
     send(1);
     z.finished(1000, 1000, false);
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
 }
 
 BOOST_AUTO_TEST_CASE(failures_behind_a_held_message_do_not_hide_it)
@@ -170,11 +170,11 @@ BOOST_AUTO_TEST_CASE(failures_behind_a_held_message_do_not_hide_it)
     for (std::uint32_t number = 1; suits(1); ++number) {
         send_until_failure(0);
         z.finished(number, number, false);
-        BOOST_REQUIRE_EQUAL(z.held_from(0), 10u);
+        BOOST_REQUIRE_EQUAL(z.in_flight_from(0), 10u);
         BOOST_REQUIRE_LT(number, 100u);
     }
     z.finished(0, 0, false);
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
     BOOST_CHECK(suits(8));
 }
 
@@ -207,10 +207,10 @@ BOOST_AUTO_TEST_CASE(numbers_start_anew_after_2_to_the_32)
         BOOST_CHECK(!suits(2));
         z.finished(first + most_held - 1, first + most_held - 1, false); // a failed one
         z.finished(first + 1, first + most_held - 2, false);
-        BOOST_CHECK_EQUAL(z.held_from(0), 10u);
+        BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
         BOOST_CHECK(!suits(1));
         z.finished(first, first, false);
-        BOOST_CHECK(!z.holds_any());
+        BOOST_CHECK(!z.any_in_flight());
         BOOST_CHECK(suits(8));
     }
 }
@@ -222,11 +222,11 @@ BOOST_AUTO_TEST_CASE(the_report_of_a_copy_ends_it)
     BOOST_CHECK(!z.active());
     BOOST_CHECK(!suits(1));
     // what is on its way is held all the same
-    BOOST_CHECK_EQUAL(z.held_from(0), 10u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
     z.finished(0, 0, false);
-    BOOST_CHECK_EQUAL(z.held_from(0), 30u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 30u);
     z.finished(2, 2, true);
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
     BOOST_CHECK(!z.active());
 }
 
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(the_copy_of_a_message_that_failed_ends_it_too)
     send_until_failure(0);
     z.finished(0, 0, true);
     BOOST_CHECK(!z.active());
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_that_may_have_a_number_and_is_not_reported_ends_it)
@@ -251,9 +251,9 @@ BOOST_AUTO_TEST_CASE(a_failure_that_may_have_a_number_and_is_not_reported_ends_i
     z.failure_not_reported();
     BOOST_CHECK(!z.active());
     z.finished(12, 12, false); // the one that failed, late: nothing of ours
-    BOOST_CHECK_EQUAL(z.held_from(0), 10u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
     z.finished(10, 11, false);
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
 }
 
 BOOST_AUTO_TEST_CASE(after_a_number_that_nobody_waits_for_all_is_held_up_to_it)
@@ -261,16 +261,16 @@ BOOST_AUTO_TEST_CASE(after_a_number_that_nobody_waits_for_all_is_held_up_to_it)
     send_until_failure(2); // the failure had the number 2, but is reported too late
     send(3);               // so these are 3, 4 and 5
     z.finished(0, 1, false);
-    BOOST_CHECK_EQUAL(z.held_from(0), 30u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 30u);
     BOOST_CHECK(z.active());
     z.finished(5, 5, false);
     BOOST_CHECK(!z.active());
     // the other two, though 2, 3 and 4 were thought to be theirs
     z.finished(2, 2, false);
     z.finished(3, 3, false);
-    BOOST_CHECK_EQUAL(z.held_from(0), 30u);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), 30u);
     z.finished(4, 4, false);
-    BOOST_CHECK(!z.holds_any());
+    BOOST_CHECK(!z.any_in_flight());
 }
 
 // Whatever failed unnoticed, once those have been reported, in whatever order.
@@ -298,16 +298,16 @@ BOOST_AUTO_TEST_CASE(what_is_still_read_is_held_and_nothing_is_held_twice)
         for (const auto& [number, position] : read)
             rest.push_back(number);
         std::shuffle(rest.begin(), rest.end(), random);
-        std::uint64_t before = f.z.held_from(0);
+        std::uint64_t before = f.z.in_flight_from(0);
         for (const auto number : rest) {
             for (const auto& [left, position] : read)
-                BOOST_REQUIRE_LE(f.z.held_from(0), position);
+                BOOST_REQUIRE_LE(f.z.in_flight_from(0), position);
             f.z.finished(number, number, false);
             read.erase(number);
-            BOOST_REQUIRE_LE(before, f.z.held_from(0));
-            before = f.z.held_from(0);
+            BOOST_REQUIRE_LE(before, f.z.in_flight_from(0));
+            before = f.z.in_flight_from(0);
         }
-        BOOST_REQUIRE(!f.z.holds_any());
+        BOOST_REQUIRE(!f.z.any_in_flight());
     }
 }
 

@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_gap_of_ticks_that_are_no_whole_samples_is_rounded)
     const auto said = s.line.tag(5, 0, false); // at sample 6.25
     BOOST_CHECK_EQUAL(said.zeros, 1u);
     BOOST_CHECK_CLOSE(s.line.residual(), 0.25, 1e-9);
-    BOOST_CHECK(s.line.take_notices().residual);
+    BOOST_CHECK(s.line.take_warnings().residual);
 }
 
 // 2 samples in a tick: what a tick cannot say is in its residual

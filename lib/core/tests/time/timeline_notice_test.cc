@@ -29,13 +29,13 @@ BOOST_AUTO_TEST_CASE(a_jump_ahead_is_told_once)
         placed_stream s(plan(on_gap));
         s.play({ { 0, 4 } });
         s.tag(4 + 10 * samples_per_second);
-        BOOST_CHECK_EQUAL(s.line.take_notices().ahead, 0.);
+        BOOST_CHECK_EQUAL(s.line.take_warnings().ahead, 0.);
         s.send(4);
         s.tag(8 + 30 * samples_per_second);
-        BOOST_CHECK_EQUAL(s.line.take_notices().ahead, 20.);
+        BOOST_CHECK_EQUAL(s.line.take_warnings().ahead, 20.);
         s.send(4);
         s.tag(90 * samples_per_second);
-        BOOST_CHECK_EQUAL(s.line.take_notices().ahead, 0.);
+        BOOST_CHECK_EQUAL(s.line.take_warnings().ahead, 0.);
     }
 }
 
@@ -46,9 +46,9 @@ BOOST_AUTO_TEST_CASE(the_first_jump_that_is_not_far_is_told)
         for (const std::int64_t jump : { 1, -2 }) {
             placed_stream s(plan(on_gap));
             s.play({ { 0, 4 }, { 4 + jump, 4 } });
-            BOOST_CHECK_EQUAL(s.line.take_notices().jump, static_cast<double>(jump));
+            BOOST_CHECK_EQUAL(s.line.take_warnings().jump, static_cast<double>(jump));
             s.play({ { 8 + 2 * jump, 4 } });
-            BOOST_CHECK_EQUAL(s.line.take_notices().jump, 0.);
+            BOOST_CHECK_EQUAL(s.line.take_warnings().jump, 0.);
         }
 }
 
@@ -58,11 +58,11 @@ BOOST_AUTO_TEST_CASE(a_step_back_that_loses_more_than_a_second_is_told_each_time
     s.tag(9 * samples_per_second);
     s.send(4);
     s.tag(8 * samples_per_second + 4);
-    BOOST_CHECK_EQUAL(s.line.take_notices().late, 0.);
+    BOOST_CHECK_EQUAL(s.line.take_warnings().late, 0.);
     for (int i = 0; i < 2; ++i) {
         s.tag(4 + (i + 2) * samples_per_second);
-        BOOST_CHECK_EQUAL(s.line.take_notices().late, 7. - i);
-        BOOST_CHECK_EQUAL(s.line.take_notices().late, 0.);
+        BOOST_CHECK_EQUAL(s.line.take_warnings().late, 7. - i);
+        BOOST_CHECK_EQUAL(s.line.take_warnings().late, 0.);
     }
 }
 
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(what_is_ignored_is_only_told_as_a_jump)
     s.send(4);
     s.tag(0);
     s.tag(99 * samples_per_second);
-    const auto said = s.line.take_notices();
+    const auto said = s.line.take_warnings();
     BOOST_CHECK_EQUAL(said.late, 0.);
     BOOST_CHECK_EQUAL(said.ahead, 0.);
     BOOST_CHECK_EQUAL(said.jump, -9. * samples_per_second - 4);
@@ -85,16 +85,16 @@ BOOST_AUTO_TEST_CASE(times_before_sync_time_are_not_told_of_where_they_are_ignor
 {
     placed_stream s(plan(gap_policy::ignore));
     s.play({ { 0, 2 }, { -7, 2 } });
-    BOOST_CHECK(!s.line.take_notices().before_sync);
+    BOOST_CHECK(!s.line.take_warnings().before_sync);
 }
 
 BOOST_AUTO_TEST_CASE(a_tag_behind_what_has_been_sent_is_not_told_as_one_ahead)
 {
     placed_stream s(plan(gap_policy::realign));
     s.play({ { 99 * samples_per_second, 4 }, { 0, 4 } });
-    s.line.take_notices();
+    s.line.take_warnings();
     s.tag(50 * samples_per_second);
-    const auto said = s.line.take_notices();
+    const auto said = s.line.take_warnings();
     BOOST_CHECK_EQUAL(said.ahead, 0.);
     BOOST_CHECK(said.late > 48);
 }
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_start_in_a_long_heap_is_not_told)
     placed_stream s({ 10 * samples_per_second, 100 * samples_per_second, 0, megahertz });
     s.tag(1);
     BOOST_CHECK(s.line.to_drop() > 9 * samples_per_second);
-    BOOST_CHECK_EQUAL(s.line.take_notices().late, 0.);
+    BOOST_CHECK_EQUAL(s.line.take_warnings().late, 0.);
 }
 
 BOOST_AUTO_TEST_CASE(a_clock_set_back_between_runs_is_told_and_counted)
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_clock_set_back_between_runs_is_told_and_counted)
         s.send(4);
         s.restart();
         s.tag(4);
-        BOOST_CHECK_EQUAL(s.line.take_notices().late, 20.);
+        BOOST_CHECK_EQUAL(s.line.take_warnings().late, 20.);
         check_counters(s, 0, 0, 0, 1);
     }
 }
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(samples_counted_from_far_ahead_are_told_of)
     placed_stream s(p);
     s.send(4);
     s.tag(4);
-    BOOST_CHECK_EQUAL(s.line.take_notices().late, 30.);
+    BOOST_CHECK_EQUAL(s.line.take_warnings().late, 30.);
     check_counters(s, 0, 0, 0, 1);
 }
 
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(the_largest_timestamp_start_is_no_trouble)
         placed_stream s({ heap, 1, last, exact_rate{ 1 } });
         s.line.advance(static_cast<std::uint64_t>(heap));
         s.tag(heap);
-        BOOST_CHECK(s.line.take_notices().late > 0);
+        BOOST_CHECK(s.line.take_warnings().late > 0);
         BOOST_CHECK(s.line.to_drop() > std::uint64_t{ 1 } << 62);
         s.line.start_run();
         s.tag(heap);

@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_new_run_without_a_tag_counts_on_from_the_next_heap)
     s.send(5);
     BOOST_REQUIRE_EQUAL(s.heaps.size(), 2u);
     BOOST_CHECK_EQUAL(s.heaps[1].timestamp, 120u);
-    BOOST_CHECK(s.line.take_notices().no_tag);
+    BOOST_CHECK(s.line.take_warnings().no_tag);
 }
 
 BOOST_AUTO_TEST_CASE(a_tag_knows_what_was_counted_in_all_runs_before)

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(a_start_on_the_grid_takes_every_sample)
         s.play({ { 0, 5 } });
         check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
         BOOST_CHECK_EQUAL(s.dropped, 0u);
-        const auto said = s.line.take_notices();
+        const auto said = s.line.take_warnings();
         BOOST_CHECK(!said.no_tag && !said.residual && !said.before_sync);
         check_counters(s, 0, 0, 0, 0);
     }
@@ -56,14 +56,14 @@ BOOST_AUTO_TEST_CASE(without_a_tag_samples_are_counted_and_that_is_said_once)
     auto p = plan(gap_policy::realign);
     p.timestamp_start = 7;
     placed_stream s(p);
-    BOOST_CHECK(!s.line.take_notices().no_tag);
+    BOOST_CHECK(!s.line.take_warnings().no_tag);
     s.send(9);
     check_heaps(s, { { 7, { 0, 1, 2, 3 } }, { 47, { 4, 5, 6, 7 } } });
-    BOOST_CHECK(s.line.take_notices().no_tag);
+    BOOST_CHECK(s.line.take_warnings().no_tag);
     s.restart();
     s.send(4);
     BOOST_CHECK_EQUAL(s.heaps.back().timestamp, 127u);
-    BOOST_CHECK(!s.line.take_notices().no_tag);
+    BOOST_CHECK(!s.line.take_warnings().no_tag);
 }
 
 BOOST_AUTO_TEST_CASE(a_tag_after_counted_samples_is_a_start)
@@ -129,12 +129,12 @@ BOOST_AUTO_TEST_CASE(what_is_not_quite_a_sample_off_is_said_once)
     placed_stream s(plan(gap_policy::realign));
     s.tag(0, 0.09);
     s.send(2);
-    BOOST_CHECK(!s.line.take_notices().residual);
+    BOOST_CHECK(!s.line.take_warnings().residual);
     s.tag(2, -0.4);
     s.tag(2, 0.4);
-    BOOST_CHECK_CLOSE(s.line.take_notices().residual, -0.4, 1e-9);
+    BOOST_CHECK_CLOSE(s.line.take_warnings().residual, -0.4, 1e-9);
     BOOST_CHECK_CLOSE(s.line.residual(), 0.4, 1e-9);
-    BOOST_CHECK(!s.line.take_notices().residual);
+    BOOST_CHECK(!s.line.take_warnings().residual);
     s.send(2);
     check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
     check_counters(s, 0, 0, 0, 0);
@@ -158,10 +158,10 @@ BOOST_AUTO_TEST_CASE(times_before_sync_time_are_dropped_and_that_is_said_once)
     for (const auto on_start : start_policies) {
         placed_stream s(plan(gap_policy::realign, on_start));
         s.tag(-6);
-        BOOST_CHECK(s.line.take_notices().before_sync);
+        BOOST_CHECK(s.line.take_warnings().before_sync);
         s.send(4);
         s.tag(-2);
-        BOOST_CHECK(!s.line.take_notices().before_sync);
+        BOOST_CHECK(!s.line.take_warnings().before_sync);
         s.send(6);
         check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
         BOOST_CHECK_EQUAL(s.dropped, 6u);
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(times_too_far_away_to_count_samples_are_left_out)
             placed_stream s({ 4, step, 0, megahertz });
             s.play({ { 0, 3 } });
             s.line.tag(tick, 0.5, false);
-            BOOST_CHECK(s.line.take_notices().out_of_range);
+            BOOST_CHECK(s.line.take_warnings().out_of_range);
             s.play({ { 3, 1 } });
             check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
         }
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_loses_nothing_has_no_gap)
                 line.advance(4 * blocks * static_cast<std::uint64_t>(heap) / 4096);
             }
             BOOST_CHECK_EQUAL(counters.gaps.get() + counters.steps_back.get(), 0u);
-            BOOST_CHECK(!line.take_notices().residual);
+            BOOST_CHECK(!line.take_warnings().residual);
         }
 }
 

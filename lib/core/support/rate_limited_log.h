@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_LOG_LINES_H
-#define INCLUDED_SPEAD_CORE_LOG_LINES_H
+#ifndef INCLUDED_SPEAD_CORE_RATE_LIMITED_LOG_H
+#define INCLUDED_SPEAD_CORE_RATE_LIMITED_LOG_H
 
 #include <cstddef>
 #include <functional>
@@ -22,16 +22,16 @@ namespace gr::spead {
  * What comes sooner waits, and is said together. So does everything while the terminal
  * takes nothing; whoever adds something never waits. Any thread.
  */
-class log_lines
+class rate_limited_log
 {
 public:
     using output = std::function<void(const std::string&)>;
 
     //! \p out owns what it uses: if the log is stuck, it is called for longer than this
     //! object lives.
-    explicit log_lines(output out);
+    explicit rate_limited_log(output out);
     //! Writes what waits, at once. A log that takes nothing is waited for, but not long.
-    ~log_lines();
+    ~rate_limited_log();
 
     void add(const std::string& news);
     //! Of one of several inputs. Those that wait with the same news are named together.
@@ -48,4 +48,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_LOG_LINES_H */
+#endif /* INCLUDED_SPEAD_CORE_RATE_LIMITED_LOG_H */

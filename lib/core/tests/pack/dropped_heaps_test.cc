@@ -18,10 +18,10 @@ BOOST_AUTO_TEST_SUITE(left_heaps)
 BOOST_AUTO_TEST_CASE(between_heaps_only_the_timestamp_changes)
 {
     packed_stream stream(heaps_of(1000));
-    stream.packer.leave_heap(77);
+    stream.packer.skip_to(77);
     stream.write_all(noise(1000));
-    stream.packer.leave_heap(55555);
-    stream.packer.leave_heap((std::uint64_t{ 1 } << 40) + 99999); // masked
+    stream.packer.skip_to(55555);
+    stream.packer.skip_to((std::uint64_t{ 1 } << 40) + 99999); // masked
     stream.write_all(noise(2000));
     stream.end();
     const auto heaps = data_heaps(stream);
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(an_unfinished_heap_that_is_left_is_dropped_and_has_its_coun
             packed_stream stream(p);
             stream.write_all(noise(size + size / 2));
             stream.write_all_zeros(zeros);
-            stream.packer.leave_heap(9000000);
+            stream.packer.skip_to(9000000);
             stream.write_all(noise(size));
             stream.end();
             const auto heaps = data_heaps(stream);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_heap_without_a_sample_gives_its_numbers_back)
     // full at the end of a heap: the next one has begun, and has no room
     const auto taken = stream.packer.write(raw(in.data()), in.size());
     BOOST_REQUIRE_EQUAL(taken % 1000, 0u);
-    stream.packer.leave_heap(123);
+    stream.packer.skip_to(123);
     stream.send();
     stream.write_all(noise(1000));
     stream.end();
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_heap_that_is_left_out_can_be_left)
     packed_stream stream(p);
     while (!stream.counters.heaps_dropped.get())
         BOOST_REQUIRE_EQUAL(stream.packer.write(raw(noise(700).data()), 700), 700u);
-    stream.packer.leave_heap(123);
+    stream.packer.skip_to(123);
     stream.send();
     stream.write_all(noise(1000));
     stream.end();
@@ -107,8 +107,8 @@ BOOST_AUTO_TEST_CASE(the_mark_of_a_heap_that_is_left_waits_for_room)
         const auto in = noise(large);
         const auto taken = stream.packer.write(raw(in.data()), in.size());
         BOOST_REQUIRE_LT(taken, large); // the ring is full
-        stream.packer.leave_heap(5);
-        stream.packer.leave_heap(7);
+        stream.packer.skip_to(5);
+        stream.packer.skip_to(7);
         BOOST_CHECK_EQUAL(stream.packer.write(raw(in.data()), 1), 0u);
         BOOST_CHECK_EQUAL(stream.packer.write_zeros(1), 0u);
         stream.send();
@@ -132,9 +132,9 @@ BOOST_AUTO_TEST_CASE(a_mark_that_finds_no_room_is_counted_when_all_is_given_up)
     packed_stream stream(heaps_of(large, small_ring));
     const auto in = noise(large);
     const auto taken = stream.packer.write(raw(in.data()), in.size());
-    stream.packer.leave_heap(5);
+    stream.packer.skip_to(5);
     BOOST_CHECK(!stream.packer.end_stream());
-    stream.packer.abandon();
+    stream.packer.drop_unpublished();
     BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), taken);
     BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), 1u);
     stream.send();
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(with_drop_a_mark_without_room_costs_a_heap_and_no_time)
     stream.write_all(noise(large / 2));
     BOOST_REQUIRE_GT(stream.ring.published(), 0u);
     stream.ring.set_limit(stream.ring.published());
-    stream.packer.leave_heap(50000);
+    stream.packer.skip_to(50000);
     const auto in = noise(2 * large);
     BOOST_CHECK_EQUAL(stream.packer.write(raw(in.data()), in.size()), in.size());
     BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), 2u);
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_heap_that_is_left_in_its_descriptors_leaves_nothing_behin
     stream.ring.set_limit(1);
     const auto in = noise(large);
     BOOST_REQUIRE_EQUAL(stream.packer.write(raw(in.data()), 1), 0u);
-    stream.packer.leave_heap(123);
+    stream.packer.skip_to(123);
     stream.send();
     stream.packer.write(raw(in.data()), 0); // begins no heap
     stream.packer.set_item(1, 8);
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(descriptors_in_a_heap_that_is_left_come_again)
         p.descriptors = true;
         packed_stream stream(p);
         stream.write_all(noise(size / 2));
-        stream.packer.leave_heap(123);
+        stream.packer.skip_to(123);
         stream.write_all(noise(2 * size));
         stream.end();
         const auto heaps = data_heaps(stream);

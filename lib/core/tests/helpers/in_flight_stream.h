@@ -8,8 +8,8 @@
 // A stream into a network that reads packets where they lie, long after it has taken
 // them.
 
-#ifndef INCLUDED_SPEAD_CORE_TESTS_HELD_STREAM_H
-#define INCLUDED_SPEAD_CORE_TESTS_HELD_STREAM_H
+#ifndef INCLUDED_SPEAD_CORE_TESTS_IN_FLIGHT_STREAM_H
+#define INCLUDED_SPEAD_CORE_TESTS_IN_FLIGHT_STREAM_H
 
 #include "packing.h"
 #include "scripted_transport.h"
@@ -30,7 +30,7 @@ struct held_stream {
     boost::asio::io_context io;
     gr::spead::counter_set packed;
     gr::spead::sender_counters sent;
-    gr::spead::log_lines lines{ [](const auto&) {} };
+    gr::spead::rate_limited_log lines{ [](const auto&) {} };
     gr::spead::packet_ring ring{ slots, plan.regular.packet_bytes() };
     scripted_transport network{ io };
     gr::spead::heap_packer packer{ plan, ring, packed, [this] { out->wake(); } };
@@ -152,4 +152,4 @@ struct held_stream {
     }
 };
 
-#endif /* INCLUDED_SPEAD_CORE_TESTS_HELD_STREAM_H */
+#endif /* INCLUDED_SPEAD_CORE_TESTS_IN_FLIGHT_STREAM_H */

@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(packets_leave_in_the_order_in_which_they_were_published)
         const auto go = sends % 2 ? size : (size + 1) / 2;
         for (std::size_t i = 0; i < go; ++i)
             for (const auto& s : r.content(i))
-                gone.push_back(s.lane);
+                gone.push_back(s.queue);
         r.out->sent(go);
         BOOST_REQUIRE_LT(sends, 10000u);
     }
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(what_could_not_be_sent_comes_first_again_and_what_was_does_
     BOOST_CHECK_LT(r.counters.packets_sent.get(), 80u);
     r.out->collect(unlimited, true);
     BOOST_REQUIRE_EQUAL(r.out->size(), 3u);
-    BOOST_CHECK_EQUAL(r.content(0).front().lane, failed.lane);
+    BOOST_CHECK_EQUAL(r.content(0).front().queue, failed.queue);
     BOOST_CHECK_EQUAL(r.content(0).front().number, failed.number);
     r.out->sent(3);
     BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), 80u);
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_given_up_damages_its_own_heaps_only)
     r.out->lost();
     // the first heap is known to be lost; those behind it wait for theirs
     BOOST_CHECK_EQUAL(r.counters.packets_dropped.get(), 3u);
-    BOOST_CHECK_EQUAL(r.lanes[0].tail().count, 3u);
+    BOOST_CHECK_EQUAL(r.readers[0].position().count, 3u);
     r.out->collect(unlimited, true);
     BOOST_REQUIRE_EQUAL(r.out->size(), 3u);
     r.out->sent(3);
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_given_up_damages_its_own_heaps_only)
     BOOST_CHECK_EQUAL(r.counters.samples_dropped.get(), 300u);
     BOOST_CHECK_EQUAL(r.counters.packets_dropped.get(), 9u);
     BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), 27u);
-    // slots that are used again carry no fate
+    // slots that are used again carry no outcome
     for (std::size_t slot = 0; slot < 36; ++slot)
         BOOST_CHECK(
             !(r.memory[0]->info(slot).flags & (packet_info::sent | packet_info::lost)));

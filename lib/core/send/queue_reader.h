@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_LANE_H
-#define INCLUDED_SPEAD_CORE_LANE_H
+#ifndef INCLUDED_SPEAD_CORE_QUEUE_READER_H
+#define INCLUDED_SPEAD_CORE_QUEUE_READER_H
 
 #include "pack/packet_ring.h"
 #include "support/counters.h"
@@ -17,24 +17,24 @@ namespace gr::spead {
  * \brief The packets of one input as the sender sees them: what is queued, and what has
  * become of it.
  *
- * Packets may meet their fate in any order, since they go to several destinations. They
- * are counted, and their slots given back, in the order of the ring.
+ * Packets may meet their outcome in any order, since they go to several destinations.
+ * They are counted, and their slots given back, in the order of the ring.
  */
-class lane
+class queue_reader
 {
 public:
-    lane(packet_ring& ring, sender_counters& counters)
+    queue_reader(packet_ring& ring, sender_counters& counters)
         : d_ring(&ring), d_counters(&counters)
     {
     }
 
     packet_ring& ring() const { return *d_ring; }
     //! The first packet that is still to be sent, or to be looked at.
-    const ring_cursor& tail() const { return d_tail; }
+    const ring_cursor& position() const { return d_position; }
     //! No less than what waits, in bytes.
     std::size_t queued_bytes() const
     {
-        return static_cast<std::size_t>(d_ring->published() - d_tail.count) *
+        return static_cast<std::size_t>(d_ring->published() - d_position.count) *
                d_ring->slot_bytes();
     }
 
@@ -43,18 +43,18 @@ public:
     bool singly_at(std::uint64_t count) const { return count < d_singly_until; }
 
     //! \p packets from \p slot on, one slot each, were sent or lost.
-    void mark(std::size_t slot, std::size_t packets, packet_info::flag fate);
+    void mark(std::size_t slot, std::size_t packets, packet_info::flag outcome);
 
-    //! Counts what has met its fate, up to the first packet that has not. Everything
+    //! Counts what has met its outcome, up to the first packet that has not. Everything
     //! before \p sent_until that is not marked was sent.
-    void settle(std::uint64_t sent_until);
+    void account(std::uint64_t sent_until);
 
     //! What is left will not be sent.
     void drop_all();
 
-    //! Gives back the slots before the tail, but none from \p held_from on. True if the
-    //! packer waits for them and is to be woken.
-    bool release(std::uint64_t held_from);
+    //! Gives back the slots before position(), but none from \p in_flight_from on. True
+    //! if the packer waits for them and is to be woken.
+    bool release(std::uint64_t in_flight_from);
 
     //! A new stream: it has nothing to do with a heap that was not finished.
     void start_stream() { d_heap_damaged = false; }
@@ -74,11 +74,11 @@ private:
 
     packet_ring* d_ring;
     sender_counters* d_counters;
-    ring_cursor d_tail;
+    ring_cursor d_position;
     std::uint64_t d_singly_until = 0;
     bool d_heap_damaged = false;
 };
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_LANE_H */
+#endif /* INCLUDED_SPEAD_CORE_QUEUE_READER_H */

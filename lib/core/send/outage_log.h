@@ -5,10 +5,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_TROUBLE_LOG_H
-#define INCLUDED_SPEAD_CORE_TROUBLE_LOG_H
+#ifndef INCLUDED_SPEAD_CORE_OUTAGE_LOG_H
+#define INCLUDED_SPEAD_CORE_OUTAGE_LOG_H
 
-#include "log_lines.h"
+#include "support/rate_limited_log.h"
 
 #include <chrono>
 #include <cstdint>
@@ -23,14 +23,14 @@ namespace gr::spead {
  * A line is due when a cause turns up that had been gone for a while, and when packets
  * get through and none has been lost for a second.
  */
-class trouble_log
+class outage_log
 {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    explicit trouble_log(log_lines& lines) : d_lines(lines) {}
+    explicit outage_log(rate_limited_log& lines) : d_lines(lines) {}
 
-    //! A send failed, and \p lost packets were given up for it.
+    //! A send failed, and \p lost packets were dropped for it.
     void failed(int error, std::uint64_t lost, time_point now);
     //! A send succeeded.
     void succeeded(time_point now);
@@ -43,7 +43,7 @@ public:
     bool quiet() const { return !d_outage; }
 
 private:
-    log_lines& d_lines;
+    rate_limited_log& d_lines;
     std::map<int, time_point> d_seen; // by errno, the last time
     bool d_outage = false;
     time_point d_last_loss;
@@ -52,4 +52,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_TROUBLE_LOG_H */
+#endif /* INCLUDED_SPEAD_CORE_OUTAGE_LOG_H */

@@ -7,7 +7,7 @@
 
 // What becomes of messages that the network still reads.
 
-#include "helpers/held_stream.h"
+#include "helpers/in_flight_stream.h"
 
 #include <boost/test/unit_test.hpp>
 

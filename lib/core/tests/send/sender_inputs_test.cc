@@ -28,21 +28,21 @@ struct fixture {
     scripted_transport network{ io };
     sender_counters sent;
     gate space;
-    log_lines lines{ [](const auto&) {} };
+    rate_limited_log lines{ [](const auto&) {} };
     sender out{ io,      { r.memory[0].get(), r.memory[1].get(), r.memory[2].get() },
                 network, sent,
                 {},      [this] { space.notify(); },
                 lines };
 
     // as packers do, from one thread
-    void put(std::size_t lane)
+    void put(std::size_t queue)
     {
-        auto& ring = *r.memory[lane];
+        auto& ring = *r.memory[queue];
         const auto has_room = [&] {
-            return r.heads[lane].count < ring.released() + slots;
+            return r.heads[queue].count < ring.released() + slots;
         };
         BOOST_REQUIRE(space.wait(has_room, [&] { ring.packer_waits.announce(); }));
-        r.put(lane, lane, packet_bytes, 1);
+        r.put(queue, queue, packet_bytes, 1);
         if (ring.sender_sleeps.claim())
             out.wake();
     }
@@ -51,7 +51,7 @@ struct fixture {
         std::map<std::uint32_t, std::vector<std::uint32_t>> by_lane;
         for (const auto& datagram : network.datagrams) {
             const auto s = rings::stamp_of(datagram);
-            by_lane[s.lane].push_back(s.number);
+            by_lane[s.queue].push_back(s.number);
         }
         return by_lane;
     }
@@ -66,23 +66,23 @@ BOOST_AUTO_TEST_CASE(each_ring_wakes_the_sender_and_is_woken_by_it)
     out.start();
     const std::size_t n[] = { 5000, 300, 1 };
     for (std::size_t i = 0; i < n[0]; ++i)
-        for (std::size_t lane = 0; lane < 3; ++lane)
-            if (i < n[lane])
-                put(lane);
+        for (std::size_t queue = 0; queue < 3; ++queue)
+            if (i < n[queue])
+                put(queue);
     out.finish(sender::clock::now() + bound);
     auto all = arrived();
-    for (std::uint32_t lane = 0; lane < 3; ++lane) {
-        BOOST_CHECK_EQUAL(all[lane].size(), n[lane]);
-        BOOST_CHECK(std::is_sorted(all[lane].begin(), all[lane].end()));
+    for (std::uint32_t queue = 0; queue < 3; ++queue) {
+        BOOST_CHECK_EQUAL(all[queue].size(), n[queue]);
+        BOOST_CHECK(std::is_sorted(all[queue].begin(), all[queue].end()));
     }
     BOOST_CHECK_EQUAL(sent.samples_sent.get(), n[0] + n[1] + n[2]);
 }
 
 BOOST_AUTO_TEST_CASE(an_outage_of_one_message_costs_its_lane_only)
 {
-    for (std::size_t lane = 0; lane < 3; ++lane)
+    for (std::size_t queue = 0; queue < 3; ++queue)
         for (int i = 0; i < 20; ++i)
-            put(lane);
+            put(queue);
     network.script = { { 1, 0 }, { 0, EPERM }, { 0, EPERM }, { 0, EPERM }, { 0, EPERM } };
     out.start();
     out.finish(sender::clock::now() + bound);
@@ -97,8 +97,8 @@ BOOST_AUTO_TEST_CASE(an_outage_of_one_message_costs_its_lane_only)
 BOOST_AUTO_TEST_CASE(a_stop_without_time_counts_what_all_rings_hold)
 {
     for (int i = 0; i < 20; ++i)
-        for (std::size_t lane = 0; lane < 3; ++lane)
-            put(lane);
+        for (std::size_t queue = 0; queue < 3; ++queue)
+            put(queue);
     network.script.assign(1000000, { 0, ENOBUFS });
     out.start();
     out.finish(sender::clock::now());

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "lane.h"
+#include "queue_reader.h"
 
 #include <algorithm>
 
@@ -13,69 +13,70 @@ namespace gr::spead {
 
 namespace {
 
-constexpr unsigned fates = packet_info::sent | packet_info::lost;
+constexpr unsigned outcomes = packet_info::sent | packet_info::lost;
 
 } // namespace
 
-void lane::mark(std::size_t slot, std::size_t packets, packet_info::flag fate)
+void queue_reader::mark(std::size_t slot, std::size_t packets, packet_info::flag outcome)
 {
     for (std::size_t i = slot; i < slot + packets; ++i)
-        d_ring->info(i).flags = static_cast<std::uint16_t>(d_ring->info(i).flags | fate);
+        d_ring->info(i).flags =
+            static_cast<std::uint16_t>(d_ring->info(i).flags | outcome);
 }
 
-void lane::settle(std::uint64_t sent_until)
+void queue_reader::account(std::uint64_t sent_until)
 {
     tally sum;
     const std::uint64_t end = d_ring->published();
-    while (d_tail.count < end) {
-        auto& info = d_ring->info(d_tail.slot);
-        const bool sent = d_tail.count < sent_until;
+    while (d_position.count < end) {
+        auto& info = d_ring->info(d_position.slot);
+        const bool sent = d_position.count < sent_until;
         if (sent && info.bytes && !info.flags) {
             // by far the most
             ++sum.sent;
             sum.bytes += info.bytes;
-            d_ring->advance(d_tail, d_ring->slots_for(info.bytes));
+            d_ring->advance(d_position, d_ring->slots_for(info.bytes));
             continue;
         }
-        if (!sent && info.bytes && !(info.flags & fates))
+        if (!sent && info.bytes && !(info.flags & outcomes))
             break;
         count(info, !(info.flags & packet_info::lost), sum);
     }
     add(sum);
 }
 
-void lane::drop_all()
+void queue_reader::drop_all()
 {
     tally sum;
-    while (d_tail.count < d_ring->published()) {
-        auto& info = d_ring->info(d_tail.slot);
+    while (d_position.count < d_ring->published()) {
+        auto& info = d_ring->info(d_position.slot);
         count(info, info.flags & packet_info::sent, sum);
     }
     add(sum);
 }
 
-// The packet at the tail, which goes on to the next one.
-void lane::count(packet_info& info, bool sent, tally& sum)
+// Counts the packet at position(), and goes on to the next one.
+void queue_reader::count(packet_info& info, bool sent, tally& sum)
 {
     if (info.bytes) {
         ++(sent ? sum.sent : sum.lost);
         sum.bytes += sent ? info.bytes : 0;
         d_heap_damaged = d_heap_damaged || !sent;
     }
-    if (info.flags & (packet_info::heap_end | packet_info::abandoned)) {
-        const bool whole = !d_heap_damaged && !(info.flags & packet_info::abandoned);
+    if (info.flags & (packet_info::heap_end | packet_info::heap_dropped)) {
+        const bool whole = !d_heap_damaged && !(info.flags & packet_info::heap_dropped);
         auto& heaps = whole ? sum.whole : sum.damaged;
         heaps.heaps += (info.flags & packet_info::data) != 0;
         heaps.samples += info.heap_samples;
         d_heap_damaged = false;
     }
     // written only where it must be: the packer's processor has the line
-    if (info.flags & fates)
-        info.flags = static_cast<std::uint16_t>(info.flags & ~fates);
-    d_ring->advance_packet(d_tail);
+    if (info.flags & outcomes)
+        info.flags = static_cast<std::uint16_t>(info.flags & ~outcomes);
+    d_ring->advance_packet(d_position);
 }
 
-void lane::add(const tally& sum)
+void queue_reader::add(const tally& sum)
 {
     d_counters->packets_dropped.add(sum.lost);
     d_counters->packets_sent.add(sum.sent);
@@ -86,9 +87,9 @@ void lane::add(const tally& sum)
     d_counters->heaps_dropped.add(sum.damaged.heaps);
 }
 
-bool lane::release(std::uint64_t held_from)
+bool queue_reader::release(std::uint64_t in_flight_from)
 {
-    d_ring->release(std::min(d_tail.count, held_from));
+    d_ring->release(std::min(d_position.count, in_flight_from));
     return d_ring->has_space() && d_ring->packer_waits.claim();
 }
 

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "log_lines.h"
+#include "rate_limited_log.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -46,7 +46,7 @@ bool terminal_has_room(milliseconds patience)
 
 } // namespace
 
-struct log_lines::state {
+struct rate_limited_log::state {
     struct entry {
         std::string news;
         std::set<std::size_t> inputs; // none: not of inputs
@@ -68,9 +68,12 @@ struct log_lines::state {
     bool ended = false; // the thread will not touch anything any more
 };
 
-log_lines::log_lines(output out) : d_state(std::make_shared<state>(std::move(out))) {}
+rate_limited_log::rate_limited_log(output out)
+    : d_state(std::make_shared<state>(std::move(out)))
+{
+}
 
-log_lines::~log_lines()
+rate_limited_log::~rate_limited_log()
 {
     if (!d_writer.joinable())
         return;
@@ -86,14 +89,14 @@ log_lines::~log_lines()
         d_writer.detach();
 }
 
-void log_lines::add(const std::string& news)
+void rate_limited_log::add(const std::string& news)
 {
     const std::lock_guard<std::mutex> lock(d_state->mutex);
     d_state->waiting(news);
     wake_writer();
 }
 
-void log_lines::add_of_input(std::size_t input, const std::string& news)
+void rate_limited_log::add_of_input(std::size_t input, const std::string& news)
 {
     const std::lock_guard<std::mutex> lock(d_state->mutex);
     if (auto* const same = d_state->waiting(news))
@@ -101,7 +104,7 @@ void log_lines::add_of_input(std::size_t input, const std::string& news)
     wake_writer();
 }
 
-void log_lines::wake_writer()
+void rate_limited_log::wake_writer()
 {
     if (d_writer.joinable()) {
         d_state->changed.notify_all();
@@ -115,7 +118,7 @@ void log_lines::wake_writer()
 }
 
 // None if there is no room.
-log_lines::state::entry* log_lines::state::waiting(const std::string& news)
+rate_limited_log::state::entry* rate_limited_log::state::waiting(const std::string& news)
 {
     const auto same = std::find_if(entries.begin(), entries.end(), [&](const entry& one) {
         return one.news == news;
@@ -128,7 +131,7 @@ log_lines::state::entry* log_lines::state::waiting(const std::string& news)
     return nullptr;
 }
 
-std::string log_lines::state::take()
+std::string rate_limited_log::state::take()
 {
     const std::lock_guard<std::mutex> lock(mutex);
     std::string line;
@@ -147,7 +150,7 @@ std::string log_lines::state::take()
 }
 
 // On the thread, until the end.
-void log_lines::state::write()
+void rate_limited_log::state::write()
 {
     pthread_setname_np(pthread_self(), "spead-log");
     clock::time_point due{};

@@ -6,7 +6,7 @@
  */
 
 #include "helpers/stress.h"
-#include "support/log_lines.h"
+#include "support/rate_limited_log.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -25,7 +25,7 @@ public:
         std::unique_lock<std::mutex> lock(d_mutex);
         ++d_offered;
         d_changed.notify_all();
-        d_changed.wait(lock, [this] { return !d_held; });
+        d_changed.wait(lock, [this] { return !d_is_buffered; });
         d_written.push_back(line);
         d_times.push_back(std::chrono::steady_clock::now());
         d_changed.notify_all();
@@ -33,7 +33,7 @@ public:
     void hold(bool held)
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
-        d_held = held;
+        d_is_buffered = held;
         d_changed.notify_all();
     }
     void await_offered(unsigned lines)
@@ -62,7 +62,7 @@ public:
 private:
     std::mutex d_mutex;
     std::condition_variable d_changed;
-    bool d_held = false;
+    bool d_is_buffered = false;
     unsigned d_offered = 0;
     std::vector<std::string> d_written;
     std::vector<std::chrono::steady_clock::time_point> d_times;
@@ -70,7 +70,7 @@ private:
 
 struct fixture {
     const std::shared_ptr<slow_log> log = std::make_shared<slow_log>();
-    std::optional<log_lines> lines;
+    std::optional<rate_limited_log> lines;
 
     fixture()
     {

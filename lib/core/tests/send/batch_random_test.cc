@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(random_failures_neither_repeat_nor_reorder)
                 for (const auto& s : r.content(i))
                     gone.push_back(s);
             for (const auto& s : gone) {
-                const auto key = std::pair(s.lane, s.destination);
+                const auto key = std::pair(s.queue, s.destination);
                 BOOST_REQUIRE_LT(last[key], s.number + 1);
                 last[key] = s.number + 1;
             }
@@ -61,10 +61,10 @@ BOOST_AUTO_TEST_CASE(random_failures_neither_repeat_nor_reorder)
             else if (random() % 2) {
                 given_up += packets_of(r.out->messages()[0]).size();
                 for (const auto& s : r.content(0))
-                    last[{ s.lane, s.destination }] = s.number + 1;
+                    last[{ s.queue, s.destination }] = s.number + 1;
                 r.out->lost();
             }
-            for (auto& one : r.lanes)
+            for (auto& one : r.readers)
                 one.release(transport::nothing);
         }
         r.out->drop_all();

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "trouble_log.h"
+#include "outage_log.h"
 
 #include <cstring>
 
@@ -13,15 +13,15 @@ namespace gr::spead {
 
 namespace {
 // a cause that comes back sooner is not news
-constexpr std::chrono::seconds forget_after{ 10 };
+constexpr std::chrono::seconds quiet_for{ 10 };
 // an outage that pauses for less goes on: of several destinations one may be out of reach
 constexpr std::chrono::seconds longest_pause{ 1 };
 } // namespace
 
-void trouble_log::failed(int error, std::uint64_t lost, time_point now)
+void outage_log::failed(int error, std::uint64_t lost, time_point now)
 {
     const auto [seen, is_new] = d_seen.try_emplace(error, now);
-    if (is_new || now - seen->second > forget_after)
+    if (is_new || now - seen->second > quiet_for)
         d_lines.add(std::string("sending failed: ") + std::strerror(error));
     seen->second = now;
     if (!lost)
@@ -31,7 +31,7 @@ void trouble_log::failed(int error, std::uint64_t lost, time_point now)
     d_lost += lost;
 }
 
-void trouble_log::succeeded(time_point now)
+void outage_log::succeeded(time_point now)
 {
     if (!d_outage || now - d_last_loss < longest_pause)
         return;
@@ -40,7 +40,7 @@ void trouble_log::succeeded(time_point now)
     d_lost = 0;
 }
 
-void trouble_log::end()
+void outage_log::end()
 {
     if (d_outage)
         d_lines.add(std::to_string(d_lost) + " packets were lost");

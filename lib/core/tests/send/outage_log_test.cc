@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "support/trouble_log.h"
+#include "send/outage_log.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -17,13 +17,13 @@ using std::chrono::seconds;
 
 namespace {
 
-std::string said_of(void (*what)(trouble_log& log, trouble_log::time_point now))
+std::string said_of(void (*what)(outage_log& log, outage_log::time_point now))
 {
     std::string text;
     {
-        log_lines lines([&](const std::string& line) { text += line + "; "; });
-        trouble_log log(lines);
-        what(log, trouble_log::time_point{ seconds(1000) });
+        rate_limited_log lines([&](const std::string& line) { text += line + "; "; });
+        outage_log log(lines);
+        what(log, outage_log::time_point{ seconds(1000) });
     }
     return text;
 }
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_SUITE(troubles)
 
 BOOST_AUTO_TEST_CASE(an_outage_ends_when_nothing_has_been_lost_for_a_second)
 {
-    const auto text = said_of([](trouble_log& log, trouble_log::time_point now) {
+    const auto text = said_of([](outage_log& log, outage_log::time_point now) {
         log.failed(EPERM, 3, now);
         log.succeeded(now + milliseconds(500));
         log.failed(EPERM, 4, now + milliseconds(900));
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(an_outage_ends_when_nothing_has_been_lost_for_a_second)
 // of several
 BOOST_AUTO_TEST_CASE(a_destination_that_stays_out_of_reach_is_said_once)
 {
-    const auto text = said_of([](trouble_log& log, trouble_log::time_point now) {
+    const auto text = said_of([](outage_log& log, outage_log::time_point now) {
         for (int i = 0; i < 1000; ++i, now += milliseconds(50)) {
             log.failed(EHOSTUNREACH, 1, now);
             log.succeeded(now);

@@ -34,6 +34,21 @@ SO_RCVBUFFORCE = 33  # as root, beyond net.core.rmem_max
 RECEIVE_BUFFER = 128 << 20
 
 
+def install(prefix):
+    """Install all that is built below a prefix; what CMake says.
+
+    All of it is the component "Unspecified": by that name CMake leaves alone the
+    install_manifest.txt that the user's own `uninstall` needs.
+    """
+    return subprocess.run(
+        ["cmake", "--install", BUILD, "--prefix", prefix, "--component", "Unspecified"],
+        check=True,
+        timeout=120,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
 def noise(n, seed=1):
     return np.random.default_rng(seed).integers(-128, 128, n, dtype=np.int8)
 

@@ -11,7 +11,7 @@ import sys
 
 import grc_lint
 import pytest
-from conftest import BUILD, ROOT, bound_socket, destination
+from conftest import ROOT, bound_socket, destination, install
 from grc_values import ACCEPTED
 
 # A sink for each case, one after the other.
@@ -58,7 +58,7 @@ def platform():
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
     prefix = tmp_path_factory.mktemp("prefix")
-    run("cmake", "--install", BUILD, "--prefix", prefix, stdout=subprocess.DEVNULL)
+    install(prefix)
     return prefix
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import BUILD, EXAMPLES
+from conftest import EXAMPLES, install
 
 EXAMPLE_FILES = [
     path.relative_to(EXAMPLES)
@@ -69,8 +69,16 @@ def run(*command, **options):
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
     prefix = tmp_path_factory.mktemp("prefix")
-    run("cmake", "--install", BUILD, "--prefix", prefix, stdout=subprocess.DEVNULL)
+    install(prefix)
     return prefix
+
+
+def test_uninstall_leaves_no_file(tmp_path):
+    installed = re.findall("^-- Installing: (.*)", install(tmp_path / "prefix"), re.M)
+    (tmp_path / "install_manifest.txt").write_text("\n".join(installed))
+    script = EXAMPLES.parent / "cmake" / "uninstall.cmake"
+    run("cmake", "-P", script, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == []
 
 
 def test_the_python_package_imports(prefix):

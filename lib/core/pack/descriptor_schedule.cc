@@ -38,7 +38,7 @@ descriptor_schedule::descriptor_schedule(const stream_plan& plan)
 
 void descriptor_schedule::start(clock::time_point now)
 {
-    drop_unpublished();
+    skip_all();
     if (d_at_start)
         begin_round();
     d_next = now + d_interval;
@@ -77,7 +77,7 @@ void descriptor_schedule::end_heap()
 
 void descriptor_schedule::cut_short() { d_end = d_offset ? d_at + 1 : d_at; }
 
-void descriptor_schedule::drop_unpublished()
+void descriptor_schedule::skip_all()
 {
     if (d_offset) // a part of it is on its way, and has used the counter up
         end_heap();

@@ -47,7 +47,7 @@ public:
     //! The rest of the round is skipped, but not that of a heap that has begun.
     void cut_short();
     //! And that is skipped too.
-    void drop_unpublished();
+    void skip_all();
 
 private:
     void begin_round();

@@ -201,7 +201,7 @@ void heap_packer::drop_unpublished()
     for (const auto& packet : d_extra)
         count_as_dropped(packet.info.heap_samples, packet.info.flags & packet_info::data);
     d_extra.clear();
-    d_descriptors.drop_unpublished();
+    d_descriptors.skip_all();
     d_drop_left = 0;
     d_ring.rewind(d_ring.ready());
 }

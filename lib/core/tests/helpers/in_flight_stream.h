@@ -21,7 +21,7 @@
 #include <future>
 #include <optional>
 
-struct held_stream {
+struct in_flight_stream {
     static constexpr std::size_t slots = 64;
     static constexpr std::size_t several_rings = 8 * slots * 1400;
 
@@ -39,7 +39,7 @@ struct held_stream {
     std::size_t written = 0;
     std::optional<gr::spead::sender> out;
 
-    held_stream() { make_sender({}); }
+    in_flight_stream() { make_sender({}); }
 
     void make_sender(const gr::spead::sink_options& options)
     {

@@ -41,16 +41,16 @@ struct rings {
     }
 
     // one that is the last of its heap has this many samples
-    void put(std::size_t to_lane,
+    void put(std::size_t to_queue,
              std::size_t destination,
              std::size_t size = packet_bytes,
              std::uint64_t samples = 0)
     {
-        auto& ring = *memory[to_lane];
-        auto& at = heads[to_lane];
-        std::uint32_t words[] = { static_cast<std::uint32_t>(to_lane),
+        auto& ring = *memory[to_queue];
+        auto& at = heads[to_queue];
+        std::uint32_t words[] = { static_cast<std::uint32_t>(to_queue),
                                   static_cast<std::uint32_t>(destination),
-                                  next[to_lane]++ };
+                                  next[to_queue]++ };
         std::memcpy(ring.data(at.slot), words, sizeof words);
         ring.info(at.slot) = { static_cast<std::uint32_t>(size),
                                static_cast<std::uint16_t>(

@@ -13,7 +13,7 @@
 
 using namespace gr::spead;
 
-BOOST_AUTO_TEST_SUITE(left_heaps)
+BOOST_AUTO_TEST_SUITE(dropped_heaps)
 
 BOOST_AUTO_TEST_CASE(between_heaps_only_the_timestamp_changes)
 {

@@ -18,7 +18,7 @@
 
 using namespace gr::spead;
 
-BOOST_AUTO_TEST_SUITE(lanes_and_destinations)
+BOOST_AUTO_TEST_SUITE(inputs_and_destinations)
 
 BOOST_AUTO_TEST_CASE(packets_to_one_destination_leave_in_one_message)
 {

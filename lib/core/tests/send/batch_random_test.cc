@@ -14,7 +14,7 @@
 
 using namespace gr::spead;
 
-BOOST_AUTO_TEST_SUITE(random_lanes)
+BOOST_AUTO_TEST_SUITE(random_batches)
 
 // Whatever fails: each destination gets its packets in their order, none twice, and
 // counters balance.

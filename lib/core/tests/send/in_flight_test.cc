@@ -13,7 +13,7 @@
 
 using namespace gr::spead;
 
-BOOST_FIXTURE_TEST_SUITE(held_messages, held_stream)
+BOOST_FIXTURE_TEST_SUITE(messages_in_flight, in_flight_stream)
 
 BOOST_AUTO_TEST_CASE(they_are_neither_given_back_nor_written_over)
 {
@@ -110,7 +110,8 @@ BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_them)
     BOOST_CHECK_EQUAL(sent.packets_dropped.get(), 0u);
 }
 
-BOOST_AUTO_TEST_CASE(after_a_stop_and_a_start_they_are_still_held_and_then_given_back)
+BOOST_AUTO_TEST_CASE(
+    after_a_stop_and_a_start_they_are_still_in_flight_and_then_given_back)
 {
     start();
     fill();

@@ -38,7 +38,7 @@ std::size_t count(const std::string& text, const std::string& part)
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(troubles)
+BOOST_AUTO_TEST_SUITE(outages)
 
 BOOST_AUTO_TEST_CASE(an_outage_ends_when_nothing_has_been_lost_for_a_second)
 {

@@ -48,12 +48,12 @@ struct fixture {
     }
     std::map<std::uint32_t, std::vector<std::uint32_t>> arrived() const
     {
-        std::map<std::uint32_t, std::vector<std::uint32_t>> by_lane;
+        std::map<std::uint32_t, std::vector<std::uint32_t>> by_queue;
         for (const auto& datagram : network.datagrams) {
             const auto s = rings::stamp_of(datagram);
-            by_lane[s.queue].push_back(s.number);
+            by_queue[s.queue].push_back(s.number);
         }
-        return by_lane;
+        return by_queue;
     }
 };
 
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(each_ring_wakes_the_sender_and_is_woken_by_it)
     BOOST_CHECK_EQUAL(sent.samples_sent.get(), n[0] + n[1] + n[2]);
 }
 
-BOOST_AUTO_TEST_CASE(an_outage_of_one_message_costs_its_lane_only)
+BOOST_AUTO_TEST_CASE(an_outage_of_one_message_costs_its_input_only)
 {
     for (std::size_t queue = 0; queue < 3; ++queue)
         for (int i = 0; i < 20; ++i)

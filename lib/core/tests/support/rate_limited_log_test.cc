@@ -16,7 +16,7 @@ using namespace gr::spead;
 
 namespace {
 
-// A log that can be held up, as by a terminal that is stopped.
+// A log that can be blocked, as by a terminal that is stopped.
 class slow_log
 {
 public:
@@ -25,15 +25,15 @@ public:
         std::unique_lock<std::mutex> lock(d_mutex);
         ++d_offered;
         d_changed.notify_all();
-        d_changed.wait(lock, [this] { return !d_is_buffered; });
+        d_changed.wait(lock, [this] { return !d_blocked; });
         d_written.push_back(line);
         d_times.push_back(std::chrono::steady_clock::now());
         d_changed.notify_all();
     }
-    void hold(bool held)
+    void block(bool blocked)
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
-        d_is_buffered = held;
+        d_blocked = blocked;
         d_changed.notify_all();
     }
     void await_offered(unsigned lines)
@@ -62,7 +62,7 @@ public:
 private:
     std::mutex d_mutex;
     std::condition_variable d_changed;
-    bool d_is_buffered = false;
+    bool d_blocked = false;
     unsigned d_offered = 0;
     std::vector<std::string> d_written;
     std::vector<std::chrono::steady_clock::time_point> d_times;
@@ -80,13 +80,13 @@ struct fixture {
     // What is added from now on waits.
     void begin_to_write(const std::function<void()>& add)
     {
-        log->hold(true);
+        log->block(true);
         add();
         log->await_offered(1);
     }
     void check(const std::vector<std::string>& expected)
     {
-        log->hold(false);
+        log->block(false);
         lines.reset();
         log->await_written(expected.size());
         const auto written = log->written();
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_line_has_an_end)
         lines->add(std::to_string(i));
     lines->add_of_input(1, "10");
     lines->add_of_input(1, "5");
-    log->hold(false);
+    log->block(false);
     log->await_written(2);
     lines->add("again");
     check({ "0", "1; 2; 3; 4; input 1: 5; 5 more", "again" });
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(nobody_waits_for_a_log_that_takes_nothing)
     lines.reset();
     BOOST_CHECK(log->written().empty());
     // the log has what it needs for as long as it takes
-    log->hold(false);
+    log->block(false);
     log->await_written(2);
     const auto end = std::chrono::steady_clock::now() + bound;
     while (log.use_count() > 1)

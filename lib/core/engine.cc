@@ -126,7 +126,8 @@ void engine::limit_queues()
         // what may leave at a time twice at least, or the pace would suffer
         const double bytes = std::max(rate * d_stop_timeout / 2 / inputs,
                                       2 * pacer::burst(d_burst_bytes, slot_bytes, rate));
-        const std::size_t limit = std::max(slots(bytes), one->packer.min_slots_in_use());
+        const std::size_t limit =
+            std::max(slots(bytes), one->packer.plan().min_slots_in_use(ring.slots()));
         // the packer has time as long as there is something to send: waking up costs more
         // than packing
         const std::size_t refill = slots(rate / inputs * time_to_wake);

@@ -168,7 +168,7 @@ std::vector<stream_plan> make_plans(const sink_options& options,
 std::size_t ring_slots(const sink_options& options, const stream_plan& plan)
 {
     const std::size_t packet = plan.regular.packet_bytes();
-    const std::size_t fewest = heap_packer::min_slots(plan);
+    const std::size_t fewest = plan.min_ring_slots();
     const std::size_t most =
         half_of_memory() / static_cast<std::size_t>(options.num_inputs) / packet;
     if (fewest > most)
@@ -189,7 +189,7 @@ std::size_t ring_slots(const sink_options& options, const stream_plan& plan)
     const std::uint64_t rest = slots % plan.regular.packets();
     if (slots - rest >= std::max<std::uint64_t>(fewest, slots - slots / 4))
         slots -= rest;
-    if (!heap_packer::can_end_anywhere(plan, slots))
+    if (!plan.can_end_anywhere(slots))
         throw parameter_error(
             "max_packet_size",
             std::to_string(options.max_packet_size),

@@ -6,32 +6,13 @@
  */
 
 #include "heap_packer.h"
-#include "heap_slots.h"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 namespace gr::spead {
-
-namespace {
-
-void store(std::byte* packet, std::size_t index, std::uint64_t word)
-{
-    std::memcpy(packet + index * sizeof word, &word, sizeof word);
-}
-
-// What stays the same is not written: the sender's processor has the cache line.
-template <typename number>
-void set(number& variable, number value)
-{
-    if (variable != value)
-        variable = value;
-}
-
-} // namespace
 
 heap_packer::heap_packer(stream_plan plan,
                          packet_ring& ring,
@@ -41,22 +22,17 @@ heap_packer::heap_packer(stream_plan plan,
     : d_plan(std::move(plan)),
       d_counters(counts),
       d_now(std::move(now)),
-      d_heap_samples(d_plan.heap_samples()),
-      d_sample_bytes(d_plan.converter.output_bytes()),
-      d_buffers_regular(is_buffered(d_plan, d_plan.regular, ring.slots())),
-      d_buffers_first(d_plan.first && is_buffered(d_plan, *d_plan.first, ring.slots())),
       d_new_values(d_plan.regular.contents().immediates.size()),
       d_descriptors(d_plan),
-      d_heap_id(d_plan.heap_id_start),
-      d_timestamp(d_plan.timestamp_start),
-      d_ring(ring, std::move(published))
+      d_numbering(d_plan),
+      d_ring(ring, std::move(published)),
+      d_heap(d_plan, d_ring, d_counters)
 {
 }
 
 void heap_packer::start_stream()
 {
-    d_undescribed = d_plan.first ? d_plan.destinations : 0;
-    d_described.assign(d_undescribed, false);
+    d_numbering.start_stream();
     d_stopping = false;
     d_ends.clear();
     d_descriptors.start(d_descriptors.needs_clock() ? d_now() : clock::time_point());
@@ -89,23 +65,18 @@ std::uint64_t heap_packer::take(const std::byte* in, std::uint64_t n)
     if (d_descriptors.needs_clock())
         d_descriptors.look(d_now());
     std::uint64_t taken = 0;
-    // the last sample may be cut in two, and complete the heap
-    while (taken < n || d_prefix_bytes) {
-        if (!d_layout && !d_drop_left && !begin_heap())
+    while (taken < n) {
+        if (!d_heap.is_open() && !d_drop_left && !begin_heap())
             break;
         if (d_drop_left) {
             taken += drop_rest(n - taken, in);
             continue;
         }
-        if (d_prefix_bytes) {
-            if (!put_prefix())
-                break;
-            continue;
-        }
-        if (!d_at && !open_packet())
-            break;
-        taken +=
-            fill(in ? in + taken * d_plan.converter.input_bytes() : nullptr, n - taken);
+        taken += d_heap.write(in ? in + taken * input_bytes() : nullptr, n - taken);
+        if (d_heap.is_open())
+            break; // no more samples, or no room
+        if (d_numbers.is_first)
+            d_numbering.set_complete(d_numbers);
     }
     d_ring.publish();
     return taken;
@@ -113,50 +84,32 @@ std::uint64_t heap_packer::take(const std::byte* in, std::uint64_t n)
 
 std::uint64_t heap_packer::drop_rest(std::uint64_t n, bool came_in)
 {
-    const auto left_out = std::min(n, d_drop_left);
-    d_drop_left -= left_out;
+    const auto dropped = std::min(n, d_drop_left);
+    d_drop_left -= dropped;
     if (came_in)
-        drop(left_out);
-    return left_out;
+        drop(dropped);
+    return dropped;
 }
 
-// False if the ring is full of what comes before the heap. Or else the heap has begun, or
-// has no room and is dropped.
+// False if the ring is full of what comes before the heap. Otherwise the heap has begun,
+// or has no room and is dropped.
 bool heap_packer::begin_heap()
 {
     const bool drops = d_plan.when_full == full_policy::drop;
-    const bool is_next = (d_extra.empty() || emit_extra()) &&
-                         (!d_descriptors.is_due() || emit_descriptors());
+    const bool is_next = emit_extra() && emit_descriptors();
     if (!is_next && !drops)
         return false;
 
     set_new_values();
-    const bool describes = d_undescribed && !d_described[d_turn];
-    const auto& layout = describes ? *d_plan.first : d_plan.regular;
-    const auto& contents = layout.contents();
-    d_counter_item =
-        wire::network_order(contents.flavour.immediate(wire::heap_counter, d_heap_id));
-    if (contents.timestamp)
-        d_timestamp_item =
-            wire::network_order(contents.pointers[*contents.timestamp] | d_timestamp);
-    d_heap_turn = d_turn;
-    d_destination = static_cast<std::uint16_t>(d_plan.same_destinations.empty()
-                                                   ? d_plan.first_destination + d_turn
-                                                   : d_plan.same_destinations[d_turn]);
-    step_numbers(1);
-
-    if (drops && !(is_next && d_ring.slots_are_free(slots_per_heap(d_plan, layout)))) {
-        d_drop_left = d_heap_samples;
+    d_numbers = d_numbering.take();
+    const auto& layout =
+        d_numbers.is_first && d_plan.first ? *d_plan.first : d_plan.regular;
+    if (drops && !(is_next && d_ring.slots_are_free(d_plan.slots_of(layout)))) {
+        d_drop_left = d_plan.heap_samples();
         d_counters.heaps_dropped.add(1);
-        return true;
+    } else {
+        d_heap.begin(layout, d_numbers);
     }
-    d_layout = &layout;
-    d_is_buffered = describes ? d_buffers_first : d_buffers_regular;
-    d_offset = 0;
-    d_zeros = 0;
-    d_prefix = contents.prefix.data();
-    d_prefix_bytes = contents.prefix.size();
-    d_heap_start = d_ring.next();
     return true;
 }
 
@@ -171,131 +124,118 @@ void heap_packer::set_new_values()
         d_ring.invalidate_headers();
 }
 
-void heap_packer::step_numbers(int direction)
+// False if the ring is full.
+bool heap_packer::emit_extra()
 {
-    const auto mask = d_plan.regular.contents().flavour.address_mask();
-    const auto steps = static_cast<std::uint64_t>(direction); // wraps, as the numbers do
-    d_heap_id = (d_heap_id + steps * d_plan.heap_id_step) & mask;
-    d_timestamp = (d_timestamp + steps * d_plan.timestamp_step) & mask;
-    const auto turns = static_cast<std::uint32_t>(direction);
-    d_turn = (d_turn + d_plan.destinations + turns) % d_plan.destinations;
-}
-
-bool heap_packer::open_packet()
-{
-    const packet_template& header = d_layout->packet_at(d_offset);
-    if (!d_ring.claim(header.packet_bytes()))
-        return false;
-    // a recycled slot has its header already, but for the words that run
-    if (!d_ring.has_header(header)) {
-        const bool last = &header == &d_layout->last();
-        const auto bytes = static_cast<std::uint32_t>(header.packet_bytes());
-        d_ring.write_header(header, { bytes, last ? data_end : no_flags, 0, 0 });
-        d_ring.keep_header(header);
-    }
-    // all is looked up before anything is written: bytes may alias whatever there is
-    const auto& contents = d_layout->contents();
-    const auto offset_item =
-        wire::network_order(contents.flavour.immediate(wire::payload_offset, d_offset));
-    const auto timestamp = contents.timestamp;
-    const auto timestamp_item = d_timestamp_item;
-    std::byte* const packet = d_ring.packet();
-    d_at = packet + header.header_bytes();
-    d_room = header.payload_bytes;
-    set(d_ring.info().destination, d_destination);
-    store(packet, heap_layout::counter_word, d_counter_item);
-    store(packet, heap_layout::offset_word, offset_item);
-    if (timestamp)
-        store(packet, heap_layout::items_word + *timestamp, timestamp_item);
+    for (; !d_extra.empty(); d_extra.pop_front())
+        if (!d_ring.write(d_extra.front()))
+            return false;
     return true;
 }
 
-// Into the open packet as many samples as it has room for. Where that is a part of one,
-// that one is cut.
-std::size_t heap_packer::fill(const std::byte* in, std::uint64_t samples)
+// False if the ring is full. Allocates nothing, as it happens again and again.
+bool heap_packer::emit_descriptors()
 {
-    const bool cuts = d_room < d_sample_bytes;
-    const auto most = cuts ? 1 : d_room / d_sample_bytes;
-    const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(samples, most));
-    // counted first: what is sent must never be more than what came in
-    (in ? d_counters.samples_in : d_counters.samples_zero_filled).add(now);
-    if (!in)
-        d_zeros += now;
-    if (cuts) {
-        convert(d_cut_sample.data(), in, now);
-        d_prefix = d_cut_sample.data();
-        d_prefix_bytes = d_sample_bytes;
-    } else {
-        convert(d_at, in, now);
-        advance(now * d_sample_bytes);
-    }
-    return now;
-}
-
-void heap_packer::convert(std::byte* out, const std::byte* in, std::size_t samples)
-{
-    const auto bytes = samples * d_sample_bytes;
-    if (!in)
-        std::memset(out, 0, bytes);
-    else if (d_plan.converter.copies())
-        std::memcpy(out, in, bytes); // the same, without the way there
-    else if (const auto clipped = d_plan.converter.convert(out, in, samples))
-        d_counters.samples_clipped.add(clipped);
-}
-
-bool heap_packer::put_prefix()
-{
-    const auto now = put(d_prefix, d_prefix_bytes);
-    d_prefix += now;
-    d_prefix_bytes -= now;
-    return now != 0;
-}
-
-std::size_t heap_packer::put(const std::byte* bytes, std::size_t n)
-{
-    if (!d_at && !open_packet())
-        return 0;
-    const std::size_t now = std::min(n, d_room);
-    if (bytes)
-        std::memcpy(d_at, bytes, now);
-    else
-        std::memset(d_at, 0, now);
-    advance(now);
-    return now;
-}
-
-void heap_packer::advance(std::size_t bytes)
-{
-    d_at += bytes;
-    d_room -= bytes;
-    d_offset += bytes;
-    if (!d_room)
-        close_packet();
-}
-
-// A receiver of this destination knows the items now.
-void heap_packer::mark_described()
-{
-    d_described[d_heap_turn] = true;
-    --d_undescribed;
-}
-
-void heap_packer::close_packet()
-{
-    d_at = nullptr;
-    const bool heap_end = d_offset == d_layout->heap_bytes();
-    if (heap_end)
-        set(d_ring.info().heap_samples, d_heap_samples - d_zeros);
-    d_ring.close();
-    if (heap_end) {
-        if (d_layout != &d_plan.regular)
-            mark_described();
-        d_layout = nullptr;
+    while (d_descriptors.is_due()) {
+        const auto& layout = *d_plan.descriptors;
+        const auto& flavour = layout.contents().flavour;
+        const auto& payloads = layout.contents().prefix;
+        const auto offset = d_descriptors.offset();
+        const auto& header = layout.packet_at(offset);
+        if (!d_ring.claim(header.packet_bytes()))
+            return false;
+        const bool heap_end = &header == &layout.last();
+        const std::uint16_t flags = heap_end ? packet_info::heap_end : 0;
+        const packet_info info{ static_cast<std::uint32_t>(header.packet_bytes()),
+                                flags,
+                                static_cast<std::uint16_t>(d_descriptors.destination()),
+                                0 };
+        std::byte* payload = d_ring.write_header(header, info);
+        const auto heap_id = d_descriptors.heap_id();
+        d_ring.store(heap_layout::counter_word,
+                     wire::network_order(flavour.immediate(wire::heap_counter, heap_id)));
+        d_ring.store(
+            heap_layout::offset_word,
+            wire::network_order(flavour.immediate(wire::payload_offset, offset)));
+        std::copy_n(payloads.begin() + static_cast<std::ptrdiff_t>(offset),
+                    header.payload_bytes,
+                    payload);
+        d_ring.close();
         d_ring.set_ready();
-    } else if (!d_is_buffered) {
-        d_ring.set_ready();
+        d_descriptors.sent(header.payload_bytes, heap_end);
     }
-    d_ring.publish_batch();
+    return true;
+}
+
+void heap_packer::skip_to(std::uint64_t next_timestamp)
+{
+    d_drop_left = 0;
+    drop_tail();
+    d_numbering.set_timestamp(next_timestamp);
+}
+
+void heap_packer::drop_tail()
+{
+    if (!d_heap.is_open())
+        return;
+    if (d_heap.is_empty())
+        d_numbering.give_back();
+    d_heap.drop(d_extra);
+}
+
+bool heap_packer::finish_tail()
+{
+    d_drop_left = 0; // the samples that would have been dropped never came
+    d_descriptors.cut_short();
+    if (d_heap.is_open() && d_heap.is_empty())
+        drop_tail();
+    const bool done = (!d_heap.is_open() || d_heap.finish(d_plan.tail, d_extra)) &&
+                      emit_extra() && emit_descriptors();
+    d_ring.publish();
+    return done;
+}
+
+bool heap_packer::send_stop()
+{
+    if (!d_stopping) {
+        d_stopping = true;
+        make_ends();
+        repeat_stop();
+    }
+    const bool done = emit_extra();
+    d_ring.publish();
+    return done;
+}
+
+void heap_packer::make_ends()
+{
+    if (!d_plan.stop)
+        return;
+    const auto& layout = *d_plan.stop;
+    const auto& flavour = layout.contents().flavour;
+    for (const auto destination : d_plan.stop_destinations) {
+        auto header = layout.last();
+        header.words[heap_layout::counter_word] = wire::network_order(
+            flavour.immediate(wire::heap_counter, d_numbering.take_id()));
+        const packet_info info{ static_cast<std::uint32_t>(header.packet_bytes()),
+                                packet_info::heap_end,
+                                static_cast<std::uint16_t>(destination),
+                                0 };
+        d_ends.push_back({ std::move(header), layout.contents().prefix, info });
+    }
+}
+
+void heap_packer::drop_unpublished()
+{
+    drop_tail();
+    for (const auto& packet : d_extra) {
+        d_counters.samples_dropped.add(packet.info.heap_samples);
+        d_counters.heaps_dropped.add((packet.info.flags & packet_info::data) != 0);
+    }
+    d_extra.clear();
+    d_descriptors.skip_all();
+    d_drop_left = 0;
+    d_ring.rewind(d_ring.ready());
 }
 
 } // namespace gr::spead

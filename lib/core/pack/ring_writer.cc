@@ -63,6 +63,18 @@ std::byte* ring_writer::write_header(const packet_template& header,
     return packet() + header.header_bytes();
 }
 
+bool ring_writer::write(const extra_packet& packet)
+{
+    if (!claim(packet.info.bytes))
+        return false;
+    std::copy(packet.payload.begin(),
+              packet.payload.end(),
+              write_header(packet.header, packet.info));
+    close();
+    set_ready();
+    return true;
+}
+
 void ring_writer::invalidate_headers()
 {
     std::fill(d_headers.begin(), d_headers.end(), nullptr);

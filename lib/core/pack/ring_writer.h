@@ -17,6 +17,13 @@
 
 namespace gr::spead {
 
+//! A packet that is made by itself, not in a slot.
+struct extra_packet {
+    packet_template header;
+    std::vector<std::byte> payload;
+    packet_info info;
+};
+
 /*!
  * \brief The ring as the side that fills it sees it: packets one after the other, and
  * which of them may be published.
@@ -67,6 +74,9 @@ public:
 
     //! The packet is complete.
     void close() { d_ring.advance(d_next, d_claimed); }
+
+    //! All of that for one packet. False if the ring is full.
+    bool write(const extra_packet& packet);
 
     //! Where the next packet goes.
     const ring_cursor& next() const { return d_next; }

@@ -68,6 +68,19 @@ struct stream_plan {
     {
         return regular.sample_bytes() / converter.output_bytes();
     }
+
+    //! The most slots of the ring that a heap takes.
+    std::uint64_t slots_of(const heap_layout& layout) const;
+    //! Whether the sender gets a heap only when it is complete. The packets of a larger
+    //! heap are sent as they fill.
+    bool is_buffered(const heap_layout& layout, std::size_t ring_slots) const;
+    //! The fewest slots that the ring must have.
+    std::size_t min_ring_slots() const;
+    //! The fewest slots that must be free to be used at a time, or the stream would stop.
+    std::size_t min_slots_in_use(std::size_t ring_slots) const;
+    //! Whether a stream with tail_policy::shorten can end anywhere in a heap: the packets
+    //! of a heap that is not buffered must have room for one more item.
+    bool can_end_anywhere(std::size_t ring_slots) const;
 };
 
 } // namespace gr::spead

@@ -105,7 +105,7 @@ void one_chaotic_stream(unsigned seed)
     p.descriptors = random() % 2;
     p.pad = random() % 2;
     const auto plan = p.plan();
-    const auto slots = heap_packer::min_slots(plan) + random() % 40;
+    const auto slots = plan.min_ring_slots() + random() % 40;
 
     sink_options options;
     options.gso = random() % 2;
@@ -158,8 +158,9 @@ void one_chaotic_stream(unsigned seed)
         if (random() % 16 == 0)
             std::this_thread::sleep_for(std::chrono::microseconds(random() % 100));
         if (random() % 32 == 0) {
-            const auto most = slots - std::min(slots, packer.min_slots_in_use());
-            ring.set_limit(std::min(slots, packer.min_slots_in_use()) +
+            const auto most =
+                slots - std::min(slots, packer.plan().min_slots_in_use(slots));
+            ring.set_limit(std::min(slots, packer.plan().min_slots_in_use(slots)) +
                            (most ? random() % (most + 1) : 0));
             out.set_rate(pick(random, std::vector<double>{ 0, 0, 3e7, 1e308 }));
         }

@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(with_drop_descriptors_without_room_cost_heaps_and_no_time)
     auto p = separate();
     p.when_full = full_policy::drop;
     p.max_packet = 128;
-    p.slots = heap_packer::min_slots(p.plan());
+    p.slots = p.plan().min_ring_slots();
     packed_stream stream(p);
     const auto in = noise(2000);
     stream.ring.set_limit(2);
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(with_drop_no_heap_overtakes_its_descriptors)
 {
     auto p = separate(8);
     p.when_full = full_policy::drop;
-    p.slots = heap_packer::min_slots(p.plan());
+    p.slots = p.plan().min_ring_slots();
     const auto plan = p.plan();
     const auto packet = plan.descriptors->packet_bytes();
     for (std::size_t limit = 1; limit < p.slots; ++limit) {
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(they_may_be_larger_than_a_slot)
     for (const std::size_t slots : { 0u, 31u, 32u, 33u, 34u }) {
         auto p = separate(8);
         p.interval = 1;
-        p.slots = std::max(slots, heap_packer::min_slots(p.plan()));
+        p.slots = std::max(slots, p.plan().min_ring_slots());
         BOOST_REQUIRE_GT(p.plan().descriptors->packet_bytes(),
                          2 * p.plan().regular.packet_bytes());
         packed_stream stream(p);

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_heap_that_is_left_out_can_be_left)
 {
     auto p = heaps_of(1000);
     p.when_full = full_policy::drop;
-    p.slots = heap_packer::min_slots(p.plan());
+    p.slots = p.plan().min_ring_slots();
     packed_stream stream(p);
     while (!stream.counters.heaps_dropped.get())
         BOOST_REQUIRE_EQUAL(stream.packer.write(raw(noise(700).data()), 700), 700u);
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(with_drop_a_mark_without_room_costs_a_heap_and_no_time)
 {
     auto p = heaps_of(large);
     p.when_full = full_policy::drop;
-    p.slots = heap_packer::min_slots(p.plan()) + 3;
+    p.slots = p.plan().min_ring_slots() + 3;
     packed_stream stream(p);
     stream.write_all(noise(large / 2));
     BOOST_REQUIRE_GT(stream.ring.published(), 0u);

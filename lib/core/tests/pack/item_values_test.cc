@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(items_of_any_order_keep_their_places)
 BOOST_AUTO_TEST_CASE(headers_of_recycled_slots_have_the_value)
 {
     auto p = with_immediate(1000, false);
-    p.slots = heap_packer::min_slots(p.plan()) + 32;
+    p.slots = p.plan().min_ring_slots() + 32;
     packed_stream stream(p);
     list expected;
     for (std::uint64_t i = 0; i < 200; ++i) {
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(heaps_go_to_the_destinations_in_turn)
         for (const std::uint64_t size : { 100u, 1000u, 20000u }) {
             auto p = with_immediate(size, descriptors);
             p.destinations = 3;
-            p.slots = std::max<std::size_t>(heap_packer::min_slots(p.plan()), 50);
+            p.slots = std::max<std::size_t>(p.plan().min_ring_slots(), 50);
             auto plan = p.plan();
             plan.first_destination = 4;
             packed_stream stream(plan, p.slots);

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(every_type_arrives_as_it_is_wherever_packets_end)
                         auto p = cutting(k, name);
                         p.heap_samples = 41;
                         p.tail = tail;
-                        p.slots = std::max(slots, heap_packer::min_slots(p.plan()));
+                        p.slots = std::max(slots, p.plan().min_ring_slots());
                         packed_stream stream(p);
                         const auto in = input(k, n);
                         stream.write_all(in);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(any_chunking_gives_identical_packets_of_every_type)
             whole.write_all(in);
             whole.end();
 
-            p.slots = heap_packer::min_slots(p.plan()) + 1; // the same, but often full
+            p.slots = p.plan().min_ring_slots() + 1; // the same, but often full
             packed_stream held_back(p);
             p.slots = 0;
             packed_stream stream(p);

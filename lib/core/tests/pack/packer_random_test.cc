@@ -139,7 +139,7 @@ void one_random_stream(unsigned seed)
     p.items = { timestamp(0x1600, "time", std::string(1 + random() % 8, 't')),
                 immediate(0x3101, "id", { 7 }, "d"),
                 samples() };
-    p.slots = heap_packer::min_slots(p.plan()) + random() % 100;
+    p.slots = p.plan().min_ring_slots() + random() % 100;
 
     packed_stream stream(p);
     model m(p);
@@ -172,7 +172,8 @@ void one_random_stream(unsigned seed)
                 break;
             case 5:
                 stream.ring.set_limit(std::min<std::size_t>(
-                    stream.packer.min_slots_in_use() + random() % 100, p.slots));
+                    stream.packer.plan().min_slots_in_use(p.slots) + random() % 100,
+                    p.slots));
                 break;
             default: {
                 std::vector<std::int16_t> in(n);

@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(any_chunking_gives_identical_packets)
                     for (const std::size_t slots :
                          { std::size_t{ 4096 }, std::size_t{ 0 } }) {
                         packing q = p;
-                        q.slots = std::max(slots, heap_packer::min_slots(p.plan()));
+                        q.slots = std::max(slots, p.plan().min_ring_slots());
                         packed_stream stream(q);
                         std::uniform_int_distribution<std::size_t> size(1, largest);
                         stream.write(samples, [&] { return size(random); });
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(streams_may_end_anywhere)
                         p.max_packet = limit;
                         p.tail = tail;
                         p.descriptors = descriptors;
-                        p.slots = std::max(slots, heap_packer::min_slots(p.plan()));
+                        p.slots = std::max(slots, p.plan().min_ring_slots());
                         for (std::uint64_t n = 0; n <= 3 * heap; ++n) {
                             const auto samples = noise(n);
                             packed_stream stream(p);
@@ -153,6 +153,7 @@ BOOST_AUTO_TEST_CASE(counters_and_timestamps_wrap_at_the_address_width)
 {
     for (const unsigned bits : { 40u, 48u }) {
         packing p;
+        p.descriptors = false;
         p.heap_samples = 8;
         p.address_bits = bits;
         auto plan = p.plan();

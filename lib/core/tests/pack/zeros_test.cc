@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(zeros_of_a_heap_that_is_left_out_are_gone)
 {
     auto p = heaps_of(1000, 16);
     p.when_full = full_policy::drop;
-    p.slots = heap_packer::min_slots(p.plan());
+    p.slots = p.plan().min_ring_slots();
     packed_stream stream(p);
     for (int i = 0; i < 10; ++i)
         BOOST_CHECK_EQUAL(stream.packer.write(raw(noise(1000).data()), 1000), 1000u);

@@ -1,0 +1,103 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_HEAP_NUMBERING_H
+#define INCLUDED_SPEAD_CORE_HEAP_NUMBERING_H
+
+#include "stream_plan.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace gr::spead {
+
+//! What tells a heap of samples from the one before it.
+struct heap_numbers {
+    std::uint64_t id = 0; //!< the heap counter
+    std::uint64_t timestamp = 0;
+    std::uint32_t turn = 0; //!< whose of the destinations of its input it is
+    std::uint16_t destination = 0;
+    bool is_first = false; //!< the first one to this destination in this stream
+};
+
+/*!
+ * \brief Numbers the heaps of an input: heap counters, timestamps, destinations in turn.
+ *
+ * Counters and timestamps run on over all streams.
+ */
+class heap_numbering
+{
+public:
+    explicit heap_numbering(const stream_plan& plan)
+        : d_mask(plan.regular.contents().flavour.address_mask()),
+          d_id_step(plan.heap_id_step),
+          d_timestamp_step(plan.timestamp_step),
+          d_first_destination(plan.first_destination),
+          d_same_destinations(plan.same_destinations),
+          d_id(plan.heap_id_start),
+          d_timestamp(plan.timestamp_start),
+          d_is_served(plan.destinations)
+    {
+    }
+
+    void start_stream() { std::fill(d_is_served.begin(), d_is_served.end(), false); }
+
+    //! The numbers of the next heap of samples.
+    heap_numbers take()
+    {
+        const auto destination = d_same_destinations.empty()
+                                     ? d_first_destination + d_turn
+                                     : d_same_destinations[d_turn];
+        const heap_numbers numbers{ d_id,
+                                    d_timestamp,
+                                    d_turn,
+                                    static_cast<std::uint16_t>(destination),
+                                    !d_is_served[d_turn] };
+        d_id = (d_id + d_id_step) & d_mask;
+        d_timestamp = (d_timestamp + d_timestamp_step) & d_mask;
+        d_turn = (d_turn + 1) % turns();
+        return numbers;
+    }
+
+    //! The heap that was numbered last has not begun.
+    void give_back()
+    {
+        d_id = (d_id - d_id_step) & d_mask;
+        d_timestamp = (d_timestamp - d_timestamp_step) & d_mask;
+        d_turn = (d_turn + turns() - 1) % turns();
+    }
+
+    //! A heap is complete: the next one to its destination is not the first.
+    void set_complete(const heap_numbers& heap) { d_is_served[heap.turn] = true; }
+
+    //! The counter of a heap without samples.
+    std::uint64_t take_id()
+    {
+        const auto id = d_id;
+        d_id = (d_id + d_id_step) & d_mask;
+        return id;
+    }
+
+    void set_timestamp(std::uint64_t timestamp) { d_timestamp = timestamp & d_mask; }
+
+private:
+    std::uint32_t turns() const { return static_cast<std::uint32_t>(d_is_served.size()); }
+
+    const std::uint64_t d_mask; // counters and timestamps wrap
+    const std::uint64_t d_id_step;
+    const std::uint64_t d_timestamp_step;
+    const std::uint32_t d_first_destination;
+    const std::vector<std::uint32_t> d_same_destinations;
+    std::uint64_t d_id;
+    std::uint64_t d_timestamp;
+    std::uint32_t d_turn = 0;
+    std::vector<bool> d_is_served; // in this stream
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_HEAP_NUMBERING_H */

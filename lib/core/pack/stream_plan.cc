@@ -1,0 +1,88 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "stream_plan.h"
+
+#include <algorithm>
+
+namespace gr::spead {
+
+namespace {
+
+// A heap that is no larger than this part of the ring waits until it is complete.
+constexpr std::size_t buffered_part = 8;
+
+std::size_t slots_per_packet(const stream_plan& plan, const heap_layout& layout)
+{
+    const std::size_t slot_bytes = plan.regular.packet_bytes();
+    return (layout.packet_bytes() + slot_bytes - 1) / slot_bytes;
+}
+
+std::vector<const heap_layout*> sample_layouts(const stream_plan& plan)
+{
+    std::vector<const heap_layout*> all{ &plan.regular };
+    if (plan.first)
+        all.push_back(&*plan.first);
+    return all;
+}
+
+std::vector<const heap_layout*> all_layouts(const stream_plan& plan)
+{
+    auto all = sample_layouts(plan);
+    for (const auto* other : { &plan.descriptors, &plan.stop })
+        if (*other)
+            all.push_back(&**other);
+    return all;
+}
+
+} // namespace
+
+std::uint64_t stream_plan::slots_of(const heap_layout& layout) const
+{
+    // two packets more: a wrap around the end of the ring, and a last packet cut in two
+    return (layout.packets() + 2) * slots_per_packet(*this, layout);
+}
+
+bool stream_plan::is_buffered(const heap_layout& layout, std::size_t ring_slots) const
+{
+    return layout.packets() * slots_per_packet(*this, layout) <=
+           ring_slots / buffered_part;
+}
+
+std::size_t stream_plan::min_ring_slots() const
+{
+    std::uint64_t slots = buffered_part;
+    for (const auto* layout : all_layouts(*this)) {
+        slots = std::max<std::uint64_t>(slots, 4 * slots_per_packet(*this, *layout));
+        if (when_full == full_policy::drop)
+            slots = std::max(slots, 2 * slots_of(*layout));
+    }
+    return static_cast<std::size_t>(slots);
+}
+
+std::size_t stream_plan::min_slots_in_use(std::size_t ring_slots) const
+{
+    std::uint64_t slots = 0;
+    for (const auto* layout : all_layouts(*this))
+        slots = std::max(slots,
+                         is_buffered(*layout, ring_slots)
+                             ? slots_of(*layout)
+                             : 4 * slots_per_packet(*this, *layout));
+    return static_cast<std::size_t>(slots);
+}
+
+bool stream_plan::can_end_anywhere(std::size_t ring_slots) const
+{
+    const auto layouts = sample_layouts(*this);
+    return tail != tail_policy::shorten ||
+           std::all_of(layouts.begin(), layouts.end(), [&](const heap_layout* layout) {
+               return layout->payload_bytes() > wire::pointer_bytes ||
+                      is_buffered(*layout, ring_slots);
+           });
+}
+
+} // namespace gr::spead

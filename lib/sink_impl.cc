@@ -31,7 +31,8 @@ constexpr std::size_t upstream_bytes = 1 << 20;
 // other.
 constexpr std::size_t upstream_bytes_to_convert = 2 << 20;
 
-const boost::posix_time::milliseconds longest_wait{ 10 };
+// While it waits for the network, other inputs may get samples, and the ports messages.
+constexpr std::chrono::milliseconds longest_wait{ 10 };
 
 const auto rx_time = pmt::mp("rx_time");
 const auto items_port = pmt::mp("items");
@@ -119,13 +120,10 @@ sink_impl::sink_impl(const std::vector<std::string>& destinations,
                static_cast<std::uint64_t>(options.heap_samples)),
       d_items(options),
       d_reads_tags(timestamps_of(options) == timestamp_source::rx_time),
-      d_engine(
-          destinations,
-          options,
-          [this] { space_ready(); },
-          [logger = d_logger, name = shortened(destinations)](const std::string& line) {
-              logger->warn("{:s}: {:s}", name, line);
-          }),
+      d_engine(destinations,
+               options,
+               [logger = d_logger, name = shortened(destinations)](
+                   const std::string& line) { logger->warn("{:s}: {:s}", name, line); }),
       d_stats_timer(options.stats_interval, [this] { publish_stats(); })
 {
     set_output_multiple(d_upstream_multiple);
@@ -184,29 +182,29 @@ int sink_impl::general_work(int,
                             gr_vector_void_star&)
 {
     for (;;) {
-        d_obstacles.clear();
         bool is_moving = false;
+        bool is_blocked = false;
         for (std::size_t input = 0; input < input_items.size(); ++input) {
             const auto begin = d_inputs.taken(input);
             const auto offered = static_cast<std::size_t>(ninput_items[input]) - begin;
             const auto n = std::min({ offered, d_most_at_once, d_inputs.allowed(input) });
-            const auto mark = d_engine.progress(input);
             const auto* samples = static_cast<const std::byte*>(input_items[input]);
             const auto taken =
                 n ? take(input, samples + begin * d_input_bytes, n, begin) : 0;
             d_inputs.take(input, taken);
             // the scheduler calls again at once, as there are samples behind the gap
             const bool is_filling = d_engine.is_filling(input);
-            if (taken < n && !is_filling)
-                d_obstacles.push_back({ input, mark });
+            is_blocked |= taken < n && !is_filling;
             is_moving |= taken > 0 || is_filling;
         }
-        if (d_obstacles.empty())
+        if (!is_blocked)
             d_inputs.finish();
-        if (is_moving || d_obstacles.empty())
+        if (is_moving || !is_blocked)
             return 0;
-        // returning now would make the scheduler call again at once, and again
-        if (!wait_for_space())
+        // Returning now would make the scheduler call again at once, and again. What may
+        // leave this as an exception is boost::thread_interrupted, which the scheduler
+        // expects: so tb.stop() ends the wait.
+        if (!d_engine.wait_for_space(ring_wait::clock::now() + longest_wait))
             return 0;
     }
 }
@@ -235,41 +233,6 @@ void sink_impl::read_tags(std::size_t input, std::uint64_t first, std::size_t n)
     d_times.clear();
     for (const auto& tag : d_tags)
         d_times.push_back(time_of(tag));
-}
-
-bool sink_impl::any_space() const
-{
-    return std::any_of(
-        d_obstacles.begin(), d_obstacles.end(), [this](const obstacle& in_the_way) {
-            return d_engine.space_since(in_the_way.input, in_the_way.mark);
-        });
-}
-
-// The only thing that may leave it is boost::thread_interrupted, which the scheduler
-// expects: it is how tb.stop() gets through to a sink that waits for the network.
-// False after a while: meanwhile other inputs may have got samples, and the ports
-// messages.
-bool sink_impl::wait_for_space()
-{
-    const auto end = boost::get_system_time() + longest_wait;
-    gr::thread::scoped_lock lock(d_space_mutex);
-    while (!any_space()) {
-        for (const auto& in_the_way : d_obstacles)
-            d_engine.announce_wait(in_the_way.input);
-        if (any_space())
-            break;
-        if (!d_space.timed_wait(lock, end))
-            return false;
-    }
-    return true;
-}
-
-void sink_impl::space_ready()
-{
-    {
-        const gr::thread::scoped_lock lock(d_space_mutex);
-    }
-    d_space.notify_all();
 }
 
 void sink_impl::set_rate(double rate) { d_engine.set_rate(checked_rate(rate)); }

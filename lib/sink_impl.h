@@ -13,7 +13,6 @@
 #include "input_progress.h"
 #include "periodic_call.h"
 #include <gnuradio/spead/sink.h>
-#include <gnuradio/thread/thread.h>
 
 #include <vector>
 
@@ -47,9 +46,6 @@ private:
     std::size_t
     take(std::size_t input, const std::byte* samples, std::size_t n, std::size_t begin);
     void read_tags(std::size_t input, std::uint64_t first, std::size_t n);
-    bool wait_for_space();
-    bool any_space() const;
-    void space_ready();
     void apply(const std::vector<item_change>& changes);
     void handle_items(const pmt::pmt_t& message);
     void publish_stats() noexcept;
@@ -62,17 +58,9 @@ private:
     const bool d_reads_tags;
 
     // of general_work()
-    struct obstacle {
-        std::size_t input;
-        std::uint64_t mark; // of the ring, before it was found full
-    };
-    std::vector<obstacle> d_obstacles;
     std::vector<gr::tag_t> d_tags;
     std::vector<time_tag> d_times;
 
-    // boost's kind: tb.stop() interrupts a wait of this one
-    gr::thread::mutex d_space_mutex;
-    gr::thread::condition_variable d_space;
     engine d_engine;
     bool d_failed = false;
     // the last member: its thread uses the others

@@ -8,6 +8,8 @@
 #include "engine.h"
 #include "engine_plan.h"
 
+#include <boost/thread/thread.hpp>
+
 #include <algorithm>
 #include <array>
 
@@ -57,13 +59,11 @@ engine::path::path(stream_plan plan, std::size_t slots, std::function<void()> pu
 
 engine::engine(const std::vector<std::string>& destinations,
                const sink_options& options,
-               std::function<void()> space,
                rate_limited_log::output log)
     : d_stop_timeout(options.stop_timeout),
       d_burst_bytes(static_cast<double>(options.burst_size)),
       d_limits_queue(when_full_of(options) == full_policy::block),
       d_endpoints(endpoints_of(destinations, options)),
-      d_on_space(std::move(space)),
       d_log(std::move(log)),
       d_io(1),
       d_transport(d_io, all_of(d_endpoints), options)
@@ -75,19 +75,8 @@ engine::engine(const std::vector<std::string>& destinations,
         rings.push_back(&d_inputs.back()->ring);
     }
     d_sender = std::make_unique<sender>(
-        d_io,
-        rings,
-        d_transport,
-        d_sent,
-        options,
-        [this] {
-            {
-                const std::lock_guard<std::mutex> lock(d_mutex);
-            }
-            d_space.notify_all();
-            d_on_space();
-        },
-        d_log);
+        d_io, rings, d_transport, d_sent, options, [this] { d_space.notify(); }, d_log);
+    d_full.reserve(d_inputs.size());
     limit_queues();
     warn_of_slow_tails(options);
     for (const auto& warning : d_transport.warnings())
@@ -154,6 +143,7 @@ void engine::start()
     stop(); // if it was not stopped
     for (auto& one : d_inputs) {
         one->packer.start_stream();
+        one->full_at.reset();
         if (one->tagged)
             one->tagged->start_run();
     }
@@ -168,10 +158,14 @@ std::size_t engine::write(std::size_t input,
                           const std::vector<time_tag>& tags)
 {
     auto& to = *d_inputs[input];
+    const auto mark = to.ring.released();
+    to.full_at.reset();
     const auto taken = to.tagged ? to.tagged->write(samples, n, first, tags)
                                  : to.packer.write(samples, n);
-    if (taken < n && !is_filling(input))
+    if (taken < n && !is_filling(input)) {
+        to.full_at = mark;
         to.counters.ring_full.add(1);
+    }
     if (to.tagged)
         log_tag_warnings(input);
     return taken;
@@ -189,39 +183,32 @@ void engine::log_tag_warnings(std::size_t input)
 
 void engine::warn(const std::string& text) { d_log.add(text); }
 
-bool engine::space_since(std::size_t input, std::uint64_t mark) const
+bool engine::wait_for_space(ring_wait::clock::time_point deadline)
 {
-    const auto& ring = d_inputs[input]->ring;
-    return ring.released() != mark && ring.has_space();
-}
-
-// The sender wakes a packer that waits whenever there is more room.
-template <typename condition>
-bool engine::wait_for(std::size_t input,
-                      condition ready,
-                      sender::clock::time_point deadline)
-{
-    auto& flag = d_inputs[input]->ring.packer_waits;
-    std::unique_lock<std::mutex> lock(d_mutex);
-    while (!ready()) {
-        flag.announce();
-        if (ready() || d_space.wait_until(lock, deadline) == std::cv_status::timeout)
-            break;
-    }
-    flag.withdraw();
-    return ready();
+    d_full.clear();
+    for (auto& one : d_inputs)
+        if (one->full_at)
+            d_full.push_back(&one->ring);
+    const auto any_space = [this] {
+        return std::any_of(d_inputs.begin(), d_inputs.end(), [](const auto& one) {
+            return one->full_at && one->ring.has_space_since(*one->full_at);
+        });
+    };
+    return d_space.wait(d_full, any_space, deadline);
 }
 
 // Until it is done, whenever there is room.
 template <typename step>
-bool engine::repeat(std::size_t input, step done, sender::clock::time_point deadline)
+bool engine::repeat(packet_ring& ring, step done, sender::clock::time_point deadline)
 {
     for (;;) {
-        const auto mark = progress(input);
+        const auto mark = ring.released();
         if (done())
             return true;
-        if (!wait_for(
-                input, [&] { return space_since(input, mark); }, deadline))
+        if (!d_space.wait(
+                std::array{ &ring },
+                [&] { return ring.has_space_since(mark); },
+                deadline))
             return false;
     }
 }
@@ -231,10 +218,10 @@ void engine::end_streams(sender::clock::time_point half_time,
 {
     // a large heap may take too long to fill: the other half is for what is queued, and
     // for the end of the stream
-    for (std::size_t i = 0; i < inputs(); ++i) {
-        auto& packer = d_inputs[i]->packer;
+    for (auto& one : d_inputs) {
+        auto& packer = one->packer;
         if (!repeat(
-                i, [&] { return packer.finish_tail(); }, half_time))
+                one->ring, [&] { return packer.finish_tail(); }, half_time))
             packer.drop_tail();
     }
     if (!d_destinations_to_end)
@@ -256,10 +243,10 @@ void engine::end_streams(sender::clock::time_point half_time,
 
 void engine::send_ends(sender::clock::time_point deadline)
 {
-    for (std::size_t i = 0; i < inputs(); ++i) {
-        auto& packer = d_inputs[i]->packer;
+    for (auto& one : d_inputs) {
+        auto& packer = one->packer;
         if (!repeat(
-                i, [&] { return packer.send_stop(); }, deadline))
+                one->ring, [&] { return packer.send_stop(); }, deadline))
             packer.drop_unpublished();
     }
 }
@@ -267,13 +254,13 @@ void engine::send_ends(sender::clock::time_point deadline)
 // Until everything has been sent. False if that takes too long.
 bool engine::wait_for_empty_queues(sender::clock::time_point deadline)
 {
-    for (std::size_t i = 0; i < inputs(); ++i) {
-        const auto& ring = d_inputs[i]->ring;
-        if (!wait_for(
-                i, [&] { return ring.released() == ring.published(); }, deadline))
-            return false;
-    }
-    return true;
+    return std::all_of(d_inputs.begin(), d_inputs.end(), [&](const auto& one) {
+        auto& ring = one->ring;
+        return d_space.wait(
+            std::array{ &ring },
+            [&] { return ring.released() == ring.published(); },
+            deadline);
+    });
 }
 
 // No longer than half of what is left, since something is to be sent afterwards.
@@ -291,6 +278,8 @@ void engine::stop() noexcept
     d_started = false;
     const auto half = std::chrono::duration_cast<sender::clock::duration>(
         std::chrono::duration<double>(d_stop_timeout / 2));
+    // GNU Radio may interrupt this thread once more
+    const boost::this_thread::disable_interruption until_the_end;
     const auto half_time = sender::clock::now() + half;
     const auto deadline = half_time + half;
     try {

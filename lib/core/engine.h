@@ -11,14 +11,14 @@
 #include "network/udp_transport.h"
 #include "options.h"
 #include "pack/heap_packer.h"
+#include "pack/ring_wait.h"
 #include "pack/tagged_input.h"
 #include "send/sender.h"
 
 #include <boost/asio/io_context.hpp>
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <vector>
 
 namespace gr::spead {
@@ -27,19 +27,17 @@ namespace gr::spead {
  * \brief From samples to the network: a packer and a ring for each input, one sender, one
  * socket.
  *
- * start(), write(), wait conditions and stop() belong to one thread at a time; the rest
- * may be called from any thread.
+ * start(), write(), drop(), wait_for_space() and stop() belong to one thread at a time;
+ * the rest may be called from any thread.
  */
 class engine
 {
 public:
     //! Opens the socket and allocates everything. The options are those that
     //! check_options() takes. Throws parameter_error, or
-    //! std::runtime_error where the system refuses. \p space is called, on the sender's
-    //! thread, when space_since() has become true for a packer that waits.
+    //! std::runtime_error where the system refuses.
     engine(const std::vector<std::string>& destinations,
            const sink_options& options,
-           std::function<void()> space,
            rate_limited_log::output log);
     ~engine();
 
@@ -66,18 +64,9 @@ public:
     //! Counts samples that came in as dropped, where the engine could not be started.
     void drop(std::size_t input, std::size_t n) { d_inputs[input]->packer.drop(n); }
 
-    //! A mark to take before a write(), for space_since().
-    std::uint64_t progress(std::size_t input) const
-    {
-        return d_inputs[input]->ring.released();
-    }
-    //! Whether a write() that found no room after \p mark should be tried again.
-    bool space_since(std::size_t input, std::uint64_t mark) const;
-    //! Ask for the call of \p space; then look at space_since() once more, then wait.
-    void announce_wait(std::size_t input)
-    {
-        d_inputs[input]->ring.packer_waits.announce();
-    }
+    //! Waits until there is room for an input whose last write() found none. False if
+    //! there is none at the deadline. May throw boost::thread_interrupted.
+    bool wait_for_space(ring_wait::clock::time_point deadline);
 
     //! Sends the tails and what is left, for no longer than the stop timeout.
     void stop() noexcept;
@@ -104,16 +93,16 @@ private:
         packet_ring ring;
         heap_packer packer;
         std::unique_ptr<tagged_input> tagged; // with rx_time
+        // what the ring had released when a write() found no room
+        std::optional<std::uint64_t> full_at;
     };
 
     void add_input(const sink_options& options, stream_plan plan);
     void limit_queues();
     void warn_of_slow_tails(const sink_options& options);
     void log_tag_warnings(std::size_t input);
-    template <typename condition>
-    bool wait_for(std::size_t input, condition ready, sender::clock::time_point deadline);
     template <typename step>
-    bool repeat(std::size_t input, step done, sender::clock::time_point deadline);
+    bool repeat(packet_ring& ring, step done, sender::clock::time_point deadline);
     void end_streams(sender::clock::time_point half_time,
                      sender::clock::time_point deadline);
     void send_ends(sender::clock::time_point deadline);
@@ -124,17 +113,16 @@ private:
     const double d_burst_bytes;
     const bool d_limits_queue;
     const std::vector<std::vector<endpoint>> d_endpoints; // as written
-    const std::function<void()> d_on_space;
     rate_limited_log d_log;
     boost::asio::io_context d_io;
     udp_transport d_transport;
     sender_counters d_sent;
     std::vector<std::unique_ptr<path>> d_inputs; // at least one
+    std::vector<packet_ring*> d_full;            // those that wait_for_space() waits for
+    ring_wait d_space;
     std::unique_ptr<sender> d_sender;
     std::size_t d_destinations_to_end = 0;
     bool d_started = false;
-    std::mutex d_mutex;
-    std::condition_variable d_space;
 };
 
 } // namespace gr::spead

@@ -105,17 +105,6 @@ std::vector<std::string> split(const std::string& list)
 
 } // namespace
 
-endpoint parse_endpoint(const std::string& written)
-{
-    const auto found = read(trimmed(written));
-    if (!found)
-        throw parameter_error(
-            "destinations",
-            "\"" + written + "\"",
-            "one \"host:port\" or \"[IPv6 address]:port\", port 1 to 65535");
-    return *found;
-}
-
 std::vector<endpoint> parse_endpoints(const std::string& list)
 {
     const auto entries = split(list);

@@ -21,21 +21,15 @@ struct endpoint {
     std::uint16_t port;
 };
 
-/*!
- * \brief Reads "host:port" or "[IPv6 address]:port".
- *
- * Throws std::invalid_argument that says what is wrong with it.
- */
-endpoint parse_endpoint(const std::string& text);
-
 //! How many endpoints a list may have: far more than anyone sends to.
 constexpr std::size_t max_endpoints = 4096;
 
 /*!
- * \brief Reads a comma-separated list of such endpoints, in their order.
+ * \brief Reads a comma-separated list of endpoints, in their order.
  *
- * "A.B.C.D+N:port" stands for N+1 consecutive IPv4 addresses, from A.B.C.D on. Throws
- * std::invalid_argument that names the entry and says what is wrong with it.
+ * Each is "host:port" or "[IPv6 address]:port". "A.B.C.D+N:port" stands for N+1
+ * consecutive IPv4 addresses, from A.B.C.D on. Throws std::invalid_argument that names
+ * the entry and says what is wrong with it.
  */
 std::vector<endpoint> parse_endpoints(const std::string& list);
 

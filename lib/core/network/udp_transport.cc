@@ -222,14 +222,14 @@ send_result udp_transport::send_now(const message* messages, std::size_t n) noex
 {
     prepare(messages, n);
     if (!d_zero_copy.suits(messages, n)) {
-        while (d_zero_copy.holds_many() && read_report()) {
+        while (d_zero_copy.has_many_in_flight() && read_report()) {
         }
         return send_prepared(n, 0);
     }
     const auto result = send_prepared(n, MSG_ZEROCOPY);
     const bool all = result.sent == n;
     d_zero_copy.sent(messages, result.sent, all);
-    while ((d_zero_copy.holds_many() || !all) && read_report()) {
+    while ((d_zero_copy.has_many_in_flight() || !all) && read_report()) {
     }
     // why a message behind others failed will be known when it is the first
     if (result.error && !fails_without_a_number(result.error))

@@ -80,9 +80,9 @@ void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool copied)
             at(number).finished = true;
         } else if (number == d_next && d_failed) {
             // only after it had got its number: a full queue or a firewall
-            at(d_next++) = { 0, no_lane, true };
+            at(d_next++) = { 0, no_queue, true };
             d_failed = false;
-        } else if (number - d_oldest < d_is_buffered.size()) {
+        } else if (number - d_oldest < d_messages.size()) {
             d_active = false;
             renumber(number);
             at(number).finished = true;
@@ -110,7 +110,7 @@ void zero_copy::renumber(std::uint32_t last)
 {
     const bool any = any_in_flight();
     for (; d_next != last + 1; ++d_next)
-        at(d_next) = { 0, no_lane, !any };
+        at(d_next) = { 0, no_queue, !any };
     d_doubt = true;
     d_doubtful_until = d_next;
 }

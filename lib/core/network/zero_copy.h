@@ -48,7 +48,7 @@ public:
 
     bool any_in_flight() const { return d_oldest != d_next; }
     //! Whether it is time to look for reports: for each message it would cost too much.
-    bool holds_many() const { return d_next - d_oldest >= many; }
+    bool has_many_in_flight() const { return d_next - d_oldest >= many; }
     //! See transport::in_flight_from().
     std::uint64_t in_flight_from(std::size_t queue) const;
 
@@ -58,7 +58,7 @@ private:
         std::uint16_t queue;
         bool finished;
     };
-    static constexpr std::uint16_t no_lane = 0xffff;
+    static constexpr std::uint16_t no_queue = 0xffff;
     static constexpr std::uint32_t many = 8;
     // Each costs some of what a socket may use for reports: 20 KiB before Linux 6.7.
     static constexpr std::size_t max_in_flight = 24;
@@ -68,16 +68,13 @@ private:
 
     void renumber(std::uint32_t last);
     void give_back();
-    entry& at(std::uint32_t number)
-    {
-        return d_is_buffered[number % d_is_buffered.size()];
-    }
+    entry& at(std::uint32_t number) { return d_messages[number % d_messages.size()]; }
     const entry& at(std::uint32_t number) const
     {
-        return d_is_buffered[number % d_is_buffered.size()];
+        return d_messages[number % d_messages.size()];
     }
 
-    table d_is_buffered{};
+    table d_messages{};
     std::uint32_t d_oldest = 0;         // the first one in flight
     std::uint32_t d_next = 0;           // the number of the next message
     std::uint32_t d_doubtful_until = 0; // those before are given back together

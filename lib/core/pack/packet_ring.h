@@ -146,6 +146,13 @@ public:
         return published() - released() <= d_refill.load(std::memory_order_relaxed);
     }
 
+    //! Whether it is worth trying again what found no room after \p mark, a value of
+    //! released().
+    bool has_space_since(std::uint64_t mark) const
+    {
+        return released() != mark && has_space();
+    }
+
     //! How many slots may be in use at a time, for a queue shorter than the memory, and
     //! how few there are when a packer that waits is woken.
     void set_limit(std::size_t slots, std::size_t refill)

@@ -91,9 +91,9 @@ correction timeline::tag(std::int64_t tick, double residual, bool heap_has_left)
     }
     const bool expected = d_tagged && is_expected(*place);
     const std::int64_t at = expected ? d_expected : place->nearest;
-    d_residual = place->residual + static_cast<double>(place->nearest - at);
-    if (std::abs(d_residual) > noticeable_residual)
-        raise(&tag_warnings::residual, d_residual);
+    const double off = place->residual + static_cast<double>(place->nearest - at);
+    if (std::abs(off) > noticeable_residual)
+        raise(&tag_warnings::residual, off);
     if (at < 0 && !(d_tagged && d_on_gap == gap_policy::ignore))
         raise(&tag_warnings::before_sync, true);
 

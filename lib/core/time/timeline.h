@@ -108,9 +108,6 @@ public:
     //! What there is to say since the last call.
     tag_warnings take_warnings();
 
-    //! Samples from the place of the last tagged sample to its exact time.
-    double residual() const { return d_residual; }
-
 private:
     // A place is counted in samples: 0 at tick 0, heaps begin at multiples of
     // heap_samples.
@@ -146,7 +143,6 @@ private:
     std::int64_t d_seen = 0;     // where the source was at the end of the run before
     std::uint64_t d_drop = 0;    // samples that come before the one for that place
     std::int64_t d_expected = 0; // where the next sample is according to tags
-    double d_residual = 0;
 
     tag_warnings d_raised; // so far
     tag_warnings d_untold;

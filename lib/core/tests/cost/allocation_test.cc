@@ -81,7 +81,7 @@ struct fixture {
 bool write_to_a_sleeper(open_stream& s, const std::vector<std::int8_t>& samples)
 {
     return await([&] { return s.sender_sleeps(); }) &&
-           pass(s, s.space, samples, samples.size(), samples.size());
+           pass(s, samples, samples.size(), samples.size());
 }
 
 } // namespace
@@ -158,12 +158,7 @@ BOOST_AUTO_TEST_CASE(an_engine_that_runs_does_not_allocate)
             o.descriptor_interval = s.descriptor_interval;
             o.rate = s.rate;
             o.gso = s.gso;
-            gate space;
-            engine stream(
-                { receiver.destination() },
-                o,
-                [&] { space.notify(); },
-                [](const auto&) {});
+            engine stream({ receiver.destination() }, o, [](const auto&) {});
             only_input only{ stream };
             stream.start();
             const auto everything_is_gone = [&] {
@@ -171,8 +166,7 @@ BOOST_AUTO_TEST_CASE(an_engine_that_runs_does_not_allocate)
                 return counts.samples_sent + counts.samples_dropped == counts.samples_in;
             };
             const auto run = [&](std::size_t total) {
-                return pass(only, space, samples, total, s.chunk) &&
-                       await(everything_is_gone);
+                return pass(only, samples, total, s.chunk) && await(everything_is_gone);
             };
             // at least once around the ring, with a wait here and there
             BOOST_REQUIRE(run(s.total / 2));

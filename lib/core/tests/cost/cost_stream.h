@@ -28,7 +28,7 @@ public:
     {
         if (is_here())
             return { "127.0.0.1", d_socket.local_endpoint().port() };
-        return gr::spead::parse_endpoint(elsewhere);
+        return gr::spead::parse_endpoints(elsewhere).at(0);
     }
     std::string destination() const
     {
@@ -130,17 +130,13 @@ public:
     }
     std::size_t write(const std::int8_t* samples, std::size_t n)
     {
+        d_mark = ring.released();
         const auto taken = d_packer.write(raw(samples), n);
         writes.add(1);
         refusals.add(!taken);
         return taken;
     }
-    std::uint64_t progress() const { return ring.released(); }
-    bool space_since(std::uint64_t mark) const
-    {
-        return ring.released() != mark && ring.has_space();
-    }
-    void announce_wait() { ring.packer_waits.announce(); }
+    bool wait_for_space() { return ::wait_for_space(space, ring, d_mark); }
     bool sender_sleeps() const
     {
         return ring.sender_sleeps.is_set() && ring.released() == ring.published();
@@ -156,7 +152,7 @@ private:
     gr::spead::rate_limited_log d_lines{ [this](const auto&) { lines.add(1); } };
 
 public:
-    gate space;
+    gr::spead::ring_wait space;
     gr::spead::counter lines; // of the log
     gr::spead::counter writes;
     gr::spead::counter refusals; // of a write(), which the writer waits for
@@ -166,6 +162,7 @@ public:
     gr::spead::packet_ring ring;
 
 private:
+    std::uint64_t d_mark = 0; // of the last write()
     gr::spead::heap_packer d_packer;
     gr::spead::sender d_sender;
 };
@@ -178,27 +175,22 @@ struct only_input {
     {
         return stream.write(0, raw(samples), n);
     }
-    std::uint64_t progress() const { return stream.progress(0); }
-    bool space_since(std::uint64_t mark) const { return stream.space_since(0, mark); }
-    void announce_wait() { stream.announce_wait(0); }
+    bool wait_for_space() { return stream.wait_for_space(in_time()); }
 };
 
 //! Hands \p total samples over as a block does, \p chunk at a time, and waits for room;
 //! false if a wait was in vain.
 template <typename stream>
 bool pass(stream& s,
-          gate& space,
           const std::vector<std::int8_t>& samples,
           std::size_t total,
           std::size_t chunk)
 {
     for (std::size_t passed = 0; passed < total;) {
-        const auto mark = s.progress();
         const auto n = std::min({ chunk, samples.size(), total - passed });
         const auto taken = s.write(samples.data(), n);
         passed += taken;
-        if (!taken &&
-            !space.wait([&] { return s.space_since(mark); }, [&] { s.announce_wait(); }))
+        if (!taken && !s.wait_for_space())
             return false;
     }
     return true;

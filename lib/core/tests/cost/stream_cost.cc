@@ -27,16 +27,13 @@ int main(int argc, char** argv)
     o.stop_timeout = 10;
     const auto total = std::strtoull(argv[4], nullptr, 10) << 20;
 
-    gate space;
-    engine stream(
-        { receiver.destination() },
-        o,
-        [&] { space.notify(); },
-        [](const auto& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
+    engine stream({ receiver.destination() }, o, [](const auto& line) {
+        std::fprintf(stderr, "%s\n", line.c_str());
+    });
     const auto samples = noise(1 << 20);
     only_input only{ stream };
     stream.start();
-    const bool done = pass(only, space, samples, total, samples.size());
+    const bool done = pass(only, samples, total, samples.size());
     stream.stop();
     const auto stats = stream.stats();
     std::printf("%llu %d\n",

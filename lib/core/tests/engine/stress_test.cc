@@ -114,7 +114,7 @@ void one_chaotic_stream(unsigned seed)
     packet_ring ring(slots, plan.regular.packet_bytes());
     counter_set packed;
     sender_counters sent;
-    gate space;
+    ring_wait space;
     rate_limited_log lines([](auto&) {});
     chaotic_transport network(
         io, seed, pick(random, std::vector<double>{ 0, 0.05, 0.3 }));
@@ -137,12 +137,8 @@ void one_chaotic_stream(unsigned seed)
 
     const auto samples =
         noise(std::min<std::uint64_t>(p.heap_samples * 200 + random() % 1000, 60000));
-    const auto space_since = [&](std::uint64_t mark) {
-        return ring.released() != mark && ring.has_space();
-    };
     const auto wait = [&](std::uint64_t mark) {
-        return space.wait([&] { return space_since(mark); },
-                          [&] { ring.packer_waits.announce(); });
+        return wait_for_space(space, ring, mark);
     };
 
     packer.start_stream();

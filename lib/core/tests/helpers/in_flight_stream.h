@@ -34,7 +34,7 @@ struct in_flight_stream {
     gr::spead::packet_ring ring{ slots, plan.regular.packet_bytes() };
     scripted_transport network{ io };
     gr::spead::heap_packer packer{ plan, ring, packed, [this] { out->wake(); } };
-    gate space;
+    gr::spead::ring_wait space;
     const std::vector<std::int8_t> samples = noise(several_rings);
     std::size_t written = 0;
     std::optional<gr::spead::sender> out;
@@ -58,12 +58,6 @@ struct in_flight_stream {
     {
         packer.start_stream();
         out->start();
-    }
-    // false if nobody wakes the packer
-    bool wait_for_space(std::uint64_t mark)
-    {
-        return space.wait([&] { return ring.released() != mark && ring.has_space(); },
-                          [&] { ring.packer_waits.announce(); });
     }
     void write_what_fits()
     {
@@ -91,7 +85,8 @@ struct in_flight_stream {
             written += taken;
             ended = written == samples.size() && packer.end_stream();
             if (!taken && !ended)
-                BOOST_REQUIRE_MESSAGE(wait_for_space(mark), "a wake-up was lost");
+                BOOST_REQUIRE_MESSAGE(wait_for_space(space, ring, mark),
+                                      "a wake-up was lost");
         }
     }
     // all packets take one slot here

@@ -10,14 +10,14 @@
 #ifndef INCLUDED_SPEAD_CORE_TESTS_STRESS_H
 #define INCLUDED_SPEAD_CORE_TESTS_STRESS_H
 
+#include "pack/ring_wait.h"
 #include "support/counters.h"
 
-#include <condition_variable>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <iterator>
-#include <mutex>
 #include <random>
 #include <thread>
 #include <utility>
@@ -26,33 +26,16 @@ using namespace std::chrono_literals;
 
 constexpr auto bound = 10s; // far beyond what any step takes: a hang, not a slow machine
 
-// What a sink's work() does with a ring without room.
-struct gate {
-    std::mutex mutex;
-    std::condition_variable open;
+inline auto in_time() { return std::chrono::steady_clock::now() + bound; }
 
-    void notify()
-    {
-        {
-            const std::lock_guard<std::mutex> lock(mutex);
-        }
-        open.notify_all();
-    }
-    template <typename condition, typename announcement>
-    bool wait(condition&& ready, announcement&& announce)
-    {
-        std::unique_lock<std::mutex> lock(mutex);
-        const auto deadline = std::chrono::system_clock::now() + bound;
-        while (!ready()) {
-            announce();
-            if (ready())
-                return true;
-            if (open.wait_until(lock, deadline) == std::cv_status::timeout)
-                return false; // a lost wake-up
-        }
-        return true;
-    }
-};
+// Until there is more room than at the mark; false is a lost wake-up.
+inline bool wait_for_space(gr::spead::ring_wait& space,
+                           gr::spead::packet_ring& ring,
+                           std::uint64_t mark)
+{
+    return space.wait(
+        std::array{ &ring }, [&] { return ring.has_space_since(mark); }, in_time());
+}
 
 // Does something again and again, on a thread of its own; false means that it went wrong.
 class bystander

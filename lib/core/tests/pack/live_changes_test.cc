@@ -183,12 +183,9 @@ private:
 void one_stream(unsigned seed)
 {
     receiver to;
-    gate space;
-    engine stream(
-        { "127.0.0.1:" + std::to_string(to.port()) },
-        options_of(seed),
-        [&] { space.notify(); },
-        [](const auto&) {});
+    engine stream({ "127.0.0.1:" + std::to_string(to.port()) },
+                  options_of(seed),
+                  [](const auto&) {});
     stream.start();
     bystander user(meddler(stream, seed));
     const auto content = noise(3000);
@@ -198,13 +195,10 @@ void one_stream(unsigned seed)
         sources[input].give(
             content.size() / (1 + input),
             [&](std::size_t n, std::uint64_t first, const std::vector<time_tag>& tags) {
-                const auto mark = stream.progress(input);
                 const auto taken =
                     stream.write(input, raw(content.data()), n, first, tags);
                 if (taken == 0)
-                    BOOST_REQUIRE(
-                        space.wait([&] { return stream.space_since(input, mark); },
-                                   [&] { stream.announce_wait(input); }));
+                    BOOST_REQUIRE(stream.wait_for_space(in_time()));
                 return taken;
             });
         to.receive();

@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(packets_published_one_by_one_leave_in_one_message)
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_idle_lane_costs_the_others_nothing)
+BOOST_AUTO_TEST_CASE(an_idle_queue_costs_the_others_nothing)
 {
     rings r(3);
     for (int i = 0; i < 600; ++i)
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(an_idle_lane_costs_the_others_nothing)
     BOOST_CHECK_EQUAL(r.packets_in_batch(), 8 * transport::max_segments);
 }
 
-BOOST_AUTO_TEST_CASE(the_allowance_is_for_all_lanes_together)
+BOOST_AUTO_TEST_CASE(the_allowance_is_for_all_queues_together)
 {
     rings r(2);
     for (int i = 0; i < 10; ++i)

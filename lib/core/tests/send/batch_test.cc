@@ -104,7 +104,7 @@ costs costs_of_a_stream(const shape& s,
     open_stream stream(how, options, to);
     stream.start();
     const auto run = [&](std::size_t total) {
-        return pass(stream, stream.space, samples, total, mib) &&
+        return pass(stream, samples, total, mib) &&
                await([&] { return stream.sender_sleeps(); });
     };
     // a warm-up, so that the start is not counted
@@ -194,11 +194,11 @@ BOOST_AUTO_TEST_CASE(calls_and_locks_are_for_batches_and_wake_ups_only)
                 const auto full = (found.packets + broken) / found.packets_in_a_batch;
                 BOOST_CHECK_LE(found.sends, full + published);
                 BOOST_CHECK_LE(found.wakes, published);
-                // Asio's, for each wait, of which one has begun already; the lock for a
-                // writer that waits is part of the wait
+                // Asio's, for each wait, of which one has begun already. Boost's condition
+                // variable has a mutex of its own: one lock to notify, two to wait.
                 BOOST_CHECK_LE(found.locks_of_sender,
-                               8 * (found.wakes + 1) + found.spaces);
-                BOOST_CHECK_LE(found.locks_of_writer, found.refusals);
+                               8 * (found.wakes + 1) + 2 * found.spaces);
+                BOOST_CHECK_LE(found.locks_of_writer, 3 * found.refusals);
             }
         }
     }

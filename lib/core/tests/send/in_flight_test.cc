@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(a_packer_that_waits_for_them_is_woken_by_their_reports)
         const auto mark = ring.released();
         fill();
         report(1000);
-        BOOST_CHECK(wait_for_space(mark));
+        BOOST_CHECK(wait_for_space(space, ring, mark));
     }
     report_on_and_on();
     finish_stream();

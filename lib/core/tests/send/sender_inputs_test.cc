@@ -27,7 +27,7 @@ struct fixture {
     boost::asio::io_context io;
     scripted_transport network{ io };
     sender_counters sent;
-    gate space;
+    ring_wait space;
     rate_limited_log lines{ [](const auto&) {} };
     sender out{ io,      { r.memory[0].get(), r.memory[1].get(), r.memory[2].get() },
                 network, sent,
@@ -41,7 +41,7 @@ struct fixture {
         const auto has_room = [&] {
             return r.heads[queue].count < ring.released() + slots;
         };
-        BOOST_REQUIRE(space.wait(has_room, [&] { ring.packer_waits.announce(); }));
+        BOOST_REQUIRE(space.wait(std::array{ &ring }, has_room, in_time()));
         r.put(queue, queue, packet_bytes, 1);
         if (ring.sender_sleeps.claim())
             out.wake();

@@ -10,6 +10,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <condition_variable>
+#include <mutex>
 #include <optional>
 
 using namespace gr::spead;

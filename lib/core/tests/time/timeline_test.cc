@@ -133,7 +133,6 @@ BOOST_AUTO_TEST_CASE(what_is_not_quite_a_sample_off_is_said_once)
     s.tag(2, -0.4);
     s.tag(2, 0.4);
     BOOST_CHECK_CLOSE(s.line.take_warnings().residual, -0.4, 1e-9);
-    BOOST_CHECK_CLOSE(s.line.residual(), 0.4, 1e-9);
     BOOST_CHECK(!s.line.take_warnings().residual);
     s.send(2);
     check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
@@ -148,7 +147,6 @@ BOOST_AUTO_TEST_CASE(times_half_way_between_samples_do_not_jump)
         s.send(1);
         s.tag(i + 1, i % 2 ? 0.501 : 0.499);
     }
-    BOOST_CHECK_CLOSE(s.line.residual(), 0.501, 1e-9);
     check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
     check_counters(s, 0, 0, 0, 0);
 }

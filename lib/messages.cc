@@ -26,45 +26,13 @@ std::optional<std::int64_t> integer(const pmt::pmt_t& value)
     return std::nullopt;
 }
 
-// Those of a vector, a tuple or a list; anything else is one of its own.
-std::vector<pmt::pmt_t> elements(const pmt::pmt_t& value)
-{
-    std::vector<pmt::pmt_t> all;
-    const bool is_tuple = pmt::is_tuple(value);
-    if (is_tuple || pmt::is_vector(value)) {
-        for (std::size_t i = 0; i < pmt::length(value); ++i)
-            all.push_back(is_tuple ? pmt::tuple_ref(value, i)
-                                   : pmt::vector_ref(value, i));
-        return all;
-    }
-    auto rest = value;
-    for (; pmt::is_pair(rest); rest = pmt::cdr(rest))
-        all.push_back(pmt::car(rest));
-    const bool is_list = !all.empty() && pmt::is_null(rest);
-    return is_list ? all : std::vector{ value };
-}
-
-// Numbers in any of the ways in which a message can hold several.
+// One, or those of a vector.
 std::optional<std::vector<std::int64_t>> integers(const pmt::pmt_t& value)
 {
-    const auto copied = [](const auto& numbers) {
-        std::vector<std::int64_t> all;
-        for (const auto number : numbers)
-            all.push_back(static_cast<std::int64_t>(number));
-        return all;
-    };
-    if (pmt::is_u64vector(value))
-        return copied(pmt::u64vector_elements(value));
-    if (pmt::is_s64vector(value))
-        return copied(pmt::s64vector_elements(value));
-    if (pmt::is_u32vector(value))
-        return copied(pmt::u32vector_elements(value));
-    if (pmt::is_s32vector(value))
-        return copied(pmt::s32vector_elements(value));
-
+    const bool is_vector = pmt::is_vector(value);
     std::vector<std::int64_t> all;
-    for (const auto& element : elements(value)) {
-        const auto one = integer(element);
+    for (std::size_t i = 0; i < (is_vector ? pmt::length(value) : 1); ++i) {
+        const auto one = integer(is_vector ? pmt::vector_ref(value, i) : value);
         if (!one)
             return std::nullopt;
         all.push_back(*one);
@@ -72,7 +40,7 @@ std::optional<std::vector<std::int64_t>> integers(const pmt::pmt_t& value)
     return all;
 }
 
-std::vector<item_change>
+std::vector<item_update>
 read_entry(const pmt::pmt_t& key, const pmt::pmt_t& value, const immediate_items& items)
 {
     const auto id = integer(key);
@@ -84,8 +52,8 @@ read_entry(const pmt::pmt_t& key, const pmt::pmt_t& value, const immediate_items
         throw parameter_error(
             "value",
             pmt::write_string(value),
-            "an integer, or a vector, tuple or list of one for each input");
-    return items.change(index, *values);
+            "an integer, or a vector of one for each input, such as pmt.to_pmt([1, 2])");
+    return items.update(index, *values);
 }
 
 pmt::pmt_t to_pmt(std::uint64_t count) { return pmt::from_uint64(count); }
@@ -100,18 +68,18 @@ pmt::pmt_t to_pmt(const std::map<std::string, std::uint64_t>& counts)
 
 } // namespace
 
-std::vector<item_change> read_items_message(const pmt::pmt_t& message,
+std::vector<item_update> read_items_message(const pmt::pmt_t& message,
                                             const immediate_items& items)
 {
     if (pmt::is_dict(message)) {
-        std::vector<item_change> changes;
+        std::vector<item_update> updates;
         auto entries = pmt::dict_items(message);
         for (; pmt::is_pair(entries); entries = pmt::cdr(entries)) {
             const auto entry = pmt::car(entries);
             const auto some = read_entry(pmt::car(entry), pmt::cdr(entry), items);
-            changes.insert(changes.end(), some.begin(), some.end());
+            updates.insert(updates.end(), some.begin(), some.end());
         }
-        return changes;
+        return updates;
     }
     if (pmt::is_pair(message))
         return read_entry(pmt::car(message), pmt::cdr(message), items);

@@ -21,7 +21,7 @@ pmt::pmt_t stats_message(const sink_stats& stats);
 
 //! What a message on the port "items" asks for, see sink. Throws std::invalid_argument
 //! that says what is wrong with it.
-std::vector<item_change> read_items_message(const pmt::pmt_t& message,
+std::vector<item_update> read_items_message(const pmt::pmt_t& message,
                                             const immediate_items& items);
 
 } // namespace gr::spead

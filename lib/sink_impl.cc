@@ -17,7 +17,6 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <stdexcept>
 
 namespace gr::spead {
@@ -237,29 +236,19 @@ void sink_impl::read_tags(std::size_t input, std::uint64_t first, std::size_t n)
 
 void sink_impl::set_rate(double rate) { d_engine.set_rate(checked_rate(rate)); }
 
-void sink_impl::apply(const std::vector<item_change>& changes)
-{
-    // those of an input are seen together
-    std::map<std::size_t, std::vector<item_value>> of_inputs;
-    for (const auto& change : changes)
-        of_inputs[change.input].push_back({ change.index, change.value });
-    for (const auto& [input, values] : of_inputs)
-        d_engine.set_items(input, values);
-}
-
 void sink_impl::set_item(std::int64_t id, std::int64_t value, std::int64_t input)
 {
-    apply(d_items.change(d_items.find(id), value, input));
+    d_engine.set_items(d_items.update(d_items.find(id), value, input));
 }
 
 void sink_impl::set_item(const std::string& name, std::int64_t value, std::int64_t input)
 {
-    apply(d_items.change(d_items.find(name), value, input));
+    d_engine.set_items(d_items.update(d_items.find(name), value, input));
 }
 
 void sink_impl::set_items(const std::vector<item>& items)
 {
-    apply(d_items.change(items));
+    d_engine.set_items(d_items.update(items));
 }
 
 // A message that is wrong in one place changes nothing. Whatever left this as an
@@ -267,7 +256,7 @@ void sink_impl::set_items(const std::vector<item>& items)
 void sink_impl::handle_items(const pmt::pmt_t& message)
 {
     try {
-        apply(read_items_message(message, d_items));
+        d_engine.set_items(read_items_message(message, d_items));
     } catch (const std::exception& e) {
         d_engine.warn(std::string("message on port items ignored: ") + e.what());
     }

@@ -46,7 +46,6 @@ private:
     std::size_t
     take(std::size_t input, const std::byte* samples, std::size_t n, std::size_t begin);
     void read_tags(std::size_t input, std::uint64_t first, std::size_t n);
-    void apply(const std::vector<item_change>& changes);
     void handle_items(const pmt::pmt_t& message);
     void publish_stats() noexcept;
 

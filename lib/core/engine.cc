@@ -298,9 +298,16 @@ void engine::set_rate(double bytes_per_second)
     limit_queues();
 }
 
-void engine::set_items(std::size_t input, const std::vector<item_value>& values)
+void engine::set_items(const std::vector<item_update>& updates)
 {
-    d_inputs.at(input)->packer.set_items(values);
+    for (std::size_t input = 0; input < inputs(); ++input) {
+        std::vector<item_update> own;
+        for (const auto& update : updates)
+            if (update.input == input)
+                own.push_back(update);
+        if (!own.empty())
+            d_inputs[input]->packer.set_items(own);
+    }
 }
 
 sink_counters<std::uint64_t> engine::counts() const

@@ -77,8 +77,8 @@ public:
     //! Something that the user should know.
     void warn(const std::string& text);
 
-    //! Values of immediate items of the list, all from the next heap of that input on.
-    void set_items(std::size_t input, const std::vector<item_value>& values);
+    //! New values of immediate items: of each input, all from its next heap on.
+    void set_items(const std::vector<item_update>& updates);
 
     std::size_t packet_bytes() const { return d_inputs.front()->ring.slot_bytes(); }
     //! What all threads have counted: never more sent and dropped than came in.

@@ -177,32 +177,32 @@ std::size_t immediate_items::find(const std::string& name) const
     return find(name, &item::name, quoted(name));
 }
 
-std::vector<item_change>
-immediate_items::change(std::size_t index, std::int64_t value, std::int64_t input) const
+std::vector<item_update>
+immediate_items::update(std::size_t index, std::int64_t value, std::int64_t input) const
 {
     const auto last = static_cast<std::int64_t>(d_inputs) - 1;
     check_range("input", input, std::int64_t{ -1 }, last);
-    const auto changes = change(index, { value });
+    const auto all = update(index, { value });
     if (input == -1)
-        return changes;
-    return { changes[static_cast<std::size_t>(input)] };
+        return all;
+    return { all[static_cast<std::size_t>(input)] };
 }
 
-std::vector<item_change>
-immediate_items::change(std::size_t index, const std::vector<std::int64_t>& values) const
+std::vector<item_update>
+immediate_items::update(std::size_t index, const std::vector<std::int64_t>& values) const
 {
     if (const auto allowed = allowed_instead_of(values, d_largest, d_inputs))
         throw parameter_error("value", to_text(values), *allowed);
-    std::vector<item_change> changes;
+    std::vector<item_update> updates;
     for (std::size_t input = 0; input < d_inputs; ++input)
-        changes.push_back(
+        updates.push_back(
             { index,
               static_cast<std::uint64_t>(values[values.size() == 1 ? 0 : input]),
               input });
-    return changes;
+    return updates;
 }
 
-std::vector<item_change> immediate_items::change(const std::vector<item>& items) const
+std::vector<item_update> immediate_items::update(const std::vector<item>& items) const
 {
     const auto is_same = [](const item& a, const item& b) {
         return a.holds == b.holds && a.id == b.id && a.name == b.name;
@@ -212,14 +212,14 @@ std::vector<item_change> immediate_items::change(const std::vector<item>& items)
                               to_text(items),
                               "while the sink exists only other values in " +
                                   to_text(d_items));
-    std::vector<item_change> changes;
+    std::vector<item_update> updates;
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (items[i].holds != item::content::immediate)
             continue;
-        const auto some = change(i, items[i].values);
-        changes.insert(changes.end(), some.begin(), some.end());
+        const auto some = update(i, items[i].values);
+        updates.insert(updates.end(), some.begin(), some.end());
     }
-    return changes;
+    return updates;
 }
 
 } // namespace gr::spead

@@ -8,6 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_ITEM_CHECKS_H
 #define INCLUDED_SPEAD_CORE_ITEM_CHECKS_H
 
+#include "pack/item_updates.h"
 #include <gnuradio/spead/sink_options.h>
 
 #include <cstdint>
@@ -19,15 +20,8 @@ namespace gr::spead {
 //! Throws parameter_error unless heaps can hold the items, given all other options.
 void check_items(const sink_options& options);
 
-//! A new value of an immediate item, for one input.
-struct item_change {
-    std::size_t index; //!< in the list of items
-    std::uint64_t value;
-    std::size_t input;
-};
-
 /*!
- * \brief Knows the items of a sink, and so which changes of them are possible.
+ * \brief Knows the items of a sink, and so which updates of them are possible.
  *
  * All members throw parameter_error for one that is not. Does not change after its
  * construction: any number of threads.
@@ -42,16 +36,16 @@ public:
     std::size_t find(const std::string& name) const;
 
     //! \p value for one input, or with -1 for all of them.
-    std::vector<item_change>
-    change(std::size_t index, std::int64_t value, std::int64_t input) const;
+    std::vector<item_update>
+    update(std::size_t index, std::int64_t value, std::int64_t input) const;
 
     //! One value for all inputs, or one for each.
-    std::vector<item_change> change(std::size_t index,
+    std::vector<item_update> update(std::size_t index,
                                     const std::vector<std::int64_t>& values) const;
 
     //! The values of all immediate items in \p items, which has to be the same list but
     //! for them.
-    std::vector<item_change> change(const std::vector<item>& items) const;
+    std::vector<item_update> update(const std::vector<item>& items) const;
 
 private:
     template <typename key>

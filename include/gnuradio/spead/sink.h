@@ -43,9 +43,8 @@ namespace gr::spead {
  * heap takes up a whole step.
  *
  * The message port "items" takes new values of immediate items, as set_item() does: a
- * dict, or a pair, of name or ID and an integer for all inputs, or a vector, tuple or
- * list with one for each. The message port "stats" gives stats(), as a pair of a dict and
- * NIL.
+ * dict, or a pair, of name or ID and an integer for all inputs or a vector with one for
+ * each. The message port "stats" gives stats(), as a pair of a dict and NIL.
  *
  * All getters, set_rate(), set_item() and set_items() may be called at any time and from
  * any thread.

@@ -8,8 +8,6 @@
 #include "heap_packer.h"
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace gr::spead {
@@ -22,7 +20,7 @@ heap_packer::heap_packer(stream_plan plan,
     : d_plan(std::move(plan)),
       d_counters(counts),
       d_now(std::move(now)),
-      d_new_values(d_plan.regular.contents().immediates.size()),
+      d_item_updates(d_plan.regular.contents().immediates.size()),
       d_descriptors(d_plan),
       d_numbering(d_plan),
       d_ring(ring, std::move(published)),
@@ -36,15 +34,6 @@ void heap_packer::start_stream()
     d_stopping = false;
     d_ends.clear();
     d_descriptors.start(d_descriptors.needs_clock() ? d_now() : clock::time_point());
-}
-
-void heap_packer::set_items(const std::vector<item_value>& values)
-{
-    for (const auto& one : values)
-        if (!d_plan.regular.contents().immediates.at(one.item))
-            throw std::invalid_argument("item " + std::to_string(one.item) +
-                                        " of the heaps has no value of its own");
-    d_new_values.set(values);
 }
 
 std::size_t heap_packer::write(const std::byte* samples, std::size_t n)
@@ -100,7 +89,7 @@ bool heap_packer::begin_heap()
     if (!is_next && !drops)
         return false;
 
-    set_new_values();
+    apply_item_updates();
     d_numbers = d_numbering.take();
     const auto& layout =
         d_numbers.is_first && d_plan.first ? *d_plan.first : d_plan.regular;
@@ -113,13 +102,14 @@ bool heap_packer::begin_heap()
     return true;
 }
 
-void heap_packer::set_new_values()
+void heap_packer::apply_item_updates()
 {
-    const bool changed = d_new_values.take([this](std::size_t item, std::uint64_t value) {
-        d_plan.regular.set_item(item, value);
-        if (d_plan.first)
-            d_plan.first->set_item(item, value);
-    });
+    const bool changed =
+        d_item_updates.take([this](std::size_t item, std::uint64_t value) {
+            d_plan.regular.set_item(item, value);
+            if (d_plan.first)
+                d_plan.first->set_item(item, value);
+        });
     if (changed)
         d_ring.invalidate_headers();
 }

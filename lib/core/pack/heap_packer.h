@@ -11,7 +11,7 @@
 #include "descriptor_schedule.h"
 #include "heap_numbering.h"
 #include "heap_writer.h"
-#include "item_values.h"
+#include "item_updates.h"
 #include "ring_writer.h"
 #include "stream_plan.h"
 #include "support/counters.h"
@@ -28,7 +28,7 @@ namespace gr::spead {
  * Decides which heap comes next, and drops heaps for which the ring has no room. The
  * samples of a heap are the business of heap_writer, its numbers that of heap_numbering.
  *
- * One thread at a time, but for set_item() and set_items().
+ * One thread at a time, but for set_items().
  */
 class heap_packer
 {
@@ -70,14 +70,12 @@ public:
     //! this timestamp.
     void skip_to(std::uint64_t next_timestamp);
 
-    //! From the next heap on, item number \p index of the list, an immediate one, has
-    //! this value; what does not fit is cut off. Any thread.
-    void set_item(std::size_t index, std::uint64_t value)
+    //! New values of immediate items of this input, all from the next heap on. Any
+    //! thread.
+    void set_items(const std::vector<item_update>& updates)
     {
-        set_items({ { index, value } });
+        d_item_updates.set(updates);
     }
-    //! Several, all from the same heap on.
-    void set_items(const std::vector<item_value>& values);
 
     //! Finishes the stream: its unfinished heap, then the end-of-stream heaps. False
     //! means that the ring is full: call again when there is room.
@@ -98,7 +96,7 @@ public:
 private:
     std::uint64_t take(const std::byte* in, std::uint64_t n); // nullptr: zeros
     bool begin_heap();
-    void set_new_values();
+    void apply_item_updates();
     std::uint64_t drop_rest(std::uint64_t n, bool came_in);
     void make_ends();
     bool emit_extra();
@@ -107,7 +105,7 @@ private:
     stream_plan d_plan; // but for the values of items it does not change
     counter_set& d_counters;
     const std::function<clock::time_point()> d_now;
-    item_values d_new_values;
+    item_updates d_item_updates;
     descriptor_schedule d_descriptors;
     heap_numbering d_numbering;
     ring_writer d_ring;

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_heap_that_is_left_in_its_descriptors_leaves_nothing_behin
     stream.packer.skip_to(123);
     stream.send();
     stream.packer.write(raw(in.data()), 0); // begins no heap
-    stream.packer.set_item(1, 8);
+    stream.packer.set_items({ { 1, 8 } });
     stream.ring.set_limit(small_ring);
     stream.write_all(in);
     stream.end();

@@ -84,8 +84,9 @@ public:
     bool operator()()
     {
         ++d_value;
-        d_stream.set_items(d_value % inputs,
-                           { { first_value, d_value }, { second_value, d_value } });
+        const auto input = d_value % inputs;
+        d_stream.set_items(
+            { { first_value, d_value, input }, { second_value, d_value, input } });
         if (d_random() % 4 == 0)
             d_stream.set_rate(pick(d_random, std::vector<double>{ 0, 1e8, 1e9, 1e308 }));
         d_in_use += d_stream.stats().gso + d_stream.stats().zero_copy;

@@ -162,7 +162,7 @@ void one_random_stream(unsigned seed)
             }
             case 2:
                 m.value = random();
-                stream.packer.set_item(1, m.value);
+                stream.packer.set_items({ { 1, m.value } });
                 break;
             case 3:
                 stream.send();

@@ -194,8 +194,9 @@ BOOST_AUTO_TEST_CASE(calls_and_locks_are_for_batches_and_wake_ups_only)
                 const auto full = (found.packets + broken) / found.packets_in_a_batch;
                 BOOST_CHECK_LE(found.sends, full + published);
                 BOOST_CHECK_LE(found.wakes, published);
-                // Asio's, for each wait, of which one has begun already. Boost's condition
-                // variable has a mutex of its own: one lock to notify, two to wait.
+                // Asio's, for each wait, of which one has begun already. Boost's
+                // condition variable has a mutex of its own: one lock to notify, two to
+                // wait.
                 BOOST_CHECK_LE(found.locks_of_sender,
                                8 * (found.wakes + 1) + 2 * found.spaces);
                 BOOST_CHECK_LE(found.locks_of_writer, 3 * found.refusals);

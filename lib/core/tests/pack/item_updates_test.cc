@@ -62,14 +62,14 @@ BOOST_AUTO_TEST_CASE(a_value_is_set_from_the_next_heap_on)
             const auto in = noise(size);
             const auto half = [&] { stream.write_all(noise(size / 2)); };
             half();
-            stream.packer.set_item(set_index, 8); // in the middle of a heap
+            stream.packer.set_items({ { set_index, 8 } }); // in the middle of a heap
             half();
             stream.write_all(in);
-            stream.packer.set_item(set_index, 9); // between two
-            stream.packer.set_item(set_index, 10);
+            stream.packer.set_items({ { set_index, 9 } }); // between two
+            stream.packer.set_items({ { set_index, 10 } });
             stream.write_all(in);
             half();
-            stream.packer.set_item(set_index, 11); // and before a tail
+            stream.packer.set_items({ { set_index, 11 } }); // and before a tail
             stream.end();
             BOOST_CHECK(values(stream.datagrams) == (list{ 7, 8, 10, 10 }));
             // the next stream has it
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(items_of_any_order_keep_their_places)
                     std::find(order.begin(), order.end(), 1u) - order.begin());
                 const auto in = noise(2 * p.heap_samples + rest);
                 packed_stream stream(p);
-                stream.packer.set_item(set, 70);
+                stream.packer.set_items({ { set, 70 } });
                 stream.write_all(in);
                 stream.end();
 
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(headers_of_recycled_slots_have_the_value)
     list expected;
     for (std::uint64_t i = 0; i < 200; ++i) {
         if (i % 17 == 0)
-            stream.packer.set_item(set_index, i);
+            stream.packer.set_items({ { set_index, i } });
         stream.write_all(noise(1000));
         stream.send();
         expected.push_back(i / 17 * 17);
@@ -157,10 +157,10 @@ BOOST_AUTO_TEST_CASE(a_large_heap_in_a_small_ring_keeps_its_value_to_the_end)
         p.tail = tail;
         packed_stream stream(p);
         for (std::uint64_t i = 0; i < 10; ++i) {
-            stream.packer.set_item(set_index, 100 + i);
+            stream.packer.set_items({ { set_index, 100 + i } });
             stream.write_all(noise(10000));
         }
-        stream.packer.set_item(set_index, 1);
+        stream.packer.set_items({ { set_index, 1 } });
         stream.end();
         BOOST_CHECK(values(stream.datagrams) == (list{ 100, 106 }));
     }
@@ -169,18 +169,10 @@ BOOST_AUTO_TEST_CASE(a_large_heap_in_a_small_ring_keeps_its_value_to_the_end)
 BOOST_AUTO_TEST_CASE(what_is_too_wide_is_cut_off)
 {
     packed_stream stream(with_immediate(8));
-    stream.packer.set_item(set_index, ~std::uint64_t{ 0 });
+    stream.packer.set_items({ { set_index, ~std::uint64_t{ 0 } } });
     stream.write_all(noise(8));
     stream.end();
     BOOST_CHECK(values(stream.datagrams) == list{ 0xffffffffff });
-}
-
-BOOST_AUTO_TEST_CASE(only_immediate_items_can_be_set)
-{
-    packed_stream stream(with_immediate(8));
-    BOOST_CHECK_THROW(stream.packer.set_item(0, 1), std::invalid_argument);
-    BOOST_CHECK_THROW(stream.packer.set_item(2, 1), std::invalid_argument);
-    BOOST_CHECK_THROW(stream.packer.set_item(3, 1), std::out_of_range);
 }
 
 BOOST_AUTO_TEST_CASE(another_thread_may_set_values_all_the_time)
@@ -192,7 +184,7 @@ BOOST_AUTO_TEST_CASE(another_thread_may_set_values_all_the_time)
     std::atomic<std::uint64_t> last{ 0 };
     std::thread other([&] {
         for (std::uint64_t i = 8; !done; ++i) {
-            stream.packer.set_item(set_index, i);
+            stream.packer.set_items({ { set_index, i } });
             last = i;
         }
     });

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_ITEM_VALUES_H
-#define INCLUDED_SPEAD_CORE_ITEM_VALUES_H
+#ifndef INCLUDED_SPEAD_CORE_ITEM_UPDATES_H
+#define INCLUDED_SPEAD_CORE_ITEM_UPDATES_H
 
 #include <atomic>
 #include <cstddef>
@@ -17,28 +17,29 @@
 
 namespace gr::spead {
 
-//! A new value of an item of the list.
-struct item_value {
-    std::size_t item;
+//! A new value of an immediate item, for the heaps of one input.
+struct item_update {
+    std::size_t item; //!< in the list of items
     std::uint64_t value;
+    std::size_t input = 0;
 };
 
 /*!
- * \brief New values of items, from any thread, on their way to the one that packs.
+ * \brief Updates from any thread that the packer of an input has not applied yet.
  *
- * That one only looks at a flag as long as there are none.
+ * As long as there are none, the packer only looks at a flag.
  */
-class item_values
+class item_updates
 {
 public:
-    explicit item_values(std::size_t items) : d_values(items) {}
+    explicit item_updates(std::size_t items) : d_values(items) {}
 
     //! Any thread; the last value that is set before a take() counts. No take() sees a
-    //! part of the values.
-    void set(const std::vector<item_value>& values)
+    //! part of the updates.
+    void set(const std::vector<item_update>& updates)
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
-        for (const auto& one : values)
+        for (const auto& one : updates)
             d_values.at(one.item) = one.value;
         d_is_any.store(true, std::memory_order_release);
     }
@@ -68,4 +69,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_ITEM_VALUES_H */
+#endif /* INCLUDED_SPEAD_CORE_ITEM_UPDATES_H */

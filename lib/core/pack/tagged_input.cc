@@ -131,10 +131,6 @@ std::vector<std::string> tagged_input::take_warnings()
     if (raised.before_sync)
         all.push_back("an rx_time tag lies before sync_time: samples are dropped up to "
                       "that time");
-    if (raised.ahead)
-        all.push_back("an rx_time tag is " + std::to_string(raised.ahead) +
-                      " s ahead of the samples before it: if it is wrong, what comes "
-                      "after it at the right time will be dropped");
     if (raised.late)
         all.push_back("an rx_time tag is " + std::to_string(raised.late) +
                       " s behind what has been sent: samples are dropped until then, "

@@ -213,16 +213,12 @@ std::int64_t timeline::heap_after(std::int64_t place) const
     return heap_before(place + d_heap - 1);
 }
 
-// Not where it was expected, but there are samples.
+// A step back that loses samples is for note_loss() to tell.
 void timeline::note_jump(std::int64_t place)
 {
     const double jump = static_cast<double>(place) - static_cast<double>(d_expected);
-    const double seconds = jump / d_samples_per_second;
-    const bool drops = d_on_gap != gap_policy::ignore;
-    if (drops && seconds > longest_fill && place > d_next)
-        raise(&tag_warnings::ahead, seconds);
-    else if (!drops || seconds >= -noticeable_loss)
-        raise(&tag_warnings::jump, jump); // or else there is more to say
+    if (d_on_gap == gap_policy::ignore || jump >= -noticeable_loss * d_samples_per_second)
+        raise(&tag_warnings::jump, jump);
 }
 
 // Samples from that place on have the times of others that have gone.

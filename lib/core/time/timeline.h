@@ -55,9 +55,8 @@ struct tag_warnings {
     double residual = 0;       //!< samples from the nearest to a tag, if more than 0.1
     bool before_sync = false;  //!< a tag has a time before tick 0
     bool out_of_range = false; //!< a tag is too far from tick 0 to be used
-    double jump = 0;  //!< s from where samples were to a tag, if it is not far ahead
-    double ahead = 0; //!< s from where samples were to a tag, if more than 10
-    double late = 0;  //!< s that will be dropped after a step back, if above 1
+    double jump = 0;           //!< samples from where samples were to a tag
+    double late = 0;           //!< s that will be dropped after a step back, if above 1
 };
 
 /*!

@@ -94,8 +94,7 @@ def test_a_tag_far_ahead_and_the_loss_after_it_are_warned_about(sock, capfd, on_
     assert sent.stats["gaps"] == sent.stats["steps_back"] == 1
     assert FAR in sent.heaps.at
     ahead, behind = warnings(capfd)
-    assert "ahead" in ahead
-    assert "999.99" in ahead
+    assert f"{FAR - 100} samples from" in ahead
     assert "behind" in behind
     assert "dropped" in behind
 

@@ -23,27 +23,11 @@ constexpr std::int64_t samples_per_second = 100000;
 
 BOOST_AUTO_TEST_SUITE(notices_of_far_tags)
 
-BOOST_AUTO_TEST_CASE(a_jump_ahead_is_told_once)
-{
-    for (const auto on_gap : { gap_policy::realign, gap_policy::zero_fill }) {
-        placed_stream s(plan(on_gap));
-        s.play({ { 0, 4 } });
-        s.tag(4 + 10 * samples_per_second);
-        BOOST_CHECK_EQUAL(s.line.take_warnings().ahead, 0.);
-        s.send(4);
-        s.tag(8 + 30 * samples_per_second);
-        BOOST_CHECK_EQUAL(s.line.take_warnings().ahead, 20.);
-        s.send(4);
-        s.tag(90 * samples_per_second);
-        BOOST_CHECK_EQUAL(s.line.take_warnings().ahead, 0.);
-    }
-}
-
 // lost samples, or a rate that is not that of the source
-BOOST_AUTO_TEST_CASE(the_first_jump_that_is_not_far_is_told)
+BOOST_AUTO_TEST_CASE(the_first_jump_is_told)
 {
     for (const auto on_gap : gap_policies)
-        for (const std::int64_t jump : { 1, -2 }) {
+        for (const std::int64_t jump : { 1, -2, 30 * 100000 }) {
             placed_stream s(plan(on_gap));
             s.play({ { 0, 4 }, { 4 + jump, 4 } });
             BOOST_CHECK_EQUAL(s.line.take_warnings().jump, static_cast<double>(jump));
@@ -75,7 +59,6 @@ BOOST_AUTO_TEST_CASE(what_is_ignored_is_only_told_as_a_jump)
     s.tag(99 * samples_per_second);
     const auto said = s.line.take_warnings();
     BOOST_CHECK_EQUAL(said.late, 0.);
-    BOOST_CHECK_EQUAL(said.ahead, 0.);
     BOOST_CHECK_EQUAL(said.jump, -9. * samples_per_second - 4);
     BOOST_CHECK_EQUAL(s.counters.gaps.get(), 1u);
     BOOST_CHECK_EQUAL(s.counters.steps_back.get(), 1u);
@@ -86,17 +69,6 @@ BOOST_AUTO_TEST_CASE(times_before_sync_time_are_not_told_of_where_they_are_ignor
     placed_stream s(plan(gap_policy::ignore));
     s.play({ { 0, 2 }, { -7, 2 } });
     BOOST_CHECK(!s.line.take_warnings().before_sync);
-}
-
-BOOST_AUTO_TEST_CASE(a_tag_behind_what_has_been_sent_is_not_told_as_one_ahead)
-{
-    placed_stream s(plan(gap_policy::realign));
-    s.play({ { 99 * samples_per_second, 4 }, { 0, 4 } });
-    s.line.take_warnings();
-    s.tag(50 * samples_per_second);
-    const auto said = s.line.take_warnings();
-    BOOST_CHECK_EQUAL(said.ahead, 0.);
-    BOOST_CHECK(said.late > 48);
 }
 
 BOOST_AUTO_TEST_CASE(a_start_in_a_long_heap_is_not_told)

@@ -49,19 +49,12 @@ std::vector<item> items_of(const sink_options& options, std::size_t input)
 
 std::size_t packet_limit(const sink_options& options, std::size_t possible)
 {
-    const auto format = format_of(options);
-    const auto flavour = flavour_of(options);
-    const auto data =
-        data_contents(items_of(options, 0), flavour, in_first_heap(options), format);
-    const auto stop = stop_contents(flavour);
-    const std::size_t smallest =
-        std::max(data.header_bytes() + 8,
-                 options.send_stop ? stop.header_bytes() + stop.prefix.size() : 0);
+    const auto smallest = smallest_packet_of(options);
     auto asked = static_cast<std::size_t>(options.max_packet_size);
     // what Ethernet takes over IPv4 is a little more than what it takes over IPv6
     if (options.max_packet_size == sink_options().max_packet_size)
         asked = std::min(asked, possible);
-    if (asked > possible || (asked && asked < smallest) || possible < smallest)
+    if (asked > possible || possible < smallest)
         throw parameter_error(
             "max_packet_size",
             std::to_string(asked),

@@ -7,6 +7,7 @@
 
 #include "item_checks.h"
 #include "options.h"
+#include "protocol/heap_layout.h"
 #include "support/checks.h"
 #include "support/thread_setup.h"
 
@@ -66,10 +67,6 @@ void check_stream(const sink_options& options)
 
 void check_heaps(const sink_options& options)
 {
-    check_range<std::int64_t>("max_packet_size",
-                              options.max_packet_size,
-                              0,
-                              static_cast<std::int64_t>(wire::max_datagram_bytes));
     if (options.heap_address_bits != 40 && options.heap_address_bits != 48)
         throw parameter_error(
             "heap_address_bits", to_text(options.heap_address_bits), "40 or 48");
@@ -83,6 +80,19 @@ void check_heaps(const sink_options& options)
         throw parameter_error("descriptor_interval",
                               to_text(options.descriptor_interval),
                               "0 with descriptors=\"none\"");
+}
+
+// Looks at the items: to be called after check_items().
+void check_packets(const sink_options& options)
+{
+    const auto smallest = static_cast<std::int64_t>(smallest_packet_of(options));
+    const auto largest = static_cast<std::int64_t>(wire::max_datagram_bytes);
+    if (options.max_packet_size != 0 &&
+        (options.max_packet_size < smallest || options.max_packet_size > largest))
+        throw parameter_error("max_packet_size",
+                              to_text(options.max_packet_size),
+                              to_text(smallest) + " to " + to_text(largest) +
+                                  ", or 0 for the most that the path takes");
 }
 
 void check_time(const sink_options& options)
@@ -129,6 +139,7 @@ void check_options(const std::vector<std::string>& destinations,
     check_heaps(options);
     check_time(options);
     check_items(options);
+    check_packets(options);
     check_sending(options);
 }
 
@@ -248,6 +259,19 @@ tail_policy tail_of(const sink_options& options)
                                      { { "short", tail_policy::shorten },
                                        { "pad", tail_policy::pad },
                                        { "drop", tail_policy::drop } });
+}
+
+std::size_t smallest_packet_of(const sink_options& options)
+{
+    const auto flavour = flavour_of(options);
+    const bool in_first_heap = descriptors_of(options) == descriptor_policy::first_heap;
+    const auto data =
+        data_contents(options.items, flavour, in_first_heap, format_of(options));
+    const std::size_t smallest = data.header_bytes() + 8;
+    if (!options.send_stop)
+        return smallest;
+    const auto stop = stop_contents(flavour);
+    return std::max(smallest, stop.header_bytes() + stop.prefix.size());
 }
 
 std::size_t ring_bytes(const sink_options& options)

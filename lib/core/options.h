@@ -53,6 +53,10 @@ start_policy on_start_of(const sink_options& options);
 full_policy when_full_of(const sink_options& options);
 tail_policy tail_of(const sink_options& options);
 
+//! Bytes of the smallest packets that hold the items, their descriptors and 8 bytes of
+//! samples.
+std::size_t smallest_packet_of(const sink_options& options);
+
 //! Bytes that the ring of an input is to hold; more, if a heap takes more.
 std::size_t ring_bytes(const sink_options& options);
 

@@ -94,9 +94,15 @@ time_tag time_of(const gr::tag_t& tag)
 sink::sptr sink::make(const std::vector<std::string>& destinations,
                       const sink_options& options)
 {
-    check_options(destinations, options);
+    check(destinations, options);
     check_open_files();
     return gnuradio::make_block_sptr<sink_impl>(destinations, options);
+}
+
+void sink::check(const std::vector<std::string>& destinations,
+                 const sink_options& options)
+{
+    check_options(destinations, options);
 }
 
 sink_impl::sink_impl(const std::vector<std::string>& destinations,

@@ -21,7 +21,7 @@ namespace gr::spead {
 class sink_impl : public sink
 {
 public:
-    //! The options are those that check_options() takes.
+    //! The options are those that check() takes.
     sink_impl(const std::vector<std::string>& destinations, const sink_options& options);
     ~sink_impl() override;
 

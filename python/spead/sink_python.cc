@@ -13,6 +13,7 @@
 #include <pybind11/stl.h>
 
 #include <type_traits>
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string>
@@ -152,6 +153,55 @@ make_sink(const py::object& destinations, const py::args& positional, py::kwargs
     return std::visit([&](const auto& each) { return sink::make(each, options); }, to);
 }
 
+// The field "destinations" in GRC: a text, or a list as Python writes it. None for a list
+// with variables, whose values are not known here.
+py::object destinations_in_grc(const py::object& field)
+{
+    const py::object text = field.attr("strip")();
+    if (!py::cast<bool>(text.attr("endswith")(py::make_tuple("]", ")"))))
+        return text;
+    try {
+        return py::module::import("ast").attr("literal_eval")(text);
+    } catch (const py::error_already_set& error) {
+        // no list: the sink says what a text should be
+        return error.matches(PyExc_SyntaxError) ? text : py::none();
+    }
+}
+
+// Why the sink refuses the fields of its block in GRC; "" if it does not, or if GRC
+// itself finds no value for one of them.
+std::string error_in_grc(const py::dict& fields)
+{
+    try {
+        bool is_complete = true;
+        sink_options options;
+        for_each_option([&](const char* name, auto member) {
+            const py::object value = fields[name];
+            if (value.is_none() && !py::cast(options.*member).is_none())
+                is_complete = false;
+            else
+                read(name, value, options.*member);
+        });
+        if (!is_complete)
+            return "";
+        // the host that runs the flow graph may have more CPUs than this one
+        options.affinity = std::min<std::int64_t>(options.affinity, 0);
+        std::variant<std::string, std::vector<std::string>> to = "localhost:1";
+        if (const auto given = destinations_in_grc(fields["destinations"]);
+            !given.is_none())
+            read("destinations", given, to);
+        if (const auto* same = std::get_if<std::string>(&to))
+            to = std::vector{ *same };
+        sink::check(std::get<std::vector<std::string>>(to), options);
+        return "";
+    } catch (const std::exception& error) {
+        // in GRC "affinity" is that of the block's own thread
+        const std::string text = error.what(), prefix = "spead.sink: ";
+        const bool is_affinity = text.rfind(prefix + "affinity = ", 0) == 0;
+        return is_affinity ? prefix + "sender_" + text.substr(prefix.size()) : text;
+    }
+}
+
 // The signature, as pybind11 would write it if the options were arguments of a function.
 std::string signature()
 {
@@ -217,6 +267,7 @@ void bind_sink(py::module& m)
                   py::arg("destinations") = py::none(), // which is refused by name
                   signature().c_str());
     }
+    block.def_static("_error_in_grc", &error_in_grc);
     sink_stats::for_each([&](const char* name, auto figure) {
         if constexpr (!std::is_class_v<std::decay_t<decltype(sink_stats().*figure)>>)
             block.def(

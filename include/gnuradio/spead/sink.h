@@ -76,6 +76,12 @@ public:
         return make(std::vector<std::string>{ destinations }, options);
     }
 
+    //! Throws std::invalid_argument where make() would, as far as that can be known
+    //! without the network and the memory of this host: no host is looked up, no socket
+    //! opened.
+    static void check(const std::vector<std::string>& destinations,
+                      const sink_options& options);
+
     //! Change the value of an immediate item, by its ID or name, from the next heap on:
     //! for all inputs (input -1), or for one of them, 0 to num_inputs - 1. Throws
     //! std::invalid_argument (in Python: ValueError) for what is no such item, value or

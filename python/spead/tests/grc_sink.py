@@ -13,12 +13,21 @@ DESCRIPTION = ROOT / "grc" / "spead_sink.block.yml"
 
 # What a field is called in Python, where that is not its name in GRC.
 IN_PYTHON = {"sender_affinity": "affinity"}
+IN_GRC = {python: grc for grc, python in IN_PYTHON.items()}
 
 
 @functools.cache
 def platform():
     """GRC with this block; it takes a while to come up."""
     return grc_lint.load_platform(DESCRIPTION.parent)
+
+
+def written(options):
+    """Options as a user writes them in the fields."""
+    return {
+        IN_GRC.get(name, name): value if isinstance(value, str) else repr(value)
+        for name, value in options.items()
+    }
 
 
 def sink(**fields):

@@ -1,12 +1,112 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options that are possible, for tests of those that are not."""
+"""Options that are possible."""
 
 from gnuradio import spead
 
 TO = "127.0.0.1:7148"
 ITEMS = [spead.timestamp(), spead.samples()]
+TIMESTAMP, SAMPLES = ITEMS
+RX = {"timestamp_source": "rx_time", "sample_rate": 10}
 
 
 def x(value, id=0x3101, name="x"):
     return spead.immediate(id, name, value)
+
+
+def many(count):
+    """So many items in all."""
+    return [*ITEMS, *(x(0, 100 + i, str(i)) for i in range(count - 2))]
+
+
+# At the very limits: the first of each, which is not the default. The others make it
+# possible.
+POSSIBLE = [
+    {"destinations": "[::1]:1"},
+    {"destinations": "127.0.0.1:65535"},
+    {"destinations": "127.0.0.1:7148, localhost:1"},
+    {"destinations": "127.0.0.1+7:7148"},
+    {"destinations": ["127.0.0.1:1", "127.0.0.1:2"], "num_inputs": 2},
+    {"heap_samples": 1},
+    {"heap_samples": 2**32},
+    {"num_inputs": 64},
+    {"max_skew": -1, "num_inputs": 2},
+    {"max_skew": 65536, "num_inputs": 2},
+    {"input_type": "sc8"},
+    {"input_type": "int16"},
+    {"input_type": "sc16"},
+    {"input_type": "float"},
+    {"input_type": "complex"},
+    {"byte_order": "little", "input_type": "int16", "tail": "pad"},
+    {"byte_order": "little", "input_type": "sc16", "tail": "drop"},
+    {"scale": 2**-126, "input_type": "float"},
+    {"scale": 2**127, "input_type": "complex"},
+    {"max_packet_size": 0},
+    {"max_packet_size": 80},
+    {"max_packet_size": 64, "descriptors": "none"},
+    {"max_packet_size": 57, "descriptors": "none", "items": [SAMPLES]},
+    {
+        "max_packet_size": 56,
+        "descriptors": "none",
+        "items": [SAMPLES],
+        "send_stop": False,
+    },
+    {"max_packet_size": 65507},
+    {"heap_address_bits": 48},
+    {"heap_id_start": 0},
+    {"heap_id_start": 2**40 - 1},
+    {"heap_id_start": 2**48 - 1, "heap_address_bits": 48},
+    {"heap_id_step": 2**24 - 1},
+    {"heap_id_step": 2**23 - 1, "num_inputs": 2},
+    {"heap_id_step": 2**32 - 1, "heap_address_bits": 48},
+    {"items": [SAMPLES, TIMESTAMP]},
+    {"items": [SAMPLES]},
+    {"items": [spead.samples(id=0x16), spead.timestamp(id=2**23 - 1)]},
+    {"items": [spead.samples(id=2**15 - 1)], "heap_address_bits": 48},
+    {"items": [spead.samples(id=0x1600, name="timestamp")]},
+    {"items": [SAMPLES, x(0), TIMESTAMP]},
+    {"items": [SAMPLES, x(2**40 - 1)]},
+    {"items": [SAMPLES, x(2**48 - 1)], "heap_address_bits": 48},
+    {"items": [SAMPLES, x([1, 2])], "num_inputs": 2},
+    {"items": many(125), "max_packet_size": 8972},
+    {"items": many(250), "max_packet_size": 8972, "descriptors": "none"},
+    {"descriptors": "separate"},
+    {"descriptors": "none"},
+    {"descriptor_interval": 1e-3},
+    {"descriptor_interval": 1e9, "descriptors": "separate"},
+    {"pad_packets": False},
+    {"timestamp_start": 2**40 - 1},
+    {"timestamp_start": 2**48 - 1, "heap_address_bits": 48},
+    {"timestamp_step": 0},
+    {"timestamp_step": 2**40 - 1},
+    {"timestamp_step": 1, **RX},
+    {"timestamp_source": "rx_time", "sample_rate": 1},
+    {"sample_rate": 1e12, "timestamp_source": "rx_time"},
+    {"sample_rate": (8000000, 7), "timestamp_source": "rx_time"},
+    {"sync_time": "99999999999.999999999999999999", **RX},
+    {"on_gap": "zero_fill", **RX},
+    {"on_gap": "ignore", **RX},
+    {"on_start": "zero_fill", **RX},
+    {"rate": 1e6},
+    {"burst_size": 1},
+    {"burst_size": 2**30},
+    {"when_full": "drop"},
+    {"buffer_size": 8 * 1472},
+    {"tail": "pad"},
+    {"tail": "drop"},
+    {"send_stop": False},
+    {"stop_timeout": 0},
+    {"stop_timeout": 3600},
+    {"interface": "lo"},
+    {"source_port": 65535},
+    {"ttl": 0},
+    {"ttl": 255},
+    {"loopback": False},
+    {"socket_buffer": 2**30},
+    {"dscp": 63},
+    {"gso": False},
+    {"zero_copy": False},
+    {"affinity": 0},
+    {"stats_interval": 1e-3},
+    {"stats_interval": 1e9},
+]

@@ -12,9 +12,10 @@ import sys
 import grc_lint
 import pytest
 from conftest import ROOT, bound_socket, destination, install
-from grc_values import ACCEPTED
+from grc_sink import sink, written
+from possible_options import POSSIBLE
 
-# A sink for each case, one after the other.
+# All sinks, one after the other.
 PROGRAM = """
 #include <gnuradio/spead/sink.h>
 
@@ -30,10 +31,10 @@ int main()
 
 PROJECT = """
 cmake_minimum_required(VERSION 3.18)
-project(accepted LANGUAGES CXX)
+project(possible LANGUAGES CXX)
 find_package(gnuradio-spead REQUIRED)
-add_executable(accepted accepted.cc)
-target_link_libraries(accepted gnuradio::gnuradio-spead)
+add_executable(possible possible.cc)
+target_link_libraries(possible gnuradio::gnuradio-spead)
 """
 
 ITEMS = """[
@@ -97,13 +98,12 @@ def test_lists_and_ratios_take_no_variables(platform, field, expression):
         sink.cpp_templates.render("make")
 
 
-def test_what_grc_accepts_is_accepted_in_cpp(platform, prefix, tmp_path):
-    fields = [case.values[1] for case in ACCEPTED]
-    blocks = [grc_lint.make_block(platform, "spead_sink", **some) for some in fields]
+def test_what_is_possible_is_accepted_in_cpp(prefix, tmp_path):
+    blocks = [sink(**written(options)) for options in POSSIBLE]
     made = [block.cpp_templates.render("make") for block in blocks]
-    project = tmp_path / "accepted"
+    project = tmp_path / "possible"
     project.mkdir()
-    (project / "accepted.cc").write_text(PROGRAM.format("\n".join(made)))
+    (project / "possible.cc").write_text(PROGRAM.format("\n".join(made)))
     (project / "CMakeLists.txt").write_text(PROJECT)
     run(build(project, prefix))
 

@@ -3,30 +3,23 @@
 """A mistake is named where it is made: parameter, value, and what is allowed."""
 
 import os
-from fractions import Fraction
 
 import pytest
 from gnuradio import spead
-from possible_options import ITEMS, TO, x
+from possible_options import ITEMS, RX, SAMPLES, TO, many, x
 
 CPUS = os.sysconf("SC_NPROCESSORS_CONF")
 ONE = "one samples() and at most one timestamp()"
 A = spead.samples(name="a")
-RX = {"timestamp_source": "rx_time", "sample_rate": 10}
-
-
-def many(count):
-    """So many items in all."""
-    return [*ITEMS, *(x(0, 100 + i, str(i)) for i in range(count - 2))]
-
 
 # parameters, how the value is shown, and what the message says of the allowed ones
 MISTAKES = [
     ({"heap_samples": 0}, "0", "1 to 4294967296"),
-    ({"heap_samples": -5}, "-5", "1 to 4294967296"),
     ({"heap_samples": 2**32 + 1}, "4294967297", "1 to 4294967296"),
     ({"num_inputs": 0}, "0", "1 to 64"),
     ({"num_inputs": 65}, "65", "1 to 64"),
+    ({"max_skew": -2}, "-2", "-1 to 65536"),
+    ({"max_skew": 65537}, "65537", "-1 to 65536"),
     ({"input_type": "byte"}, '"byte"', '"int8", "sc8", "int16", "sc16", "float"'),
     ({"byte_order": "host"}, '"host"', '"big", "little"'),
     ({"byte_order": "little", "input_type": "int16"}, '"little"', 'tail="pad"'),
@@ -34,8 +27,8 @@ MISTAKES = [
     ({"scale": 2}, "2", '1 with input_type="int8"'),
     ({"scale": 0.5, "input_type": "sc16"}, "0.5", '1 with input_type="sc16"'),
     ({"scale": 0, "input_type": "float"}, "0", "1.17549435082229e-38 to 3.4028"),
-    ({"scale": -1, "input_type": "complex"}, "-1", "e-38 to 3.4028"),
-    ({"scale": 1e39, "input_type": "float"}, "1e+39", "e-38 to 3.4028"),
+    ({"scale": 2**-127, "input_type": "complex"}, "5.8774", "e-38 to 3.4028"),
+    ({"scale": 2**128, "input_type": "float"}, "3.40282366920938e+38", "e-38 to 3.4"),
     ({"scale": float("nan"), "input_type": "float"}, "nan", "e-38 to 3.4028"),
     ({"max_packet_size": -1}, "-1", "80 to 65507, or 0 for"),
     ({"max_packet_size": 79}, "79", "80 to 65507"),
@@ -43,13 +36,14 @@ MISTAKES = [
     ({"max_packet_size": 95, "items": [*ITEMS, x(1)]}, "95", "96 to 65507"),
     # the end-of-stream heap is larger
     (
-        {"max_packet_size": 56, "items": ITEMS[1:], "descriptors": "none"},
+        {"max_packet_size": 56, "items": [SAMPLES], "descriptors": "none"},
         "56",
         "57 to 65507",
     ),
     ({"max_packet_size": 65508}, "65508", "80 to 65507"),
     ({"heap_address_bits": 44}, "44", "40 or 48"),
     ({"heap_id_start": -1}, "-1", f"0 to {2**40 - 1}"),
+    ({"heap_id_start": 2**40}, str(2**40), f"0 to {2**40 - 1}"),
     ({"heap_id_start": 2**48, "heap_address_bits": 48}, str(2**48), f"{2**48 - 1}"),
     ({"heap_id_step": 0}, "0", f"1 to {2**24 - 1}"),
     ({"heap_id_step": 2**24}, "16777216", f"1 to {2**24 - 1}"),
@@ -80,7 +74,7 @@ MISTAKES = [
     ({"descriptors": "often"}, '"often"', '"first_heap", "separate", "none"'),
     ({"descriptor_interval": -1}, "-1", "0.001 to 1000000000, or 0"),
     ({"descriptor_interval": 1e-4}, "0.0001", "0.001 to 1000000000, or 0"),
-    ({"descriptor_interval": float("inf")}, "inf", "0.001 to 1000000000, or 0"),
+    ({"descriptor_interval": 2e9}, "2000000000", "0.001 to 1000000000, or 0"),
     ({"descriptor_interval": float("nan")}, "nan", "0.001 to 1000000000, or 0"),
     (
         {"descriptor_interval": 1, "descriptors": "none"},
@@ -88,14 +82,14 @@ MISTAKES = [
         '0 with descriptors="none"',
     ),
     ({"timestamp_start": -1}, "-1", f"0 to {2**40 - 1}"),
+    ({"timestamp_start": 2**40}, str(2**40), f"0 to {2**40 - 1}"),
+    ({"timestamp_step": -1}, "-1", f"0 to {2**40 - 1}"),
     ({"timestamp_step": 2**40}, str(2**40), f"0 to {2**40 - 1}"),
     ({"timestamp_step": 0, **RX}, "0", f"1 to {2**40 - 1}, with timestamp_source"),
     ({"timestamp_source": "clock"}, '"clock"', '"count", "rx_time"'),
     ({"sample_rate": None, "timestamp_source": "rx_time"}, "none", "a rate, with time"),
     ({"sample_rate": 0}, "0/1", "two integers from 1 on"),
-    ({"sample_rate": -10}, "-10/1", "two integers from 1 on"),
-    ({"sample_rate": (10, 0)}, "10/0", "two integers from 1 on"),
-    ({"sample_rate": Fraction(10**13, 9)}, f"{10**13}/9", "no more than 10^12 Hz"),
+    ({"sample_rate": 10**12 + 1}, f"{10**12 + 1}/1", "no more than 10^12 Hz"),
     ({"sample_rate": 8e6 / 7}, "1142857.142", "(8000000, 7)"),
     ({"sample_rate": float("nan")}, "nan", "(8000000, 7)"),
     ({"sample_rate": float("inf")}, "inf", "(8000000, 7)"),
@@ -105,7 +99,6 @@ MISTAKES = [
     ({"sync_time": 1.6e9}, "1600000000.0", "a float would round it"),
     ({"sync_time": None}, "None", "seconds since 1970 as text"),
     ({"sync_time": -1}, "-1", "integer nanoseconds, 0 or more"),
-    ({"sync_time": "-1"}, '"-1"', "seconds since 1970 as text"),
     ({"sync_time": "noon"}, '"noon"', "up to 11 digits and 18 decimals"),
     ({"on_gap": "mind"}, '"mind"', '"realign", "zero_fill", "ignore"'),
     ({"on_start": "jump"}, '"jump"', '"drop", "zero_fill"'),
@@ -113,6 +106,7 @@ MISTAKES = [
     ({"rate": float("nan")}, "nan", "0 to "),
     ({"rate": float("inf")}, "inf", "0 to "),
     ({"burst_size": 0}, "0", "1 to 1073741824"),
+    ({"burst_size": 2**30 + 1}, str(2**30 + 1), "1 to 1073741824"),
     ({"when_full": "explode"}, '"explode"', '"block", "drop"'),
     ({"buffer_size": -1}, "-1", "0 to "),
     ({"buffer_size": 1000}, "1000", "11392 to "),
@@ -120,14 +114,21 @@ MISTAKES = [
     ({"buffer_size": 2**62}, str(2**62), "11392 to "),
     ({"tail": "wag"}, '"wag"', '"short", "pad", "drop"'),
     ({"stop_timeout": -0.1}, "-0.1", "0 to 3600"),
+    ({"stop_timeout": 3601}, "3601", "0 to 3600"),
     ({"stop_timeout": float("nan")}, "nan", "0 to 3600"),
+    ({"source_port": -1}, "-1", "0 to 65535"),
+    ({"source_port": 65536}, "65536", "0 to 65535"),
+    ({"ttl": -1}, "-1", "0 to 255"),
     ({"ttl": 256}, "256", "0 to 255"),
     ({"socket_buffer": -1}, "-1", "0 to 1073741824"),
+    ({"socket_buffer": 2**30 + 1}, str(2**30 + 1), "0 to 1073741824"),
+    ({"dscp": -1}, "-1", "0 to 63"),
     ({"dscp": 64}, "64", "0 to 63"),
     ({"affinity": -2}, "-2", f"-1 to {CPUS - 1}"),
     ({"affinity": CPUS}, str(CPUS), f"-1 to {CPUS - 1}"),
     ({"stats_interval": -1}, "-1", "0.001 to 1000000000, or 0"),
-    ({"stats_interval": 1e10}, "10000000000", "0.001 to 1000000000, or 0"),
+    ({"stats_interval": 1e-4}, "0.0001", "0.001 to 1000000000, or 0"),
+    ({"stats_interval": 2e9}, "2000000000", "0.001 to 1000000000, or 0"),
     ({"stats_interval": float("nan")}, "nan", "0.001 to 1000000000, or 0"),
     ({"interface": "nosuch0"}, '"nosuch0"', "an interface of this host"),
     ({"interface": "::1"}, '"::1"', "same IP version"),
@@ -150,68 +151,18 @@ def test_a_mistake_is_named(options, value, allowed):
     assert allowed in rest
 
 
-@pytest.mark.parametrize("value", [-1, 0, 5, 0x15, 2**23, 2**62])
-@pytest.mark.parametrize("function", ["timestamp", "samples", "immediate"])
-def test_an_id_that_no_sink_takes_is_refused_at_once(function, value):
-    others = {"name": "x", "value": 0} if function == "immediate" else {}
-    with pytest.raises(
-        ValueError, match=rf"^spead\.{function}: id = {value} is"
-    ) as error:
-        getattr(spead, function)(id=value, **others)
-    assert "allowed: 22 to 8388607 (0x16 to 0x7fffff)" in str(error.value)
-
-
-@pytest.mark.parametrize("function", ["timestamp", "samples", "immediate"])
-def test_an_item_without_a_name_is_refused_at_once(function):
-    others = {"id": 0x16, "value": 0} if function == "immediate" else {}
-    with pytest.raises(ValueError, match=rf'^spead\.{function}: name = "" is not poss'):
-        getattr(spead, function)(name="", **others)
-
-
-@pytest.mark.parametrize(
-    ("value", "said", "allowed"),
-    [
-        (-1, "-1", f"0 to {2**48 - 1}"),
-        (2**48, f"{2**48}", f"0 to {2**48 - 1}"),
-        ([0, -1], "-1", f"0 to {2**48 - 1}"),
-        ([], "[]", "one value for all inputs, or one for each"),
-    ],
-)
-def test_a_value_that_no_sink_takes_is_refused_at_once(value, said, allowed):
-    with pytest.raises(ValueError, match=r"^spead\.immediate: value = ") as error:
-        spead.immediate(0x3101, "x", value)
-    assert f"value = {said} is not possible; allowed: {allowed}" in str(error.value)
-
-
-@pytest.mark.parametrize("id", [0x16, 2**23 - 1])
-def test_the_first_and_the_last_id_are_possible(id):
-    assert spead.sink(TO, items=[spead.samples(id=id)])
-
-
-@pytest.mark.parametrize(
-    "destination",
-    ["", "host", "127.0.0.1:0", "127.0.0.1:65536", "::1:7148"],
-)
-def test_a_mistaken_destination_is_named(destination):
-    with pytest.raises(ValueError, match="port 1 to 65535") as error:
-        spead.sink(destination)
-    assert f'destinations = "{destination}"' in str(error.value)
-
-
 @pytest.mark.parametrize(
     ("destinations", "inputs", "value", "allowed"),
     [
+        ("host", 1, '"host"', "port 1 to 65535"),
         ([], 1, "0 strings", "1"),
         ([TO, TO], 1, "2 strings", "1"),
         ([TO, TO], 3, "2 strings", "1, or one for each of 3 inputs"),
         ([TO, f"{TO},there"], 2, '"there" (2 of 2)', '"host:port"'),
-        (f"{TO},,{TO}", 1, '"" (2 of 3)', '"host:port"'),
-        ("127.0.0.1+4096:1", 1, '"127.0.0.1+4096:1"', "N from 0 to 4095"),
-        ("255.255.255.254+2:1", 1, '"255.255.255.254+2:1"', "up to 255.255.255.255"),
         (["127.0.0.1+2047:1", "127.0.0.1+2048:1"], 2, "4097 endp", "4096 in all"),
     ],
 )
-def test_a_mistaken_list_of_destinations_is_named(destinations, inputs, value, allowed):
+def test_a_mistaken_destination_is_named(destinations, inputs, value, allowed):
     with pytest.raises(ValueError, match=r"^spead\.sink: destinations = ") as error:
         spead.sink(destinations, num_inputs=inputs)
     said, rest = str(error.value).split(" is not possible; allowed: ")

@@ -97,15 +97,6 @@ def test_little_endian_integers_round_trip(sock, receiver, kind, tail, bits):
         assert all(heap.samples.dtype == np.dtype("<i2") for heap in heaps)
 
 
-@pytest.mark.parametrize("kind", ["int16", "sc16"])
-def test_little_endian_heaps_cannot_be_short(sock, kind):
-    options = {"input_type": kind, "byte_order": "little"}
-    with pytest.raises(ValueError, match="tail"):
-        spead.sink(destination(sock), tail="short", **options)
-    with pytest.raises(ValueError, match="tail"):
-        spead.sink(destination(sock), **options)  # as it is by default
-
-
 @pytest.mark.parametrize("kind", PARTS)
 @pytest.mark.parametrize("n", [1, 33, 9_999, 10_001, 25_000])
 def test_a_heap_that_does_not_fit_into_an_eighth_of_the_ring(sock, receiver, kind, n):

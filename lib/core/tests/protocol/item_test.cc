@@ -53,6 +53,8 @@ BOOST_AUTO_TEST_CASE(what_no_sink_takes_is_refused_at_once)
         BOOST_CHECK_THROW(samples(id), std::invalid_argument);
         BOOST_CHECK_THROW(immediate(id, "x", { 0 }), std::invalid_argument);
     }
+    BOOST_CHECK_THROW(samples(22, ""), std::invalid_argument);
+    BOOST_CHECK_THROW(immediate(22, "", { 0 }), std::invalid_argument);
     BOOST_CHECK_THROW(immediate(22, "x", { last_value + 1 }), std::invalid_argument);
 }
 

@@ -12,6 +12,7 @@
 #include "support/thread_setup.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace gr::spead {
@@ -167,7 +168,9 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 
 double checked_rate(double rate)
 {
-    return check_range("rate", rate, 0.0, std::numeric_limits<double>::max());
+    if (!(rate >= 0) || std::isinf(rate))
+        throw parameter_error("rate", to_text(rate), "0 or more bytes per second");
+    return rate;
 }
 
 sample_format format_of(const sink_options& options)

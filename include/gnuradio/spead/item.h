@@ -17,17 +17,16 @@
 namespace gr::spead {
 
 /*!
- * \brief One item of a heap: what a receiver finds in it under an ID and a name.
+ * \brief One item of a heap. A receiver finds it by its ID and name.
  *
- * Made by timestamp(), samples() and immediate(), which throw std::invalid_argument (in
- * Python: ValueError) for an ID, a name or a value that no sink takes. A heap holds an
- * ordered list of items.
+ * timestamp(), samples() and immediate() make items. They throw std::invalid_argument (in
+ * Python: ValueError) for an ID, a name or a value that no sink takes.
  */
 struct item {
     enum class content {
         timestamp, //!< an immediate value, the running timestamp of the heap
         samples,   //!< the samples of the heap
-        immediate  //!< a value that stays until it is set to another
+        immediate  //!< a value, changed by set_item()
     };
 
     content holds;
@@ -86,8 +85,8 @@ inline item checked(const char* function, item made)
  * \brief The running timestamp of a heap, an immediate item as wide as the heap address.
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1; 0x1600 in radio astronomy
- * \param name the name under which a receiver finds the item; not empty
- * \param description a sentence for people who look at the descriptors
+ * \param name name of the item at receivers; not empty
+ * \param description description in the descriptor, for people
  */
 inline item
 timestamp(std::int64_t id = 0x1600,
@@ -103,8 +102,8 @@ timestamp(std::int64_t id = 0x1600,
  * \brief The samples of a heap, an array of one variable dimension.
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1; 0x3300 in radio astronomy
- * \param name the name under which a receiver finds the item; not empty
- * \param description a sentence for people who look at the descriptors
+ * \param name name of the item at receivers; not empty
+ * \param description description in the descriptor, for people
  */
 inline item samples(std::int64_t id = 0x3300,
                     std::string name = "adc_samples",
@@ -116,13 +115,13 @@ inline item samples(std::int64_t id = 0x3300,
 }
 
 /*!
- * \brief A value that is the same in all packets until it is set to another: an immediate
- * item as wide as the heap address.
+ * \brief An immediate item, as wide as the heap address. Every packet carries its value,
+ * which set_item() changes.
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1
- * \param name the name under which a receiver finds the item; not empty
+ * \param name name of the item at receivers; not empty
  * \param value one value for all inputs, or one for each, 0 to 2^heap_address_bits - 1
- * \param description a sentence for people who look at the descriptors
+ * \param description description in the descriptor, for people
  */
 inline item immediate(std::int64_t id,
                       std::string name,
@@ -137,7 +136,7 @@ inline item immediate(std::int64_t id,
                              std::move(value) });
 }
 
-/*! \brief What a heap holds unless told otherwise: timestamp() and samples(). */
+/*! \brief The items of a heap by default: timestamp() and samples(). */
 inline std::vector<item> default_items() { return { timestamp(), samples() }; }
 
 } // namespace gr::spead

@@ -27,20 +27,22 @@ namespace gr::spead {
  *
  * \details
  * Packs the samples of each input into heaps of heap_samples samples with a running
- * timestamp and sends them, as SPEAD-64-40 or SPEAD-64-48 (SPEAD protocol, version 4), to
- * the destinations of that input in turn. The packets are laid out in advance and
- * recycled; a thread of its own, named "spead-send", sends them.
+ * timestamp. Sends the heaps to the destinations of the input in turn. The protocol is
+ * SPEAD-64-40 or SPEAD-64-48 (SPEAD protocol, version 4). The memory of packets is
+ * allocated once and recycled. A thread of its own, "spead-send", sends them.
  *
- * Everything is checked, resolved and allocated in the constructor: it throws
- * std::invalid_argument (in Python: ValueError) which names the parameter, its value and
- * what is allowed, or std::runtime_error (in Python: RuntimeError) where the system
- * refuses. While the flow graph runs, trouble with the network never ends it: what could
- * not be sent is counted in stats(), and at most one line a second is logged. A thread of
- * its own, "spead-log", writes it when standard output and standard error have room, so
- * that a terminal that is stopped stops no stream.
+ * The constructor checks all parameters, looks up host names, opens the socket and
+ * allocates memory. It throws std::invalid_argument (in Python: ValueError) for an
+ * invalid value; the error names the parameter, the value and the allowed range. It
+ * throws std::runtime_error (in Python: RuntimeError) when the system refuses.
  *
- * Heap counters, timestamps and statistics go on over stop() and start(); an unfinished
- * heap takes up a whole step.
+ * Faults of the network do not end the flow graph. Heaps that could not be sent are
+ * counted, see stats(), and at most one line a second is logged. A thread of its own,
+ * "spead-log", writes the log, so that a terminal that is stopped does not stop the
+ * stream.
+ *
+ * Heap counters, timestamps and counters go on over stop() and start(). An unfinished
+ * heap takes a whole step of heap counter and timestamp.
  *
  * The message port "items" takes new values of immediate items, as set_item() does: a
  * dict, or a pair, of name or ID and an integer for all inputs or a vector with one for
@@ -57,14 +59,14 @@ public:
     /*!
      * \brief Make a SPEAD sink.
      *
-     * \param destinations where the heaps go: one string for all inputs, or one for each;
-     *     each is a comma-separated list of "host:port", "[IPv6 address]:port" or
-     *     "A.B.C.D+N:port" for N+1 consecutive IPv4 addresses, all multicast groups or
-     *     none, port 1 to 65535, that takes the heaps in turn; the host is an IPv4 or
-     *     IPv6 address or a name; 4096 at most. They are told apart as they are written,
-     *     "+N" as each of its addresses: one under two names counts as two, and gets two
-     *     ends of the stream
-     * \param options everything else
+     * \param destinations Where to send the heaps: one string for all inputs, or one for
+     *     each. A string is a comma-separated list of "host:port",
+     *     "[IPv6 address]:port" or "A.B.C.D+N:port". "A.B.C.D+N:port" stands for N+1
+     *     consecutive IPv4 addresses, all multicast groups or none. The host is an IPv4
+     *     or IPv6 address or a name, the port 1 to 65535. The heaps of an input go to
+     *     its destinations in turn. There may be 4096 destinations. A destination that
+     *     is written in two ways counts as two and gets two end-of-stream heaps.
+     * \param options all other parameters
      */
     static sptr make(const std::vector<std::string>& destinations,
                      const sink_options& options = sink_options());
@@ -82,10 +84,10 @@ public:
     static void check(const std::vector<std::string>& destinations,
                       const sink_options& options);
 
-    //! Change the value of an immediate item, by its ID or name, from the next heap on:
-    //! for all inputs (input -1), or for one of them, 0 to num_inputs - 1. Throws
-    //! std::invalid_argument (in Python: ValueError) for what is no such item, value or
-    //! input.
+    //! Change the value of an immediate item, given by its ID or name, from the next heap
+    //! on. input is 0 to num_inputs - 1, or -1 for all inputs. Throws
+    //! std::invalid_argument (in Python: ValueError) if there is no such item or input,
+    //! or if the value is not allowed.
     //! \{
     virtual void
     set_item(std::int64_t id, std::int64_t value, std::int64_t input = -1) = 0;
@@ -93,20 +95,22 @@ public:
     set_item(const std::string& name, std::int64_t value, std::int64_t input = -1) = 0;
     //! \}
 
-    //! Change the values of all immediate items to those in a list of the same items as
-    //! at construction. Throws std::invalid_argument (in Python: ValueError) if it is
-    //! another.
+    //! Change the values of all immediate items. The list must be that of the
+    //! constructor, but for the values. Throws std::invalid_argument (in Python:
+    //! ValueError) if it is not.
     virtual void set_items(const std::vector<item>& items) = 0;
 
-    //! Change the pace, in bytes of UDP payload per second, 0 = unlimited. What is queued
-    //! already, up to buffer_size if there was no pace, is sent at the new one.
+    //! Change the rate, in bytes of UDP payload per second, 0 = unlimited. Packets that
+    //! are queued already are sent at the new rate. Throws std::invalid_argument (in
+    //! Python: ValueError) for a negative rate.
     virtual void set_rate(double rate) = 0;
 
-    virtual double rate() const = 0; //!< the pace as set
+    virtual double rate() const = 0; //!< the rate as set
 
     virtual sink_stats stats() const = 0; //!< all counters, see sink_stats
 
-    virtual std::size_t packet_size() const = 0; //!< bytes of a full packet as sent
+    virtual std::size_t
+    packet_size() const = 0; //!< bytes of UDP payload of a full packet
 };
 
 } // namespace gr::spead

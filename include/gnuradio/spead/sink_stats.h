@@ -19,22 +19,22 @@ namespace gr::spead {
 //! What the SPEAD sink counts: figures of one kind, such as std::uint64_t.
 template <typename number>
 struct sink_counters {
-    number samples_in{};          //!< samples taken from the flow graph
-    number samples_sent{};        //!< samples in heaps that were sent whole
-    number samples_dropped{};     //!< samples in heaps that were not sent whole
-    number heaps_sent{};          //!< heaps with samples that were sent whole
-    number heaps_dropped{};       //!< heaps with samples that were not
-    number packets_sent{};        //!< packets handed to the kernel
-    number packets_dropped{};     //!< packets made but not sent
-    number bytes_sent{};          //!< UDP payload of packets_sent
-    number icmp_errors{};         //!< ICMP errors received, mostly: nobody listens
-    number gso_refused{};         //!< segmented sends that went packet by packet
-    number samples_clipped{};     //!< samples that were clipped, or NaN
-    number gaps{};                //!< times that tags told of missing samples
-    number samples_missing{};     //!< samples that were missing there
-    number samples_zero_filled{}; //!< zeros packed in their place
-    number ring_full{};           //!< times that samples had to wait for the packet ring
-    number steps_back{};          //!< times that tags told of samples come before
+    number samples_in{};      //!< samples taken from the flow graph
+    number samples_sent{};    //!< samples in heaps that were sent completely
+    number samples_dropped{}; //!< samples that were not sent, or not with the whole heap
+    number heaps_sent{};      //!< heaps of samples that were sent completely
+    number heaps_dropped{};   //!< heaps of samples that were not
+    number packets_sent{};    //!< packets handed to the kernel
+    number packets_dropped{}; //!< packets made but not sent
+    number bytes_sent{};      //!< UDP payload of packets_sent
+    number icmp_errors{};     //!< ICMP errors received, usually as no process listens
+    number gso_refused{};     //!< segmented sends that the kernel refused
+    number samples_clipped{}; //!< float samples that were clipped, or NaN
+    number gaps{};            //!< gaps between samples, according to tags
+    number samples_missing{}; //!< samples missing in these gaps
+    number samples_zero_filled{}; //!< zeros packed in place of missing samples
+    number ring_full{};           //!< times that samples waited for the packet ring
+    number steps_back{};          //!< steps back in time, according to tags
 
     //! Calls visit(name, member) for each, in order.
     template <typename visitor>
@@ -63,17 +63,17 @@ struct sink_counters {
 /*!
  * \brief What the SPEAD sink has done so far.
  *
- * In what stats() gives, samples_in == samples_sent + samples_dropped + samples_pending
- * always holds. Other counters may lag by a few heaps while the flow graph runs. A sample
- * counts as sent once every packet of its heap has been handed to the kernel, as dropped
- * once any of them could not be, and as pending until then. Counters go on over stop()
- * and start().
+ * stats() always gives samples_in == samples_sent + samples_dropped + samples_pending.
+ * While the flow graph runs, other counters may lag by a few heaps. A sample is pending
+ * until all packets of its heap have been handed to the kernel, or one of them could not
+ * be. Counters go on over stop() and start().
  */
 struct SPEAD_API sink_stats : sink_counters<std::uint64_t> {
-    std::uint64_t samples_pending = 0;                //!< samples on their way
-    bool gso = false;                                 //!< segmented sends are in use
-    bool zero_copy = false;                           //!< large messages are not copied
-    std::map<std::string, std::uint64_t> send_errors; //!< failed sends by errno name
+    std::uint64_t samples_pending = 0; //!< samples neither sent nor dropped yet
+    bool gso = false;                  //!< segmented sends (UDP_SEGMENT) are in use
+    bool zero_copy = false;            //!< sends without a copy (MSG_ZEROCOPY) are in use
+    std::map<std::string, std::uint64_t>
+        send_errors; //!< failed sends by error, such as ENETDOWN
 
     //! Calls visit(name, member) for each figure, in order.
     template <typename visitor>

@@ -9,24 +9,9 @@ import grc_lint
 import pmt
 import pytest
 from gnuradio import spead
-from grc_sink import DESCRIPTION, IN_PYTHON, arguments, sink
+from grc_sink import DESCRIPTION, arguments, sink
 
 ESSENTIALS = ["destinations", "heap_samples"]
-
-
-def plain(text):
-    return " ".join(text.split())
-
-
-def documented(thing):
-    """What a docstring says of each parameter."""
-    found = re.findall(r"^(\w+): (.*?)(?=^\S|\Z)", thing.__doc__, re.S | re.M)
-    return {name: plain(text) for name, text in found}
-
-
-def documentation_of(field):
-    """What Python's docstrings, and so the C++ headers, say of a field."""
-    return documented(spead.sink)[IN_PYTHON.get(field, field)]
 
 
 def python_defaults():
@@ -100,15 +85,3 @@ def test_the_message_ports_are_those_of_the_sink_and_need_no_connection():
 def test_the_canvas_shows_the_essentials():
     shown = [key for key, param in sink().params.items() if param.hide == "none"]
     assert shown == ESSENTIALS
-
-
-def test_the_documentation_is_that_of_the_headers():
-    block = sink()
-    about_the_sink, _, _ = spead.sink.__doc__.partition("Parameters:")
-    about_fields = [
-        f"{data['label']}: {documentation_of(data['id'])}"
-        for data in block.parameters_data
-        if "label" in data and data["id"] != "check"  # GRC's own have none
-    ]
-    expected = plain(" ".join([about_the_sink, *about_fields]))
-    assert plain(block.documentation[""]) == expected

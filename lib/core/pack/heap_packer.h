@@ -77,10 +77,8 @@ public:
         d_item_updates.set(updates);
     }
 
-    //! Finishes the stream: its unfinished heap, then the end-of-stream heaps. False
+    //! Ends the stream: first its unfinished heap, then the end-of-stream heaps. False
     //! means that the ring is full: call again when there is room.
-    bool end_stream() { return finish_tail() && send_stop(); }
-    //! The two halves of it, for streams that end together.
     bool finish_tail();
     bool send_stop();
     //! The next send_stop() sends the same end-of-stream heaps again.

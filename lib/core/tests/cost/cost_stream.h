@@ -124,7 +124,7 @@ public:
     bool stop()
     {
         const auto deadline = gr::spead::sender::clock::now() + bound;
-        const bool ended = d_packer.end_stream();
+        const bool ended = end_stream(d_packer);
         d_sender.finish(deadline);
         return ended;
     }

@@ -162,7 +162,7 @@ void one_chaotic_stream(unsigned seed)
         }
     }
     out.set_rate(0);
-    for (auto mark = ring.released(); !packer.end_stream(); mark = ring.released())
+    for (auto mark = ring.released(); !end_stream(packer); mark = ring.released())
         BOOST_REQUIRE_MESSAGE(wait(mark), "a wake-up was lost at the end, " << seed);
     out.finish(sender::clock::now() + bound);
 

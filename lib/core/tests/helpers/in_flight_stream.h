@@ -83,7 +83,7 @@ struct in_flight_stream {
             const auto taken =
                 packer.write(raw(samples.data() + written), samples.size() - written);
             written += taken;
-            ended = written == samples.size() && packer.end_stream();
+            ended = written == samples.size() && end_stream(packer);
             if (!taken && !ended)
                 BOOST_REQUIRE_MESSAGE(wait_for_space(space, ring, mark),
                                       "a wake-up was lost");

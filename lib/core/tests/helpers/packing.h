@@ -79,6 +79,12 @@ inline std::vector<std::int8_t> noise(std::size_t n)
     return samples;
 }
 
+//! False if the ring is full: to be called again.
+inline bool end_stream(gr::spead::heap_packer& packer)
+{
+    return packer.finish_tail() && packer.send_stop();
+}
+
 //! A packer and a ring, and a sender that only remembers.
 class packed_stream
 {
@@ -160,7 +166,7 @@ public:
 
     void end()
     {
-        while (!packer.end_stream())
+        while (!end_stream(packer))
             send();
         send();
     }

@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(a_mark_that_finds_no_room_is_counted_when_all_is_given_up)
     const auto in = noise(large);
     const auto taken = stream.packer.write(raw(in.data()), in.size());
     stream.packer.skip_to(5);
-    BOOST_CHECK(!stream.packer.end_stream());
+    BOOST_CHECK(!end_stream(stream.packer));
     stream.packer.drop_unpublished();
     BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), taken);
     BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), 1u);

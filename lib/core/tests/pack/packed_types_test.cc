@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_heap_that_lacks_half_a_sample_is_no_tail)
             if (stream.packer.write(in.data(), heap) < heap)
                 continue;
             found = true;
-            BOOST_CHECK(!stream.packer.end_stream());
+            BOOST_CHECK(!end_stream(stream.packer));
             stream.ring.set_limit(64);
             stream.end();
             BOOST_CHECK_EQUAL(stream.ended, heap);

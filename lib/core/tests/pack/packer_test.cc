@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_stop_at_a_full_ring_skips_no_number)
             if (in_time) {
                 stream.end();
             } else {
-                stream.packer.end_stream();
+                end_stream(stream.packer);
                 stream.packer.drop_unpublished();
                 stream.send();
             }
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_tail_that_is_given_up_leaves_room_for_the_end)
     packed_stream stream(p);
     const auto samples = noise(20000);
     BOOST_REQUIRE_EQUAL(stream.packer.write(raw(samples.data()), 20000), 20000u);
-    BOOST_REQUIRE(!stream.packer.end_stream());
+    BOOST_REQUIRE(!end_stream(stream.packer));
     stream.packer.drop_tail();
     stream.end();
     BOOST_CHECK_EQUAL(stream.abandoned, 20000u);
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(what_is_abandoned_is_counted)
     const auto samples = noise(20000);
     const auto taken = stream.packer.write(raw(samples.data()), samples.size());
     BOOST_CHECK_LT(taken, samples.size());
-    BOOST_CHECK(!stream.packer.end_stream());
+    BOOST_CHECK(!end_stream(stream.packer));
     stream.packer.drop_unpublished();
     stream.send();
     BOOST_CHECK_EQUAL(stream.ended + stream.counters.samples_dropped.get(), taken);

@@ -54,7 +54,7 @@ struct fixture {
         const auto data = noise(samples);
         packer.start_stream();
         BOOST_REQUIRE_EQUAL(packer.write(raw(data.data()), samples), samples);
-        BOOST_REQUIRE(packer.end_stream());
+        BOOST_REQUIRE(end_stream(packer));
         out->start();
         out->finish(sender::clock::now() +
                     std::chrono::milliseconds(static_cast<int>(1000 * seconds)));

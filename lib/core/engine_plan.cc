@@ -37,16 +37,6 @@ bool in_first_heap(const sink_options& options)
     return descriptors_of(options) == descriptor_policy::first_heap;
 }
 
-// The items as this input has them: with one value each.
-std::vector<item> items_of(const sink_options& options, std::size_t input)
-{
-    auto items = options.items;
-    for (auto& each : items)
-        if (each.values.size() > 1)
-            each.values = { each.values.at(input) };
-    return items;
-}
-
 std::size_t packet_limit(const sink_options& options, std::size_t possible)
 {
     const auto smallest = smallest_packet_of(options);
@@ -70,14 +60,14 @@ make_plan(const sink_options& options, std::size_t input, std::size_t packet_byt
 {
     const bool pad = options.pad_packets;
     const auto flavour = flavour_of(options);
-    const auto items = items_of(options, input);
+    const auto& items = options.items;
     const auto format = format_of(options);
     const auto converter = converter_of(options);
     const auto bytes = format.heap_samples * converter.output_bytes();
     stream_plan plan{ heap_layout::even(
-        data_contents(items, flavour, false, format), bytes, packet_bytes, pad) };
+        data_contents(items, flavour, false, format, input), bytes, packet_bytes, pad) };
     if (in_first_heap(options)) {
-        auto contents = data_contents(items, flavour, true, format);
+        auto contents = data_contents(items, flavour, true, format, input);
         // packets of the same size as all others fit the ring best
         const std::size_t packet = plan.regular.packet_bytes();
         const std::size_t header = contents.header_bytes();

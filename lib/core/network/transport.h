@@ -35,20 +35,20 @@ struct message {
 };
 
 struct send_result {
-    std::size_t sent; //!< how many messages are gone
-    //! errno of the first one; 0 if that is gone, or if what kept it seems to lie
-    //! elsewhere: then it is to be sent again
+    std::size_t sent; //!< number of messages sent
+    //! errno of the first message; 0 if that was sent, or if the error seems to be that
+    //! of an earlier message: then it is to be sent again
     int error;
 };
 
-//! What hosts on the way answered to earlier messages.
+//! ICMP errors that came back for earlier messages.
 struct icmp_errors {
     std::size_t count = 0;
     std::bitset<256> causes; //!< the errno of each
 };
 
 /*!
- * \brief The way out, as the sender sees it: sends, and says what the system said.
+ * \brief Sends messages for the sender, which knows no sockets, and returns the errors.
  */
 class transport
 {

@@ -30,7 +30,7 @@ namespace gr::spead {
 /*!
  * \brief A UDP socket, the only place that makes system calls on it.
  *
- * It is connected if there is one destination, so that the kernel looks for the way only
+ * It is connected if there is one destination, so that the kernel looks up the route only
  * once. Never fragments: a packet that is larger than the MTU fails with EMSGSIZE.
  */
 class udp_transport : public transport
@@ -43,11 +43,11 @@ public:
                   const std::vector<endpoint>& to,
                   const sink_options& options);
 
-    //! The largest packet that the way to each destination takes, in bytes of UDP
+    //! The largest packet that the paths to all destinations take, in bytes of UDP
     //! payload.
     std::size_t max_packet_bytes() const { return d_max_packet_bytes; }
 
-    //! What was asked for but not granted, in words.
+    //! Sentences about what the system did not grant.
     const std::vector<std::string>& warnings() const { return d_warnings; }
 
     void start_stream() noexcept override;

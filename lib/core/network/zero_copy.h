@@ -17,12 +17,12 @@
 namespace gr::spead {
 
 /*!
- * \brief Which messages the kernel reads from our memory, and whether that pays.
+ * \brief Which messages are in flight with MSG_ZEROCOPY, and whether to use it.
  *
  * Sent with MSG_ZEROCOPY, a message is not copied: the device reads it where it lies. The
  * kernel numbers such messages from 0 and reports their numbers when it has done with
- * them, and whether it had to copy after all (Linux, networking/msg_zerocopy). One report
- * of a copy, and zero copy is over: it would cost more than it saves.
+ * them, and whether it had to copy after all (Linux, networking/msg_zerocopy). After
+ * one report of a copy it is not used any more: it would cost more than it saves.
  */
 class zero_copy
 {

@@ -19,8 +19,7 @@
 namespace gr::spead {
 
 /*!
- * \brief What the heaps of one kind hold: item pointers and the payload that is the same
- * in all of them.
+ * \brief Item pointers of the heaps of one kind, and the payload that all of them share.
  */
 struct heap_contents {
     wire::flavour flavour;
@@ -41,7 +40,7 @@ struct heap_contents {
     }
 };
 
-//! Heaps of samples of \p input, with or without the descriptors of their items.
+//! Heaps of samples, with the values of items for \p input, with or without descriptors.
 heap_contents data_contents(const std::vector<item>& items,
                             wire::flavour flavour,
                             bool descriptors,
@@ -53,8 +52,7 @@ heap_contents descriptor_contents(const std::vector<item>& items,
                                   wire::flavour flavour,
                                   const sample_format& samples = {});
 
-//! The heap that ends a stream; its one byte of payload is there because every packet
-//! needs some.
+//! The end-of-stream heap. It has one byte of payload, since every packet needs some.
 heap_contents stop_contents(wire::flavour flavour);
 
 /*!

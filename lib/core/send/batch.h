@@ -17,12 +17,11 @@
 namespace gr::spead {
 
 /*!
- * \brief Messages that leave in one send: made of what lies in the queues, whose packets
- * go to several destinations.
+ * \brief The messages of one send, made of packets in the queues.
  *
  * Packets are collected in the order in which they were published. Those of one queue to
- * one destination make one message, whose pieces are what lies together, as long as no
- * other queue comes between. So messages begin in that order.
+ * one destination make one message, as long as no other queue comes between. Packets that
+ * lie together are one piece of it. So messages begin in that order.
  */
 class batch
 {

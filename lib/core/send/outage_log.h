@@ -18,10 +18,10 @@
 namespace gr::spead {
 
 /*!
- * \brief What is worth a line of everything that goes wrong while sending.
+ * \brief Logs when sending begins to fail, and when it works again.
  *
- * A line is due when a cause turns up that had been gone for a while, and when packets
- * get through and none has been lost for a second.
+ * There is a line for each new error, or one that has not been seen for a while, and a
+ * line when packets are sent and none has been lost for a second.
  */
 class outage_log
 {
@@ -36,7 +36,7 @@ public:
     void succeeded(time_point now);
     //! Something else that is worth a line.
     void warn(const std::string& text) { d_lines.add(text); }
-    //! The stream has ended: what was lost is told, though nothing gets through yet.
+    //! The stream has ended: logs the losses, though sending does not work again yet.
     void end();
 
     //! Nothing to recover from: the usual case, to be tested cheaply.

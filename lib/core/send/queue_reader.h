@@ -14,10 +14,10 @@
 namespace gr::spead {
 
 /*!
- * \brief The packets of one input as the sender sees them: what is queued, and what has
- * become of it.
+ * \brief Reads the packets of one input from its ring, and counts which were sent or
+ * lost.
  *
- * Packets may meet their outcome in any order, since they go to several destinations.
+ * Packets may be sent or lost in any order, since they go to several destinations.
  * They are counted, and their slots given back, in the order of the ring.
  */
 class queue_reader
@@ -31,7 +31,7 @@ public:
     packet_ring& ring() const { return *d_ring; }
     //! The first packet that is still to be sent, or to be looked at.
     const ring_cursor& position() const { return d_position; }
-    //! No less than what waits, in bytes.
+    //! Bytes that are queued, at most.
     std::size_t queued_bytes() const
     {
         return static_cast<std::size_t>(d_ring->published() - d_position.count) *
@@ -45,8 +45,8 @@ public:
     //! \p packets from \p slot on, one slot each, were sent or lost.
     void mark(std::size_t slot, std::size_t packets, packet_info::flag outcome);
 
-    //! Counts what has met its outcome, up to the first packet that has not. Everything
-    //! before \p sent_until that is not marked was sent.
+    //! Counts packets up to the first one that is neither sent nor lost. Packets before
+    //! \p sent_until that are not marked were sent.
     void account(std::uint64_t sent_until);
 
     //! What is left will not be sent.

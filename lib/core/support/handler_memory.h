@@ -17,7 +17,7 @@
 namespace gr::spead {
 
 /*!
- * \brief Where Boost.Asio keeps what is waited for.
+ * \brief Memory for handlers of Boost.Asio, so that no wait allocates.
  *
  * By itself Asio allocates for each wait; what it recycles is not enough when waits of
  * several kinds take turns. There is room for two: a timer that is set anew and the wait

@@ -17,10 +17,10 @@
 namespace gr::spead {
 
 /*!
- * \brief Writes at most one line a second of all there is to say, on a thread of its own.
+ * \brief Writes at most one line a second, on a thread of its own.
  *
- * What comes sooner waits, and is said together. So does everything while the terminal
- * takes nothing; whoever adds something never waits. Any thread.
+ * Texts that are added sooner, or while the terminal has no room, are collected into one
+ * line. add() never waits. Any thread.
  */
 class rate_limited_log
 {
@@ -30,7 +30,8 @@ public:
     //! \p out owns what it uses: if the log is stuck, it is called for longer than this
     //! object lives.
     explicit rate_limited_log(output out);
-    //! Writes what waits, at once. A log that takes nothing is waited for, but not long.
+    //! Writes what was collected at once. Waits for a terminal without room, but not
+    //! long.
     ~rate_limited_log();
 
     void add(const std::string& news);

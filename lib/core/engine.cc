@@ -132,10 +132,10 @@ void engine::warn_of_slow_tails(const sink_options& options)
     const double seconds = options.rate > 0 ? bytes / options.rate : 0;
     // the queue takes a part of the time, and so do the ends of the streams
     if (tail_of(options) != tail_policy::drop && seconds > options.stop_timeout / 3)
-        d_log.add("an unfinished heap at the end of the stream may take " +
-                  std::to_string(seconds) + " s at this rate, and may be dropped: " +
-                  "stop_timeout = " + std::to_string(options.stop_timeout) +
-                  " s, three times that time is enough");
+        d_log.add("stop_timeout = " + std::to_string(options.stop_timeout) +
+                  " s may be too short: at this rate a heap of each input takes " +
+                  std::to_string(seconds) + " s, and an unfinished one may be dropped; " +
+                  std::to_string(3 * seconds) + " s is enough");
 }
 
 void engine::start()

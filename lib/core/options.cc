@@ -51,17 +51,15 @@ void check_stream(const sink_options& options)
         throw parameter_error(
             "byte_order",
             quoted(options.byte_order),
-            "\"big\", or tail=\"pad\" or tail=\"drop\", as the numpy header that "
-            "describes "
-            "little-endian samples has a fixed shape, and a short heap another");
+            "\"big\", or \"little\" with tail=\"pad\" or tail=\"drop\", since the numpy "
+            "header of little-endian samples has a fixed shape");
     const bool is_scaled =
         format.type == sample_type::float32 || format.type == sample_type::complex64;
     if (!is_scaled && options.scale != 1)
         throw parameter_error("scale",
                               to_text(options.scale),
                               "1 with input_type=" + quoted(options.input_type) +
-                                  ", which keeps its value; any other with \"float\" or "
-                                  "\"complex\"");
+                                  "; it is a factor for \"float\" and \"complex\" only");
     using limits = std::numeric_limits<float>;
     check_range<double>("scale", options.scale, limits::min(), limits::max());
 }

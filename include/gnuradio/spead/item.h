@@ -20,7 +20,7 @@ namespace gr::spead {
  * \brief One item of a heap. A receiver finds it by its ID and name.
  *
  * timestamp(), samples() and immediate() make items. They throw std::invalid_argument (in
- * Python: ValueError) for an ID, a name or a value that no sink takes.
+ * Python: ValueError) for an ID, a name or a value that is invalid for every sink.
  */
 struct item {
     enum class content {
@@ -99,7 +99,7 @@ timestamp(std::int64_t id = 0x1600,
 }
 
 /*!
- * \brief The samples of a heap, an array of one variable dimension.
+ * \brief The samples of a heap, an array whose first dimension is variable.
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1; 0x3300 in radio astronomy
  * \param name name of the item at receivers; not empty

@@ -29,7 +29,7 @@ namespace gr::spead {
  * Packs the samples of each input into heaps of heap_samples samples with a running
  * timestamp. Sends the heaps to the destinations of the input in turn. The protocol is
  * SPEAD-64-40 or SPEAD-64-48 (SPEAD protocol, version 4). The memory of packets is
- * allocated once and recycled. A thread of its own, "spead-send", sends them.
+ * allocated once and recycled. A thread named "spead-send" sends the packets.
  *
  * The constructor checks all parameters, looks up host names, opens the socket and
  * allocates memory. It throws std::invalid_argument (in Python: ValueError) for an
@@ -37,19 +37,20 @@ namespace gr::spead {
  * throws std::runtime_error (in Python: RuntimeError) when the system refuses.
  *
  * Faults of the network do not end the flow graph. Heaps that could not be sent are
- * counted, see stats(), and at most one line a second is logged. A thread of its own,
- * "spead-log", writes the log, so that a terminal that is stopped does not stop the
+ * counted, see stats(), and at most one line a second is logged. A thread named
+ * "spead-log" writes the log, so that a terminal that is stopped does not stop the
  * stream.
  *
- * Heap counters, timestamps and counters go on over stop() and start(). An unfinished
- * heap takes a whole step of heap counter and timestamp.
+ * Heap counters, timestamps and statistics continue across stop() and start(). An
+ * unfinished heap uses a whole step of heap counter and timestamp.
  *
- * The message port "items" takes new values of immediate items, as set_item() does: a
- * dict, or a pair, of name or ID and an integer for all inputs or a vector with one for
- * each. The message port "stats" gives stats(), as a pair of a dict and NIL.
+ * A message on port "items" sets immediate items, as set_item() does. It is a pair of key
+ * and value, or a dict of them. A key is the name or ID of an item. A value is an integer
+ * for all inputs, or a vector with one for each input. Port "stats" publishes stats()
+ * every stats_interval seconds, as a pair of a dict and NIL.
  *
- * All getters, set_rate(), set_item() and set_items() may be called at any time and from
- * any thread.
+ * stats(), rate(), packet_size(), set_rate(), set_item() and set_items() may be called at
+ * any time and from any thread.
  */
 class SPEAD_API sink : virtual public gr::block
 {
@@ -62,9 +63,9 @@ public:
      * \param destinations Where to send the heaps: one string for all inputs, or one for
      *     each. A string is a comma-separated list of "host:port",
      *     "[IPv6 address]:port" or "A.B.C.D+N:port". "A.B.C.D+N:port" stands for N+1
-     *     consecutive IPv4 addresses, all multicast groups or none. The host is an IPv4
+     *     consecutive IPv4 addresses, either all multicast or none. The host is an IPv4
      *     or IPv6 address or a name, the port 1 to 65535. The heaps of an input go to
-     *     its destinations in turn. There may be 4096 destinations. A destination that
+     *     its destinations in turn. There may be up to 4096 of them. A destination that
      *     is written in two ways counts as two and gets two end-of-stream heaps.
      * \param options all other parameters
      */
@@ -78,9 +79,8 @@ public:
         return make(std::vector<std::string>{ destinations }, options);
     }
 
-    //! Throws std::invalid_argument where make() would, as far as that can be known
-    //! without the network and the memory of this host: no host is looked up, no socket
-    //! opened.
+    //! Checks the options as make() does, without looking up hosts, opening a socket or
+    //! allocating memory. Throws std::invalid_argument.
     static void check(const std::vector<std::string>& destinations,
                       const sink_options& options);
 
@@ -95,8 +95,8 @@ public:
     set_item(const std::string& name, std::int64_t value, std::int64_t input = -1) = 0;
     //! \}
 
-    //! Change the values of all immediate items. The list must be that of the
-    //! constructor, but for the values. Throws std::invalid_argument (in Python:
+    //! Change the values of all immediate items. The list must equal that of the
+    //! constructor, except for the values. Throws std::invalid_argument (in Python:
     //! ValueError) if it is not.
     virtual void set_items(const std::vector<item>& items) = 0;
 
@@ -109,8 +109,7 @@ public:
 
     virtual sink_stats stats() const = 0; //!< all counters, see sink_stats
 
-    virtual std::size_t
-    packet_size() const = 0; //!< bytes of UDP payload of a full packet
+    virtual std::size_t packet_size() const = 0; //!< bytes of a full packet as sent
 };
 
 } // namespace gr::spead

@@ -32,35 +32,33 @@ struct SPEAD_API sink_options {
     //! GNU Radio stops the block.
     std::int64_t num_inputs = 1;
 
-    //! Heaps that an input may be ahead of the slowest input, 1 to 65536. An input
-    //! that is this far ahead waits. An input that has ended holds up no other. 0
-    //! chooses as many heaps as fit into 4 MiB, at least one. For heaps larger than a
-    //! sixteenth of buffer_size, 0 chooses 1. -1 sets no bound, for streams that have
-    //! nothing to do with each other. With when_full="drop", no input waits for
-    //! another.
+    //! Heaps that an input may be ahead of the slowest input, 1 to 65536. An input that
+    //! is this far ahead waits. An input that has ended holds up no other. 0 chooses as
+    //! many heaps as fit into 4 MiB, at least one. For heaps larger than a sixteenth of
+    //! the packet ring, 0 chooses 1. -1 sets no bound, for streams that are independent
+    //! of each other. With when_full="drop", no input waits for another.
     std::int64_t max_skew = 0;
 
-    //! Type of the samples. "int8", "sc8" (complex, two bytes), "int16" and "sc16"
-    //! are sent as they are. "float" and "complex" are sent as int8 and sc8:
-    //! multiplied by scale, rounded to the nearest integer (half to even) and clipped
-    //! to -128 to 127. NaN is sent as 0. The counter samples_clipped counts samples
-    //! that were clipped or NaN.
+    //! Type of the samples. "int8", "sc8" (complex, two bytes), "int16" and "sc16" keep
+    //! their values. "float" and "complex" are sent as int8 and sc8: multiplied by scale,
+    //! rounded to the nearest integer (half to even) and clipped to -128 to 127. NaN is
+    //! sent as 0. The counter samples_clipped counts samples that were clipped or NaN.
     std::string input_type = "int8";
 
-    //! Byte order of int16 and sc16 samples in a packet. "big" is the order of
-    //! SPEAD's formats. "little" needs a numpy header as descriptor. Its shape is
-    //! fixed, so tail must be "pad" or "drop".
+    //! Byte order of int16 and sc16 samples in a packet. "big" is the order of SPEAD's
+    //! formats. "little" is described by a numpy header. Its shape is fixed, so tail must
+    //! be "pad" or "drop".
     std::string byte_order = "big";
 
     //! Factor for "float" and "complex" samples, above 0. For all other types it must
     //! be 1.
     double scale = 1.0;
 
-    //! Size of a packet at most, in bytes of UDP payload, headers included. A packet
-    //! must hold the items, their descriptors and 8 bytes of samples, and fit into
-    //! the MTU of the path. The largest value is 65507. 0 chooses the MTU of the
-    //! path. The default, 1472, is lowered to that MTU. All packets of a heap have
-    //! the same size, which is this or less.
+    //! Maximum size of a packet in bytes of UDP payload, headers included, up to 65507. A
+    //! packet must hold the item pointers, one more for each descriptor, and 8 bytes of
+    //! payload. 0 chooses the largest payload that the MTU of the path allows. A value
+    //! above that is rejected, but the default, 1472, is lowered to it. All packets of a
+    //! heap except the last have the same size.
     std::int64_t max_packet_size = 1472;
 
     //! Width of immediate values and of addresses in a heap, in bits: 40
@@ -72,13 +70,14 @@ struct SPEAD_API sink_options {
     //! heap with counter 1.
     std::int64_t heap_id_start = 1;
 
-    //! Step from one heap counter to the next, 1 to 2^(heap_address_bits - 16) - 1,
-    //! divided by num_inputs. So no heap counter is repeated within 65536 heaps.
+    //! Step from one heap counter to the next, 1 to (2^(heap_address_bits - 16) - 1) /
+    //! num_inputs. So no heap counter is repeated within 65536 heaps. With n inputs, each
+    //! input advances by n steps.
     std::int64_t heap_id_step = 1;
 
-    //! Items of a heap, in order: one samples(), at most one timestamp() and any
-    //! number of immediate(). Their IDs and names must differ. There may be 250
-    //! items, or 125 with descriptors="first_heap". Every packet repeats the items.
+    //! Items of a heap, in order: one samples(), at most one timestamp() and any number
+    //! of immediate(). Their IDs and names must differ. At most 250 items, or 125 with
+    //! descriptors="first_heap". Every packet repeats the items.
     std::vector<item> items = default_items();
 
     //! Where the descriptors of the items are sent. "first_heap": in the first heap
@@ -93,9 +92,9 @@ struct SPEAD_API sink_options {
     //! no samples, its descriptors are not repeated.
     double descriptor_interval = 0;
 
-    //! Whether NULL items fill the last packet of a heap up to the size of the
-    //! others. This lets the kernel take packets of several heaps in one piece.
-    //! Receivers that expect an exact number of items need false.
+    //! Whether NULL items fill the last packet of a heap up to the size of the others.
+    //! Packets of several heaps can then be sent in one segmented send. Receivers that
+    //! expect a fixed number of items need false.
     bool pad_packets = true;
 
     //! Timestamp of the first heap in ticks, 0 to 2^heap_address_bits - 1.
@@ -113,8 +112,9 @@ struct SPEAD_API sink_options {
     //! or in a later run, are dropped. A loss of more than a second is logged.
     std::string timestamp_source = "count";
 
-    //! Ticks per second with timestamp_source="rx_time": a whole number of Hz, or the
-    //! exact ratio of two integers.
+    //! Ticks per second in Hz, with timestamp_source="rx_time": a whole number, or the
+    //! exact ratio of two integers. A tick is a sample if timestamp_step equals
+    //! heap_samples.
     std::optional<exact_rate> sample_rate = std::nullopt;
 
     //! Time of tick 0 with timestamp_source="rx_time": seconds since 1970 as text,
@@ -127,9 +127,9 @@ struct SPEAD_API sink_options {
     //! missing. "ignore" goes on counting, also after a step back.
     std::string on_gap = "realign";
 
-    //! What to do with samples before the first multiple of timestamp_step. "drop"
-    //! drops them. "zero_fill" begins their heap at the multiple before, with zeros
-    //! in front of them.
+    //! What to do with samples before the first multiple of timestamp_step, at the start
+    //! or after a realigned gap. "drop" drops them. "zero_fill" begins their heap at the
+    //! multiple before, with zeros in front of them.
     std::string on_start = "drop";
 
     //! Rate at which to send, in bytes of UDP payload per second. 0 sends as fast as
@@ -137,14 +137,15 @@ struct SPEAD_API sink_options {
     //! the rate.
     double rate = 0;
 
-    //! Maximum size of a burst at a rate, in bytes, 1 to 1073741824. A burst may
-    //! always be one packet, and as much as the rate sends in 300 us. A receiver that
-    //! reads at 1.05 times the rate needs a buffer of two bursts.
+    //! Size of a burst at a rate, in bytes, 1 to 1073741824. A burst is at least one
+    //! packet. At high rates it is longer, up to 300 us of the rate. After a delay, two
+    //! bursts may be sent at once: a receiver that reads at 1.05 times the rate needs a
+    //! buffer of two bursts.
     std::int64_t burst_size = 65536;
 
-    //! What to do when samples arrive faster than they can be sent. "block": the flow
-    //! graph waits, and nothing is lost. "drop": whole heaps are dropped and counted;
-    //! heap counters and timestamps run on.
+    //! What to do when the packet ring is full. "block": the flow graph waits, and
+    //! nothing is lost. "drop": whole heaps are dropped and counted; heap counters and
+    //! timestamps continue.
     std::string when_full = "block";
 
     //! Size of the packet ring of each input in bytes: at least eight packets, or two
@@ -152,46 +153,44 @@ struct SPEAD_API sink_options {
     //! MiB, or more if the ring must be larger.
     std::int64_t buffer_size = 0;
 
-    //! What to do with the unfinished heap at the end of the stream. "short" sends a
-    //! heap of just its samples. "pad" fills it up with zeros. "drop" drops and
-    //! counts it. Exception: with "short", a heap larger than an eighth of
-    //! buffer_size is filled up with zeros, too, and a NULL item marks the end of the
-    //! samples.
+    //! What to do with the unfinished heap at the end of the stream. "short" sends a heap
+    //! of just its samples. "pad" fills it up with zeros. "drop" drops and counts it.
+    //! Exception: with "short", a heap larger than an eighth of the packet ring is filled
+    //! up with zeros, too, and a NULL item marks the end of the samples.
     std::string tail = "short";
 
     //! Whether to send an end-of-stream heap when the flow graph stops. lock() and
-    //! unlock() stop and start the flow graph, too. A spead2 stream ends for good
-    //! with this heap, unless its stop_on_stop_item is false. Receivers that are left
-    //! running from run to run, such as instruments, need false.
+    //! unlock() stop and start the flow graph, too. A spead2 stream stops at this heap,
+    //! unless its stop_on_stop_item is false. Receivers that keep running from run to
+    //! run, such as instruments, need false.
     bool send_stop = true;
 
-    //! Time that stop() may take to send what is queued, in seconds, 0 to 3600. The
-    //! rest is dropped and counted.
+    //! Time that the block may take to send queued packets when the flow graph stops, in
+    //! seconds, 0 to 3600. The rest is dropped and counted.
     double stop_timeout = 1.0;
 
     //! Network interface to send from: a name such as "eth1", or one of its
     //! addresses. "" leaves the choice to the routing table.
     std::string interface = "";
 
-    //! Local UDP port to send from, 0 to 65535. 0 takes any free port. Firewalls may
-    //! ask for a certain port, as may switches that choose a link by the ports.
+    //! Local UDP port to send from, 0 to 65535. 0 takes any free port. Firewalls may need
+    //! a fixed port, as may switches that hash ports for link aggregation.
     std::int64_t source_port = 0;
 
     //! Time to live of multicast packets in hops, 0 to 255.
     std::int64_t ttl = 1;
 
-    //! Whether receivers on this host get multicast packets, too.
+    //! Whether receivers on this host get multicast packets, too (IP_MULTICAST_LOOP).
     bool loopback = true;
 
-    //! Size of the kernel's send buffer in bytes, 0 to 1073741824. 0 lets the block
-    //! choose.
+    //! Size of the kernel's send buffer in bytes, 0 to 1073741824. 0 chooses 2 MiB.
     std::int64_t socket_buffer = 0;
 
     //! Differentiated services code point of the packets, 0 to 63 (RFC 2474).
     std::int64_t dscp = 0;
 
-    //! Whether to hand many packets to the kernel in one piece, where it can take
-    //! them (UDP_SEGMENT).
+    //! Whether to use segmented sends (UDP_SEGMENT), which hand many packets to the
+    //! kernel at once, if the kernel supports them.
     bool gso = true;
 
     //! Whether the network device may read large messages from the packet ring,

@@ -19,21 +19,21 @@ namespace gr::spead {
 //! What the SPEAD sink counts: figures of one kind, such as std::uint64_t.
 template <typename number>
 struct sink_counters {
-    number samples_in{};      //!< samples taken from the flow graph
-    number samples_sent{};    //!< samples in heaps that were sent completely
-    number samples_dropped{}; //!< samples that were not sent, or not with the whole heap
-    number heaps_sent{};      //!< heaps of samples that were sent completely
-    number heaps_dropped{};   //!< heaps of samples that were not
-    number packets_sent{};    //!< packets handed to the kernel
-    number packets_dropped{}; //!< packets made but not sent
-    number bytes_sent{};      //!< UDP payload of packets_sent
-    number icmp_errors{};     //!< ICMP errors received, usually as no process listens
-    number gso_refused{};     //!< segmented sends that the kernel refused
-    number samples_clipped{}; //!< float samples that were clipped, or NaN
-    number gaps{};            //!< gaps between samples, according to tags
-    number samples_missing{}; //!< samples missing in these gaps
+    number samples_in{};          //!< samples taken from the flow graph
+    number samples_sent{};        //!< samples in heaps that were sent completely
+    number samples_dropped{};     //!< samples in dropped heaps, or dropped before packing
+    number heaps_sent{};          //!< heaps of samples that were sent completely
+    number heaps_dropped{};       //!< heaps of samples of which a packet was not sent
+    number packets_sent{};        //!< packets handed to the kernel
+    number packets_dropped{};     //!< packets made but not sent
+    number bytes_sent{};          //!< UDP payload of packets_sent
+    number icmp_errors{};         //!< ICMP errors received: usually, nobody listens
+    number gso_refused{};         //!< segmented sends refused, but not their packets
+    number samples_clipped{};     //!< float samples that were clipped, or NaN
+    number gaps{};                //!< gaps between samples, according to tags
+    number samples_missing{};     //!< samples missing in these gaps
     number samples_zero_filled{}; //!< zeros packed in place of missing samples
-    number ring_full{};           //!< times that samples waited for the packet ring
+    number ring_full{};           //!< times that samples found the packet ring full
     number steps_back{};          //!< steps back in time, according to tags
 
     //! Calls visit(name, member) for each, in order.
@@ -65,15 +65,15 @@ struct sink_counters {
  *
  * stats() always gives samples_in == samples_sent + samples_dropped + samples_pending.
  * While the flow graph runs, other counters may lag by a few heaps. A sample is pending
- * until all packets of its heap have been handed to the kernel, or one of them could not
- * be. Counters go on over stop() and start().
+ * until all packets of its heap have been handed to the kernel, or the heap is dropped.
+ * send_errors counts retries, too, and so is no number of lost packets. Counters go on
+ * over stop() and start().
  */
 struct SPEAD_API sink_stats : sink_counters<std::uint64_t> {
     std::uint64_t samples_pending = 0; //!< samples neither sent nor dropped yet
     bool gso = false;                  //!< segmented sends (UDP_SEGMENT) are in use
     bool zero_copy = false;            //!< sends without a copy (MSG_ZEROCOPY) are in use
-    std::map<std::string, std::uint64_t>
-        send_errors; //!< failed sends by error, such as ENETDOWN
+    std::map<std::string, std::uint64_t> send_errors; //!< failed sends by error
 
     //! Calls visit(name, member) for each figure, in order.
     template <typename visitor>

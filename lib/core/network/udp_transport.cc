@@ -358,8 +358,8 @@ void udp_transport::watch()
         d_watch = std::make_unique<network_watch>(
             d_io, d_remotes, [this](std::size_t destination) { solicit(destination); });
     } catch (const std::runtime_error& error) {
-        warn("no notice is taken of a lost carrier, nor of a next hop that does not "
-             "answer: " +
+        warn("heaps that are lost without a carrier or a next hop are counted as sent, "
+             "since rtnetlink is not available: " +
              std::string(error.what()));
     }
 }
@@ -467,7 +467,7 @@ void udp_transport::connect(udp::socket& socket, std::size_t destination) const
     if (error)
         throw std::runtime_error(
             "spead.sink: destinations = " + to_text(d_destinations[destination]) +
-            ": no way there: " + error.message());
+            ": no route: " + error.message());
 }
 
 // Of a socket that is connected.
@@ -567,9 +567,9 @@ void udp_transport::set_send_buffer(udp::socket& socket)
     if (granted() < wanted)
         set(SO_SNDBUFFORCE); // with CAP_NET_ADMIN beyond the limit
     if (bytes && granted() < wanted)
-        warn("socket_buffer = " + std::to_string(bytes) + " became " +
+        warn("socket_buffer = " + std::to_string(bytes) + ": the kernel granted " +
              std::to_string(granted()) +
-             "; to allow it: sysctl -w net.core.wmem_max=" + std::to_string(bytes));
+             "; to allow more: sysctl -w net.core.wmem_max=" + std::to_string(bytes));
 }
 
 // The port is to be known when the kernel is asked for the route of packets from it.
@@ -588,7 +588,8 @@ void udp_transport::bind_and_refuse_datagrams(udp::socket& socket)
                    SO_ATTACH_FILTER,
                    &program,
                    sizeof program) != 0)
-        warn(std::string("a filter for what is sent to us could not be set: ") +
+        warn(std::string(
+                 "the filter that discards incoming datagrams could not be set: ") +
              std::strerror(errno));
 }
 

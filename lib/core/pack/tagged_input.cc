@@ -117,27 +117,27 @@ std::vector<std::string> tagged_input::take_warnings()
     std::vector<std::string> all;
     const auto raised = d_timeline.take_warnings();
     if (raised.no_tag)
-        all.push_back("samples came without an rx_time tag before them: their timestamps "
-                      "are counted on, at first from timestamp_start, " +
+        all.push_back("samples arrived without an rx_time tag before them: their "
+                      "timestamps are counted, at first from timestamp_start = " +
                       std::to_string(d_plan.timestamp_start));
     if (raised.residual)
         all.push_back("an rx_time tag is " + std::to_string(raised.residual) +
-                      " samples from the nearest, whose time is sent: sample_rate or "
-                      "sync_time may not be that of the source");
+                      " samples from the nearest sample, whose time is sent: sample_rate "
+                      "or sync_time may not be that of the source");
     if (raised.jump)
         all.push_back("an rx_time tag is " + whole(raised.jump) +
-                      " samples from where the samples before it end: some were lost or "
-                      "came twice, or sample_rate is not that of the source");
+                      " samples from the end of the samples before it: samples were lost "
+                      "or repeated, or sample_rate is not that of the source");
     if (raised.before_sync)
-        all.push_back("an rx_time tag lies before sync_time: samples are dropped up to "
+        all.push_back("an rx_time tag is before sync_time: samples are dropped up to "
                       "that time");
     if (raised.late)
         all.push_back("an rx_time tag is " + std::to_string(raised.late) +
-                      " s behind what has been sent: samples are dropped until then, "
-                      "since no timestamp is sent twice");
+                      " s behind the samples that have been sent: samples are dropped up "
+                      "to their end, since no timestamp is sent twice");
     const bool no_time = d_no_time && !std::exchange(d_warned_of_no_time, d_no_time);
     if (raised.out_of_range || no_time)
-        all.push_back("an rx_time tag has no time that a timestamp could hold: it is "
+        all.push_back("an rx_time tag has an invalid or too distant time: it is "
                       "ignored");
     return all;
 }

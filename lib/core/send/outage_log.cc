@@ -12,9 +12,10 @@
 namespace gr::spead {
 
 namespace {
-// a cause that comes back sooner is not news
+// an error that comes back sooner is not logged again
 constexpr std::chrono::seconds quiet_for{ 10 };
-// an outage that pauses for less goes on: of several destinations one may be out of reach
+// an outage continues over a shorter pause: one of several destinations may be out of
+// reach
 constexpr std::chrono::seconds longest_pause{ 1 };
 } // namespace
 
@@ -35,7 +36,8 @@ void outage_log::succeeded(time_point now)
 {
     if (!d_outage || now - d_last_loss < longest_pause)
         return;
-    d_lines.add("sending again, " + std::to_string(d_lost) + " packets were lost");
+    d_lines.add("sending works again; " + std::to_string(d_lost) +
+                " packets were dropped");
     d_outage = false;
     d_lost = 0;
 }
@@ -43,7 +45,7 @@ void outage_log::succeeded(time_point now)
 void outage_log::end()
 {
     if (d_outage)
-        d_lines.add(std::to_string(d_lost) + " packets were lost");
+        d_lines.add(std::to_string(d_lost) + " packets were dropped");
     d_outage = false;
     d_lost = 0;
 }

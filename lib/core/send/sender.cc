@@ -128,8 +128,8 @@ void sender::finish(clock::time_point deadline)
     d_batch.drop_all();
     release();
     if (const auto lost = d_counters.packets_dropped.get() - lost_before)
-        d_log.warn("stopped before everything was sent: " + std::to_string(lost) +
-                   " packets were lost");
+        d_log.warn("not everything could be sent within stop_timeout: " +
+                   std::to_string(lost) + " packets were dropped");
     d_log.end();
 }
 
@@ -488,7 +488,7 @@ void sender::refusal_proved()
     if (++d_refusals < refusals_to_believe)
         return;
     d_gso = false;
-    d_log.warn("the network refuses segmented sends (gso): packets go one by one");
+    d_log.warn("the kernel refuses segmented sends (gso): packets are sent one by one");
 }
 
 } // namespace gr::spead

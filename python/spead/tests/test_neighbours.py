@@ -48,7 +48,7 @@ def test_without_an_answer_heaps_are_dropped_and_one_line_says_so():
     assert len(lines) <= 2  # one, if the log is slower than the stream
     news = "; ".join(lines)
     assert news.count("sending failed: No route to host") == 1
-    assert news.count("500 packets were lost") == 1
+    assert news.count("500 packets were dropped") == 1
 
 
 def test_stop_does_not_wait_for_an_answer():

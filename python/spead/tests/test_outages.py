@@ -33,7 +33,7 @@ def test_what_is_lost_in_an_outage_is_counted_and_said_once(family, cut, mend):
     said = run_scenario(SCRIPT, "outage", cut, mend, family)
     causes = re.findall("sending failed: ([^;\n]*)", said)
     assert len(causes) == len(set(causes)) > 0
-    assert "packets were lost" in said
+    assert "packets were dropped" in said
 
 
 @both_families

@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(an_outage_is_counted_and_logged)
             said += (said.empty() ? "" : "; ") + line;
         BOOST_CHECK_EQUAL(said,
                           std::string("sending failed: ") + std::strerror(error) +
-                              "; 2 packets were lost");
+                              "; 2 packets were dropped");
     }
 }
 
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(the_log_counts_what_was_lost_among_other_destinations)
     f.run(some);
     const auto lost = f.sent.packets_dropped.get();
     BOOST_CHECK_GT(lost, 10u);
-    const auto end = std::to_string(lost) + " packets were lost";
+    const auto end = std::to_string(lost) + " packets were dropped";
     const auto last = f.logged().back();
     BOOST_CHECK_EQUAL(last.substr(last.size() - std::min(last.size(), end.size())), end);
 }

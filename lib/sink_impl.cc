@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "messages.h"
+#include "message_ports.h"
 #include "sink_impl.h"
 
 #include <gnuradio/io_signature.h>

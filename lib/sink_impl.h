@@ -9,7 +9,7 @@
 #define INCLUDED_SPEAD_SINK_IMPL_H
 
 #include "core/engine.h"
-#include "core/item_checks.h"
+#include "core/items.h"
 #include "input_progress.h"
 #include "periodic_call.h"
 #include <gnuradio/spead/sink.h>

@@ -92,7 +92,7 @@ void engine::add_input(const sink_options& options, stream_plan plan)
         std::make_unique<path>(std::move(plan), slots, [this] { d_sender->wake(); }));
     auto& added = *d_inputs.back();
     if (timestamps_of(options) == timestamp_source::rx_time)
-        added.tagged = std::make_unique<tagged_input>(
+        added.tagged = std::make_unique<rx_time_packer>(
             added.packer, added.counters, clock_of(options), timeline_of(options));
 }
 
@@ -142,7 +142,7 @@ void engine::start()
 {
     stop(); // if it was not stopped
     for (auto& one : d_inputs) {
-        one->packer.start_stream();
+        one->packer.start_run();
         one->full_at.reset();
         if (one->tagged)
             one->tagged->start_run();

@@ -10,9 +10,9 @@
 
 #include "network/udp_transport.h"
 #include "options.h"
-#include "pack/heap_packer.h"
+#include "pack/input_packer.h"
 #include "pack/ring_wait.h"
-#include "pack/tagged_input.h"
+#include "pack/rx_time_packer.h"
 #include "send/sender.h"
 
 #include <boost/asio/io_context.hpp>
@@ -91,8 +91,8 @@ private:
 
         counter_set counters;
         packet_ring ring;
-        heap_packer packer;
-        std::unique_ptr<tagged_input> tagged; // with rx_time
+        input_packer packer;
+        std::unique_ptr<rx_time_packer> tagged; // with rx_time
         // what the ring had released when a write() found no room
         std::optional<std::uint64_t> full_at;
     };

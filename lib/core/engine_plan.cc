@@ -6,7 +6,7 @@
  */
 
 #include "engine_plan.h"
-#include "pack/heap_packer.h"
+#include "pack/input_packer.h"
 #include "support/parameter_error.h"
 
 #include <unistd.h>

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "item_checks.h"
+#include "items.h"
 #include "options.h"
 #include "protocol/heap_layout.h"
 #include "support/checks.h"

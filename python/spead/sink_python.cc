@@ -27,9 +27,9 @@ namespace {
 
 std::string kind(const item& i)
 {
-    return i.holds == item::content::samples     ? "samples"
-           : i.holds == item::content::timestamp ? "timestamp"
-                                                 : "immediate";
+    return i.kind == item_kind::samples     ? "samples"
+           : i.kind == item_kind::timestamp ? "timestamp"
+                                            : "immediate";
 }
 
 std::string repr(const item& i)
@@ -37,7 +37,7 @@ std::string repr(const item& i)
     std::ostringstream text;
     text << "spead." << kind(i) << "(id=0x" << std::hex << i.id
          << ", name=" << std::string(py::repr(py::str(i.name)));
-    if (i.holds == item::content::immediate)
+    if (i.kind == item_kind::immediate)
         text << ", value="
              << std::string(py::repr(i.values.size() == 1 ? py::cast(i.values[0])
                                                           : py::cast(i.values)));

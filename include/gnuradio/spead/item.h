@@ -16,6 +16,13 @@
 
 namespace gr::spead {
 
+//! What an item of a heap contains.
+enum class item_kind {
+    timestamp, //!< an immediate value, the running timestamp of the heap
+    samples,   //!< the samples of the heap
+    immediate  //!< a value, changed by set_item()
+};
+
 /*!
  * \brief One item of a heap. A receiver finds it by its ID and name.
  *
@@ -23,13 +30,7 @@ namespace gr::spead {
  * Python: ValueError) for an ID, a name or a value that is invalid for every sink.
  */
 struct item {
-    enum class content {
-        timestamp, //!< an immediate value, the running timestamp of the heap
-        samples,   //!< the samples of the heap
-        immediate  //!< a value, changed by set_item()
-    };
-
-    content holds;
+    item_kind kind;
     std::int64_t id;
     std::string name;
     std::string description;
@@ -38,7 +39,7 @@ struct item {
 
     bool operator==(const item& other) const
     {
-        return holds == other.holds && id == other.id && name == other.name &&
+        return kind == other.kind && id == other.id && name == other.name &&
                description == other.description && values == other.values;
     }
 };
@@ -67,7 +68,7 @@ inline item checked(const char* function, item made)
           std::to_string(made.id),
           "22 to 8388607 (0x16 to 0x7fffff); SPEAD reserves the IDs below");
     check(!made.name.empty(), "name", "\"\"", "any text that is not empty");
-    check(made.holds != item::content::immediate || !made.values.empty(),
+    check(made.kind != item_kind::immediate || !made.values.empty(),
           "value",
           "[]",
           "one value for all inputs, or one for each");
@@ -95,7 +96,7 @@ timestamp(std::int64_t id = 0x1600,
 {
     return detail::checked(
         "timestamp",
-        { item::content::timestamp, id, std::move(name), std::move(description), {} });
+        { item_kind::timestamp, id, std::move(name), std::move(description), {} });
 }
 
 /*!
@@ -111,7 +112,7 @@ inline item samples(std::int64_t id = 0x3300,
 {
     return detail::checked(
         "samples",
-        { item::content::samples, id, std::move(name), std::move(description), {} });
+        { item_kind::samples, id, std::move(name), std::move(description), {} });
 }
 
 /*!
@@ -129,7 +130,7 @@ inline item immediate(std::int64_t id,
                       std::string description = "")
 {
     return detail::checked("immediate",
-                           { item::content::immediate,
+                           { item_kind::immediate,
                              id,
                              std::move(name),
                              std::move(description),

@@ -74,7 +74,7 @@ public:
     virtual ~transport() = default;
 
     //! A stream begins, on the thread of the sender.
-    virtual void start_stream() noexcept {}
+    virtual void start_run() noexcept {}
 
     //! Sends up to max_messages messages; never waits.
     virtual send_result send(const message* messages, std::size_t n) noexcept = 0;

@@ -154,7 +154,7 @@ send_result udp_transport::send_prepared(std::size_t n, int flags) noexcept
                     : send_result{ static_cast<std::size_t>(sent), 0 };
 }
 
-void udp_transport::start_stream() noexcept
+void udp_transport::start_run() noexcept
 {
     if (!d_watch)
         return;

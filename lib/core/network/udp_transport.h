@@ -50,7 +50,7 @@ public:
     //! Sentences about what the system did not grant.
     const std::vector<std::string>& warnings() const { return d_warnings; }
 
-    void start_stream() noexcept override;
+    void start_run() noexcept override;
     send_result send(const message* messages, std::size_t n) noexcept override;
     void async_wait_writable(std::function<void()> handler) override;
     icmp_errors take_reports() noexcept override;

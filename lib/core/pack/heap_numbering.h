@@ -44,7 +44,7 @@ public:
     {
     }
 
-    void start_stream() { std::fill(d_is_served.begin(), d_is_served.end(), false); }
+    void start_run() { std::fill(d_is_served.begin(), d_is_served.end(), false); }
 
     //! The numbers of the next heap of samples.
     heap_numbers take()

@@ -61,7 +61,7 @@ struct packet_info {
             8, //!< with heap_end or heap_dropped: a heap of samples, or of zeros for them
         // set by the sender, and gone when the slot is given back
         sent = 16,
-        lost = 32
+        dropped = 32
     };
     std::uint32_t bytes;
     std::uint16_t flags;

@@ -77,7 +77,7 @@ std::vector<std::byte> descriptor_packet(const item& described,
                                          const sample_format& samples)
 {
     const auto is =
-        described.holds == item::content::samples
+        described.kind == item_kind::samples
             ? describe(samples, flavour)
             : description{ format_field('u', flavour.heap_address_bits, flavour), {} };
 

@@ -55,22 +55,22 @@ heap_contents data_contents(const std::vector<item>& items,
     // descriptors.
     std::size_t described = 0;
     for (std::size_t i = 0; i < items.size(); ++i) {
-        const bool all = items[i].holds == item::content::samples;
+        const bool all = items[i].kind == item_kind::samples;
         for (; descriptors && described < (all ? items.size() : i + 1); ++described)
             contents.pointers.push_back(
                 flavour.addressed(wire::descriptor, descriptor_offsets[described]));
         const auto id = static_cast<std::uint64_t>(items[i].id);
         const auto& values = items[i].values;
         contents.immediates.emplace_back();
-        switch (items[i].holds) {
-        case item::content::timestamp:
+        switch (items[i].kind) {
+        case item_kind::timestamp:
             contents.timestamp = contents.pointers.size();
             contents.pointers.push_back(flavour.immediate(id, 0));
             break;
-        case item::content::samples:
+        case item_kind::samples:
             contents.pointers.push_back(flavour.addressed(id, contents.prefix.size()));
             break;
-        case item::content::immediate:
+        case item_kind::immediate:
             contents.immediates.back() = contents.pointers.size();
             contents.pointers.push_back(flavour.immediate(
                 id,

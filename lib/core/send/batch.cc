@@ -15,10 +15,10 @@ namespace {
 
 bool is_to_be_sent(const packet_info& info)
 {
-    return info.bytes && !(info.flags & (packet_info::sent | packet_info::lost));
+    return info.bytes && !(info.flags & (packet_info::sent | packet_info::dropped));
 }
 
-std::size_t slots_of(const std::vector<queue_reader>& readers)
+std::size_t slots_of(const std::vector<ring_reader>& readers)
 {
     std::size_t slots = 0;
     for (const auto& one : readers)
@@ -28,7 +28,7 @@ std::size_t slots_of(const std::vector<queue_reader>& readers)
 
 } // namespace
 
-batch::batch(std::vector<queue_reader>& readers)
+batch::batch(std::vector<ring_reader>& readers)
     : d_readers(readers), d_order(slots_of(readers)), d_taken(readers.size())
 {
     for (std::size_t i = 0; i < readers.size(); ++i)
@@ -206,7 +206,7 @@ void batch::sent(std::size_t messages)
 
 std::size_t batch::lost()
 {
-    mark(d_messages[0], packet_info::lost);
+    mark(d_messages[0], packet_info::dropped);
     d_readers[d_messages[0].queue].account(0);
     end_turns();
     return d_packets[0];

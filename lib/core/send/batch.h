@@ -9,7 +9,7 @@
 #define INCLUDED_SPEAD_CORE_BATCH_H
 
 #include "network/transport.h"
-#include "queue_reader.h"
+#include "ring_reader.h"
 
 #include <array>
 #include <vector>
@@ -31,7 +31,7 @@ public:
     static constexpr std::size_t full_messages = 8;
 
     //! From now on the rings of the queues tell it what is published.
-    explicit batch(std::vector<queue_reader>& readers);
+    explicit batch(std::vector<ring_reader>& readers);
 
     //! Whether there is nothing to take.
     bool nothing_left() const { return d_order.begin() == d_order.end(); }
@@ -72,7 +72,7 @@ private:
     static constexpr std::uint32_t closed = ~std::uint32_t{ 0 };
     static constexpr std::size_t none = transport::max_messages;
 
-    std::vector<queue_reader>& d_readers;
+    std::vector<ring_reader>& d_readers;
     send_order d_order;
     std::vector<ring_cursor> d_taken; // of each queue
     bool d_segmented = true;

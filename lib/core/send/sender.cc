@@ -33,10 +33,10 @@ constexpr std::chrono::microseconds gather_time{ 500 };
 // How often it looks whether that is so.
 constexpr std::chrono::milliseconds look_time{ 10 };
 
-std::vector<queue_reader> make_readers(const std::vector<packet_ring*>& rings,
-                                       sender_counters& counters)
+std::vector<ring_reader> make_readers(const std::vector<packet_ring*>& rings,
+                                      sender_counters& counters)
 {
-    std::vector<queue_reader> readers;
+    std::vector<ring_reader> readers;
     for (auto* ring : rings)
         readers.emplace_back(*ring, counters);
     return readers;
@@ -98,7 +98,7 @@ void sender::start()
     d_closing = false;
     d_abort = false;
     for (auto& one : d_readers)
-        one.start_stream();
+        one.start_run();
     d_retries = {};
     d_refusal_open = false;
     d_io.restart();
@@ -152,7 +152,7 @@ void sender::run()
     const auto warning = prepare_sender_thread(d_cpu);
     if (!warning.empty())
         d_log.warn(warning);
-    d_transport.start_stream();
+    d_transport.start_run();
     apply_rate();
     // memory may have run out for a moment; without this thread the flow graph would hang
     while (!run_to_end())
@@ -205,7 +205,7 @@ void sender::apply_rate()
     d_pacer_rate = d_rate;
     d_pacer.set_rate(d_pacer_rate, clock::now());
     // unpaced it would take the CPU from the packer, and cost 3 to 8 % of the throughput
-    ask_for_prompt_scheduling(!d_pacer.unlimited());
+    use_short_time_slices(!d_pacer.unlimited());
 }
 
 // Sends until there is nothing to do or something to wait for.

@@ -13,7 +13,7 @@
 #include "outage_log.h"
 #include "pacer.h"
 #include "pack/packet_ring.h"
-#include "queue_reader.h"
+#include "ring_reader.h"
 #include "support/counters.h"
 #include "support/handler_memory.h"
 #include <gnuradio/spead/sink_options.h>
@@ -117,7 +117,7 @@ private:
     // on the thread only
     pacer d_pacer;
     double d_pacer_rate = 0;
-    std::vector<queue_reader> d_readers;
+    std::vector<ring_reader> d_readers;
     batch d_batch;
     struct {
         clock::time_point time{};

@@ -51,7 +51,7 @@ std::string prepare_sender_thread(int cpu)
 
 // Since Linux 6.12, a thread of the usual policy that asks for short slices is scheduled
 // sooner after a sleep; it gets no larger share of the CPU. The C library has no wrapper.
-void ask_for_prompt_scheduling(bool is_prompt)
+void use_short_time_slices(bool is_prompt)
 {
     struct {
         std::uint32_t size, policy;

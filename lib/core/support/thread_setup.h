@@ -23,7 +23,7 @@ int configured_cpus();
 std::string prepare_sender_thread(int cpu);
 
 //! Lets the kernel run the calling thread sooner after a sleep, if it can (Linux 6.12).
-void ask_for_prompt_scheduling(bool is_prompt);
+void use_short_time_slices(bool is_prompt);
 
 } // namespace gr::spead
 

@@ -79,7 +79,7 @@ def packer_counts(directory, heap_samples, packet_bytes, mib):
         "--tool=callgrind",
         f"--callgrind-out-file={profile}",
         "--compress-strings=no",
-        "--toggle-collect=gr::spead::heap_packer::write*",
+        "--toggle-collect=gr::spead::input_packer::write*",
         *map(str, (program, heap_samples, packet_bytes, mib)),
     )
     counts = Counter(packets=int(packets))

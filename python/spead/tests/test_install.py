@@ -43,7 +43,7 @@ int main()
     sink->set_item(0x3101, 7);
 
     try { // not by samples(), which would refuse it
-        options.items = { { gr::spead::item::content::samples, 5, "x", "" } };
+        options.items = { { gr::spead::item_kind::samples, 5, "x", "" } };
         gr::spead::sink::make(destinations, options);
     } catch (const std::invalid_argument&) {
         return 0;

@@ -118,7 +118,7 @@ public:
 
     void start()
     {
-        d_packer.start_stream();
+        d_packer.start_run();
         d_sender.start();
     }
     bool stop()
@@ -163,7 +163,7 @@ public:
 
 private:
     std::uint64_t d_mark = 0; // of the last write()
-    gr::spead::heap_packer d_packer;
+    gr::spead::input_packer d_packer;
     gr::spead::sender d_sender;
 };
 

@@ -6,7 +6,7 @@
  */
 
 // Packs so many MiB into a ring whose packets go nowhere, for an instruction counter to
-// look at heap_packer::write(): packer-cost <heap samples> <packet bytes> <MiB>
+// look at input_packer::write(): packer-cost <heap samples> <packet bytes> <MiB>
 // Prints how many packets that were.
 
 #include "helpers/packing.h"
@@ -32,8 +32,8 @@ int main(int argc, char** argv)
         slots -= slots % packets; // whole heaps, as in an engine
     packet_ring ring(slots, packet);
     counter_set counters;
-    heap_packer packer(plan, ring, counters, [] {});
-    packer.start_stream();
+    input_packer packer(plan, ring, counters, [] {});
+    packer.start_run();
     const auto samples = noise(1 << 20);
     for (std::uint64_t packed = 0; packed < total;) {
         packed += packer.write(raw(samples.data()), samples.size());

@@ -126,7 +126,7 @@ void one_chaotic_stream(unsigned seed)
         options,
         [&] { space.notify(); },
         lines);
-    heap_packer packer(plan, ring, packed, [&] { out.wake(); });
+    input_packer packer(plan, ring, packed, [&] { out.wake(); });
     balance_watch watch([&] {
         sink_counters<std::uint64_t> now;
         now.samples_sent = sent.samples_sent.get();
@@ -141,7 +141,7 @@ void one_chaotic_stream(unsigned seed)
         return wait_for_space(space, ring, mark);
     };
 
-    packer.start_stream();
+    packer.start_run();
     out.start();
     const std::size_t largest = 1 + random() % 3000;
     for (std::size_t at = 0; at < samples.size();) {

@@ -33,7 +33,7 @@ struct in_flight_stream {
     gr::spead::rate_limited_log lines{ [](const auto&) {} };
     gr::spead::packet_ring ring{ slots, plan.regular.packet_bytes() };
     scripted_transport network{ io };
-    gr::spead::heap_packer packer{ plan, ring, packed, [this] { out->wake(); } };
+    gr::spead::input_packer packer{ plan, ring, packed, [this] { out->wake(); } };
     gr::spead::ring_wait space;
     const std::vector<std::int8_t> samples = noise(several_rings);
     std::size_t written = 0;
@@ -56,7 +56,7 @@ struct in_flight_stream {
 
     void start()
     {
-        packer.start_stream();
+        packer.start_run();
         out->start();
     }
     void write_what_fits()

@@ -11,7 +11,7 @@
 #define INCLUDED_SPEAD_CORE_TESTS_PACKING_H
 
 #include "decoder.h"
-#include "pack/heap_packer.h"
+#include "pack/input_packer.h"
 
 #include <random>
 
@@ -80,7 +80,7 @@ inline std::vector<std::int8_t> noise(std::size_t n)
 }
 
 //! False if the ring is full: to be called again.
-inline bool end_stream(gr::spead::heap_packer& packer)
+inline bool end_stream(gr::spead::input_packer& packer)
 {
     return packer.finish_tail() && packer.send_stop();
 }
@@ -97,7 +97,7 @@ public:
           packer(
               plan, ring, counters, [] {}, [this] { return now; })
     {
-        packer.start_stream();
+        packer.start_run();
     }
 
     //! Everything that is published, as it would go on the wire.
@@ -175,11 +175,11 @@ private:
     gr::spead::ring_cursor d_position;
 
 public:
-    gr::spead::heap_packer::clock::time_point now;
+    gr::spead::input_packer::clock::time_point now;
     std::size_t input_bytes;
     gr::spead::counter_set counters;
     gr::spead::packet_ring ring;
-    gr::spead::heap_packer packer;
+    gr::spead::input_packer packer;
     std::vector<bytes> datagrams;
     std::vector<std::uint16_t> destinations; // of the datagrams
     std::uint64_t ended = 0;                 // samples in heaps that are complete

@@ -23,7 +23,7 @@ constexpr std::size_t packet_bytes = 1000;
 struct rings {
     gr::spead::sender_counters counters;
     std::vector<std::unique_ptr<gr::spead::packet_ring>> memory;
-    std::vector<gr::spead::queue_reader> readers;
+    std::vector<gr::spead::ring_reader> readers;
     std::vector<gr::spead::ring_cursor> heads;
     std::vector<std::uint32_t> next;
     std::unique_ptr<gr::spead::batch> out;

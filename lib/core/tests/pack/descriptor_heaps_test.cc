@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(they_come_before_the_first_samples_of_each_stream)
 {
     packed_stream stream(separate());
     for (int i = 0; i < 2; ++i) {
-        stream.packer.start_stream();
+        stream.packer.start_run();
         stream.write_all(noise(2500));
         stream.end();
     }
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(the_first_heap_to_each_destination_has_them)
     p.destinations = 3;
     packed_stream stream(p);
     for (int i = 0; i < 2; ++i) {
-        stream.packer.start_stream();
+        stream.packer.start_run();
         stream.write_all(noise(5000));
         stream.end();
     }

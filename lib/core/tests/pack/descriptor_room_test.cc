@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_stop_cuts_a_round_short_but_no_heap)
         // and the next stream has all of them
         stream.datagrams.clear();
         stream.ring.set_limit(128);
-        stream.packer.start_stream();
+        stream.packer.start_run();
         stream.write_all(noise(1));
         stream.end();
         BOOST_CHECK_EQUAL(descriptor_positions(stream).size(), 3u);
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_is_given_up_uses_no_counter_twice)
     stream.packer.drop_unpublished();
     stream.send();
     stream.ring.set_limit(100);
-    stream.packer.start_stream();
+    stream.packer.start_run();
     stream.write_all(noise(1));
     stream.end();
     BOOST_CHECK(descriptor_positions(stream) == positions{ 0 });

@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_value_is_set_from_the_next_heap_on)
             BOOST_CHECK(values(stream.datagrams) == (list{ 7, 8, 10, 10 }));
             // the next stream has it
             stream.datagrams.clear();
-            stream.packer.start_stream();
+            stream.packer.start_run();
             stream.write_all(in);
             stream.end();
             BOOST_CHECK(values(stream.datagrams) == list{ 11 });
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(heaps_go_to_the_destinations_in_turn)
             plan.first_destination = 4;
             packed_stream stream(plan, p.slots);
             for (int streams = 0; streams < 2; ++streams) {
-                stream.packer.start_stream();
+                stream.packer.start_run();
                 for (int i = 0; i < 50; ++i)
                     stream.write_all(noise(size));
                 stream.write_all(noise(size / 2)); // a tail has its turn
@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(a_heap_that_never_began_gives_its_turn_back)
     const auto taken = stream.packer.write(raw(in.data()), in.size());
     BOOST_REQUIRE_EQUAL(taken % 1000, 0u);
     stream.end();
-    stream.packer.start_stream();
+    stream.packer.start_run();
     stream.write_all(noise(1000));
     BOOST_REQUIRE(stream.packer.finish_tail());
     stream.send();

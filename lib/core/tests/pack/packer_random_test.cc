@@ -144,7 +144,7 @@ void one_random_stream(unsigned seed)
     packed_stream stream(p);
     model m(p);
     for (int streams = 0; streams < 3; ++streams) {
-        stream.packer.start_stream();
+        stream.packer.start_run();
         const auto actions = random() % 60;
         for (unsigned i = 0; i < actions; ++i) {
             const auto n = random() % (random() % 4 ? 100 : 3 * p.heap_samples);

@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(counters_and_timestamps_wrap_at_the_address_width)
         plan.timestamp_step = 3;
         packet_ring ring(64, plan.regular.packet_bytes());
         counter_set counters;
-        heap_packer packer(plan, ring, counters, [] {});
+        input_packer packer(plan, ring, counters, [] {});
         const auto samples = noise(16);
         BOOST_REQUIRE_EQUAL(packer.write(raw(samples.data()), 16), 16u);
         for (const std::uint64_t i : { 0, 1 }) {
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(a_second_stream_goes_on_and_has_descriptors_again)
     p.heap_samples = 100;
     packed_stream stream(p);
     for (const std::size_t n : { 250u, 0u, 100u }) {
-        stream.packer.start_stream();
+        stream.packer.start_run();
         stream.write(noise(n), [&] { return n; });
         stream.end();
     }
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_stop_at_a_full_ring_skips_no_number)
                 stream.send();
             }
             stream.datagrams.clear();
-            stream.packer.start_stream();
+            stream.packer.start_run();
             stream.write(noise(1000), [] { return 1000u; });
             stream.end();
             const auto next = reassemble(stream.datagrams).front();
@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(what_is_abandoned_is_counted)
     BOOST_CHECK_EQUAL(stream.ended + stream.counters.samples_dropped.get(), taken);
     // and the next stream is a good one
     stream.datagrams.clear();
-    stream.packer.start_stream();
+    stream.packer.start_run();
     stream.write(samples, [] { return 500u; });
     stream.end();
     BOOST_CHECK_EQUAL(reassemble(stream.datagrams).size(), 21u);

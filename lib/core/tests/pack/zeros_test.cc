@@ -8,7 +8,7 @@
 // Zeros in place of samples that never came, and samples that have no place.
 
 #include "helpers/gap_stream.h"
-#include "pack/tagged_input.h"
+#include "pack/rx_time_packer.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_long_gap_is_filled_in_several_calls)
         plan.heap_samples = plan.timestamp_step = size;
         plan.sample_rate = { rate };
         plan.on_gap = gap_policy::zero_fill;
-        tagged_input input(
+        rx_time_packer input(
             stream.packer, stream.counters, tick_clock(plan.sample_rate, {}), plan);
         const std::vector<time_tag> tags{
             { 0, 0, 0 },

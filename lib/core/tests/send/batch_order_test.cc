@@ -182,8 +182,8 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_given_up_damages_its_own_heaps_only)
     BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), 27u);
     // slots that are used again carry no outcome
     for (std::size_t slot = 0; slot < 36; ++slot)
-        BOOST_CHECK(
-            !(r.memory[0]->info(slot).flags & (packet_info::sent | packet_info::lost)));
+        BOOST_CHECK(!(r.memory[0]->info(slot).flags &
+                      (packet_info::sent | packet_info::dropped)));
 }
 
 BOOST_AUTO_TEST_CASE(packets_of_a_split_message_go_one_by_one)

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(at_a_pace_they_are_given_back_when_much_is_held)
     make_sender(slow);
     ring.set_limit(16); // a queue much shorter than the memory
     network.reported = slots;
-    packer.start_stream();
+    packer.start_run();
     write_what_fits();
     out->start();
     until([&] { return ring.released() > 0; });
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(what_is_given_up_behind_them_waits_for_them)
 {
     // one message goes, four tries cost the next one
     network.script = { { 1, 0 }, { 0, EPERM }, { 0, EPERM }, { 0, EPERM }, { 0, EPERM } };
-    packer.start_stream();
+    packer.start_run();
     write_what_fits();
     out->start();
     until([&] { return done_with() == ring.published(); });
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(what_a_stop_drops_behind_them_waits_for_them)
 {
     network.script.assign(1000000, { 0, ENOBUFS });
     network.script.front() = { 1, 0 };
-    packer.start_stream();
+    packer.start_run();
     write_what_fits();
     out->start();
     until([&] { return sent.packets_sent.get() > 0; });

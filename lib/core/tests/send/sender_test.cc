@@ -28,7 +28,7 @@ struct fixture {
     std::optional<rate_limited_log> lines;
     packet_ring ring;
     scripted_transport network{ io };
-    heap_packer packer;
+    input_packer packer;
     std::optional<sender> out;
 
     explicit fixture(sink_options options = {}, packing how = {})
@@ -52,7 +52,7 @@ struct fixture {
     std::vector<bytes> run(std::size_t samples, double seconds = 60)
     {
         const auto data = noise(samples);
-        packer.start_stream();
+        packer.start_run();
         BOOST_REQUIRE_EQUAL(packer.write(raw(data.data()), samples), samples);
         BOOST_REQUIRE(end_stream(packer));
         out->start();

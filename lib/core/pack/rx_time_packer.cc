@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "tagged_input.h"
+#include "rx_time_packer.h"
 
 #include <algorithm>
 #include <iomanip>
@@ -28,15 +28,15 @@ std::string whole(double number)
 
 } // namespace
 
-tagged_input::tagged_input(heap_packer& packer,
-                           counter_set& counts,
-                           const tick_clock& clock,
-                           const timeline_plan& plan)
+rx_time_packer::rx_time_packer(input_packer& packer,
+                               counter_set& counts,
+                               const tick_clock& clock,
+                               const timeline_plan& plan)
     : d_packer(packer), d_clock(clock), d_plan(plan), d_timeline(plan, counts)
 {
 }
 
-void tagged_input::start_run()
+void rx_time_packer::start_run()
 {
     d_zeros = 0;
     d_filling = false;
@@ -44,10 +44,10 @@ void tagged_input::start_run()
     d_timeline.start_run();
 }
 
-std::size_t tagged_input::write(const std::byte* samples,
-                                std::size_t n,
-                                std::uint64_t first,
-                                const std::vector<time_tag>& tags)
+std::size_t rx_time_packer::write(const std::byte* samples,
+                                  std::size_t n,
+                                  std::uint64_t first,
+                                  const std::vector<time_tag>& tags)
 {
     std::size_t taken = 0;
     std::uint64_t most_zeros = zeros_per_write;
@@ -74,7 +74,7 @@ std::size_t tagged_input::write(const std::byte* samples,
     return taken;
 }
 
-void tagged_input::apply_tag(const time_tag& tag)
+void rx_time_packer::apply_tag(const time_tag& tag)
 {
     d_next_tag = tag.sample + 1;
     const auto time = d_clock.at(tag.seconds, tag.fraction);
@@ -89,7 +89,7 @@ void tagged_input::apply_tag(const time_tag& tag)
 }
 
 // False if there are more of them.
-bool tagged_input::pack_zeros(std::uint64_t& most)
+bool rx_time_packer::pack_zeros(std::uint64_t& most)
 {
     const auto wanted = std::min(d_zeros, most);
     const auto packed = wanted ? d_packer.write_zeros(wanted) : 0;
@@ -99,7 +99,7 @@ bool tagged_input::pack_zeros(std::uint64_t& most)
     return d_zeros == 0;
 }
 
-std::size_t tagged_input::take(const std::byte* samples, std::size_t n)
+std::size_t rx_time_packer::take(const std::byte* samples, std::size_t n)
 {
     std::size_t taken = 0;
     if (const auto to_drop = d_timeline.to_drop()) {
@@ -112,7 +112,7 @@ std::size_t tagged_input::take(const std::byte* samples, std::size_t n)
     return taken;
 }
 
-std::vector<std::string> tagged_input::take_warnings()
+std::vector<std::string> rx_time_packer::take_warnings()
 {
     std::vector<std::string> all;
     const auto raised = d_timeline.take_warnings();

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_ITEM_CHECKS_H
-#define INCLUDED_SPEAD_CORE_ITEM_CHECKS_H
+#ifndef INCLUDED_SPEAD_CORE_ITEMS_H
+#define INCLUDED_SPEAD_CORE_ITEMS_H
 
 #include "pack/item_updates.h"
 #include <gnuradio/spead/sink_options.h>
@@ -60,4 +60,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_ITEM_CHECKS_H */
+#endif /* INCLUDED_SPEAD_CORE_ITEMS_H */

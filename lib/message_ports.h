@@ -5,10 +5,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_MESSAGES_H
-#define INCLUDED_SPEAD_MESSAGES_H
+#ifndef INCLUDED_SPEAD_MESSAGE_PORTS_H
+#define INCLUDED_SPEAD_MESSAGE_PORTS_H
 
-#include "core/item_checks.h"
+#include "core/items.h"
 #include <gnuradio/spead/sink.h>
 #include <pmt/pmt.h>
 
@@ -26,4 +26,4 @@ std::vector<item_update> read_items_message(const pmt::pmt_t& message,
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_MESSAGES_H */
+#endif /* INCLUDED_SPEAD_MESSAGE_PORTS_H */

@@ -5,18 +5,18 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "heap_packer.h"
+#include "input_packer.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace gr::spead {
 
-heap_packer::heap_packer(stream_plan plan,
-                         packet_ring& ring,
-                         counter_set& counts,
-                         std::function<void()> published,
-                         std::function<clock::time_point()> now)
+input_packer::input_packer(stream_plan plan,
+                           packet_ring& ring,
+                           counter_set& counts,
+                           std::function<void()> published,
+                           std::function<clock::time_point()> now)
     : d_plan(std::move(plan)),
       d_counters(counts),
       d_now(std::move(now)),
@@ -28,28 +28,28 @@ heap_packer::heap_packer(stream_plan plan,
 {
 }
 
-void heap_packer::start_stream()
+void input_packer::start_run()
 {
-    d_numbering.start_stream();
+    d_numbering.start_run();
     d_stopping = false;
     d_ends.clear();
     d_descriptors.start(d_descriptors.needs_clock() ? d_now() : clock::time_point());
 }
 
-std::size_t heap_packer::write(const std::byte* samples, std::size_t n)
+std::size_t input_packer::write(const std::byte* samples, std::size_t n)
 {
     return static_cast<std::size_t>(take(samples, n));
 }
 
-std::uint64_t heap_packer::write_zeros(std::uint64_t n) { return take(nullptr, n); }
+std::uint64_t input_packer::write_zeros(std::uint64_t n) { return take(nullptr, n); }
 
-void heap_packer::drop(std::uint64_t n)
+void input_packer::drop(std::uint64_t n)
 {
     d_counters.samples_in.add(n);
     d_counters.samples_dropped.add(n);
 }
 
-std::uint64_t heap_packer::take(const std::byte* in, std::uint64_t n)
+std::uint64_t input_packer::take(const std::byte* in, std::uint64_t n)
 {
     if (d_descriptors.needs_clock())
         d_descriptors.look(d_now());
@@ -71,7 +71,7 @@ std::uint64_t heap_packer::take(const std::byte* in, std::uint64_t n)
     return taken;
 }
 
-std::uint64_t heap_packer::drop_rest(std::uint64_t n, bool came_in)
+std::uint64_t input_packer::drop_rest(std::uint64_t n, bool came_in)
 {
     const auto dropped = std::min(n, d_drop_left);
     d_drop_left -= dropped;
@@ -82,7 +82,7 @@ std::uint64_t heap_packer::drop_rest(std::uint64_t n, bool came_in)
 
 // False if the ring is full of what comes before the heap. Otherwise the heap has begun,
 // or has no room and is dropped.
-bool heap_packer::begin_heap()
+bool input_packer::begin_heap()
 {
     const bool drops = d_plan.when_full == full_policy::drop;
     const bool is_next = emit_extra() && emit_descriptors();
@@ -102,7 +102,7 @@ bool heap_packer::begin_heap()
     return true;
 }
 
-void heap_packer::apply_item_updates()
+void input_packer::apply_item_updates()
 {
     const bool changed =
         d_item_updates.take([this](std::size_t item, std::uint64_t value) {
@@ -115,7 +115,7 @@ void heap_packer::apply_item_updates()
 }
 
 // False if the ring is full.
-bool heap_packer::emit_extra()
+bool input_packer::emit_extra()
 {
     for (; !d_extra.empty(); d_extra.pop_front())
         if (!d_ring.write(d_extra.front()))
@@ -124,7 +124,7 @@ bool heap_packer::emit_extra()
 }
 
 // False if the ring is full. Allocates nothing, as it happens again and again.
-bool heap_packer::emit_descriptors()
+bool input_packer::emit_descriptors()
 {
     while (d_descriptors.is_due()) {
         const auto& layout = *d_plan.descriptors;
@@ -157,14 +157,14 @@ bool heap_packer::emit_descriptors()
     return true;
 }
 
-void heap_packer::skip_to(std::uint64_t next_timestamp)
+void input_packer::skip_to(std::uint64_t next_timestamp)
 {
     d_drop_left = 0;
     drop_tail();
     d_numbering.set_timestamp(next_timestamp);
 }
 
-void heap_packer::drop_tail()
+void input_packer::drop_tail()
 {
     if (!d_heap.is_open())
         return;
@@ -173,7 +173,7 @@ void heap_packer::drop_tail()
     d_heap.drop(d_extra);
 }
 
-bool heap_packer::finish_tail()
+bool input_packer::finish_tail()
 {
     d_drop_left = 0; // the samples that would have been dropped never came
     d_descriptors.cut_short();
@@ -185,7 +185,7 @@ bool heap_packer::finish_tail()
     return done;
 }
 
-bool heap_packer::send_stop()
+bool input_packer::send_stop()
 {
     if (!d_stopping) {
         d_stopping = true;
@@ -197,7 +197,7 @@ bool heap_packer::send_stop()
     return done;
 }
 
-void heap_packer::make_ends()
+void input_packer::make_ends()
 {
     if (!d_plan.stop)
         return;
@@ -215,7 +215,7 @@ void heap_packer::make_ends()
     }
 }
 
-void heap_packer::drop_unpublished()
+void input_packer::drop_unpublished()
 {
     drop_tail();
     for (const auto& packet : d_extra) {

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_HEAP_PACKER_H
-#define INCLUDED_SPEAD_CORE_HEAP_PACKER_H
+#ifndef INCLUDED_SPEAD_CORE_INPUT_PACKER_H
+#define INCLUDED_SPEAD_CORE_INPUT_PACKER_H
 
 #include "descriptor_schedule.h"
 #include "heap_numbering.h"
@@ -30,26 +30,26 @@ namespace gr::spead {
  *
  * One thread at a time, but for set_items().
  */
-class heap_packer
+class input_packer
 {
 public:
     using clock = descriptor_schedule::clock;
 
     //! \p published is called when there are packets and the sender sleeps. \p now is
     //! called at each write if descriptors are to be repeated.
-    heap_packer(stream_plan plan,
-                packet_ring& ring,
-                counter_set& counts,
-                std::function<void()> published,
-                std::function<clock::time_point()> now = clock::now);
-    heap_packer(const heap_packer&) = delete; // parts of it refer to others
-    heap_packer& operator=(const heap_packer&) = delete;
+    input_packer(stream_plan plan,
+                 packet_ring& ring,
+                 counter_set& counts,
+                 std::function<void()> published,
+                 std::function<clock::time_point()> now = clock::now);
+    input_packer(const input_packer&) = delete; // parts of it refer to others
+    input_packer& operator=(const input_packer&) = delete;
 
     const stream_plan& plan() const { return d_plan; }
 
     //! A new stream begins: its first heap to each destination carries the descriptors,
     //! or follows them.
-    void start_stream();
+    void start_run();
 
     std::size_t input_bytes() const { return d_plan.converter.input_bytes(); }
 
@@ -117,4 +117,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_HEAP_PACKER_H */
+#endif /* INCLUDED_SPEAD_CORE_INPUT_PACKER_H */

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "queue_reader.h"
+#include "ring_reader.h"
 
 #include <algorithm>
 
@@ -13,18 +13,18 @@ namespace gr::spead {
 
 namespace {
 
-constexpr unsigned outcomes = packet_info::sent | packet_info::lost;
+constexpr unsigned outcomes = packet_info::sent | packet_info::dropped;
 
 } // namespace
 
-void queue_reader::mark(std::size_t slot, std::size_t packets, packet_info::flag outcome)
+void ring_reader::mark(std::size_t slot, std::size_t packets, packet_info::flag outcome)
 {
     for (std::size_t i = slot; i < slot + packets; ++i)
         d_ring->info(i).flags =
             static_cast<std::uint16_t>(d_ring->info(i).flags | outcome);
 }
 
-void queue_reader::account(std::uint64_t sent_until)
+void ring_reader::account(std::uint64_t sent_until)
 {
     tally sum;
     const std::uint64_t end = d_ring->published();
@@ -40,12 +40,12 @@ void queue_reader::account(std::uint64_t sent_until)
         }
         if (!sent && info.bytes && !(info.flags & outcomes))
             break;
-        count(info, !(info.flags & packet_info::lost), sum);
+        count(info, !(info.flags & packet_info::dropped), sum);
     }
     add(sum);
 }
 
-void queue_reader::drop_all()
+void ring_reader::drop_all()
 {
     tally sum;
     while (d_position.count < d_ring->published()) {
@@ -56,7 +56,7 @@ void queue_reader::drop_all()
 }
 
 // Counts the packet at position(), and goes on to the next one.
-void queue_reader::count(packet_info& info, bool sent, tally& sum)
+void ring_reader::count(packet_info& info, bool sent, tally& sum)
 {
     if (info.bytes) {
         ++(sent ? sum.sent : sum.lost);
@@ -76,7 +76,7 @@ void queue_reader::count(packet_info& info, bool sent, tally& sum)
     d_ring->advance_packet(d_position);
 }
 
-void queue_reader::add(const tally& sum)
+void ring_reader::add(const tally& sum)
 {
     d_counters->packets_dropped.add(sum.lost);
     d_counters->packets_sent.add(sum.sent);
@@ -87,7 +87,7 @@ void queue_reader::add(const tally& sum)
     d_counters->heaps_dropped.add(sum.damaged.heaps);
 }
 
-bool queue_reader::release(std::uint64_t in_flight_from)
+bool ring_reader::release(std::uint64_t in_flight_from)
 {
     d_ring->release(std::min(d_position.count, in_flight_from));
     return d_ring->has_space() && d_ring->packer_waits.claim();

@@ -5,10 +5,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_TAGGED_INPUT_H
-#define INCLUDED_SPEAD_CORE_TAGGED_INPUT_H
+#ifndef INCLUDED_SPEAD_CORE_RX_TIME_PACKER_H
+#define INCLUDED_SPEAD_CORE_RX_TIME_PACKER_H
 
-#include "heap_packer.h"
+#include "input_packer.h"
 #include "time/tick_clock.h"
 #include "time/timeline.h"
 
@@ -29,14 +29,14 @@ struct time_tag {
  *
  * One thread, that of the packer.
  */
-class tagged_input
+class rx_time_packer
 {
 public:
     //! Counts in \p counts, as the packer does.
-    tagged_input(heap_packer& packer,
-                 counter_set& counts,
-                 const tick_clock& clock,
-                 const timeline_plan& plan);
+    rx_time_packer(input_packer& packer,
+                   counter_set& counts,
+                   const tick_clock& clock,
+                   const timeline_plan& plan);
 
     //! A new run: samples are counted from 0 again.
     void start_run();
@@ -61,7 +61,7 @@ private:
     bool pack_zeros(std::uint64_t& most);
     std::size_t take(const std::byte* samples, std::size_t n);
 
-    heap_packer& d_packer;
+    input_packer& d_packer;
     const tick_clock d_clock;
     const timeline_plan d_plan;
     timeline d_timeline;
@@ -74,4 +74,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_TAGGED_INPUT_H */
+#endif /* INCLUDED_SPEAD_CORE_RX_TIME_PACKER_H */

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_QUEUE_READER_H
-#define INCLUDED_SPEAD_CORE_QUEUE_READER_H
+#ifndef INCLUDED_SPEAD_CORE_RING_READER_H
+#define INCLUDED_SPEAD_CORE_RING_READER_H
 
 #include "pack/packet_ring.h"
 #include "support/counters.h"
@@ -20,10 +20,10 @@ namespace gr::spead {
  * Packets may be sent or lost in any order, since they go to several destinations.
  * They are counted, and their slots given back, in the order of the ring.
  */
-class queue_reader
+class ring_reader
 {
 public:
-    queue_reader(packet_ring& ring, sender_counters& counters)
+    ring_reader(packet_ring& ring, sender_counters& counters)
         : d_ring(&ring), d_counters(&counters)
     {
     }
@@ -57,7 +57,7 @@ public:
     bool release(std::uint64_t in_flight_from);
 
     //! A new stream: it has nothing to do with a heap that was not finished.
-    void start_stream() { d_heap_damaged = false; }
+    void start_run() { d_heap_damaged = false; }
 
 private:
     struct tally {
@@ -81,4 +81,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_QUEUE_READER_H */
+#endif /* INCLUDED_SPEAD_CORE_RING_READER_H */

@@ -6,7 +6,7 @@
  */
 
 #include "core/support/parameter_error.h"
-#include "messages.h"
+#include "message_ports.h"
 
 #include <optional>
 

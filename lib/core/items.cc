@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "item_checks.h"
+#include "items.h"
 #include "options.h"
 #include "support/checks.h"
 
@@ -38,11 +38,11 @@ std::string to_text(const std::vector<std::int64_t>& values)
 
 std::string to_text(const item& each)
 {
-    const std::string content = each.holds == item::content::samples     ? "samples"
-                                : each.holds == item::content::timestamp ? "timestamp"
-                                                                         : "immediate";
+    const std::string content = each.kind == item_kind::samples     ? "samples"
+                                : each.kind == item_kind::timestamp ? "timestamp"
+                                                                    : "immediate";
     const std::string value =
-        each.holds == item::content::immediate ? ", value=" + to_text(each.values) : "";
+        each.kind == item_kind::immediate ? ", value=" + to_text(each.values) : "";
     return content + "(id=" + hexadecimal(each.id) + ", name=" + quoted(each.name) +
            value + ")";
 }
@@ -93,14 +93,14 @@ void check_items(const sink_options& options)
     const auto refuse = [&](const std::string& allowed) {
         throw parameter_error("items", to_text(items), allowed);
     };
-    const auto count = [&](item::content what) {
+    const auto count = [&](item_kind what) {
         return std::count_if(
-            items.begin(), items.end(), [&](const item& i) { return i.holds == what; });
+            items.begin(), items.end(), [&](const item& i) { return i.kind == what; });
     };
-    if (count(item::content::samples) != 1 || count(item::content::timestamp) > 1)
+    if (count(item_kind::samples) != 1 || count(item_kind::timestamp) > 1)
         refuse("one samples() and at most one timestamp()");
     if (timestamps_of(options) == timestamp_source::rx_time &&
-        !count(item::content::timestamp))
+        !count(item_kind::timestamp))
         refuse("one timestamp() and one samples(), with timestamp_source=\"rx_time\"");
     if (const auto most = most_items(descriptors); items.size() > most)
         throw parameter_error(
@@ -129,7 +129,7 @@ void check_items(const sink_options& options)
             refuse("names that are not empty");
         if (!ids.insert(each.id).second || !names.insert(each.name).second)
             refuse("items of different IDs and names");
-        if (each.holds != item::content::immediate)
+        if (each.kind != item_kind::immediate)
             continue;
         if (const auto allowed =
                 allowed_instead_of(each.values, largest_value(options), inputs))
@@ -148,7 +148,7 @@ std::string immediate_items::immediates() const
 {
     std::string text;
     for (const auto& each : d_items)
-        if (each.holds == item::content::immediate)
+        if (each.kind == item_kind::immediate)
             text += (text.empty() ? "" : ", ") + hexadecimal(each.id) + " or " +
                     quoted(each.name);
     return text.empty() ? "none, as there is no immediate() in items" : text;
@@ -160,7 +160,7 @@ std::size_t immediate_items::find(const key& wanted,
                                   const std::string& shown) const
 {
     const auto found = std::find_if(d_items.begin(), d_items.end(), [&](const item& i) {
-        return i.holds == item::content::immediate && i.*member == wanted;
+        return i.kind == item_kind::immediate && i.*member == wanted;
     });
     if (found == d_items.end())
         throw parameter_error("item", shown, immediates());
@@ -205,7 +205,7 @@ immediate_items::update(std::size_t index, const std::vector<std::int64_t>& valu
 std::vector<item_update> immediate_items::update(const std::vector<item>& items) const
 {
     const auto is_same = [](const item& a, const item& b) {
-        return a.holds == b.holds && a.id == b.id && a.name == b.name;
+        return a.kind == b.kind && a.id == b.id && a.name == b.name;
     };
     if (!std::equal(items.begin(), items.end(), d_items.begin(), d_items.end(), is_same))
         throw parameter_error("items",
@@ -214,7 +214,7 @@ std::vector<item_update> immediate_items::update(const std::vector<item>& items)
                                   to_text(d_items));
     std::vector<item_update> updates;
     for (std::size_t i = 0; i < items.size(); ++i) {
-        if (items[i].holds != item::content::immediate)
+        if (items[i].kind != item_kind::immediate)
             continue;
         const auto some = update(i, items[i].values);
         updates.insert(updates.end(), some.begin(), some.end());

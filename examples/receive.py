@@ -227,7 +227,9 @@ def receive(streams, args):
             spectrogram = Spectrogram()
             outputs.append(spectrogram.add)
         receiver = Receiver(args, outputs)
-        stream = open_stream(itertools.chain(*streams), args.heap_samples)
+        sockets = list(itertools.chain(*streams))
+        stream = open_stream(sockets, args.heap_samples)
+        receiver_program.print_endpoints(sockets)
         with contextlib.suppress(KeyboardInterrupt):
             for heap in heaps_of(stream, args.timeout):
                 if heap is not None:

@@ -43,6 +43,12 @@ def payload_files(prefix, streams, stack):
     ]
 
 
+def print_endpoints(sockets):
+    """Say that the program receives from the sockets: a sender may start."""
+    for sock in sockets:
+        print(f"listening on {endpoint_text(sock)}", flush=True)
+
+
 @contextlib.contextmanager
 def at_interrupt(end):
     """Call `end()` at Ctrl-C, so that no exception interrupts the work on a heap."""
@@ -68,8 +74,6 @@ def run(name, args, receive):
                 ]
                 for text in args.endpoints
             ]
-            for sock in (sock for sockets in streams for sock in sockets):
-                print(f"listening on {endpoint_text(sock)}", flush=True)
             summary = receive(streams, args)
         except (OSError, ValueError) as error:
             sys.exit(f"{name}: {error}")

@@ -106,6 +106,7 @@ def receive(streams, args):
                 output.write(timestamp, heaps)
 
         sockets = list(itertools.chain(*streams))
+        receiver_program.print_endpoints(sockets)
         return positional_receiver.receive(
             sockets, positions, write, args.timeout, args.max_heaps
         )

@@ -7,6 +7,7 @@ bit of the digitiser ID. Each argument gets a stream with a thread of its own. E
 each stream has had an end-of-stream heap, or at Ctrl-C."""
 
 import contextlib
+import itertools
 import sys
 from pathlib import Path
 
@@ -69,6 +70,7 @@ def receive(streams, args):
         files = PayloadFiles(args.save, stack) if args.save else None
         stream = stack.enter_context(DigitiserStream(streams, layout, args.lossless))
         stack.enter_context(receiver_program.at_interrupt(stream.end))
+        receiver_program.print_endpoints(itertools.chain(*streams))
         for chunk in stream.chunks(args.timeout, args.max_heaps):
             if files:
                 files.write(chunk, stream)

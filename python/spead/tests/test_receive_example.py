@@ -3,6 +3,7 @@
 """examples/receive.py, fed by the sender of spead2."""
 
 import json
+import select
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ import receive
 import spead2
 import spead2.send
 from common.spectrogram import Spectrogram
-from conftest import BOUND, EXAMPLES, bound_socket, noise
+from conftest import BOUND, EXAMPLES, bound_socket, eventually, noise
 
 HEAP_SAMPLES = 4096
 
@@ -67,6 +68,17 @@ def test_a_complete_stream_is_saved(tmp_path, bits, address):
     assert summary["first_timestamp"] == 0
     assert summary["last_timestamp"] == 20 * HEAP_SAMPLES
     assert (tmp_path / "samples").read_bytes() == samples.tobytes()
+
+
+def test_it_reads_its_sockets_when_it_says_that_it_listens(monkeypatch):
+    def fill_and_wait(sockets):
+        send(sockets[0].getsockname(), cut(noise(HEAP_SAMPLES)))
+        eventually(lambda: not select.select(sockets, [], [], 0)[0])
+
+    monkeypatch.setattr(receive.receiver_program, "print_endpoints", fill_and_wait)
+    with bound_socket() as sock:
+        args = receive.parse(["0", "--timeout", str(BOUND)])
+        assert receive.receive([[sock]], args)["complete"]
 
 
 @pytest.mark.parametrize("descriptors", ["separate", "none"])

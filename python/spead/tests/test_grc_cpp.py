@@ -39,7 +39,7 @@ target_link_libraries(possible gnuradio::gnuradio-spead)
 
 ITEMS = """[
     spead.samples(id=0x4300, name='data'),
-    spead.immediate(0x3101, 'digitiser_id', [0, 1], '"H" or \\'V\\', 2° \\\\ 90°'),
+    spead.immediate(0x3101, 'digitiser_id', [0, 1], '"H" or \\'V\\', True, \\\\ 90°'),
     spead.timestamp(),
     spead.immediate(id=0x3102, name='state', value=2**47),
 ]"""
@@ -121,7 +121,8 @@ def flow_graph(language, destinations):
             "options": {"parameters": options, "states": STATES},
             "blocks": [
                 block("variable", "pace", value="5e6"),
-                block("parameter", "first", type="intx", value="0"),
+                block("variable", "first", value="7000"),
+                # text: GNU Radio 3.10.12 takes numbers for text in C++
                 block("parameter", "ending", type="str", value='"drop"'),
                 block(
                     *("analog_sig_source_x", "source"),
@@ -176,7 +177,7 @@ def generate(language, destinations, folder):
 
 def sent_by(sockets, *program):
     """All datagrams that arrive at each socket while a program runs."""
-    run(*program, "--first", "7000", "--ending", "pad")
+    run(*program, "--ending", "pad")
     return [list(queued(sock)) for sock in sockets]
 
 

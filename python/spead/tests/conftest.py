@@ -34,6 +34,28 @@ SO_RCVBUFFORCE = 33  # as root, beyond net.core.rmem_max
 RECEIVE_BUFFER = 128 << 20
 
 
+def enlarge_buffer(sock):
+    """Give a socket RECEIVE_BUFFER, or what a plain user gets; returns the bytes."""
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER)
+    except PermissionError:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+    return sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
+
+
+def receive_buffer():
+    """What a socket of this user gets, in bytes."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        return enlarge_buffer(sock)
+
+
+NEEDS_BUFFER = pytest.mark.skipif(
+    receive_buffer() < RECEIVE_BUFFER,
+    reason="needs root, for a receive buffer beyond net.core.rmem_max: it sends faster"
+    " than any receiver could read",
+)
+
+
 def install(prefix):
     """Install all that is built below a prefix; what CMake says.
 
@@ -57,10 +79,7 @@ def bound_socket(address="127.0.0.1", port=0):
     """A UDP socket, on a free port, with room for what a test sends."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_DGRAM)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER)
-    except PermissionError:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+    enlarge_buffer(sock)
     sock.bind((address, port))
     sock.settimeout(BOUND)
     return sock

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from conftest import (
     BOUND,
+    NEEDS_BUFFER,
     Receiver,
     Running,
     arrived,
@@ -89,6 +90,7 @@ def test_each_start_sends_heaps_of_descriptors_again(n, descriptors, heaps):
 
 
 # heaps of one packet need nothing but spead2's defaults
+@NEEDS_BUFFER
 @pytest.mark.parametrize(
     ("heap", "for_each"), [(1000, None), (2000, 64), (8192, 64), (65536, 64)]
 )
@@ -182,6 +184,7 @@ def test_lock_and_unlock_end_a_receiver_that_stops_on_an_end(sock):
         eventually(lambda: sink.heaps_sent() > 10 + received)
 
 
+@NEEDS_BUFFER
 def test_lock_and_unlock_send_an_end_and_descriptors(sock):
     running = Running(destination(sock), rate=20e6)
     with running as sink:
@@ -222,6 +225,7 @@ def test_descriptors_are_not_repeated_where_there_are_no_samples(sock):
         assert packets[0].is_descriptors
 
 
+@NEEDS_BUFFER
 def test_the_tail_of_an_input_that_has_ended_waits_for_the_others(sock):
     sink = spead.sink(destination(sock), 1000, num_inputs=2, descriptors="none")
     run_all(sink, noise(1500), noise(2_000_500))
@@ -231,6 +235,7 @@ def test_the_tail_of_an_input_that_has_ended_waits_for_the_others(sock):
     assert [heap.cnt for heap in heaps[-2:]] == tails
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize(("buffer_size", "arrive"), [(1 << 20, 11), (10_000_000, 12)])
 @pytest.mark.parametrize("heaps", [0, 1])  # of that input, in front of the tail
 def test_the_large_tail_of_an_input_that_has_ended_may_be_given_up(
@@ -277,6 +282,7 @@ def test_a_stop_timeout_below_three_times_a_heap_is_warned_of(
     assert ("may be dropped" in capfd.readouterr().out) == warns
 
 
+@NEEDS_BUFFER
 def test_a_large_tail_is_filled_up_with_zeros(sock):
     """On the wire; spead2 decodes just the samples."""
     sink = spead.sink(

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 from conftest import (
+    NEEDS_BUFFER,
     Running,
     balanced,
     bound_socket,
@@ -184,6 +185,7 @@ def test_a_second_run_begins_behind_the_first(sock):
         assert heaps.line(start, 300) == expected(300)
 
 
+@NEEDS_BUFFER
 def test_a_gap_of_many_rings_is_filled_while_the_network_takes_it(sock):
     """Zeros that do not fit wait for room as samples do."""
     gap = 20_000 * HEAP
@@ -236,6 +238,7 @@ def test_samples_behind_a_long_gap_wait_for_no_network(sock):
     assert balanced(stats)
 
 
+@NEEDS_BUFFER
 def test_rx_time_can_be_endless(sock):
     """An endless stream stops at once."""
     with Running(destination(sock), **OPTIONS) as sink:

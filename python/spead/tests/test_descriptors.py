@@ -9,6 +9,7 @@ import types
 import pytest
 from conftest import (
     BOUND,
+    NEEDS_BUFFER,
     Receiver,
     Running,
     bound_socket,
@@ -74,6 +75,7 @@ def test_who_joins_late_decodes_when_another_input_has_ended(
     wait(graph)
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("start", [0, 1, 2, LAST // 2, LAST // 2 + 1, LAST - 1, LAST])
 @pytest.mark.parametrize("step", [1, 2])
 @pytest.mark.parametrize("inputs", [1, 2])

@@ -7,6 +7,7 @@ import contextlib
 import numpy as np
 import pytest
 from conftest import (
+    NEEDS_BUFFER,
     NEEDS_NAMESPACES,
     Receiver,
     arrived,
@@ -78,6 +79,7 @@ def in_turn(several, inputs, size, n=100, **options):
     return sink
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("gso", [True, False])
 @pytest.mark.parametrize("size", [64, 1400, 10_000, 70_000])
 @pytest.mark.parametrize("inputs", [1, 2])
@@ -87,6 +89,7 @@ def test_heaps_go_to_each_in_turn(kept, n, inputs, size, gso):
     in_turn(sockets(kept, n), inputs, size, gso=gso)
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
 @pytest.mark.parametrize("n", [1, 3, 8])
 def test_consecutive_addresses(kept, n, descriptors):
@@ -104,6 +107,7 @@ def test_consecutive_addresses_and_others_in_one_list(kept):
     in_turn([before, *several, after], 1, 3000, to=to)
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("size", [1000, 10_000])
 def test_lists_of_ipv6(kept, size):
     in_turn(sockets(kept, 3, "::1"), 2, size)
@@ -153,6 +157,7 @@ def test_a_shared_destination_ends_once_and_after_all(kept, lengths):
     assert len(set(counters)) == len(counters)
 
 
+@NEEDS_BUFFER
 def test_a_destination_twice_in_a_list_ends_once(kept):
     a, b = sockets(kept, 2)
     options = {"descriptors": "separate", "heap_id_start": 1}
@@ -213,6 +218,7 @@ def test_everybody_can_decode(kept, n, inputs, descriptors):
 
 
 # places of those where nobody listens, "x", among the destinations
+@NEEDS_BUFFER
 @pytest.mark.parametrize("places", ["ox", "xo", "xxo", "oxx", "xox", "oxo", "xxxxxxxo"])
 @pytest.mark.parametrize("gso", [True, False])
 @pytest.mark.parametrize("size", [1000, 5000])

@@ -11,7 +11,7 @@ import effelsberg_packetiser
 import numpy as np
 import pytest
 import reference_packets
-from conftest import BOUND, EXAMPLES, NEEDS_NAMESPACES, destination, noise
+from conftest import BOUND, EXAMPLES, NEEDS_BUFFER, NEEDS_NAMESPACES, destination, noise
 from flow_graphs import (
     DefaultReceiver,
     bound_sockets,
@@ -175,6 +175,7 @@ def test_a_later_file_may_start_at_its_own_timestamp(tmp_path):
             assert int.from_bytes(packet[42:48], "big") == start
 
 
+@NEEDS_BUFFER
 def test_a_recording_is_received_as_it_was(recording, tmp_path):
     """By receive_by_position.py, from one DADA file to another."""
     copy, prefix, report = (tmp_path / name for name in ("copy", "pol", "json"))

@@ -12,6 +12,7 @@ import spead2.recv
 from conftest import (
     BOUND,
     ENDS,
+    NEEDS_BUFFER,
     Running,
     arrived,
     bound_socket,
@@ -27,6 +28,7 @@ from inputs import consecutive_sockets, run_all
 HEAP = 65536
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("tail", [77, 5000])
 @pytest.mark.parametrize("destinations", [2, 4])
 def test_the_end_does_not_overtake_the_tail(destinations, tail):

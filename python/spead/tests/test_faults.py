@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import (
     BOUND,
+    NEEDS_BUFFER,
     NEEDS_NAMESPACES,
     Running,
     balanced,
@@ -155,6 +156,7 @@ def test_what_a_router_answers_for_several_destinations_is_logged_once():
     assert sorted(said) == sorted({os.strerror(REJECTS[host][1]) for host in IPV4})
 
 
+@NEEDS_BUFFER
 def test_a_receiver_on_this_host_ends_zero_copy(sock):
     """It needs a copy, and the kernel says so."""
     heap, heaps = 1416, 5000

@@ -11,6 +11,7 @@ import spead2
 import spead2.recv
 from conftest import (
     BOUND,
+    NEEDS_BUFFER,
     Running,
     destination,
     eventually,
@@ -155,6 +156,7 @@ WAYS = {
 }
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("buffer_size", [0, 16_384])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_new_value_is_in_all_of_the_next_heap(sock, way, buffer_size):
@@ -214,6 +216,7 @@ def test_only_the_input_that_is_meant_has_another_value(sock, way, which):
         assert len(set(states[20:])) <= 2
 
 
+@NEEDS_BUFFER
 def test_messages_change_whole_heaps_in_order(sock):
     packets = []
     options = {"items": ONE_INPUT, "descriptors": "none", "rate": 20e6}
@@ -231,6 +234,7 @@ def test_messages_change_whole_heaps_in_order(sock):
         assert heap.items[OTHER] == heap.items[STATE] + 1
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("buffer_size", [0, 16_384])
 def test_values_set_at_full_speed_stay_together(sock, buffer_size):
     """No heap has values of two lists, and none has a value that came before."""

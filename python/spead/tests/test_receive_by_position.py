@@ -5,7 +5,7 @@
 import pytest
 import reference_packets
 from common import receiver_program
-from conftest import BOUND, bound_socket, destination, noise
+from conftest import BOUND, NEEDS_BUFFER, bound_socket, destination, noise
 from digitiser_sender import (
     heaps_of_noise,
     sender_to,
@@ -48,6 +48,7 @@ def groups_of(payloads):
     ]
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("packet_bytes", [STEP, 1344])
 def test_heaps_of_both_polarisations_are_in_order_of_time(packet_bytes):
     payloads = heaps_of_noise(300)

@@ -8,7 +8,7 @@ import sys
 import threading
 
 import pytest
-from conftest import BOUND, EXAMPLES, bound_socket, noise
+from conftest import BOUND, EXAMPLES, NEEDS_BUFFER, bound_socket, noise
 from digitiser_sender import (
     DigitiserSender,
     heaps_of_noise,
@@ -36,6 +36,7 @@ def receive(streams, *options):
     return receive_digitiser.receive(streams, args)
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("bits", [8, 10])
 def test_every_heap_of_both_polarisations_is_saved(sockets, tmp_path, bits):
     payloads = heaps_of_noise(600, STEP * bits // 8)
@@ -137,6 +138,7 @@ def test_an_end_of_stream_heap_at_any_socket_ends_a_stream(sockets):
     assert (summary["received"], summary["ends"]) == ([3, 3], 1)
 
 
+@NEEDS_BUFFER
 def test_a_stream_that_ends_early_does_not_stop_the_other(sockets):
     """The thread of the first waits for the second until that has ended."""
     sender = sender_to(sockets[0])

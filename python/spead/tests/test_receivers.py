@@ -7,13 +7,14 @@ import threading
 import numpy as np
 import spead2
 import spead2.recv
-from conftest import BOUND, bound_socket, noise, send
+from conftest import BOUND, NEEDS_BUFFER, bound_socket, noise, send
 from instruments.place_heaps import CALLBACK, low_level_callable
 
 HEAP_SAMPLES = 8192
 HEAPS = 50
 
 
+@NEEDS_BUFFER
 def test_the_receiver_of_the_tutorial(sock):
     """A loop over heaps and an item group, as in spead2's first tutorial."""
     samples = noise(HEAP_SAMPLES * HEAPS)
@@ -52,6 +53,7 @@ def place(data, _):
     data[0].heap_offset = data[0].heap_index * HEAP_SAMPLES
 
 
+@NEEDS_BUFFER
 def test_a_chunk_receiver_places_heaps_by_timestamp(sock):
     """Such receivers look at the items of whatever packet arrives first."""
     samples = noise(HEAP_SAMPLES * HEAPS)

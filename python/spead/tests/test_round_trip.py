@@ -8,6 +8,7 @@ import socket
 import numpy as np
 import pytest
 from conftest import (
+    NEEDS_BUFFER,
     Receiver,
     balanced,
     bound_socket,
@@ -44,6 +45,7 @@ def expected_heaps(samples, size, tail):
     return heaps
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("bits", [40, 48])
 @pytest.mark.parametrize("heap_samples", HEAP_SAMPLES)
 def test_every_size_round_trips(sock, receiver, heap_samples, bits):

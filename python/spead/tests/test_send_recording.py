@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
-from conftest import BOUND, EXAMPLES, destination, noise
+from conftest import BOUND, EXAMPLES, NEEDS_BUFFER, destination, noise
 
 SEND = EXAMPLES / "send_recording.py"
 
@@ -48,6 +48,7 @@ def test_a_recording_after_a_header_is_sent(sock, receiver, tmp_path):
     assert json.loads(summary.read_text())["samples_sent"] == len(samples)
 
 
+@NEEDS_BUFFER
 def test_offset_binary_becomes_int8_and_is_looped(sock, receiver, tmp_path):
     recording = np.arange(256, dtype=np.uint8).repeat(100)
     path = tmp_path / "recording.bin"

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 import spead2
 import spead2.recv
-from conftest import BOUND, bound_socket, destination, eventually, noise, source
+from conftest import (
+    BOUND,
+    NEEDS_BUFFER,
+    bound_socket,
+    destination,
+    eventually,
+    noise,
+    source,
+)
 from gnuradio import blocks, gr, spead
 from inputs import Gated, packets_to_end, playing, run_all
 
@@ -49,6 +57,7 @@ def step_by_step(sink, fast, slow, step, heap, bound):
             eventually(lambda let=let: slow.at >= min(let, n) and all_are_sent())
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("max_skew", [1, 2, 10])
 @pytest.mark.parametrize("heap", [1000, 8192, 100_000])
 def test_no_input_is_further_ahead_than_the_bound(sock, heap, max_skew):
@@ -61,6 +70,7 @@ def test_no_input_is_further_ahead_than_the_bound(sock, heap, max_skew):
 
 
 # the last ones leave before they are complete
+@NEEDS_BUFFER
 @pytest.mark.parametrize(
     ("heap", "bound"), [(1000, 4194), (8192, 512), (65536, 64), (600_000, 1)]
 )
@@ -97,6 +107,7 @@ def test_an_input_waits_for_the_slowest(sock):
         eventually(lambda: sink.samples_in() == 2 * 50_000 + 2500)
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize(
     ("inputs", "heap", "options"),
     [

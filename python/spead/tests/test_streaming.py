@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import (
+    NEEDS_BUFFER,
     Running,
     arrived,
     balanced,
@@ -134,6 +135,7 @@ def reconfigure(running, times):
         running.graph.unlock()
 
 
+@NEEDS_BUFFER
 def test_reconfiguring_a_running_flow_graph(sock, receiver):
     running = Running(destination(sock), rate=20e6)
     with running as sink:
@@ -149,6 +151,7 @@ def test_reconfiguring_a_running_flow_graph(sock, receiver):
     assert [heap.timestamp for heap in heaps] == [8192 * i for i in range(len(heaps))]
 
 
+@NEEDS_BUFFER
 def test_without_an_end_a_receiver_goes_on_over_lock_and_unlock(sock):
     """With the defaults of spead2, which ends for good with an end-of-stream heap."""
     running = Running(destination(sock), rate=20e6, send_stop=False)

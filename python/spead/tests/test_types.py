@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import balanced, destination, run, send, source
+from conftest import NEEDS_BUFFER, balanced, destination, run, send, source
 from gnuradio import spead
 from inputs import TYPES
 
@@ -50,6 +50,7 @@ def check(heaps, expected):
         assert np.array_equal(heap.samples, content)
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("bits", [40, 48])
 @pytest.mark.parametrize("kind", PARTS)
 def test_integers_round_trip(sock, receiver, kind, bits):
@@ -133,6 +134,7 @@ def convert(sock, receiver, samples, scale=1.0, **options):
     return clipped
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("kind", [np.float32, np.complex64])
 @pytest.mark.parametrize("scale", [1, 127, 0.1, 1 / 3, 1e-30, 1e30])
 def test_random_floats(sock, receiver, kind, scale):
@@ -143,6 +145,7 @@ def test_random_floats(sock, receiver, kind, scale):
     assert 0 < clipped < 200_000
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("kind", [np.float32, np.complex64])
 def test_nothing_is_clipped_where_all_fits(sock, receiver, kind):
     halves = np.arange(-257, 255, dtype=np.float32) / 2  # -128.5 to 127

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from conftest import noise, run, send, source, wait
+from conftest import NEEDS_BUFFER, noise, run, send, source, wait
 from gnuradio import blocks, gr, spead
 
 MULTIPLE = 1 << 20  # bytes that the sink asks for; the buffer is twice as large
@@ -34,6 +34,7 @@ def test_the_buffer_is_as_large_for_samples_of_several_bytes(sock, kind, dtype):
     assert asked <= samples.most <= 2 * asked
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize(
     "around", [MULTIPLE // 2, MULTIPLE, 2 * MULTIPLE, 4 * MULTIPLE]
 )
@@ -53,6 +54,7 @@ def test_head_in_front_loses_nothing(sock, receiver):
     np.testing.assert_array_equal(received(receiver), samples[: 2 * MULTIPLE + 5])
 
 
+@NEEDS_BUFFER
 def test_it_is_still_large_after_stop_and_start(sock, receiver):
     samples = source(noise(2 * MULTIPLE + 1))
     sink = spead.sink(f"127.0.0.1:{sock.getsockname()[1]}", **LARGE)
@@ -66,6 +68,7 @@ def test_it_is_still_large_after_stop_and_start(sock, receiver):
     assert sink.samples_in() == 3 * len(samples.samples)
 
 
+@NEEDS_BUFFER
 def test_another_sink_of_the_same_source_gets_everything(sock, receiver):
     samples = noise(2 * MULTIPLE + 1)
     begin, sink = (
@@ -93,6 +96,7 @@ class Inner(gr.hier_block2):
         self.connect(self, Inner(sink, depth - 1) if depth else sink)
 
 
+@NEEDS_BUFFER
 def test_hierarchical_blocks_change_nothing(sock, receiver):
     samples = source(noise(2 * MULTIPLE + 1))
     sink = spead.sink(f"127.0.0.1:{sock.getsockname()[1]}", **LARGE)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import spead2
 import spead2.send
-from conftest import bound_socket, datagrams, destination, noise, send
+from conftest import NEEDS_BUFFER, bound_socket, datagrams, destination, noise, send
 from gnuradio import spead
 
 TIMESTAMP = ("timestamp", "ticks")
@@ -51,6 +51,7 @@ class Reference:
         return self.packets(self.items.get_end(), 1472)
 
 
+@NEEDS_BUFFER
 @pytest.mark.parametrize("bits", [40, 48])
 @pytest.mark.parametrize("heap_samples", [1, 8, 1000, 1393, 4096, 8192, 65536])
 @pytest.mark.parametrize("packet_size", [104, 576, 1472, 8972, 65504])

@@ -1,0 +1,147 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""examples/receive.py, fed by the sender of spead2."""
+
+import json
+import select
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import receive
+import spead2
+import spead2.send
+from common.spectrogram import Spectrogram
+from places import BOUND, EXAMPLES, eventually
+from receiving import bound_socket
+from streams import noise
+
+HEAP_SAMPLES = 4096
+
+
+def cut(samples):
+    """Pairs of a timestamp and the samples of a heap; the last may be shorter."""
+    starts = range(0, len(samples), HEAP_SAMPLES)
+    return [(start, samples[start : start + HEAP_SAMPLES]) for start in starts]
+
+
+def send(endpoint, heaps, bits=40, descriptors="first", stop=True):
+    stream = spead2.send.UdpStream(
+        spead2.ThreadPool(),
+        [endpoint[:2]],
+        spead2.send.StreamConfig(max_packet_size=1472),
+    )
+    items = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, bits))
+    items.add_item(0x1600, "timestamp", "", shape=(), format=[("u", bits)])
+    items.add_item(0x3300, "adc_samples", "", shape=(None,), format=[("i", 8)])
+    if descriptors == "separate":
+        stream.send_heap(items.get_heap(descriptors="all", data="none"))
+    for timestamp, samples in heaps:
+        items["timestamp"].value = timestamp
+        items["adc_samples"].value = samples
+        which = "stale" if descriptors == "first" else "none"
+        stream.send_heap(items.get_heap(descriptors=which, data="all"))
+    if stop:
+        stream.send_heap(items.get_end())
+
+
+def run(*options, heaps, address="127.0.0.1", **sent):
+    """Send to a bound socket, then receive from it; the summary."""
+    args = receive.parse(["0", "--timeout", "10", *map(str, options)])
+    with bound_socket(address) as sock:
+        send(sock.getsockname(), heaps, **sent)
+        return receive.receive([[sock]], args)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+@pytest.mark.parametrize("bits", [40, 48])
+def test_a_complete_stream_is_saved(tmp_path, bits, address):
+    samples = noise(20 * HEAP_SAMPLES + 123)
+    summary = run(
+        *("--save", tmp_path / "samples"),
+        heaps=cut(samples),
+        bits=bits,
+        address=address,
+    )
+    assert summary["complete"]
+    assert (summary["heaps"], summary["missing"]) == (21, 0)
+    assert summary["samples"] == len(samples)
+    assert summary["first_timestamp"] == 0
+    assert summary["last_timestamp"] == 20 * HEAP_SAMPLES
+    assert (tmp_path / "samples").read_bytes() == samples.tobytes()
+
+
+def test_it_reads_its_sockets_when_it_says_that_it_listens(monkeypatch):
+    def fill_and_wait(sockets):
+        send(sockets[0].getsockname(), cut(noise(HEAP_SAMPLES)))
+        eventually(lambda: not select.select(sockets, [], [], 0)[0])
+
+    monkeypatch.setattr(receive.receiver_program, "print_endpoints", fill_and_wait)
+    with bound_socket() as sock:
+        args = receive.parse(["0", "--timeout", str(BOUND)])
+        assert receive.receive([[sock]], args)["complete"]
+
+
+@pytest.mark.parametrize("descriptors", ["separate", "none"])
+def test_descriptors_may_be_separate_or_absent(descriptors):
+    heaps = cut(noise(3 * HEAP_SAMPLES))
+    summary = run(heaps=heaps, descriptors=descriptors)
+    assert (summary["heaps"], summary["complete"]) == (3, True)
+
+
+@pytest.mark.parametrize(("option", "heaps"), [("--timeout", 5), ("--max-heaps", 3)])
+def test_a_stream_without_end_is_ended_by_an_option(option, heaps):
+    value = {"--timeout": 0.1, "--max-heaps": 3}[option]
+    summary = run(option, value, heaps=cut(noise(5 * HEAP_SAMPLES)), stop=False)
+    assert (summary["heaps"], summary["complete"]) == (heaps, True)
+
+
+@pytest.mark.parametrize(
+    "expectation", [("--expect-heaps", 10), ("--expect-samples", 9 * HEAP_SAMPLES + 1)]
+)
+def test_expected_heaps_are_missing_at_the_end(expectation):
+    summary = run(*expectation, heaps=cut(noise(8 * HEAP_SAMPLES)))
+    assert (summary["missing"], summary["complete"]) == (2, False)
+    assert summary["percent"] < 100
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_command_line(tmp_path, missing):
+    json_file, png = tmp_path / "summary.json", tmp_path / "spectrum.png"
+    outputs = ["--json", json_file, "--spectrogram", png]
+    command = [sys.executable, EXAMPLES / "receive.py", "0", *outputs]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            listening = process.stdout.readline()
+            assert listening.startswith("listening on 127.0.0.1:")
+            heaps = cut(noise(6 * HEAP_SAMPLES))
+            port = int(listening.rpartition(":")[2])
+            send(("127.0.0.1", port), heaps[:2] + heaps[2 + missing :])
+            output, _ = process.communicate(timeout=BOUND)
+        finally:
+            process.kill()
+    assert process.returncode == missing
+    assert f"{6 - missing} heaps received, {missing} missing" in output
+    assert json.loads(json_file.read_text())["heaps"] == 6 - missing
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_continuity_counts_gaps_duplicates_and_backward_steps():
+    continuity = receive.Continuity(step=16, bits=40)
+    for timestamp in (0, 16, 16, 32, -32, -16, 0, 32):
+        continuity.add(timestamp % 2**40)
+    assert continuity.missing == 1
+    assert (continuity.duplicates, continuity.backward) == (1, 1)
+
+
+def test_spectrogram_shows_a_tone_in_bounded_memory():
+    spectrogram = Spectrogram()
+    tone = 64 * np.cos(2 * np.pi * 0.25 * np.arange(1 << 16))
+    for _ in range(200):
+        spectrogram.add(tone.astype(np.int8))
+    levels, row_samples = spectrogram.levels()
+    assert len(levels) <= spectrogram.ROWS
+    assert len(levels) == pytest.approx(spectrogram.position / row_samples, abs=1)
+    assert (levels.argmax(axis=1) == spectrogram.FFT_SIZE // 4).all()
+    assert levels.max(axis=1) == pytest.approx(-6, abs=0.2)

@@ -1,0 +1,151 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The examples for software radios, with a recording or a tone instead of a radio."""
+
+import fractions
+
+import grc_lint
+import numpy as np
+import pytest
+import rtlsdr_to_spead
+import uhd_to_spead
+from flow_graphs import compiled, running
+from gnuradio import analog, blocks, gr
+from places import EXAMPLES, ROOT
+from receiving import destination
+from streams import source, wait
+
+HEAP_SAMPLES = 4096
+
+
+@pytest.fixture
+def recording(tmp_path):
+    """I and Q, 0 to 255, in the file iq.bin, as rtl_sdr writes them."""
+    samples = np.random.default_rng(1).integers(0, 256, (100_000, 2), dtype=np.uint8)
+    (tmp_path / "iq.bin").write_bytes(samples.tobytes())
+    return samples
+
+
+def tone(rate, samples):
+    """Half of full scale, a tenth of the rate above the centre, as sent."""
+    graph = gr.top_block()
+    end = blocks.vector_sink_c()
+    source = analog.sig_source_c(rate, analog.GR_COS_WAVE, rate / 10, 0.5)
+    graph.connect(source, blocks.head(gr.sizeof_gr_complex, samples), end)
+    graph.run()
+    values = np.array(end.data(), np.complex64).view(np.float32).reshape(-1, 2)
+    return np.rint(128 * values).astype(np.int8)
+
+
+def received(sock, receiver, example, *arguments):
+    """The heaps that the example sends, and all of their samples."""
+    with running(EXAMPLES / example, destination(sock), *arguments):
+        return heaps_received(receiver)
+
+
+def heaps_received(receiver):
+    heaps = receiver.until_end().heaps
+    samples = np.concatenate([heap.samples for heap in heaps])
+    assert samples.dtype == np.int8
+    assert {heap.samples.shape for heap in heaps[:-1]} <= {(HEAP_SAMPLES, 2)}
+    return heaps, samples
+
+
+@pytest.mark.parametrize("sender", ["program", "flow graph"])
+def test_a_recording_of_an_rtl_sdr_is_sent(sock, receiver, recording, tmp_path, sender):
+    options = [destination(sock), "--file", tmp_path / "iq.bin"]
+    program = EXAMPLES / "rtlsdr_to_spead.py"
+    if sender == "flow graph":
+        program = compiled("rtlsdr_stream", tmp_path)
+        options.insert(0, "--destination")
+    with running(program, *options):
+        heaps, samples = heaps_received(receiver)
+    np.testing.assert_array_equal(samples, recording.astype(np.int16) - 128)
+    assert [heap.timestamp for heap in heaps] == list(range(0, 100_000, HEAP_SAMPLES))
+
+
+def test_floats_of_an_rtl_sdr_are_rounded(sock, receiver):
+    """SoapyRTLSDR and gr-osmosdr convert a byte b to (b - 127.4) / 128."""
+    measured = np.arange(256).repeat(2)
+    driven = ((measured - np.float32(127.4)) / np.float32(128)).astype(np.float32)
+    args = rtlsdr_to_spead.parse([destination(sock)])
+    radio = source(driven.view(np.complex64))
+    flow_graph = rtlsdr_to_spead.RtlSdrToSpead([radio], args)
+    flow_graph.start()
+    wait(flow_graph)
+    _, samples = heaps_received(receiver)
+    np.testing.assert_array_equal(samples.ravel(), np.minimum(measured - 127, 127))
+    assert flow_graph.sink.stats()["samples_clipped"] == 1
+
+
+def test_a_tone_instead_of_an_rtl_sdr(sock, receiver):
+    options = ("--tone", "--sample-rate", "1M", "--samples", 20_000)
+    heaps, samples = received(sock, receiver, "rtlsdr_to_spead.py", *options)
+    np.testing.assert_array_equal(samples, tone(1e6, 20_000))
+    assert [heap.timestamp for heap in heaps] == list(range(0, 20_000, HEAP_SAMPLES))
+
+
+def check_tone_of_a_usrp(heaps, samples, start, sync, rate, count):
+    """Compare heaps with the tone; the first one starts at a multiple of a heap."""
+    rate = fractions.Fraction(rate)
+    first = round((fractions.Fraction(start) - fractions.Fraction(sync)) * rate)
+    skipped = -first % HEAP_SAMPLES
+    assert heaps[0].timestamp == first + skipped
+    steps = np.diff([heap.timestamp for heap in heaps])
+    assert set(steps.tolist()) == {HEAP_SAMPLES}
+    expected = tone(float(rate), count)[skipped:]
+    np.testing.assert_array_equal(samples, expected)
+
+
+@pytest.mark.parametrize("rate", ["1000000", "10000000/3"])
+def test_a_tone_instead_of_a_usrp_has_its_time(sock, receiver, rate):
+    start, sync = "1700000000.123456", "1699000000.25"
+    heaps, samples = received(
+        sock,
+        receiver,
+        "uhd_to_spead.py",
+        *("--tone", "--sample-rate", rate, "--samples", 50_000),
+        *("--start", start, "--sync-time", sync),
+    )
+    check_tone_of_a_usrp(heaps, samples, start, sync, rate, 50_000)
+
+
+def test_the_flow_graph_sends_the_same_tone(sock, receiver, tmp_path):
+    start, sync = "1700000000.123456", "1699000000.25"
+    with running(
+        compiled("uhd_stream", tmp_path),
+        *("--destination", destination(sock), "--sample-rate", "1M"),
+        *("--duration", "0.05", "--start-time", start, "--sync-time", sync),
+    ) as ended:
+        heaps, samples = heaps_received(receiver)
+    check_tone_of_a_usrp(heaps, samples, start, sync, "1000000", 50_000)
+    assert '"samples_missing": 0' in ended.printed
+
+
+@pytest.mark.parametrize(
+    ("name", "radio", "others"),
+    [
+        ("rtlsdr_stream", "dongle", {"recording", "signed", "to_complex"}),
+        ("uhd_stream", "usrp", {"tone", "throttle", "clock"}),
+    ],
+)
+def test_the_flow_graph_is_valid_with_the_radio(name, radio, others):
+    """The radio is enabled and the others are disabled, as the comment there says."""
+    platform = grc_lint.load_platform(ROOT / "grc")
+    graph = grc_lint.load_flow_graph(platform, EXAMPLES / f"{name}.grc")
+    states = {radio: "enabled", **dict.fromkeys(others, "disabled")}
+    for block in graph.blocks:
+        block.state = states.get(block.name, block.state)
+    graph.rewrite()
+    graph.validate()
+    assert grc_lint.flow_graph_errors(graph) == []
+    assert {block.name for block in graph.blocks} >= set(states)
+
+
+def test_mistakes_are_errors_of_one_line(sock):
+    with pytest.raises(
+        SystemExit, match=r"^uhd_to_spead.py: spead.sink: heap_samples = 0"
+    ):
+        uhd_to_spead.main([destination(sock), "--tone", "--heap-samples", "0"])
+    with pytest.raises(SystemExit, match=r"^rtlsdr_to_spead.py: .*nowhere.bin"):
+        rtlsdr_to_spead.main([destination(sock), "--file", "/nowhere.bin"])

@@ -1,0 +1,133 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Descriptors in heaps of their own, for receivers that join late."""
+
+import contextlib
+import threading
+import types
+
+import pytest
+from gnuradio import spead
+from inputs import connected, packet_of, packets_to_end, run_all
+from places import BOUND, NEEDS_BUFFER, eventually
+from receiving import Receiver, bound_socket, destination
+from streams import Running, noise, source, wait
+
+LAST = 2**40 - 1
+STATE = 0x3101
+ITEMS = [spead.timestamp(), spead.immediate(STATE, "state", 10), spead.samples()]
+
+
+def join_late(sock):
+    """The first samples that somebody decodes who missed what was sent before."""
+    sock.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            sock.recv(65536)
+    sock.settimeout(BOUND)
+    late = Receiver(sock)
+    guard = threading.Timer(BOUND, late.stream.stop)
+    guard.start()
+    try:
+        for heap in late.stream:
+            if late.items.update(heap) and "adc_samples" in late.items:
+                return types.SimpleNamespace(heap=heap, items=late.items)
+    finally:
+        guard.cancel()
+        late.stream.stop()
+    raise AssertionError("nothing was decoded")
+
+
+@pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
+@pytest.mark.parametrize("n", [1, 3])
+def test_who_joins_late_decodes(descriptors, n):
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(bound_socket()) for _ in range(n)]
+        options = {"descriptors": descriptors, "descriptor_interval": 0.02}
+        to = ",".join(destination(sock) for sock in sockets)
+        with Running(to, items=ITEMS, rate=2e6, **options) as sink:
+            eventually(lambda: sink.heaps_sent() > 4 * n)
+            for sock in sockets:
+                assert join_late(sock).items["state"].value == 10
+
+
+@pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
+@pytest.mark.parametrize("lengths", [(1, 400_000), (400_000, 1)])
+def test_who_joins_late_decodes_when_another_input_has_ended(
+    sock, descriptors, lengths
+):
+    options = {"descriptors": descriptors, "descriptor_interval": 0.02, "rate": 2e5}
+    sink = spead.sink(destination(sock), 1000, num_inputs=2, **options)
+    graph = connected(sink, *(source(noise(n)) for n in lengths))
+    graph.start()
+    eventually(lambda: sink.heaps_sent() > 4)
+    assert len(join_late(sock).items["adc_samples"].value) == 1000
+    graph.stop()
+    wait(graph)
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize("start", [0, 1, 2, LAST // 2, LAST // 2 + 1, LAST - 1, LAST])
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_counters_of_descriptors_are_not_those_of_samples(sock, start, step, inputs):
+    sink = spead.sink(
+        destination(sock),
+        1000,
+        num_inputs=inputs,
+        heap_id_start=start,
+        heap_id_step=step,
+        descriptors="separate",
+        descriptor_interval=0.001,
+        rate=20e6,
+        buffer_size=65_536,  # the pace makes it wait, and look at the time
+    )
+    run_all(sink, *(noise(500_000) for _ in range(inputs)))
+    packets = packets_to_end(sock)
+    described = [packet.cnt for packet in packets if packet.is_descriptors]
+    data = [packet.cnt for packet in packets if not packet.is_descriptors]
+    assert len(described) > inputs
+    assert len(set(described)) == len(described)
+    assert len(set(data)) == len(data) == inputs * 500 + 1
+    assert not set(described) & set(data)
+
+
+def test_an_interval_repeats_descriptors_for_each_destination():
+    with bound_socket() as first, bound_socket() as second:
+        to = f"{destination(first)},{destination(second)}"
+        options = {"descriptors": "separate", "descriptor_interval": 0.005}
+        with Running(to, heap_samples=1000, rate=2e6, **options):
+            for sock in (first, second):
+                rounds = set()
+                while len(rounds) < 4:
+                    packet = packet_of(sock.recv(65536))
+                    if packet.is_descriptors:
+                        rounds.add(packet.cnt)
+                assert min(rounds) > 2**39
+
+
+# longer than the interval at this pace, and larger than an eighth of the buffer
+LONG = {
+    "heap_samples": 200_000,
+    "buffer_size": 65_536,
+    "rate": 2e6,
+    "descriptor_interval": 0.02,
+}
+
+
+def test_who_joins_within_a_long_heap_decodes_the_next(sock):
+    """Before which there are descriptors, though it begins long after they were due."""
+    with Running(destination(sock), descriptors="separate", **LONG) as sink:
+        eventually(lambda: sink.heaps_sent() > 2)
+        late = join_late(sock)
+        assert len(late.items["adc_samples"].value) == LONG["heap_samples"]
+
+
+@pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_repetitions_cost_a_receiver_no_heap(sock, receiver, descriptors, inputs):
+    """One of spead2 with its defaults gives a heap up when four others have begun."""
+    n = 3 * LONG["heap_samples"]
+    options = {**LONG, "descriptors": descriptors, "num_inputs": inputs}
+    run_all(spead.sink(destination(sock), **options), *[noise(n)] * inputs)
+    assert len(receiver.until_end().heaps) == 3 * inputs

@@ -1,0 +1,202 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every type of samples arrives as what it is, and floats as numpy would round them."""
+
+import itertools
+
+import numpy as np
+import pytest
+from gnuradio import spead
+from inputs import TYPES
+from places import NEEDS_BUFFER
+from receiving import destination
+from streams import balanced, run, send, source
+
+PARTS = {"int8": 1, "sc8": 2, "int16": 1, "sc16": 2}
+WIDTH = {"int8": np.int8, "sc8": np.int8, "int16": np.int16, "sc16": np.int16}
+# of samples; the packet sizes cut samples of two numbers in two, one way or the other
+HEAPS = (1, 7, 500, 4099)
+PACKETS = (200, 203, 1472)
+
+
+def integers(kind, n, seed=1):
+    """Random numbers of all values, of shape (n,) or (n, 2)."""
+    width = np.iinfo(WIDTH[kind])
+    shape = (n,) if PARTS[kind] == 1 else (n, 2)
+    generator = np.random.default_rng(seed)
+    return generator.integers(width.min, width.max, shape, WIDTH[kind], endpoint=True)
+
+
+def as_items(kind, samples):
+    """The same, one GNU Radio item for each sample."""
+    return np.ascontiguousarray(samples).reshape(-1).view(TYPES[kind])
+
+
+def expected_heaps(samples, size, tail="short"):
+    heaps = [samples[i : i + size] for i in range(0, len(samples), size)]
+    if heaps and len(heaps[-1]) < size:
+        if tail == "drop":
+            heaps.pop()
+        if tail == "pad":
+            missing = np.zeros((size - len(heaps[-1]), *samples.shape[1:]))
+            heaps[-1] = np.concatenate([heaps[-1], missing]).astype(samples.dtype)
+    return heaps
+
+
+def check(heaps, expected):
+    assert len(heaps) == len(expected)
+    for heap, content in zip(heaps, expected, strict=True):
+        assert heap.samples.shape == content.shape
+        assert heap.samples.dtype.kind == content.dtype.kind
+        assert heap.samples.dtype.itemsize == content.dtype.itemsize
+        assert np.array_equal(heap.samples, content)
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize("bits", [40, 48])
+@pytest.mark.parametrize("kind", PARTS)
+def test_integers_round_trip(sock, receiver, kind, bits):
+    for size, packet, tail in itertools.product(
+        HEAPS, PACKETS, ("short", "pad", "drop")
+    ):
+        for n in (1, size - 1, 3 * size, 3 * size + size // 2 + 1):
+            samples = integers(kind, n, seed=n + size)
+            sink = send(
+                sock,
+                as_items(kind, samples),
+                heap_samples=size,
+                max_packet_size=packet,
+                input_type=kind,
+                heap_address_bits=bits,
+                tail=tail,
+                send_stop=False,
+            )
+            expected = expected_heaps(samples, size, tail)
+            check(receiver.next_heaps(len(expected)), expected)
+            assert balanced(sink.stats())
+            assert sink.samples_pending() == 0
+
+
+@pytest.mark.parametrize("bits", [40, 48])
+@pytest.mark.parametrize("tail", ["pad", "drop"])
+@pytest.mark.parametrize("kind", ["int16", "sc16"])
+def test_little_endian_integers_round_trip(sock, receiver, kind, tail, bits):
+    for size, packet in itertools.product(HEAPS, PACKETS):
+        samples = integers(kind, 3 * size + size // 2 + 1, seed=size)
+        send(
+            sock,
+            as_items(kind, samples),
+            heap_samples=size,
+            max_packet_size=max(packet, 300),  # the numpy header is longer
+            input_type=kind,
+            byte_order="little",
+            heap_address_bits=bits,
+            tail=tail,
+            send_stop=False,
+        )
+        expected = expected_heaps(samples, size, tail)
+        heaps = receiver.next_heaps(len(expected))
+        check(heaps, expected)
+        assert all(heap.samples.dtype == np.dtype("<i2") for heap in heaps)
+
+
+@pytest.mark.parametrize("kind", PARTS)
+@pytest.mark.parametrize("n", [1, 33, 9_999, 10_001, 25_000])
+def test_a_heap_that_does_not_fit_into_an_eighth_of_the_ring(sock, receiver, kind, n):
+    """Its tail is filled up behind a NULL item, at any place in a packet."""
+    samples = integers(kind, n)
+    options = {"heap_samples": 10_000, "max_packet_size": 203, "buffer_size": 16_384}
+    send(sock, as_items(kind, samples), input_type=kind, **options)
+    check(receiver.until_end().heaps, expected_heaps(samples, 10_000))
+
+
+def reference(samples, scale):
+    """What numpy makes of floats, in single precision, and which it clips."""
+    numbers = samples.view(np.float32).reshape(len(samples), -1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = numbers * np.float32(scale)
+        rounded = np.rint(scaled)
+        whole = np.where(np.isnan(rounded), 0, np.clip(rounded, -128, 127))
+        clipped = ~((rounded >= -128) & (rounded <= 127))
+    whole = whole.astype(np.int8)
+    if samples.dtype == np.float32:
+        whole = whole[:, 0]
+    return whole, np.count_nonzero(clipped.any(axis=1))
+
+
+def convert(sock, receiver, samples, scale=1.0, **options):
+    kind = "float" if samples.dtype == np.float32 else "complex"
+    options["send_stop"] = False  # which would take its time
+    sink = send(sock, samples, input_type=kind, scale=scale, **options)
+    whole, clipped = reference(samples, scale)
+    expected = expected_heaps(whole, 8192)
+    check(receiver.next_heaps(len(expected)), expected)
+    assert sink.samples_clipped() == clipped
+    assert sink.samples_sent() == len(samples)
+    return clipped
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize("kind", [np.float32, np.complex64])
+@pytest.mark.parametrize("scale", [1, 127, 0.1, 1 / 3, 1e-30, 1e30])
+def test_random_floats(sock, receiver, kind, scale):
+    parts = 1 if kind == np.float32 else 2
+    generator = np.random.default_rng(7)
+    numbers = generator.normal(0, 60 / scale, 1_000_000 * parts).astype(np.float32)
+    clipped = convert(sock, receiver, numbers.view(kind), scale)
+    assert 0 < clipped < 200_000
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize("kind", [np.float32, np.complex64])
+def test_nothing_is_clipped_where_all_fits(sock, receiver, kind):
+    halves = np.arange(-257, 255, dtype=np.float32) / 2  # -128.5 to 127
+    numbers = np.tile(halves, 1000)
+    assert convert(sock, receiver, numbers.view(kind)) == 0
+
+
+def limits():
+    single = np.float32
+    around = [0.0, 0.5, 1.5, 126.5, 127.0, 127.5, 128.0, 128.5, 129.0, 2.0**31, 1e10]
+    tiny = np.finfo(single)
+    numbers = []
+    for number in (*around, tiny.max, tiny.tiny, tiny.smallest_subnormal):
+        here = single(number)
+        numbers += [np.nextafter(here, -single(np.inf)), here]
+        if number < tiny.max:
+            numbers.append(np.nextafter(here, single(np.inf)))
+    numbers += [single(np.inf), single(np.nan)]
+    numbers = np.array(numbers, single)
+    return np.concatenate([numbers, -numbers])
+
+
+@pytest.mark.parametrize("scale", [1, 2, 0.5, 2e-38, 3e38])
+def test_limits_one_by_one_among_others(sock, receiver, scale):
+    """At any place of a vector: kernels treat the middle and the end differently."""
+    for number in limits():
+        samples = np.linspace(-3, 3, 67, dtype=np.float32)
+        samples[[0, 5, 33, 66]] = number
+        convert(sock, receiver, samples, scale)
+
+
+@pytest.mark.parametrize("scale", [1, 0.5, 3e38])
+@pytest.mark.parametrize("length", [1, 15, 16, 17, 511, 512, 513, 1025])
+def test_limits_all_together(sock, receiver, scale, length):
+    numbers = np.resize(limits(), 2 * length)
+    convert(sock, receiver, numbers, scale)
+    convert(sock, receiver, numbers.view(np.complex64), scale)
+    pairs = np.array(list(itertools.product(limits(), limits())), np.float32)
+    convert(sock, receiver, pairs.reshape(-1).view(np.complex64)[length:], scale)
+
+
+def test_a_complex_sample_counts_once(sock, receiver):
+    samples = np.array([200 + 200j, 200, -200j, 1, np.nan], np.complex64)
+    assert convert(sock, receiver, samples) == 4
+
+
+def test_clipped_samples_count_over_runs_and_inputs(sock):
+    sink = spead.sink(destination(sock), input_type="float", num_inputs=1)
+    samples = np.array([128, 0, -129], np.float32)
+    for count in (2, 4, 6):
+        run(sink, source(samples))
+        assert sink.samples_clipped() == count

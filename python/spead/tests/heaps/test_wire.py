@@ -1,0 +1,185 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Byte for byte: the packets of the sink are those of spead2's encoder."""
+
+import socket
+import subprocess
+
+import numpy as np
+import pytest
+import spead2
+import spead2.send
+from gnuradio import spead
+from places import NEEDS_BUFFER
+from receiving import bound_socket, datagrams, destination
+from streams import noise, send
+
+TIMESTAMP = ("timestamp", "ticks")
+SAMPLES = ("adc_samples", "voltages")
+ITEMS = [
+    spead.timestamp(name=TIMESTAMP[0], description=TIMESTAMP[1]),
+    spead.samples(name=SAMPLES[0], description=SAMPLES[1]),
+]
+
+
+class Reference:
+    """The same heaps, made by spead2.
+
+    It fills packets to the limit where the sink cuts heaps evenly: with the size of the
+    sink's packets as its limit it cuts alike.
+    """
+
+    def __init__(self, bits):
+        self.counter = 0
+        self.items = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, bits, 0))
+        self.items.add_item(0x1600, *TIMESTAMP, shape=(), format=[("u", bits)])
+        self.items.add_item(0x3300, *SAMPLES, shape=(None,), format=[("i", 8)])
+
+    def packets(self, heap, packet_size):
+        self.counter += 1
+        heap.repeat_pointers = True
+        # spead2 rounds the limit down, and wants more room than two items need
+        limit = max(-(-packet_size // 8) * 8, 80)
+        generator = spead2.send.PacketGenerator(heap, self.counter, limit)
+        return [bytes(packet) for packet in generator]
+
+    def data(self, timestamp, samples, packet_size, descriptors="none"):
+        self.items["timestamp"].value = timestamp
+        self.items["adc_samples"].value = samples
+        heap = self.items.get_heap(descriptors=descriptors, data="all")
+        return self.packets(heap, packet_size)
+
+    def stop(self):
+        return self.packets(self.items.get_end(), 1472)
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize("bits", [40, 48])
+@pytest.mark.parametrize("heap_samples", [1, 8, 1000, 1393, 4096, 8192, 65536])
+@pytest.mark.parametrize("packet_size", [104, 576, 1472, 8972, 65504])
+@pytest.mark.parametrize("descriptors", ["first_heap", "none"])
+def test_packets_equal_spead2s(sock, bits, heap_samples, packet_size, descriptors):
+    samples = noise(2 * heap_samples + heap_samples // 2)
+    sink = send(
+        sock,
+        samples,
+        heap_samples=heap_samples,
+        heap_address_bits=bits,
+        max_packet_size=packet_size,
+        items=ITEMS,
+        descriptors=descriptors,
+        pad_packets=False,
+        send_stop=False,
+        buffer_size=16 << 20,  # all heaps are held: the tail is a short heap
+    )
+    sent = datagrams(sock, sink.packets_sent())
+    assert max(map(len, sent)) <= packet_size
+    reference = Reference(bits)
+    which = "all" if descriptors == "first_heap" else "none"
+    heaps = [
+        samples[i : i + heap_samples] for i in range(0, len(samples), heap_samples)
+    ]
+    expected = reference.data(0, heaps[0], len(sent[0]), which)
+    expected += reference.data(heap_samples, heaps[1], sink.packet_size())
+    if len(heaps) > 2:
+        expected += reference.data(2 * heap_samples, heaps[2], sink.packet_size())
+    assert sent == expected
+
+
+@pytest.mark.parametrize("bits", [40, 48])
+def test_the_stop_heap_equals_spead2s(sock, bits):
+    send(sock, noise(0), heap_address_bits=bits)
+    assert datagrams(sock, 1) == Reference(bits).stop()
+
+
+@pytest.mark.parametrize("bits", [40, 48])
+def test_a_padded_packet_is_spead2s_and_null_items(sock, bits):
+    samples = noise(8192)
+    sink = send(
+        sock,
+        samples,
+        heap_address_bits=bits,
+        items=ITEMS,
+        descriptors="none",
+        send_stop=False,
+    )
+    sent = datagrams(sock, sink.packets_sent())
+    assert {len(packet) for packet in sent} == {sink.packet_size()}
+    reference = Reference(bits).data(0, samples, sink.packet_size())
+    assert sent[:-1] == reference[:-1]
+    nulls = bytes.fromhex("8000000000000000") * 2
+    header, payload = reference[-1][:56], reference[-1][56:]
+    header = header[:7] + bytes([header[7] + 2]) + header[8:]
+    assert sent[-1] == header + nulls + payload
+
+
+def test_fixed_vectors(sock):
+    """From the SPEAD-64-48 example of a digitiser: one heap in one packet."""
+    samples = np.arange(5120, dtype=np.int64).astype(np.int8)
+    send(
+        sock,
+        samples,
+        heap_samples=5120,
+        max_packet_size=8972,
+        heap_address_bits=48,
+        timestamp_start=0x123456789ABC,
+        descriptors="none",
+        heap_id_start=1,
+        heap_id_step=2,
+    )
+    data, stop = datagrams(sock, 2)
+    assert (
+        data
+        == bytes.fromhex(
+            "5304020600000006 8001000000000001 8002000000001400 8003000000000000"
+            "8004000000001400 9600123456789abc 3300000000000000"
+        )
+        + samples.tobytes()
+    )
+    assert stop == bytes.fromhex(
+        "5304020600000006 8001000000000003 8002000000000001 8003000000000000"
+        "8004000000000001 8006000000000002 0000000000000000 00"
+    )
+
+
+def test_items_keep_their_order_ids_and_names(sock):
+    items = [spead.samples(id=0x4300, name="x"), spead.timestamp(id=0x1000, name="t")]
+    sink = send(sock, noise(16), heap_samples=16, items=items, descriptors="none")
+    first = datagrams(sock, sink.packets_sent())[0]
+    assert first[40:56].hex() == "0043000000000000" + "8010000000000000"
+
+
+def test_only_samples(sock):
+    items = [spead.samples()]
+    sink = send(sock, noise(16), heap_samples=16, items=items, descriptors="none")
+    first = datagrams(sock, sink.packets_sent())[0]
+    assert first[7] == 5
+    assert first[40:48].hex() == "0033000000000000"
+
+
+def test_dscp_is_in_the_packets(sock):
+    IP_RECVTOS = 13
+    sock.setsockopt(socket.IPPROTO_IP, IP_RECVTOS, 1)
+    send(sock, noise(16), dscp=46)
+    _, ancillary, _, _ = sock.recvmsg(65536, 1024)
+    tos = [data[0] for level, kind, data in ancillary if kind == socket.IP_TOS]
+    assert tos == [46 << 2]
+
+
+def test_dscp_is_in_the_packets_of_ipv6():
+    with bound_socket("::1") as sock:
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVTCLASS, 1)
+        send(sock, noise(16), dscp=46)
+        _, ancillary, _, _ = sock.recvmsg(65536, 1024)
+    assert [data[0] for _, _, data in ancillary] == [46 << 2]
+
+
+def test_the_send_buffer_is_as_asked(sock):
+    to = destination(sock)
+    sink = spead.sink(to, socket_buffer=100_000)
+    sockets = subprocess.run(
+        ["ss", "-Huanm", "dst", to], capture_output=True, text=True, check=True
+    ).stdout
+    # the kernel doubles it, for its own use
+    assert "tb200000" in sockets
+    assert sink.samples_in() == 0

@@ -1,0 +1,298 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""neighbour_scenarios.py SCENARIO [ARGUMENT...]: next hops that are not known yet.
+
+As network_scenarios.py.
+"""
+
+import contextlib
+import socket
+import struct
+import subprocess
+import threading
+from pathlib import Path
+
+import numpy as np
+import spead2
+import spead2.recv
+from gnuradio import spead
+from places import BOUND, eventually
+from streams import Running, balanced, noise, run, source, wait
+from two_hosts import (
+    FAR_HOST,
+    inside,
+    main,
+    new_namespace,
+    receive_buffer,
+    set_up,
+    tool,
+)
+
+ETH_P_ALL = 3
+IPV4, ARP, IPV6 = b"\x08\x00", b"\x08\x06", b"\x86\xdd"
+SOLICITATION, ADVERTISEMENT = 135, 136
+MAC = "02:00:00:00:00:02"  # of the host behind a gateway
+HEAP = 1000
+
+
+def arp_reply(frame, mac):
+    """The answer to an ARP request; None if the frame is none."""
+    if frame[12:14] != ARP or frame[20:22] != b"\0\1":
+        return None
+    asker, asked = frame[22:32], frame[38:42]
+    return asker[:6] + mac + frame[12:20] + b"\0\2" + mac + asked + asker
+
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return (total ^ 0xFFFF).to_bytes(2, "big")
+
+
+def neighbour_advertisement(frame, mac):
+    """The answer to a neighbour solicitation; None if the frame is none."""
+    if frame[12:14] != IPV6 or frame[54] != SOLICITATION:
+        return None
+    asker, asked = frame[22:38], frame[62:78]
+    solicited_override, target_mac = b"\x60\0\0\0", b"\2\1" + mac
+    body = solicited_override + asked + target_mac
+    head, length = bytes([ADVERTISEMENT, 0]), 4 + len(body)
+    pseudo_header = asked + asker + struct.pack("!II", length, socket.IPPROTO_ICMPV6)
+    head += checksum(pseudo_header + head + b"\0\0" + body)
+    header = struct.pack("!IHBB", 6 << 28, length, socket.IPPROTO_ICMPV6, 255)
+    return frame[6:12] + mac + IPV6 + header + asked + asker + head + body
+
+
+def answer_nobody(far):
+    """The far end's kernel answers neither ARP nor neighbour solicitations."""
+    chain = "t i { type filter hook input priority 0; }"
+    rules = [
+        "add table arp t",
+        f"add chain arp {chain}",
+        "add rule arp t i drop",
+        "add table ip6 t",
+        f"add chain ip6 {chain}",
+        "add rule ip6 t i icmpv6 type nd-neighbor-solicit drop",
+    ]
+    with inside(far):
+        tool("nft", ";".join(rules))
+
+
+def answer_late(far, seconds):
+    """Answer in place of the far end's kernel."""
+    answer_nobody(far)
+    with inside(far):
+        sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+        sock.bind(("v1", ETH_P_ALL))
+    mac = sock.getsockname()[4]
+
+    def answer():
+        while True:
+            frame = sock.recv(100)
+            reply = arp_reply(frame, mac) or neighbour_advertisement(frame, mac)
+            if reply:
+                threading.Timer(seconds, sock.send, [reply]).start()
+
+    threading.Thread(target=answer, daemon=True).start()
+
+
+def third_namespace(far):
+    """Behind the far one, with a veth pair from r0 to h0."""
+    with inside(far):
+        # ends with this process, whose end of the pipe it reads
+        holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+        behind = new_namespace()
+        peer = ["peer", "name", "r0", "netns", str(holder.pid)]
+        tool("ip", "link", "add", "h0", "address", MAC, "type", "veth", *peer)
+        tool("ip", "link", "set", "h0", "up")
+    with inside(far):
+        tool("ip", "link", "set", "r0", "up")
+    return behind
+
+
+def make_hosts(far, family, count, gateway):
+    """Addresses of one host, at the far end or behind it; its namespace too."""
+    if family == "link_local":
+        for namespace, host, device in (far, "fe80::2", "v1"), (None, "fe80::1", "v0"):
+            with inside(namespace) if namespace else contextlib.nullcontext():
+                tool("ip", "addr", "add", f"{host}/64", "dev", device, "nodad")
+        return far, ["fe80::2%v0"]
+    width, link, beyond = {
+        "ipv4": (24, "10.77.0.", "10.79.0."),
+        "ipv6": (64, "fd77::", "fd79::"),
+    }[family]
+
+    def add(address, device):
+        tool("ip", "addr", "replace", f"{address}/{width}", "dev", device, "nodad")
+
+    add(f"{link}1", "v0")
+    hosts = [(beyond if gateway else link) + str(2 + i) for i in range(count)]
+    if not gateway:
+        with inside(far):
+            for host in hosts:
+                add(host, "v1")
+        return far, hosts
+    behind = third_namespace(far)
+    with inside(far):
+        add(f"{link}2", "v1")
+        add(f"{beyond}1", "r0")
+        Path(f"/proc/sys/net/{family}/conf/all/forwarding").write_text("1")
+        for host in hosts:
+            # what is lost there is not lost here
+            tool("ip", "neigh", "add", host, "lladdr", MAC, "dev", "r0")
+    with inside(behind):
+        for host in hosts:
+            add(host, "h0")
+    tool("ip", "route", "add", "default", "via", f"{link}2")
+    return behind, hosts
+
+
+def bind_any(namespace, family):
+    """A socket for all addresses of a namespace, with room for all that is sent."""
+    with inside(namespace):
+        kind = socket.AF_INET if family == "ipv4" else socket.AF_INET6
+        sock = socket.socket(kind, socket.SOCK_DGRAM)
+        receive_buffer(sock)
+        sock.bind(("", 7148))
+    sock.settimeout(BOUND)
+    return sock
+
+
+def counter_of(datagram):
+    return int.from_bytes(datagram[11:16], "big")
+
+
+def all_from(sock):
+    """What has arrived by now."""
+    sock.setblocking(False)
+    datagrams = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            datagrams.append(sock.recv(65536))
+    return datagrams
+
+
+def check_all_arrived(datagrams, samples):
+    """In heaps of spead2's, which needs the descriptors of the first heap for that."""
+    heaps = len(samples) // HEAP
+    datagrams.sort(key=counter_of)
+    assert [counter_of(d) for d in datagrams[:heaps]] == list(range(1, heaps + 1))
+    stream = spead2.recv.Stream(spead2.ThreadPool())
+    stream.add_buffer_reader(b"".join(datagrams))
+    items = spead2.ItemGroup()
+    values = []
+    for heap in stream:
+        items.update(heap)
+        values.append(items["adc_samples"].value)
+    assert np.concatenate(values).tobytes() == samples.tobytes()
+
+
+def to_port(hosts):
+    return ",".join(f"[{h}]:7148" if ":" in h else f"{h}:7148" for h in hosts)
+
+
+def late_answer(
+    far, milliseconds, family="ipv4", count=1, behind="", rate=40e6, stop_timeout=1
+):
+    """The next hop answers late: every heap arrives, from the first on."""
+    namespace, hosts = make_hosts(far, family, int(count), behind == "gateway")
+    answer_late(far, float(milliseconds) / 1000)
+    sock = bind_any(namespace, family)
+    return send_all(sock, hosts, rate=float(rate), stop_timeout=float(stop_timeout))
+
+
+def only_the_stream_may_pass(far):
+    """The question for the next hop must not depend on another port."""
+    chain = "{ type filter hook output priority 0; policy drop; }"
+    tool("nft", f"add table ip t; add chain ip t o {chain}")
+    tool("nft", "add rule ip t o udp dport 7148 accept")
+    return late_answer(far, 100)
+
+
+def route_by_dscp(far):
+    """Only packets with this DSCP have a route."""
+    with inside(far):
+        tool("ip", "addr", "add", "10.99.0.2/32", "dev", "v1")
+    tool("ip", "rule", "add", "dsfield", "0x10", "table", "5")
+    tool("ip", "route", "add", "10.99.0.2", "dev", "v0", "table", "5")
+    answer_late(far, 0.1)
+    return send_all(bind_any(far, "ipv4"), ["10.99.0.2"], rate=40e6, dscp=4)
+
+
+def send_all(sock, hosts, **options):
+    """To a receiver of all of it."""
+    samples = noise(3663 * HEAP)
+    sink = spead.sink(to_port(hosts), HEAP, **options)
+    run(sink, source(samples))
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["packets_dropped"] == 0
+    # an empty one may come first, which spead2 takes no notice of
+    received = list(filter(None, all_from(sock)))
+    assert counter_of(received[0]) == 1
+    check_all_arrived(received, samples)
+    return stats
+
+
+def forgotten_neighbour(far, family):
+    """In mid-stream, and it answers late: every heap arrives."""
+    _, hosts = make_hosts(far, family, 1, gateway=False)
+    sock = bind_any(far, family)
+    samples = noise(10_000 * HEAP)
+    running = Running(to_port(hosts), samples, heap_samples=HEAP, rate=40e6)
+    with running as sink:
+        eventually(lambda: sink.heaps_sent() > 1000)
+        answer_late(far, 0.1)
+        tool("ip", "neigh", "flush", "dev", "v0")
+        wait(running.graph)
+    stats = sink.stats()
+    assert stats["packets_dropped"] == 0
+    check_all_arrived(all_from(sock), samples)
+    return stats
+
+
+def no_answer(far):
+    """Of one of two hosts: its heaps are dropped, those of the other arrive."""
+    sock = bind_any(far, "ipv4")
+    heaps = 1000
+    to = to_port(["10.77.0.9", FAR_HOST])
+    options = {"descriptors": "none", "send_stop": False, "stop_timeout": BOUND}
+    sink = spead.sink(to, HEAP, **options)
+    run(sink, source(noise(heaps * HEAP)))
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["heaps_dropped"] == heaps / 2
+    assert stats["send_errors"].keys() == {"EHOSTUNREACH"}
+    assert [counter_of(d) for d in all_from(sock)] == list(range(2, heaps + 1, 2))
+    return stats
+
+
+def stop_without_an_answer(_far):
+    """While it is waited for."""
+    with Running("10.77.0.9:7148", heap_samples=HEAP, stop_timeout=0) as sink:
+        eventually(lambda: sink.samples_pending() > 0)
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_pending"] == stats["samples_sent"] == 0
+    assert stats["send_errors"] == {}
+    return stats
+
+
+def nothing_to_ask_for(_far):
+    """Only what belongs to the stream leaves by a device without neighbours."""
+    tool("ip", "link", "set", "lo", "up")
+    tool("ip", "link", "add", "card", "type", "ifb")
+    set_up("card", "10.78.0.1")
+    for device, host in ("lo", "127.0.0.1"), ("card", "10.78.0.2"):
+        sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        sniffer.bind((device, ETH_P_ALL))
+        run(spead.sink(f"{host}:7148", HEAP), source(noise(10 * HEAP)))
+        headers = [frame[14:] for frame in all_from(sniffer) if frame[12:14] == IPV4]
+        udp = [h[20:] for h in headers if h[9] == socket.IPPROTO_UDP]
+        assert {int.from_bytes(h[2:4], "big") for h in udp} == {7148}
+    return {}
+
+
+if __name__ == "__main__":
+    main(globals())

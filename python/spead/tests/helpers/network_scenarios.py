@@ -1,0 +1,230 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""network_scenarios.py SCENARIO: what test_faults.py runs in a network of its own."""
+
+import contextlib
+import socket
+
+import pmt
+from gnuradio import spead
+from places import BOUND, eventually
+from streams import Reporting, Running, balanced, noise, run, source
+from two_hosts import FAR_HOST, listen, main, shape, tool
+
+
+def heap_counters(sock, until):
+    """Counters of one-packet heaps as they come, up to that of the last."""
+    counters = []
+    while not counters or counters[-1] < until:
+        counters.append(int.from_bytes(sock.recv(65536)[11:16], "big"))
+    return counters
+
+
+def interface_down_and_up(far):
+    sock = listen(far)
+    with Running(f"{FAR_HOST}:7148", heap_samples=1000, rate=2e6) as sink:
+        sock.recv(65536)
+        tool("ip", "link", "set", "v0", "down")
+        eventually(lambda: sink.heaps_dropped() > 100)
+        tool("ip", "link", "set", "v0", "up")
+        sent = sink.heaps_sent()
+        eventually(lambda: sink.heaps_sent() > sent + 100)
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_pending"] == 0
+    assert stats["send_errors"]["ENETUNREACH"] > 0
+    return stats
+
+
+def failures_in_a_message(far):
+    """By name, in a dict in the dict."""
+    samples = noise(1_000_001)
+    running = Reporting(f"{FAR_HOST}:7148", samples, stats_interval=1e6)
+    tool("ip", "link", "set", "v0", "down")
+    with running as sink:
+        eventually(lambda: running.messages)
+    message = pmt.to_python(pmt.car(running.messages[0]))
+    assert message == sink.stats()
+    assert message["send_errors"]["ENETUNREACH"] > 0
+    return message
+
+
+def full_queue(far):
+    """The queue of the device overflows: ENOBUFS, which costs time but no packet.
+
+    Without segmented sends: of those a queue may drop a part and not say so.
+    """
+    shape("80mbit", "10kb", "30kb")
+    sock = listen(far)
+    options = {"gso": False, "stop_timeout": 20, "descriptors": "none"}
+    sink = spead.sink(f"{FAR_HOST}:7148", 1000, **options)
+    run(sink, source(noise(2_000_000)))
+    stats = sink.stats()
+    assert stats["send_errors"]["ENOBUFS"] > 0
+    assert stats["packets_dropped"] == 0
+    assert heap_counters(sock, 2001) == list(range(1, 2002))
+    return stats
+
+
+def full_queue_with_segments(far):
+    """It drops a part of a message, and Linux reports it as sent."""
+    shape("80mbit", "10kb", "30kb")
+    sock = listen(far)
+    sink = spead.sink(f"{FAR_HOST}:7148", 1000, stop_timeout=20)
+    run(sink, source(noise(2_000_000)))
+    stats = sink.stats()
+    assert stats["heaps_dropped"] == 0
+    assert len(heap_counters(sock, 2001)) < stats["heaps_sent"]
+    return stats
+
+
+def paced_below_the_link(far):
+    """A queue with room for a burst does not fill."""
+    shape("80mbit", "10kb", "200kb")
+    sock = listen(far)
+    options = {"rate": 8e6, "send_stop": False, "descriptors": "none"}
+    sink = spead.sink(f"{FAR_HOST}:7148", 1000, **options)
+    run(sink, source(noise(2_000_000)))
+    assert heap_counters(sock, 2000) == list(range(1, 2001))
+    return sink.stats()
+
+
+def blocked_network(far):
+    """A queue that takes everything and lets nothing out."""
+    shape("8bit", "2kb", "100mb")
+    running = Running(f"{FAR_HOST}:7148", stop_timeout=0.5, zero_copy=False)
+    with running as sink:
+        eventually(lambda: sink.stats()["send_errors"].get("EAGAIN", 0) > 0)
+        taken = -1
+
+        def stuck():
+            nonlocal taken
+            before, taken = taken, sink.samples_in()
+            return before == taken
+
+        eventually(stuck)
+    # it has ended, within the bound of every wait
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_pending"] == 0
+    assert stats["samples_dropped"] > 0
+    return stats
+
+
+def refused_packet_size(size, **options):
+    try:
+        spead.sink(f"{FAR_HOST}:7148", max_packet_size=size, **options)
+    except ValueError as error:
+        return str(error)
+    raise AssertionError("it was not refused")
+
+
+def packet_larger_than_mtu(far):
+    tool("ip", "addr", "add", "fd77::1/64", "dev", "v0", "nodad")
+    # the default gives way to IPv6, which has the larger header
+    assert spead.sink("[fd77::2]:7148", 10**6).packet_size() <= 1452
+    message = refused_packet_size(1473)
+    assert "max_packet_size = 1473" in message
+    assert "80 to 1472" in message
+    return {}
+
+
+def mtu_of_the_path(far):
+    assert (
+        spead.sink(f"{FAR_HOST}:7148", 100000, max_packet_size=0).packet_size() <= 1472
+    )
+    tool("ip", "link", "set", "v0", "mtu", "9000")
+    packet = spead.sink(f"{FAR_HOST}:7148", 10**6, max_packet_size=0).packet_size()
+    assert 8900 < packet <= 8972
+    return {"packet": packet}
+
+
+def firewall(far):
+    rule = "add table ip t; add chain ip t o { type filter hook output priority 0; };"
+    drop = f"add rule ip t o ip daddr {FAR_HOST} drop"
+    sock = listen(far)
+    with Running(f"{FAR_HOST}:7148", heap_samples=1000, rate=2e6) as sink:
+        sock.recv(65536)
+        tool("nft", rule + drop)
+        eventually(lambda: sink.heaps_dropped() > 100)
+        tool("nft", "delete table ip t")
+        sent = sink.heaps_sent()
+        eventually(lambda: sink.heaps_sent() > sent + 100)
+    stats = sink.stats()
+    assert stats["send_errors"]["EPERM"] > 0
+    assert balanced(stats)
+    assert stats["samples_pending"] == 0
+    return stats
+
+
+def multicast(far):
+    group = "239.77.0.1"
+    sock = listen(far, group)
+    sock.setsockopt(socket.IPPROTO_IP, 12, 1)  # IP_RECVTTL
+    for interface in ("v0", "10.77.0.1"):
+        run(
+            spead.sink(f"{group}:7148", 1000, interface=interface, ttl=3),
+            source(noise(1000)),
+        )
+        _, ancillary, _, sender = sock.recvmsg(2000, 1024)
+        ttl = [data[0] for _, kind, data in ancillary if kind == socket.IP_TTL]
+        assert ttl == [3]
+        assert sender[0] == "10.77.0.1"
+        sock.recv(2000)  # the end of the stream
+    return {}
+
+
+def multicast_ipv6(far):
+    group, near = "ff15::77", "fd77::1"
+    tool("ip", "addr", "add", f"{near}/64", "dev", "v0", "nodad")
+    sock = listen(far, group)
+    sock.setblocking(False)
+    senders = []
+
+    def arrives(interface):
+        """Not at once: the far end takes its time to join."""
+        to = f"[{group}]:7148"
+        sink = spead.sink(to, 1000, max_packet_size=0, interface=interface)
+        run(sink, source(noise(1000)))
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                senders.append(sock.recvfrom(2000)[1][0])
+        return senders
+
+    for interface in ("v0", near):
+        eventually(lambda interface=interface: arrives(interface))
+        assert set(senders) == {near}
+        senders.clear()
+    return {}
+
+
+def multicast_loopback(far):
+    group = "239.77.0.2"
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.bind((group, 7148))
+    membership = socket.inet_aton(group) + socket.inet_aton("10.77.0.1")
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
+    sock.settimeout(BOUND)
+    # only the second of the two is to arrive
+    for loopback, first_counter in ((False, 1000), (True, 2000)):
+        options = {"loopback": loopback, "heap_id_start": first_counter}
+        run(
+            spead.sink(f"{group}:7148", 1000, interface="v0", **options),
+            source(noise(1000)),
+        )
+    assert heap_counters(sock, 2001) == [2000, 2001]
+    return {}
+
+
+def device_that_cuts(far):
+    """Segmented sends over a device that must cut them: every packet arrives."""
+    tool("ethtool", "-K", "v0", "tx-udp-segmentation", "off")
+    sock = listen(far)
+    sink = spead.sink(f"{FAR_HOST}:7148", 1000, rate=50e6, descriptors="none")
+    run(sink, source(noise(2_000_000)))
+    assert heap_counters(sock, 2001) == list(range(1, 2002))
+    return sink.stats()
+
+
+if __name__ == "__main__":
+    main(globals())

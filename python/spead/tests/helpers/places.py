@@ -1,0 +1,88 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where things are, what this machine allows, and how long to wait."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[4]
+BUILD = Path(os.environ.get("GR_SPEAD_BUILD", ROOT / "build"))
+EXAMPLES = ROOT / "examples"
+HELPERS = Path(__file__).parent
+
+BOUND = 30  # seconds; no wait is longer, and no good run comes near it
+NAMESPACES = not subprocess.run(
+    ["unshare", "--net", "ip", "link", "set", "lo", "up"], capture_output=True
+).returncode
+NEEDS_NAMESPACES = pytest.mark.skipif(
+    not NAMESPACES, reason="needs root, for network namespaces of its own"
+)
+SO_RCVBUFFORCE = 33  # as root, beyond net.core.rmem_max
+RECEIVE_BUFFER = 128 << 20
+
+
+def enlarge_buffer(sock):
+    """Give a socket RECEIVE_BUFFER, or what a plain user gets; returns the bytes."""
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER)
+    except PermissionError:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+    return sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
+
+
+def receive_buffer():
+    """What a socket of this user gets, in bytes."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        return enlarge_buffer(sock)
+
+
+NEEDS_BUFFER = pytest.mark.skipif(
+    receive_buffer() < RECEIVE_BUFFER,
+    reason="needs root, for a receive buffer beyond net.core.rmem_max: it sends faster"
+    " than any receiver could read",
+)
+
+
+def install(prefix):
+    """Install all that is built below a prefix; what CMake says.
+
+    All of it is the component "Unspecified": by that name CMake leaves alone the
+    install_manifest.txt that the user's own `uninstall` needs.
+    """
+    return subprocess.run(
+        ["cmake", "--install", BUILD, "--prefix", prefix, "--component", "Unspecified"],
+        check=True,
+        timeout=120,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
+def eventually(condition):
+    """Wait for a condition that nobody signals."""
+    pause = threading.Event()
+    end = time.monotonic() + BOUND
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        pause.wait(0.002)
+
+
+def run_scenario(script, scenario, *arguments):
+    """Run a scenario of a program here; what it writes, and what the sink does."""
+    done = subprocess.run(
+        [sys.executable, HELPERS / script, scenario, *map(str, arguments)],
+        timeout=2 * BOUND,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '"scenario": "' + scenario in done.stdout
+    return done.stdout + done.stderr

@@ -1,0 +1,130 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sources, flow graphs that send, and the messages of a sink."""
+
+import threading
+
+import numpy as np
+import pmt
+from gnuradio import blocks, gr, spead
+from places import BOUND
+from receiving import destination
+
+
+def noise(n, seed=1):
+    return np.random.default_rng(seed).integers(-128, 128, n, dtype=np.int8)
+
+
+class source(gr.sync_block):
+    """A source of samples, much faster than a list of numbers."""
+
+    def __init__(self, samples, repeat=False):
+        gr.sync_block.__init__(self, "samples", None, [samples.dtype.type])
+        self.samples = samples
+        self.repeat = repeat
+        self.at = 0
+        self.offered = 0  # samples, in all runs
+        self.most = 0  # room for so many samples in one call
+
+    def start(self):
+        self.at = self.most = 0
+        return True
+
+    def work(self, _, outputs):
+        self.most = max(self.most, len(outputs[0]))
+        if self.repeat:
+            self.at %= len(self.samples)
+        part = self.samples[self.at : self.at + len(outputs[0])]
+        outputs[0][: len(part)] = part
+        self.at += len(part)
+        self.offered += len(part)
+        return len(part) or -1  # -1: done
+
+
+def run(sink, *blocks_before):
+    """Run a chain of blocks into the sink to its end."""
+    graph = gr.top_block()
+    graph.connect(*blocks_before, sink)
+    graph.start()
+    wait(graph)
+
+
+def wait(graph):
+    """Wait for the end of a flow graph, but not for ever."""
+    waiter = threading.Thread(target=graph.wait, daemon=True)
+    waiter.start()
+    waiter.join(BOUND)
+    assert not waiter.is_alive(), "the flow graph did not end"
+
+
+def send(sock, samples, **options):
+    """Send samples to a socket; the sink, for its counters."""
+    sink = spead.sink(destination(sock), **options)
+    run(sink, source(samples))
+    return sink
+
+
+class Running:
+    """A flow graph of a source, endless unless told, and a sink, while it runs."""
+
+    def __init__(self, to, samples=None, **options):
+        self.sink = spead.sink(to, **options)
+        self.graph = gr.top_block()
+        # kept: the flow graph does not keep blocks that are written in Python
+        self.source = (
+            source(noise(100000), repeat=True) if samples is None else source(samples)
+        )
+        self.graph.connect(self.source, self.sink)
+
+    def __enter__(self):
+        self.graph.start()
+        return self.sink
+
+    def __exit__(self, *_):
+        self.graph.stop()
+        wait(self.graph)
+
+
+class Collector(gr.sync_block):
+    """Keeps the messages that it gets; a stream of its own keeps it alive."""
+
+    def __init__(self):
+        gr.sync_block.__init__(self, "collector", [np.int8], None)
+        self.messages = []
+        self.message_port_register_in(pmt.intern("in"))
+        self.set_msg_handler(pmt.intern("in"), self.handle)
+
+    def handle(self, message):
+        self.messages.append(message)
+
+    def work(self, inputs, _):
+        return len(inputs[0])
+
+
+class Reporting(Running):
+    """A flow graph that runs, and collects what the sink reports."""
+
+    def __init__(self, to, samples=None, **options):
+        super().__init__(to, samples, **options)
+        self.collector = Collector()
+        clock = blocks.throttle(1, 1e6)
+        self.graph.connect(blocks.null_source(1), clock, self.collector)
+        self.graph.msg_connect(self.sink, "stats", self.collector, "in")
+
+    @property
+    def messages(self):
+        return self.collector.messages
+
+
+def balanced(stats):
+    """Nothing is counted twice; pending is what is left."""
+    gone = stats["samples_sent"] + stats["samples_dropped"]
+    pending = stats["samples_pending"]
+    return gone <= stats["samples_in"] and gone + pending == stats["samples_in"]
+
+
+def post(sink, message):
+    """Send a message to the port "items", as pmt or as what pmt makes of it."""
+    if not isinstance(message, pmt.pmt_base):
+        message = pmt.to_pmt(message)
+    sink._post(pmt.intern("items"), message)

@@ -1,0 +1,129 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is installed works where it is, without ldconfig."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from places import EXAMPLES, install
+
+EXAMPLE_FILES = [
+    path.relative_to(EXAMPLES)
+    for pattern in ("*.py", "*.grc", "common/*.py", "instruments/*.py")
+    for path in EXAMPLES.glob(pattern)
+]
+EXAMPLE_PROGRAMS = [
+    path for path in EXAMPLE_FILES if len(path.parts) == 1 or path.match("receive_*.py")
+]
+
+PROGRAM = """
+#include <gnuradio/spead/sink.h>
+#include <gnuradio/top_block.h>
+
+int main()
+{
+    gr::spead::sink_options options;
+    options.max_packet_size = 8972;
+    auto sink = gr::spead::sink::make("127.0.0.1:9", options);
+    if (sink->stats().samples_in != 0 || sink->packet_size() != 8192 + 56)
+        return 1;
+
+    options.num_inputs = 2;
+    options.items = { gr::spead::timestamp(),
+                      gr::spead::samples(),
+                      gr::spead::immediate(0x3101, "state", { 5 }) };
+    options.sample_rate = gr::spead::exact_rate{ 8000000, 7 };
+    options.sync_time = 1600000000123456789;
+    const std::vector<std::string> destinations{ "127.0.0.1:9", "127.0.0.1:10" };
+    sink = gr::spead::sink::make(destinations, options);
+    sink->set_item("state", 6, 1);
+    sink->set_item(0x3101, 7);
+
+    try { // not by samples(), which would refuse it
+        options.items = { { gr::spead::item_kind::samples, 5, "x", "" } };
+        gr::spead::sink::make(destinations, options);
+    } catch (const std::invalid_argument&) {
+        return 0;
+    }
+    return 1;
+}
+"""
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.18)
+project(user LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 17)
+find_package(gnuradio-spead REQUIRED)
+add_executable(user user.cc)
+target_link_libraries(user gnuradio::gnuradio-spead)
+"""
+
+
+def run(*command, **options):
+    subprocess.run(command, check=True, timeout=120, **options)
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    prefix = tmp_path_factory.mktemp("prefix")
+    install(prefix)
+    return prefix
+
+
+def test_uninstall_leaves_no_file(tmp_path):
+    installed = re.findall("^-- Installing: (.*)", install(tmp_path / "prefix"), re.M)
+    (tmp_path / "install_manifest.txt").write_text("\n".join(installed))
+    script = EXAMPLES.parent / "cmake" / "uninstall.cmake"
+    run("cmake", "-P", script, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == []
+
+
+def test_the_python_package_imports(prefix):
+    (package,) = prefix.glob("lib/python3*/*-packages")
+    code = "from gnuradio import gr, spead; print(spead.sink('127.0.0.1:9').stats())"
+    env = {**os.environ, "PYTHONPATH": str(package)}
+    env.pop("LD_LIBRARY_PATH", None)
+    run(sys.executable, "-c", code, env=env, stdout=subprocess.DEVNULL)
+
+
+def test_block_and_examples_are_there(prefix):
+    share = prefix / "share" / "gnuradio"
+    assert (share / "grc" / "blocks" / "spead_sink.block.yml").is_file()
+    installed = share / "examples" / "spead"
+    assert all((installed / path).is_file() for path in EXAMPLE_FILES)
+
+
+def test_the_index_of_the_examples_is_complete():
+    index = (EXAMPLES / "README.md").read_text()
+    assert [path for path in EXAMPLE_PROGRAMS if f"| `{path}` |" not in index] == []
+
+
+@pytest.mark.parametrize(
+    "program", [path for path in EXAMPLE_PROGRAMS if path.suffix == ".py"], ids=str
+)
+def test_examples_start_anywhere_and_their_help_has_defaults(prefix, program, tmp_path):
+    (package,) = prefix.glob("lib/python3*/*-packages")
+    done = subprocess.run(
+        [sys.executable, prefix / "share/gnuradio/examples/spead" / program, "--help"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    options = re.findall(r"^  (--[\w-]+ \S(?:.*\n)+?)(?=  -|\n|\Z)", done.stdout, re.M)
+    assert options
+    assert [option for option in options if "default" not in option] == []
+
+
+def test_a_cpp_program_builds_against_it(prefix, tmp_path):
+    (tmp_path / "user.cc").write_text(PROGRAM)
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    build = tmp_path / "build"
+    run("cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", build)
+    run(build / "user")

@@ -1,0 +1,244 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which heap goes where, in what order, and what a deaf destination does to others."""
+
+import contextlib
+
+import numpy as np
+import pytest
+from gnuradio import spead
+from inputs import (
+    Deaf,
+    consecutive_sockets,
+    packet_of,
+    packets_to_end,
+    run_all,
+    whole_heaps,
+)
+from places import NEEDS_BUFFER, NEEDS_NAMESPACES, run_scenario
+from receiving import Receiver, arrived, bound_socket, destination
+from streams import balanced, noise, run, source
+
+
+@pytest.fixture
+def kept():
+    """Closes sockets, and whatever else, at the end."""
+    with contextlib.ExitStack() as stack:
+        yield stack
+
+
+def sockets(kept, n, address="127.0.0.1"):
+    return [kept.enter_context(bound_socket(address)) for _ in range(n)]
+
+
+def listed(several):
+    return ",".join(destination(sock) for sock in several)
+
+
+def received(several, inputs=1):
+    """All heaps of samples at each, up to the end of the stream there."""
+    everything = [packets_to_end(sock) for sock in several]
+    for packets in everything:
+        assert sum(packet.is_end for packet in packets) == 1
+    return [whole_heaps(packets, inputs) for packets in everything]
+
+
+def check(heaps, samples, numbers, size, inputs, which):
+    """The heaps with these numbers of an input, in this order."""
+    assert [heap.cnt for heap in heaps] == [1 + which + k * inputs for k in numbers]
+    assert [heap.items[0x1600] for heap in heaps] == [k * size for k in numbers]
+    for heap, k in zip(heaps, numbers, strict=True):
+        assert heap.payload[-size:] == samples[k * size : (k + 1) * size].tobytes()
+
+
+def in_turn(several, inputs, size, n=100, **options):
+    """Each input sends heap k to endpoint k mod n of the one list."""
+    to = options.pop("to", None) or listed(several)
+    samples = [noise(n * size, seed=i) for i in range(inputs)]
+    options.setdefault("descriptors", "none")
+    sink = spead.sink(to, size, num_inputs=inputs, **options)
+    run_all(sink, *samples)
+    for at, heaps in enumerate(received(several, inputs)):
+        for which, sent in enumerate(samples):
+            own = [heap for heap in heaps if (heap.cnt - 1) % inputs == which]
+            numbers = range(at, n, len(several))
+            check(own, sent, numbers, size, inputs, which)
+    stats = sink.stats()
+    assert stats["samples_sent"] == stats["samples_in"] == inputs * n * size
+    assert stats["heaps_sent"] == inputs * n
+    return sink
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize("gso", [True, False])
+@pytest.mark.parametrize("size", [64, 1400, 10_000, 70_000])
+@pytest.mark.parametrize("inputs", [1, 2])
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_heaps_go_to_each_in_turn(kept, n, inputs, size, gso):
+    """Of one packet and of many, in segmented sends and without."""
+    in_turn(sockets(kept, n), inputs, size, gso=gso)
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_consecutive_addresses(kept, n, descriptors):
+    several = [kept.enter_context(sock) for sock in consecutive_sockets(n, "127.0.3.7")]
+    port = several[0].getsockname()[1]
+    to = f"127.0.3.7+{n - 1}:{port}"
+    in_turn(several, 2, 3000, to=to, descriptors=descriptors)
+
+
+def test_consecutive_addresses_and_others_in_one_list(kept):
+    several = [kept.enter_context(sock) for sock in consecutive_sockets(3, "127.0.3.7")]
+    before, after = sockets(kept, 2)
+    port = several[0].getsockname()[1]
+    to = f"{destination(before)},127.0.3.7+2:{port},{destination(after)}"
+    in_turn([before, *several, after], 1, 3000, to=to)
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize("size", [1000, 10_000])
+def test_lists_of_ipv6(kept, size):
+    in_turn(sockets(kept, 3, "::1"), 2, size)
+
+
+def test_the_turn_goes_on_over_heaps_of_any_length(kept):
+    """A short heap at the end of a run has had its turn."""
+    several = sockets(kept, 3)
+    sink = spead.sink(listed(several), 1000, descriptors="none", send_stop=False)
+    for _ in range(4):
+        run(sink, source(noise(1500)))
+    sink = None
+    for at, sock in enumerate(several):
+        sock.setblocking(False)
+        counters = []
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                counters.append(int.from_bytes(sock.recv(2000)[11:16], "big"))
+        assert counters == list(range(at + 1, 9, 3))
+
+
+@pytest.mark.parametrize("descriptors", ["first_heap", "separate", "none"])
+def test_a_list_for_each_input(kept, descriptors):
+    lists = [sockets(kept, 3), sockets(kept, 2)]
+    size, n = 5000, 60
+    samples = [noise(n * size, seed=i) for i in range(2)]
+    sink = spead.sink(
+        [listed(each) for each in lists], size, num_inputs=2, descriptors=descriptors
+    )
+    run_all(sink, *samples)
+    for which, several in enumerate(lists):
+        for at, heaps in enumerate(received(several)):
+            numbers = range(at, n, len(several))
+            check(heaps, samples[which], numbers, size, 2, which)
+
+
+@pytest.mark.parametrize("lengths", [(100_000, 100_000), (1, 300_000), (300_000, 7)])
+def test_a_shared_destination_ends_once_and_after_all(kept, lengths):
+    """Lists of two inputs that overlap: the end is behind what both of them sent."""
+    first, shared, last = sockets(kept, 3)
+    lists = [listed([first, shared]), listed([shared, last])]
+    sink = spead.sink(lists, 1000, num_inputs=2, descriptors="none")
+    run_all(sink, *(noise(n) for n in lengths))
+    heaps = received([first, shared, last], 2)
+    assert sum(len(each) for each in heaps) == sum(-(-n // 1000) for n in lengths)
+    counters = [heap.cnt for each in heaps for heap in each]
+    assert len(set(counters)) == len(counters)
+
+
+@NEEDS_BUFFER
+def test_a_destination_twice_in_a_list_ends_once(kept):
+    a, b = sockets(kept, 2)
+    options = {"descriptors": "separate", "heap_id_start": 1}
+    sink = spead.sink(listed([a, b, a]), 1000, **options)
+    run(sink, source(noise(900_000)))
+    for sock, counters in (
+        (a, [k for k in range(1, 901) if k % 3 != 2]),
+        (b, list(range(2, 901, 3))),
+    ):
+        packets = packets_to_end(sock)
+        assert [packet.is_end for packet in packets[:-1]] == [False] * len(packets[:-1])
+        assert sum(packet.is_descriptors for packet in packets) == 1
+        assert [heap.cnt for heap in whole_heaps(packets)] == counters
+
+
+@pytest.mark.parametrize(
+    ("to", "ends"),
+    [("127.0.0.1+0:{0},127.0.0.1:{0}", 1), ("127.1:{0},127.0.0.1:{0}", 2)],
+)
+def test_destinations_are_told_apart_as_they_are_written(sock, to, ends):
+    written = to.format(sock.getsockname()[1])
+    run(spead.sink(written, 64, descriptors="none"), source(noise(4 * 64)))
+    packets = [packet_of(datagram) for datagram in arrived(sock)]
+    assert len({packet.cnt for packet in packets}) == 4 + ends
+    assert len({packet.cnt for packet in packets if packet.is_end}) == ends
+
+
+def test_an_end_of_stream_has_a_counter_of_its_own(kept):
+    several = sockets(kept, 3)
+    sink = spead.sink(listed(several), 1000, num_inputs=2, descriptors="separate")
+    for _ in range(3):
+        run_all(sink, noise(10_500), noise(2000))
+        counters = []
+        for sock in several:
+            packets = packets_to_end(sock)
+            whole_heaps(packets, 2)
+            counters += {packet.cnt for packet in packets}
+        assert len(set(counters)) == len(counters)
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+@pytest.mark.parametrize("n", [1, 3, 8])
+@pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
+def test_everybody_can_decode(kept, n, inputs, descriptors):
+    several = sockets(kept, n)
+    receivers = [Receiver(sock) for sock in several]
+    samples = [noise(16 * 3000, seed=i) for i in range(inputs)]
+    options = {"num_inputs": inputs, "descriptors": descriptors}
+    run_all(spead.sink(listed(several), 3000, **options), *samples)
+    for at, receiver in enumerate(receivers):
+        heaps = receiver.until_end().heaps
+        for which, sent in enumerate(samples):
+            own = [h for h in heaps if (h.cnt - 1) % inputs == which]
+            numbers = list(range(at, 16, n))
+            assert [h.timestamp for h in own] == [3000 * k for k in numbers]
+            for heap, k in zip(own, numbers, strict=True):
+                assert np.array_equal(heap.samples, sent[3000 * k :][:3000])
+
+
+# places of those where nobody listens, "x", among the destinations
+@NEEDS_BUFFER
+@pytest.mark.parametrize("places", ["ox", "xo", "xxo", "oxx", "xox", "oxo", "xxxxxxxo"])
+@pytest.mark.parametrize("gso", [True, False])
+@pytest.mark.parametrize("size", [1000, 5000])
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_where_nobody_listens_others_get_everything(kept, places, gso, size, address):
+    listening = sockets(kept, places.count("o"), address)
+    left = iter(listening)
+    to = [
+        destination(next(left))
+        if place == "o"
+        else kept.enter_context(Deaf(address)).destination
+        for place in places
+    ]
+    n = 100 * len(places)
+    samples = noise(n * size)
+    sink = spead.sink(",".join(to), size, gso=gso, descriptors="none")
+    run(sink, source(samples))
+    heard = [at for at, place in enumerate(places) if place == "o"]
+    for at, heaps in zip(heard, received(listening), strict=True):
+        check(heaps, samples, range(at, n, len(places)), size, 1, 0)
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_in"] == n * size
+    assert stats["samples_pending"] == 0
+    assert stats["icmp_errors"] > 0
+    assert stats["packets_dropped"] == stats["samples_dropped"] == 0
+    assert stats["send_errors"] == {}
+
+
+@NEEDS_NAMESPACES
+@pytest.mark.parametrize("scenario", ["sink_to_groups", "sink_to_groups_of_ipv6"])
+def test_multicast(scenario):
+    run_scenario("instrument_scenarios.py", scenario)

@@ -1,0 +1,192 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Networks that misbehave: the stream runs on, and everything is counted."""
+
+import errno
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from icmp_scenarios import IPV4, NARROW, REJECTS
+from places import (
+    BOUND,
+    HELPERS,
+    NEEDS_BUFFER,
+    NEEDS_NAMESPACES,
+    eventually,
+    run_scenario,
+)
+from receiving import bound_socket, datagrams
+from streams import Running, balanced, noise, send
+
+
+def closed_port():
+    with bound_socket() as sock:
+        return sock.getsockname()[1]
+
+
+def counter_of(datagram):
+    return int.from_bytes(datagram[11:16], "big")
+
+
+@pytest.mark.parametrize("gso", [True, False])
+def test_receivers_come_and_go(gso):
+    """Heaps of one packet, so that each datagram is a heap."""
+    port = closed_port()
+    with Running(f"127.0.0.1:{port}", heap_samples=1000, rate=2e6, gso=gso) as sink:
+        eventually(lambda: sink.icmp_errors() > 0)
+
+        listener = bound_socket(port=port)
+        counters = [counter_of(listener.recv(2000)) for _ in range(1000)]
+        assert counters == list(range(counters[0], counters[0] + 1000))
+        listener.close()
+
+        errors, sent = sink.icmp_errors(), sink.heaps_sent()
+        eventually(lambda: sink.icmp_errors() > errors)
+        eventually(lambda: sink.heaps_sent() > sent + 1000)
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_pending"] == 0
+
+
+def test_a_refusing_receiver_costs_no_heap():
+    """Each heap is handed to the kernel although nobody ever listens."""
+    sink = Running(f"127.0.0.1:{closed_port()}", heap_samples=1000, rate=2e6)
+    with sink as running:
+        eventually(lambda: running.heaps_sent() > 2000)
+    assert running.heaps_dropped() <= 1  # the one that stop() cut off
+
+
+@pytest.mark.parametrize("when_full", ["block", "drop"])
+def test_stop_does_not_wait_for_a_network_that_takes_nothing(when_full):
+    """A pace of nearly nothing is a network that is blocked."""
+    pace = {"rate": 1, "burst_size": 1, "stop_timeout": 0.1}
+    with Running("127.0.0.1:9", when_full=when_full, **pace) as sink:
+        eventually(lambda: sink.samples_pending() > 0)
+    stats = sink.stats()
+    assert stats["samples_pending"] == 0
+    assert balanced(stats)
+    assert stats["samples_dropped"] > 0
+
+
+def test_nothing_is_lost_without_gso(sock):
+    sink = send(sock, noise(1_000_000), gso=False)
+    assert sink.stats()["gso"] is False
+    assert sink.samples_sent() == 1_000_000
+
+
+@NEEDS_NAMESPACES
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "interface_down_and_up",
+        "failures_in_a_message",
+        "full_queue",
+        "full_queue_with_segments",
+        "paced_below_the_link",
+        "blocked_network",
+        "packet_larger_than_mtu",
+        "mtu_of_the_path",
+        "firewall",
+        "multicast",
+        "multicast_ipv6",
+        "multicast_loopback",
+        "device_that_cuts",
+    ],
+)
+def test_network(scenario):
+    run_scenario("network_scenarios.py", scenario)
+
+
+@NEEDS_NAMESPACES
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "a_card_needs_no_copy",
+        "switched_off_it_is_never_used",
+        "what_waits_in_a_queue_stays_as_it_was",
+        "what_two_inputs_have_in_a_queue_stays_as_it_was",
+        "a_failure_is_reported_late",
+        "a_card_that_is_made_again",
+        "without_locked_memory",
+        "firewall",
+        "full_queue",
+    ],
+)
+def test_zero_copy(scenario):
+    run_scenario("zero_copy_scenarios.py", scenario)
+
+
+def failures_logged(written):
+    """What was said to have failed, for each list of destinations."""
+    said = {}
+    for line in written.splitlines():
+        if "sending failed" in line:
+            to, failures = re.fullmatch(
+                r".*:warning: (.+?): (sending .*)", line
+            ).groups()
+            said[to] = said.get(to, []) + re.findall(
+                "sending failed: ([^;]+)", failures
+            )
+    return said
+
+
+@NEEDS_NAMESPACES
+def test_what_a_router_answers_is_logged_once():
+    expected = {host: os.strerror(error) for host, (_, error) in REJECTS.items()}
+    expected[NARROW] = os.strerror(errno.EMSGSIZE)
+    said = failures_logged(run_scenario("icmp_scenarios.py", "one_cause"))
+    hosts = {to.rpartition(":")[0].strip("[]"): each for to, each in said.items()}
+    assert hosts == {host: [failure] for host, failure in expected.items()}
+
+
+@NEEDS_NAMESPACES
+def test_what_a_router_answers_for_several_destinations_is_logged_once():
+    (said,) = failures_logged(
+        run_scenario("icmp_scenarios.py", "several_causes")
+    ).values()
+    assert sorted(said) == sorted({os.strerror(REJECTS[host][1]) for host in IPV4})
+
+
+@NEEDS_BUFFER
+def test_a_receiver_on_this_host_ends_zero_copy(sock):
+    """It needs a copy, and the kernel says so."""
+    heap, heaps = 1416, 5000
+    samples = noise(heap * heaps)
+    sink = send(sock, samples, heap_samples=heap, descriptors="none", rate=100e6)
+    assert not sink.zero_copy()
+    received = datagrams(sock, heaps + 1)
+    assert [counter_of(d) for d in received] == list(range(1, heaps + 2))
+    assert b"".join(d[-heap:] for d in received[:-1]) == samples.tobytes()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["127.0.0.1:9"],
+        ["127.0.0.1:9,127.0.0.2:9"],
+        ["localhost:9"],
+        ["127.0.0.1:9", "interface=lo"],
+        ["127.0.0.1:9", "interface=127.0.0.1"],
+    ],
+    ids=" ".join,
+)
+def test_a_lack_of_file_descriptors_is_named(arguments):
+    """However many are left; a process of its own, for nothing else can open a file."""
+    done = subprocess.run(
+        [sys.executable, HELPERS / "open_files.py", *arguments],
+        timeout=BOUND,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    refusals = json.loads(done.stdout)
+    assert len(refusals) > 4
+    for said in refusals:
+        assert said.startswith("RuntimeError: spead.sink: no socket: fewer than ")
+        assert "file descriptors are left (Too many open files)" in said
+        assert "ulimit -n" in said

@@ -1,0 +1,183 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a stream costs, in instructions and system calls: no test judges time.
+
+Each figure is the difference of a long and a short run, so that neither the start nor
+the end counts.
+"""
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+
+import pytest
+from places import BOUND, BUILD, NEEDS_NAMESPACES
+
+DRIVERS = BUILD / "lib" / "core" / "tests"
+SHORT, LONG = 4, 20  # MiB
+
+# Instructions of the packer for each packet, without those of the copy itself. Measured
+# with gcc 12 and -O3: 171 to 182.
+PACKER_BUDGET = 240
+
+# System calls in each MiB. A MiB is two full batches, and may be published in three
+# parts (a quarter of the ring, twice, and the end of a write). Each part may cost a
+# batch that is not full, a wake-up of the sender and one of the writer.
+# Measured: 2.1, 2.6 and 1.1.
+SENDS_BUDGET = 2 + 3
+SENDER_BUDGET = 15
+WRITER_BUDGET = 12
+# Paced, a burst of 64 KiB leaves at a time; a thread that falls behind, as strace makes
+# it, sends a quarter of one at least. Then it sleeps. Measured: 18 to 41 and 36 to 82.
+PACED_SENDS_BUDGET = 64 + 3
+PACED_SENDER_BUDGET = 2 * PACED_SENDS_BUDGET + SENDER_BUDGET
+# Without a copy, reports are read for every eight messages. Measured: 2.2 and 2.8.
+REPORTS_BUDGET = SENDS_BUDGET
+PACED_REPORTS_BUDGET = PACED_SENDS_BUDGET / 4
+
+
+def output(*command):
+    return subprocess.run(
+        command, check=True, timeout=BOUND, stdout=subprocess.PIPE, text=True
+    ).stdout
+
+
+def driver(name):
+    path = (DRIVERS / name).resolve()  # as valgrind names it
+    if not path.exists():
+        pytest.skip(f"no {name}: built without Boost.Test")
+    return path
+
+
+@pytest.fixture(scope="module")
+def callgrind():
+    if not shutil.which("valgrind"):
+        pytest.skip("no valgrind: it counts the instructions")
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    built = re.search("^CMAKE_BUILD_TYPE:.*=(.*)$", cache, re.MULTILINE)[1]
+    if built not in ("Release", "RelWithDebInfo"):
+        pytest.skip(f"instructions of a build of type {built} say nothing")
+
+
+@pytest.fixture(scope="module")
+def strace():
+    if not shutil.which("strace"):
+        pytest.skip("no strace: it counts the system calls")
+    probe = subprocess.run(["strace", "true"], capture_output=True, text=True)
+    if probe.returncode:
+        pytest.skip(f"strace may not look: {probe.stderr.splitlines()[0]}")
+
+
+def packer_counts(directory, heap_samples, packet_bytes, mib):
+    """Packets, the packer's instructions, and how often it calls a library."""
+    program = driver("packer-cost")
+    profile = directory / f"{mib}.callgrind"
+    packets = output(
+        "valgrind",
+        "--quiet",
+        "--tool=callgrind",
+        f"--callgrind-out-file={profile}",
+        "--compress-strings=no",
+        "--toggle-collect=gr::spead::input_packer::write*",
+        *map(str, (program, heap_samples, packet_bytes, mib)),
+    )
+    counts = Counter(packets=int(packets))
+    ours = called_elsewhere = False
+    lines = iter(profile.read_text().splitlines())
+    for line in lines:
+        key, _, value = line.partition("=")
+        if key == "ob":
+            ours = value == str(program)
+        elif key == "cob":
+            called_elsewhere = True
+        elif key == "calls":
+            counts["calls"] += int(value.split()[0]) * (ours and called_elsewhere)
+            called_elsewhere = False
+            next(lines)  # what the function called has cost
+        elif ours and re.match(r"[\d+*-]", line):
+            counts["instructions"] += int(line.split()[1])
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("heap_samples", "packet_bytes"),
+    [(8192, 1472), (1 << 20, 1472), (1 << 20, 9000), (65536, 9000)],
+)
+def test_the_packer_needs_few_instructions(
+    callgrind, tmp_path, heap_samples, packet_bytes
+):
+    shape = heap_samples, packet_bytes
+    counts = packer_counts(tmp_path, *shape, LONG)
+    counts.subtract(packer_counts(tmp_path, *shape, SHORT))
+    assert counts["packets"] > 1000
+    assert 0 < counts["instructions"] / counts["packets"] <= PACKER_BUDGET
+    # each sample is copied once; a packet that two writes fill takes two copies
+    assert 1 <= counts["calls"] / counts["packets"] <= 1.05
+
+
+# A device that drops everything without reading it, as a network card never copies.
+CARD = """
+ip link set lo up
+ip link add card type ifb
+ip addr add 10.78.0.1/24 dev card
+ip link set card mtu 65535 up
+export SPEAD_COST_DESTINATION=10.78.0.2:7148
+exec "$@"
+"""
+ON_A_CARD = ("unshare", "--net", "sh", "-e", "-c", CARD, "-")
+
+
+def stream_counts(directory, shape, mib, card):
+    """System calls of the thread that writes, and of the one that sends."""
+    log = directory / f"{mib}.strace"
+    command = ["strace", "-f", "-o", log, driver("stream-cost"), *map(str, shape), mib]
+    if card:
+        command = [*ON_A_CARD, *command]
+    packets, zero_copy = map(int, output(*map(str, command)).split())
+    assert zero_copy == card
+    calls = {}  # by thread
+    for line in log.read_text().splitlines():
+        thread, call = line.split(maxsplit=1)
+        if match := re.match(
+            r"(\w+)\(", call
+        ):  # else it is the rest of one, or a signal
+            calls.setdefault(thread, Counter())[match[1]] += 1
+        if "PR_SET_NAME" in call and '"spead-send"' in call:
+            sender = thread
+    writer = next(iter(calls))
+    return Counter(
+        packets=packets,
+        sends=calls[sender]["sendmmsg"],
+        reports=calls[sender]["recvmsg"],
+        sender=calls[sender].total(),
+        writer=calls[writer].total(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("heap_samples", "packet_bytes"), [(8192, 1472), (1 << 20, 1472), (1 << 20, 8972)]
+)
+@pytest.mark.parametrize("rate", [0, 2e8])
+@pytest.mark.parametrize("card", [False, pytest.param(True, marks=NEEDS_NAMESPACES)])
+def test_a_stream_needs_few_system_calls(
+    strace, tmp_path, heap_samples, packet_bytes, rate, card
+):
+    shape = heap_samples, packet_bytes, rate
+    short, long = 16, 80
+    counts = stream_counts(tmp_path, shape, long, card)
+    counts.subtract(stream_counts(tmp_path, shape, short, card))
+    assert counts["packets"] > 7000
+    mib = long - short
+    assert 1 <= counts["sends"] / mib <= (PACED_SENDS_BUDGET if rate else SENDS_BUDGET)
+    others = (counts["sender"] - counts["reports"]) / mib
+    assert others <= (PACED_SENDER_BUDGET if rate else SENDER_BUDGET)
+    assert counts["writer"] / mib <= WRITER_BUDGET
+    if card:
+        budget = PACED_REPORTS_BUDGET if rate else REPORTS_BUDGET
+        assert 0 < counts["reports"] / mib <= budget
+
+
+@NEEDS_NAMESPACES
+def test_nothing_is_allocated_where_messages_leave_without_a_copy():
+    output(*ON_A_CARD, str(driver("cost-tests")))

@@ -1,0 +1,87 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The last heaps and the end of a stream, at receivers with spead2's defaults."""
+
+import contextlib
+import threading
+
+import numpy as np
+import pytest
+import spead2
+import spead2.recv
+from gnuradio import spead
+from inputs import consecutive_sockets, run_all
+from places import BOUND, NEEDS_BUFFER
+from receiving import ENDS, arrived, bound_socket, destination, is_end
+from streams import Running, noise, run, source
+
+HEAP = 65536
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize("tail", [77, 5000])
+@pytest.mark.parametrize("destinations", [2, 4])
+def test_the_end_does_not_overtake_the_tail(destinations, tail):
+    """One stream of spead2 reads all addresses, and ends with the first end it gets."""
+    with contextlib.ExitStack() as kept:
+        sockets = [kept.enter_context(s) for s in consecutive_sockets(destinations)]
+        port = sockets[0].getsockname()[1]
+        stream = spead2.recv.Stream(
+            spead2.ThreadPool(),
+            # it reads up to 64 packets of a socket, each of another heap
+            spead2.recv.StreamConfig(max_heaps=64 * destinations),
+            spead2.recv.RingStreamConfig(heaps=64),
+        )
+        for sock in sockets:
+            stream.add_udp_reader(socket=sock)
+        guard = threading.Timer(BOUND, stream.stop)
+        guard.start()
+        samples = noise(40 * HEAP + tail)
+        to = f"127.0.0.1+{destinations - 1}:{port}"
+        run(spead.sink(to, HEAP), source(samples))
+
+        received = np.zeros(len(samples), np.int8)
+        items = spead2.ItemGroup()
+        for heap in stream:
+            items.update(heap)
+            begin = items["timestamp"].value
+            block = items["adc_samples"].value
+            received[begin : begin + len(block)] = block
+        guard.cancel()
+    np.testing.assert_array_equal(received, samples)
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+@pytest.mark.parametrize("destinations", [1, 3])
+def test_the_end_comes_again_for_those_who_missed_it(inputs, destinations):
+    """With the same counter, and all of them by the time that the flow graph ends."""
+    with contextlib.ExitStack() as kept:
+        sockets = [kept.enter_context(bound_socket()) for _ in range(destinations)]
+        to = ",".join(map(destination, sockets))
+        sink = spead.sink(to, 1000, num_inputs=inputs, stop_timeout=BOUND)
+        run_all(sink, *(noise(10_000) for _ in range(inputs)))
+        counters = set()
+        for sock in sockets:
+            datagrams = list(arrived(sock))
+            ends = datagrams[-ENDS:]
+            assert len(set(ends)) == 1
+            assert is_end(ends[0])
+            assert not any(map(is_end, datagrams[:-ENDS]))
+            counters.add(ends[0][8:16])
+        assert len(counters) == destinations
+
+
+def test_there_is_no_end_without_send_stop(sock):
+    run(spead.sink(destination(sock), 1000, send_stop=False), source(noise(10_000)))
+    datagrams = list(arrived(sock))
+    assert len(datagrams) == 10
+    assert not any(map(is_end, datagrams))
+
+
+def test_a_network_that_takes_nothing_gets_no_second_end():
+    """What is left is dropped when stop_timeout is over, ends as well."""
+    pace = {"rate": 1, "burst_size": 1, "stop_timeout": 0.1}
+    with Running("127.0.0.1:9,127.0.0.2:9", **pace) as sink:
+        pass
+    stats = sink.stats()
+    assert stats["samples_pending"] == 0

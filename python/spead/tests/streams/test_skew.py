@@ -1,0 +1,169 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Inputs advance together: how far one is ahead of another, as seen on the wire."""
+
+import threading
+
+import numpy as np
+import pytest
+import spead2
+import spead2.recv
+from gnuradio import blocks, gr, spead
+from inputs import Gated, packets_to_end, playing, run_all
+from places import BOUND, NEEDS_BUFFER, eventually
+from receiving import bound_socket, destination
+from streams import noise, source
+
+
+def ahead(packets, inputs):
+    """The most heaps that an input was ahead of another.
+
+    One that begins heap m is n ahead of another that has not completed heap m - n.
+    """
+    complete = [0] * inputs
+    begun = [0] * inputs
+    most = 0
+    for packet in packets:
+        if packet.is_end:
+            continue
+        heap, which = divmod(packet.cnt - 1, inputs)
+        if heap == begun[which]:
+            begun[which] += 1
+            most = max(most, heap - min(complete) + 1)
+        if packet.offset + len(packet.payload) == packet.size:
+            complete[which] += 1
+    assert complete == begun
+    return most
+
+
+def step_by_step(sink, fast, slow, step, heap, bound):
+    """Runs a source step by step, and another as fast as the bound lets it."""
+    n = len(slow.samples)
+
+    def all_are_sent():
+        of_slow = slow.at // heap
+        return sink.heaps_sent() == of_slow + min(of_slow + bound, n // heap)
+
+    with playing(sink, fast, slow):
+        fast.until(n)
+        for let in range(step, n + step, step):
+            slow.until(let)
+            eventually(lambda let=let: slow.at >= min(let, n) and all_are_sent())
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize("max_skew", [1, 2, 10])
+@pytest.mark.parametrize("heap", [1000, 8192, 100_000])
+def test_no_input_is_further_ahead_than_the_bound(sock, heap, max_skew):
+    n = 100 * heap
+    sink = spead.sink(
+        destination(sock), heap, num_inputs=2, max_skew=max_skew, descriptors="none"
+    )
+    step_by_step(sink, Gated(noise(n)), Gated(noise(n)), 7 * heap + 11, heap, max_skew)
+    assert ahead(packets_to_end(sock), 2) == max_skew
+
+
+# the last ones leave before they are complete
+@NEEDS_BUFFER
+@pytest.mark.parametrize(
+    ("heap", "bound"), [(1000, 4194), (8192, 512), (65536, 64), (600_000, 1)]
+)
+def test_the_bound_is_4_mebibytes_by_default(sock, heap, bound):
+    n = 10_000_000 // heap * heap
+    sink = spead.sink(destination(sock), heap, num_inputs=2, descriptors="none")
+    step_by_step(sink, Gated(noise(n)), Gated(noise(n)), 1_000_003, heap, bound)
+    assert ahead(packets_to_end(sock), 2) == bound
+
+
+@pytest.mark.parametrize("options", [{"max_skew": -1}, {"when_full": "drop"}])
+def test_an_input_need_not_wait_for_another(sock, options):
+    sink = spead.sink(destination(sock), num_inputs=2, **options)
+    slow, fast = Gated(noise(1000)), Gated(noise(4_000_000))
+    with playing(sink, slow, fast):
+        fast.until(4_000_000)
+        eventually(lambda: sink.samples_in() == 4_000_000)
+    assert sink.samples_in() == 4_001_000
+
+
+def test_an_input_waits_for_the_slowest(sock):
+    """It goes on when that one does, and when that one has ended."""
+    sink = spead.sink(destination(sock), 1000, num_inputs=3, max_skew=3)
+    slow, *others = Gated(noise(2500)), Gated(noise(50_000)), Gated(noise(50_000))
+    with playing(sink, slow, *others):
+        for each in others:
+            each.until(50_000)
+        eventually(lambda: sink.samples_in() == 2 * 3000)
+        slow.until(1)
+        eventually(lambda: sink.samples_in() == 2 * 3000 + 1)
+        slow.until(1000)
+        eventually(lambda: sink.samples_in() == 2 * 4000 + 1000)
+        slow.until(2500)  # its end
+        eventually(lambda: sink.samples_in() == 2 * 50_000 + 2500)
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize(
+    ("inputs", "heap", "options"),
+    [
+        *[(n, heap, {}) for n in (2, 4) for heap in (8192, 65536, 2 << 20)],
+        # an eighth of the buffer, less than the default bound
+        (8, 131072, {}),
+        (2, 10_000, {"buffer_size": 65536}),
+    ],
+)
+def test_a_receiver_needs_no_more_heaps_than_inputs_and_one(inputs, heap, options):
+    """All inputs in one stream of spead2, from sources of different speed."""
+    n = max(40 * heap // inputs, 3 * heap) // heap * heap
+    with bound_socket() as sock:
+        stream = spead2.recv.Stream(
+            spead2.ThreadPool(),
+            spead2.recv.StreamConfig(max_heaps=inputs + 1),
+            spead2.recv.RingStreamConfig(heaps=1024),
+        )
+        stream.add_udp_reader(socket=sock)
+        guard = threading.Timer(BOUND, stream.stop)
+        guard.start()
+        options = {"num_inputs": inputs, "rate": 300e6, **options}
+        sink = spead.sink(destination(sock), heap, **options)
+        graph = gr.top_block()
+        sources = [source(noise(n, seed=i)) for i in range(inputs)]
+        for i, begin in enumerate(sources):
+            speed = blocks.throttle(1, 400e6 / (1 + i))
+            graph.connect(begin, speed, (sink, i))
+        graph.start()
+        waiter = threading.Thread(target=graph.wait)
+        waiter.start()
+        received = [np.zeros(n, np.int8) for _ in range(inputs)]
+        items = spead2.ItemGroup()
+        for each in stream:
+            items.update(each)
+            begin = items["timestamp"].value
+            block = items["adc_samples"].value
+            received[(each.cnt - 1) % inputs][begin : begin + len(block)] = block
+        guard.cancel()
+        waiter.join()
+    for i in range(inputs):
+        np.testing.assert_array_equal(received[i], sources[i].samples)
+
+
+def test_two_sources_of_one_block_never_wait_for_ever(sock):
+    """What a block gives to both inputs comes at the same pace, whatever the bound."""
+    sink = spead.sink(destination(sock), 300_000, num_inputs=2, max_skew=1)
+    samples = noise(20_000_000)
+    graph = gr.top_block()
+    begin, split = source(samples), blocks.deinterleave(1, 100)
+    graph.connect(begin, split)
+    for i in range(2):
+        graph.connect((split, i), (sink, i))
+    graph.start()
+    waiter = threading.Thread(target=graph.wait, daemon=True)
+    waiter.start()
+    waiter.join(BOUND)
+    assert not waiter.is_alive()
+    assert sink.samples_sent() == len(samples)
+
+
+def test_inputs_of_different_lengths_are_sent_whole(sock):
+    sink = spead.sink(destination(sock), 1000, num_inputs=3, max_skew=1)
+    run_all(sink, noise(1_000_000), noise(300), noise(12_345))
+    assert sink.samples_sent() == 1_012_645

@@ -28,7 +28,7 @@ def filled(text):
 
 
 def paragraphs(block):
-    """About the sink, then each parameter with its label. YAML folds lines.
+    """About the sink, then each parameter: label, name, text. YAML folds lines.
 
     An empty line ends a line in the window, two empty lines a paragraph.
     """
@@ -40,7 +40,7 @@ def paragraphs(block):
     yield from map(filled, about.split("\n\n"))
     for name, label in re.findall(r"^-   id: (\w+)\n    label: (.+)", block, re.M):
         if text := texts.get(IN_PYTHON.get(name, name)):
-            yield f"    {label}:\n\n{filled(text)}"
+            yield f"    {label} [{name}]:\n\n{filled(text)}"
 
 
 def main():

@@ -44,13 +44,19 @@ std::size_t packet_limit(const sink_options& options, std::size_t possible)
     // what Ethernet takes over IPv4 is a little more than what it takes over IPv6
     if (options.max_packet_size == sink_options().max_packet_size)
         asked = std::min(asked, possible);
-    if (asked > possible || possible < smallest)
+    if (possible < smallest)
+        throw parameter_error("max_packet_size",
+                              std::to_string(asked),
+                              "at least " + std::to_string(smallest) +
+                                  " for these items, while the MTU of the path allows " +
+                                  std::to_string(possible));
+    if (asked > possible)
         throw parameter_error(
             "max_packet_size",
             std::to_string(asked),
             range(smallest, possible) +
-                " (from the size of the items to the MTU of this path), "
-                "or 0 for the most that the path takes");
+                " (from the size of the items to the MTU of the path), or 0 for the most "
+                "that the path takes");
     return asked ? asked : possible;
 }
 

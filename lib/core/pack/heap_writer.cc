@@ -19,11 +19,6 @@ namespace {
 constexpr std::uint16_t no_flags = 0;
 constexpr std::uint16_t data_end = packet_info::heap_end | packet_info::data;
 
-void store(std::byte* packet, std::size_t index, std::uint64_t word)
-{
-    std::memcpy(packet + index * sizeof word, &word, sizeof word);
-}
-
 // What stays the same is not written: the sender's processor has the cache line.
 template <typename number>
 void set(number& variable, number value)
@@ -104,10 +99,10 @@ bool heap_writer::open_packet()
     d_at = packet + header.header_bytes();
     d_room = header.payload_bytes;
     set(d_ring.info().destination, d_destination);
-    store(packet, heap_layout::counter_word, d_counter_item);
-    store(packet, heap_layout::offset_word, offset_item);
+    store_word(packet, heap_layout::counter_word, d_counter_item);
+    store_word(packet, heap_layout::offset_word, offset_item);
     if (timestamp)
-        store(packet, heap_layout::items_word + *timestamp, timestamp_item);
+        store_word(packet, heap_layout::items_word + *timestamp, timestamp_item);
     return true;
 }
 

@@ -142,11 +142,12 @@ bool input_packer::emit_descriptors()
                                 0 };
         std::byte* payload = d_ring.write_header(header, info);
         const auto heap_id = d_descriptors.heap_id();
-        d_ring.store(heap_layout::counter_word,
-                     wire::network_order(flavour.immediate(wire::heap_counter, heap_id)));
-        d_ring.store(
-            heap_layout::offset_word,
-            wire::network_order(flavour.immediate(wire::payload_offset, offset)));
+        store_word(d_ring.packet(),
+                   heap_layout::counter_word,
+                   wire::network_order(flavour.immediate(wire::heap_counter, heap_id)));
+        store_word(d_ring.packet(),
+                   heap_layout::offset_word,
+                   wire::network_order(flavour.immediate(wire::payload_offset, offset)));
         std::copy_n(payloads.begin() + static_cast<std::ptrdiff_t>(offset),
                     header.payload_bytes,
                     payload);

@@ -17,6 +17,12 @@
 
 namespace gr::spead {
 
+//! Writes a word, in network order, of the header of a packet.
+inline void store_word(std::byte* packet, std::size_t index, std::uint64_t word)
+{
+    std::memcpy(packet + index * sizeof word, &word, sizeof word);
+}
+
 //! A packet that is made by itself, not in a slot.
 struct extra_packet {
     packet_template header;
@@ -48,12 +54,6 @@ public:
     //! The packet to come, in the slots that are claimed for it.
     std::byte* packet() { return d_ring.data(d_next.slot); }
     packet_info& info() { return d_ring.info(d_next.slot); }
-
-    //! Writes a word, in network order, of its header.
-    void store(std::size_t index, std::uint64_t word)
-    {
-        std::memcpy(packet() + index * sizeof word, &word, sizeof word);
-    }
 
     //! Whether this header stands there since the last time round, but for the words
     //! that run.

@@ -2,7 +2,7 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Receive SPEAD heaps over UDP with spead2: check the timestamps, save and plot the
-samples. Ends at an end-of-stream heap or at Ctrl-C."""
+samples. Ends at an end-of-stream heap, at Ctrl-C, or at --timeout or --max-heaps."""
 
 import contextlib
 import itertools
@@ -53,7 +53,8 @@ def open_stream(sockets, heap_samples=None):
         ring_heaps = min(max(SOCKET_BUFFER // heap_samples, 4), 4096)
     stream = spead2.recv.Stream(
         spead2.ThreadPool(),
-        spead2.recv.StreamConfig(max_heaps=4),
+        # sockets are read in turn, many heaps from each
+        spead2.recv.StreamConfig(max_heaps=64 * len(sockets) if sockets[1:] else 4),
         spead2.recv.RingStreamConfig(heaps=ring_heaps),
     )
     for sock in sockets:

@@ -150,7 +150,7 @@ class Recording:
     def timestamps(self, polarisation):
         """The timestamps of the heaps of a polarisation, in ticks."""
         heaps = len(self.data[polarisation :: self.polarisations])
-        first, step = self.sample_clock_start, self.heap_samples
+        first, step = self.sample_clock_start + self.offset, self.heap_samples
         return [first + step * heap for heap in range(heaps)]
 
     def destinations(self):

@@ -109,7 +109,9 @@ struct SPEAD_API sink_options {
     //! The timestamp is then the number of ticks since sync_time, at sample_rate.
     //! Heaps begin at multiples of timestamp_step, which must be at least 1. No
     //! timestamp is sent twice: samples whose times have been sent, after a step back
-    //! or in a later run, are dropped. A loss of more than a second is logged.
+    //! or in a later run, are dropped. A loss of more than a second is logged. Samples
+    //! before the first tag are counted from timestamp_start; samples from before
+    //! sync_time are dropped. Each input needs tags of its own.
     std::string timestamp_source = "count";
 
     //! Ticks per second in Hz, with timestamp_source="rx_time": a whole number, or the
@@ -124,7 +126,8 @@ struct SPEAD_API sink_options {
     //! What to do when tags show that samples are missing. "realign" drops the
     //! unfinished heap and begins another one, as at the start. "zero_fill" packs
     //! zeros in place of the missing samples, or realigns if more than 10 s are
-    //! missing. "ignore" goes on counting, also after a step back.
+    //! missing. "ignore" goes on counting, also after a step back: only the first tag
+    //! of a run counts.
     std::string on_gap = "realign";
 
     //! What to do with samples before the first multiple of timestamp_step, at the start
@@ -148,9 +151,9 @@ struct SPEAD_API sink_options {
     //! timestamps continue.
     std::string when_full = "block";
 
-    //! Size of the packet ring of each input in bytes: at least eight packets, or two
-    //! heaps with when_full="drop". 0 chooses 8 MiB divided by num_inputs, at least 1
-    //! MiB, or more if the ring must be larger.
+    //! Size of the packet ring of each input in bytes: at least eight packets; with
+    //! when_full="drop" two heaps and four packets. 0 chooses 8 MiB divided by
+    //! num_inputs, at least 1 MiB, or more if the ring must be larger.
     std::int64_t buffer_size = 0;
 
     //! What to do with the unfinished heap at the end of the stream. "short" sends a heap
@@ -183,7 +186,8 @@ struct SPEAD_API sink_options {
     //! Whether receivers on this host get multicast packets, too (IP_MULTICAST_LOOP).
     bool loopback = true;
 
-    //! Size of the kernel's send buffer in bytes, 0 to 1073741824. 0 chooses 2 MiB.
+    //! Size of the kernel's send buffer in bytes, 0 to 1073741824. 0 chooses 2 MiB. The
+    //! kernel grants a user other than root no more than net.core.wmem_max.
     std::int64_t socket_buffer = 0;
 
     //! Differentiated services code point of the packets, 0 to 63 (RFC 2474).

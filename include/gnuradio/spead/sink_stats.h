@@ -19,16 +19,16 @@ namespace gr::spead {
 //! What the SPEAD sink counts: figures of one kind, such as std::uint64_t.
 template <typename number>
 struct sink_counters {
-    number samples_in{};          //!< samples taken from the flow graph
-    number samples_sent{};        //!< samples in heaps that were sent completely
-    number samples_dropped{};     //!< samples in dropped heaps, or dropped before packing
-    number heaps_sent{};          //!< heaps of samples that were sent completely
-    number heaps_dropped{};       //!< heaps of samples of which a packet was not sent
-    number packets_sent{};        //!< packets handed to the kernel
-    number packets_dropped{};     //!< packets made but not sent
-    number bytes_sent{};          //!< UDP payload of packets_sent
-    number icmp_errors{};         //!< ICMP errors received: usually, nobody listens
-    number gso_refused{};         //!< segmented sends refused, but not their packets
+    number samples_in{};      //!< samples taken from the flow graph
+    number samples_sent{};    //!< samples in heaps that were sent completely
+    number samples_dropped{}; //!< samples in dropped heaps, or dropped before packing
+    number heaps_sent{};      //!< heaps of samples that were sent completely
+    number heaps_dropped{};   //!< heaps of samples of which a packet was not sent
+    number packets_sent{};    //!< packets handed to the kernel
+    number packets_dropped{}; //!< packets made but not sent
+    number bytes_sent{};      //!< UDP payload of packets_sent
+    number icmp_errors{};     //!< ICMP errors received: usually, nobody listens
+    number gso_refused{}; //!< segmented sends refused whose packets were then sent singly
     number samples_clipped{};     //!< float samples that were clipped, or NaN
     number gaps{};                //!< gaps between samples, according to tags
     number samples_missing{};     //!< samples missing in these gaps
@@ -66,8 +66,8 @@ struct sink_counters {
  * stats() always gives samples_in == samples_sent + samples_dropped + samples_pending.
  * While the flow graph runs, other counters may lag by a few heaps. A sample is pending
  * until all packets of its heap have been handed to the kernel, or the heap is dropped.
- * send_errors counts retries, too, and so is no number of lost packets. Counters go on
- * over stop() and start().
+ * send_errors counts retries, too, so it does not give the number of lost packets.
+ * Counters go on over stop() and start().
  */
 struct SPEAD_API sink_stats : sink_counters<std::uint64_t> {
     std::uint64_t samples_pending = 0; //!< samples neither sent nor dropped yet

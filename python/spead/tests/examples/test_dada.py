@@ -66,6 +66,7 @@ def test_the_header_describes_the_stream(tmp_path):
     recording = record(tmp_path / "r.dada", noise(8192), OBS_OFFSET=4276224000000)
     assert (recording.heap_samples, recording.heap_bytes) == (4096, 4096)
     assert recording.offset == 4276224000000 // 2
+    assert recording.timestamps(0) == [526398652416 + recording.offset]
     assert recording.sample_clock == 800_000_000
     assert recording.destinations() == ["225.0.0.140+3:7148", "225.0.0.144+3:7148"]
     start = recording.sync_time + recording.sample_clock_start / recording.sample_clock

@@ -187,7 +187,7 @@ struct SPEAD_API sink_options {
     bool loopback = true;
 
     //! Size of the kernel's send buffer in bytes, 0 to 1073741824. 0 chooses 2 MiB. The
-    //! kernel grants a user other than root no more than net.core.wmem_max.
+    //! kernel limits it, except for root.
     std::int64_t socket_buffer = 0;
 
     //! Differentiated services code point of the packets, 0 to 63 (RFC 2474).

@@ -4,7 +4,7 @@
 """The sender of pacing.py and latency.py: a source and the sink, in its own process.
 
 The argument is JSON: the options of the sink, and of HandOver unless the source is to
-send zeros. Ends with its source or with its standard input, and prints the stats() of
+send noise. Ends with its source or with its standard input, and prints the stats() of
 the sink.
 """
 
@@ -61,7 +61,8 @@ def main():
     if "hand_over" in arguments:
         source = HandOver(**arguments["hand_over"])
     else:
-        source = blocks.null_source(gr.sizeof_char)
+        noise = np.random.default_rng(1).integers(0, 256, 1 << 20, np.uint8)
+        source = blocks.vector_source_b(noise.tolist(), True)
     try:
         sink = spead.sink(**arguments["sink"])
     except ValueError as error:

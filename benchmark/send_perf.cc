@@ -58,8 +58,8 @@ std::vector<char> make_noise(const std::string& type, double clipped_share)
     const auto clipped = clipped_share * static_cast<double>(peaks.size() - 1);
     const auto largest_unclipped = peaks.begin() + std::lround(clipped);
     std::nth_element(peaks.begin(), largest_unclipped, peaks.end(), std::greater<>());
-    // The sink clips above 127.5 and below -128.5.
-    const float scale = (clipped_share > 0 ? 128 : 127) / *largest_unclipped;
+    // The sink clips above 127.5 / 127.
+    const float scale = (clipped_share > 0 ? 1.01f : 1.0f) / *largest_unclipped;
     for (auto& number : numbers)
         number *= scale;
     std::memcpy(noise.data(), numbers.data(), noise_bytes);

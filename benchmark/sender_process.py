@@ -64,7 +64,7 @@ class Sender:
             raise SenderError("the sender did not end") from None
         if self.process.returncode != 0:
             raise SenderError(f"the sender failed with {self.process.returncode}")
-        return json.loads(output)
+        return json.loads(output.splitlines()[-1])  # behind lines of the log
 
     def __enter__(self):
         return self

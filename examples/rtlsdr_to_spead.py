@@ -7,14 +7,10 @@ rtl_sdr instead, and --tone a test signal."""
 import sys
 
 from common.arguments import option
-from common.sender_program import (
-    FULL_SCALE,
-    radio_parser,
-    recording_size,
-    run,
-    tone,
-)
+from common.sender_program import radio_parser, recording_size, run, tone
 from gnuradio import blocks, gr, spead
+
+SCALE = 128  # of SoapySDR, which divides the bytes by it
 
 
 def dongle(args):
@@ -36,7 +32,7 @@ def recording(args):
     return [
         blocks.file_source(gr.sizeof_char, args.file),
         blocks.add_const_bb(128),  # modulo 256: 0 becomes -128
-        blocks.interleaved_char_to_complex(False, FULL_SCALE),
+        blocks.interleaved_char_to_complex(False, SCALE),
     ]
 
 
@@ -51,7 +47,7 @@ class RtlSdrToSpead(gr.top_block):
             args.destination,
             heap_samples=args.heap_samples,
             input_type="complex",
-            scale=FULL_SCALE,
+            scale=SCALE,
             when_full="block" if args.file or args.tone else "drop",
             descriptor_interval=1,
         )

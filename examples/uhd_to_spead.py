@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pmt
 from common.arguments import option
-from common.sender_program import FULL_SCALE, radio_parser, run, tone
+from common.sender_program import radio_parser, run, tone
 from gnuradio import blocks, gr, spead
 
 
@@ -67,7 +67,6 @@ class UhdToSpead(gr.top_block):
             heap_samples=args.heap_samples,
             heap_address_bits=48,
             input_type="complex",
-            scale=FULL_SCALE,
             timestamp_source="rx_time",
             sample_rate=(args.sample_rate.numerator, args.sample_rate.denominator),
             sync_time=args.sync_time,

@@ -37,11 +37,7 @@ const auto rx_time = pmt::mp("rx_time");
 const auto items_port = pmt::mp("items");
 const auto stats_port = pmt::mp("stats");
 
-bool converts(const sink_options& options)
-{
-    const auto type = format_of(options).type;
-    return type == sample_type::float32 || type == sample_type::complex64;
-}
+bool converts(const sink_options& options) { return is_float(format_of(options).type); }
 
 // In front of each line of the log, which must not be longer than a pipe has room for.
 std::string shortened(const std::vector<std::string>& texts)

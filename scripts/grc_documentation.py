@@ -13,8 +13,18 @@ BLOCK = TOP / "grc" / "spead_sink.block.yml"
 # names in Python, where GRC has one of its own
 IN_PYTHON = {"sender_affinity": "affinity"}
 
+EXAMPLE = """\
+Example: connect a Signal Source of type Float to a Throttle and to this block, with
+Input type "Float" and Destinations "127.0.0.1:7148". Before it starts, run in a
+terminal "receive.py 7148 --spectrogram received.png". That program is one of the
+examples of gr-spead, in the folder share/gnuradio/examples/spead of the installation,
+as is the flow graph spead_noise.grc.
+
+Receivers of your own can use spead2: https://spead2.readthedocs.io
+"""
+
 sys.path.insert(0, str(TOP / "python" / "spead"))
-from docstrings import block_comment, options, params, plain  # noqa: E402
+from docstrings import block_comment, option_groups, params, plain  # noqa: E402
 
 
 def filled(text):
@@ -28,19 +38,27 @@ def filled(text):
 
 
 def paragraphs(block):
-    """About the sink, then each parameter: label, name, text. YAML folds lines.
+    """About the sink, an example, then each tab and its parameters. YAML folds lines.
 
     An empty line ends a line in the window, two empty lines a paragraph.
     """
     include = TOP / "include" / "gnuradio" / "spead"
     header = (include / "sink.h").read_text()
     _, texts = params(block_comment(header, "static sptr make("))
-    texts |= options((include / "sink_options.h").read_text())
+    for options in option_groups((include / "sink_options.h").read_text()).values():
+        texts |= options
     about = plain(block_comment(header, "class SPEAD_API sink "))
-    yield from map(filled, about.split("\n\n"))
-    for name, label in re.findall(r"^-   id: (\w+)\n    label: (.+)", block, re.M):
+    what, how, *rest = about.split("\n\n")
+    for text in [what, how, *EXAMPLE.split("\n\n"), *rest]:
+        yield filled(text)
+    tab = None
+    field = r"^-   id: (\w+)\n    label: (.+)(?:\n    category: (.+))?"
+    for name, label, category in re.findall(field, block, re.M):
+        if (category or "General") != tab and name != "check":
+            tab = category or "General"
+            yield f"    --- {tab} ---"
         if text := texts.get(IN_PYTHON.get(name, name)):
-            yield f"    {label} [{name}]:\n\n{filled(text)}"
+            yield f"    {label}:\n\n{filled(text)}"
 
 
 def main():

@@ -16,8 +16,6 @@ from gnuradio import analog, blocks, gr
 
 from common.arguments import option, positive, rate, size
 
-FULL_SCALE = 128  # scale of floats from -1 to 1 that become 8-bit samples
-
 
 def recording_size(path, skip=0):
     """Bytes of a file after a header; raises an error that names the file."""

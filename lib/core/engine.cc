@@ -33,7 +33,6 @@ timeline_plan timeline_of(const sink_options& options)
     timeline_plan plan{};
     plan.heap_samples = options.heap_samples;
     plan.timestamp_step = timestamp_step_of(options);
-    plan.timestamp_start = options.timestamp_start;
     plan.sample_rate = *options.sample_rate;
     plan.on_gap = on_gap_of(options);
     plan.on_start = on_start_of(options);
@@ -53,7 +52,8 @@ std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
 
 engine::path::path(stream_plan plan, std::size_t slots, std::function<void()> published)
     : ring(slots, plan.regular.packet_bytes()),
-      packer(std::move(plan), ring, counters, std::move(published))
+      packer(std::move(plan), ring, counters, std::move(published)),
+      level(packer.plan().converter, counters)
 {
 }
 
@@ -143,6 +143,7 @@ void engine::start()
     stop(); // if it was not stopped
     for (auto& one : d_inputs) {
         one->packer.start_run();
+        one->level.start_run();
         one->full_at.reset();
         if (one->tagged)
             one->tagged->start_run();
@@ -167,18 +168,20 @@ std::size_t engine::write(std::size_t input,
         to.counters.ring_full.add(1);
     }
     if (to.tagged)
-        log_tag_warnings(input);
+        for (const auto& warning : to.tagged->take_warnings())
+            warn_of_input(input, warning);
+    const auto warning = to.level.look(samples, taken, std::chrono::steady_clock::now());
+    if (!warning.empty())
+        warn_of_input(input, warning);
     return taken;
 }
 
-void engine::log_tag_warnings(std::size_t input)
+void engine::warn_of_input(std::size_t input, const std::string& text)
 {
-    for (const auto& warning : d_inputs[input]->tagged->take_warnings()) {
-        if (d_inputs.size() > 1)
-            d_log.add_of_input(input, warning);
-        else
-            d_log.add(warning);
-    }
+    if (d_inputs.size() > 1)
+        d_log.add_of_input(input, text);
+    else
+        d_log.add(text);
 }
 
 void engine::warn(const std::string& text) { d_log.add(text); }

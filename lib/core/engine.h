@@ -11,6 +11,7 @@
 #include "network/udp_transport.h"
 #include "options.h"
 #include "pack/input_packer.h"
+#include "pack/level_check.h"
 #include "pack/ring_wait.h"
 #include "pack/rx_time_packer.h"
 #include "send/sender.h"
@@ -92,6 +93,7 @@ private:
         counter_set counters;
         packet_ring ring;
         input_packer packer;
+        level_check level;
         std::unique_ptr<rx_time_packer> tagged; // with rx_time
         // what the ring had released when a write() found no room
         std::optional<std::uint64_t> full_at;
@@ -100,7 +102,7 @@ private:
     void add_input(const sink_options& options, stream_plan plan);
     void limit_queues();
     void warn_of_slow_tails(const sink_options& options);
-    void log_tag_warnings(std::size_t input);
+    void warn_of_input(std::size_t input, const std::string& text);
     template <typename step>
     bool repeat(packet_ring& ring, step done, sender::clock::time_point deadline);
     void end_streams(sender::clock::time_point half_time,

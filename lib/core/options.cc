@@ -45,23 +45,27 @@ void check_stream(const sink_options& options)
         "heap_samples", options.heap_samples, 1, std::int64_t{ 1 } << 32);
     const auto format = format_of(options);
     const auto tail = tail_of(options);
-    const bool has_order =
-        format.type == sample_type::int16 || format.type == sample_type::sc16;
-    if (has_order && format.order == byte_order::little && tail == tail_policy::shorten)
+    if (format.order == byte_order::little && format.bits() == 8)
+        throw parameter_error(
+            "byte_order", quoted(options.byte_order), "\"big\" with samples of 8 bits");
+    if (format.order == byte_order::little && tail == tail_policy::shorten)
         throw parameter_error(
             "byte_order",
             quoted(options.byte_order),
             "\"big\", or \"little\" with tail=\"pad\" or tail=\"drop\", since the numpy "
             "header of little-endian samples has a fixed shape");
-    const bool is_scaled =
-        format.type == sample_type::float32 || format.type == sample_type::complex64;
-    if (!is_scaled && options.scale != 1)
-        throw parameter_error("scale",
-                              to_text(options.scale),
-                              "1 with input_type=" + quoted(options.input_type) +
-                                  "; it is a factor for \"float\" and \"complex\" only");
+    const std::string only_floats = "None with input_type=" + quoted(options.input_type) +
+                                    "; it is for \"float\" and \"complex\"";
+    if (options.sample_bits && !is_float(format.type))
+        throw parameter_error("sample_bits", to_text(*options.sample_bits), only_floats);
+    if (options.sample_bits.value_or(8) != 8 && options.sample_bits != 16)
+        throw parameter_error("sample_bits", to_text(*options.sample_bits), "8 or 16");
+    if (!options.scale)
+        return;
+    if (!is_float(format.type))
+        throw parameter_error("scale", to_text(*options.scale), only_floats);
     using limits = std::numeric_limits<float>;
-    check_range<double>("scale", options.scale, limits::min(), limits::max());
+    check_range<double>("scale", *options.scale, limits::min(), limits::max());
 }
 
 void check_heaps(const sink_options& options)
@@ -94,6 +98,30 @@ void check_packets(const sink_options& options)
                                   ", or 0 for the most that the path takes");
 }
 
+// What only tags need is not ignored without a word.
+void check_untagged(const sink_options& options)
+{
+    const sink_options unset;
+    const auto check =
+        [](const char* name, const std::string& value, const std::string& allowed) {
+            if (value != allowed)
+                throw parameter_error(name,
+                                      value,
+                                      allowed + " with timestamp_source=\"count\"; it is "
+                                                "for \"rx_time\"");
+        };
+    const auto& rate = options.sample_rate;
+    check("sample_rate",
+          rate ? to_text(rate->numerator) + "/" + to_text(rate->denominator) : "None",
+          "None");
+    const auto* text = std::get_if<std::string>(&options.sync_time);
+    check("sync_time",
+          text ? quoted(*text) : to_text(std::get<std::int64_t>(options.sync_time)),
+          quoted(std::get<std::string>(unset.sync_time)));
+    check("on_gap", quoted(options.on_gap), quoted(unset.on_gap));
+    check("on_start", quoted(options.on_start), quoted(unset.on_start));
+}
+
 void check_time(const sink_options& options)
 {
     const auto largest = largest_value(options);
@@ -102,12 +130,19 @@ void check_time(const sink_options& options)
     const bool is_tagged = timestamps_of(options) == timestamp_source::rx_time;
     on_gap_of(options);
     on_start_of(options);
-    const std::string why = ", with timestamp_source=\"rx_time\"";
-    if (is_tagged && !options.sample_rate)
-        throw parameter_error("sample_rate", "none", "a rate" + why);
-    if (is_tagged && timestamp_step_of(options) == 0)
-        throw parameter_error("timestamp_step", "0", "1 to " + to_text(largest) + why);
     clock_of(options);
+    if (!is_tagged) {
+        check_untagged(options);
+        return;
+    }
+    const std::string why = " with timestamp_source=\"rx_time\"";
+    if (!options.sample_rate)
+        throw parameter_error("sample_rate", "None", "a rate in Hz" + why);
+    if (timestamp_step_of(options) == 0)
+        throw parameter_error("timestamp_step", "0", "1 to " + to_text(largest) + why);
+    if (options.timestamp_start)
+        throw parameter_error(
+            "timestamp_start", to_text(options.timestamp_start), "0" + why);
 }
 
 void check_sending(const sink_options& options)
@@ -173,25 +208,32 @@ double checked_rate(double rate)
 
 sample_format format_of(const sink_options& options)
 {
-    return { check_choice<sample_type>("input_type",
-                                       options.input_type,
-                                       { { "int8", sample_type::int8 },
-                                         { "sc8", sample_type::sc8 },
-                                         { "int16", sample_type::int16 },
-                                         { "sc16", sample_type::sc16 },
-                                         { "float", sample_type::float32 },
-                                         { "complex", sample_type::complex64 } }),
+    const auto type =
+        check_choice<sample_type>("input_type",
+                                  options.input_type,
+                                  { { "int8", sample_type::int8 },
+                                    { "sc8", sample_type::sc8 },
+                                    { "int16", sample_type::int16 },
+                                    { "sc16", sample_type::sc16 },
+                                    { "float", sample_type::float32 },
+                                    { "complex", sample_type::complex64 } });
+    return { type,
              check_choice<byte_order>(
                  "byte_order",
                  options.byte_order,
                  { { "big", byte_order::big }, { "little", byte_order::little } }),
-             static_cast<std::uint64_t>(options.heap_samples) };
+             static_cast<std::uint64_t>(options.heap_samples),
+             static_cast<unsigned>(options.sample_bits.value_or(8)) };
 }
 
 sample_converter converter_of(const sink_options& options)
 {
     const auto format = format_of(options);
-    return sample_converter(format.type, format.order, static_cast<float>(options.scale));
+    const double full_scale = format.bits() == 16 ? INT16_MAX : INT8_MAX;
+    return sample_converter(format.type,
+                            format.order,
+                            static_cast<float>(options.scale.value_or(full_scale)),
+                            format.float_bits);
 }
 
 wire::flavour flavour_of(const sink_options& options)

@@ -23,11 +23,18 @@ def one_line(comment):
     return " ".join(plain(comment).split())
 
 
-def options(header):
-    """Name -> text of each field of sink_options, in order."""
+def option_groups(header):
+    """Name -> its options, for each group of sink_options, in order.
+
+    The options are name -> text.
+    """
     body = re.search(r"struct SPEAD_API sink_options \{(.*?)\n\};", header, re.S)[1]
+    _, *groups = re.split(r" *//! \\name (\w+)\n", body)
     field = r"((?: *//!.*\n)+) *[\w:<>, ]+ (\w+) = "
-    return {name: one_line(text) for text, name in re.findall(field, body)}
+    return {
+        group: {name: one_line(text) for text, name in re.findall(field, members)}
+        for group, members in zip(groups[::2], groups[1::2], strict=True)
+    }
 
 
 def stats(header):
@@ -76,6 +83,8 @@ def docstrings(include):
     figures = stats(stats_header)
     _, destination = params(block_comment(header, "static sptr make("))
     destination.pop("options")
+    groups = option_groups(option_header)
+    groups["General"] = {**destination, **groups["General"]}
 
     docs = {"item": plain(block_comment(items, "struct item {"))}
     for name in ("timestamp", "samples", "immediate"):
@@ -85,7 +94,7 @@ def docstrings(include):
         [
             plain(block_comment(header, "class SPEAD_API sink ")),
             "Parameters:",
-            parameter_list({**destination, **options(option_header)}),
+            *(f"{group}:\n\n{parameter_list(ones)}" for group, ones in groups.items()),
         ]
     )
     docs["stats"] = "\n\n".join(

@@ -66,30 +66,43 @@ py::dict to_dict(const sink_stats& stats)
     return figures;
 }
 
-// What an option takes, as help() names it.
+// In a signature, and in an error.
+struct type_text {
+    const char* name;
+    const char* words;
+};
+
 template <typename type>
-constexpr const char* type_name = nullptr;
+constexpr type_text text_of{};
 template <>
-constexpr const char* type_name<bool> = "bool";
+constexpr type_text text_of<bool>{ "bool", "True or False" };
 template <>
-constexpr const char* type_name<std::int64_t> = "int";
+constexpr type_text text_of<std::int64_t>{ "int", "an integer" };
 template <>
-constexpr const char* type_name<double> = "float";
+constexpr type_text text_of<double>{ "float", "a number" };
 template <>
-constexpr const char* type_name<std::string> = "str";
+constexpr type_text text_of<std::string>{ "str", "a string" };
 template <>
-constexpr const char* type_name<std::vector<item>> = "list[item]";
+constexpr type_text text_of<std::vector<item>>{
+    "list[item]", "a list, such as [spead.timestamp(), spead.samples()]"
+};
 template <>
-constexpr const char* type_name<std::optional<std::int64_t>> = "Optional[int]";
+constexpr type_text text_of<std::optional<std::int64_t>>{ "Optional[int]",
+                                                          "an integer, or None" };
 template <>
-constexpr const char* type_name<std::optional<exact_rate>> =
-    "Optional[Union[int, tuple[int, int], Fraction]]";
+constexpr type_text text_of<std::optional<double>>{ "Optional[float]",
+                                                    "a number, or None" };
 template <>
-constexpr const char* type_name<std::variant<std::string, std::int64_t>> =
-    "Union[str, int]";
+constexpr type_text text_of<std::optional<exact_rate>>{
+    "Optional[Union[int, tuple[int, int], Fraction]]", "a rate, or None"
+};
 template <>
-constexpr const char* type_name<std::variant<std::string, std::vector<std::string>>> =
-    "Union[str, list[str]]";
+constexpr type_text text_of<std::variant<std::string, std::int64_t>>{ "Union[str, int]",
+                                                                      "a time" };
+template <>
+constexpr type_text text_of<std::variant<std::string, std::vector<std::string>>>{
+    "Union[str, list[str]]", "a string such as \"127.0.0.1:7148\", or a list of strings"
+};
 
 template <typename type>
 void read(const char* name, py::handle given, type& value)
@@ -98,7 +111,7 @@ void read(const char* name, py::handle given, type& value)
     if (!caster.load(given, true))
         throw py::type_error("spead.sink: " + std::string(name) + " = " +
                              std::string(py::repr(given)) +
-                             " is not possible; allowed: " + type_name<type>);
+                             " is not possible; allowed: " + text_of<type>.words);
     value = py::detail::cast_op<type>(caster);
 }
 
@@ -208,11 +221,11 @@ std::string signature()
     const sink_options defaults;
     std::ostringstream text;
     text << "__init__(self, destinations: "
-         << type_name<std::variant<std::string, std::vector<std::string>>>;
+         << text_of<std::variant<std::string, std::vector<std::string>>>.name;
     for_each_option([&](const char* name, auto member) {
         const auto& value = defaults.*member;
-        text << ", " << (std::string(name) == "num_inputs" ? "*, " : "") << name << ": "
-             << type_name<std::decay_t<decltype(value)>> << " = "
+        text << ", " << (std::string(name) == "input_type" ? "*, " : "") << name << ": "
+             << text_of<std::decay_t<decltype(value)>>.name << " = "
              << std::string(py::repr(py::cast(value)));
     });
     text << ") -> None";

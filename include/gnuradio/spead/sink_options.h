@@ -24,8 +24,32 @@ namespace gr::spead {
  * \brief The options of the SPEAD sink, each with its default.
  */
 struct SPEAD_API sink_options {
+    //! \name General
+    //! \{
+
     //! Samples in a heap, 1 to 4294967296.
     std::int64_t heap_samples = 8192;
+
+    //! Type of the samples. "int8", "sc8" (complex, two bytes), "int16" and "sc16" keep
+    //! their values. "float" and "complex" are sent as integers of sample_bits bits:
+    //! multiplied by scale, rounded to the nearest integer (half to even) and clipped to
+    //! the range of these integers. NaN is sent as 0. The counter samples_clipped counts
+    //! samples that were clipped or NaN.
+    std::string input_type = "int8";
+
+    //! Bits of the integers that are sent for "float" and "complex", 8 or 16. The default
+    //! is 8. Integer types are sent with the bits that they have.
+    std::optional<std::int64_t> sample_bits = std::nullopt;
+
+    //! Factor for "float" and "complex" samples, above 0. The default is the largest
+    //! integer, 127 for 8 bits and 32767 for 16, so that full scale is 1.0. Integer types
+    //! take no factor.
+    std::optional<double> scale = std::nullopt;
+
+    //! Byte order of 16-bit samples in a packet. "big" is the order of SPEAD's
+    //! formats. "little" is described by a numpy header. Its shape is fixed, so tail must
+    //! be "pad" or "drop".
+    std::string byte_order = "big";
 
     //! Number of stream inputs, 1 to 64. Each input has heaps of its own. Inputs
     //! advance together, see max_skew. If an input ends before it delivers a sample,
@@ -39,41 +63,10 @@ struct SPEAD_API sink_options {
     //! of each other. With when_full="drop", no input waits for another.
     std::int64_t max_skew = 0;
 
-    //! Type of the samples. "int8", "sc8" (complex, two bytes), "int16" and "sc16" keep
-    //! their values. "float" and "complex" are sent as int8 and sc8: multiplied by scale,
-    //! rounded to the nearest integer (half to even) and clipped to -128 to 127. NaN is
-    //! sent as 0. The counter samples_clipped counts samples that were clipped or NaN.
-    std::string input_type = "int8";
+    //! \}
 
-    //! Byte order of int16 and sc16 samples in a packet. "big" is the order of SPEAD's
-    //! formats. "little" is described by a numpy header. Its shape is fixed, so tail must
-    //! be "pad" or "drop".
-    std::string byte_order = "big";
-
-    //! Factor for "float" and "complex" samples, above 0. For all other types it must
-    //! be 1.
-    double scale = 1.0;
-
-    //! Maximum size of a packet in bytes of UDP payload, headers included, up to 65507. A
-    //! packet must hold the item pointers, one more for each descriptor, and 8 bytes of
-    //! payload. 0 chooses the largest payload that the MTU of the path allows. A value
-    //! above that is rejected, but the default, 1472, is lowered to it. All packets of a
-    //! heap except the last have the same size.
-    std::int64_t max_packet_size = 1472;
-
-    //! Width of immediate values and of addresses in a heap, in bits: 40
-    //! (SPEAD-64-40) or 48 (SPEAD-64-48). Heap counters and timestamps wrap at this
-    //! width.
-    std::int64_t heap_address_bits = 40;
-
-    //! Heap counter of the first heap, 0 to 2^heap_address_bits - 1. mkrecv ignores a
-    //! heap with counter 1.
-    std::int64_t heap_id_start = 1;
-
-    //! Step from one heap counter to the next, 1 to (2^(heap_address_bits - 16) - 1) /
-    //! num_inputs. So no heap counter is repeated within 65536 heaps. With n inputs, each
-    //! input advances by n steps.
-    std::int64_t heap_id_step = 1;
+    //! \name Heap
+    //! \{
 
     //! Items of a heap, in order: one samples(), at most one timestamp() and any number
     //! of immediate(). Their IDs and names must differ. At most 250 items, or 125 with
@@ -92,27 +85,60 @@ struct SPEAD_API sink_options {
     //! no samples, its descriptors are not repeated.
     double descriptor_interval = 0;
 
+    //! Maximum size of a packet in bytes of UDP payload, headers included, up to 65507. A
+    //! packet must hold the item pointers, one more for each descriptor, and 8 bytes of
+    //! payload. 0 chooses the largest payload that the MTU of the path allows. A value
+    //! above that is rejected, but the default, 1472, is lowered to it. All packets of a
+    //! heap except the last have the same size.
+    std::int64_t max_packet_size = 1472;
+
     //! Whether NULL items fill the last packet of a heap up to the size of the others.
     //! Packets of several heaps can then be sent in one segmented send. Receivers that
     //! expect a fixed number of items need false.
     bool pad_packets = true;
 
-    //! Timestamp of the first heap in ticks, 0 to 2^heap_address_bits - 1.
-    std::int64_t timestamp_start = 0;
+    //! What to do with the unfinished heap at the end of the stream. "short" sends a heap
+    //! of just its samples. "pad" fills it up with zeros. "drop" drops and counts it.
+    //! Exception: with "short", a heap larger than an eighth of the packet ring is filled
+    //! up with zeros, too, and a NULL item marks the end of the samples.
+    std::string tail = "short";
 
-    //! Ticks from one heap to the next, 0 to 2^heap_address_bits - 1. The default is
-    //! heap_samples.
-    std::optional<std::int64_t> timestamp_step = std::nullopt;
+    //! Width of immediate values and of addresses in a heap, in bits: 40
+    //! (SPEAD-64-40) or 48 (SPEAD-64-48). Heap counters and timestamps wrap at this
+    //! width.
+    std::int64_t heap_address_bits = 40;
+
+    //! Heap counter of the first heap, 0 to 2^heap_address_bits - 1. mkrecv ignores a
+    //! heap with counter 1.
+    std::int64_t heap_id_start = 1;
+
+    //! Step from one heap counter to the next, 1 to (2^(heap_address_bits - 16) - 1) /
+    //! num_inputs. So no heap counter is repeated within 65536 heaps. With n inputs, each
+    //! input advances by n steps.
+    std::int64_t heap_id_step = 1;
+
+    //! \}
+
+    //! \name Time
+    //! \{
 
     //! Where timestamps come from. "count": timestamp_start, then timestamp_step more
     //! for each heap. "rx_time": tags of that name, as the sources of SDRs set them.
     //! The timestamp is then the number of ticks since sync_time, at sample_rate.
     //! Heaps begin at multiples of timestamp_step, which must be at least 1. No
     //! timestamp is sent twice: samples whose times have been sent, after a step back
-    //! or in a later run, are dropped. A loss of more than a second is logged. Samples
-    //! before the first tag are counted from timestamp_start; samples from before
+    //! or in a later run, are dropped. A loss of more than a second is logged. The
+    //! timestamps of samples before the first tag are counted from 0. Samples from before
     //! sync_time are dropped. Each input needs tags of its own.
     std::string timestamp_source = "count";
+
+    //! Timestamp of the first heap in ticks, 0 to 2^heap_address_bits - 1. Must be 0 with
+    //! timestamp_source="rx_time".
+    std::int64_t timestamp_start = 0;
+
+    //! Ticks from one heap to the next, 0 to 2^heap_address_bits - 1. The default is
+    //! heap_samples.
+    std::optional<std::int64_t> timestamp_step = std::nullopt;
 
     //! Ticks per second in Hz, with timestamp_source="rx_time": a whole number, or the
     //! exact ratio of two integers. A tick is a sample if timestamp_step equals
@@ -135,6 +161,11 @@ struct SPEAD_API sink_options {
     //! multiple before, with zeros in front of them.
     std::string on_start = "drop";
 
+    //! \}
+
+    //! \name Sending
+    //! \{
+
     //! Rate at which to send, in bytes of UDP payload per second. 0 sends as fast as
     //! samples arrive. After a delay, the sink catches up at no more than 1.05 times
     //! the rate.
@@ -156,12 +187,6 @@ struct SPEAD_API sink_options {
     //! num_inputs, at least 1 MiB, or more if the ring must be larger.
     std::int64_t buffer_size = 0;
 
-    //! What to do with the unfinished heap at the end of the stream. "short" sends a heap
-    //! of just its samples. "pad" fills it up with zeros. "drop" drops and counts it.
-    //! Exception: with "short", a heap larger than an eighth of the packet ring is filled
-    //! up with zeros, too, and a NULL item marks the end of the samples.
-    std::string tail = "short";
-
     //! Whether to send an end-of-stream heap when the flow graph stops. lock() and
     //! unlock() stop and start the flow graph, too. A spead2 stream stops at this heap,
     //! unless its stop_on_stop_item is false. Receivers that keep running from run to
@@ -171,6 +196,19 @@ struct SPEAD_API sink_options {
     //! Time that the block may take to send queued packets when the flow graph stops, in
     //! seconds, 0 to 3600. The rest is dropped and counted.
     double stop_timeout = 1.0;
+
+    //! CPU to pin the sender thread to, 0 to the number of CPUs - 1. -1 does not pin
+    //! it.
+    std::int64_t affinity = -1;
+
+    //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000.
+    //! 0 sends none. The last message is sent when the flow graph stops.
+    double stats_interval = 0;
+
+    //! \}
+
+    //! \name Network
+    //! \{
 
     //! Network interface to send from: a name such as "eth1", or one of its
     //! addresses. "" leaves the choice to the routing table.
@@ -186,12 +224,12 @@ struct SPEAD_API sink_options {
     //! Whether receivers on this host get multicast packets, too (IP_MULTICAST_LOOP).
     bool loopback = true;
 
+    //! Differentiated services code point of the packets, 0 to 63 (RFC 2474).
+    std::int64_t dscp = 0;
+
     //! Size of the kernel's send buffer in bytes, 0 to 1073741824. 0 chooses 2 MiB. The
     //! kernel limits it, except for root.
     std::int64_t socket_buffer = 0;
-
-    //! Differentiated services code point of the packets, 0 to 63 (RFC 2474).
-    std::int64_t dscp = 0;
 
     //! Whether to use segmented sends (UDP_SEGMENT), which hand many packets to the
     //! kernel at once, if the kernel supports them.
@@ -202,13 +240,7 @@ struct SPEAD_API sink_options {
     //! all the same, as it does for receivers on this host.
     bool zero_copy = true;
 
-    //! CPU to pin the sender thread to, 0 to the number of CPUs - 1. -1 does not pin
-    //! it.
-    std::int64_t affinity = -1;
-
-    //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000.
-    //! 0 sends none. The last message is sent when the flow graph stops.
-    double stats_interval = 0;
+    //! \}
 };
 
 //! Calls visit(name, member) for each option, in order.
@@ -216,22 +248,24 @@ template <typename visitor>
 void for_each_option(visitor&& visit)
 {
     visit("heap_samples", &sink_options::heap_samples);
+    visit("input_type", &sink_options::input_type);
+    visit("sample_bits", &sink_options::sample_bits);
+    visit("scale", &sink_options::scale);
+    visit("byte_order", &sink_options::byte_order);
     visit("num_inputs", &sink_options::num_inputs);
     visit("max_skew", &sink_options::max_skew);
-    visit("input_type", &sink_options::input_type);
-    visit("byte_order", &sink_options::byte_order);
-    visit("scale", &sink_options::scale);
-    visit("max_packet_size", &sink_options::max_packet_size);
-    visit("heap_address_bits", &sink_options::heap_address_bits);
-    visit("heap_id_start", &sink_options::heap_id_start);
-    visit("heap_id_step", &sink_options::heap_id_step);
     visit("items", &sink_options::items);
     visit("descriptors", &sink_options::descriptors);
     visit("descriptor_interval", &sink_options::descriptor_interval);
+    visit("max_packet_size", &sink_options::max_packet_size);
     visit("pad_packets", &sink_options::pad_packets);
+    visit("tail", &sink_options::tail);
+    visit("heap_address_bits", &sink_options::heap_address_bits);
+    visit("heap_id_start", &sink_options::heap_id_start);
+    visit("heap_id_step", &sink_options::heap_id_step);
+    visit("timestamp_source", &sink_options::timestamp_source);
     visit("timestamp_start", &sink_options::timestamp_start);
     visit("timestamp_step", &sink_options::timestamp_step);
-    visit("timestamp_source", &sink_options::timestamp_source);
     visit("sample_rate", &sink_options::sample_rate);
     visit("sync_time", &sink_options::sync_time);
     visit("on_gap", &sink_options::on_gap);
@@ -240,19 +274,18 @@ void for_each_option(visitor&& visit)
     visit("burst_size", &sink_options::burst_size);
     visit("when_full", &sink_options::when_full);
     visit("buffer_size", &sink_options::buffer_size);
-    visit("tail", &sink_options::tail);
     visit("send_stop", &sink_options::send_stop);
     visit("stop_timeout", &sink_options::stop_timeout);
+    visit("affinity", &sink_options::affinity);
+    visit("stats_interval", &sink_options::stats_interval);
     visit("interface", &sink_options::interface);
     visit("source_port", &sink_options::source_port);
     visit("ttl", &sink_options::ttl);
     visit("loopback", &sink_options::loopback);
-    visit("socket_buffer", &sink_options::socket_buffer);
     visit("dscp", &sink_options::dscp);
+    visit("socket_buffer", &sink_options::socket_buffer);
     visit("gso", &sink_options::gso);
     visit("zero_copy", &sink_options::zero_copy);
-    visit("affinity", &sink_options::affinity);
-    visit("stats_interval", &sink_options::stats_interval);
 }
 
 } // namespace gr::spead

@@ -32,7 +32,7 @@ rx_time_packer::rx_time_packer(input_packer& packer,
                                counter_set& counts,
                                const tick_clock& clock,
                                const timeline_plan& plan)
-    : d_packer(packer), d_clock(clock), d_plan(plan), d_timeline(plan, counts)
+    : d_packer(packer), d_clock(clock), d_timeline(plan, counts)
 {
 }
 
@@ -118,8 +118,7 @@ std::vector<std::string> rx_time_packer::take_warnings()
     const auto raised = d_timeline.take_warnings();
     if (raised.no_tag)
         all.push_back("samples arrived without an rx_time tag before them: their "
-                      "timestamps are counted, at first from timestamp_start = " +
-                      std::to_string(d_plan.timestamp_start));
+                      "timestamps are counted from 0");
     if (raised.residual)
         all.push_back("an rx_time tag is " + std::to_string(raised.residual) +
                       " samples from the nearest sample, whose time is sent: sample_rate "

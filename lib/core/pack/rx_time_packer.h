@@ -63,7 +63,6 @@ private:
 
     input_packer& d_packer;
     const tick_clock d_clock;
-    const timeline_plan d_plan;
     timeline d_timeline;
     bool d_no_time = false; // a tag said none
     bool d_warned_of_no_time = false;

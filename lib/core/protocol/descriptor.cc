@@ -55,18 +55,14 @@ std::string numpy_header(const std::string& type, std::uint64_t samples, bool co
 
 description describe(const sample_format& samples, wire::flavour flavour)
 {
-    const bool words =
-        samples.type == sample_type::int16 || samples.type == sample_type::sc16;
-    const bool complex = samples.type == sample_type::sc8 ||
-                         samples.type == sample_type::sc16 ||
-                         samples.type == sample_type::complex64;
+    const bool complex = is_complex(samples.type);
     const std::string parts = complex ? dimension(2, flavour) : std::string();
-    if (words && samples.order == byte_order::little)
+    if (samples.bits() == 16 && samples.order == byte_order::little)
         // formats are big-endian: a format next to the header would say otherwise
         return { {},
                  dimension(samples.heap_samples, flavour) + parts,
                  numpy_header("<i2", samples.heap_samples, complex) };
-    return { format_field('i', words ? 16 : 8, flavour),
+    return { format_field('i', samples.bits(), flavour),
              variable_dimension(flavour) + parts };
 }
 

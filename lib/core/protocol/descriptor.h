@@ -22,6 +22,10 @@ struct sample_format {
     sample_type type = sample_type::int8; //!< as they come in
     byte_order order = byte_order::big;
     std::uint64_t heap_samples = 0; //!< looked at where the shape cannot be variable
+    unsigned float_bits = 8;        //!< of the integers that floats become
+
+    //! Of an integer in a packet.
+    unsigned bits() const { return bits_of(type, float_bits); }
 };
 
 /*!

@@ -30,11 +30,6 @@ constexpr std::size_t group_numbers = 64;
 // Kernels convert up to so many at the end one by one.
 constexpr std::size_t most_at_the_end = 64;
 
-// What is between them is within -128 ... 127 when it is rounded: -128.5 becomes -128 and
-// 127.5 would become 128.
-constexpr float lowest = -128.5f;
-constexpr float too_high = 127.5f;
-
 // Loops for which the compiler makes vectors, for processors that have long ones as well.
 #if defined(__x86_64__)
 #define SPEAD_VECTORS __attribute__((target_clones("avx2", "default")))
@@ -42,44 +37,64 @@ constexpr float too_high = 127.5f;
 #define SPEAD_VECTORS
 #endif
 
-// What is clipped becomes 127 or -128. Of a byte below 0, the complement is as far from
-// 0.
-inline bool is_any_extreme(const std::int8_t* out)
+void volk_convert(std::int8_t* out, const float* in, float scale, std::size_t n)
 {
-    std::uint8_t furthest = 0;
+    volk_32f_s32f_convert_8i(out, in, scale, static_cast<unsigned>(n));
+}
+
+void volk_convert(std::int16_t* out, const float* in, float scale, std::size_t n)
+{
+    volk_32f_s32f_convert_16i(out, in, scale, static_cast<unsigned>(n));
+}
+
+template <typename integer>
+constexpr integer largest = std::numeric_limits<integer>::max();
+template <typename integer>
+constexpr integer smallest = std::numeric_limits<integer>::min();
+
+// What is clipped becomes the largest or the smallest integer. Of an integer below 0, the
+// complement is as far from 0.
+template <typename integer>
+inline bool is_any_extreme(const integer* out)
+{
+    integer furthest = 0;
     for (std::size_t i = 0; i < group_numbers; ++i)
         furthest =
-            std::max(furthest, static_cast<std::uint8_t>(out[i] < 0 ? ~out[i] : out[i]));
-    return furthest == 127;
+            std::max(furthest, static_cast<integer>(out[i] < 0 ? ~out[i] : out[i]));
+    return furthest == largest<integer>;
 }
 
-// An integer and no short cut, for vectors.
+// An integer and no short cut, for vectors. -128.5 is rounded to -128, and 127.5 to 128.
+template <typename integer>
 inline std::uint32_t is_clipped(float scaled)
 {
-    return !((scaled >= lowest) & (scaled < too_high));
+    return !((scaled >= smallest<integer> - 0.5f) & (scaled < largest<integer> + 0.5f));
 }
 
-// A kernel makes 127 of NaN in the middle and 0 at the end.
+// A kernel makes the largest integer of NaN in the middle and 0 at the end.
+template <typename integer>
 inline std::uint32_t
-count_clipped(std::int8_t* out, const float* in, std::size_t n, bool pairs, float scale)
+count_clipped(integer* out, const float* in, std::size_t n, bool pairs, float scale)
 {
     for (std::size_t i = 0; i < n; ++i) {
         const float scaled = in[i] * scale;
-        out[i] = static_cast<std::int8_t>(scaled == scaled ? out[i] : 0);
+        out[i] = static_cast<integer>(scaled == scaled ? out[i] : 0);
     }
     std::uint32_t clipped = 0;
     if (pairs)
         for (std::size_t i = 0; i < n; i += 2)
-            clipped += is_clipped(in[i] * scale) | is_clipped(in[i + 1] * scale);
+            clipped += is_clipped<integer>(in[i] * scale) |
+                       is_clipped<integer>(in[i + 1] * scale);
     else
         for (std::size_t i = 0; i < n; ++i)
-            clipped += is_clipped(in[i] * scale);
+            clipped += is_clipped<integer>(in[i] * scale);
     return clipped;
 }
 
 // Puts NaN right and returns how many samples were clipped. The first numbers need only
 // be looked at where one of a group has become an extreme one.
-SPEAD_VECTORS std::uint64_t mend_and_count(std::int8_t* out,
+template <typename integer>
+SPEAD_VECTORS std::uint64_t mend_and_count(integer* out,
                                            const float* in,
                                            std::size_t n,
                                            std::size_t first,
@@ -94,30 +109,51 @@ SPEAD_VECTORS std::uint64_t mend_and_count(std::int8_t* out,
     return clipped + count_clipped(out + at, in + at, n - at, pairs, scale);
 }
 
-std::int8_t quantised(float scaled)
+template <typename integer>
+integer quantised(float scaled)
 {
     if (std::isnan(scaled))
         return 0;
-    return static_cast<std::int8_t>(std::nearbyint(std::clamp(scaled, -128.0f, 127.0f)));
+    return static_cast<integer>(std::nearbyint(
+        std::clamp(scaled, float{ smallest<integer> }, float{ largest<integer> })));
 }
 
 // Not all kernels round half to even: the one for NEON rounds half away from zero. The
 // first call also has Volk read its preferences and choose a kernel: not in work(), then.
+template <typename integer>
 bool volk_is_exact()
 {
     constexpr float far = 1e10f; // does not fit into 32 bits
     constexpr float infinity = std::numeric_limits<float>::infinity();
-    alignas(64) std::array<float, 600> numbers{ far, -far, infinity, -infinity };
-    alignas(64) std::array<std::int8_t, numbers.size()> result;
-    std::iota(numbers.begin() + 4, numbers.end(), -298.5f);
+    alignas(64) std::array<float, 1200> numbers{ far, -far, infinity, -infinity };
+    alignas(64) std::array<integer, numbers.size()> result;
+    // both limits, and halves on both sides of 0
+    const auto half = numbers.begin() + 600;
+    std::iota(numbers.begin() + 4, half, smallest<integer> - 170.5f);
+    std::iota(half, numbers.end(), largest<integer> - 300.5f);
     // aligned samples have kernels of their own
     for (const std::size_t start : { 0, 1 }) {
-        volk_32f_s32f_convert_8i(result.data() + start,
-                                 numbers.data() + start,
-                                 1,
-                                 static_cast<unsigned>(numbers.size() - start));
+        volk_convert(
+            result.data() + start, numbers.data() + start, 1, numbers.size() - start);
         for (std::size_t i = start; i < numbers.size(); ++i)
-            if (result[i] != quantised(numbers[i]))
+            if (result[i] != quantised<integer>(numbers[i]))
+                return false;
+    }
+    return true;
+}
+
+// Whether NaN becomes the largest or the smallest integer, but for the end of a call.
+template <typename integer>
+bool volk_shows_nan()
+{
+    alignas(64) std::array<float, 256> numbers;
+    alignas(64) std::array<integer, numbers.size()> result;
+    numbers.fill(std::numeric_limits<float>::quiet_NaN());
+    for (const std::size_t start : { 0, 1 }) {
+        const std::size_t n = numbers.size() - start;
+        volk_convert(result.data() + start, numbers.data() + start, 1, n);
+        for (std::size_t i = start; i < numbers.size() - most_at_the_end; ++i)
+            if (result[i] != largest<integer> && result[i] != smallest<integer>)
                 return false;
     }
     return true;
@@ -134,23 +170,6 @@ void copy_swapped(std::byte* out, const std::byte* in, std::size_t words)
     }
 }
 
-// Whether NaN becomes 127 or -128, but for the end of a call.
-bool volk_shows_nan()
-{
-    alignas(64) std::array<float, 256> numbers;
-    alignas(64) std::array<std::int8_t, numbers.size()> result;
-    numbers.fill(std::numeric_limits<float>::quiet_NaN());
-    for (const std::size_t start : { 0, 1 }) {
-        const std::size_t n = numbers.size() - start;
-        volk_32f_s32f_convert_8i(
-            result.data() + start, numbers.data() + start, 1, static_cast<unsigned>(n));
-        for (std::size_t i = start; i < numbers.size() - most_at_the_end; ++i)
-            if (result[i] != 127 && result[i] != -128)
-                return false;
-    }
-    return true;
-}
-
 bool is_own_order(byte_order order)
 {
     return (order == byte_order::big ? htobe16(1) : htole16(1)) == 1;
@@ -158,30 +177,24 @@ bool is_own_order(byte_order order)
 
 } // namespace
 
-sample_converter::sample_converter(sample_type type, byte_order order, float scale)
-    : d_step(step::copy), d_scale(scale)
+sample_converter::sample_converter(sample_type type,
+                                   byte_order order,
+                                   float scale,
+                                   unsigned bits)
+    : d_step(step::copy), d_parts(is_complex(type) ? 2 : 1), d_scale(scale)
 {
-    const bool is_complex = type == sample_type::sc8 || type == sample_type::sc16 ||
-                            type == sample_type::complex64;
-    d_parts = is_complex ? 2 : 1;
-    switch (type) {
-    case sample_type::int8:
-    case sample_type::sc8:
-        d_input_bytes = d_output_bytes = d_parts;
-        break;
-    case sample_type::int16:
-    case sample_type::sc16:
-        d_step = is_own_order(order) ? step::copy : step::swap;
-        d_input_bytes = d_output_bytes = d_parts * sizeof(std::int16_t);
-        break;
-    case sample_type::float32:
-    case sample_type::complex64:
+    const bool has_words = bits_of(type, bits) == 16;
+    d_swaps = has_words && !is_own_order(order);
+    d_output_bytes = d_parts * (has_words ? sizeof(std::int16_t) : 1);
+    d_input_bytes = is_float(type) ? d_parts * sizeof(float) : d_output_bytes;
+    if (is_float(type)) {
         d_step = step::quantise;
-        d_input_bytes = d_parts * sizeof(float);
-        d_output_bytes = d_parts;
-        d_volk_is_exact = volk_is_exact();
-        d_volk_shows_nan = volk_shows_nan();
-        break;
+        d_volk_is_exact =
+            has_words ? volk_is_exact<std::int16_t>() : volk_is_exact<std::int8_t>();
+        d_volk_shows_nan =
+            has_words ? volk_shows_nan<std::int16_t>() : volk_shows_nan<std::int8_t>();
+    } else if (d_swaps) {
+        d_step = step::swap;
     }
 }
 
@@ -201,8 +214,19 @@ sample_converter::convert(std::byte* out, const std::byte* in, std::size_t sampl
     std::uint64_t clipped = 0;
     while (samples) {
         const std::size_t now = std::min(samples, block_numbers / d_parts);
-        clipped += quantise(
-            reinterpret_cast<std::int8_t*>(out), reinterpret_cast<const float*>(in), now);
+        const auto* numbers = reinterpret_cast<const float*>(in);
+        if (d_output_bytes == d_parts) {
+            clipped += quantise(reinterpret_cast<std::int8_t*>(out), numbers, now);
+        } else {
+            // a packet need not be aligned
+            alignas(64) std::array<std::int16_t, block_numbers> words;
+            clipped += quantise(words.data(), numbers, now);
+            const auto* bytes = reinterpret_cast<const std::byte*>(words.data());
+            if (d_swaps)
+                copy_swapped(out, bytes, now * d_parts);
+            else
+                std::copy_n(bytes, now * d_output_bytes, out);
+        }
         out += now * d_output_bytes;
         in += now * d_input_bytes;
         samples -= now;
@@ -210,15 +234,39 @@ sample_converter::convert(std::byte* out, const std::byte* in, std::size_t sampl
     return clipped;
 }
 
+float sample_converter::clipped_above() const
+{
+    const float most =
+        d_output_bytes == d_parts ? largest<std::int8_t> : largest<std::int16_t>;
+    return (most + 0.5f) / d_scale;
+}
+
+bool sample_converter::is_silent(const std::byte* in, std::size_t samples) const
+{
+    std::array<std::byte, 512> out;
+    const std::size_t most = out.size() / d_output_bytes;
+    while (samples) {
+        const std::size_t now = std::min(samples, most);
+        convert(out.data(), in, now);
+        const auto end = out.begin() + static_cast<std::ptrdiff_t>(now * d_output_bytes);
+        if (std::any_of(out.begin(), end, [](std::byte b) { return b != std::byte{}; }))
+            return false;
+        in += now * d_input_bytes;
+        samples -= now;
+    }
+    return true;
+}
+
+template <typename integer>
 std::uint64_t
-sample_converter::quantise(std::int8_t* out, const float* in, std::size_t samples) const
+sample_converter::quantise(integer* out, const float* in, std::size_t samples) const
 {
     const std::size_t n = samples * d_parts;
     if (d_volk_is_exact)
-        volk_32f_s32f_convert_8i(out, in, d_scale, static_cast<unsigned>(n));
+        volk_convert(out, in, d_scale, n);
     else
         for (std::size_t i = 0; i < n; ++i)
-            out[i] = quantised(in[i] * d_scale);
+            out[i] = quantised<integer>(in[i] * d_scale);
     const bool shows_clipped = d_volk_is_exact && d_volk_shows_nan;
     const std::size_t first =
         shows_clipped && n > most_at_the_end ? n - most_at_the_end : 0;

@@ -19,13 +19,33 @@ enum class sample_type { int8, sc8, int16, sc16, float32, complex64 };
 //! Of integers of more than one byte, as they go on the wire.
 enum class byte_order { big, little };
 
+inline bool is_complex(sample_type type)
+{
+    return type == sample_type::sc8 || type == sample_type::sc16 ||
+           type == sample_type::complex64;
+}
+
+inline bool is_float(sample_type type)
+{
+    return type == sample_type::float32 || type == sample_type::complex64;
+}
+
+//! Bits of the integers in a packet, where floats become integers of \p float_bits.
+inline unsigned bits_of(sample_type type, unsigned float_bits)
+{
+    if (is_float(type))
+        return float_bits;
+    return type == sample_type::int16 || type == sample_type::sc16 ? 16 : 8;
+}
+
 /*!
  * \brief Writes samples into packets, in the form in which they go on the wire.
  *
- * Integers keep their value. float32 goes as int8 and complex64 as sc8: times \p scale,
- * rounded to nearest (half to even), and saturated to -128 ... 127. What is outside that
- * range when it is rounded is clipped; so is NaN, which becomes 0. The result does not
- * depend on the kernels that Volk has for this machine.
+ * Integers keep their value. float32 and complex64 are sent as integers of \p bits bits,
+ * 8 or 16: times \p scale, rounded to nearest (half to even), and clipped to the range of
+ * these integers. What is outside that range when it is rounded is clipped; so is NaN,
+ * which becomes 0. The result does not depend on the kernels that Volk has for this
+ * machine.
  *
  * Does not change after its construction: any number of threads.
  */
@@ -37,13 +57,24 @@ public:
 
     explicit sample_converter(sample_type type,
                               byte_order order = byte_order::big,
-                              float scale = 1);
+                              float scale = 1,
+                              unsigned bits = 8);
 
     std::size_t input_bytes() const { return d_input_bytes; }   //!< of a sample
     std::size_t output_bytes() const { return d_output_bytes; } //!< of a sample
 
     //! Whether bytes go as they come, so that samples may be cut anywhere.
     bool copies() const { return d_step == step::copy; }
+
+    bool is_scaled() const { return d_step == step::quantise; } //!< floats
+    float scale() const { return d_scale; }
+    //! The absolute value below which floats are sent as 0.
+    float zero_below() const { return 0.5f / d_scale; }
+    //! The absolute value above which floats are clipped.
+    float clipped_above() const;
+
+    //! Whether all of the samples are sent as 0. Stops at the first that is not.
+    bool is_silent(const std::byte* in, std::size_t samples) const;
 
     //! Writes \p samples to \p out, aligned or not, and returns how many of them were
     //! clipped. A complex sample counts once. \p in is aligned as its type asks for.
@@ -52,9 +83,11 @@ public:
 private:
     enum class step { copy, swap, quantise };
 
-    std::uint64_t quantise(std::int8_t* out, const float* in, std::size_t samples) const;
+    template <typename integer>
+    std::uint64_t quantise(integer* out, const float* in, std::size_t samples) const;
 
     step d_step;
+    bool d_swaps; // integers of two bytes, to the other order
     std::size_t d_input_bytes;
     std::size_t d_output_bytes;
     std::size_t d_parts; // numbers in a sample

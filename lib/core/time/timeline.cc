@@ -50,8 +50,7 @@ timeline::timeline(const timeline_plan& plan, counter_set& counts)
       d_on_gap(plan.on_gap),
       d_on_start(plan.on_start),
       d_samples_per_second(samples_per_second(plan)),
-      d_counters(counts),
-      d_origin(plan.timestamp_start)
+      d_counters(counts)
 {
     if (d_step < 1)
         throw parameter_error("timestamp_step",
@@ -127,7 +126,8 @@ bool timeline::is_expected(const tagged_place& place) const
 
 correction timeline::start(std::int64_t place, bool heap_has_left)
 {
-    reserve_counted(heap_has_left);
+    // heaps that were counted, as no tag had come, are not to come again
+    d_next = heap_has_left ? heap_after(d_next) : heap_before(d_next);
     const std::int64_t seen = d_counted ? d_next : d_seen;
     if (seen && place < seen)
         d_counters.steps_back.add(1);
@@ -136,20 +136,6 @@ correction timeline::start(std::int64_t place, bool heap_has_left)
     const auto first = begin_at(place);
     d_tagged = true;
     return first;
-}
-
-// Heaps that were counted from timestamp_start, as no tag had come, are not to come
-// again.
-void timeline::reserve_counted(bool heap_has_left)
-{
-    d_next = heap_has_left ? heap_after(d_next) : heap_before(d_next);
-    if (d_next) {
-        const std::int64_t heaps_to_origin = (d_origin + d_step - 1) / d_step;
-        const std::int64_t offset = std::min(heaps_to_origin, furthest / d_heap) * d_heap;
-        d_next += offset;
-        d_seen += d_seen ? offset : 0;
-    }
-    d_origin = 0;
 }
 
 correction timeline::close_gap(std::int64_t place)

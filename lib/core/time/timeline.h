@@ -33,9 +33,7 @@ enum class start_policy {
 struct timeline_plan {
     std::int64_t heap_samples;
     std::int64_t timestamp_step; //!< ticks per heap, at least 1
-    std::int64_t timestamp_start =
-        0;                  //!< ticks, for samples that no tag tells the time of
-    exact_rate sample_rate; //!< ticks per second
+    exact_rate sample_rate;      //!< ticks per second
     gap_policy on_gap = gap_policy::realign;
     start_policy on_start = start_policy::drop;
 };
@@ -68,7 +66,7 @@ struct tag_warnings {
  *
  * - The first tag of a run is a start: heaps begin at multiples of timestamp_step, the
  *   first one as start_policy says.
- * - Without a tag, samples are counted from timestamp_start. The first tag is a start
+ * - Without a tag, samples are counted from tick 0. The first tag is a start
  *   nevertheless.
  * - A later tag at the sample where it was expected changes nothing. Otherwise samples
  *   are missing, and gap_policy decides, or they came before.
@@ -118,7 +116,6 @@ private:
     std::optional<tagged_place> place_of(std::int64_t tick, double residual) const;
     bool is_expected(const tagged_place& place) const;
     correction start(std::int64_t place, bool heap_has_left);
-    void reserve_counted(bool heap_has_left);
     correction close_gap(std::int64_t place);
     correction begin_at(std::int64_t place);
     void note_jump(std::int64_t place);
@@ -136,7 +133,6 @@ private:
     counter_set& d_counters;
 
     bool d_tagged = false;       // in this run
-    std::int64_t d_origin;       // the tick of place 0: timestamp_start until a tag comes
     std::int64_t d_next = 0;     // the place that is packed next
     bool d_counted = false;      // in this run, samples before a tag
     std::int64_t d_seen = 0;     // where the source was at the end of the run before

@@ -27,6 +27,7 @@ struct packing {
     std::size_t slots = 0; // 0: enough for everything
     gr::spead::sample_type type = gr::spead::sample_type::int8;
     gr::spead::byte_order order = gr::spead::byte_order::big;
+    unsigned float_bits = 8;
     std::vector<gr::spead::item> items = gr::spead::default_items();
     bool separate = false; // descriptors in heaps of their own
     double interval = 0;   // between those
@@ -36,8 +37,8 @@ struct packing {
     {
         using namespace gr::spead;
         const wire::flavour flavour{ address_bits };
-        const sample_format samples{ type, order, heap_samples };
-        const sample_converter converter(type, order);
+        const sample_format samples{ type, order, heap_samples, float_bits };
+        const sample_converter converter(type, order, 1, float_bits);
         const auto layout = [&](bool with_descriptors) {
             return heap_layout::even(
                 data_contents(items, flavour, with_descriptors, samples),

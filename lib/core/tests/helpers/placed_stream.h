@@ -60,7 +60,7 @@ struct placed_stream {
     bool heap_has_left = false; // the unfinished one, or a part of it
 
     explicit placed_stream(const timeline_plan& p)
-        : plan(p), line(p, counters), unfinished{ stamp(p.timestamp_start), {} }
+        : plan(p), line(p, counters), unfinished{ 0, {} }
     {
     }
 
@@ -161,7 +161,7 @@ inline constexpr std::array start_policies{ start_policy::drop, start_policy::ze
 //! four samples in 40 ticks, unless a test needs others
 inline timeline_plan plan(gap_policy on_gap, start_policy on_start = start_policy::drop)
 {
-    return { 4, 40, 0, megahertz, on_gap, on_start };
+    return { 4, 40, megahertz, on_gap, on_start };
 }
 
 inline void check_heaps(const placed_stream& s, const std::vector<placed_heap>& heaps)

@@ -18,6 +18,7 @@ namespace {
 struct kind {
     sample_type type;
     byte_order order;
+    unsigned float_bits = 8;
 };
 
 const kind kinds[] = {
@@ -29,12 +30,9 @@ const kind kinds[] = {
     { sample_type::sc16, byte_order::little },
     { sample_type::float32, byte_order::big },
     { sample_type::complex64, byte_order::big },
+    { sample_type::float32, byte_order::big, 16 },
+    { sample_type::complex64, byte_order::little, 16 },
 };
-
-bool is_float(const kind& k)
-{
-    return k.type == sample_type::float32 || k.type == sample_type::complex64;
-}
 
 // So many samples as they come in; those of floats are whole numbers in the range.
 std::vector<std::byte> input(const kind& k, std::size_t samples)
@@ -42,7 +40,7 @@ std::vector<std::byte> input(const kind& k, std::size_t samples)
     const auto size = sample_converter(k.type).input_bytes();
     const auto random = noise(samples * size);
     std::vector<std::byte> in(raw(random.data()), raw(random.data()) + random.size());
-    if (is_float(k))
+    if (is_float(k.type))
         for (std::size_t i = 0; i < in.size() / sizeof(float); ++i) {
             const float number = random[i];
             std::memcpy(&in[i * sizeof(float)], &number, sizeof(float));
@@ -53,17 +51,20 @@ std::vector<std::byte> input(const kind& k, std::size_t samples)
 bytes on_the_wire(const kind& k, const std::vector<std::byte>& in)
 {
     bytes out;
-    if (is_float(k)) {
+    const bool words = bits_of(k.type, k.float_bits) == 16;
+    if (is_float(k.type)) {
         for (std::size_t i = 0; i < in.size(); i += sizeof(float)) {
             float number;
             std::memcpy(&number, &in[i], sizeof number);
-            out.push_back(static_cast<std::uint8_t>(static_cast<int>(number)));
+            const auto integer = static_cast<int>(number);
+            out.push_back(static_cast<std::uint8_t>(integer));
+            if (words)
+                out.push_back(static_cast<std::uint8_t>(integer >> 8));
         }
-        return out;
+    } else {
+        const auto* at = reinterpret_cast<const std::uint8_t*>(in.data());
+        out.assign(at, at + in.size());
     }
-    const auto* at = reinterpret_cast<const std::uint8_t*>(in.data());
-    out.assign(at, at + in.size());
-    const bool words = k.type == sample_type::int16 || k.type == sample_type::sc16;
     if (words && k.order == byte_order::big)
         for (std::size_t i = 0; i < out.size(); i += 2)
             std::swap(out[i], out[i + 1]); // these tests run on little machines
@@ -76,6 +77,7 @@ packing cutting(const kind& k, std::size_t name_bytes)
     packing p;
     p.type = k.type;
     p.order = k.order;
+    p.float_bits = k.float_bits;
     p.max_packet = 104;
     p.items = { timestamp(0x1600, "t", "t"),
                 samples(0x3300, std::string(name_bytes, 'n'), "d") };

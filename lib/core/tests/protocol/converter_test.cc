@@ -24,10 +24,9 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-using kernel = p_32f_s32f_convert_8i;
 
 struct converted {
-    std::vector<std::int8_t> numbers;
+    std::vector<int> numbers;
     std::uint64_t clipped;
 };
 
@@ -44,15 +43,21 @@ std::ostream& operator<<(std::ostream& to, const converted& c)
 }
 
 // numpy.clip(numpy.rint(numbers * scale), -128, 127), and how many samples that changes
-converted expected(const std::vector<float>& numbers, std::size_t parts, float scale)
+converted expected(const std::vector<float>& numbers,
+                   std::size_t parts,
+                   float scale,
+                   unsigned bits = 8)
 {
+    const float lowest = bits == 8 ? INT8_MIN : INT16_MIN;
+    const float highest = bits == 8 ? INT8_MAX : INT16_MAX;
     converted all{ {}, 0 };
     bool clips = false;
     for (const float number : numbers) {
         const float rounded = std::rint(number * scale);
-        const bool fits = rounded >= -128 && rounded <= 127;
-        const float result = std::isnan(rounded) ? 0 : std::clamp(rounded, -128.f, 127.f);
-        all.numbers.push_back(static_cast<std::int8_t>(result));
+        const bool fits = rounded >= lowest && rounded <= highest;
+        const float result =
+            std::isnan(rounded) ? 0 : std::clamp(rounded, lowest, highest);
+        all.numbers.push_back(static_cast<int>(result));
         clips = clips || !fits;
         if (all.numbers.size() % parts == 0) {
             all.clipped += clips;
@@ -86,22 +91,36 @@ std::vector<std::byte> convert_at(std::size_t offset,
 converted quantised(const std::vector<float>& numbers,
                     float scale = 1,
                     sample_type type = sample_type::float32,
-                    std::size_t offset = 0)
+                    std::size_t offset = 0,
+                    unsigned bits = 8,
+                    byte_order order = byte_order::big)
 {
-    const sample_converter converter(type, byte_order::big, scale);
+    const sample_converter converter(type, order, scale, bits);
     const std::size_t samples = numbers.size() * sizeof(float) / converter.input_bytes();
     converted result{ {}, 0 };
     const auto out = convert_at(offset, converter, numbers, samples, result.clipped);
-    const auto* first = reinterpret_cast<const std::int8_t*>(out.data());
-    result.numbers.assign(first, first + out.size());
+    const auto byte = [&](std::size_t i) { return std::to_integer<int>(out[i]); };
+    for (std::size_t i = 0; i < out.size(); i += bits / 8) {
+        if (bits == 8) {
+            result.numbers.push_back(static_cast<std::int8_t>(byte(i)));
+            continue;
+        }
+        const bool is_big = order == byte_order::big;
+        const int high = byte(is_big ? i : i + 1);
+        const int low = byte(is_big ? i + 1 : i);
+        result.numbers.push_back(static_cast<std::int16_t>(high << 8 | low));
+    }
     return result;
 }
 
 // Numbers of which about one in \p rarity is no ordinary one.
-std::vector<float> mixed_numbers(std::size_t n, unsigned rarity, unsigned seed)
+std::vector<float>
+mixed_numbers(std::size_t n, unsigned rarity, unsigned seed, unsigned bits)
 {
     static const float special[] = { -0.5f,     0.5f,         1.5f,         127.4999f,
                                      127.5f,    -128.5f,      -128.50002f,  1e10f,
+                                     32767.f,   32767.496f,   32767.5f,     32768.f,
+                                     -32768.5f, -32768.504f,  -32769.f,     -32768.f,
                                      -3e38f,    1e-40f,       -0.0f,        infinity,
                                      -infinity, not_a_number, -not_a_number };
     std::mt19937 random(seed);
@@ -110,36 +129,41 @@ std::vector<float> mixed_numbers(std::size_t n, unsigned rarity, unsigned seed)
         if (random() % rarity == 0)
             number = special[random() % std::size(special)];
         else // quarters, so that many are ties
-            number = static_cast<float>(random() % 1017) / 4 - 127;
+            number = bits == 8 ? static_cast<float>(random() % 1017) / 4 - 127
+                               : static_cast<float>(random() % 262100) / 4 - 32760;
     }
     return numbers;
 }
 
-void check_quantised(float scale = 1)
+void check_quantised(unsigned bits, float scale = 1)
 {
     for (const unsigned rarity : { 2u, 100u, 100000u })
         for (unsigned samples = 0; samples < 2000; samples += samples < 100 ? 1 : 61)
             for (const unsigned parts : { 1u, 2u }) {
-                const auto numbers = mixed_numbers(samples * parts, rarity, samples);
+                const auto numbers =
+                    mixed_numbers(samples * parts, rarity, samples, bits);
                 const auto type =
                     parts == 2 ? sample_type::complex64 : sample_type::float32;
-                BOOST_TEST_CONTEXT(samples << " samples of " << parts)
-                BOOST_CHECK_EQUAL(quantised(numbers, scale, type, samples % 70),
-                                  expected(numbers, parts, scale));
+                BOOST_TEST_CONTEXT(samples << " samples of " << parts << ", " << bits)
+                BOOST_CHECK_EQUAL(quantised(numbers, scale, type, samples % 70, bits),
+                                  expected(numbers, parts, scale, bits));
             }
 }
 
 // Makes Volk's dispatcher take a kernel of our choice.
+template <typename kernel>
 class chosen_kernel
 {
 public:
-    explicit chosen_kernel(kernel k) : d_before(volk_32f_s32f_convert_8i)
+    chosen_kernel(kernel& dispatcher, kernel chosen)
+        : d_dispatcher(dispatcher), d_before(dispatcher)
     {
-        volk_32f_s32f_convert_8i = k;
+        dispatcher = chosen;
     }
-    ~chosen_kernel() { volk_32f_s32f_convert_8i = d_before; }
+    ~chosen_kernel() { d_dispatcher = d_before; }
 
 private:
+    kernel& d_dispatcher;
     const kernel d_before;
 };
 
@@ -165,6 +189,9 @@ BOOST_AUTO_TEST_CASE(samples_have_the_sizes_of_their_types)
     check(sample_type::sc16, 4, 4);
     check(sample_type::float32, 4, 1);
     check(sample_type::complex64, 8, 2);
+    const sample_converter words(sample_type::complex64, byte_order::big, 1, 16);
+    BOOST_CHECK_EQUAL(words.input_bytes(), 8u);
+    BOOST_CHECK_EQUAL(words.output_bytes(), 4u);
 }
 
 BOOST_AUTO_TEST_CASE(bytes_stay_as_they_are)
@@ -240,8 +267,7 @@ BOOST_AUTO_TEST_CASE(no_number_becomes_zero_and_is_clipped)
 {
     // as many as the widest kernel takes at a time, and some more
     const std::vector<float> none(77, not_a_number);
-    BOOST_CHECK_EQUAL(quantised(none),
-                      (converted{ std::vector<std::int8_t>(77, 0), 77 }));
+    BOOST_CHECK_EQUAL(quantised(none), (converted{ std::vector<int>(77, 0), 77 }));
     BOOST_CHECK_EQUAL(quantised({ infinity, 1 }, 0), (converted{ { 0, 0 }, 1 }));
 }
 
@@ -255,7 +281,8 @@ BOOST_AUTO_TEST_CASE(a_complex_sample_is_clipped_once)
 BOOST_AUTO_TEST_CASE(numbers_are_scaled_in_single_precision)
 {
     for (const float scale : { 1.0f, 0.1f, -3.0f, 127.0f, 0.0f, 1e-39f, 1e38f })
-        BOOST_TEST_CONTEXT("scale " << scale) { check_quantised(scale); }
+        for (const unsigned bits : { 8u, 16u })
+            BOOST_TEST_CONTEXT("scale " << scale) { check_quantised(bits, scale); }
 }
 
 BOOST_AUTO_TEST_CASE(one_clipped_sample_is_found_anywhere)
@@ -268,31 +295,62 @@ BOOST_AUTO_TEST_CASE(one_clipped_sample_is_found_anywhere)
     }
 }
 
+BOOST_AUTO_TEST_CASE(words_of_floats_have_the_order_that_is_asked_for)
+{
+    const auto numbers = mixed_numbers(1000, 100, 1, 16);
+    for (const auto order : { byte_order::big, byte_order::little })
+        BOOST_CHECK_EQUAL(quantised(numbers, 1, sample_type::float32, 3, 16, order),
+                          expected(numbers, 1, 1, 16));
+}
+
 BOOST_AUTO_TEST_CASE(all_kernels_of_volk_give_the_same)
 {
-    const auto kernels = volk_32f_s32f_convert_8i_get_func_desc();
+    auto kernels = volk_32f_s32f_convert_8i_get_func_desc();
     for (std::size_t i = 0; i < kernels.n_impls; ++i) {
         volk_kernel = { kernels.impl_names[i], kernels.impl_alignment[i] };
-        const chosen_kernel chosen(
+        const chosen_kernel<p_32f_s32f_convert_8i> chosen(
+            volk_32f_s32f_convert_8i,
             [](std::int8_t* out, const float* in, float scale, unsigned n) {
                 const bool fits =
                     !volk_kernel.wants_alignment || volk_is_aligned(VOLK_OR_PTR(out, in));
                 volk_32f_s32f_convert_8i_manual(
                     out, in, scale, n, fits ? volk_kernel.name : "generic");
             });
-        BOOST_TEST_CONTEXT(volk_kernel.name) { check_quantised(); }
+        BOOST_TEST_CONTEXT(volk_kernel.name) { check_quantised(8); }
+    }
+    kernels = volk_32f_s32f_convert_16i_get_func_desc();
+    for (std::size_t i = 0; i < kernels.n_impls; ++i) {
+        volk_kernel = { kernels.impl_names[i], kernels.impl_alignment[i] };
+        const chosen_kernel<p_32f_s32f_convert_16i> chosen(
+            volk_32f_s32f_convert_16i,
+            [](std::int16_t* out, const float* in, float scale, unsigned n) {
+                const bool fits =
+                    !volk_kernel.wants_alignment || volk_is_aligned(VOLK_OR_PTR(out, in));
+                volk_32f_s32f_convert_16i_manual(
+                    out, in, scale, n, fits ? volk_kernel.name : "generic");
+            });
+        BOOST_TEST_CONTEXT(volk_kernel.name) { check_quantised(16); }
     }
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_that_rounds_half_away_from_zero_is_not_used)
 {
-    const chosen_kernel chosen(
+    const chosen_kernel<p_32f_s32f_convert_8i> bytes(
+        volk_32f_s32f_convert_8i,
         [](std::int8_t* out, const float* in, float scale, unsigned n) {
             for (; n; --n)
                 *out++ = static_cast<std::int8_t>(
                     std::clamp(std::round(*in++ * scale), -128.0f, 127.0f));
         });
-    check_quantised();
+    check_quantised(8);
+    const chosen_kernel<p_32f_s32f_convert_16i> words(
+        volk_32f_s32f_convert_16i,
+        [](std::int16_t* out, const float* in, float scale, unsigned n) {
+            for (; n; --n)
+                *out++ = static_cast<std::int16_t>(
+                    std::clamp(std::round(*in++ * scale), -32768.0f, 32767.0f));
+        });
+    check_quantised(16);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(what_is_nearly_a_sample_off_is_a_gap)
 // 10 samples in 8 ticks: a tick is 1.25 samples
 BOOST_AUTO_TEST_CASE(a_gap_of_ticks_that_are_no_whole_samples_is_rounded)
 {
-    placed_stream s({ 10, 8, 0, megahertz, gap_policy::zero_fill });
+    placed_stream s({ 10, 8, megahertz, gap_policy::zero_fill });
     s.line.tag(0, 0, false);
     s.send(5);
     const auto said = s.line.tag(5, 0, false); // at sample 6.25
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_gap_of_ticks_that_are_no_whole_samples_is_rounded)
 // 2 samples in a tick: what a tick cannot say is in its residual
 BOOST_AUTO_TEST_CASE(a_gap_of_less_than_a_tick_is_one)
 {
-    placed_stream s({ 8, 4, 0, megahertz, gap_policy::zero_fill });
+    placed_stream s({ 8, 4, megahertz, gap_policy::zero_fill });
     s.play({ { 0, 3 }, { 4, 4 } });
     check_heaps(s, { { 0, { 0, 1, 2, zero, 4, 5, 6, 7 } } });
     check_counters(s, 1, 1, 1, 0);

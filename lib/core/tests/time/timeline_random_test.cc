@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(every_heap_that_can_be_is_there_and_no_other)
         for (const auto on_start : start_policies)
             for (const auto& [samples, step] : shapes)
                 for (unsigned seed = 0; seed < seeds; ++seed) {
-                    placed_stream s({ samples, step, 0, megahertz, on_gap, on_start });
+                    placed_stream s({ samples, step, megahertz, on_gap, on_start });
                     std::vector<run> runs;
                     random_source(seed).play(s, runs);
 
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(timestamps_only_grow_and_are_on_the_grid)
     for (const auto on_gap : gap_policies)
         for (const auto on_start : start_policies)
             for (unsigned seed = 0; seed < seeds; ++seed) {
-                placed_stream s({ 10, 8, 0, megahertz, on_gap, on_start });
+                placed_stream s({ 10, 8, megahertz, on_gap, on_start });
                 std::vector<run> runs;
                 random_source(seed).play(s, runs);
                 for (std::size_t i = 0; i < s.heaps.size(); ++i) {

@@ -53,55 +53,40 @@ BOOST_AUTO_TEST_CASE(a_start_off_the_grid_is_filled_from_the_heap_before)
 
 BOOST_AUTO_TEST_CASE(without_a_tag_samples_are_counted_and_that_is_said_once)
 {
-    auto p = plan(gap_policy::realign);
-    p.timestamp_start = 7;
-    placed_stream s(p);
+    placed_stream s(plan(gap_policy::realign));
     BOOST_CHECK(!s.line.take_warnings().no_tag);
     s.send(9);
-    check_heaps(s, { { 7, { 0, 1, 2, 3 } }, { 47, { 4, 5, 6, 7 } } });
+    check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 40, { 4, 5, 6, 7 } } });
     BOOST_CHECK(s.line.take_warnings().no_tag);
     s.restart();
     s.send(4);
-    BOOST_CHECK_EQUAL(s.heaps.back().timestamp, 127u);
+    BOOST_CHECK_EQUAL(s.heaps.back().timestamp, 120u);
     BOOST_CHECK(!s.line.take_warnings().no_tag);
 }
 
 BOOST_AUTO_TEST_CASE(a_tag_after_counted_samples_is_a_start)
 {
-    auto p = plan(gap_policy::realign);
-    p.timestamp_start = 7;
-    placed_stream s(p);
+    placed_stream s(plan(gap_policy::realign));
     s.send(6);
     s.play({ { 101, 7 } });
-    check_heaps(s, { { 7, { 0, 1, 2, 3 } }, { 1040, { 104, 105, 106, 107 } } });
+    check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 1040, { 104, 105, 106, 107 } } });
     BOOST_CHECK_EQUAL(s.dropped, 2u + 3u);
     check_counters(s, 0, 0, 0, 0);
 }
 
-// the counted heaps have the timestamps 7, up to tick 47, and 47, up to tick 87
+// the counted heaps have the timestamps 0, up to tick 40, and 40, up to tick 80
 BOOST_AUTO_TEST_CASE(a_tag_does_not_go_back_behind_counted_heaps_that_have_left)
 {
     for (const auto on_start : start_policies)
         for (const bool heap_has_left : { false, true }) {
-            auto p = plan(gap_policy::realign, on_start);
-            p.timestamp_start = 7;
-            placed_stream s(p);
+            placed_stream s(plan(gap_policy::realign, on_start));
             s.heap_has_left = heap_has_left;
             s.send(6);
             s.play({ { 2, 14 } });
-            BOOST_REQUIRE_EQUAL(s.heaps.size(), heap_has_left ? 2u : 3u);
-            BOOST_CHECK_EQUAL(s.heaps[1].timestamp, heap_has_left ? 120u : 80u);
+            BOOST_REQUIRE_EQUAL(s.heaps.size(), heap_has_left ? 3u : 4u);
+            BOOST_CHECK_EQUAL(s.heaps[1].timestamp, heap_has_left ? 80u : 40u);
             BOOST_CHECK_EQUAL(s.heaps.back(), (placed_heap{ 120, { 12, 13, 14, 15 } }));
         }
-}
-
-BOOST_AUTO_TEST_CASE(timestamp_start_is_no_limit_where_a_tag_comes_first)
-{
-    auto p = plan(gap_policy::realign);
-    p.timestamp_start = 1000;
-    placed_stream s(p);
-    s.play({ { 4, 4 } });
-    check_heaps(s, { { 40, { 4, 5, 6, 7 } } });
 }
 
 BOOST_AUTO_TEST_CASE(an_expected_tag_changes_nothing)
@@ -172,7 +157,7 @@ BOOST_AUTO_TEST_CASE(times_too_far_away_to_count_samples_are_left_out)
     using limits = std::numeric_limits<std::int64_t>;
     for (const std::int64_t step : { 1, 4 })
         for (const auto tick : { limits::min(), limits::max() }) {
-            placed_stream s({ 4, step, 0, megahertz });
+            placed_stream s({ 4, step, megahertz });
             s.play({ { 0, 3 } });
             s.line.tag(tick, 0.5, false);
             BOOST_CHECK(s.line.take_warnings().out_of_range);
@@ -198,7 +183,7 @@ BOOST_AUTO_TEST_CASE(the_ends_of_time_are_no_trouble_where_samples_are_long)
 BOOST_AUTO_TEST_CASE(a_step_of_nothing_is_refused)
 {
     counter_set counters;
-    BOOST_CHECK_THROW(timeline({ 8, 0, 0, megahertz }, counters), parameter_error);
+    BOOST_CHECK_THROW(timeline({ 8, 0, megahertz }, counters), parameter_error);
 }
 
 // heaps of 10-bit samples by the byte, through years of a clock that divides by its rate
@@ -210,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_loses_nothing_has_no_gap)
             const std::uint64_t sync = 1234567890;
             const tick_clock clock(rate, { sync, 0 });
             counter_set counters;
-            timeline line({ heap, 4096, 0, rate }, counters);
+            timeline line({ heap, 4096, rate }, counters);
             const auto n = static_cast<std::uint64_t>(rate.numerator);
             const auto d = static_cast<std::uint64_t>(rate.denominator);
             std::uint64_t tick = 0;

@@ -42,11 +42,11 @@ def test_an_offset_between_samples_is_warned_about_once(sock, capfd):
 
 
 def test_without_a_tag_it_counts_and_says_so_once(sock, capfd):
-    sent = send_tagged(sock, 300, [], timestamp_start=6400)
-    assert sent.heaps.line(6400, 300) == expected(300)
+    sent = send_tagged(sock, 300, [])
+    assert sent.heaps.line(0, 300) == expected(300)
     said = warnings(capfd)
     assert len(said) == 1
-    assert "timestamp_start" in said[0]
+    assert "counted from 0" in said[0]
 
 
 def test_a_known_time_is_not_warned_about(sock, capfd):
@@ -116,19 +116,19 @@ def test_a_clock_set_back_between_two_runs_is_warned_about(sock, capfd):
 
 
 def test_a_late_first_tag_takes_back_what_has_not_been_sent(sock, capfd):
-    """Samples of an unfinished heap were counted from a timestamp_start far ahead."""
-    sent = send_tagged(sock, 300, [(10, 2 * HEAP)], timestamp_start=FAR)
-    assert sent.heaps.line(2 * HEAP, 290) == expected(300, 10)
+    """Ten samples of an unfinished heap were counted from 0."""
+    sent = send_tagged(sock, 300, [(10, 0)])
+    assert sent.heaps.line(0, 290) == expected(300, 10)
     assert sent.stats["samples_dropped"] == 10
     assert len(warnings(capfd)) == 1  # that no tag had come
 
 
 def test_a_late_first_tag_reserves_what_has_been_sent(sock, capfd):
-    sent = send_tagged(sock, 300, [(HEAP, 2 * HEAP)], timestamp_start=FAR)
-    assert sent.heaps.timestamps == [FAR]
-    untagged, behind = warnings(capfd)
-    assert "timestamp_start" in untagged
-    assert "behind" in behind
+    """The tag says that the second heap is the first one again."""
+    sent = send_tagged(sock, 3 * HEAP, [(HEAP, 0)])
+    assert sent.heaps.timestamps == [0, HEAP]
+    assert sent.stats["samples_dropped"] == HEAP
+    assert sent.stats["steps_back"] == 1
 
 
 @pytest.mark.parametrize("on_gap", ["realign", "zero_fill", "ignore"])

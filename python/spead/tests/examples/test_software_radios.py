@@ -26,7 +26,7 @@ def recording(tmp_path):
     return samples
 
 
-def tone(rate, samples):
+def tone(rate, samples, scale):
     """Half of full scale, a tenth of the rate above the centre, as sent."""
     graph = gr.top_block()
     end = blocks.vector_sink_c()
@@ -34,7 +34,7 @@ def tone(rate, samples):
     graph.connect(source, blocks.head(gr.sizeof_gr_complex, samples), end)
     graph.run()
     values = np.array(end.data(), np.complex64).view(np.float32).reshape(-1, 2)
-    return np.rint(128 * values).astype(np.int8)
+    return np.rint(scale * values).astype(np.int8)
 
 
 def received(sock, receiver, example, *arguments):
@@ -81,7 +81,7 @@ def test_floats_of_an_rtl_sdr_are_rounded(sock, receiver):
 def test_a_tone_instead_of_an_rtl_sdr(sock, receiver):
     options = ("--tone", "--sample-rate", "1M", "--samples", 20_000)
     heaps, samples = received(sock, receiver, "rtlsdr_to_spead.py", *options)
-    np.testing.assert_array_equal(samples, tone(1e6, 20_000))
+    np.testing.assert_array_equal(samples, tone(1e6, 20_000, 128))
     assert [heap.timestamp for heap in heaps] == list(range(0, 20_000, HEAP_SAMPLES))
 
 
@@ -93,7 +93,7 @@ def check_tone_of_a_usrp(heaps, samples, start, sync, rate, count):
     assert heaps[0].timestamp == first + skipped
     steps = np.diff([heap.timestamp for heap in heaps])
     assert set(steps.tolist()) == {HEAP_SAMPLES}
-    expected = tone(float(rate), count)[skipped:]
+    expected = tone(float(rate), count, 127)[skipped:]
     np.testing.assert_array_equal(samples, expected)
 
 

@@ -9,9 +9,10 @@ import grc_lint
 import pmt
 import pytest
 from gnuradio import spead
-from grc_sink import DESCRIPTION, arguments, sink
+from grc_sink import DESCRIPTION, IN_PYTHON, arguments, sink
 
-ESSENTIALS = ["destinations", "heap_samples"]
+ESSENTIALS = ["input_type", "destinations", "heap_samples"]
+ABBREVIATIONS = {"id": "ID", "ttl": "TTL", "dscp": "DSCP", "gso": "GSO"}
 
 
 def python_defaults():
@@ -25,6 +26,40 @@ def python_defaults():
             optional, spec.defaults + spec.kw_defaults, strict=True
         )
     }
+
+
+def groups():
+    """The parameters with a default in each group of Python's documentation."""
+    documentation = spead.sink.__doc__.split("Parameters:\n")[1]
+    found = {}
+    for line in documentation.splitlines():
+        if group := re.fullmatch(r"(\w+):", line):
+            found[group[1]] = set()
+        elif (name := line.partition(": ")[0]) in python_defaults():
+            found[list(found)[-1]].add(name)
+    return found
+
+
+def options_in_grc():
+    """Name in Python -> parameter in GRC."""
+    fields = sink().params
+    del fields["affinity"]  # that of GRC
+    found = {IN_PYTHON.get(key, key): field for key, field in fields.items()}
+    return {name: found[name] for name in found if name in python_defaults()}
+
+
+def test_the_tabs_are_the_groups_of_the_documentation():
+    tabs = {group: set() for group in groups()}
+    for name, parameter in options_in_grc().items():
+        tabs[parameter.category].add(name)
+    assert tabs == groups()
+
+
+def test_labels_are_the_names_of_python():
+    for name, parameter in options_in_grc().items():
+        label = " ".join(ABBREVIATIONS.get(word, word) for word in name.split("_"))
+        label = label[0].upper() + label[1:]
+        assert re.fullmatch(rf"{label}( \(.+\))?", parameter.name)
 
 
 def test_the_description_follows_the_schema():

@@ -30,9 +30,10 @@ def test_what_is_possible_is_accepted_and_passed_on(options):
 
 @each_possible
 def test_the_canvas_shows_what_was_changed(options):
+    """But for items, which are too long."""
     changed = next(iter(options))
     shown = sink(**written(options)).params[IN_GRC.get(changed, changed)]
-    assert shown.hide == "none"
+    assert shown.hide == ("part" if changed == "items" else "none")
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,8 @@ def test_the_canvas_shows_what_was_changed(options):
     [
         {"destinations": "localhost"},
         {"destinations": "['localhost:1', 'localhost:2']"},
+        {"destinations": "127.0.0.1 :7148"},
+        {"destinations": "127.0.0.1:0"},
         {"heap_samples": "0"},
         {"max_packet_size": "79"},
         {"byte_order": "little", "input_type": "int16"},
@@ -176,30 +179,38 @@ def test_destinations_are_a_text_or_a_list(text, destinations):
 # Fields that only matter with another one, and what makes them matter.
 DEPENDENT = [
     ("scale", "2.5", {"input_type": "float"}),
+    ("sample_bits", "16", {"input_type": "complex"}),
     ("byte_order", "little", {"input_type": "int16", "tail": "pad"}),
     ("sync_time", "15.5", {"timestamp_source": "rx_time", "sample_rate": "10"}),
     ("on_gap", "ignore", {"timestamp_source": "rx_time", "sample_rate": "10"}),
     ("on_start", "zero_fill", {"timestamp_source": "rx_time", "sample_rate": "10"}),
     ("sample_rate", "10", {"timestamp_source": "rx_time"}),
-    ("max_skew", "3", {"num_inputs": "2"}),
+    ("timestamp_start", "7", {"timestamp_source": "count"}),
+    ("descriptor_interval", "5", {"descriptors": "separate"}),
 ]
+DOES_NOT_MATTER = {
+    "timestamp_start": {"timestamp_source": "rx_time", "sample_rate": "10"},
+    "descriptor_interval": {"descriptors": "none"},
+}
 
 
 @pytest.mark.parametrize(("field", "value", "needed"), DEPENDENT)
-def test_what_does_not_matter_is_hidden_and_does_no_harm(field, value, needed):
-    hidden = sink(**{field: value})
-    assert hidden.params[field].hide == "all"
-    assert grc_lint.block_errors(hidden) == []
-    spead.sink(**arguments(hidden))
-    assert sink(**{field: value}, **needed).params[field].hide == "none"
+def test_what_does_not_matter_is_hidden_unless_it_is_set(field, value, needed):
+    """Then GRC shows the field, and why it is refused."""
+    others = DOES_NOT_MATTER.get(field, {})
+    assert sink(**others).params[field].hide == "all"
+    refused = sink(**{field: value}, **others)
+    assert refused.params[field].hide == "none"
+    (error,) = grc_lint.block_errors(refused)
+    assert f"spead.sink: {field} = " in error
+    accepted = sink(**{field: value}, **needed)
+    assert accepted.params[field].hide == "none"
+    assert grc_lint.block_errors(accepted) == []
 
 
-@pytest.mark.parametrize("interval", ["5", "-1"])
-def test_an_interval_for_descriptors_that_are_not_sent_does_no_harm(interval):
-    block = sink(descriptor_interval=interval, descriptors="none")
-    assert block.params["descriptor_interval"].hide == "all"
-    assert grc_lint.block_errors(block) == []
-    assert arguments(block)["descriptor_interval"] == 0
+def test_the_skew_of_one_input_is_hidden():
+    assert sink().params["max_skew"].hide == "all"
+    assert sink(num_inputs="2").params["max_skew"].hide == "part"
 
 
 def test_a_sample_rate_may_be_a_fraction():

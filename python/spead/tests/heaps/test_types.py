@@ -110,26 +110,31 @@ def test_a_heap_that_does_not_fit_into_an_eighth_of_the_ring(sock, receiver, kin
     check(receiver.until_end().heaps, expected_heaps(samples, 10_000))
 
 
-def reference(samples, scale):
+def reference(samples, scale, bits):
     """What numpy makes of floats, in single precision, and which it clips."""
+    low, high = -(1 << bits - 1), (1 << bits - 1) - 1
     numbers = samples.view(np.float32).reshape(len(samples), -1)
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = numbers * np.float32(scale)
         rounded = np.rint(scaled)
-        whole = np.where(np.isnan(rounded), 0, np.clip(rounded, -128, 127))
-        clipped = ~((rounded >= -128) & (rounded <= 127))
-    whole = whole.astype(np.int8)
+        whole = np.where(np.isnan(rounded), 0, np.clip(rounded, low, high))
+        clipped = ~((rounded >= low) & (rounded <= high))
+    whole = whole.astype(f"int{bits}")
     if samples.dtype == np.float32:
         whole = whole[:, 0]
     return whole, np.count_nonzero(clipped.any(axis=1))
 
 
-def convert(sock, receiver, samples, scale=1.0, **options):
+def convert(sock, receiver, samples, scale=1.0, bits=8, **options):
     kind = "float" if samples.dtype == np.float32 else "complex"
     options["send_stop"] = False  # which would take its time
-    sink = send(sock, samples, input_type=kind, scale=scale, **options)
-    whole, clipped = reference(samples, scale)
-    expected = expected_heaps(whole, 8192)
+    sink = send(
+        sock, samples, input_type=kind, scale=scale, sample_bits=bits, **options
+    )
+    bits = bits or 8
+    scale = scale or 2 ** (bits - 1) - 1
+    whole, clipped = reference(samples, scale, bits)
+    expected = expected_heaps(whole, options.get("heap_samples", 8192))
     check(receiver.next_heaps(len(expected)), expected)
     assert sink.samples_clipped() == clipped
     assert sink.samples_sent() == len(samples)
@@ -138,13 +143,46 @@ def convert(sock, receiver, samples, scale=1.0, **options):
 
 @NEEDS_BUFFER
 @pytest.mark.parametrize("kind", [np.float32, np.complex64])
+@pytest.mark.parametrize("bits", [8, 16])
 @pytest.mark.parametrize("scale", [1, 127, 0.1, 1 / 3, 1e-30, 1e30])
-def test_random_floats(sock, receiver, kind, scale):
+def test_random_floats(sock, receiver, kind, bits, scale):
     parts = 1 if kind == np.float32 else 2
     generator = np.random.default_rng(7)
-    numbers = generator.normal(0, 60 / scale, 1_000_000 * parts).astype(np.float32)
-    clipped = convert(sock, receiver, numbers.view(kind), scale)
-    assert 0 < clipped < 200_000
+    sigma = 2 ** (bits - 1) / 2 / scale
+    numbers = generator.normal(0, sigma, 500_000 * parts).astype(np.float32)
+    clipped = convert(sock, receiver, numbers.view(kind), scale, bits)
+    assert 0 < clipped < 100_000
+
+
+@pytest.mark.parametrize(("bits", "scale"), [(8, 127), (16, 32767)])
+@pytest.mark.parametrize("kind", [np.float32, np.complex64])
+def test_full_scale_is_one(sock, receiver, kind, bits, scale):
+    """Without scale. So the signals of SDRs and of GNU Radio's sources arrive."""
+    numbers = np.sin(np.arange(2000, dtype=np.float32))
+    numbers[:4] = 1, -1, 1.5, -1.5
+    clipped = convert(sock, receiver, numbers.view(kind), None, bits)
+    assert clipped == (2 if kind == np.float32 else 1)
+
+
+def test_floats_have_eight_bits_unless_asked(sock, receiver):
+    numbers = np.linspace(-1, 1, 100, dtype=np.float32)
+    convert(sock, receiver, numbers, None, None)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.complex64])
+def test_floats_as_little_endian_words(sock, receiver, kind):
+    numbers = np.sin(np.arange(2 * 4096, dtype=np.float32)).view(kind)
+    convert(
+        sock,
+        receiver,
+        numbers,
+        None,
+        16,
+        byte_order="little",
+        descriptors="separate",
+        heap_samples=1024,
+        tail="drop",
+    )
 
 
 @NEEDS_BUFFER
@@ -155,9 +193,11 @@ def test_nothing_is_clipped_where_all_fits(sock, receiver, kind):
     assert convert(sock, receiver, numbers.view(kind)) == 0
 
 
-def limits():
+def limits(bits=8):
     single = np.float32
-    around = [0.0, 0.5, 1.5, 126.5, 127.0, 127.5, 128.0, 128.5, 129.0, 2.0**31, 1e10]
+    high = 2.0 ** (bits - 1)
+    halves = [high + half / 2 for half in range(-3, 3)]
+    around = [0.0, 0.5, 1.5, *halves, 2.0**31, 1e10]
     tiny = np.finfo(single)
     numbers = []
     for number in (*around, tiny.max, tiny.tiny, tiny.smallest_subnormal):
@@ -170,23 +210,25 @@ def limits():
     return np.concatenate([numbers, -numbers])
 
 
+@pytest.mark.parametrize("bits", [8, 16])
 @pytest.mark.parametrize("scale", [1, 2, 0.5, 2e-38, 3e38])
-def test_limits_one_by_one_among_others(sock, receiver, scale):
+def test_limits_one_by_one_among_others(sock, receiver, scale, bits):
     """At any place of a vector: kernels treat the middle and the end differently."""
-    for number in limits():
+    for number in limits(bits):
         samples = np.linspace(-3, 3, 67, dtype=np.float32)
         samples[[0, 5, 33, 66]] = number
-        convert(sock, receiver, samples, scale)
+        convert(sock, receiver, samples, scale, bits)
 
 
+@pytest.mark.parametrize("bits", [8, 16])
 @pytest.mark.parametrize("scale", [1, 0.5, 3e38])
 @pytest.mark.parametrize("length", [1, 15, 16, 17, 511, 512, 513, 1025])
-def test_limits_all_together(sock, receiver, scale, length):
-    numbers = np.resize(limits(), 2 * length)
-    convert(sock, receiver, numbers, scale)
-    convert(sock, receiver, numbers.view(np.complex64), scale)
-    pairs = np.array(list(itertools.product(limits(), limits())), np.float32)
-    convert(sock, receiver, pairs.reshape(-1).view(np.complex64)[length:], scale)
+def test_limits_all_together(sock, receiver, scale, length, bits):
+    numbers = np.resize(limits(bits), 2 * length)
+    convert(sock, receiver, numbers, scale, bits)
+    convert(sock, receiver, numbers.view(np.complex64), scale, bits)
+    pairs = np.array(list(itertools.product(limits(bits), repeat=2)), np.float32)
+    convert(sock, receiver, pairs.reshape(-1).view(np.complex64)[length:], scale, bits)
 
 
 def test_a_complex_sample_counts_once(sock, receiver):
@@ -196,7 +238,7 @@ def test_a_complex_sample_counts_once(sock, receiver):
 
 def test_clipped_samples_count_over_runs_and_inputs(sock):
     sink = spead.sink(destination(sock), input_type="float", num_inputs=1)
-    samples = np.array([128, 0, -129], np.float32)
+    samples = np.array([1.01, 0, -1.02], np.float32)
     for count in (2, 4, 6):
         run(sink, source(samples))
         assert sink.samples_clipped() == count

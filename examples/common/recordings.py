@@ -1,0 +1,218 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recordings of samples: SigMF, WAV and raw files."""
+
+import calendar
+import dataclasses
+import datetime
+import decimal
+import fractions
+import os
+import re
+import wave
+from typing import NamedTuple
+
+from common.sender_program import recording_size
+
+
+class SampleType(NamedTuple):
+    input_type: str  # of the sink
+    file_bytes: int  # of a sample in the file
+    sent_bytes: int  # of a sample in a heap
+
+
+# The names are those of SigMF: real or complex; int, unsigned (offset binary) or float;
+# bits; byte order. Floats are sent as 8 bits.
+SAMPLE_TYPES = {
+    "ri8": SampleType("int8", 1, 1),
+    "ru8": SampleType("int8", 1, 1),
+    "ri16_le": SampleType("int16", 2, 2),
+    "ri16_be": SampleType("int16", 2, 2),
+    "rf32_le": SampleType("float", 4, 1),
+    "ci8": SampleType("sc8", 2, 2),
+    "cu8": SampleType("sc8", 2, 2),
+    "ci16_le": SampleType("sc16", 4, 4),
+    "ci16_be": SampleType("sc16", 4, 4),
+    "cf32_le": SampleType("complex", 8, 2),
+}
+
+WAV_TYPES = {  # by channels and bytes of a number
+    (1, 1): "ru8",
+    (1, 2): "ri16_le",
+    (2, 1): "cu8",
+    (2, 2): "ci16_le",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Recording:
+    """Samples in a file, one after the other, at a constant rate.
+
+    path: the file that has the samples
+    type_name: a key of SAMPLE_TYPES
+    offset: bytes before the first sample
+    samples: number of whole samples
+    sample_rate: in Hz, a Fraction, or None if it is not known
+    start: time of the first sample in seconds since 1970, a Fraction, or None
+    """
+
+    path: str
+    type_name: str
+    offset: int
+    samples: int
+    sample_rate: fractions.Fraction | None = None
+    start: fractions.Fraction | None = None
+
+    @property
+    def type(self):
+        return SAMPLE_TYPES[self.type_name]
+
+
+def is_sigmf(path):
+    return ".sigmf" in os.path.basename(path).lower()
+
+
+def is_wav(path):
+    return path.lower().endswith(".wav")
+
+
+def raw_recording(path, type_name="ri8", header_bytes=0):
+    return _recording(path, type_name, header_bytes, recording_size(path, header_bytes))
+
+
+def wav_recording(path):
+    """A WAV file of integers; two channels are I and Q."""
+    with open(path, "rb") as file:
+        try:
+            header = wave.open(file)  # noqa: SIM115
+        except (wave.Error, EOFError) as error:
+            reason = str(error) or "it is too short"
+            raise ValueError(
+                f"{path} is not a WAV file of integers: {reason}"
+            ) from None
+        offset = file.tell()  # wave reads up to the first sample
+    channels, width = header.getnchannels(), header.getsampwidth()
+    if (channels, width) not in WAV_TYPES:
+        raise ValueError(
+            f"{path} has {channels} channels of {8 * width} bits; WAV files of 8 or 16"
+            " bits can be sent, with one channel or with two (I and Q)"
+        )
+    length = min(header.getnframes() * channels * width, os.path.getsize(path) - offset)
+    rate = fractions.Fraction(header.getframerate())
+    return _recording(path, WAV_TYPES[channels, width], offset, length, rate)
+
+
+def sigmf_recording(path, capture=None):
+    """A SigMF recording: one of its files, or an archive that is not compressed.
+
+    capture: index of the capture, which may be left out if there is only one. Samples
+        of several captures need not be continuous.
+    """
+    content = _read_sigmf(path)
+    fields = content.get_global_info()
+    captures = content.get_captures() or [{"core:sample_start": 0}]
+    channels = fields.get("core:num_channels", 1)
+    if channels != 1:
+        raise ValueError(f"{path} has {channels} channels; only one can be sent")
+    if capture is None and len(captures) > 1:
+        raise ValueError(
+            f"{path} has {len(captures)} captures, and there may be gaps between them;"
+            f" send one of them with --capture 0 to {len(captures) - 1}"
+        )
+    index = capture or 0
+    if not 0 <= index < len(captures):
+        raise ValueError(f"{path} has no capture {index}, only {len(captures)}")
+    # The byte order of single bytes may be given.
+    type_name = re.sub("8_[lb]e$", "8", fields["core:datatype"])
+    offset, length = _sigmf_bytes(
+        content, captures, index, _sample_type(path, type_name)
+    )
+    rate, time = fields.get("core:sample_rate"), captures[index].get("core:datetime")
+    return _recording(
+        str(content.data_file),
+        type_name,
+        offset,
+        length,
+        # As written in the file: the shortest decimal number that gives this float.
+        None if rate is None else fractions.Fraction(str(rate)),
+        None if time is None else seconds_since_1970(time),
+    )
+
+
+def seconds_since_1970(text):
+    """An exact Fraction from a date and time such as 2023-11-14T22:13:20.5Z."""
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z", text)
+    if not match:
+        raise ValueError(f"core:datetime = {text!r} is not YYYY-MM-DDThh:mm:ss[.s]Z")
+    whole = datetime.datetime.fromisoformat(match[1])
+    return calendar.timegm(whole.timetuple()) + fractions.Fraction(f"0{match[2] or ''}")
+
+
+def seconds_text(seconds):
+    """All digits of a decimal fraction, which floats have no room for."""
+    with decimal.localcontext(decimal.Context(prec=50)):
+        return f"{decimal.Decimal(seconds.numerator) / seconds.denominator:f}"
+
+
+def _read_sigmf(path):
+    try:
+        import sigmf  # imported here: other recordings do not need it
+    except ImportError:
+        raise ValueError(
+            "SigMF needs the Python package sigmf, from PyPI; scripts/bootstrap"
+            " installs it for .venv/bin/python"
+        ) from None
+    try:
+        # A checksum would read the whole file first.
+        content = sigmf.fromfile(path, skip_checksum=True)
+        content.validate()
+    except Exception as error:  # of sigmf, jsonschema, json or the system
+        reason = (str(error) or repr(error)).splitlines()[0]
+        raise ValueError(f"{path} is not a SigMF recording: {reason}") from None
+    if not isinstance(content, sigmf.SigMFFile) or content.data_file is None:
+        raise ValueError(
+            f"{path} has no file of samples; collections and compressed archives"
+            " cannot be sent"
+        )
+    return content
+
+
+def _sigmf_bytes(content, captures, index, sample_type):
+    """Where the samples of a capture are in the data file: offset and length."""
+    fields = content.get_global_info()
+    headers = [capture.get("core:header_bytes", 0) for capture in captures]
+    trailing = fields.get("core:trailing_bytes", 0)
+    begin, end = 0, os.path.getsize(content.data_file)
+    if content.data_size_bytes is not None:  # in an archive
+        if any(headers) or trailing:
+            raise ValueError(
+                f"{content.data_file}: header_bytes and trailing_bytes are not allowed"
+                " in an archive"
+            )
+        begin, end = content.data_offset, content.data_offset + content.data_size_bytes
+    starts = [
+        capture["core:sample_start"] - fields.get("core:offset", 0)
+        for capture in captures
+    ]
+    begin += sum(headers[: index + 1]) + starts[index] * sample_type.file_bytes
+    end -= trailing
+    if index + 1 < len(captures):
+        samples = starts[index + 1] - starts[index]
+        end = min(end, begin + samples * sample_type.file_bytes)
+    return begin, end - begin
+
+
+def _sample_type(path, name):
+    if name not in SAMPLE_TYPES:
+        raise ValueError(
+            f"{path} has samples of type {name}; these types can be sent:"
+            f" {', '.join(SAMPLE_TYPES)}"
+        )
+    return SAMPLE_TYPES[name]
+
+
+def _recording(path, type_name, offset, length, sample_rate=None, start=None):
+    samples = length // _sample_type(path, type_name).file_bytes
+    if samples < 1:
+        raise ValueError(f"{path} has no whole sample of type {type_name}")
+    return Recording(path, type_name, offset, samples, sample_rate, start)

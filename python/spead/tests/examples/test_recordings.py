@@ -1,0 +1,176 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the files of recordings hold, for send_recording.py."""
+
+import sys
+from fractions import Fraction
+
+import pytest
+from common.recordings import (
+    raw_recording,
+    seconds_since_1970,
+    seconds_text,
+    sigmf_recording,
+    wav_recording,
+)
+from recordings_made import write_sigmf, write_sigmf_archive, write_wav
+
+START = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.123456789Z"}
+START_SECONDS = Fraction(1_700_000_000_123_456_789, 10**9)
+
+
+def bytes_of(recording):
+    """The bytes of the samples."""
+    with open(recording.path, "rb") as file:
+        file.seek(recording.offset)
+        return file.read(recording.samples * recording.type.file_bytes)
+
+
+@pytest.mark.parametrize("suffix", [".sigmf-meta", ".sigmf-data", ".sigmf"])
+def test_a_sigmf_recording_has_type_rate_and_start_time(tmp_path, suffix):
+    data = bytes(range(200))
+    write_sigmf_archive(tmp_path, data, "ci16_le", [START], sample_rate=2.4e6)
+    path = tmp_path / f"recording{suffix}"
+    if suffix == ".sigmf":
+        path.with_suffix(".sigmf-meta").unlink()
+    recording = sigmf_recording(str(path))
+    assert recording.type_name == "ci16_le"
+    assert recording.sample_rate == 2_400_000
+    assert recording.start == START_SECONDS
+    assert recording.samples == 50
+    assert bytes_of(recording) == data
+
+
+def test_a_sigmf_recording_needs_no_rate_and_no_start_time(tmp_path):
+    recording = sigmf_recording(str(write_sigmf(tmp_path, bytes(4))))
+    assert (recording.sample_rate, recording.start) == (None, None)
+
+
+def test_a_sample_rate_is_the_decimal_number_in_the_file(tmp_path):
+    path = write_sigmf(tmp_path, bytes(4), sample_rate=2048000.1)
+    assert sigmf_recording(str(path)).sample_rate == Fraction(20480001, 10)
+
+
+def test_one_of_several_captures_is_chosen(tmp_path):
+    data = bytes(range(40))
+    captures = [
+        {"core:sample_start": 2},
+        {"core:sample_start": 12, "core:datetime": "2023-11-14T22:13:20Z"},
+    ]
+    path = str(write_sigmf(tmp_path, data, "ri16_le", captures))
+    with pytest.raises(ValueError, match=r"2 captures.*--capture 0 to 1"):
+        sigmf_recording(path)
+    with pytest.raises(ValueError, match="no capture 2"):
+        sigmf_recording(path, 2)
+    first, second = sigmf_recording(path, 0), sigmf_recording(path, 1)
+    assert (bytes_of(first), first.start) == (data[4:24], None)
+    assert (bytes_of(second), second.start) == (data[24:], 1_700_000_000)
+
+
+def test_a_later_part_of_a_recording_starts_at_its_offset(tmp_path):
+    captures = [{"core:sample_start": 1000}]
+    path = write_sigmf(tmp_path, bytes(range(8)), "ri8", captures, offset=996)
+    assert bytes_of(sigmf_recording(str(path))) == bytes(range(4, 8))
+
+
+def test_headers_in_the_data_of_sigmf_are_skipped(tmp_path):
+    captures = [
+        {"core:sample_start": 0, "core:header_bytes": 3},
+        {"core:sample_start": 4, "core:header_bytes": 5},
+    ]
+    path = write_sigmf(
+        tmp_path, b"", "ri8", captures, dataset="other.bin", trailing_bytes=2
+    )
+    path.with_suffix(".sigmf-data").unlink()
+    data = b"...abcd.....efgh.."
+    (tmp_path / "other.bin").write_bytes(data)
+    assert bytes_of(sigmf_recording(str(path), 0)) == b"abcd"
+    assert bytes_of(sigmf_recording(str(path), 1)) == b"efgh"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"type_name": "rf64_le"}, "type rf64_le; .*ri8, ru8, ri16_le"),
+        ({"type_name": "ri16"}, "type ri16; .*ri16_le"),
+        ({"type_name": "noise"}, "not a SigMF recording: .*noise"),
+        ({"num_channels": 2}, "2 channels"),
+        ({"sample_rate": "fast"}, "not a SigMF recording: .*fast"),
+        (
+            {"captures": [{"core:sample_start": 0, "core:datetime": "today"}]},
+            "core:datetime|not a SigMF recording: .*today",
+        ),
+        ({"captures": [{"core:sample_start": 8}]}, "no whole sample"),
+    ],
+)
+def test_other_sigmf_recordings_are_rejected(tmp_path, fields, message):
+    path = str(write_sigmf(tmp_path, bytes(8), **fields))
+    with pytest.raises(ValueError, match=message) as error:
+        sigmf_recording(path)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_sigmf_without_samples_or_package_says_so(tmp_path, monkeypatch):
+    path = write_sigmf(tmp_path, bytes(8))
+    path.with_suffix(".sigmf-data").unlink()
+    with pytest.raises(ValueError, match="no file of samples"):
+        sigmf_recording(str(path))
+    monkeypatch.setitem(sys.modules, "sigmf", None)
+    with pytest.raises(ValueError, match="scripts/bootstrap installs it"):
+        sigmf_recording(str(path))
+
+
+def test_a_date_is_exact_to_its_last_digit():
+    text = "2023-11-14T22:13:20.123456789012345678Z"
+    seconds = 1_700_000_000 + Fraction(123456789012345678, 10**18)
+    assert seconds_since_1970(text) == seconds
+    assert seconds_text(seconds) == "1700000000.123456789012345678"
+    assert seconds_since_1970("1970-01-01T00:00:00Z") == 0
+
+
+@pytest.mark.parametrize(
+    ("channels", "width", "type_name"),
+    [(1, 1, "ru8"), (2, 1, "cu8"), (1, 2, "ri16_le"), (2, 2, "ci16_le")],
+)
+def test_a_wav_file_has_type_and_rate(tmp_path, channels, width, type_name):
+    data = bytes(range(40))
+    path = write_wav(tmp_path, data, channels, width, 2_400_000)
+    recording = wav_recording(str(path))
+    assert (recording.type_name, recording.sample_rate) == (type_name, 2_400_000)
+    assert bytes_of(recording) == data
+
+
+def test_a_wav_file_that_ends_too_early_has_the_samples_that_are_there(tmp_path):
+    path = write_wav(tmp_path, bytes(range(40)), 1, 2)
+    path.write_bytes(path.read_bytes()[:-11])
+    assert bytes_of(wav_recording(str(path))) == bytes(range(28))
+
+
+@pytest.mark.parametrize(
+    ("channels", "width", "message"),
+    [(1, 3, "1 channels of 24 bits; .*8 or 16"), (3, 2, "3 channels of 16 bits")],
+)
+def test_other_wav_files_are_rejected(tmp_path, channels, width, message):
+    path = write_wav(tmp_path, bytes(36), channels, width)
+    with pytest.raises(ValueError, match=message):
+        wav_recording(str(path))
+
+
+def test_floats_in_wav_and_other_files_are_rejected(tmp_path):
+    path = write_wav(tmp_path, bytes(32), 1, 2)
+    content = bytearray(path.read_bytes())
+    content[20] = 3  # format: IEEE float
+    path.write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"recording\.wav is not a WAV file of integers"
+    ):
+        wav_recording(str(path))
+    path.write_bytes(b"")
+    with pytest.raises(ValueError, match="not a WAV file of integers: it is too short"):
+        wav_recording(str(path))
+
+
+def test_an_incomplete_sample_at_the_end_is_left_out(tmp_path):
+    path = tmp_path / "recording.bin"
+    path.write_bytes(bytes(range(12)))
+    assert bytes_of(raw_recording(str(path), "ci16_le", 3)) == bytes(range(3, 11))

@@ -5,7 +5,6 @@
 import argparse
 import contextlib
 import json
-import signal
 import sys
 
 from common.arguments import option, positive
@@ -47,16 +46,6 @@ def print_endpoints(sockets):
     """Say that the program receives from the sockets: a sender may start."""
     for sock in sockets:
         print(f"listening on {endpoint_text(sock)}", flush=True)
-
-
-@contextlib.contextmanager
-def at_interrupt(end):
-    """Call `end()` at Ctrl-C, so that no exception interrupts the work on a heap."""
-    before = signal.signal(signal.SIGINT, lambda *_: end())
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def run(name, args, receive):

@@ -8,7 +8,7 @@ import selectors
 import threading
 
 from common import spead_packet
-from common.receiver_program import at_interrupt
+from common.interrupts import at_interrupt
 
 from instruments.heap_groups import HeapGroups
 

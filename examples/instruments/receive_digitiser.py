@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common import receiver_program
 from common.arguments import integer, integers, option, positive
+from common.interrupts import at_interrupt
 
 from instruments.digitiser_stream import DigitiserStream
 from instruments.place_heaps import Layout
@@ -69,7 +70,7 @@ def receive(streams, args):
     with contextlib.ExitStack() as stack:
         files = PayloadFiles(args.save, stack) if args.save else None
         stream = stack.enter_context(DigitiserStream(streams, layout, args.lossless))
-        stack.enter_context(receiver_program.at_interrupt(stream.end))
+        stack.enter_context(at_interrupt(stream.end))
         receiver_program.print_endpoints(itertools.chain(*streams))
         for chunk in stream.chunks(args.timeout, args.max_heaps):
             if files:

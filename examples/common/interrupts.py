@@ -1,0 +1,16 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a program does at Ctrl-C."""
+
+import contextlib
+import signal
+
+
+@contextlib.contextmanager
+def at_interrupt(end):
+    """Call `end()` at Ctrl-C, instead of raising KeyboardInterrupt anywhere."""
+    before = signal.signal(signal.SIGINT, lambda *_: end())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,22 +1,37 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Send a recording of 8-bit samples as SPEAD heaps over UDP."""
+"""Send a recording as SPEAD heaps over UDP: SigMF (.sigmf-meta, .sigmf-data, .sigmf),
+WAV (.wav), or raw samples (all other names)."""
 
 import argparse
+import ast
+import dataclasses
+import fractions
 import json
 import re
 import sys
 
 from common.arguments import integer, option, positive, rate, size
-from common.sender_program import recording_size, run
+from common.recordings import (
+    SAMPLE_TYPES,
+    is_sigmf,
+    is_wav,
+    raw_recording,
+    seconds_text,
+    sigmf_recording,
+    wav_recording,
+)
+from common.sender_program import run
+from common.stream_plan import StreamPlan
 from gnuradio import blocks, gr, spead
 
 BUFFER = 1 << 20  # bytes between blocks; the default of 64 KiB is slower
 
 # Options that are passed to the sink under the same name.
 SINK_OPTIONS = {
-    "heap_samples": size,
+    "heap_samples": positive,
+    "scale": float,
     "max_packet_size": size,
     "heap_address_bits": int,
     "heap_id_start": integer,
@@ -33,91 +48,192 @@ SINK_OPTIONS = {
 }
 
 
-class SendRecording(gr.top_block):
-    """file -> (offset binary to int8) -> (head) -> SPEAD sink"""
+def file_blocks(recording, loop):
+    """Blocks that give the samples of a recording as the sink takes them."""
+    sample_bytes = recording.type.file_bytes
+    length = recording.samples * sample_bytes
+    # A source of bytes, since a header may have any length.
+    chain = [blocks.file_source(1, recording.path, loop, recording.offset, length)]
+    item_bytes = 1
+    if "u8" in recording.type_name:
+        chain.append(blocks.add_const_bb(128))  # modulo 256: 0 becomes -128
+    if recording.type_name.endswith("16_be"):
+        item_bytes = 2
+        chain += [blocks.stream_to_vector(1, 2), blocks.endian_swap(2)]
+    if sample_bytes > item_bytes:
+        chain.append(blocks.stream_to_vector(item_bytes, sample_bytes // item_bytes))
+    for block in chain[:-1]:  # the sink chooses the buffer before it
+        block.set_log_level("warn")  # it logs each buffer
+        items = BUFFER // block.output_signature().sizeof_stream_item(0)
+        block.set_min_output_buffer(items)
+    return chain
 
-    def __init__(self, path, destination, skip, total, unsigned, options):
+
+class SendRecording(gr.top_block):
+    """file -> (offset binary to int8) -> (bytes to samples) -> SPEAD sink"""
+
+    def __init__(self, recording, destination, options, loop=False, realtime=False):
         super().__init__("send_recording", catch_exceptions=True)
-        content = recording_size(path, skip)
-        self.total = total or content
-        looped = self.total > content
-        length = 0 if looped else self.total
-        chain = [blocks.file_source(gr.sizeof_char, path, looped, skip, length)]
-        if unsigned:
-            # Modulo 256: 0 becomes -128, and 255 becomes 127.
-            chain.append(blocks.add_const_bb(128))
-        if looped:
-            chain.append(blocks.head(gr.sizeof_char, self.total))
-        for block in chain[:-1]:  # the sink chooses the buffer before it
-            block.set_min_output_buffer(BUFFER)
-        self.sink = spead.sink(destination, **options)
-        self.connect(*chain, self.sink)
+        self.total = None if loop else recording.samples
+        if realtime:
+            # Packets in bursts of one, and time for the last heap to leave.
+            seconds = 3 * options["heap_samples"] / recording.sample_rate
+            stop_timeout = float(min(max(seconds, 1), 3600))
+            options = options | {"burst_size": 1, "stop_timeout": stop_timeout}
+        self.sink = spead.sink(
+            destination, input_type=recording.type.input_type, **options
+        )
+        self.plan = StreamPlan(
+            recording, options, self.sink.packet_size(), ipv6="[" in destination
+        )
+        if realtime:
+            # Not a throttle block, which would send in bursts of a whole buffer.
+            self.sink.set_rate(float(self.plan.heap_rate() * self.plan.udp_bytes))
+        self.connect(*file_blocks(recording, loop), self.sink)
+
+
+def open_recording(args):
+    """The recording; the name of the file tells of which kind it is."""
+    path = args.file
+    raw = not is_sigmf(path) and not is_wav(path)
+    if args.capture is not None and not is_sigmf(path):
+        raise ValueError(f"--capture is for SigMF recordings, which {path} is not")
+    if not raw and (args.type or args.skip_header):
+        raise ValueError(f"--type and --skip-header are for raw files only, not {path}")
+    if is_sigmf(path):
+        recording = sigmf_recording(path, args.capture)
+    elif is_wav(path):
+        recording = wav_recording(path)
+    else:
+        recording = raw_recording(path, args.type or "ri8", args.skip_header)
+    if args.sample_rate:
+        recording = dataclasses.replace(recording, sample_rate=args.sample_rate)
+    return recording
+
+
+def first_timestamp(recording, sync_time, options):
+    """Ticks from the sync time to the start of the recording, to the nearest tick."""
+    if recording.start is None:
+        raise ValueError(f"--sync-time: {recording.path} has no start time")
+    if recording.sample_rate is None:
+        raise ValueError("--sync-time needs a sample rate: --sample-rate")
+    if recording.start < sync_time:
+        raise ValueError(
+            f"--sync-time {seconds_text(sync_time)} is later than the start of the"
+            f" recording, {seconds_text(recording.start)}"
+        )
+    ticks = (recording.start - sync_time) * recording.sample_rate
+    if options["timestamp_step"] is not None:
+        ticks *= fractions.Fraction(options["timestamp_step"], options["heap_samples"])
+    return round(ticks) % (1 << options["heap_address_bits"])
 
 
 def sink_help():
-    """The text and the default of each option, from the documentation of the sink."""
+    """Name -> text and default of each option, from the documentation of the sink."""
     texts = re.findall(r"^(\w+): (.+(?:\n    .+)*)", spead.sink.__doc__, re.M)
     signature = spead.sink.__init__.__doc__.splitlines()[0]
     defaults = dict(re.findall(r"(\w+): [^:]*? = ('[^']*'|[\w.-]+)", signature))
-    return {
-        name: f"{text} (default: {defaults.get(name)})".replace("%", "%%")
-        for name, text in texts
-    }
+    return {name: (text, defaults.get(name)) for name, text in texts}
 
 
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", help="int8 samples, one byte each")
+    parser.add_argument("file", help="the name tells of which kind it is")
     parser.add_argument("destination", help="host:port, or several as the sink takes")
-    option(parser, "--skip-header BYTES", size, "bytes before the first sample", 0)
     parser.add_argument(
-        "--unsigned", action="store_true", help="samples are uint8, 128 is zero"
+        "--type",
+        choices=SAMPLE_TYPES,
+        metavar="TYPE",
+        help="type of the samples of a raw file, as SigMF names it:"
+        f" {', '.join(SAMPLE_TYPES)} (default: ri8)",
     )
-    length = parser.add_mutually_exclusive_group()
-    option(length, "--repeat N", positive, "how often to send the recording", 1)
     option(
-        length,
-        "--total-bytes N",
-        positive,
-        "bytes to send, in a loop (default: all, once)",
+        parser, "--skip-header BYTES", size, "bytes of a raw file before its samples", 0
+    )
+    option(
+        parser,
+        "--capture N",
+        int,
+        "capture of a SigMF recording (default: the only one)",
+    )
+    option(
+        parser,
+        "--sample-rate HZ",
+        rate,
+        "samples per second (default: as the recording says)",
+    )
+    option(
+        parser,
+        "--sync-time S",
+        fractions.Fraction,
+        "time of timestamp 0, in seconds since 1970, for a recording with a start time"
+        " (default: its start is --timestamp-start)",
+    )
+    parser.add_argument(
+        "--loop", action="store_true", help="send it again and again, until Ctrl-C"
+    )
+    parser.add_argument(
+        "--realtime",
+        action="store_true",
+        help="send at the sample rate, not as fast as possible",
+    )
+    parser.add_argument(
+        "--plan",
+        action="store_true",
+        help="print sizes, rates and when numbers wrap; send nothing",
     )
     option(parser, "--json FILE", str, "write the final counters as JSON")
     group = parser.add_argument_group("options of the sink")
     texts = sink_help()
     for name, kind in SINK_OPTIONS.items():
+        text, default = texts[name]
         group.add_argument(
             "--" + name.replace("_", "-"),
             type=kind,
-            default=argparse.SUPPRESS,
-            help=texts[name],
+            default=ast.literal_eval(default),
+            help=f"{text} (default: {default})".replace("%", "%%"),
         )
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    if args.sample_rate == 0:
+        parser.error("--sample-rate must be above 0")
+    if args.realtime and args.rate:
+        parser.error("--realtime and --rate exclude each other")
+    if args.sync_time is not None and args.timestamp_start:
+        parser.error("--sync-time and --timestamp-start exclude each other")
+    return args
+
+
+def print_lines(pairs):
+    for name, value in pairs:
+        print(f"{name:>20}: {value}")
 
 
 def build(args):
-    options = {key: value for key, value in vars(args).items() if key in SINK_OPTIONS}
-    total = args.total_bytes
-    if args.repeat > 1:
-        total = args.repeat * recording_size(args.file, args.skip_header)
-    return SendRecording(
-        args.file, args.destination, args.skip_header, total, args.unsigned, options
-    )
+    recording = open_recording(args)
+    if args.realtime and recording.sample_rate is None:
+        raise ValueError("--realtime needs a sample rate: --sample-rate")
+    options = {name: getattr(args, name) for name in SINK_OPTIONS}
+    if args.sync_time is not None:
+        options["timestamp_start"] = first_timestamp(recording, args.sync_time, options)
+    return SendRecording(recording, args.destination, options, args.loop, args.realtime)
 
 
 def main(argv=None):
     args = parse(argv)
     try:
-        report = open(args.json, "w") if args.json else None  # noqa: SIM115
         flow_graph = build(args)
+        report = open(args.json, "w") if args.json else None  # noqa: SIM115
     except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"send_recording.py: {error}")
+    if args.plan:
+        print_lines(flow_graph.plan.lines())
+        return 0
     status = run(flow_graph, flow_graph.total)
     stats = flow_graph.sink.stats()
     if report:
         with report:
             json.dump(stats, report, indent=2)
-    for name, value in stats.items():
-        print(f"{name:>16}: {value}")
+    print_lines(stats.items())
     return status
 
 

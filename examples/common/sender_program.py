@@ -6,6 +6,7 @@ The flow graphs have the SPEAD sink in their attribute `sink`.
 """
 
 import argparse
+import datetime
 import os
 import stat
 import sys
@@ -15,6 +16,7 @@ import time
 from gnuradio import analog, blocks, gr
 
 from common.arguments import option, positive, rate, size
+from common.interrupts import at_interrupt
 
 
 def recording_size(path, skip=0):
@@ -65,35 +67,64 @@ def tone(sample_rate):
     ]
 
 
+class Progress:
+    """A line on a terminal that is refreshed; nothing if the stream is none.
+
+    total: samples of the whole stream, or None
+    clock: gives the time in seconds
+    """
+
+    def __init__(self, total, stream=sys.stderr, clock=time.monotonic):
+        self.total = total
+        self.stream = stream if stream.isatty() else None
+        self.clock = clock
+        self.begin = clock()
+        self.before = self.begin, 0  # time, bytes sent
+
+    def show(self, stats):
+        if not self.stream:
+            return
+        then, bytes_before = self.before
+        self.before = now, bytes_sent = self.clock(), stats["bytes_sent"]
+        parts = [f"{(bytes_sent - bytes_before) / (now - then) / 1e6:.2f} MB/s"]
+        sent = stats["samples_sent"]
+        if self.total and sent:
+            left = round((now - self.begin) * (self.total - sent) / sent)
+            parts.insert(0, f"{100 * sent / self.total:.1f} %")
+            parts.append(f"{datetime.timedelta(seconds=left)} left")
+        if stats["heaps_dropped"]:
+            parts.append(f"{stats['heaps_dropped']:,} heaps dropped")
+        self._write(", ".join(parts))
+
+    def clear(self):
+        if self.stream:
+            self._write("")
+
+    def _write(self, line):
+        self.stream.write(f"\r{line}\x1b[K")  # to the end of the line: nothing
+        self.stream.flush()
+
+
 def run(flow_graph, total=None):
-    """Run to the end or to Ctrl-C, and print the progress each second.
+    """Run to the end or to Ctrl-C, with the progress on the terminal each second.
 
     total: samples of the whole stream, if known
 
     Returns the exit status: 1 if heaps were dropped, or less than `total` was sent.
     """
-    begin = now = time.monotonic()
-    sent = 0
+    begin = time.monotonic()
+    progress = Progress(total)
     flow_graph.start()
-    # An event: Ctrl-C during Thread.join() would make the thread look ended.
     ended = threading.Event()
     threading.Thread(target=lambda: (flow_graph.wait(), ended.set())).start()
-    try:
-        while not ended.wait(1):
-            stats = flow_graph.sink.stats()
-            sent, before = stats["samples_sent"], sent
-            now, then = time.monotonic(), now
-            percent = f"{100 * stats['samples_in'] / total:6.1f} %" if total else ""
-            print(
-                f"{percent} {(sent - before) / (now - then) / 1e6:10.2f} Msamples/s"
-                f" {stats['heaps_dropped']:9,} heaps dropped",
-                flush=True,
-            )
-    except KeyboardInterrupt:
-        pass
-    finally:
-        flow_graph.stop()
-        ended.wait()
+    with at_interrupt(flow_graph.stop):
+        try:
+            while not ended.wait(1):
+                progress.show(flow_graph.sink.stats())
+        finally:
+            flow_graph.stop()
+            ended.wait()
+            progress.clear()
     stats, seconds = flow_graph.sink.stats(), time.monotonic() - begin
     sent = stats["samples_sent"]
     print(

@@ -1,33 +1,126 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""send_recording.py: recordings arrive as they were made."""
+"""send_recording.py: recordings arrive as they were made, as its plan says."""
 
 import json
+import os
+import pty
+import re
+import select
 import signal
 import subprocess
 import sys
+import threading
+from fractions import Fraction
 
 import numpy as np
-from places import BOUND, EXAMPLES, NEEDS_BUFFER
-from receiving import destination
+import pytest
+import send_recording
+import spead2
+import spead2.recv
+from common import spead_packet
+from common.recordings import SAMPLE_TYPES
+from places import BOUND, EXAMPLES
+from receiving import arrived, destination
+from recordings_made import write_sigmf, write_wav
 from streams import noise
 
 SEND = EXAMPLES / "send_recording.py"
+PACKET_AROUND = 8 + 20 + 38  # bytes of UDP, IPv4 and Ethernet
 
 
 def send(path, sock, *options):
     command = [sys.executable, SEND, path, destination(sock), *map(str, options)]
-    return subprocess.run(
+    done = subprocess.run(
         command, timeout=BOUND, capture_output=True, text=True, check=False
     )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # no progress without a terminal
+    return done.stdout
 
 
-def received(receiver):
-    heaps = receiver.until_end().heaps
-    return heaps, np.concatenate([heap.samples for heap in heaps])
+def received(sock):
+    """Timestamps and samples that spead2 receives with its defaults, to the end."""
+    stream = spead2.recv.Stream(spead2.ThreadPool())
+    stream.add_udp_reader(socket=sock)
+    guard = threading.Timer(BOUND, stream.stop)
+    guard.start()
+    items = spead2.ItemGroup()
+    timestamps, samples = [], []
+    for heap in stream:
+        items.update(heap)
+        timestamps.append(items["timestamp"].value)
+        samples.append(np.array(items["adc_samples"].value))
+    guard.cancel()
+    return timestamps, np.concatenate(samples)
 
 
-def test_a_recording_after_a_header_is_sent(sock, receiver, tmp_path):
+def same(sent, got):
+    """Compare integers, whatever their byte order."""
+    assert got.dtype.kind == "i"
+    assert got.dtype.itemsize == sent.dtype.itemsize
+    np.testing.assert_array_equal(got, sent)
+
+
+def signal_of(dtype, shape):
+    """Noise over the whole range of a type."""
+    count = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return noise(count).view(dtype).reshape(shape)
+
+
+SIGNALS = [  # SigMF type; its numpy type; shape; what arrives
+    ("ri8", "i1", (10_000,), "i1"),
+    ("ci8", "i1", (10_000, 2), "i1"),
+    ("ru8", "u1", (10_000,), "i1"),
+    ("cu8", "u1", (10_000, 2), "i1"),
+    ("ri16_le", "<i2", (10_000,), "i2"),
+    ("ri16_be", ">i2", (10_000,), "i2"),
+    ("ci16_le", "<i2", (10_000, 2), "i2"),
+    ("ci16_be", ">i2", (10_000, 2), "i2"),
+]
+
+
+@pytest.mark.parametrize(("name", "dtype", "shape", "sent"), SIGNALS)
+def test_a_sigmf_recording_arrives_with_its_time(
+    sock, tmp_path, name, dtype, shape, sent
+):
+    signal_made = signal_of(dtype, shape)
+    # 0.25 s and 14 samples after the sync time, to the nearest nanosecond
+    capture = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.25000014Z"}
+    path = write_sigmf(
+        tmp_path, signal_made.tobytes(), name, [capture], sample_rate=100_000_000
+    )
+    send(path, sock, "--sync-time", 1_700_000_000, "--heap-samples", "4k")
+    timestamps, got = received(sock)
+    offset = 128 if dtype == "u1" else 0
+    same((signal_made.astype(np.int64) - offset).astype(sent), got)
+    assert timestamps == [25_000_014, 25_004_110, 25_008_206]
+
+
+@pytest.mark.parametrize("shape", [(10_000,), (10_000, 2)])
+@pytest.mark.parametrize("dtype", ["u1", "<i2"])
+def test_a_wav_file_arrives(sock, tmp_path, dtype, shape):
+    signal_made = signal_of(dtype, shape)
+    channels, width = signal_made[0].size, signal_made.itemsize
+    path = write_wav(tmp_path, signal_made.tobytes(), channels, width)
+    send(path, sock, "--timestamp-start", 1000)
+    timestamps, got = received(sock)
+    offset = 128 if dtype == "u1" else 0
+    same((signal_made.astype(np.int64) - offset).astype(f"i{width}"), got)
+    assert timestamps == [1000, 9192]
+
+
+@pytest.mark.parametrize(("name", "shape"), [("rf32_le", ()), ("cf32_le", (2,))])
+def test_floats_are_sent_as_integers(sock, tmp_path, name, shape):
+    path = tmp_path / "recording.bin"
+    path.write_bytes(np.zeros((1000, *shape), "<f4").tobytes())
+    send(path, sock, "--type", name)
+    _, got = received(sock)
+    assert got.dtype.kind == "i"
+    np.testing.assert_array_equal(got, np.zeros((1000, *shape)))
+
+
+def test_a_raw_recording_after_a_header_is_sent(sock, tmp_path):
     samples = noise(28672)
     path = tmp_path / "recording.dada"
     path.write_bytes(b"HDR_VERSION 1.0\n".ljust(4096, b"\0") + samples.tobytes())
@@ -42,55 +135,198 @@ def test_a_recording_after_a_header_is_sent(sock, receiver, tmp_path):
         "--max-packet-size": 8972,
         "--json": summary,
     }
-    done = send(path, sock, *(part for option in options.items() for part in option))
-    assert done.returncode == 0, done.stderr
-    heaps, got = received(receiver)
-    assert [heap.timestamp for heap in heaps] == [first + 4096 * i for i in range(7)]
-    np.testing.assert_array_equal(got, samples)
+    send(path, sock, *(part for option in options.items() for part in option))
+    timestamps, got = received(sock)
+    assert timestamps == [first + 4096 * i for i in range(7)]
+    same(samples, got)
     assert json.loads(summary.read_text())["samples_sent"] == len(samples)
 
 
-@NEEDS_BUFFER
-def test_offset_binary_becomes_int8_and_is_looped(sock, receiver, tmp_path):
+@pytest.mark.parametrize(
+    ("rate", "options", "ticks"),
+    [
+        ("1M", [], 123_457),  # 123456.789 to the nearest
+        ("100000000/3", [], 4_115_226),  # 4115226.3
+        ("1M", ["--timestamp-step", "16k"], 246_914),  # two ticks in a sample
+        ("1M", ["--sync-time", "1699000000"], (10**12 + 123_457) % 2**40),
+        ("10M", ["--sync-time", "0"], 17_000_000_001_234_568 % 2**40),
+        ("10M", ["--sync-time", "0", "--heap-address-bits", "48"], None),
+    ],
+)
+def test_start_times_become_ticks(tmp_path, rate, options, ticks):
+    if ticks is None:
+        ticks = 17_000_000_001_234_568 % 2**48
+    capture = {
+        "core:sample_start": 0,
+        "core:datetime": "2023-11-14T22:13:20.123456789Z",
+    }
+    path = write_sigmf(tmp_path, bytes(8), captures=[capture])
+    arguments = [str(path), "127.0.0.1:9", "--sample-rate", rate]
+    if "--sync-time" not in options:
+        arguments += ["--sync-time", "1700000000"]
+    args = send_recording.parse([*arguments, *options])
+    assert send_recording.build(args).plan.options["timestamp_start"] == ticks
+
+
+def test_without_sync_time_the_first_timestamp_is_as_given(tmp_path):
+    capture = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20Z"}
+    path = write_sigmf(tmp_path, bytes(8), captures=[capture], sample_rate=1e6)
+    args = send_recording.parse([str(path), "127.0.0.1:9"])
+    assert send_recording.build(args).plan.options["timestamp_start"] == 0
+
+
+@pytest.mark.parametrize("loop", [True, False])
+def test_ctrl_c_sends_the_end_of_the_stream(sock, receiver, tmp_path, loop):
     recording = np.arange(256, dtype=np.uint8).repeat(100)
     path = tmp_path / "recording.bin"
-    path.write_bytes(recording.tobytes())
-    done = send(path, sock, "--unsigned", "--total-bytes", 1_000_000)
-    assert done.returncode == 0, done.stderr
-    _, got = received(receiver)
-    expected = (recording.astype(np.int16) - 128).astype(np.int8)
-    np.testing.assert_array_equal(got, np.resize(expected, 1_000_000))
-
-
-def test_ctrl_c_sends_the_end_of_the_stream(sock, receiver, tmp_path):
-    path = tmp_path / "recording.bin"
-    path.write_bytes(noise(100_000).tobytes())
+    path.write_bytes(recording.tobytes() * (1 if loop else 1000))
     summary = tmp_path / "stats.json"
-    options = ["--rate", "1M", "--total-bytes", "1000000000", "--json", summary]
+    options = ["--type", "ru8", "--rate", "1M", "--json", summary]
+    options += ["--loop"] if loop else []
+    screen, terminal = pty.openpty()
     command = [sys.executable, SEND, path, destination(sock), *options]
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        # Programs that a shell starts in the background ignore Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    ) as sender:
-        for line in sender.stdout:
-            if b" % " in line:  # it is sending
-                break
-        sender.send_signal(signal.SIGINT)
-        assert sender.wait(BOUND) == 1  # not all was sent
+    with subprocess.Popen(command, stderr=terminal) as sender:
+        try:
+            heaps = receiver.next_heaps(20)
+            assert select.select([screen], [], [], BOUND)[0]
+            progress = os.read(screen, 1000).decode()
+            sender.send_signal(signal.SIGINT)
+            # A recording that is interrupted is not sent completely.
+            assert sender.wait(BOUND) == (0 if loop else 1)
+        finally:
+            sender.kill()
+            os.close(screen)
+            os.close(terminal)
+    assert re.match(r"\r([\d.]+ %, )?[\d.]+ MB/s", progress)
+    assert ("left" in progress) == (not loop)
+    heaps += receiver.until_end().heaps
+    got = np.concatenate([heap.samples for heap in heaps])
     stats = json.loads(summary.read_text())
     assert stats["samples_pending"] == 0
-    assert stats["samples_in"] == stats["samples_sent"] < 1_000_000_000
-    heaps, got = received(receiver)
-    assert len(heaps) == stats["heaps_sent"]
-    assert len(got) == stats["samples_sent"]
+    assert stats["samples_in"] == stats["samples_sent"] == len(got) > 2 * len(recording)
+    expected = (recording.astype(np.int16) - 128).astype(np.int8)
+    np.testing.assert_array_equal(got, np.resize(expected, len(got)))
+    assert [heap.timestamp for heap in heaps] == list(range(0, len(got), 8192))
 
 
-def test_a_mistake_is_an_error_of_one_line(sock, tmp_path):
+PLANS = [  # SigMF type, options of heaps and packets
+    ("ri8", ["--heap-samples", "8192"]),
+    ("ci16_le", ["--heap-samples", "4k"]),
+    ("ci8", ["--heap-samples", "100"]),  # a heap is one packet
+    ("ri8", ["--heap-samples", "8191"]),  # the last packet of a heap cannot be filled
+    ("ri16_le", ["--heap-samples", "32k", "--max-packet-size", "0"]),
+    ("ri8", ["--heap-samples", "32k", "--max-packet-size", "8972"]),
+]
+
+
+def lines_of_plan(path, sock, *options):
+    """Name -> text."""
+    lines = send(path, sock, "--plan", *options).splitlines()
+    return dict(re.fullmatch(" *(.+?): (.+)", line).groups() for line in lines)
+
+
+def packets_of_heap(sock, counter):
+    """The packets of a heap that are at a socket by now."""
+    packets = [(datagram, spead_packet.parse(datagram)) for datagram in arrived(sock)]
+    return [
+        datagram
+        for datagram, packet in packets
+        if packet.items[0].value == counter and not packet.is_end_of_stream()
+    ]
+
+
+@pytest.mark.parametrize(("name", "heap_options"), PLANS)
+def test_the_plan_is_what_is_sent(sock, tmp_path, name, heap_options):
+    rate = Fraction(10_000_000, 3)
+    options = ["--type", name, "--sample-rate", str(rate), *heap_options]
     path = tmp_path / "recording.bin"
+    args = send_recording.parse([str(path), destination(sock), "--realtime", *options])
+    heap_bytes = args.heap_samples * SAMPLE_TYPES[name].file_bytes
+    path.write_bytes(bytes(2 * heap_bytes))
+
+    plan = lines_of_plan(path, sock, *options)
+    assert list(arrived(sock)) == []  # it sends nothing
+    send(path, sock, *options)
+    packets = packets_of_heap(sock, 2)  # the first one has descriptors
+    assert sum(len(spead_packet.parse(one).payload) for one in packets) == heap_bytes
+    header = len(packets[0]) - len(spead_packet.parse(packets[0]).payload)
+    heap_rate = rate / args.heap_samples
+    wire = float(heap_rate * sum(len(one) + PACKET_AROUND for one in packets))
+    assert plan["heaps"] == f"2 of {args.heap_samples:,} samples"
+    assert plan["packets per heap"] == f"{len(packets):,}"
+    assert plan["packet size"] == f"{len(packets[0]):,} bytes of UDP payload"
+    assert plan["header"] == f"{header} bytes in each packet"
+    assert plan["wire rate"].startswith(
+        f"{wire / 1e6:.3f} MB/s = {wire * 8 / 1e9:.4f} Gbit/s in real time"
+    )
+    udp_rate = heap_rate * sum(map(len, packets))
+    assert send_recording.build(args).sink.rate() == float(udp_rate)
+
+
+@pytest.fixture
+def raw(tmp_path):
+    path = tmp_path / "recording.bin"
+    path.write_bytes(bytes(1_000_000))
+    return path
+
+
+def test_the_plan_has_times_if_the_sample_rate_is_known(sock, raw):
+    options = ["--heap-samples", 10_000, "--heap-id-step", 2, "--skip-header", 1]
+    plan = lines_of_plan(raw, sock, *options, "--tail", "drop")
+    assert plan["heaps"] == "99 of 10,000 samples"
+    assert plan["timestamps wrap"] == "after 109,951,163 heaps"
+    assert "wire rate" not in plan
+    plan = lines_of_plan(raw, sock, *options, "--sample-rate", "10M")
+    assert plan["heaps"] == "100 of 10,000 samples"
+    assert plan["sample rate"] == "10,000,000 Hz"
+    assert plan["duration"] == "100.00 ms"
+    assert plan["duration of a heap"] == "1.00 ms"
+    assert plan["timestamps wrap"] == "after 109,951,163 heaps, 1.27 days in real time"
+    assert plan["heap counters wrap"] == (
+        "after 549,755,813,888 heaps, 17.42 years in real time"
+    )
+
+
+def test_the_plan_follows_a_rate(sock, raw):
+    plan = lines_of_plan(raw, sock, "--heap-samples", 1000, "--rate", "1.056M")
+    assert plan["heaps"] == "1,000 of 1,000 samples"
+    assert plan["wire rate"].startswith("1.122 MB/s = 0.0090 Gbit/s at --rate")
+
+
+def test_the_plan_knows_the_start_of_a_recording(sock, tmp_path):
+    capture = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.125Z"}
+    path = write_sigmf(tmp_path, bytes(8), captures=[capture], sample_rate=1e6)
+    plan = lines_of_plan(path, sock, "--sync-time", 1_700_000_000)
+    assert plan["start"] == "1700000000.125 s since 1970"
+    assert plan["first timestamp"] == "125,000"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("a.bin", ["--skip-header", "100"], "nothing after a header of 100"),
+        ("a.bin", ["--realtime"], "--realtime needs a sample rate"),
+        ("a.bin", ["--sync-time", "0"], "a.bin has no start time"),
+        ("a.bin", ["--capture", "0"], "--capture is for SigMF"),
+        ("a.wav", ["--type", "ri8"], "--type and --skip-header are for raw files"),
+        ("a.wav", [], "a.wav is not a WAV file"),
+        ("a.sigmf-meta", [], "a.sigmf-meta is not a SigMF recording"),
+        ("a.sigmf.gz", [], "a.sigmf.gz is not a SigMF recording"),
+        ("a.bin", ["--tail", "long"], "tail"),
+    ],
+)
+def test_a_mistake_is_an_error_of_one_line(tmp_path, name, options, message):
+    path = tmp_path / name
     path.write_bytes(bytes(100))
-    done = send(path, sock, "--skip-header", 100)
-    assert done.returncode != 0
-    assert "nothing after a header of 100" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    with pytest.raises(SystemExit) as error:
+        send_recording.main([str(path), "127.0.0.1:9", *options])
+    assert message in error.value.code
+    assert len(error.value.code.splitlines()) == 1
+
+
+def test_a_start_before_the_sync_time_is_an_error(tmp_path):
+    capture = {"core:sample_start": 0, "core:datetime": "1970-01-01T00:00:01Z"}
+    path = write_sigmf(tmp_path, bytes(8), captures=[capture], sample_rate=1e6)
+    args = send_recording.parse([str(path), "127.0.0.1:9", "--sync-time", "1.5"])
+    with pytest.raises(ValueError, match=r"1\.5 is later than the start .*, 1$"):
+        send_recording.build(args)

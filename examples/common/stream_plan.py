@@ -1,0 +1,122 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sizes and durations of a stream that is to be sent."""
+
+import fractions
+
+from common.recordings import seconds_text
+
+ITEMS = 6  # of each packet: four of SPEAD, timestamp, samples
+HEADER_BYTES = 8 + 8 * ITEMS
+MAX_ITEMS = 255  # of a packet
+ETHERNET_BYTES = 38  # around a packet: preamble 8, header 14, checksum 4, gap 12
+IPV4_BYTES, IPV6_BYTES, UDP_BYTES = 20, 40, 8
+
+UNITS = [  # in seconds
+    ("years", 31_557_600),
+    ("days", 86_400),
+    ("h", 3600),
+    ("min", 60),
+    ("s", 1),
+    ("ms", fractions.Fraction(1, 10**3)),
+    ("us", fractions.Fraction(1, 10**6)),
+]
+
+
+def duration(seconds):
+    """A duration with its unit, such as "3.28 ms"."""
+    unit, length = next((u for u in UNITS if seconds >= u[1]), UNITS[-1])
+    return f"{float(seconds / length):,.2f} {unit}"
+
+
+class StreamPlan:
+    """The heaps of a stream with the items timestamp and samples, and padded packets.
+
+    The first heap of a stream may be longer than planned, by descriptors.
+
+    options: those of the sink
+    packet_size: that of the sink
+    """
+
+    def __init__(self, recording, options, packet_size, ipv6=False):
+        self.recording = recording
+        self.options = options
+        self.heap_samples = options["heap_samples"]
+        self.timestamp_step = options["timestamp_step"]
+        if self.timestamp_step is None:
+            self.timestamp_step = self.heap_samples
+        self.heap_bytes = self.heap_samples * recording.type.sent_bytes
+        self.packet_size = min(packet_size, HEADER_BYTES + self.heap_bytes)
+        payload = self.packet_size - HEADER_BYTES
+        self.packets = -(-self.heap_bytes // payload)
+        self.udp_bytes = self.packets * HEADER_BYTES + self.heap_bytes
+        # NULL items fill the last packet of a heap if that is possible.
+        missing = self.packets * payload - self.heap_bytes
+        if missing % 8 == 0 and ITEMS + missing // 8 <= MAX_ITEMS:
+            self.udp_bytes += missing
+        self.ip = "IPv6" if ipv6 else "IPv4"
+        ip_bytes = IPV6_BYTES if ipv6 else IPV4_BYTES
+        self.wire_bytes = self.udp_bytes + self.packets * (
+            UDP_BYTES + ip_bytes + ETHERNET_BYTES
+        )
+
+    def heap_rate(self):
+        """Heaps per second in real time, or None if the sample rate is not known."""
+        rate = self.recording.sample_rate
+        return rate and rate / self.heap_samples
+
+    def lines(self):
+        """Pairs of a name and a text."""
+        recording, options = self.recording, self.options
+        heap_rate = self.heap_rate()
+        heaps, rest = divmod(recording.samples, self.heap_samples)
+        if rest and options["tail"] != "drop":
+            heaps += 1
+        yield "samples", f"{recording.samples:,} of type {recording.type_name}"
+        if heap_rate:
+            yield "sample rate", f"{float(recording.sample_rate):,.12g} Hz"
+            yield "duration", duration(recording.samples / recording.sample_rate)
+        if recording.start is not None:
+            yield "start", f"{seconds_text(recording.start)} s since 1970"
+        yield "first timestamp", f"{options['timestamp_start']:,}"
+        yield "heaps", f"{heaps:,} of {self.heap_samples:,} samples"
+        if heap_rate:
+            yield "duration of a heap", duration(1 / heap_rate)
+        yield "packets per heap", f"{self.packets:,}"
+        yield "packet size", f"{self.packet_size:,} bytes of UDP payload"
+        yield "header", f"{HEADER_BYTES} bytes in each packet"
+        pace, rate = "in real time", heap_rate
+        if options["rate"]:
+            pace, rate = "at --rate", fractions.Fraction(options["rate"])
+            rate /= self.udp_bytes
+        if rate:
+            wire = float(rate * self.wire_bytes)
+            yield (
+                "wire rate",
+                f"{wire / 1e6:.3f} MB/s = {wire * 8 / 1e9:.4f} Gbit/s {pace},"
+                f" with UDP, {self.ip} and Ethernet",
+            )
+        bits = options["heap_address_bits"]
+        yield (
+            "timestamps wrap",
+            self._wrap(
+                options["timestamp_start"], self.timestamp_step, bits, heap_rate
+            ),
+        )
+        yield (
+            "heap counters wrap",
+            self._wrap(
+                options["heap_id_start"], options["heap_id_step"], bits, heap_rate
+            ),
+        )
+
+    @staticmethod
+    def _wrap(start, step, bits, heap_rate):
+        """When a number wraps that advances by a step with each heap."""
+        if not step:
+            return "never"
+        heaps = -(-((1 << bits) - start) // step)
+        text = f"after {heaps:,} heaps"
+        return (
+            f"{text}, {duration(heaps / heap_rate)} in real time" if heap_rate else text
+        )

@@ -18,11 +18,11 @@ from common.sender_program import recording_size
 class SampleType(NamedTuple):
     input_type: str  # of the sink
     file_bytes: int  # of a sample in the file
-    sent_bytes: int  # of a sample in a heap
+    sent_bytes: int  # of a sample in a heap, where floats become 8 bits
 
 
 # The names are those of SigMF: real or complex; int, unsigned (offset binary) or float;
-# bits; byte order. Floats are sent as 8 bits.
+# bits; byte order.
 SAMPLE_TYPES = {
     "ri8": SampleType("int8", 1, 1),
     "ru8": SampleType("int8", 1, 1),

@@ -110,14 +110,16 @@ def test_a_wav_file_arrives(sock, tmp_path, dtype, shape):
     assert timestamps == [1000, 9192]
 
 
-@pytest.mark.parametrize(("name", "shape"), [("rf32_le", ()), ("cf32_le", (2,))])
-def test_floats_are_sent_as_integers(sock, tmp_path, name, shape):
+@pytest.mark.parametrize(("bits", "scale"), [(8, 127), (16, 32767)])
+@pytest.mark.parametrize(("name", "shape"), [("rf32_le", (-1,)), ("cf32_le", (-1, 2))])
+def test_floats_are_sent_as_integers(sock, tmp_path, name, shape, bits, scale):
     path = tmp_path / "recording.bin"
-    path.write_bytes(np.zeros((1000, *shape), "<f4").tobytes())
-    send(path, sock, "--type", name)
+    sine = np.sin(np.arange(2000, dtype="<f4")).reshape(shape)
+    path.write_bytes(sine.tobytes())
+    send(path, sock, "--type", name, "--sample-bits", bits)
     _, got = received(sock)
-    assert got.dtype.kind == "i"
-    np.testing.assert_array_equal(got, np.zeros((1000, *shape)))
+    assert got.dtype.itemsize == bits // 8
+    np.testing.assert_array_equal(got, np.rint(sine * np.float32(scale)))
 
 
 def test_a_raw_recording_after_a_header_is_sent(sock, tmp_path):

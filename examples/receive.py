@@ -97,7 +97,10 @@ class Decoder:
         self.items = spead2.ItemGroup()
 
     def decode(self, heap):
-        """The timestamp and the samples; None if the heap lacks one of them."""
+        """The timestamp and the samples; None if the heap lacks one of them.
+
+        Complex samples are pairs, in the second dimension.
+        """
         self.items.update(heap)
         wanted = {self.timestamp_id, self.samples_id}
         if not wanted.issubset(item.id for item in heap.get_items()):
@@ -106,7 +109,7 @@ class Decoder:
             self._assume_descriptors(heap.flavour)
             self.items.update(heap)
         timestamp = self.items[self.timestamp_id].value
-        return int(timestamp), self.items[self.samples_id].value.ravel()
+        return int(timestamp), self.items[self.samples_id].value
 
     def _assume_descriptors(self, flavour):
         """The stream has no descriptors, or this receiver joined late."""
@@ -128,9 +131,9 @@ class Receiver:
         self.decoder = Decoder(args.timestamp_id, args.samples_id)
         self.heap_samples = args.heap_samples
         self.continuity = Continuity(args.step or 1)
-        self.samples = 0
+        self.samples = self.bytes = 0
         self.begin = self.end = self.reported = time.monotonic()
-        self.reported_samples = 0
+        self.reported_bytes = 0
 
     def add(self, heap):
         decoded = self.decoder.decode(heap)
@@ -145,6 +148,7 @@ class Receiver:
             self.continuity = Continuity(self.args.step or self.heap_samples, bits)
         self.continuity.add(timestamp)
         self.samples += len(samples)
+        self.bytes += samples.nbytes
         for write in self.outputs:
             write(samples)
 
@@ -161,8 +165,8 @@ class Receiver:
         seconds = now - self.reported
         if seconds < 1:
             return
-        rate = (self.samples - self.reported_samples) / seconds / 1e6
-        self.reported, self.reported_samples = now, self.samples
+        rate = (self.bytes - self.reported_bytes) / seconds / 1e6
+        self.reported, self.reported_bytes = now, self.bytes
         heaps, missing = self.continuity.heaps, self.continuity.missing
         line = f"{heaps:12,} heaps {rate:9.2f} MB/s {missing:9,} missing"
         if self.percent() is not None:
@@ -192,7 +196,7 @@ class Receiver:
             "samples": self.samples,
             "percent": self.percent(),
             "seconds": seconds,
-            "megabytes_per_second": self.samples / seconds / 1e6 if seconds else 0.0,
+            "megabytes_per_second": self.bytes / seconds / 1e6 if seconds else 0.0,
         }
 
 
@@ -207,7 +211,7 @@ def parse(argv):
     option(parser, "--timestamp-id ID", integer, "item ID of the timestamp", "0x1600")
     option(parser, "--samples-id ID", integer, "item ID of the samples", "0x3300")
     option(parser, "--save FILE", str, "write the samples, raw")
-    option(parser, "--spectrogram PNG", str, "plot a spectrogram of 8-bit samples")
+    option(parser, "--spectrogram PNG", str, "plot a spectrogram")
     option(parser, "--sample-rate HZ", rate, "sample rate, for the spectrogram")
     expect = parser.add_mutually_exclusive_group()
     option(expect, "--expect-samples N", positive, "samples of a complete stream")

@@ -10,6 +10,7 @@ class Spectrogram:
     """Computes spectra at equal distances, in bounded memory.
 
     When the memory is full, every second spectrum is dropped and the distance doubles.
+    Samples are an array of integers, or of pairs of them: real and imaginary parts.
     """
 
     FFT_SIZE = 1024
@@ -19,12 +20,15 @@ class Spectrogram:
     def __init__(self):
         self.figure = Figure(figsize=(10, 6), layout="constrained")
         self.power = None
+        self.is_complex = False
         self.position = 0  # samples added
         self.due = 0  # sample at which the next spectrum starts
 
     def add(self, samples):
         if self.power is None:
-            self._allocate(min(self.FFT_SIZE, len(samples)))
+            self._allocate(min(self.FFT_SIZE, len(samples)), samples)
+        if self.is_complex:
+            samples = samples[:, 0] + 1j * samples[:, 1]
         size = len(self.window)
         self.due = max(self.due, self.position)  # no spectrum spans two heaps
         while self.due + size <= self.position + len(samples):
@@ -32,15 +36,25 @@ class Spectrogram:
                 self._drop_every_second()
             index = self.due // self.distance
             start = self.due - self.position
-            spectrum = np.fft.rfft(samples[start : start + size] * self.window)
+            windowed = samples[start : start + size] * self.window
+            if self.is_complex:
+                spectrum = np.fft.fftshift(np.fft.fft(windowed))
+            else:
+                spectrum = np.fft.rfft(windowed)
             self.power[index] = np.abs(spectrum) ** 2
             self.due = (index + 1) * self.distance
         self.position += len(samples)
 
-    def _allocate(self, size):
+    def _allocate(self, size, samples):
+        self.is_complex = samples.ndim == 2
         self.window = np.hanning(size + 2)[1:-1]
+        peak = np.iinfo(samples.dtype).max + 1  # of a sine in this bin
+        self.full_scale = (peak * self.window.sum()) ** 2
+        if not self.is_complex:
+            self.full_scale /= 4  # the other half is at the negative frequency
         self.distance = size
-        self.power = np.full((self.SPECTRA, size // 2 + 1), np.nan, np.float32)
+        bins = size if self.is_complex else size // 2 + 1
+        self.power = np.full((self.SPECTRA, bins), np.nan, np.float32)
 
     def _drop_every_second(self):
         half = self.SPECTRA // 2
@@ -57,8 +71,7 @@ class Spectrogram:
         rows = self.SPECTRA // group
         power = self.power[: rows * group].reshape(rows, group, -1)
         power = np.ma.masked_invalid(power).mean(axis=1).filled(np.nan)
-        full_scale = (128 * self.window.sum() / 2) ** 2
-        levels = 10 * np.log10(power / full_scale + 1e-15)
+        levels = 10 * np.log10(power / self.full_scale + 1e-15)
         return levels[: -(-used // group)], group * self.distance
 
     def save(self, path, sample_rate=None):
@@ -74,7 +87,10 @@ class Spectrogram:
             levels.T,
             origin="lower",
             aspect="auto",
-            extent=(0, len(levels) * row_samples / time_unit, 0, top),
+            extent=(
+                *(0, len(levels) * row_samples / time_unit),
+                *(-top if self.is_complex else 0, top),
+            ),
         )
         axes.set_xlim(0, max(self.position, 1) / time_unit)
         self.figure.colorbar(image, label="power / dB of full scale")

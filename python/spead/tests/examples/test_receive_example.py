@@ -13,9 +13,11 @@ import receive
 import spead2
 import spead2.send
 from common.spectrogram import Spectrogram
+from gnuradio import blocks, spead
 from places import BOUND, EXAMPLES, eventually
-from receiving import bound_socket
+from receiving import bound_socket, destination
 from streams import noise
+from streams import run as run_graph
 
 HEAP_SAMPLES = 4096
 
@@ -133,6 +135,33 @@ def test_continuity_counts_gaps_duplicates_and_backward_steps():
         continuity.add(timestamp % 2**40)
     assert continuity.missing == 1
     assert (continuity.duplicates, continuity.backward) == (1, 1)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16])
+def test_spectrogram_of_complex_samples_has_negative_frequencies(kind):
+    spectrogram = Spectrogram()
+    phase = 2 * np.pi * -0.25 * np.arange(8192)
+    amplitude = np.iinfo(kind).max / 2
+    tone = np.stack([np.cos(phase), np.sin(phase)], axis=1) * amplitude
+    spectrogram.add(np.rint(tone).astype(kind))
+    levels, _ = spectrogram.levels()
+    assert (levels.argmax(axis=1) == spectrogram.FFT_SIZE // 4).all()
+    assert levels.max(axis=1) == pytest.approx(-6, abs=0.2)
+
+
+def test_complex_samples_count_once(sock):
+    """A heap of 1000 of them has 2000 bytes, and is a step of 1000 ticks."""
+    sink = spead.sink(destination(sock), heap_samples=1000, input_type="sc8")
+    run_graph(sink, blocks.vector_source_b(noise(6000).view(np.uint8).tolist(), vlen=2))
+    args = receive.parse(["0"])
+    receiver = receive.Receiver(args, [])
+    stream = receive.open_stream([sock])
+    for heap in receive.heaps_of(stream, BOUND):
+        if heap is not None:
+            receiver.add(heap)
+    summary = receiver.summary(stream.stats)
+    assert (summary["heaps"], summary["missing"], summary["samples"]) == (3, 0, 3000)
+    assert receiver.bytes == 6000
 
 
 def test_spectrogram_shows_a_tone_in_bounded_memory():

@@ -11,6 +11,7 @@ immediate() say what its heaps hold.
 # the base classes of the block
 from gnuradio import gr as _gr  # noqa: F401
 
+from .spead_python import __version__ as __version__
 from .spead_python import immediate, item, samples, sink, timestamp
 
 __all__ = ["immediate", "item", "samples", "sink", "timestamp"]

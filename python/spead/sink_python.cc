@@ -317,6 +317,7 @@ PYBIND11_MODULE(spead_python, m)
 {
     // the base classes of the block
     py::module::import("gnuradio.gr");
+    m.attr("__version__") = SPEAD_VERSION;
     bind_items(m);
     bind_sink(m);
 }

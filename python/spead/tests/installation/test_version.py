@@ -23,3 +23,13 @@ def test_python():
 
 def test_changelog():
     assert newest("CHANGELOG.md", r"^## (\d\S+)") == CMAKE
+
+
+def test_debian_changelog():
+    assert newest("debian/changelog", r"^gr-spead \((.+)-\d+\) ") == CMAKE
+
+
+def test_debian_library_package():
+    """Its name has the version, as the shared library has, which is not stable."""
+    package = newest("debian/control", r"^Package: (libgnuradio-spead\d.*)")
+    assert package == f"libgnuradio-spead{CMAKE}"

@@ -6,9 +6,9 @@
 A source hands over samples piece by piece, as a device would, and writes the time into
 the last samples of each heap. The kernel's receive timestamp of the last packet, on
 loopback, minus that time is the latency: from block to block, in the sink, and of the
-sending. With a pace, a heap larger than burst_size also takes its time at the pace.
+sending. At a rate, a heap larger than burst_size also takes its time at that rate.
 
-Exits with 1 if the 99th percentile without a pace is above --bound.
+Exits with 1 if the 99th percentile without a rate is above --bound.
 """
 
 import argparse
@@ -82,7 +82,7 @@ def measure(args, heap, rate, heaps):
 
 
 HEAD = """\
-    heap       pace  heaps  lost  median  99th percentile  longest
+    heap       rate  heaps  lost  median  99th percentile  longest
    bytes       MB/s                   us               us       us
 """
 

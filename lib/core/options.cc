@@ -65,7 +65,9 @@ void check_stream(const sink_options& options)
     if (!is_float(format.type))
         throw parameter_error("scale", to_text(*options.scale), only_floats);
     using limits = std::numeric_limits<float>;
-    check_range<double>("scale", *options.scale, limits::min(), limits::max());
+    if (!(*options.scale >= limits::min() && *options.scale <= limits::max()))
+        throw parameter_error(
+            "scale", to_text(*options.scale), "above 0, from 1.18e-38 to 3.40e+38");
 }
 
 void check_heaps(const sink_options& options)
@@ -182,10 +184,11 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 {
     const auto inputs = static_cast<std::size_t>(options.num_inputs);
     if (texts.size() != 1 && texts.size() != inputs)
-        throw parameter_error(
-            "destinations",
-            to_text(texts.size()) + " strings",
-            inputs == 1 ? "1" : "1, or one for each of " + to_text(inputs) + " inputs");
+        throw parameter_error("destinations",
+                              to_text(texts.size()) + " strings",
+                              inputs == 1 ? "one string, as num_inputs is 1"
+                                          : "one string, or one for each of " +
+                                                to_text(inputs) + " inputs");
     std::vector<std::vector<endpoint>> destinations;
     std::size_t count = 0;
     for (const auto& text : texts) {

@@ -45,19 +45,6 @@ std::string repr(const item& i)
     return text.str();
 }
 
-item make_immediate(std::int64_t id,
-                    const std::string& name,
-                    const std::variant<std::int64_t, std::vector<std::int64_t>>& value,
-                    const std::string& description)
-{
-    const auto* one = std::get_if<std::int64_t>(&value);
-    return immediate(id,
-                     name,
-                     one ? std::vector{ *one }
-                         : std::get<std::vector<std::int64_t>>(value),
-                     description);
-}
-
 py::dict to_dict(const sink_stats& stats)
 {
     py::dict figures;
@@ -104,12 +91,20 @@ constexpr type_text text_of<std::variant<std::string, std::vector<std::string>>>
     "Union[str, list[str]]", "a string such as \"127.0.0.1:7148\", or a list of strings"
 };
 
+template <>
+constexpr type_text text_of<std::variant<std::int64_t, std::vector<std::int64_t>>>{
+    "Union[int, list[int]]", "an integer, or a list of integers, one for each input"
+};
+
 template <typename type>
-void read(const char* name, py::handle given, type& value)
+void read(const char* name,
+          py::handle given,
+          type& value,
+          const std::string& function = "sink")
 {
     py::detail::make_caster<type> caster;
     if (!caster.load(given, true))
-        throw py::type_error("spead.sink: " + std::string(name) + " = " +
+        throw py::type_error("spead." + function + ": " + name + " = " +
                              std::string(py::repr(given)) +
                              " is not possible; allowed: " + text_of<type>.words);
     value = py::detail::cast_op<type>(caster);
@@ -243,29 +238,61 @@ void bind_items(py::module& m)
         .def(py::self == py::self)
         .def("__hash__", [](const item& i) { return py::hash(py::str(i.name)) ^ i.id; })
         .def("__repr__", &repr);
-    const auto t = timestamp();
-    m.def("timestamp",
-          &timestamp,
-          py::kw_only(),
-          py::arg("id") = t.id,
-          py::arg("name") = t.name,
-          py::arg("description") = t.description,
-          docstrings.at("timestamp"));
-    const auto s = samples();
-    m.def("samples",
-          &samples,
-          py::kw_only(),
-          py::arg("id") = s.id,
-          py::arg("name") = s.name,
-          py::arg("description") = s.description,
-          docstrings.at("samples"));
-    m.def("immediate",
-          &make_immediate,
-          py::arg("id"),
-          py::arg("name"),
-          py::arg("value"),
-          py::arg("description") = "",
-          docstrings.at("immediate"));
+    // arguments are objects, and read here: errors name the one that is wrong
+    py::options texts;
+    texts.disable_function_signatures();
+    for (const auto& [name, make] :
+         { std::pair{ "timestamp", &timestamp }, std::pair{ "samples", &samples } }) {
+        const item standard = make == &timestamp ? timestamp() : samples();
+        const std::string function = name;
+        m.def(
+            name,
+            [function, make = make](const py::object& id,
+                                    const py::object& called,
+                                    const py::object& description) {
+                item i;
+                read("id", id, i.id, function);
+                read("name", called, i.name, function);
+                read("description", description, i.description, function);
+                return make(i.id, i.name, i.description);
+            },
+            py::kw_only(),
+            py::arg("id") = standard.id,
+            py::arg("name") = standard.name,
+            py::arg("description") = standard.description,
+            (function + "(*, id: int = " + std::to_string(standard.id) +
+             ", name: str = '" + standard.name + "', description: str = '" +
+             standard.description + "') -> item\n\n" + docstrings.at(function))
+                .c_str());
+    }
+    m.def(
+        "immediate",
+        [](const py::object& id,
+           const py::object& name,
+           const py::object& value,
+           const py::object& description) {
+            const std::string function = "immediate";
+            item i;
+            std::variant<std::int64_t, std::vector<std::int64_t>> values;
+            read("id", id, i.id, function);
+            read("name", name, i.name, function);
+            read("value", value, values, function);
+            read("description", description, i.description, function);
+            const auto* one = std::get_if<std::int64_t>(&values);
+            return immediate(i.id,
+                             i.name,
+                             one ? std::vector{ *one }
+                                 : std::get<std::vector<std::int64_t>>(values),
+                             i.description);
+        },
+        py::arg("id"),
+        py::arg("name"),
+        py::arg("value"),
+        py::arg("description") = "",
+        (std::string("immediate(id: int, name: str, value: Union[int, list[int]], "
+                     "description: str = '') -> item\n\n") +
+         docstrings.at("immediate"))
+            .c_str());
 }
 
 void bind_sink(py::module& m)

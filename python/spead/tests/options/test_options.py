@@ -91,6 +91,32 @@ def test_an_argument_of_the_wrong_type_or_name_is_named(arguments, message):
         spead.sink(**{"destinations": TO, **arguments})
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: spead.timestamp(id="5"),
+            "timestamp: id = '5' is not possible; allowed",
+        ),
+        (
+            lambda: spead.samples(name=3),
+            "samples: name = 3 is not possible; allowed: a",
+        ),
+        (
+            lambda: spead.immediate(0x3101, "x", 1.5),
+            "immediate: value = 1.5 is not possible; allowed: an integer, or a list of",
+        ),
+        (
+            lambda: spead.immediate("x", 0x3101, 1),
+            "immediate: id = 'x' is not possible; allowed: an integer",
+        ),
+    ],
+)
+def test_an_argument_of_the_wrong_type_of_an_item_is_named(make, message):
+    with pytest.raises(TypeError, match="^spead." + re.escape(message)):
+        make()
+
+
 def test_help_shows_options_and_defaults():
     text = spead.sink.__init__.__doc__
     for part in (

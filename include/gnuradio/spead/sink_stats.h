@@ -71,6 +71,7 @@ struct sink_counters {
  */
 struct SPEAD_API sink_stats : sink_counters<std::uint64_t> {
     std::uint64_t samples_pending = 0; //!< samples neither sent nor dropped yet
+    double ring_fill = 0;              //!< used part of the fullest packet ring, 0 to 1
     bool gso = false;                  //!< segmented sends (UDP_SEGMENT) are in use
     bool zero_copy = false;            //!< sends without a copy (MSG_ZEROCOPY) are in use
     std::map<std::string, std::uint64_t> send_errors; //!< failed sends by error
@@ -81,6 +82,7 @@ struct SPEAD_API sink_stats : sink_counters<std::uint64_t> {
     {
         sink_counters::for_each(visit);
         visit("samples_pending", &sink_stats::samples_pending);
+        visit("ring_fill", &sink_stats::ring_fill);
         visit("gso", &sink_stats::gso);
         visit("zero_copy", &sink_stats::zero_copy);
         visit("send_errors", &sink_stats::send_errors);

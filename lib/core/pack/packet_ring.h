@@ -10,6 +10,7 @@
 
 #include "send_order.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -162,6 +163,14 @@ public:
     }
     void set_limit(std::size_t slots) { set_limit(slots, slots - slots / 4); }
     std::size_t limit() const { return d_limit.load(std::memory_order_relaxed); }
+
+    //! The part of limit() that is in use, 0 to 1.
+    double fill() const
+    {
+        const auto gone = released(); // first: it must not pass published()
+        const auto in_use = static_cast<double>(published() - gone);
+        return std::min(in_use / static_cast<double>(limit()), 1.0);
+    }
 
     sleep_flag sender_sleeps;
     sleep_flag packer_waits;

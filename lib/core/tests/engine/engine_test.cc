@@ -128,6 +128,30 @@ BOOST_AUTO_TEST_CASE(a_paced_queue_has_room_for_what_may_leave_at_a_time)
     }
 }
 
+BOOST_AUTO_TEST_CASE(the_fill_is_that_of_the_fullest_ring)
+{
+    const listener receiver(1);
+    const auto samples = noise(4 << 20);
+    sink_options o;
+    o.num_inputs = 2;
+    o.stop_timeout = 0;
+    const auto to = "127.0.0.1:" + std::to_string(receiver.port());
+    // nothing is sent before start()
+    engine full({ to, to }, o, [](const auto&) {});
+    BOOST_CHECK_EQUAL(full.stats().ring_fill, 0);
+    const auto most = full.write(1, raw(samples.data()), samples.size());
+    BOOST_REQUIRE_LT(most, samples.size());
+    BOOST_CHECK_GT(full.stats().ring_fill, 0.95);
+    BOOST_CHECK_LE(full.stats().ring_fill, 1);
+    full.write(0, raw(samples.data()), most / 4);
+    BOOST_CHECK_GT(full.stats().ring_fill, 0.95);
+
+    engine half({ to, to }, o, [](const auto&) {});
+    half.write(0, raw(samples.data()), most / 2);
+    half.write(1, raw(samples.data()), most / 4);
+    BOOST_CHECK_CLOSE(half.stats().ring_fill, 0.5, 5); // percent
+}
+
 // A rate of nearly nothing: but for one packet, what is written stays in the ring.
 BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
 {

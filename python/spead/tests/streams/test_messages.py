@@ -63,6 +63,17 @@ def test_the_last_message_has_the_final_figures(sock):
     assert sink.samples_sent() == 1_000_001
 
 
+def test_the_fill_of_the_ring_is_reported(sock):
+    running = Reporting(destination(sock), rate=1, stats_interval=0.005)
+    with running as sink:
+        eventually(lambda: sink.ring_fill() > 0.9)
+        reported = len(running.messages)
+        eventually(lambda: len(running.messages) > reported + 1)
+        last = pmt.to_python(pmt.car(running.messages[-1]))
+    assert 0.9 < last["ring_fill"] <= 1
+    assert sink.ring_fill() == 0
+
+
 def test_without_an_interval_there_are_no_messages(sock):
     running = Reporting(destination(sock))
     with running as sink:

@@ -8,12 +8,14 @@ The flow graphs have the SPEAD sink in their attribute `sink`.
 import argparse
 import datetime
 import os
+import shutil
 import stat
 import sys
 import threading
 import time
 
 from gnuradio import analog, blocks, gr
+from gnuradio.spead.live_figures import LiveFigures
 
 from common.arguments import option, positive, rate, size
 from common.interrupts import at_interrupt
@@ -79,22 +81,22 @@ class Progress:
         self.stream = stream if stream.isatty() else None
         self.clock = clock
         self.begin = clock()
-        self.before = self.begin, 0  # time, bytes sent
+        self.figures = LiveFigures(self.begin)
 
     def show(self, stats):
         if not self.stream:
             return
-        then, bytes_before = self.before
-        self.before = now, bytes_sent = self.clock(), stats["bytes_sent"]
-        parts = [f"{(bytes_sent - bytes_before) / (now - then) / 1e6:.2f} MB/s"]
+        now = self.clock()
+        parts = []
         sent = stats["samples_sent"]
         if self.total and sent:
             left = round((now - self.begin) * (self.total - sent) / sent)
-            parts.insert(0, f"{100 * sent / self.total:.1f} %")
+            parts.append(f"{100 * sent / self.total:.1f} %")
             parts.append(f"{datetime.timedelta(seconds=left)} left")
-        if stats["heaps_dropped"]:
-            parts.append(f"{stats['heaps_dropped']:,} heaps dropped")
-        self._write(", ".join(parts))
+        figures = self.figures.update(stats, now)
+        parts += [f"{name} {text}" for name, text in figures.items()]
+        # a line that wraps could not be refreshed
+        self._write(", ".join(parts)[: shutil.get_terminal_size().columns - 1])
 
     def clear(self):
         if self.stream:

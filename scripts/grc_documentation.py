@@ -18,7 +18,8 @@ Example: connect a Signal Source of type Float to a Throttle and to this block, 
 Input type "Float" and Destinations "127.0.0.1:7148". Before it starts, run in a
 terminal "receive.py 7148 --spectrogram received.png". That program is one of the
 examples of gr-spead, in the folder share/gnuradio/examples/spead of the installation,
-as is the flow graph spead_noise.grc.
+as are the flow graphs spead_noise.grc and spead_dashboard.grc, which has a window with
+sliders and figures.
 
 Receivers of your own can use spead2: https://spead2.readthedocs.io
 """

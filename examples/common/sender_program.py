@@ -76,6 +76,12 @@ class Progress:
     clock: gives the time in seconds
     """
 
+    # 80 columns have room for them and for the time left
+    FIGURES = (
+        "{rate}, heaps {heaps sent}, dropped {heaps dropped}, errors {errors},"
+        " ring {ring fill}"
+    )
+
     def __init__(self, total, stream=sys.stderr, clock=time.monotonic):
         self.total = total
         self.stream = stream if stream.isatty() else None
@@ -87,14 +93,12 @@ class Progress:
         if not self.stream:
             return
         now = self.clock()
-        parts = []
+        parts = [self.FIGURES.format_map(self.figures.update(stats, now))]
         sent = stats["samples_sent"]
         if self.total and sent:
             left = round((now - self.begin) * (self.total - sent) / sent)
-            parts.append(f"{100 * sent / self.total:.1f} %")
+            parts.insert(0, f"{100 * sent / self.total:.1f} %")
             parts.append(f"{datetime.timedelta(seconds=left)} left")
-        figures = self.figures.update(stats, now)
-        parts += [f"{name} {text}" for name, text in figures.items()]
         # a line that wraps could not be refreshed
         self._write(", ".join(parts)[: shutil.get_terminal_size().columns - 1])
 

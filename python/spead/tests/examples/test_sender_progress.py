@@ -25,26 +25,28 @@ def stats(samples_sent=0, **figures):
 
 
 def test_the_progress_is_a_line_that_is_refreshed(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "80")
     screen = Terminal()
     times = iter([10, 12, 14])
     progress = Progress(1_000_000, screen, lambda: next(times))
     progress.show(stats())
-    progress.show(stats(32_000, bytes_sent=4_000_000, heaps_dropped=1234))
+    progress.show(
+        stats(32_000, bytes_sent=4_000_000, heaps_sent=56_789, heaps_dropped=123)
+    )
     progress.clear()
     assert re.split("\r|\x1b\\[K\r?", screen.getvalue()) == [
         "",
-        "rate 0.00 MB/s, heaps sent 0, heaps dropped 0, errors 0, ring fill 50 %",
-        "3.2 %, 0:02:01 left, rate 2.00 MB/s, heaps sent 0, heaps dropped 1,234,"
-        " errors 0, ring fill 50 %",
+        "0.00 MB/s, heaps 0, dropped 0, errors 0, ring 50 %",
+        "3.2 %, 2.00 MB/s, heaps 56,789, dropped 123, errors 0, ring 50 %,"
+        " 0:02:01 left",
         "",
         "",
     ]
 
 
 def test_the_progress_is_no_longer_than_a_line_of_the_terminal(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "15")
+    monkeypatch.setenv("COLUMNS", "10")
     screen = Terminal()
     times = iter([10, 12])
     Progress(None, screen, lambda: next(times)).show(stats())
-    assert screen.getvalue() == "\rrate 0.00 MB/s\x1b[K"
+    assert screen.getvalue() == "\r0.00 MB/s\x1b[K"

@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the code blocks of README.md and docs/. Needs a build and .venv.
+
+Each ```python and ```sh block is run, in order. Each page has a directory of its own in
+build/documentation, with links to the source tree. A comment above a block changes that:
+
+<!-- not run: REASON -->  the block is a fragment, or needs a radio, root or another host
+<!-- background -->       starts the block; it runs beside the next one, and then ends
+<!-- continued -->        Python: runs the blocks so far and this one, as one program
+<!-- file: NAME -->       writes the block, of any language, to a file
+<!-- output -->           compares the block with the output of the last block; "..."
+                          stands for any text
+
+A Python block that only receives, without a comment, is run with a stream to receive.
+UDP ports 7140 to 7199 are replaced by free ones. Blocks may send to this host only.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("GR_SPEAD_BUILD", TOP / "build"))
+PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
+TIMEOUT = 120  # seconds for one block; compiling C++ takes the longest
+BOUND = 30  # seconds for a receiver to start, and to end after its stream
+
+FENCE = re.compile(
+    r"(?:^<!-- (?P<mark>[a-z ]+)(?:: (?P<argument>[^>]*?))? -->\n\n?)?"
+    r"^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    re.M | re.S,
+)
+MARKS = ("not run", "background", "continued", "file", "output")
+# Addresses that end in a port, a prefix length or nothing, but no version "3.10.5".
+ADDRESS = re.compile(r"\b(\d+)\.\d+\.\d+\.\d+\b")
+
+STREAM = """
+import time
+from gnuradio import blocks, gr, spead
+graph = gr.top_block()
+sink = spead.sink("127.0.0.1:7148", heap_samples=1024)
+graph.connect(blocks.vector_source_b(list(range(100)) * 100), sink)
+graph.run()
+"""
+
+
+@dataclass
+class Block:
+    page: Path
+    line: int
+    language: str
+    text: str
+    mark: str
+    argument: str
+
+    def __str__(self):
+        return f"{self.page.relative_to(TOP)}:{self.line} {self.language}"
+
+    @property
+    def is_run(self):
+        return self.language in ("python", "sh") and self.mark not in (
+            "not run",
+            "file",
+            "output",
+        )
+
+    @property
+    def only_receives(self):
+        return not self.mark and "spead2.recv" in self.text and "sink" not in self.text
+
+
+class Failure(Exception):
+    pass
+
+
+def blocks_of(page):
+    text = page.read_text()
+    for match in FENCE.finditer(text):
+        start = match.start("language")
+        block = Block(
+            page,
+            text.count("\n", 0, start) + 1,
+            match["language"],
+            match["text"],
+            match["mark"] or "",
+            " ".join((match["argument"] or "").split()),
+        )
+        if block.mark and block.mark not in MARKS:
+            raise Failure(f"{block}: unknown mark {block.mark!r}")
+        if block.mark in ("not run", "file") and not block.argument:
+            raise Failure(f"{block}: {block.mark!r} without a reason or a name")
+        yield block
+
+
+def check_addresses(block):
+    """Only this host: 127.0.0.0/8, and multicast groups on the loopback interface."""
+    for match in ADDRESS.finditer(block.text):
+        first = int(match[1])
+        multicast = 224 <= first < 240 and 'interface="lo"' in block.text
+        if first not in (0, 127) and not multicast:
+            raise Failure(f"{block}: sends to {match[0]}, which may be another host")
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("", 0))
+        return sock.getsockname()[1]
+
+
+def bound_ports():
+    """UDP ports in use on this host."""
+    ports = set()
+    for table in ("/proc/net/udp", "/proc/net/udp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            ports.add(int(line.split()[1].rpartition(":")[2], 16))
+    return ports
+
+
+@dataclass
+class Page:
+    """A directory in which the blocks of a page are run."""
+
+    directory: Path
+    ports: dict = field(default_factory=dict)
+    programs: list = field(default_factory=list)  # Python blocks so far
+    background: tuple = ()  # a block, and its process
+    output: str | None = None  # of the last block; None if that was not run
+    processes: list = field(default_factory=list)
+
+    def __post_init__(self):
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.directory.mkdir(parents=True)
+        for name in (".venv", "docs", "examples", "grc"):
+            (self.directory / name).symlink_to(TOP / name)
+        (self.directory / "build").symlink_to(BUILD)
+
+    def here(self, text):
+        """The text, with free ports."""
+
+        def port(match):
+            return str(self.ports.setdefault(match[0], free_port()))
+
+        return re.sub(r"\b71[4-9]\d\b", port, text)
+
+    def take(self, block, languages):
+        """Do with a block what its mark says."""
+        if block.mark == "file":
+            (self.directory / block.argument).write_text(self.here(block.text))
+        elif block.mark == "output":
+            compare(block, self.output)
+        elif block.is_run and block.language in languages:
+            check_addresses(block)
+            self.run(block)
+        elif block.is_run:
+            self.output = None
+
+    def run(self, block):
+        began = time.monotonic()
+        process = self.start(block)
+        if block.mark == "background" or block.only_receives:
+            self.wait_until_bound(block, process)
+        if block.mark == "background":
+            self.background = block, process
+            return
+        if block.only_receives:
+            self.finish(block, self.start_python(self.here(STREAM)), TIMEOUT)
+        self.output = self.finish(block, process, TIMEOUT)
+        if self.background:
+            self.output += self.finish(*self.background, BOUND)
+            self.background = ()
+        print(f"{block}: {time.monotonic() - began:.1f} s", flush=True)
+
+    def start(self, block):
+        text = self.here(block.text)
+        if block.language == "python":
+            if block.mark == "continued":
+                text = "\n".join([*self.programs, text])
+            else:
+                self.programs = []
+            self.programs.append(self.here(block.text))
+            return self.start_python(text)
+        return self.start_process(["bash", "-euo", "pipefail", "-c", text])
+
+    def start_python(self, text):
+        return self.start_process([sys.executable, "-u", "-c", text])
+
+    def start_process(self, command):
+        process = subprocess.Popen(
+            command,
+            cwd=self.directory,
+            env=os.environ
+            | {
+                "PYTHONPATH": str(BUILD / "python"),
+                "GRC_BLOCKS_PATH": str(TOP / "grc"),
+                "HOME": str(self.directory),
+                "MPLBACKEND": "agg",
+            },
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        process.stdin.write("\n")  # for programs that end at Enter
+        process.stdin.close()
+        process.stdin = None
+        self.processes.append(process)
+        return process
+
+    def wait_until_bound(self, block, process):
+        """Wait until a receiver has bound its ports."""
+        ports = {self.ports[name] for name in self.ports if name in block.text}
+        end = time.monotonic() + BOUND
+        while not ports <= bound_ports():
+            if process.poll() is not None or time.monotonic() > end:
+                self.finish(block, process, 0)
+                raise Failure(f"{block}: does not receive from port {ports}")
+            time.sleep(0.05)
+
+    def finish(self, block, process, timeout):
+        """Wait for the end of a process; what it wrote."""
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            stop(process)
+            output, _ = process.communicate()
+            raise Failure(f"{block}: no end after {timeout} s\n{output}") from None
+        if process.returncode:
+            raise Failure(f"{block}: exit status {process.returncode}\n{output}")
+        return output
+
+
+def stop(process):
+    """End a process, and those that it started."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def compare(block, output):
+    if output is None:
+        return
+    pattern = ".*".join(map(re.escape, block.text.strip().split("...")))
+    if not re.search(pattern, output, re.S):
+        raise Failure(f"{block}: the output was\n{output}")
+
+
+def run_page(path, languages):
+    """Run the blocks of a page."""
+    chosen = list(blocks_of(path))
+    if not any(block.is_run and block.language in languages for block in chosen):
+        return
+    page = Page(BUILD / "documentation" / path.relative_to(TOP).with_suffix(""))
+    try:
+        for block in chosen:
+            page.take(block, languages)
+        if page.background:
+            raise Failure(f"{page.background[0]}: no block follows to run beside it")
+    finally:
+        for process in page.processes:
+            stop(process)
+
+
+ALL = ("python", "sh")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("pages", nargs="*", type=Path, help="pages (default: all)")
+    parser.add_argument("--python", action="store_true", help="Python blocks only")
+    parser.add_argument("--list", action="store_true", help="list blocks, run none")
+    args = parser.parse_args()
+    failures = 0
+    for page in [page.resolve() for page in args.pages] or PAGES:
+        try:
+            if args.list:
+                for block in blocks_of(page):
+                    print(block, "run" if block.is_run else block.mark, block.argument)
+            else:
+                run_page(page, ("python",) if args.python else ALL)
+        except Failure as failure:
+            failures += 1
+            print(f"FAILED: {failure}", flush=True)
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

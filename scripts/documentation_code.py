@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the code blocks of README.md and docs/. Needs a build and .venv.
 
-Each ```python and ```sh block is run, in order. Each page has a directory of its own in
-build/documentation, with links to the source tree. A comment above a block changes that:
+Each ```python and ```sh block is run, in order. Each page has a directory of its own
+in build/documentation, with links to the source tree. A comment above a block changes
+that:
 
-<!-- not run: REASON -->  the block is a fragment, or needs a radio, root or another host
+<!-- not run: REASON -->  a fragment, or a block that needs a radio, root, another host
 <!-- background -->       starts the block; it runs beside the next one, and then ends
 <!-- continued -->        Python: runs the blocks so far and this one, as one program
 <!-- file: NAME -->       writes the block, of any language, to a file
@@ -41,7 +42,6 @@ FENCE = re.compile(
     re.M | re.S,
 )
 MARKS = ("not run", "background", "continued", "file", "output")
-# Addresses that end in a port, a prefix length or nothing, but no version "3.10.5".
 ADDRESS = re.compile(r"\b(\d+)\.\d+\.\d+\.\d+\b")
 
 STREAM = """
@@ -106,7 +106,8 @@ def check_addresses(block):
     """Only this host: 127.0.0.0/8, and multicast groups on the loopback interface."""
     for match in ADDRESS.finditer(block.text):
         first = int(match[1])
-        multicast = 224 <= first < 240 and 'interface="lo"' in block.text
+        on_loopback = re.search(r"interface(=\"| )lo\b", block.text)
+        multicast = 224 <= first < 240 and on_loopback
         if first not in (0, 127) and not multicast:
             raise Failure(f"{block}: sends to {match[0]}, which may be another host")
 
@@ -133,6 +134,7 @@ class Page:
     directory: Path
     ports: dict = field(default_factory=dict)
     programs: list = field(default_factory=list)  # Python blocks so far
+    files: dict = field(default_factory=dict)  # name: text as in the page
     background: tuple = ()  # a block, and its process
     output: str | None = None  # of the last block; None if that was not run
     processes: list = field(default_factory=list)
@@ -140,9 +142,13 @@ class Page:
     def __post_init__(self):
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory.mkdir(parents=True)
-        for name in (".venv", "docs", "examples", "grc"):
+        for name in (".venv", "examples", "grc"):
             (self.directory / name).symlink_to(TOP / name)
         (self.directory / "build").symlink_to(BUILD)
+        for graph in TOP.glob("docs/**/*.grc"):
+            copy = self.directory / graph.relative_to(TOP)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(self.here(graph.read_text()))
 
     def here(self, text):
         """The text, with free ports."""
@@ -155,6 +161,8 @@ class Page:
     def take(self, block, languages):
         """Do with a block what its mark says."""
         if block.mark == "file":
+            check_addresses(block)
+            self.files[block.argument] = block.text
             (self.directory / block.argument).write_text(self.here(block.text))
         elif block.mark == "output":
             compare(block, self.output)
@@ -219,7 +227,10 @@ class Page:
 
     def wait_until_bound(self, block, process):
         """Wait until a receiver has bound its ports."""
-        ports = {self.ports[name] for name in self.ports if name in block.text}
+        text = block.text + "".join(
+            written for name, written in self.files.items() if name in block.text
+        )
+        ports = {self.ports[name] for name in self.ports if name in text}
         end = time.monotonic() + BOUND
         while not ports <= bound_ports():
             if process.poll() is not None or time.monotonic() > end:

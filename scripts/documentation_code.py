@@ -38,7 +38,7 @@ BOUND = 30  # seconds for a receiver to start, and to end after its stream
 
 FENCE = re.compile(
     r"(?:^<!-- (?P<mark>[a-z ]+)(?:: (?P<argument>[^>]*?))? -->\n\n?)?"
-    r"^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    r"^```(?P<language>[^`\n]*)\n(?P<text>.*?)^```$",
     re.M | re.S,
 )
 MARKS = ("not run", "background", "continued", "file", "output")

@@ -33,7 +33,8 @@ html_title = f"gr-spead {release}"
 html_show_sourcelink = False
 pygments_style = "friendly"
 
-autodoc_member_order = "bysource"
+# The texts of the API have straight quotes around values.
+smartquotes = False
 # Types of other libraries in signatures, which have no page here.
 nitpick_ignore_regex = [(r"py:(class|obj|data)", r".*")]
 
@@ -43,8 +44,8 @@ def add_toctrees(text):
     first, *sections = re.split(r"^(?=## )", text, flags=re.M)
     for section in sections:
         title = re.match("## (.*)", section)[1]
-        pages = re.findall(r"^- \[.*?\]\((\S+)\.md\)", section, re.M)
-        entries = "\n".join(pages)
+        pages = re.findall(r"^- \[(.*?)\]\((\S+)\.md\)", section, re.M)
+        entries = "\n".join(f"{name} <{page}>" for name, page in pages)
         first += (
             f"{section}\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{entries}\n"
         )
@@ -57,14 +58,25 @@ def read_source(app, page, source):
     source[0] = add_toctrees(text) if page == root_doc else text
 
 
+def defaults(obj):
+    """Name -> default, of the options in the signature that the block's class has."""
+    signature = getattr(obj, "__init__", None).__doc__ or ""
+    option = r"(\w+): \w+(?:\[[^=:]*\])? = (.+?)(?=, \w+: |, \*, |\) ->)"
+    return dict(re.findall(option, signature))
+
+
 def definition_list(app, what, name, obj, options, lines):
     """Turn lists "name: text" of the docstrings into definition lists."""
     made = []
+    values = defaults(obj) if what == "class" else {}
     for line in lines:
         if group := re.fullmatch(r"([A-Z]\w+):", line):
             made += ["", f".. rubric:: {group[1]}", ""]
         elif entry := re.fullmatch(r"([a-z]\w*): (.*)", line):
-            made += ["", f"``{entry[1]}``", f"    {entry[2]}"]
+            term = (
+                f"{entry[1]} = {values[entry[1]]}" if entry[1] in values else entry[1]
+            )
+            made += ["", f"``{term}``", f"    {entry[2]}"]
         else:
             made.append(line)
     lines[:] = made

@@ -41,17 +41,22 @@ FENCE = re.compile(
     r"^```(?P<language>[^`\n]*)\n(?P<text>.*?)^```$",
     re.M | re.S,
 )
+ALL = ("python", "sh")
 MARKS = ("not run", "background", "continued", "file", "output")
 ADDRESS = re.compile(r"\b(\d+)\.\d+\.\d+\.\d+\b")
 
 STREAM = """
-import time
 from gnuradio import blocks, gr, spead
 graph = gr.top_block()
 sink = spead.sink("127.0.0.1:7148", heap_samples=1024)
 graph.connect(blocks.vector_source_b(list(range(100)) * 100), sink)
 graph.run()
 """
+
+
+def shown(page):
+    """The path of a page below the source tree, or its name."""
+    return page.relative_to(TOP) if page.is_relative_to(TOP) else Path(page.name)
 
 
 @dataclass
@@ -64,15 +69,11 @@ class Block:
     argument: str
 
     def __str__(self):
-        return f"{self.page.relative_to(TOP)}:{self.line} {self.language}"
+        return f"{shown(self.page)}:{self.line} {self.language}"
 
     @property
     def is_run(self):
-        return self.language in ("python", "sh") and self.mark not in (
-            "not run",
-            "file",
-            "output",
-        )
+        return self.language in ALL and self.mark in ("", "background", "continued")
 
     @property
     def only_receives(self):
@@ -136,7 +137,8 @@ class Page:
     programs: list = field(default_factory=list)  # Python blocks so far
     files: dict = field(default_factory=dict)  # name: text as in the page
     background: tuple = ()  # a block, and its process
-    output: str | None = None  # of the last block; None if that was not run
+    output: str | None = None  # of the last block; None if a part of it is not known
+    skipped: bool = False  # a block of another language
     processes: list = field(default_factory=list)
 
     def __post_init__(self):
@@ -170,7 +172,7 @@ class Page:
             check_addresses(block)
             self.run(block)
         elif block.is_run:
-            self.output = None
+            self.output, self.skipped = None, True
 
     def run(self, block):
         began = time.monotonic()
@@ -186,6 +188,9 @@ class Page:
         if self.background:
             self.output += self.finish(*self.background, BOUND)
             self.background = ()
+        if self.skipped:  # it may have been in the background
+            self.output = None
+            self.skipped = False
         print(f"{block}: {time.monotonic() - began:.1f} s", flush=True)
 
     def start(self, block):
@@ -270,7 +275,7 @@ def run_page(path, languages):
     chosen = list(blocks_of(path))
     if not any(block.is_run and block.language in languages for block in chosen):
         return
-    page = Page(BUILD / "documentation" / path.relative_to(TOP).with_suffix(""))
+    page = Page(BUILD / "documentation" / shown(path).with_suffix(""))
     try:
         for block in chosen:
             page.take(block, languages)
@@ -279,9 +284,6 @@ def run_page(path, languages):
     finally:
         for process in page.processes:
             stop(process)
-
-
-ALL = ("python", "sh")
 
 
 def main():

@@ -33,6 +33,8 @@ html_title = f"gr-spead {release}"
 html_show_sourcelink = False
 pygments_style = "friendly"
 
+linkcheck_timeout = 15  # seconds
+linkcheck_retries = 2
 # The texts of the API have straight quotes around values.
 smartquotes = False
 # Types of other libraries in signatures, which have no page here.

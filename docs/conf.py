@@ -30,6 +30,8 @@ myst_heading_anchors = 4
 
 html_theme = "furo"
 html_title = f"gr-spead {release}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
 pygments_style = "friendly"
 

@@ -19,6 +19,7 @@ UDP ports 7140 to 7199 are replaced by free ones. Blocks may send to this host o
 """
 
 import argparse
+import contextlib
 import os
 import re
 import shutil
@@ -224,8 +225,9 @@ class Page:
             text=True,
             start_new_session=True,
         )
-        process.stdin.write("\n")  # for programs that end at Enter
-        process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it may have ended already
+            process.stdin.write("\n")  # for programs that end at Enter
+            process.stdin.close()
         process.stdin = None
         self.processes.append(process)
         return process

@@ -166,7 +166,9 @@ class Page:
         if block.mark == "file":
             check_addresses(block)
             self.files[block.argument] = block.text
-            (self.directory / block.argument).write_text(self.here(block.text))
+            path = self.directory / block.argument
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(self.here(block.text))
         elif block.mark == "output":
             compare(block, self.output)
         elif block.is_run and block.language in languages:

@@ -16,10 +16,10 @@ IN_PYTHON = {"sender_affinity": "affinity"}
 EXAMPLE = """\
 Example: connect a Signal Source of type Float to a Throttle and to this block, with
 Input type "Float" and Destinations "127.0.0.1:7148". Before it starts, run in a
-terminal "receive.py 7148 --spectrogram received.png". That program is one of the
-examples of gr-spead, in the folder share/gnuradio/examples/spead of the installation,
-as are the flow graphs spead_noise.grc and spead_dashboard.grc, which has a window with
-sliders and figures.
+terminal "receive.py 7148 --spectrogram received.png". When the flow graph stops, it
+draws what it received. It needs spead2, and is one of the examples of gr-spead, in the
+folder share/gnuradio/examples/spead of the installation. So are the flow graphs
+spead_noise.grc and spead_dashboard.grc, which has a window with sliders and figures.
 
 Receivers of your own can use spead2: https://spead2.readthedocs.io
 """

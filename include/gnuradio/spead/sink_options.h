@@ -168,7 +168,8 @@ struct SPEAD_API sink_options {
 
     //! Rate at which to send, in bytes of UDP payload per second. 0 sends as fast as
     //! samples arrive. After a delay, the sink catches up at no more than 1.05 times
-    //! the rate.
+    //! the rate. With when_full="block", the packet ring then holds no more than the rate
+    //! sends in half of stop_timeout.
     double rate = 0;
 
     //! Size of a burst at a rate, in bytes, 1 to 1073741824. A burst is at least one

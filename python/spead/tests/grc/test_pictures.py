@@ -18,5 +18,7 @@ def test_missing_packages_are_named(tmp_path):
         timeout=120,
     )
     assert done.returncode == 1
-    assert "needs Debian packages: apt install gnuradio xvfb" in done.stderr
+    # on some machines others are missing, too
+    needed = done.stderr.partition("needs Debian packages: apt install ")[2].split()
+    assert {"gnuradio", "xvfb"} <= set(needed)
     assert not folder.exists()

@@ -233,6 +233,8 @@ void engine::end_streams(sender::clock::time_point half_time,
         wait_for_empty_queues(deadline);
     if (d_destinations_to_end > 1)
         pause(pause_before_ends, deadline);
+    // a receiver that gets the first one may end at once
+    d_sender->expect_refusal();
     send_ends(deadline);
     for (auto time = first_repetition; time <= last_repetition; time *= 2) {
         if (!wait_for_empty_queues(deadline))

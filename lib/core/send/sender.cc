@@ -97,6 +97,7 @@ void sender::start()
 {
     d_closing = false;
     d_abort = false;
+    d_expects_refusal = false;
     for (auto& one : d_readers)
         one.start_run();
     d_retries = {};
@@ -427,7 +428,7 @@ void sender::take_reports()
         return;
     for (std::size_t cause = 0; cause < errors.causes.size(); ++cause)
         if (errors.causes[cause])
-            d_log.failed(static_cast<int>(cause), 0, clock::now());
+            log_failure(static_cast<int>(cause), 0);
 }
 
 // What to do about the first message; false if there is something to wait for.
@@ -451,7 +452,7 @@ bool sender::message_failed(int error)
         return true;
     }
     const auto now = clock::now();
-    d_log.failed(error, 0, now);
+    log_failure(error, 0);
     if (error == ENOBUFS || error == ENOMEM) {
         if (!d_retries.back_offs)
             d_retries.first_back_off = now;
@@ -477,7 +478,13 @@ void sender::drop_message(int error)
     release();
     d_retries = {};
     d_refusal_open = false;
-    d_log.failed(error, packets, clock::now());
+    log_failure(error, packets);
+}
+
+void sender::log_failure(int error, std::uint64_t packets)
+{
+    if (packets || error != ECONNREFUSED || !d_expects_refusal)
+        d_log.failed(error, packets, clock::now());
 }
 
 // Single packets went where a segmented send did not.

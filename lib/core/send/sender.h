@@ -63,6 +63,8 @@ public:
     void finish(clock::time_point deadline);
 
     void wake() noexcept; //!< there are packets; from any thread
+    //! Receivers close their sockets from now on: that is not worth a line of the log.
+    void expect_refusal() { d_expects_refusal = true; }
     void set_rate(double bytes_per_second);
     double rate() const { return d_rate.load(std::memory_order_relaxed); }
     bool gso() const { return d_gso.load(std::memory_order_relaxed); }
@@ -92,6 +94,7 @@ private:
     void take_reports();
     bool message_failed(int error);
     void drop_message(int error);
+    void log_failure(int error, std::uint64_t packets);
     void refusal_proved();
 
     boost::asio::io_context& d_io;
@@ -100,6 +103,7 @@ private:
     const int d_cpu; // the thread is pinned to it, -1 = not pinned
     const std::function<void()> d_on_space;
     outage_log d_log;
+    std::atomic<bool> d_expects_refusal{ false };
 
     const std::shared_ptr<handler_memory> d_timer_memory;
     const std::shared_ptr<handler_memory> d_wakeup_memory;

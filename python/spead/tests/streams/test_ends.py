@@ -18,6 +18,27 @@ from streams import Running, noise, run, source
 HEAP = 65536
 
 
+def test_a_receiver_that_ends_is_no_failure(capfd):
+    sock = bound_socket()
+    receiver = threading.Thread(target=close_at_end, args=(sock,))
+    receiver.start()
+    sink = spead.sink(destination(sock), 1000)
+    run(sink, source(noise(5000)))
+    receiver.join(BOUND)
+    # the repeated end-of-stream heaps were refused
+    assert sink.stats()["icmp_errors"] + sink.stats()["send_errors"].get("ECONNREFUSED", 0)
+    del sink
+    said = capfd.readouterr()
+    assert "failed" not in said.out + said.err
+
+
+def close_at_end(sock):
+    sock.settimeout(BOUND)
+    while not is_end(sock.recv(65536)):
+        pass
+    sock.close()
+
+
 @NEEDS_BUFFER
 @pytest.mark.parametrize("tail", [77, 5000])
 @pytest.mark.parametrize("destinations", [2, 4])

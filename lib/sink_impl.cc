@@ -6,6 +6,7 @@
  */
 
 #include "message_ports.h"
+#include "named_errors.h"
 #include "sink_impl.h"
 
 #include <gnuradio/io_signature.h>
@@ -66,9 +67,8 @@ void check_open_files()
     for (const int file : files)
         close(file);
     if (files.size() < needed)
-        throw std::runtime_error("spead.sink: no socket: fewer than " +
-                                 std::to_string(needed) + " file descriptors are left (" +
-                                 std::strerror(error) +
+        throw std::runtime_error("no socket: fewer than " + std::to_string(needed) +
+                                 " file descriptors are left (" + std::strerror(error) +
                                  "); raise their limit (ulimit -n)");
 }
 
@@ -90,15 +90,17 @@ time_tag time_of(const gr::tag_t& tag)
 sink::sptr sink::make(const std::vector<std::string>& destinations,
                       const sink_options& options)
 {
-    check(destinations, options);
-    check_open_files();
-    return gnuradio::make_block_sptr<sink_impl>(destinations, options);
+    return with_name("spead.sink", [&] {
+        check_options(destinations, options);
+        check_open_files();
+        return gnuradio::make_block_sptr<sink_impl>(destinations, options);
+    });
 }
 
 void sink::check(const std::vector<std::string>& destinations,
                  const sink_options& options)
 {
-    check_options(destinations, options);
+    with_name("spead.sink", [&] { check_options(destinations, options); });
 }
 
 sink_impl::sink_impl(const std::vector<std::string>& destinations,
@@ -236,21 +238,28 @@ void sink_impl::read_tags(std::size_t input, std::uint64_t first, std::size_t n)
         d_times.push_back(time_of(tag));
 }
 
-void sink_impl::set_rate(double rate) { d_engine.set_rate(checked_rate(rate)); }
+void sink_impl::set_rate(double rate)
+{
+    with_name("spead.sink", [&] { d_engine.set_rate(checked_rate(rate)); });
+}
 
 void sink_impl::set_item(std::int64_t id, std::int64_t value, std::int64_t input)
 {
-    d_engine.set_items(d_items.update(d_items.find(id), value, input));
+    with_name("spead.sink", [&] {
+        d_engine.set_items(d_items.update(d_items.find(id), value, input));
+    });
 }
 
 void sink_impl::set_item(const std::string& name, std::int64_t value, std::int64_t input)
 {
-    d_engine.set_items(d_items.update(d_items.find(name), value, input));
+    with_name("spead.sink", [&] {
+        d_engine.set_items(d_items.update(d_items.find(name), value, input));
+    });
 }
 
 void sink_impl::set_items(const std::vector<item>& items)
 {
-    d_engine.set_items(d_items.update(items));
+    with_name("spead.sink", [&] { d_engine.set_items(d_items.update(items)); });
 }
 
 // A message that is wrong in one place changes nothing. Whatever left this as an

@@ -192,7 +192,7 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
     std::vector<std::vector<endpoint>> destinations;
     std::size_t count = 0;
     for (const auto& text : texts) {
-        destinations.push_back(parse_endpoints(text));
+        destinations.push_back(parse_endpoints("destinations", text));
         count += destinations.back().size();
     }
     if (count > max_endpoints)

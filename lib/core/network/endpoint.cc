@@ -37,7 +37,7 @@ std::optional<unsigned long> number(const std::string& text, unsigned long most)
     return std::stoul(text);
 }
 
-std::optional<endpoint> read(const std::string& text)
+std::optional<endpoint> read(const std::string& text, std::uint16_t first_port)
 {
     const auto colon = text.rfind(':');
     if (colon == std::string::npos)
@@ -50,20 +50,24 @@ std::optional<endpoint> read(const std::string& text)
     // an IPv6 address without brackets would lose its last group to the port
     const bool has_colon = host.find(':') != std::string::npos;
     if (host.empty() || has_colon != bracketed ||
-        host.find_first_of(" \t,[]") != std::string::npos || !port || !*port)
+        host.find_first_of(" \t,[]") != std::string::npos || !port || *port < first_port)
         return std::nullopt;
     return endpoint{ host, static_cast<std::uint16_t>(*port) };
 }
 
 // The endpoints that an entry of a list stands for; \p shown is how messages name it.
-std::vector<endpoint> parse_entry(const std::string& text, const std::string& shown)
+std::vector<endpoint> parse_entry(const std::string& parameter,
+                                  const std::string& text,
+                                  const std::string& shown,
+                                  std::uint16_t first_port)
 {
-    const auto found = read(text);
+    const auto found = read(text, first_port);
     if (!found)
-        throw parameter_error("destinations",
+        throw parameter_error(parameter,
                               shown,
                               "\"host:port\", \"[IPv6 address]:port\" or "
-                              "\"A.B.C.D+N:port\", separated by commas, port 1 to 65535");
+                              "\"A.B.C.D+N:port\", separated by commas, port " +
+                                  std::to_string(first_port) + " to 65535");
     const auto plus = found->host.find('+');
     if (plus == std::string::npos)
         return { *found };
@@ -75,7 +79,7 @@ std::vector<endpoint> parse_entry(const std::string& text, const std::string& sh
         *further > INADDR_NONE - ntohl(address.s_addr) ||
         IN_MULTICAST(ntohl(address.s_addr)) !=
             IN_MULTICAST(ntohl(address.s_addr) + *further))
-        throw parameter_error("destinations",
+        throw parameter_error(parameter,
                               shown,
                               "\"A.B.C.D+N:port\" for N+1 IPv4 addresses up to "
                               "255.255.255.255, all of them multicast groups "
@@ -105,7 +109,9 @@ std::vector<std::string> split(const std::string& list)
 
 } // namespace
 
-std::vector<endpoint> parse_endpoints(const std::string& list)
+std::vector<endpoint> parse_endpoints(const std::string& parameter,
+                                      const std::string& list,
+                                      std::uint16_t first_port)
 {
     const auto entries = split(list);
     const auto shown = [&](std::size_t i) {
@@ -115,9 +121,9 @@ std::vector<endpoint> parse_endpoints(const std::string& list)
     };
     std::vector<endpoint> all;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        const auto some = parse_entry(entries[i], shown(i));
+        const auto some = parse_entry(parameter, entries[i], shown(i), first_port);
         if (some.size() > max_endpoints - all.size())
-            throw parameter_error("destinations",
+            throw parameter_error(parameter,
                                   shown(i),
                                   "at most " + std::to_string(max_endpoints) +
                                       " endpoints in all");

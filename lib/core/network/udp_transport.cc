@@ -5,11 +5,11 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "addresses.h"
 #include "protocol/wire.h"
 #include "support/parameter_error.h"
 #include "udp_transport.h"
 
-#include <ifaddrs.h>
 #include <linux/errqueue.h>
 #include <linux/filter.h>
 #include <net/if.h>
@@ -47,69 +47,18 @@ constexpr int default_send_buffer = 2 << 20;
 // An address that was removed may come back: only then another one takes its place.
 constexpr std::chrono::milliseconds address_patience{ 500 };
 
-std::string to_text(const endpoint& to)
-{
-    const bool v6 = to.host.find(':') != std::string::npos;
-    return "\"" + (v6 ? "[" + to.host + "]" : to.host) + ":" + std::to_string(to.port) +
-           "\"";
-}
-
-boost::asio::ip::udp::endpoint resolve(boost::asio::io_context& io, const endpoint& to)
-{
-    boost::system::error_code error;
-    boost::asio::ip::udp::resolver resolver(io);
-    const auto found = resolver.resolve(to.host, std::to_string(to.port), error);
-    if (error || found.empty())
-        throw parameter_error("destinations",
-                              to_text(to),
-                              "a host that can be looked up (" + error.message() + ")");
-    // a datagram cannot try one address after the other, and receivers are on IPv4
-    const auto v4 = std::find_if(found.begin(), found.end(), [](const auto& entry) {
-        return entry.endpoint().protocol() == boost::asio::ip::udp::v4();
-    });
-    return v4 != found.end() ? v4->endpoint() : found.begin()->endpoint();
-}
-
-std::vector<boost::asio::ip::udp::endpoint> resolve(boost::asio::io_context& io,
-                                                    const std::vector<endpoint>& to)
+std::vector<boost::asio::ip::udp::endpoint> resolve_all(boost::asio::io_context& io,
+                                                        const std::vector<endpoint>& to)
 {
     std::vector<boost::asio::ip::udp::endpoint> all;
     for (const auto& one : to) {
-        all.push_back(resolve(io, one));
+        all.push_back(resolve(io, one, "destinations"));
         if (all.back().protocol() != all.front().protocol())
             throw parameter_error("destinations",
                                   to_text(to.front()) + " and " + to_text(one),
                                   "destinations of one IP version");
     }
     return all;
-}
-
-// The name of the interface that has this address, "" if none has.
-std::string interface_with(const boost::asio::ip::address& address)
-{
-    ifaddrs* all = nullptr;
-    if (getifaddrs(&all) != 0)
-        return "";
-    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(all, freeifaddrs);
-    const auto matches = [&](const sockaddr* found) {
-        if (address.is_v4() && found->sa_family == AF_INET) {
-            const auto bytes = address.to_v4().to_bytes();
-            sockaddr_in ip;
-            std::memcpy(&ip, found, sizeof ip);
-            return std::memcmp(&ip.sin_addr, bytes.data(), bytes.size()) == 0;
-        }
-        if (address.is_v6() && found->sa_family == AF_INET6) {
-            const auto bytes = address.to_v6().to_bytes();
-            sockaddr_in6 ip;
-            std::memcpy(&ip, found, sizeof ip);
-            return std::memcmp(&ip.sin6_addr, bytes.data(), bytes.size()) == 0;
-        }
-        return false;
-    };
-    for (const auto* one = all; one; one = one->ifa_next)
-        if (one->ifa_addr && matches(one->ifa_addr))
-            return one->ifa_name;
-    return "";
 }
 
 bool link_local(const boost::asio::ip::address& address)
@@ -311,7 +260,7 @@ udp_transport::udp_transport(boost::asio::io_context& io,
     : d_io(io),
       d_options(options),
       d_destinations(to),
-      d_remotes(resolve(io, to)),
+      d_remotes(resolve_all(io, to)),
       d_wait_memory(std::make_shared<handler_memory>()),
       d_socket(io),
       d_max_packet_bytes(wire::max_datagram_bytes)
@@ -429,8 +378,7 @@ unsigned udp_transport::configure(udp::socket& socket)
     boost::system::error_code error;
     socket.open(d_remotes.front().protocol(), error);
     if (error)
-        throw std::runtime_error("spead.sink: destinations: no socket: " +
-                                 error.message());
+        throw std::runtime_error("destinations: no socket: " + error.message());
     const auto dscp = static_cast<int>(d_options.dscp);
     // a socket that takes the place of this one is opened while this one is open
     if (d_options.source_port)
@@ -466,7 +414,7 @@ void udp_transport::connect(udp::socket& socket, std::size_t destination) const
     socket.connect(d_remotes[destination], error);
     if (error)
         throw std::runtime_error(
-            "spead.sink: destinations = " + to_text(d_destinations[destination]) +
+            "destinations = " + to_text(d_destinations[destination]) +
             ": no route: " + error.message());
 }
 

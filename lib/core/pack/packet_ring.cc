@@ -35,7 +35,7 @@ packet_ring::memory packet_ring::map(std::size_t bytes)
     void* found =
         mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (found == MAP_FAILED)
-        throw std::runtime_error("spead.sink: no memory for a packet ring of " +
+        throw std::runtime_error("no memory for a packet ring of " +
                                  std::to_string(bytes) +
                                  " bytes; buffer_size or heap_samples must be smaller");
     auto* begin = static_cast<std::byte*>(found);

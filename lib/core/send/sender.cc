@@ -46,7 +46,7 @@ int make_eventfd()
 {
     const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0)
-        throw std::system_error(errno, std::generic_category(), "spead.sink: eventfd");
+        throw std::system_error(errno, std::generic_category(), "eventfd");
     return fd;
 }
 
@@ -150,7 +150,7 @@ void sender::set_rate(double bytes_per_second)
 
 void sender::run()
 {
-    const auto warning = prepare_sender_thread(d_cpu);
+    const auto warning = prepare_thread("spead-send", d_cpu);
     if (!warning.empty())
         d_log.warn(warning);
     d_transport.start_run();

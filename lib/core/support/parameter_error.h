@@ -13,14 +13,14 @@
 
 namespace gr::spead {
 
-//! Names the block, the parameter, its value and what is allowed.
+//! Names the parameter, its value and what is allowed. The block adds its own name.
 class parameter_error : public std::invalid_argument
 {
 public:
     parameter_error(const std::string& parameter,
                     const std::string& value,
                     const std::string& allowed)
-        : std::invalid_argument("spead.sink: " + parameter + " = " + value +
+        : std::invalid_argument(parameter + " = " + value +
                                 " is not possible; allowed: " + allowed)
     {
     }

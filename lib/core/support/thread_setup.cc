@@ -22,10 +22,10 @@ namespace gr::spead {
 
 int configured_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)); }
 
-std::string prepare_sender_thread(int cpu)
+std::string prepare_thread(const char* name, int cpu)
 {
-    pthread_setname_np(pthread_self(), "spead-send");
-    // the sender sleeps for hundreds of microseconds; by default 50 us longer
+    pthread_setname_np(pthread_self(), name);
+    // our threads sleep for hundreds of microseconds; by default 50 us longer
     prctl(PR_SET_TIMERSLACK, 1);
     if (cpu < 0)
         return "";
@@ -45,8 +45,8 @@ std::string prepare_sender_thread(int cpu)
     if (!error && read && CPU_COUNT_S(bytes, set.get()) == 1 &&
         CPU_ISSET_S(wanted, bytes, set.get()))
         return "";
-    return "the sender thread is not pinned to CPU " + std::to_string(cpu) +
-           (error ? std::string(": ") + std::strerror(error) : "");
+    return "thread " + std::string(name) + " is not pinned to CPU " +
+           std::to_string(cpu) + (error ? std::string(": ") + std::strerror(error) : "");
 }
 
 // Since Linux 6.12, a thread of the usual policy that asks for short slices is scheduled

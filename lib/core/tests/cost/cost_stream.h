@@ -28,7 +28,7 @@ public:
     {
         if (is_here())
             return { "127.0.0.1", d_socket.local_endpoint().port() };
-        return gr::spead::parse_endpoints(elsewhere).at(0);
+        return gr::spead::parse_endpoints("destinations", elsewhere).at(0);
     }
     std::string destination() const
     {

@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(hosts_and_addresses_are_read)
                   { "[fe80::1%eth0]:7148", "fe80::1%eth0", 7148 },
                   { "239.1.2.3:7148", "239.1.2.3", 7148 } };
     for (const auto& row : table) {
-        const auto read = parse_endpoints(row.text);
+        const auto read = parse_endpoints("destinations", row.text);
         BOOST_REQUIRE_EQUAL(read.size(), 1u);
         BOOST_CHECK_EQUAL(read[0].host, row.host);
         BOOST_CHECK_EQUAL(read[0].port, row.port);
@@ -49,11 +49,13 @@ BOOST_AUTO_TEST_CASE(mistakes_are_refused_with_what_was_written)
                                     "[]:7148",
                                     "[host]:7148x",
                                     "a b:1" })
-        BOOST_CHECK_EXCEPTION(
-            parse_endpoints(text), parameter_error, [&](const parameter_error& e) {
-                return std::string(e.what()).find("destinations = \"" + text + "\"") !=
-                       std::string::npos;
-            });
+        BOOST_CHECK_EXCEPTION(parse_endpoints("destinations", text),
+                              parameter_error,
+                              [&](const parameter_error& e) {
+                                  return std::string(e.what()).find("destinations = \"" +
+                                                                    text + "\"") !=
+                                         std::string::npos;
+                              });
 }
 
 BOOST_AUTO_TEST_CASE(a_list_is_read_in_its_order)
@@ -77,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_list_is_read_in_its_order)
     };
     for (const auto& row : table) {
         std::vector<std::string> read;
-        for (const auto& one : parse_endpoints(row.list))
+        for (const auto& one : parse_endpoints("destinations", row.list))
             read.push_back(one.host + ":" + std::to_string(one.port));
         BOOST_TEST(read == row.endpoints, boost::test_tools::per_element());
     }
@@ -116,7 +118,9 @@ BOOST_AUTO_TEST_CASE(a_mistake_in_a_list_is_named_with_its_place)
     };
     for (const auto& row : table)
         BOOST_CHECK_EXCEPTION(
-            parse_endpoints(row.list), parameter_error, [&](const parameter_error& e) {
+            parse_endpoints("destinations", row.list),
+            parameter_error,
+            [&](const parameter_error& e) {
                 const std::string said = e.what();
                 return said.find("destinations = ") != std::string::npos &&
                        said.find(row.shown + std::string(" is not possible")) !=
@@ -127,8 +131,10 @@ BOOST_AUTO_TEST_CASE(a_mistake_in_a_list_is_named_with_its_place)
 
 BOOST_AUTO_TEST_CASE(as_many_are_read_as_are_allowed)
 {
-    BOOST_CHECK_EQUAL(parse_endpoints("239.0.0.0+4095:1").size(), max_endpoints);
-    BOOST_CHECK_EQUAL(parse_endpoints("239.0.0.0+4094:1,a:1").size(), max_endpoints);
+    BOOST_CHECK_EQUAL(parse_endpoints("destinations", "239.0.0.0+4095:1").size(),
+                      max_endpoints);
+    BOOST_CHECK_EQUAL(parse_endpoints("destinations", "239.0.0.0+4094:1,a:1").size(),
+                      max_endpoints);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,34 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_ADDRESSES_H
+#define INCLUDED_SPEAD_CORE_ADDRESSES_H
+
+#include "endpoint.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/udp.hpp>
+
+#include <string>
+
+namespace gr::spead {
+
+//! As it is written in a list of endpoints, with quotes.
+std::string to_text(const endpoint& at);
+
+//! Looks up the host: its IPv4 address, if it has one. \p parameter is the one that gives
+//! the endpoint. Throws parameter_error.
+boost::asio::ip::udp::endpoint
+resolve(boost::asio::io_context& io, const endpoint& at, const std::string& parameter);
+
+//! The name of the interface that has this address, "" if none has.
+std::string interface_with(const boost::asio::ip::address& address);
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_ADDRESSES_H */

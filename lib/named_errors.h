@@ -1,0 +1,31 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_NAMED_ERRORS_H
+#define INCLUDED_SPEAD_NAMED_ERRORS_H
+
+#include <stdexcept>
+#include <string>
+
+namespace gr::spead {
+
+//! Calls \p call. Its errors get the name of the block in front, such as "spead.sink: ".
+template <typename function>
+auto with_name(const char* block, function&& call)
+{
+    try {
+        return call();
+    } catch (const std::invalid_argument& error) {
+        throw std::invalid_argument(std::string(block) + ": " + error.what());
+    } catch (const std::runtime_error& error) {
+        throw std::runtime_error(std::string(block) + ": " + error.what());
+    }
+}
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_NAMED_ERRORS_H */

@@ -67,6 +67,16 @@ pmt::pmt_t to_pmt(const std::map<std::string, std::uint64_t>& counts)
     return dict;
 }
 
+template <typename figures>
+pmt::pmt_t to_message(const figures& stats)
+{
+    auto dict = pmt::make_dict();
+    figures::for_each([&](const char* name, auto figure) {
+        dict = pmt::dict_add(dict, pmt::mp(name), to_pmt(stats.*figure));
+    });
+    return pmt::cons(dict, pmt::PMT_NIL);
+}
+
 } // namespace
 
 std::vector<item_update> read_items_message(const pmt::pmt_t& message,
@@ -89,13 +99,7 @@ std::vector<item_update> read_items_message(const pmt::pmt_t& message,
                           "a dict, or a pair, of name or ID and value");
 }
 
-pmt::pmt_t stats_message(const sink_stats& stats)
-{
-    auto dict = pmt::make_dict();
-    sink_stats::for_each([&](const char* name, auto figure) {
-        dict = pmt::dict_add(dict, pmt::mp(name), to_pmt(stats.*figure));
-    });
-    return pmt::cons(dict, pmt::PMT_NIL);
-}
+pmt::pmt_t stats_message(const sink_stats& stats) { return to_message(stats); }
+pmt::pmt_t stats_message(const source_stats& stats) { return to_message(stats); }
 
 } // namespace gr::spead

@@ -10,6 +10,7 @@
 
 #include "core/items.h"
 #include <gnuradio/spead/sink.h>
+#include <gnuradio/spead/source_stats.h>
 #include <pmt/pmt.h>
 
 #include <vector>
@@ -17,7 +18,10 @@
 namespace gr::spead {
 
 //! A pair of a dict, with the names of the struct's members as its keys, and NIL.
+//! \{
 pmt::pmt_t stats_message(const sink_stats& stats);
+pmt::pmt_t stats_message(const source_stats& stats);
+//! \}
 
 //! What a message on the port "items" asks for, see sink. Throws std::invalid_argument
 //! that says what is wrong with it.

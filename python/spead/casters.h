@@ -26,12 +26,12 @@ namespace pybind11 {
 namespace detail {
 
 // Here a float is a mistake that deserves a reason, where pybind11 would only say that
-// the arguments are incompatible.
+// the arguments are incompatible. The name of the block is added in front.
 [[noreturn]] inline void
 refuse(const char* parameter, handle value, const std::string& allowed)
 {
-    throw value_error("spead.sink: " + std::string(parameter) + " = " +
-                      std::string(repr(value)) + " is not possible; allowed: " + allowed);
+    throw value_error(std::string(parameter) + " = " + std::string(repr(value)) +
+                      " is not possible; allowed: " + allowed);
 }
 
 //! Out of an integer, a tuple of two, or a fraction; out of a float if it is whole.

@@ -24,11 +24,11 @@ def one_line(comment):
 
 
 def option_groups(header):
-    """Name -> its options, for each group of sink_options, in order.
+    """Name -> its options, for each group of a struct of options, in order.
 
     The options are name -> text.
     """
-    body = re.search(r"struct SPEAD_API sink_options \{(.*?)\n\};", header, re.S)[1]
+    body = re.search(r"struct SPEAD_API \w+_options \{(.*?)\n\};", header, re.S)[1]
     _, *groups = re.split(r" *//! \\name (\w+)\n", body)
     field = r"((?: *//!.*\n)+) *[\w:<>, ]+ (\w+) = "
     return {
@@ -38,7 +38,7 @@ def option_groups(header):
 
 
 def stats(header):
-    """Name -> text of each figure of sink_stats, in order."""
+    """Name -> text of each figure, in order."""
     field = r" (\w+)(?:\{\}| = \w+)?; *//!< (.*)"
     return {name: text.strip() for name, text in re.findall(field, header)}
 
@@ -74,40 +74,59 @@ def parameter_list(parameters):
     )
 
 
+def block_docs(header, option_header, stats_header):
+    """Docstrings of a block, of its stats, and of each figure."""
+    _, endpoints = params(block_comment(header, "static sptr make("))
+    endpoints.pop("options")
+    groups = option_groups(option_header)
+    groups["General"] = {**endpoints, **groups["General"]}
+    figures = stats(stats_header)
+    block = [
+        plain(block_comment(header, "class SPEAD_API ")),
+        "Parameters:",
+        *(f"{group}:\n\n{parameter_list(ones)}" for group, ones in groups.items()),
+    ]
+    counters = [
+        plain(block_comment(stats_header, "struct SPEAD_API ")),
+        parameter_list(figures),
+    ]
+    return "\n\n".join(block), "\n\n".join(counters), figures
+
+
 def docstrings(include):
     """Name -> docstring of everything that the Python package exports."""
-    header, items, option_header, stats_header = (
-        (include / name).read_text()
-        for name in ("sink.h", "item.h", "sink_options.h", "sink_stats.h")
-    )
-    figures = stats(stats_header)
-    _, destination = params(block_comment(header, "static sptr make("))
-    destination.pop("options")
-    groups = option_groups(option_header)
-    groups["General"] = {**destination, **groups["General"]}
 
+    def headers(block):
+        return [
+            (include / name).read_text()
+            for name in (f"{block}.h", f"{block}_options.h", f"{block}_stats.h")
+        ]
+
+    items = (include / "item.h").read_text()
     docs = {"item": plain(block_comment(items, "struct item {"))}
     for name in ("timestamp", "samples", "immediate"):
         summary, parameters = params(block_comment(items, f"{name}(std::int64_t id"))
         docs[name] = f"{summary}\n\n{parameter_list(parameters)}"
-    docs["sink"] = "\n\n".join(
-        [
-            plain(block_comment(header, "class SPEAD_API sink ")),
-            "Parameters:",
-            *(f"{group}:\n\n{parameter_list(ones)}" for group, ones in groups.items()),
-        ]
-    )
-    docs["stats"] = "\n\n".join(
-        [
-            plain(block_comment(stats_header, "struct SPEAD_API sink_stats")),
-            parameter_list(figures),
-        ]
-    )
+
+    sink, *others = headers("sink")
+    docs["sink"], docs["stats"], figures = block_docs(sink, *others)
     for name in ("set_rate", "set_item", "set_items"):
-        docs[name] = one_line(method_comment(header, name))
+        docs[name] = one_line(method_comment(sink, name))
     for name in ("rate", "packet_size"):
-        docs[name] = re.search(rf" {name}\(\) const = 0; *//!< (.*)", header)[1]
+        docs[name] = re.search(rf" {name}\(\) const = 0; *//!< (.*)", sink)[1]
     docs.update(figures)
+
+    source, *others = headers("source")
+    docs["source"], docs["source.stats"], figures = block_docs(source, *others)
+    docs["source.stats"] = (
+        one_line(re.search(r"((?: *//!.*\n)+) *virtual source_stats", source)[1])
+        + "\n\n"
+        + docs["source.stats"]
+    )
+    docs["source.ports"] = one_line(
+        re.search(r"((?: *//!.*\n)+) *virtual std::vector<int> ports", source)[1]
+    )
+    docs.update({f"source.{name}": text for name, text in figures.items()})
     return docs
 
 

@@ -242,52 +242,52 @@ struct SPEAD_API sink_options {
     bool zero_copy = true;
 
     //! \}
-};
 
-//! Calls visit(name, member) for each option, in order.
-template <typename visitor>
-void for_each_option(visitor&& visit)
-{
-    visit("heap_samples", &sink_options::heap_samples);
-    visit("input_type", &sink_options::input_type);
-    visit("sample_bits", &sink_options::sample_bits);
-    visit("scale", &sink_options::scale);
-    visit("byte_order", &sink_options::byte_order);
-    visit("num_inputs", &sink_options::num_inputs);
-    visit("max_skew", &sink_options::max_skew);
-    visit("items", &sink_options::items);
-    visit("descriptors", &sink_options::descriptors);
-    visit("descriptor_interval", &sink_options::descriptor_interval);
-    visit("max_packet_size", &sink_options::max_packet_size);
-    visit("pad_packets", &sink_options::pad_packets);
-    visit("tail", &sink_options::tail);
-    visit("heap_address_bits", &sink_options::heap_address_bits);
-    visit("heap_id_start", &sink_options::heap_id_start);
-    visit("heap_id_step", &sink_options::heap_id_step);
-    visit("timestamp_source", &sink_options::timestamp_source);
-    visit("timestamp_start", &sink_options::timestamp_start);
-    visit("timestamp_step", &sink_options::timestamp_step);
-    visit("sample_rate", &sink_options::sample_rate);
-    visit("sync_time", &sink_options::sync_time);
-    visit("on_gap", &sink_options::on_gap);
-    visit("on_start", &sink_options::on_start);
-    visit("rate", &sink_options::rate);
-    visit("burst_size", &sink_options::burst_size);
-    visit("when_full", &sink_options::when_full);
-    visit("buffer_size", &sink_options::buffer_size);
-    visit("send_stop", &sink_options::send_stop);
-    visit("stop_timeout", &sink_options::stop_timeout);
-    visit("affinity", &sink_options::affinity);
-    visit("stats_interval", &sink_options::stats_interval);
-    visit("interface", &sink_options::interface);
-    visit("source_port", &sink_options::source_port);
-    visit("ttl", &sink_options::ttl);
-    visit("loopback", &sink_options::loopback);
-    visit("dscp", &sink_options::dscp);
-    visit("socket_buffer", &sink_options::socket_buffer);
-    visit("gso", &sink_options::gso);
-    visit("zero_copy", &sink_options::zero_copy);
-}
+    //! Calls visit(name, member) for each option, in order.
+    template <typename visitor>
+    static void for_each(visitor&& visit)
+    {
+        visit("heap_samples", &sink_options::heap_samples);
+        visit("input_type", &sink_options::input_type);
+        visit("sample_bits", &sink_options::sample_bits);
+        visit("scale", &sink_options::scale);
+        visit("byte_order", &sink_options::byte_order);
+        visit("num_inputs", &sink_options::num_inputs);
+        visit("max_skew", &sink_options::max_skew);
+        visit("items", &sink_options::items);
+        visit("descriptors", &sink_options::descriptors);
+        visit("descriptor_interval", &sink_options::descriptor_interval);
+        visit("max_packet_size", &sink_options::max_packet_size);
+        visit("pad_packets", &sink_options::pad_packets);
+        visit("tail", &sink_options::tail);
+        visit("heap_address_bits", &sink_options::heap_address_bits);
+        visit("heap_id_start", &sink_options::heap_id_start);
+        visit("heap_id_step", &sink_options::heap_id_step);
+        visit("timestamp_source", &sink_options::timestamp_source);
+        visit("timestamp_start", &sink_options::timestamp_start);
+        visit("timestamp_step", &sink_options::timestamp_step);
+        visit("sample_rate", &sink_options::sample_rate);
+        visit("sync_time", &sink_options::sync_time);
+        visit("on_gap", &sink_options::on_gap);
+        visit("on_start", &sink_options::on_start);
+        visit("rate", &sink_options::rate);
+        visit("burst_size", &sink_options::burst_size);
+        visit("when_full", &sink_options::when_full);
+        visit("buffer_size", &sink_options::buffer_size);
+        visit("send_stop", &sink_options::send_stop);
+        visit("stop_timeout", &sink_options::stop_timeout);
+        visit("affinity", &sink_options::affinity);
+        visit("stats_interval", &sink_options::stats_interval);
+        visit("interface", &sink_options::interface);
+        visit("source_port", &sink_options::source_port);
+        visit("ttl", &sink_options::ttl);
+        visit("loopback", &sink_options::loopback);
+        visit("dscp", &sink_options::dscp);
+        visit("socket_buffer", &sink_options::socket_buffer);
+        visit("gso", &sink_options::gso);
+        visit("zero_copy", &sink_options::zero_copy);
+    }
+};
 
 } // namespace gr::spead
 

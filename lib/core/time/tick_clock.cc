@@ -108,4 +108,21 @@ std::optional<tick_clock::reading> tick_clock::at(std::uint64_t seconds,
                     static_cast<double>(rest) / static_cast<double>(tick) };
 }
 
+tick_clock::tag_time tick_clock::time_of(std::uint64_t tick) const
+{
+    // in parts of an attosecond
+    const wide part = d_rate.numerator;
+    const wide second = wide(attoseconds_per_second) * part;
+    const wide time = wide(tick) * d_rate.denominator * attoseconds_per_second +
+                      wide(d_sync_time.seconds) * second +
+                      wide(d_sync_time.attoseconds) * part;
+    const wide whole = time / second;
+    const double fraction =
+        static_cast<double>(time - whole * second) / static_cast<double>(second);
+    // what is rounded to a second belongs to the next one
+    if (fraction >= 1)
+        return { static_cast<std::uint64_t>(whole) + 1, 0 };
+    return { static_cast<std::uint64_t>(whole), fraction };
+}
+
 } // namespace gr::spead

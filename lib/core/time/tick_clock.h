@@ -49,6 +49,14 @@ public:
     //! None where \p fraction is none of a second, or the tick has more than 64 bits.
     std::optional<reading> at(std::uint64_t seconds, double fraction) const;
 
+    //! A time as GNU Radio's tags have it.
+    struct tag_time {
+        std::uint64_t seconds;
+        double fraction; //!< below 1
+    };
+    //! When the tick is. at() gives the same tick for this time.
+    tag_time time_of(std::uint64_t tick) const;
+
 private:
     const exact_rate d_rate;
     const exact_time d_sync_time;

@@ -1,0 +1,167 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_SOURCE_OPTIONS_H
+#define INCLUDED_SPEAD_SOURCE_OPTIONS_H
+
+#include <gnuradio/spead/api.h>
+#include <gnuradio/spead/exact_rate.h>
+#include <gnuradio/spead/item.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief The options of the SPEAD source, each with its default.
+ */
+struct SPEAD_API source_options {
+    //! \name General
+    //! \{
+
+    //! Type of the output samples. "int8", "sc8" (complex, two bytes), "int16" and "sc16"
+    //! keep their values. "float" and "complex" are made of integers of 8 or 16 bits,
+    //! divided by scale. "int8" also takes integers of other sizes, such as packed 10-bit
+    //! ones, as bytes.
+    std::string output_type = "int8";
+
+    //! Bits of the integers that "float" and "complex" are made of, 8 or 16. The default
+    //! is what the descriptors say, or 8 if items are given.
+    std::optional<std::int64_t> sample_bits = std::nullopt;
+
+    //! Divisor for "float" and "complex" samples, above 0. The default is the largest
+    //! integer, 127 for 8 bits and 32767 for 16, so that full scale is 1.0.
+    std::optional<double> scale = std::nullopt;
+
+    //! Byte order of 16-bit samples in a packet, "big" or "little", if items are given.
+    //! Otherwise the descriptors tell.
+    std::string byte_order = "big";
+
+    //! Number of stream outputs, 1 to 64. Samples at the same place of each output have
+    //! the same timestamp.
+    std::int64_t num_outputs = 1;
+
+    //! \}
+
+    //! \name Heap
+    //! \{
+
+    //! Items of a heap: one timestamp(), one samples() and any number of immediate(). The
+    //! value of an immediate item becomes a tag. An immediate item with one value for
+    //! each output tells streams apart that arrive at the same endpoint. None: the
+    //! descriptors of the stream tell. Packets that arrive before the descriptors are
+    //! kept, up to 1 MiB.
+    std::optional<std::vector<item>> items = std::nullopt;
+
+    //! Samples that last as long as timestamp_step ticks, 1 to 4294967296. The heaps may
+    //! have any size.
+    std::int64_t heap_samples = 8192;
+
+    //! \}
+
+    //! \name Time
+    //! \{
+
+    //! Ticks in heap_samples samples, 1 to 2^48 - 1. The default is heap_samples: a tick
+    //! is a sample.
+    std::optional<std::int64_t> timestamp_step = std::nullopt;
+
+    //! Ticks per second in Hz: a whole number, or the exact ratio of two integers. If it
+    //! is given, samples get tags rx_time.
+    std::optional<exact_rate> sample_rate = std::nullopt;
+
+    //! Time of tick 0: seconds since 1970 as text, such as "1600000000.123456789", or an
+    //! integer number of nanoseconds.
+    std::variant<std::string, std::int64_t> sync_time = "0";
+
+    //! \}
+
+    //! \name Receiving
+    //! \{
+
+    //! What to do about samples that do not arrive. "zero_fill": the output has zeros for
+    //! them. "skip": it has none. A tag "missing" gives their number.
+    std::string on_missing = "zero_fill";
+
+    //! How long to wait for samples that later ones have overtaken, in seconds, 0 to 60.
+    //! The source does not wait for them when its buffer is full.
+    double max_delay = 0.1;
+
+    //! Most samples that may be missing at a time, 0 to 4294967296. At a larger jump of
+    //! the timestamps, or a jump back, the stream begins anew, with other tags. A jump
+    //! back of no more than max_gap is believed after a second without samples.
+    std::int64_t max_gap = 16777216;
+
+    //! Whether an end-of-stream heap ends the stream.
+    bool end_on_stop = true;
+
+    //! Seconds without a packet after which the stream ends, 0.001 to 1000000000. With 0
+    //! the source waits for ever.
+    double timeout = 0;
+
+    //! Size of the buffer of each output in bytes, 262144 to 2^40. 0 chooses 8 MiB
+    //! divided by num_outputs, at least 1 MiB.
+    std::int64_t buffer_size = 0;
+
+    //! CPU to pin the receiving thread to, 0 to the number of CPUs - 1. -1 does not pin
+    //! it.
+    std::int64_t affinity = -1;
+
+    //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000.
+    //! 0 sends none. The last message is sent when the flow graph stops.
+    double stats_interval = 0;
+
+    //! \}
+
+    //! \name Network
+    //! \{
+
+    //! Network interface to receive from: a name such as "eth1", or one of its addresses.
+    //! "" takes packets from any, and joins multicast groups where the routing table
+    //! says.
+    std::string interface = "";
+
+    //! Size of the kernel's receive buffer in bytes, 0 to 1073741824. 0 chooses 16 MiB.
+    //! The kernel limits it, except for root.
+    std::int64_t socket_buffer = 0;
+
+    //! \}
+
+    //! Calls visit(name, member) for each option, in order.
+    template <typename visitor>
+    static void for_each(visitor&& visit)
+    {
+        visit("output_type", &source_options::output_type);
+        visit("sample_bits", &source_options::sample_bits);
+        visit("scale", &source_options::scale);
+        visit("byte_order", &source_options::byte_order);
+        visit("num_outputs", &source_options::num_outputs);
+        visit("items", &source_options::items);
+        visit("heap_samples", &source_options::heap_samples);
+        visit("timestamp_step", &source_options::timestamp_step);
+        visit("sample_rate", &source_options::sample_rate);
+        visit("sync_time", &source_options::sync_time);
+        visit("on_missing", &source_options::on_missing);
+        visit("max_delay", &source_options::max_delay);
+        visit("max_gap", &source_options::max_gap);
+        visit("end_on_stop", &source_options::end_on_stop);
+        visit("timeout", &source_options::timeout);
+        visit("buffer_size", &source_options::buffer_size);
+        visit("affinity", &source_options::affinity);
+        visit("stats_interval", &source_options::stats_interval);
+        visit("interface", &source_options::interface);
+        visit("socket_buffer", &source_options::socket_buffer);
+    }
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_SOURCE_OPTIONS_H */

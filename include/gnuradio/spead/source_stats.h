@@ -1,0 +1,81 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_SOURCE_STATS_H
+#define INCLUDED_SPEAD_SOURCE_STATS_H
+
+#include <gnuradio/spead/api.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace gr::spead {
+
+//! What the SPEAD source counts: figures of one kind, such as std::uint64_t.
+template <typename number>
+struct source_counters {
+    number samples_received{};  //!< samples that arrived and were given to the flow graph
+    number samples_missing{};   //!< samples that did not arrive in time
+    number samples_late{};      //!< samples that arrived after they were given up
+    number samples_duplicate{}; //!< samples that arrived once more
+    number heaps_received{};    //!< heaps of which all samples arrived
+    number heaps_incomplete{};  //!< heaps of which only a part arrived
+    number packets_received{};  //!< SPEAD packets received
+    number packets_ignored{};   //!< of them, packets without samples for an output
+    number bytes_received{};    //!< UDP payload of packets_received
+    number discontinuities{}; //!< jumps of the timestamps at which the stream began anew
+
+    //! Calls visit(name, member) for each, in order.
+    template <typename visitor>
+    static void for_each(visitor&& visit)
+    {
+        using counters = source_counters;
+        visit("samples_received", &counters::samples_received);
+        visit("samples_missing", &counters::samples_missing);
+        visit("samples_late", &counters::samples_late);
+        visit("samples_duplicate", &counters::samples_duplicate);
+        visit("heaps_received", &counters::heaps_received);
+        visit("heaps_incomplete", &counters::heaps_incomplete);
+        visit("packets_received", &counters::packets_received);
+        visit("packets_ignored", &counters::packets_ignored);
+        visit("bytes_received", &counters::bytes_received);
+        visit("discontinuities", &counters::discontinuities);
+    }
+};
+
+/*!
+ * \brief What the SPEAD source has done so far.
+ *
+ * Of each output, stats() always gives samples_out == samples_received + samples_missing
+ * with on_missing="zero_fill", and samples_out == samples_received with
+ * on_missing="skip". Counters go on over stop() and start().
+ */
+struct SPEAD_API source_stats : source_counters<std::uint64_t> {
+    std::uint64_t samples_out = 0; //!< samples given to the flow graph, zeros included
+    std::uint64_t datagrams_dropped_by_socket = 0; //!< dropped by the kernel: buffer full
+    double buffer_fill = 0; //!< used part of the fullest buffer, 0 to 1
+    bool gro = false;       //!< the kernel hands over many datagrams at once (UDP_GRO)
+    std::map<std::string, std::uint64_t>
+        packets_rejected; //!< no SPEAD packets, by reason
+
+    //! Calls visit(name, member) for each figure, in order.
+    template <typename visitor>
+    static void for_each(visitor&& visit)
+    {
+        visit("samples_out", &source_stats::samples_out);
+        source_counters::for_each(visit);
+        visit("datagrams_dropped_by_socket", &source_stats::datagrams_dropped_by_socket);
+        visit("buffer_fill", &source_stats::buffer_fill);
+        visit("gro", &source_stats::gro);
+        visit("packets_rejected", &source_stats::packets_rejected);
+    }
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_SOURCE_STATS_H */

@@ -1,0 +1,89 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "packet_parser.h"
+
+namespace gr::spead {
+
+namespace {
+
+constexpr std::uint64_t magic = 0x53;
+constexpr std::uint64_t version = 4;
+
+std::uint64_t word_at(const std::byte* at)
+{
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    return be64toh(word);
+}
+
+std::uint64_t byte_of(std::uint64_t word, unsigned from_the_left)
+{
+    return word >> (56 - 8 * from_the_left) & 0xff;
+}
+
+} // namespace
+
+item_pointer packet_view::item(std::size_t index) const
+{
+    const auto word = word_at(pointers + index * wire::pointer_bytes);
+    return { word >> flavour.heap_address_bits & flavour.max_id(),
+             word & flavour.address_mask(),
+             (word >> 63) != 0 };
+}
+
+packet_error parse_packet(const std::byte* packet, std::size_t bytes, packet_view& view)
+{
+    if (bytes < wire::header_bytes)
+        return packet_error::size;
+    const auto header = word_at(packet);
+    if (byte_of(header, 0) != magic)
+        return packet_error::magic;
+    if (byte_of(header, 1) != version)
+        return packet_error::version;
+    const auto id_bytes = byte_of(header, 2);
+    const auto address_bytes = byte_of(header, 3);
+    if (id_bytes == 0 || address_bytes == 0 ||
+        id_bytes + address_bytes != wire::pointer_bytes)
+        return packet_error::flavour;
+    view.flavour = { static_cast<unsigned>(8 * address_bytes) };
+    view.items = header & 0xffff;
+    const std::size_t begin = wire::header_bytes + view.items * wire::pointer_bytes;
+    if (begin > bytes)
+        return packet_error::size;
+    view.pointers = packet + wire::header_bytes;
+    view.payload = packet + begin;
+
+    std::optional<std::uint64_t> counter, offset, length;
+    view.heap_length.reset();
+    for (std::size_t i = 0; i < view.items; ++i) {
+        const auto item = view.item(i);
+        if (!item.is_immediate)
+            continue;
+        if (item.id == wire::heap_counter)
+            counter = item.value;
+        else if (item.id == wire::heap_length)
+            view.heap_length = item.value;
+        else if (item.id == wire::payload_offset)
+            offset = item.value;
+        else if (item.id == wire::payload_length)
+            length = item.value;
+    }
+    if (!counter || !offset || !length)
+        return packet_error::missing_item;
+    if (*length != bytes - begin)
+        return packet_error::size;
+    // cannot wrap: both have at most 56 bits
+    if (view.heap_length && *offset + *length > *view.heap_length)
+        return packet_error::payload_bounds;
+    view.heap_counter = *counter;
+    view.payload_offset = *offset;
+    view.payload_bytes = static_cast<std::size_t>(*length);
+    return packet_error::none;
+}
+
+} // namespace gr::spead

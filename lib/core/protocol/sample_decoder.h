@@ -1,0 +1,54 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_SAMPLE_DECODER_H
+#define INCLUDED_SPEAD_CORE_SAMPLE_DECODER_H
+
+#include "sample_converter.h"
+
+#include <cstddef>
+
+namespace gr::spead {
+
+/*!
+ * \brief Turns samples of packets into those of a flow graph: the reverse of
+ * sample_converter.
+ *
+ * Integers keep their value. float32 and complex64 come from integers of \p bits bits, 8
+ * or 16, divided by \p scale.
+ *
+ * Does not change after its construction: any number of threads.
+ */
+class sample_decoder
+{
+public:
+    explicit sample_decoder(sample_type type,
+                            byte_order order = byte_order::big,
+                            float scale = 1,
+                            unsigned bits = 8);
+
+    std::size_t wire_bytes() const { return d_parts * d_bits / 8; } //!< of a sample
+    std::size_t output_bytes() const { return d_output_bytes; }     //!< of a sample
+
+    //! Writes \p samples to \p out, which is aligned as its type asks for. \p in may lie
+    //! anywhere.
+    void decode(std::byte* out, const std::byte* in, std::size_t samples) const;
+
+private:
+    void to_floats(float* out, const std::byte* in, std::size_t numbers) const;
+
+    bool d_is_float;
+    bool d_swaps;        // integers of two bytes, from the other order
+    std::size_t d_parts; // numbers in a sample
+    unsigned d_bits;
+    std::size_t d_output_bytes;
+    float d_scale;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_SAMPLE_DECODER_H */

@@ -1,0 +1,538 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "reassembler.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace gr::spead {
+
+namespace {
+
+// Of which packets may come in turns. More than any sender interleaves.
+constexpr std::size_t most_heaps = 256;
+
+// Of packets that come before the descriptors.
+constexpr std::size_t most_waiting_bytes = 1 << 20;
+
+// A small step back is taken for late packets, unless nothing else has come for so long.
+constexpr std::chrono::seconds silence_before_restart{ 1 };
+
+// Descriptors that change are not believed more often.
+constexpr std::chrono::seconds between_descriptors{ 1 };
+
+} // namespace
+
+reassembler::reassembler(plan how,
+                         sample_window& window,
+                         std::vector<source_counter_set>& counters,
+                         source_counter_set& common,
+                         reject_counters& rejects,
+                         rate_limited_log& log)
+    : d_plan(std::move(how)),
+      d_window(window),
+      d_counters(counters),
+      d_common(common),
+      d_rejects(rejects),
+      d_log(log),
+      d_format(d_plan.format),
+      d_waiting(most_waiting_bytes),
+      d_time(d_plan.samples, d_plan.ticks),
+      d_steps(counters.size()),
+      d_heaps(most_heaps),
+      d_rests(counters.size())
+{
+    d_items.values.resize(
+        std::max(most_learned_immediates, d_format ? d_format->immediates.size() : 0));
+}
+
+void reassembler::start_run()
+{
+    d_has_stopped = false;
+    d_is_running = false;
+    d_time_before.reset();
+    d_waiting.clear();
+    for (auto& steps : d_steps)
+        steps.reset();
+}
+
+void reassembler::end_run()
+{
+    d_common.packets_ignored.add(d_waiting.packets());
+    d_waiting.clear();
+    for (auto& each : d_heaps)
+        finish(each);
+}
+
+bool reassembler::take(const std::byte* packet,
+                       std::size_t bytes,
+                       std::size_t group,
+                       clock::time_point now)
+{
+    packet_view view;
+    if (const auto error = parse_packet(packet, bytes, view);
+        error != packet_error::none) {
+        d_rejects.add(error);
+        return true;
+    }
+    if (!d_format)
+        keep(packet, bytes, group);
+    else {
+        if (!d_waiting.empty() && !replay(now))
+            return false;
+        const auto done = place(view, group, now);
+        if (done == result::full)
+            return false;
+        if (done == result::ignored)
+            d_common.packets_ignored.add(1);
+    }
+    d_common.packets_received.add(1);
+    d_common.bytes_received.add(bytes);
+    if (!d_format) {
+        collect(view);
+        if (d_format)
+            replay(now);
+    }
+    return true;
+}
+
+// Keeps a packet until its items are known: the newest ones, if there is no room for all.
+void reassembler::keep(const std::byte* packet, std::size_t bytes, std::size_t group)
+{
+    if (!d_waiting.has_room_for(bytes)) {
+        d_common.packets_ignored.add(d_waiting.packets());
+        d_waiting.clear();
+    }
+    d_waiting.add({ packet, bytes, group });
+}
+
+// False if there is no room for all of them yet.
+bool reassembler::replay(clock::time_point now)
+{
+    while (!d_waiting.empty()) {
+        const auto packet = d_waiting.front();
+        packet_view view;
+        parse_packet(packet.data, packet.bytes, view);
+        const auto done = place(view, packet.group, now);
+        if (done == result::full)
+            return false;
+        if (done == result::ignored)
+            d_common.packets_ignored.add(1);
+        d_waiting.pop();
+    }
+    d_waiting.clear();
+    return true;
+}
+
+// Descriptors, from packets in any order.
+void reassembler::collect(const packet_view& packet)
+{
+    bool is_complete = false;
+    if (!d_collector.is_collecting(packet.heap_counter) &&
+        descriptor_collector::has_descriptors(packet)) {
+        d_collector.begin(packet);
+        // those of its packets that overtook it
+        d_waiting.for_each([&](const packet_store::packet& each) {
+            packet_view view;
+            parse_packet(each.data, each.bytes, view);
+            if (view.heap_counter == packet.heap_counter)
+                is_complete |= d_collector.take(view);
+        });
+    }
+    if (d_collector.is_collecting(packet.heap_counter))
+        is_complete |= d_collector.take(packet);
+    if (is_complete)
+        learn();
+}
+
+void reassembler::learn()
+{
+    const auto now = clock::now();
+    const auto hash = d_collector.hash();
+    if (d_plan.format || (d_learned_at && (hash == d_learned ||
+                                           now - *d_learned_at < between_descriptors)))
+        return;
+    d_learned = hash;
+    d_learned_at = now;
+    try {
+        auto format = learn_format(d_collector.read(), d_plan.type);
+        if (d_format)
+            d_log.add("other descriptors have come, and apply from now on");
+        d_format = std::make_shared<const stream_format>(std::move(format));
+        d_is_running = false;
+    } catch (const std::invalid_argument& error) {
+        d_log.add(std::string("the heaps cannot be read: ") + error.what());
+    }
+}
+
+reassembler::result
+reassembler::place(const packet_view& packet, std::size_t group, clock::time_point now)
+{
+    auto* to = find(packet, group);
+    if (!to || !is_of_heap(packet, *to)) {
+        const auto opened = open(packet, group, now, to);
+        if (opened != result::done)
+            return opened;
+    } else if (!d_plan.format && d_collector.is_collecting(packet.heap_counter))
+        collect(packet);
+    if (to->is == heap::use::ignored || to->is == heap::use::none)
+        return result::ignored;
+    return place_samples(*to, packet, now);
+}
+
+reassembler::heap* reassembler::find(const packet_view& packet, std::size_t group)
+{
+    const auto is_it = [&](const heap& each) {
+        return each.counter == packet.heap_counter && each.group == group &&
+               each.is != heap::use::none;
+    };
+    if (is_it(d_heaps[d_last]))
+        return &d_heaps[d_last];
+    for (std::size_t i = 0; i < d_heaps.size(); ++i)
+        if (is_it(d_heaps[i])) {
+            d_last = i;
+            return &d_heaps[i];
+        }
+    return nullptr;
+}
+
+// Heap counters are used again. A packet that has no timestamp is believed.
+bool reassembler::is_of_heap(const packet_view& packet, const heap& known) const
+{
+    if (packet.items <= wire::required_items)
+        return true;
+    if (known.timestamp_pointer < packet.items) {
+        const auto item = packet.item(known.timestamp_pointer);
+        if (item.id == d_format->timestamp_id && item.is_immediate)
+            return item.value == known.timestamp;
+    }
+    return false;
+}
+
+reassembler::heap& reassembler::replace_oldest()
+{
+    d_last = d_next;
+    d_next = (d_next + 1) % d_heaps.size();
+    return d_heaps[d_last];
+}
+
+void reassembler::finish(heap& old)
+{
+    if (old.is == heap::use::samples && old.received > 0 &&
+        old.received < old.end - old.begin)
+        d_counters[old.output].heaps_incomplete.add(1);
+    old.is = heap::use::none;
+}
+
+// Finds out about a heap from one of its packets.
+reassembler::result reassembler::open(const packet_view& packet,
+                                      std::size_t group,
+                                      clock::time_point now,
+                                      heap*& opened)
+{
+    read_items(packet);
+    if (d_items.has_descriptors && !d_plan.format) {
+        const auto before = d_format;
+        collect(packet);
+        if (d_format != before)
+            read_items(packet);
+    }
+    if (d_items.is_stop)
+        d_has_stopped = true;
+
+    heap found;
+    found.counter = packet.heap_counter;
+    found.group = group;
+    found.is = heap::use::ignored;
+    found.timestamp = d_items.timestamp;
+    found.timestamp_pointer = d_items.timestamp_pointer;
+    const auto output = output_of(d_plan.groups[group]);
+    const bool has_samples = d_items.samples || d_items.immediate_samples;
+    if (d_items.timestamp && has_samples && output && !d_items.is_stop) {
+        found.output = *output;
+        found.begin = d_items.samples.value_or(0);
+        found.end =
+            d_items.immediate_samples ? d_format->heap_bytes : d_items.samples_end;
+        found.immediate = d_items.immediate_samples;
+        if (locate(found, packet, now) == result::full ||
+            (found.is == heap::use::samples && !set_items(found)))
+            return result::full;
+    } else if (!d_items.timestamp && !d_items.has_descriptors && !d_items.is_stop)
+        predict(found, packet);
+
+    if (!opened)
+        opened = &replace_oldest();
+    else if (!opened->timestamp && opened->is == heap::use::samples &&
+             found.is == heap::use::samples && opened->output == found.output &&
+             opened->position == found.position)
+        found.received = opened->received; // as was predicted
+    if (!found.received)
+        finish(*opened);
+    *opened = found;
+    return result::done;
+}
+
+void reassembler::read_items(const packet_view& packet)
+{
+    const auto& format = *d_format;
+    d_items.timestamp.reset();
+    d_items.samples.reset();
+    d_items.immediate_samples.reset();
+    std::fill(d_items.values.begin(), d_items.values.end(), std::nullopt);
+    d_items.has_descriptors = d_items.is_stop = false;
+    for (std::size_t i = 0; i < packet.items; ++i) {
+        const auto item = packet.item(i);
+        if (item.id == format.timestamp_id) {
+            d_items.timestamp = value_of(packet, item);
+            d_items.timestamp_pointer = i;
+        } else if (item.id == format.samples_id) {
+            if (!item.is_immediate)
+                d_items.samples = item.value;
+            else if (format.heap_bytes > 0 &&
+                     format.heap_bytes <= packet.flavour.address_bytes())
+                d_items.immediate_samples = i;
+        } else if (item.id == wire::descriptor && !item.is_immediate)
+            d_items.has_descriptors = true;
+        else if (item.id == wire::stream_control && item.is_immediate)
+            d_items.is_stop |= item.value == wire::stream_control_stop;
+        else
+            for (std::size_t k = 0; k < format.immediates.size(); ++k)
+                if (item.id == format.immediates[k].id)
+                    d_items.values[k] = value_of(packet, item);
+    }
+    if (!d_items.samples)
+        return;
+    d_items.samples_end = packet.heap_length.value_or(packet.payload_end());
+    for (std::size_t i = 0; i < packet.items; ++i)
+        if (const auto item = packet.item(i);
+            !item.is_immediate && item.value > *d_items.samples)
+            d_items.samples_end = std::min(d_items.samples_end, item.value);
+    d_items.samples_end = std::max(d_items.samples_end, *d_items.samples);
+}
+
+// A number that is too wide for an immediate value lies in the payload, perhaps in that
+// of another packet.
+std::optional<std::uint64_t> reassembler::value_of(const packet_view& packet,
+                                                   const item_pointer& item) const
+{
+    if (item.is_immediate)
+        return item.value;
+    auto end = packet.heap_length.value_or(packet.payload_end());
+    for (std::size_t i = 0; i < packet.items; ++i)
+        if (const auto other = packet.item(i);
+            !other.is_immediate && other.value > item.value)
+            end = std::min(end, other.value);
+    if (item.value < packet.payload_offset || end > packet.payload_end() ||
+        end <= item.value || end - item.value > sizeof(std::uint64_t))
+        return std::nullopt;
+    std::uint64_t value = 0;
+    for (auto at = item.value; at < end; ++at)
+        value = value << 8 |
+                static_cast<std::uint64_t>(packet.payload[at - packet.payload_offset]);
+    return value;
+}
+
+std::optional<std::size_t> reassembler::output_of(const socket_group& group) const
+{
+    const auto selector = d_format->selector();
+    if (group.outputs == 1 && d_counters.size() == 1)
+        return group.first_output;
+    if (selector == d_format->immediates.size())
+        return group.outputs == 1 ? std::optional(group.first_output) : std::nullopt;
+    const auto& values = d_format->immediates[selector].values;
+    const auto value = d_items.values[selector];
+    for (std::size_t i = group.first_output; i < group.first_output + group.outputs; ++i)
+        if (value && i < values.size() && static_cast<std::uint64_t>(values[i]) == *value)
+            return i;
+    return std::nullopt;
+}
+
+unsigned reassembler::timestamp_bits(const packet_view& packet) const
+{
+    return std::clamp(
+        std::min(d_format->timestamp_bits, packet.flavour.heap_address_bits), 1u, 64u);
+}
+
+std::int64_t reassembler::sample_bytes() const
+{
+    return static_cast<std::int64_t>(d_format->bits) / 8 *
+           (is_complex(d_plan.type) ? 2 : 1);
+}
+
+bool reassembler::is_far(std::int64_t samples) const
+{
+    return samples > d_plan.max_gap || samples < -d_plan.max_gap;
+}
+
+// Finds the position of a heap by its timestamp. It may be that of another stream.
+reassembler::result
+reassembler::locate(heap& opened, const packet_view& packet, clock::time_point now)
+{
+    const auto bits = timestamp_bits(packet);
+    const auto bytes = sample_bytes();
+    const auto sample = d_time.position(*opened.timestamp, bits);
+    bool is_other = !d_is_running || !sample;
+    if (!is_other) {
+        const auto length = static_cast<std::int64_t>(opened.end - opened.begin);
+        const auto begin = *sample * bytes;
+        const bool is_behind = begin + length <= d_window.decided();
+        is_other = is_far((begin - d_window.top()) / bytes) && begin > d_window.top();
+        if (is_behind)
+            is_other = is_far((d_window.decided() - begin) / bytes) ||
+                       now - d_last_fresh > silence_before_restart;
+    }
+    if (is_other) {
+        const auto before = d_time_before
+                                ? d_time_before->position(*opened.timestamp, bits)
+                                : std::nullopt;
+        // a latecomer, from before the stream began anew
+        if (before && d_is_running && now - d_last_fresh <= silence_before_restart &&
+            !is_far(*before -
+                    *d_time_before->position(d_time_before->timestamp(), bits))) {
+            opened.is = heap::use::late;
+            return result::done;
+        }
+        return begin_stream(opened, packet, now);
+    }
+    opened.is = heap::use::samples;
+    opened.position = *sample * bytes;
+    d_time.advance(*opened.timestamp, bits, *sample);
+    d_steps[opened.output].add({ opened.counter,
+                                 *sample,
+                                 packet.heap_length.value_or(0),
+                                 opened.begin,
+                                 opened.end });
+    return result::done;
+}
+
+// Perhaps in the middle of a heap, if that is the first packet that was received.
+reassembler::result
+reassembler::begin_stream(heap& opened, const packet_view& packet, clock::time_point now)
+{
+    const auto bits = timestamp_bits(packet);
+    const auto bytes = sample_bytes();
+    const auto granule = d_time.granule() * bytes;
+    const auto begin = d_window.begin_stream(now,
+                                             static_cast<std::size_t>(bytes),
+                                             static_cast<std::size_t>(granule),
+                                             d_format);
+    if (!begin)
+        return result::full;
+    const auto first =
+        std::clamp(packet.payload_offset, opened.begin, opened.end) - opened.begin;
+    opened.is = heap::use::samples;
+    opened.position =
+        *begin - (static_cast<std::int64_t>(first) + granule - 1) / granule * granule;
+    if (d_is_running) {
+        d_common.discontinuities.add(1);
+        d_log.add("timestamps jump from " + std::to_string(d_time.tick()) + " to " +
+                  std::to_string(*opened.timestamp) + ": the stream begins anew");
+        d_time_before = d_time;
+    }
+    // positions in samples count from 0 of the window
+    d_time.begin(*opened.timestamp, bits, opened.position / bytes);
+    d_window.set_reference(opened.position, d_time.tick());
+    d_is_running = true;
+    d_last_fresh = now;
+    for (auto& steps : d_steps)
+        steps.reset();
+    d_steps[opened.output].add({ opened.counter,
+                                 opened.position / bytes,
+                                 packet.heap_length.value_or(0),
+                                 opened.begin,
+                                 opened.end });
+    return result::done;
+}
+
+// The place of a heap whose first packet, with its items, has not come.
+void reassembler::predict(heap& opened, const packet_view& packet)
+{
+    if (!d_is_running || !packet.heap_length)
+        return;
+    const auto& group = d_plan.groups[opened.group];
+    for (auto i = group.first_output; i < group.first_output + group.outputs; ++i) {
+        const auto found = d_steps[i].find(opened.counter, *packet.heap_length);
+        if (!found || is_far(found->position - d_window.top() / sample_bytes()))
+            continue;
+        opened.is = heap::use::samples;
+        opened.output = i;
+        opened.position = found->position * sample_bytes();
+        opened.begin = found->begin;
+        opened.end = found->end;
+        return;
+    }
+}
+
+bool reassembler::set_items(const heap& of)
+{
+    const position_range range{
+        of.position, of.position + static_cast<std::int64_t>(of.end - of.begin)
+    };
+    for (std::size_t i = 0; i < d_format->immediates.size(); ++i)
+        if (d_items.values[i] &&
+            !d_window.set_item(of.output, i, range, *d_items.values[i]))
+            return false;
+    return true;
+}
+
+reassembler::result
+reassembler::place_samples(heap& to, const packet_view& packet, clock::time_point now)
+{
+    auto begin = std::max(packet.payload_offset, to.begin);
+    auto end = std::min(packet.payload_end(), to.end);
+    const std::byte* data = nullptr;
+    if (to.immediate) {
+        if (*to.immediate >= packet.items)
+            return result::ignored;
+        // right-aligned in its item pointer
+        begin = 0;
+        end = to.end;
+        data = packet.pointers + (*to.immediate + 1) * wire::pointer_bytes - end;
+    } else if (begin < end)
+        data = packet.payload + (begin - packet.payload_offset);
+    if (!data)
+        return result::ignored;
+    if (to.is == heap::use::late) {
+        count(&source_counter_set::samples_late, to.output, end - begin);
+        return result::done;
+    }
+    const auto placed =
+        d_window.place(to.output,
+                       to.position + static_cast<std::int64_t>(begin - to.begin),
+                       data,
+                       end - begin);
+    if (placed.is_full)
+        return result::full;
+    if (placed.fresh) {
+        d_last_fresh = now;
+        to.received += placed.fresh;
+        if (to.received == to.end - to.begin)
+            d_counters[to.output].heaps_received.add(1);
+    }
+    if (placed.late)
+        count(&source_counter_set::samples_late, to.output, placed.late);
+    if (placed.duplicate)
+        count(&source_counter_set::samples_duplicate, to.output, placed.duplicate);
+    return result::done;
+}
+
+// In samples, of which packets may have parts.
+void reassembler::count(counter source_counter_set::*which,
+                        std::size_t output,
+                        std::size_t bytes)
+{
+    const auto size = static_cast<std::size_t>(sample_bytes());
+    auto& rest = d_rests[output][which == &source_counter_set::samples_late ? 0 : 1];
+    rest += bytes;
+    (d_counters[output].*which).add(rest / size);
+    rest %= size;
+}
+
+} // namespace gr::spead

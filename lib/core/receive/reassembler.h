@@ -1,0 +1,164 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_REASSEMBLER_H
+#define INCLUDED_SPEAD_CORE_REASSEMBLER_H
+
+#include "descriptor_collector.h"
+#include "heap_steps.h"
+#include "packet_store.h"
+#include "receive_counters.h"
+#include "sample_window.h"
+#include "stream_format.h"
+#include "stream_time.h"
+#include "support/rate_limited_log.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief Finds the place of each payload in the window: from timestamps, heap counters
+ * and payload offsets.
+ *
+ * Does not allocate for a packet. One thread.
+ */
+class reassembler
+{
+public:
+    using clock = sample_window::clock;
+
+    //! The outputs of what arrives on one socket, or on several.
+    struct socket_group {
+        std::size_t first_output;
+        std::size_t outputs;
+    };
+    struct plan {
+        std::vector<socket_group> groups;
+        sample_type type = sample_type::int8;        //!< of the outputs
+        std::shared_ptr<const stream_format> format; //!< none: descriptors tell
+        std::int64_t samples = 1;                    //!< that last as long as
+        std::int64_t ticks = 1;                      //!< these
+        std::int64_t max_gap = 0;                    //!< samples
+    };
+
+    reassembler(plan how,
+                sample_window& window,
+                std::vector<source_counter_set>& counters, //!< of each output
+                source_counter_set& common,
+                reject_counters& rejects,
+                rate_limited_log& log);
+
+    //! Another run begins.
+    void start_run();
+
+    //! Takes a packet that came in through a group. False if there is no room: then it is
+    //! to be given again later.
+    bool take(const std::byte* packet,
+              std::size_t bytes,
+              std::size_t group,
+              clock::time_point now);
+
+    //! Whether an end-of-stream heap has come in this run.
+    bool has_stopped() const { return d_has_stopped; }
+
+    //! What has not arrived of the heaps will not arrive.
+    void end_run();
+
+private:
+    struct heap {
+        std::uint64_t counter = 0;
+        std::size_t group = 0;
+        enum class use { none, ignored, late, samples } is = use::none;
+        std::size_t output = 0;
+        // where its timestamp stands in each packet, if it does
+        std::size_t timestamp_pointer = 0;
+        std::optional<std::uint64_t> timestamp;
+        std::int64_t position = 0; // in the window
+        // of its samples, in its payload
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+        // the item pointer that holds them, if they are an immediate value
+        std::optional<std::size_t> immediate;
+        std::uint64_t received = 0; // bytes of samples
+    };
+    // the items of a packet that matter
+    struct found_items {
+        std::optional<std::uint64_t> timestamp;
+        std::size_t timestamp_pointer = 0;
+        std::optional<std::uint64_t> samples; // their address
+        std::uint64_t samples_end = 0;
+        std::optional<std::size_t> immediate_samples; // index of the pointer
+        std::vector<std::optional<std::uint64_t>> values;
+        bool has_descriptors = false;
+        bool is_stop = false;
+    };
+    enum class result { done, ignored, full };
+
+    result place(const packet_view& packet, std::size_t group, clock::time_point now);
+    result place_samples(heap& to, const packet_view& packet, clock::time_point now);
+    heap* find(const packet_view& packet, std::size_t group);
+    heap& replace_oldest();
+    result open(const packet_view& packet,
+                std::size_t group,
+                clock::time_point now,
+                heap*& opened);
+    void read_items(const packet_view& packet);
+    std::optional<std::uint64_t> value_of(const packet_view& packet,
+                                          const item_pointer& item) const;
+    bool is_of_heap(const packet_view& packet, const heap& known) const;
+    std::optional<std::size_t> output_of(const socket_group& group) const;
+    result locate(heap& opened, const packet_view& packet, clock::time_point now);
+    result begin_stream(heap& opened, const packet_view& packet, clock::time_point now);
+    void predict(heap& opened, const packet_view& packet);
+    bool set_items(const heap& of);
+    void finish(heap& old);
+    unsigned timestamp_bits(const packet_view& packet) const;
+    std::int64_t sample_bytes() const;
+    void learn();
+    void collect(const packet_view& packet);
+    bool replay(clock::time_point now);
+    void keep(const std::byte* packet, std::size_t bytes, std::size_t group);
+    void count(counter source_counter_set::*which, std::size_t output, std::size_t bytes);
+    bool is_far(std::int64_t samples) const;
+
+    const plan d_plan;
+    sample_window& d_window;
+    std::vector<source_counter_set>& d_counters;
+    source_counter_set& d_common;
+    reject_counters& d_rejects;
+    rate_limited_log& d_log;
+
+    std::shared_ptr<const stream_format> d_format;
+    descriptor_collector d_collector;
+    std::uint64_t d_learned = 0; // hash of the descriptors
+    std::optional<clock::time_point> d_learned_at;
+    packet_store d_waiting;
+
+    stream_time d_time;
+    std::optional<stream_time> d_time_before; // of the stream before
+    unsigned d_bits = 64;                     // of its timestamps
+    bool d_is_running = false;                // since the first heap of a run
+    clock::time_point d_last_fresh{};
+    std::vector<heap_steps> d_steps; // of each output
+
+    std::vector<heap> d_heaps;
+    std::size_t d_last = 0; // the heap of the last packet
+    std::size_t d_next = 0; // the one to be replaced
+    found_items d_items;
+    bool d_has_stopped = false;
+    std::vector<std::array<std::size_t, 2>> d_rests; // of a sample, late and duplicate
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_REASSEMBLER_H */

@@ -1,0 +1,50 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_RECEIVE_COUNTERS_H
+#define INCLUDED_SPEAD_CORE_RECEIVE_COUNTERS_H
+
+#include "protocol/packet_parser.h"
+#include "support/counters.h"
+#include <gnuradio/spead/source_stats.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace gr::spead {
+
+//! What one thread counts; the figures of all threads are added up.
+using source_counter_set = source_counters<counter>;
+
+//! Rejected packets by reason.
+class reject_counters
+{
+public:
+    void add(packet_error error) { d_counters[static_cast<std::size_t>(error)].add(1); }
+    //! Those that were seen.
+    std::map<std::string, std::uint64_t> by_name() const
+    {
+        constexpr std::array names{ "none", "magic",        "version",       "flavour",
+                                    "size", "missing_item", "payload_bounds" };
+        std::map<std::string, std::uint64_t> named;
+        for (std::size_t i = 0; i < names.size(); ++i)
+            if (const auto count = d_counters[i].get())
+                named[names[i]] = count;
+        return named;
+    }
+
+private:
+    static constexpr auto causes =
+        static_cast<std::size_t>(packet_error::payload_bounds) + 1;
+    std::array<counter, causes> d_counters;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_RECEIVE_COUNTERS_H */

@@ -1,0 +1,233 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "receiver.h"
+#include "support/thread_setup.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace gr::spead {
+
+namespace {
+
+// Of a socket, before it is the turn of the next one.
+constexpr int calls_in_turn = 16;
+
+// From this rate on, in bytes a second, sleeping is cheaper than waiting for each packet.
+constexpr double busy_rate = 32e6;
+constexpr std::chrono::microseconds longest_sleep{ 500 };
+constexpr std::chrono::microseconds shortest_sleep{ 50 };
+// The kernel's buffer is to be filled by no more than this part meanwhile. A packet takes
+// about twice its size in it.
+constexpr double part_of_kernel_buffer = 0.2;
+
+// The reader is woken for so much, or after so long.
+constexpr std::int64_t bytes_to_wake = 1 << 20;
+constexpr std::chrono::milliseconds longest_unwoken{ 2 };
+
+constexpr std::chrono::microseconds wait_for_room{ 500 };
+constexpr std::chrono::milliseconds wait_after_failure{ 10 };
+constexpr std::chrono::seconds longest_wait{ 1 };
+
+} // namespace
+
+receiver::receiver(const plan& how,
+                   boost::asio::io_context& io,
+                   std::vector<input>& inputs,
+                   reassembler& to,
+                   sample_window& window,
+                   std::function<void()> wake,
+                   rate_limited_log& log)
+    : d_plan(how),
+      d_io(io),
+      d_inputs(inputs),
+      d_to(to),
+      d_window(window),
+      d_wake(std::move(wake)),
+      d_log(log),
+      d_buffer(receive_socket::buffer_bytes)
+{
+}
+
+void receiver::start()
+{
+    stop();
+    d_stopping = false;
+    d_has_ended = false;
+    d_pending = {};
+    d_stop_seen.reset();
+    d_waits.assign(d_inputs.size(), 0);
+    d_told = d_window.decided();
+    d_last_packet = clock::now();
+    d_to.start_run();
+    d_io.restart();
+    d_thread = std::thread([this] { run(); });
+}
+
+void receiver::stop() noexcept
+{
+    if (!d_thread.joinable())
+        return;
+    d_stopping = true;
+    d_io.stop();
+    d_thread.join();
+}
+
+void receiver::run()
+{
+    const auto warning = prepare_thread("spead-recv", d_plan.cpu);
+    if (!warning.empty())
+        d_log.add(warning);
+    auto looked = clock::now();
+    while (!d_stopping) {
+        const auto bytes = read_all();
+        const auto now = clock::now();
+        publish(now);
+        if (end_is_due(now)) {
+            end();
+            return;
+        }
+        rest(bytes, now - looked);
+        looked = now;
+    }
+    d_to.end_run();
+}
+
+// Until the sockets are empty, or the window is full. The number of bytes.
+std::size_t receiver::read_all()
+{
+    std::size_t bytes = 0;
+    bool is_empty = false;
+    d_has_failed = false;
+    auto now = clock::now();
+    d_is_blocked = !deliver(now);
+    while (!is_empty && !d_is_blocked && !d_stopping) {
+        is_empty = true;
+        for (auto& from : d_inputs) {
+            for (int i = 0; i < calls_in_turn && !d_is_blocked; ++i) {
+                d_pending = from.socket->receive(d_buffer.data());
+                if (d_pending.error) {
+                    d_has_failed |= d_pending.error != EAGAIN && d_pending.error != EINTR;
+                    break;
+                }
+                d_pending_group = from.group;
+                bytes += d_pending.bytes;
+                is_empty = false;
+                d_is_blocked = !deliver(now);
+            }
+        }
+        now = clock::now();
+        if (!is_empty) {
+            d_last_packet = now;
+            publish(now);
+        }
+    }
+    return bytes;
+}
+
+// False if there is no room for all of the datagrams that were received.
+bool receiver::deliver(clock::time_point now)
+{
+    while (d_pending.data) {
+        const auto n = std::min(d_pending.datagram, d_pending.bytes);
+        if (!d_to.take(d_pending.data, n, d_pending_group, now))
+            return false;
+        d_pending.data += n;
+        d_pending.bytes -= n;
+        if (!d_pending.bytes)
+            d_pending = {};
+    }
+    return true;
+}
+
+void receiver::publish(clock::time_point now)
+{
+    d_window.decide_in_time(now);
+    if (d_window.decided() - d_told >= bytes_to_wake ||
+        now - d_told_at >= longest_unwoken)
+        wake_reader(now);
+}
+
+void receiver::wake_reader(clock::time_point now)
+{
+    d_told_at = now;
+    if (d_told == d_window.decided())
+        return;
+    d_told = d_window.decided();
+    d_wake();
+}
+
+void receiver::rest(std::size_t bytes, clock::duration since)
+{
+    if (d_is_blocked) {
+        wake_reader(clock::now());
+        std::this_thread::sleep_for(wait_for_room);
+        return;
+    }
+    if (d_has_failed) {
+        std::this_thread::sleep_for(wait_after_failure);
+        return;
+    }
+    const auto rate = static_cast<double>(bytes) /
+                      std::max(std::chrono::duration<double>(since).count(), 1e-6);
+    const auto kernel_buffer = d_inputs.front().socket->kernel_buffer_bytes();
+    const std::chrono::duration<double> to_fill(
+        part_of_kernel_buffer * static_cast<double>(kernel_buffer) / std::max(rate, 1.0));
+    if (rate >= busy_rate && to_fill >= shortest_sleep) {
+        std::this_thread::sleep_for(
+            std::min<std::chrono::duration<double>>(to_fill, longest_sleep));
+        return;
+    }
+    wake_reader(clock::now());
+    wait_for_packets();
+}
+
+void receiver::wait_for_packets()
+{
+    for (std::size_t i = 0; i < d_inputs.size(); ++i)
+        if (!d_waits[i]) {
+            d_waits[i] = 1;
+            d_inputs[i].socket->async_wait([this, i] { d_waits[i] = 0; });
+        }
+    clock::duration longest = longest_wait;
+    if (d_window.is_waiting())
+        longest = std::min<clock::duration>(
+            longest,
+            std::max<clock::duration>(d_plan.max_delay / 16,
+                                      std::chrono::milliseconds(1)));
+    const auto now = clock::now();
+    if (d_stop_seen)
+        longest = std::min(longest, *d_stop_seen + d_plan.max_delay - now);
+    if (d_plan.timeout.count())
+        longest = std::min(longest, d_last_packet + d_plan.timeout - now);
+    d_io.run_one_for(std::max(longest, clock::duration()));
+}
+
+bool receiver::end_is_due(clock::time_point now)
+{
+    if (d_plan.end_on_stop && d_to.has_stopped() && !d_stop_seen)
+        d_stop_seen = now;
+    // packets may be on their way on other sockets, or by other paths
+    if (d_stop_seen && now - *d_stop_seen >= d_plan.max_delay && !d_is_blocked)
+        return true;
+    return d_plan.timeout.count() && now - d_last_packet >= d_plan.timeout;
+}
+
+void receiver::end()
+{
+    while (!d_window.decide_all() && !d_stopping) {
+        d_wake();
+        std::this_thread::sleep_for(wait_for_room);
+    }
+    d_to.end_run();
+    d_has_ended.store(true, std::memory_order_release);
+    d_wake();
+}
+
+} // namespace gr::spead

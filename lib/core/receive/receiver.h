@@ -1,0 +1,105 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_RECEIVER_H
+#define INCLUDED_SPEAD_CORE_RECEIVER_H
+
+#include "network/receive_socket.h"
+#include "reassembler.h"
+#include "sample_window.h"
+#include "support/rate_limited_log.h"
+
+#include <boost/asio/io_context.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief The receiving thread: packets from sockets to the window.
+ *
+ * While packets come fast it sleeps between two looks at the sockets, and wakes the
+ * reader of the window now and then only, since waking a thread costs more than many
+ * packets.
+ */
+class receiver
+{
+public:
+    using clock = sample_window::clock;
+
+    //! A socket, and the group of outputs that its packets are for.
+    struct input {
+        std::unique_ptr<receive_socket> socket;
+        std::size_t group;
+    };
+    struct plan {
+        int cpu = -1; //!< -1: any
+        clock::duration max_delay{};
+        bool end_on_stop = true;
+        clock::duration timeout{}; //!< 0: none
+    };
+
+    //! \p wake wakes the reader of the window.
+    receiver(const plan& how,
+             boost::asio::io_context& io,
+             std::vector<input>& inputs,
+             reassembler& to,
+             sample_window& window,
+             std::function<void()> wake,
+             rate_limited_log& log);
+    ~receiver() { stop(); }
+
+    //! Throws std::system_error if there can be no thread.
+    void start();
+    void stop() noexcept;
+
+    //! Whether the stream has ended: nothing will come behind what is in the window.
+    bool has_ended() const { return d_has_ended.load(std::memory_order_acquire); }
+
+private:
+    void run();
+    std::size_t read_all();
+    bool deliver(clock::time_point now);
+    void publish(clock::time_point now);
+    void rest(std::size_t bytes, clock::duration since);
+    void wait_for_packets();
+    bool end_is_due(clock::time_point now);
+    void end();
+    void wake_reader(clock::time_point now);
+
+    const plan d_plan;
+    boost::asio::io_context& d_io;
+    std::vector<input>& d_inputs;
+    reassembler& d_to;
+    sample_window& d_window;
+    const std::function<void()> d_wake;
+    rate_limited_log& d_log;
+
+    std::vector<std::byte> d_buffer;
+    received_datagrams d_pending; // in the buffer, and not taken
+    std::size_t d_pending_group = 0;
+    bool d_is_blocked = false; // the window is full
+    bool d_has_failed = false; // a socket
+    std::vector<char> d_waits; // sockets that are waited for
+    std::int64_t d_told = 0;   // position up to which the reader was woken
+    clock::time_point d_told_at{};
+    clock::time_point d_last_packet{};
+    std::optional<clock::time_point> d_stop_seen;
+
+    std::atomic<bool> d_stopping{ false };
+    std::atomic<bool> d_has_ended{ false };
+    std::thread d_thread;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_RECEIVER_H */

@@ -1,0 +1,253 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "source_checks.h"
+#include "support/checks.h"
+#include "support/thread_setup.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace gr::spead {
+
+namespace {
+
+constexpr std::int64_t one_gib = 1 << 30;
+constexpr std::int64_t max_outputs = 64;
+constexpr std::int64_t least_window_bytes = 256 << 10;
+constexpr std::size_t default_window_bytes = 8 << 20;
+constexpr std::size_t least_default_window_bytes = 1 << 20;
+
+byte_order byte_order_of(const source_options& options)
+{
+    return check_choice<byte_order>(
+        "byte_order",
+        options.byte_order,
+        { { "big", byte_order::big }, { "little", byte_order::little } });
+}
+
+void check_samples(const source_options& options)
+{
+    const auto type = output_type_of(options);
+    const auto order = byte_order_of(options);
+    const std::string only_floats =
+        "None with output_type=" + quoted(options.output_type) +
+        "; it is for \"float\" and \"complex\"";
+    if (options.sample_bits && !is_float(type))
+        throw parameter_error("sample_bits", to_text(*options.sample_bits), only_floats);
+    if (options.sample_bits.value_or(8) != 8 && options.sample_bits != 16)
+        throw parameter_error("sample_bits", to_text(*options.sample_bits), "8 or 16");
+    const auto bits =
+        bits_of(type, static_cast<unsigned>(options.sample_bits.value_or(8)));
+    if (order == byte_order::little && (bits == 8 || !options.items))
+        throw parameter_error("byte_order",
+                              quoted(options.byte_order),
+                              options.items ? "\"big\" with samples of 8 bits"
+                                            : "\"big\" with items=None, as the "
+                                              "descriptors tell the byte order");
+    if (options.sample_bits && !options.items)
+        throw parameter_error("sample_bits",
+                              to_text(*options.sample_bits),
+                              "None with items=None, as the descriptors tell the bits");
+    if (!options.scale)
+        return;
+    if (!is_float(type))
+        throw parameter_error("scale", to_text(*options.scale), only_floats);
+    using float_limits = std::numeric_limits<float>;
+    if (!(*options.scale >= float_limits::min() && *options.scale <= float_limits::max()))
+        throw parameter_error(
+            "scale", to_text(*options.scale), "above 0, from 1.18e-38 to 3.40e+38");
+}
+
+// Those that say something about the items as such have been checked with each item.
+void check_items(const source_options& options, std::size_t lists)
+{
+    const auto outputs = static_cast<std::size_t>(options.num_outputs);
+    const std::string tell_apart =
+        "1, or endpoints with one string for each output, or items with an immediate() "
+        "that has one value for each output";
+    if (!options.items) {
+        if (outputs > 1 && lists == 1)
+            throw parameter_error(
+                "num_outputs", to_text(options.num_outputs), tell_apart);
+        return;
+    }
+    const auto& items = *options.items;
+    const auto count = [&](item_kind kind) {
+        return std::count_if(items.begin(), items.end(), [&](const item& each) {
+            return each.kind == kind;
+        });
+    };
+    const auto refuse = [&](const std::string& allowed) {
+        throw parameter_error("items", to_text(items.size()) + " items", allowed);
+    };
+    if (count(item_kind::samples) != 1 || count(item_kind::timestamp) != 1)
+        refuse("one timestamp(), one samples() and any number of immediate()");
+    if (items.size() > wire::max_items)
+        refuse("at most " + to_text(wire::max_items));
+    std::set<std::int64_t> ids;
+    std::size_t selectors = 0;
+    for (const auto& each : items) {
+        if (!ids.insert(each.id).second)
+            refuse("items of different IDs");
+        if (each.kind != item_kind::immediate || each.values.size() == 1)
+            continue;
+        if (each.values.size() != outputs)
+            throw parameter_error(
+                "items",
+                "immediate() with " + to_text(each.values.size()) + " values",
+                "one value, or one for each of " + to_text(outputs) + " outputs");
+        if (std::set<std::int64_t>(each.values.begin(), each.values.end()).size() !=
+            outputs)
+            throw parameter_error("items",
+                                  "immediate() with a value that is given twice",
+                                  "values that tell the outputs apart");
+        ++selectors;
+    }
+    if (selectors > 1)
+        refuse("one immediate() with several values");
+    if (outputs > 1 && lists == 1 && !selectors)
+        throw parameter_error("num_outputs", to_text(options.num_outputs), tell_apart);
+}
+
+void check_time(const source_options& options)
+{
+    check_range<std::int64_t>(
+        "heap_samples", options.heap_samples, 1, std::int64_t{ 1 } << 32);
+    check_range<std::int64_t>(
+        "timestamp_step", timestamp_step_of(options), 1, (std::int64_t{ 1 } << 48) - 1);
+    clock_of(options);
+    const auto* text = std::get_if<std::string>(&options.sync_time);
+    if (!options.sample_rate && !(text && *text == "0"))
+        throw parameter_error("sync_time",
+                              text ? quoted(*text)
+                                   : to_text(std::get<std::int64_t>(options.sync_time)),
+                              "\"0\" without sample_rate");
+}
+
+void check_receiving(const source_options& options)
+{
+    on_missing_of(options);
+    check_range("max_delay", options.max_delay, 0.0, 60.0);
+    check_range<std::int64_t>("max_gap", options.max_gap, 0, std::int64_t{ 1 } << 32);
+    check_interval("timeout", options.timeout);
+    check_interval("stats_interval", options.stats_interval);
+    check_range<std::int64_t>("affinity", options.affinity, -1, configured_cpus() - 1);
+    check_range<std::int64_t>("socket_buffer", options.socket_buffer, 0, one_gib);
+    const auto memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
+                        static_cast<std::int64_t>(sysconf(_SC_PAGESIZE)) /
+                        options.num_outputs;
+    if (options.buffer_size != 0 &&
+        (options.buffer_size < least_window_bytes || options.buffer_size > memory))
+        throw parameter_error("buffer_size",
+                              to_text(options.buffer_size),
+                              to_text(least_window_bytes) + " to " + to_text(memory) +
+                                  " (half of the memory for all outputs), or 0");
+}
+
+} // namespace
+
+void check_options(const std::vector<std::string>& endpoints,
+                   const source_options& options)
+{
+    check_range<std::int64_t>("num_outputs", options.num_outputs, 1, max_outputs);
+    endpoints_of(endpoints, options);
+    check_samples(options);
+    check_items(options, endpoints.size());
+    check_time(options);
+    check_receiving(options);
+}
+
+std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& texts,
+                                                const source_options& options)
+{
+    const auto outputs = static_cast<std::size_t>(options.num_outputs);
+    if (texts.size() != 1 && texts.size() != outputs)
+        throw parameter_error("endpoints",
+                              to_text(texts.size()) + " strings",
+                              outputs == 1 ? "one string, as num_outputs is 1"
+                                           : "one string, or one for each of " +
+                                                 to_text(outputs) + " outputs");
+    std::vector<std::vector<endpoint>> all;
+    std::size_t count = 0;
+    for (const auto& text : texts) {
+        all.push_back(parse_endpoints("endpoints", text, 0));
+        count += all.back().size();
+    }
+    if (count > max_endpoints)
+        throw parameter_error("endpoints",
+                              to_text(count) + " endpoints",
+                              "at most " + to_text(max_endpoints) + " in all");
+    return all;
+}
+
+sample_type output_type_of(const source_options& options)
+{
+    return check_choice<sample_type>("output_type",
+                                     options.output_type,
+                                     { { "int8", sample_type::int8 },
+                                       { "sc8", sample_type::sc8 },
+                                       { "int16", sample_type::int16 },
+                                       { "sc16", sample_type::sc16 },
+                                       { "float", sample_type::float32 },
+                                       { "complex", sample_type::complex64 } });
+}
+
+missing_policy on_missing_of(const source_options& options)
+{
+    return check_choice<missing_policy>(
+        "on_missing",
+        options.on_missing,
+        { { "zero_fill", missing_policy::zero_fill }, { "skip", missing_policy::skip } });
+}
+
+std::int64_t timestamp_step_of(const source_options& options)
+{
+    return options.timestamp_step.value_or(options.heap_samples);
+}
+
+stream_format given_format(const source_options& options)
+{
+    const auto type = output_type_of(options);
+    stream_format format;
+    for (const auto& each : *options.items) {
+        const auto id = static_cast<std::uint64_t>(each.id);
+        if (each.kind == item_kind::timestamp)
+            format.timestamp_id = id;
+        else if (each.kind == item_kind::samples)
+            format.samples_id = id;
+        else
+            format.immediates.push_back({ id, each.name, each.values });
+    }
+    format.bits = bits_of(type, static_cast<unsigned>(options.sample_bits.value_or(8)));
+    format.order = byte_order_of(options);
+    format.heap_bytes = static_cast<std::size_t>(options.heap_samples) *
+                        (is_complex(type) ? 2 : 1) * format.bits / 8;
+    return format;
+}
+
+tick_clock clock_of(const source_options& options)
+{
+    const auto* text = std::get_if<std::string>(&options.sync_time);
+    return tick_clock(
+        options.sample_rate.value_or(exact_rate{ 1 }),
+        text ? parse_sync_time(*text)
+             : sync_time_from_nanoseconds(std::get<std::int64_t>(options.sync_time)));
+}
+
+std::size_t window_bytes_of(const source_options& options)
+{
+    if (options.buffer_size)
+        return static_cast<std::size_t>(options.buffer_size);
+    return std::max(default_window_bytes / static_cast<std::size_t>(options.num_outputs),
+                    least_default_window_bytes);
+}
+
+} // namespace gr::spead

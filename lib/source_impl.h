@@ -1,0 +1,58 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_SOURCE_IMPL_H
+#define INCLUDED_SPEAD_SOURCE_IMPL_H
+
+#include "core/source_engine.h"
+#include "core/time/tick_clock.h"
+#include "periodic_call.h"
+#include <gnuradio/spead/source.h>
+
+#include <vector>
+
+namespace gr::spead {
+
+class source_impl : public source
+{
+public:
+    //! The options are those that check() takes.
+    source_impl(const std::vector<std::string>& endpoints, const source_options& options);
+    ~source_impl() override;
+
+    bool start() override;
+    bool stop() override;
+    int general_work(int noutput_items,
+                     gr_vector_int& ninput_items,
+                     gr_vector_const_void_star& input_items,
+                     gr_vector_void_star& output_items) override;
+
+    source_stats stats(std::int64_t output) const override;
+    std::vector<int> ports() const override { return d_engine.ports(); }
+
+private:
+    void add_tag(const sample_tag& tag);
+    void publish_stats() noexcept;
+
+    const std::int64_t d_num_outputs;
+    const bool d_knows_time;
+    const tick_clock d_clock;
+
+    // of general_work()
+    std::vector<std::byte*> d_to;
+    std::vector<std::size_t> d_read;
+    std::vector<sample_tag> d_tags;
+
+    source_engine d_engine;
+    bool d_failed = false;
+    // the last member: its thread uses the others
+    periodic_call d_stats_timer;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_SOURCE_IMPL_H */

@@ -1,0 +1,18 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "bindings.h"
+
+PYBIND11_MODULE(spead_python, m)
+{
+    // the base classes of the blocks
+    pybind11::module::import("gnuradio.gr");
+    m.attr("__version__") = SPEAD_VERSION;
+    gr::spead::bind_items(m);
+    gr::spead::bind_sink(m);
+    gr::spead::bind_source(m);
+}

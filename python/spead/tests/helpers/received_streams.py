@@ -1,0 +1,122 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A flow graph that receives, and spead2 as its sender."""
+
+import numpy as np
+import pmt
+import spead2
+import spead2.send
+from gnuradio import gr, spead
+from streams import wait
+
+TYPES = {
+    "int8": np.int8,
+    "sc8": (np.int8, 2),
+    "int16": np.int16,
+    "sc16": (np.int16, 2),
+    "float": np.float32,
+    "complex": np.complex64,
+}
+
+
+class Recorder(gr.sync_block):
+    """Keeps the samples and tags of each input."""
+
+    def __init__(self, output_type="int8", inputs=1):
+        gr.sync_block.__init__(self, "recorder", [TYPES[output_type]] * inputs, None)
+        self.parts = [[] for _ in range(inputs)]
+        self.tags = [[] for _ in range(inputs)]
+
+    def work(self, inputs, _):
+        for i, samples in enumerate(inputs):
+            self.parts[i].append(samples.copy())
+            self.tags[i] += [
+                (tag.offset, pmt.symbol_to_string(tag.key), pmt.to_python(tag.value))
+                for tag in self.get_tags_in_window(i, 0, len(samples))
+            ]
+        return len(inputs[0])
+
+    def samples(self, i=0):
+        return np.concatenate(self.parts[i]) if self.parts[i] else np.array([], np.int8)
+
+
+class Receiving:
+    """A flow graph of a source and a recorder, while it runs.
+
+    endpoints: by default a free port of this host
+    """
+
+    def __init__(self, endpoints="127.0.0.1:0", **options):
+        self.source = spead.source(endpoints, **options)
+        self.outputs = options.get("num_outputs", 1)
+        self.recorder = Recorder(options.get("output_type", "int8"), self.outputs)
+        self.graph = gr.top_block()
+        for i in range(self.outputs):
+            self.graph.connect((self.source, i), (self.recorder, i))
+
+    def __enter__(self):
+        self.graph.start()
+        return self
+
+    def __exit__(self, *_):
+        self.graph.stop()
+        wait(self.graph)
+
+    def wait(self):
+        """Until the stream has ended."""
+        wait(self.graph)
+
+    def samples(self, output=0):
+        return self.recorder.samples(output)
+
+    def tags(self, key, output=0):
+        """Offset and value of each tag of this name."""
+        return [
+            (at, value) for at, name, value in self.recorder.tags[output] if name == key
+        ]
+
+    @property
+    def port(self):
+        return self.source.ports()[0]
+
+
+def spead2_stream(port, flavour=None, **config):
+    """spead2's sender to a port of this host."""
+    return spead2.send.UdpStream(
+        spead2.ThreadPool(),
+        [("127.0.0.1", port)],
+        spead2.send.StreamConfig(**config),
+    )
+
+
+def spead2_heaps(
+    samples,
+    heap_samples,
+    first=0,
+    step=None,
+    bits=40,
+    descriptors="first",
+    extra=(),
+):
+    """Heaps of spead2 with a timestamp and samples, and the end-of-stream heap.
+
+    extra: (id, name, value) of immediate items
+    """
+    flavour = spead2.Flavour(4, 64, bits)
+    group = spead2.send.ItemGroup(flavour=flavour)
+    step = heap_samples if step is None else step
+    shape = (None, *samples.shape[1:])
+    group.add_item(0x1600, "timestamp", "", shape=(), format=[("u", bits)])
+    group.add_item(
+        0x3300, "adc_samples", "", shape=shape, format=[("i", 8 * samples.itemsize)]
+    )
+    for id, name, value in extra:
+        group.add_item(id, name, "", shape=(), format=[("u", bits)], value=value)
+    for i, at in enumerate(range(0, len(samples), heap_samples)):
+        group["timestamp"].value = first + i * step
+        group["adc_samples"].value = samples[at : at + heap_samples]
+        yield group.get_heap(
+            descriptors="all" if i == 0 and descriptors == "first" else "none",
+            data="all",
+        )
+    yield group.get_end()

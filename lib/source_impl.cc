@@ -17,8 +17,9 @@ namespace gr::spead {
 
 namespace {
 
-// With GNU Radio's own choice, 64 KiB, the threads would hand over crumbs.
-constexpr std::size_t output_buffer_bytes = 2 << 20;
+// The scheduler makes the buffer twice as large as this. With its own choice, 64 KiB, the
+// threads would hand over crumbs.
+constexpr std::size_t output_multiple_bytes = 1 << 20;
 
 // Until the scheduler looks whether the flow graph is to stop.
 constexpr std::chrono::milliseconds longest_wait{ 100 };
@@ -58,6 +59,7 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
                                        static_cast<int>(options.num_outputs),
                                        output_bytes(options))),
       d_num_outputs(options.num_outputs),
+      d_multiple(static_cast<int>(output_multiple_bytes) / output_bytes(options)),
       d_knows_time(options.sample_rate.has_value()),
       d_clock(clock_of(options)),
       d_to(static_cast<std::size_t>(options.num_outputs)),
@@ -68,7 +70,7 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
           [logger = d_logger](const std::string& line) { logger->warn("{:s}", line); }),
       d_stats_timer(options.stats_interval, [this] { publish_stats(); })
 {
-    set_min_output_buffer(static_cast<long>(output_buffer_bytes) / output_bytes(options));
+    set_output_multiple(d_multiple);
     message_port_register_out(stats_port);
 }
 
@@ -82,6 +84,8 @@ source_impl::~source_impl()
 
 bool source_impl::start()
 {
+    // the buffer is allocated; from here on any number of samples will do
+    set_output_multiple(1);
     d_failed = false;
     try {
         d_engine.start();
@@ -101,6 +105,8 @@ bool source_impl::stop()
 {
     d_engine.stop();
     d_stats_timer.stop();
+    // a restart allocates the buffer anew
+    set_output_multiple(d_multiple);
     return true;
 }
 

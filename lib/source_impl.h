@@ -39,6 +39,7 @@ private:
     void publish_stats() noexcept;
 
     const std::int64_t d_num_outputs;
+    const int d_multiple; // samples
     const bool d_knows_time;
     const tick_clock d_clock;
 

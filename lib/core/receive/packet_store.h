@@ -32,7 +32,7 @@ public:
     };
 
     bool empty() const { return d_read == d_bytes.size(); }
-    std::size_t packets() const { return d_packets; } //!< that were not read
+    std::size_t packets() const { return d_packets; } //!< read or not
 
     bool has_room_for(std::size_t bytes) const
     {
@@ -49,11 +49,9 @@ public:
     }
     //! Unless empty: the first one that was not read.
     packet front() const { return at(d_read); }
-    void pop()
-    {
-        d_read += sizeof(header) + front().bytes;
-        --d_packets;
-    }
+    void pop() { d_read += sizeof(header) + front().bytes; }
+    //! None has been read.
+    void rewind() { d_read = 0; }
     void clear()
     {
         d_bytes.clear();

@@ -59,6 +59,7 @@ void reassembler::start_run()
     d_is_running = false;
     d_time_before.reset();
     d_waiting.clear();
+    d_replays = 0;
     for (auto& steps : d_steps)
         steps.reset();
 }
@@ -113,21 +114,26 @@ void reassembler::keep(const std::byte* packet, std::size_t bytes, std::size_t g
     d_waiting.add({ packet, bytes, group });
 }
 
-// False if there is no room for all of them yet.
+// False if there is no room for all of them yet. Packets with items come first: they tell
+// where the others belong.
 bool reassembler::replay(clock::time_point now)
 {
-    while (!d_waiting.empty()) {
-        const auto packet = d_waiting.front();
-        packet_view view;
-        parse_packet(packet.data, packet.bytes, view);
-        const auto done = place(view, packet.group, now);
-        if (done == result::full)
-            return false;
-        if (done == result::ignored)
-            d_common.packets_ignored.add(1);
-        d_waiting.pop();
-    }
+    for (; d_replays < 2; ++d_replays, d_waiting.rewind())
+        for (; !d_waiting.empty(); d_waiting.pop()) {
+            const auto packet = d_waiting.front();
+            packet_view view;
+            parse_packet(packet.data, packet.bytes, view);
+            const bool has_items = view.items > wire::required_items;
+            if (has_items != (d_replays == 0))
+                continue;
+            const auto done = place(view, packet.group, now);
+            if (done == result::full)
+                return false;
+            if (done == result::ignored)
+                d_common.packets_ignored.add(1);
+        }
     d_waiting.clear();
+    d_replays = 0;
     return true;
 }
 

@@ -143,6 +143,7 @@ private:
     std::uint64_t d_learned = 0; // hash of the descriptors
     std::optional<clock::time_point> d_learned_at;
     packet_store d_waiting;
+    int d_replays = 0; // of the packets that waited
 
     stream_time d_time;
     std::optional<stream_time> d_time_before; // of the stream before

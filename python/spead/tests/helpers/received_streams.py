@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A flow graph that receives, and spead2 as its sender."""
 
+import socket
+
 import numpy as np
 import pmt
 import spead2
 import spead2.send
 from gnuradio import gr, spead
+from places import eventually
 from streams import wait
 
 TYPES = {
@@ -79,14 +82,62 @@ class Receiving:
     def port(self):
         return self.source.ports()[0]
 
+    @property
+    def stats(self):
+        return self.source.stats()
 
-def spead2_stream(port, flavour=None, **config):
-    """spead2's sender to a port of this host."""
-    return spead2.send.UdpStream(
-        spead2.ThreadPool(),
-        [("127.0.0.1", port)],
-        spead2.send.StreamConfig(**config),
-    )
+    def send_heaps(self, heaps, **config):
+        """Send heaps with spead2, no faster than a small receive buffer takes them."""
+        stream = spead2.send.UdpStream(
+            spead2.ThreadPool(),
+            [("127.0.0.1", self.port)],
+            spead2.send.StreamConfig(rate=100e6, **config),
+        )
+        for heap in heaps:
+            stream.send_heap(heap)
+
+    def send_packets(self, packets, ports=None):
+        """Send datagrams in their order, so few at a time that none is lost.
+
+        ports: of each packet; by default all go to the first one
+        """
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for begin in range(0, len(packets), 20):
+                before = self.taken()
+                some = packets[begin : begin + 20]
+                for i, packet in enumerate(some, begin):
+                    port = ports[i] if ports else self.port
+                    sock.sendto(packet, ("127.0.0.1", port))
+                eventually(lambda end=before + len(some): self.taken() >= end)
+
+    def taken(self):
+        """Datagrams that the source has looked at."""
+        stats = self.stats
+        return stats["packets_received"] + sum(stats["packets_rejected"].values())
+
+    def balanced(self):
+        """Whether the counters of each output are right, and those of all its samples."""
+        for output in range(self.outputs):
+            stats = self.source.stats(output)
+            missing = sum(n for _, n in self.tags("missing", output))
+            if stats["samples_missing"] != missing:
+                return False
+            if stats["samples_out"] != len(self.samples(output)):
+                return False
+        return True
+
+
+def spead2_packets(heaps, max_packet_size=1472, counter=1, step=1):
+    """The packets of each heap, as spead2 makes them."""
+    return [
+        [
+            bytes(p)
+            for p in spead2.send.PacketGenerator(
+                heap, counter + i * step, max_packet_size
+            )
+        ]
+        for i, heap in enumerate(heaps)
+    ]
 
 
 def spead2_heaps(
@@ -97,10 +148,14 @@ def spead2_heaps(
     bits=40,
     descriptors="first",
     extra=(),
+    repeat_pointers=False,
+    wrap=False,
 ):
     """Heaps of spead2 with a timestamp and samples, and the end-of-stream heap.
 
     extra: (id, name, value) of immediate items
+    repeat_pointers: whether all packets have the items; by default, the first ones do
+    wrap: whether timestamps begin at 0 again
     """
     flavour = spead2.Flavour(4, 64, bits)
     group = spead2.send.ItemGroup(flavour=flavour)
@@ -113,10 +168,13 @@ def spead2_heaps(
     for id, name, value in extra:
         group.add_item(id, name, "", shape=(), format=[("u", bits)], value=value)
     for i, at in enumerate(range(0, len(samples), heap_samples)):
-        group["timestamp"].value = first + i * step
+        timestamp = first + i * step
+        group["timestamp"].value = timestamp % 2**bits if wrap else timestamp
         group["adc_samples"].value = samples[at : at + heap_samples]
-        yield group.get_heap(
+        heap = group.get_heap(
             descriptors="all" if i == 0 and descriptors == "first" else "none",
             data="all",
         )
+        heap.repeat_pointers = repeat_pointers
+        yield heap
     yield group.get_end()

@@ -19,7 +19,13 @@ class source(gr.sync_block):
     """A source of samples, much faster than a list of numbers."""
 
     def __init__(self, samples, repeat=False):
-        gr.sync_block.__init__(self, "samples", None, [samples.dtype.type])
+        one = samples.dtype.type
+        gr.sync_block.__init__(
+            self,
+            "samples",
+            None,
+            [one if samples.ndim == 1 else (one, samples.shape[1])],
+        )
         self.samples = samples
         self.repeat = repeat
         self.at = 0

@@ -22,8 +22,11 @@ constexpr std::size_t most_heaps = 256;
 // Of packets that come before the descriptors.
 constexpr std::size_t most_waiting_bytes = 1 << 20;
 
-// A small step back is taken for late packets, unless nothing else has come for so long.
+// Packets that are late or repeated are those of a sender that has started again, if
+// nothing else has come for so long; or, of so many packets, for a shorter time.
 constexpr std::chrono::seconds silence_before_restart{ 1 };
+constexpr std::chrono::milliseconds least_silence_before_restart{ 100 };
+constexpr std::size_t stale_packets_before_restart = 64;
 
 // Descriptors that change are not believed more often.
 constexpr std::chrono::seconds between_descriptors{ 1 };
@@ -182,7 +185,7 @@ reassembler::result
 reassembler::place(const packet_view& packet, std::size_t group, clock::time_point now)
 {
     auto* to = find(packet, group);
-    if (!to || !is_of_heap(packet, *to)) {
+    if (!to || !is_of_heap(packet, *to) || may_have_restarted(now)) {
         const auto opened = open(packet, group, now, to);
         if (opened != result::done)
             return opened;
@@ -191,6 +194,14 @@ reassembler::place(const packet_view& packet, std::size_t group, clock::time_poi
     if (to->is == heap::use::ignored || to->is == heap::use::none)
         return result::ignored;
     return place_samples(*to, packet, now);
+}
+
+bool reassembler::may_have_restarted(clock::time_point now) const
+{
+    const auto silence = now - d_last_fresh;
+    return silence > silence_before_restart ||
+           (silence > least_silence_before_restart &&
+            d_stale >= stale_packets_before_restart);
 }
 
 reassembler::heap* reassembler::find(const packet_view& packet, std::size_t group)
@@ -275,11 +286,13 @@ reassembler::result reassembler::open(const packet_view& packet,
 
     if (!opened)
         opened = &replace_oldest();
-    else if (!opened->timestamp && opened->is == heap::use::samples &&
-             found.is == heap::use::samples && opened->output == found.output &&
-             opened->position == found.position)
-        found.received = opened->received; // as was predicted
-    if (!found.received)
+    const bool is_known = opened->is == heap::use::samples &&
+                          found.is == heap::use::samples &&
+                          opened->output == found.output &&
+                          opened->position == found.position;
+    if (is_known)
+        found.received = opened->received;
+    else
         finish(*opened);
     *opened = found;
     return result::done;
@@ -392,14 +405,14 @@ reassembler::locate(heap& opened, const packet_view& packet, clock::time_point n
         is_other = is_far((begin - d_window.top()) / bytes) && begin > d_window.top();
         if (is_behind)
             is_other = is_far((d_window.decided() - begin) / bytes) ||
-                       now - d_last_fresh > silence_before_restart;
+                       may_have_restarted(now);
     }
     if (is_other) {
         const auto before = d_time_before
                                 ? d_time_before->position(*opened.timestamp, bits)
                                 : std::nullopt;
         // a latecomer, from before the stream began anew
-        if (before && d_is_running && now - d_last_fresh <= silence_before_restart &&
+        if (before && d_is_running && !may_have_restarted(now) &&
             !is_far(*before -
                     *d_time_before->position(d_time_before->timestamp(), bits))) {
             opened.is = heap::use::late;
@@ -445,8 +458,12 @@ reassembler::begin_stream(heap& opened, const packet_view& packet, clock::time_p
     // positions in samples count from 0 of the window
     d_time.begin(*opened.timestamp, bits, opened.position / bytes);
     d_window.set_reference(opened.position, d_time.tick());
+    // positions of the stream before mean nothing now
+    for (auto& each : d_heaps)
+        finish(each);
     d_is_running = true;
     d_last_fresh = now;
+    d_stale = 0;
     for (auto& steps : d_steps)
         steps.reset();
     d_steps[opened.output].add({ opened.counter,
@@ -507,6 +524,7 @@ reassembler::place_samples(heap& to, const packet_view& packet, clock::time_poin
         return result::ignored;
     if (to.is == heap::use::late) {
         count(&source_counter_set::samples_late, to.output, end - begin);
+        ++d_stale;
         return result::done;
     }
     const auto placed =
@@ -516,8 +534,10 @@ reassembler::place_samples(heap& to, const packet_view& packet, clock::time_poin
                        end - begin);
     if (placed.is_full)
         return result::full;
+    ++d_stale;
     if (placed.fresh) {
         d_last_fresh = now;
+        d_stale = 0;
         to.received += placed.fresh;
         if (to.received == to.end - to.begin)
             d_counters[to.output].heaps_received.add(1);

@@ -107,6 +107,7 @@ private:
     result place(const packet_view& packet, std::size_t group, clock::time_point now);
     result place_samples(heap& to, const packet_view& packet, clock::time_point now);
     heap* find(const packet_view& packet, std::size_t group);
+    bool may_have_restarted(clock::time_point now) const;
     heap& replace_oldest();
     result open(const packet_view& packet,
                 std::size_t group,
@@ -149,7 +150,8 @@ private:
     std::optional<stream_time> d_time_before; // of the stream before
     unsigned d_bits = 64;                     // of its timestamps
     bool d_is_running = false;                // since the first heap of a run
-    clock::time_point d_last_fresh{};
+    clock::time_point d_last_fresh{}; // bytes that had not come before
+    std::size_t d_stale = 0;          // packets since then
     std::vector<heap_steps> d_steps; // of each output
 
     std::vector<heap> d_heaps;

@@ -1,0 +1,193 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How streams begin and end, and what a flow graph may do meanwhile."""
+
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+from gnuradio import gr, spead
+from places import eventually
+from received_streams import Receiving, Recorder, spead2_heaps, spead2_packets
+from streams import noise, run, source, wait
+
+ITEMS = [spead.timestamp(), spead.samples()]
+END = spead2_packets(list(spead2_heaps(noise(1), 1)))[-1]
+
+
+def packets_of(samples, **options):
+    return sum(spead2_packets(spead2_heaps(samples, 1000, **options))[:-1], [])
+
+
+def test_timeout_ends_the_stream():
+    samples = noise(5 * 1000)
+    with Receiving(timeout=0.3) as receiving:
+        receiving.send_packets(packets_of(samples))
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), samples)
+
+
+def test_stop_without_packets():
+    with Receiving() as receiving:
+        pass
+    assert len(receiving.samples()) == 0
+
+
+def test_the_end_of_stream_heap_may_be_ignored():
+    samples = noise(20 * 1000)
+    with Receiving(end_on_stop=False, timeout=0.5) as receiving:
+        receiving.send_heaps(spead2_heaps(samples[:10000], 1000))
+        receiving.send_heaps(spead2_heaps(samples[10000:], 1000, first=10000))
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), samples)
+
+
+def test_the_sender_starts_again():
+    """With the same heap counters and timestamps."""
+    samples = noise(20 * 1000)
+    with Receiving(max_gap=1000) as receiving:
+        receiving.send_packets(packets_of(samples[:10000]))
+        eventually(lambda: receiving.stats["samples_out"] == 10000)
+        time.sleep(1.1)  # what follows sooner is taken for repeated packets
+        receiving.send_packets(packets_of(samples[10000:]))
+        receiving.send_packets(END)
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), samples)
+    assert receiving.tags("timestamp") == [(0, 0), (10000, 0)]
+    assert receiving.stats["discontinuities"] == 1
+    assert receiving.stats["samples_missing"] == 0
+
+
+def test_the_flow_graph_starts_again():
+    receiving = Receiving(end_on_stop=False)
+    samples = noise(20 * 1000)
+    port = receiving.port
+    for begin, end in ((0, 10000), (10000, 20000)):
+        with receiving:
+            receiving.send_packets(packets_of(samples[begin:end]))
+            eventually(lambda n=end: len(receiving.samples()) == n)
+        assert receiving.port == port
+    np.testing.assert_array_equal(receiving.samples(), samples)
+    assert receiving.stats["samples_out"] == 20000
+
+
+class Gate(gr.sync_block):
+    """Lets samples pass while it is open."""
+
+    def __init__(self):
+        gr.sync_block.__init__(self, "gate", [np.int8], [np.int8])
+        self.open = threading.Event()
+
+    def work(self, inputs, outputs):
+        if not self.open.wait(0.01):
+            return 0
+        outputs[0][:] = inputs[0][: len(outputs[0])]
+        return len(outputs[0])
+
+
+def test_a_flow_graph_that_halts():
+    """What fits into no buffer is dropped by the kernel; the rest stays in its place."""
+    samples = noise(16 * 10**6)
+    receiver = spead.source(
+        "127.0.0.1:0", buffer_size=262144, socket_buffer=212992, items=ITEMS
+    )
+    gate, recorder = Gate(), Recorder()
+    graph = gr.top_block()
+    graph.connect(receiver, gate, recorder)
+    graph.start()
+    sink = spead.sink(f"127.0.0.1:{receiver.ports()[0]}", 1000, rate=200e6)
+    run(sink, source(samples))
+    gate.open.set()
+    # its end-of-stream heaps may be lost as well
+    run(
+        spead.sink(f"127.0.0.1:{receiver.ports()[0]}", 1000, timestamp_start=len(samples)),
+        source(noise(1000)),
+    )
+    wait(graph)
+    stats = receiver.stats()
+    got = recorder.samples()
+    assert stats["datagrams_dropped_by_socket"] > 0
+    assert stats["samples_missing"] > 0
+    assert stats["samples_out"] == stats["samples_received"] + stats["samples_missing"]
+    assert len(got) == stats["samples_out"] == len(samples) + 1000
+    for at, n in [(at, n) for at, key, n in recorder.tags[0] if key == "missing"]:
+        assert not got[at : at + n].any()
+        samples[at : at + n] = 0
+    np.testing.assert_array_equal(got[: len(samples)], samples)
+
+
+def test_the_first_samples_of_a_large_heap_come_at_once():
+    samples = noise(64 * 2**20)
+    packets = spead2_packets(spead2_heaps(samples, len(samples)), 8972)
+    with Receiving() as receiving:
+        receiving.send_packets(packets[0][:20])
+        eventually(lambda: len(receiving.samples()) > 100000)
+        receiving.send_packets(packets[0][20:200])
+        eventually(lambda: len(receiving.samples()) > 1000000)
+    got = receiving.samples()
+    np.testing.assert_array_equal(got, samples[: len(got)])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_datagrams_harm_nothing(seed):
+    random = np.random.default_rng(seed)
+    samples = noise(40 * 1000)
+    good = packets_of(samples)
+    bad = []
+    for _ in range(500):
+        packet = bytearray(good[random.integers(len(good))])
+        for _ in range(random.integers(1, 4)):
+            packet[random.integers(min(len(packet), 80))] = random.integers(256)
+        bad.append(bytes(packet[: random.integers(len(packet) + 1)]))
+    with Receiving(items=ITEMS, end_on_stop=False) as receiving:
+        receiving.send_packets(bad)
+        stats = receiving.stats
+        assert stats["samples_out"] == stats["samples_received"] + stats["samples_missing"]
+    assert receiving.balanced()
+
+
+def test_rx_time_of_the_source_is_understood_by_the_sink():
+    """The same timestamps and samples, as they came in, with a gap."""
+    samples = noise(40 * 1000)
+    rate, sync = (10**9, 7), "1600000000.123456789"
+    first = 10**12
+    heaps = spead2_packets(
+        spead2_heaps(samples, 1000, first=first, bits=48), 1472
+    )
+    far = Receiving(timeout=1)
+    near = spead.source(
+        "127.0.0.1:0", on_missing="skip", sample_rate=rate, sync_time=sync
+    )
+    sink = spead.sink(
+        f"127.0.0.1:{far.port}",
+        1000,
+        heap_address_bits=48,
+        timestamp_source="rx_time",
+        sample_rate=rate,
+        sync_time=sync,
+    )
+    graph = gr.top_block()
+    graph.connect(near, sink)
+    with far:
+        graph.start()
+        packets = sum(heaps[:10] + heaps[15:], [])
+        for begin in range(0, len(packets), 20):
+            some = packets[begin : begin + 20]
+            send(near, some)
+        wait(graph)
+        far.wait()
+    expected = samples.copy()
+    expected[10000:15000] = 0
+    np.testing.assert_array_equal(far.samples(), expected)
+    assert far.tags("timestamp") == [(0, first)]
+    assert far.stats["samples_missing"] == 5000
+
+
+def send(receiver, packets):
+    before = receiver.stats()["packets_received"]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        for packet in packets:
+            sock.sendto(packet, ("127.0.0.1", receiver.ports()[0]))
+    eventually(lambda: receiver.stats()["packets_received"] == before + len(packets))

@@ -199,9 +199,8 @@ reassembler::place(const packet_view& packet, std::size_t group, clock::time_poi
 bool reassembler::may_have_restarted(clock::time_point now) const
 {
     const auto silence = now - d_last_fresh;
-    return silence > silence_before_restart ||
-           (silence > least_silence_before_restart &&
-            d_stale >= stale_packets_before_restart);
+    return silence > silence_before_restart || (silence > least_silence_before_restart &&
+                                                d_stale >= stale_packets_before_restart);
 }
 
 reassembler::heap* reassembler::find(const packet_view& packet, std::size_t group)
@@ -286,10 +285,9 @@ reassembler::result reassembler::open(const packet_view& packet,
 
     if (!opened)
         opened = &replace_oldest();
-    const bool is_known = opened->is == heap::use::samples &&
-                          found.is == heap::use::samples &&
-                          opened->output == found.output &&
-                          opened->position == found.position;
+    const bool is_known =
+        opened->is == heap::use::samples && found.is == heap::use::samples &&
+        opened->output == found.output && opened->position == found.position;
     if (is_known)
         found.received = opened->received;
     else
@@ -404,8 +402,8 @@ reassembler::locate(heap& opened, const packet_view& packet, clock::time_point n
         const bool is_behind = begin + length <= d_window.decided();
         is_other = is_far((begin - d_window.top()) / bytes) && begin > d_window.top();
         if (is_behind)
-            is_other = is_far((d_window.decided() - begin) / bytes) ||
-                       may_have_restarted(now);
+            is_other =
+                is_far((d_window.decided() - begin) / bytes) || may_have_restarted(now);
     }
     if (is_other) {
         const auto before = d_time_before

@@ -127,6 +127,11 @@ class Receiving:
         return True
 
 
+def joined(lists):
+    """The elements of all of them."""
+    return [each for one in lists for each in one]
+
+
 def spead2_packets(heaps, max_packet_size=1472, counter=1, step=1):
     """The packets of each heap, as spead2 makes them."""
     return [

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gnuradio import gr, spead
 from places import eventually
-from received_streams import Receiving, Recorder, spead2_heaps, spead2_packets
+from received_streams import Receiving, Recorder, joined, spead2_heaps, spead2_packets
 from streams import noise, run, source, wait
 
 ITEMS = [spead.timestamp(), spead.samples()]
@@ -18,7 +18,7 @@ END = spead2_packets(list(spead2_heaps(noise(1), 1)))[-1]
 
 
 def packets_of(samples, **options):
-    return sum(spead2_packets(spead2_heaps(samples, 1000, **options))[:-1], [])
+    return joined(spead2_packets(spead2_heaps(samples, 1000, **options))[:-1])
 
 
 def test_timeout_ends_the_stream():
@@ -102,7 +102,9 @@ def test_a_flow_graph_that_halts():
     gate.open.set()
     # its end-of-stream heaps may be lost as well
     run(
-        spead.sink(f"127.0.0.1:{receiver.ports()[0]}", 1000, timestamp_start=len(samples)),
+        spead.sink(
+            f"127.0.0.1:{receiver.ports()[0]}", 1000, timestamp_start=len(samples)
+        ),
         source(noise(1000)),
     )
     wait(graph)
@@ -144,7 +146,9 @@ def test_random_datagrams_harm_nothing(seed):
     with Receiving(items=ITEMS, end_on_stop=False) as receiving:
         receiving.send_packets(bad)
         stats = receiving.stats
-        assert stats["samples_out"] == stats["samples_received"] + stats["samples_missing"]
+        assert (
+            stats["samples_out"] == stats["samples_received"] + stats["samples_missing"]
+        )
     assert receiving.balanced()
 
 
@@ -153,9 +157,7 @@ def test_rx_time_of_the_source_is_understood_by_the_sink():
     samples = noise(40 * 1000)
     rate, sync = (10**9, 7), "1600000000.123456789"
     first = 10**12
-    heaps = spead2_packets(
-        spead2_heaps(samples, 1000, first=first, bits=48), 1472
-    )
+    heaps = spead2_packets(spead2_heaps(samples, 1000, first=first, bits=48), 1472)
     far = Receiving(timeout=1)
     near = spead.source(
         "127.0.0.1:0", on_missing="skip", sample_rate=rate, sync_time=sync
@@ -172,7 +174,7 @@ def test_rx_time_of_the_source_is_understood_by_the_sink():
     graph.connect(near, sink)
     with far:
         graph.start()
-        packets = sum(heaps[:10] + heaps[15:], [])
+        packets = joined(heaps[:10] + heaps[15:])
         for begin in range(0, len(packets), 20):
             some = packets[begin : begin + 20]
             send(near, some)

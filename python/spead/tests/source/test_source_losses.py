@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from gnuradio import spead
-from received_streams import Receiving, spead2_heaps, spead2_packets
+from received_streams import Receiving, joined, spead2_heaps, spead2_packets
 from streams import noise
 
 
@@ -86,7 +86,7 @@ def test_skipped_samples_leave_a_tag():
     samples = noise(10 * 1000)
     heaps = spead2_packets(spead2_heaps(samples, 1000))
     with Receiving(on_missing="skip") as receiving:
-        receiving.send_packets(sum(heaps[:4] + heaps[6:], []))
+        receiving.send_packets(joined(heaps[:4] + heaps[6:]))
         receiving.wait()
     np.testing.assert_array_equal(
         receiving.samples(), np.concatenate([samples[:4000], samples[6000:]])
@@ -103,9 +103,9 @@ def test_late_samples_are_counted():
     samples = noise(10 * 1000)
     heaps = spead2_packets(spead2_heaps(samples, 1000))
     with Receiving(max_delay=0) as receiving:
-        receiving.send_packets(sum(heaps[:4] + heaps[5:9], []))
+        receiving.send_packets(joined(heaps[:4] + heaps[5:9]))
         receiving.send_packets(heaps[4])
-        receiving.send_packets(sum(heaps[9:], []))
+        receiving.send_packets(joined(heaps[9:]))
         receiving.wait()
     samples[4000:5000] = 0
     np.testing.assert_array_equal(receiving.samples(), samples)
@@ -121,7 +121,7 @@ def test_a_jump_begins_anew():
         spead2_heaps(samples[4000:], 1000, first=10**9), counter=50
     )
     with Receiving(max_gap=10**6) as receiving:
-        receiving.send_packets(sum(heaps[:-1] + further, []))
+        receiving.send_packets(joined(heaps[:-1] + further))
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
     assert receiving.tags("timestamp") == [(0, 0), (4000, 10**9)]
@@ -137,7 +137,7 @@ def test_a_gap_larger_than_the_buffer_is_filled():
         spead2_heaps(samples[4000:], 1000, first=4000 + gap), counter=50
     )
     with Receiving(buffer_size=262144) as receiving:
-        receiving.send_packets(sum(heaps[:-1] + further, []))
+        receiving.send_packets(joined(heaps[:-1] + further))
         receiving.wait()
     np.testing.assert_array_equal(
         receiving.samples(),
@@ -169,7 +169,7 @@ def test_joining_in_the_middle_of_a_heap():
     )
     items = [spead.timestamp(), spead.samples()]
     with Receiving(items=items) as receiving:
-        receiving.send_packets(sum([heaps[0][20:], *heaps[1:]], []))
+        receiving.send_packets(joined([heaps[0][20:], *heaps[1:]]))
         receiving.wait()
     got = receiving.samples()
     np.testing.assert_array_equal(got, samples[-len(got) :])

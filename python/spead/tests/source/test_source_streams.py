@@ -7,7 +7,7 @@ import pytest
 import spead2
 import spead2.send
 from gnuradio import spead
-from received_streams import Receiving, spead2_heaps, spead2_packets
+from received_streams import Receiving, joined, spead2_heaps, spead2_packets
 from streams import noise, run, source
 
 ITEMS = [spead.timestamp(), spead.samples()]
@@ -38,7 +38,7 @@ def test_an_item_tells_two_outputs_apart():
         items=items_with(spead.immediate(pol, "pol", [7, 9])), num_outputs=2
     ) as receiving:
         for packets in zip(*heaps, strict=True):
-            receiving.send_packets(sum(packets, []))
+            receiving.send_packets(joined(packets))
         receiving.wait()
     for i in range(2):
         np.testing.assert_array_equal(receiving.samples(i), samples[i])
@@ -52,7 +52,7 @@ def test_endpoints_tell_two_outputs_apart():
     with Receiving(["127.0.0.1:0", "127.0.0.1:0"], num_outputs=2) as receiving:
         ports = receiving.source.ports()
         for pair in zip(*heaps, strict=True):
-            packets = sum(pair, [])
+            packets = joined(pair)
             receiving.send_packets(
                 packets,
                 [port for port, own in zip(ports, pair, strict=True) for _ in own],
@@ -69,7 +69,7 @@ def test_a_stream_that_ends_is_filled_up():
     ) as receiving:
         ports = receiving.source.ports()
         for packets, port, n in zip(heaps, ports, (5, 20), strict=True):
-            some = sum(packets[:n], [])
+            some = joined(packets[:n])
             receiving.send_packets(some, [port] * len(some))
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(1), samples[1])
@@ -95,10 +95,10 @@ def test_descriptors_that_come_late():
     heaps = list(spead2_heaps(samples, 1000, descriptors="none"))
     descriptors = next(iter(spead2_heaps(samples, 1000)))
     with Receiving() as receiving:
-        receiving.send_packets(sum(spead2_packets(heaps[:10]), []))
+        receiving.send_packets(joined(spead2_packets(heaps[:10])))
         # in its own first heap: as a sender that repeats them
         receiving.send_packets(spead2_packets([descriptors], counter=1)[0])
-        receiving.send_packets(sum(spead2_packets(heaps[10:], counter=11), []))
+        receiving.send_packets(joined(spead2_packets(heaps[10:], counter=11)))
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
 
@@ -110,7 +110,7 @@ def test_descriptors_in_many_packets_in_any_order():
     assert len(heaps[0]) > 5
     with Receiving() as receiving:
         receiving.send_packets(heaps[0][::-1])
-        receiving.send_packets(sum(heaps[1:], []))
+        receiving.send_packets(joined(heaps[1:]))
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
     for i, (_, name, value) in enumerate(extra):
@@ -144,7 +144,7 @@ def test_changes_of_an_item_are_tags():
     # and two heaps that come in the wrong order
     heaps[3], heaps[4] = heaps[4], heaps[3]
     with Receiving() as receiving:
-        receiving.send_packets(sum(heaps, []))
+        receiving.send_packets(joined(heaps))
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
     assert receiving.tags("status") == [(0, 5), (2000, 6), (5000, 5), (9000, 7)]
@@ -205,8 +205,8 @@ def test_other_datagrams_are_counted(change):
     heaps = spead2_packets(spead2_heaps(samples, 1000))
     wrong = change + heaps[1][0][len(change) :]
     with Receiving() as receiving:
-        receiving.send_packets([wrong, *sum(heaps[:2], []), b"", wrong[:5], wrong])
-        receiving.send_packets(sum(heaps[2:], []))
+        receiving.send_packets([wrong, *joined(heaps[:2]), b"", wrong[:5], wrong])
+        receiving.send_packets(joined(heaps[2:]))
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
     assert sum(receiving.stats["packets_rejected"].values()) == 4

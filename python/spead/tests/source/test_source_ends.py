@@ -88,7 +88,7 @@ class Gate(gr.sync_block):
 
 
 def test_a_flow_graph_that_halts():
-    """What fits into no buffer is dropped by the kernel; the rest stays in its place."""
+    """The kernel drops what fits into no buffer; the rest stays in its place."""
     samples = noise(16 * 10**6)
     receiver = spead.source(
         "127.0.0.1:0", buffer_size=262144, socket_buffer=212992, items=ITEMS

@@ -133,16 +133,21 @@ void source_engine::open()
 
 void source_engine::start()
 {
-    stop();
+    stop(); // if it was not stopped
+    // the first time, those of the constructor: they have packets that came meanwhile
     if (d_inputs.empty())
         open();
     d_window.clear();
     d_receiver.start();
+    d_started = true;
 }
 
 // Packets that come while the flow graph is stopped are not wanted.
 void source_engine::stop() noexcept
 {
+    if (!d_started)
+        return;
+    d_started = false;
     d_receiver.stop();
     const boost::lock_guard<boost::mutex> lock(d_inputs_mutex);
     for (const auto& each : d_inputs)

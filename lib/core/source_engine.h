@@ -92,6 +92,7 @@ private:
     sample_reader d_reader;
     reassembler d_reassembler;
     receiver d_receiver;
+    bool d_started = false;
 
     sleep_flag d_reader_waits;
     boost::mutex d_wait_mutex;

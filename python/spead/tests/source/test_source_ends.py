@@ -21,6 +21,15 @@ def packets_of(samples, **options):
     return joined(spead2_packets(spead2_heaps(samples, 1000, **options))[:-1])
 
 
+def test_packets_that_come_before_the_flow_graph_starts():
+    samples = noise(20 * 1000)
+    receiving = Receiving()
+    receiving.send_heaps(spead2_heaps(samples, 1000))
+    with receiving:
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), samples)
+
+
 def test_timeout_ends_the_stream():
     samples = noise(5 * 1000)
     with Receiving(timeout=0.3) as receiving:

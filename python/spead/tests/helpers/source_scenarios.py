@@ -66,19 +66,19 @@ def groups_of_others(far):
 def interface_down(far, endpoint):
     """The stream goes on in its place, and what is missing is counted."""
     pattern = noise(100000)  # which the sender repeats
-    with receiving(far, endpoint, interface="v1", end_on_stop=False) as there:
-        with Running(
-            endpoint, None, heap_samples=HEAP, interface="v0", rate=20e6
-        ) as sink:
-            eventually(lambda: there.stats["samples_out"] > 10**6)
-            with inside(far):
-                tool("ip", "link", "set", "v1", "down")
-            before = sink.stats()["samples_in"]
-            eventually(lambda: sink.stats()["samples_in"] > before + 2 * 10**6)
-            with inside(far):
-                tool("ip", "link", "set", "v1", "up")
-            lost = there.stats["samples_out"]
-            eventually(lambda: there.stats["samples_out"] > lost + 3 * 10**6)
+    with (
+        receiving(far, endpoint, interface="v1", end_on_stop=False) as there,
+        Running(endpoint, None, heap_samples=HEAP, interface="v0", rate=20e6) as sink,
+    ):
+        eventually(lambda: there.stats["samples_out"] > 10**6)
+        with inside(far):
+            tool("ip", "link", "set", "v1", "down")
+        before = sink.stats()["samples_in"]
+        eventually(lambda: sink.stats()["samples_in"] > before + 2 * 10**6)
+        with inside(far):
+            tool("ip", "link", "set", "v1", "up")
+        lost = there.stats["samples_out"]
+        eventually(lambda: there.stats["samples_out"] > lost + 3 * 10**6)
     got = there.samples()
     expected = np.resize(pattern, len(got))
     for at, n in there.tags("missing"):

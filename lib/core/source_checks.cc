@@ -88,8 +88,8 @@ void check_items(const source_options& options, std::size_t lists)
     const auto refuse = [&](const std::string& allowed) {
         throw parameter_error("items", to_text(items.size()) + " items", allowed);
     };
-    if (count(item_kind::samples) != 1 || count(item_kind::timestamp) != 1)
-        refuse("one timestamp(), one samples() and any number of immediate()");
+    if (count(item_kind::samples) != 1 || count(item_kind::timestamp) > 1)
+        refuse("one samples(), at most one timestamp() and any number of immediate()");
     if (items.size() > wire::max_items)
         refuse("at most " + to_text(wire::max_items));
     std::set<std::int64_t> ids;
@@ -217,6 +217,7 @@ stream_format given_format(const source_options& options)
 {
     const auto type = output_type_of(options);
     stream_format format;
+    format.timestamp_id.reset();
     for (const auto& each : *options.items) {
         const auto id = static_cast<std::uint64_t>(each.id);
         if (each.kind == item_kind::timestamp)

@@ -65,6 +65,7 @@ void reassembler::start_run()
     d_replays = 0;
     for (auto& steps : d_steps)
         steps.reset();
+    d_heap_ticks = 0;
 }
 
 void reassembler::end_run()
@@ -176,6 +177,7 @@ void reassembler::learn()
             d_log.add("other descriptors have come, and apply from now on");
         d_format = std::make_shared<const stream_format>(std::move(format));
         d_is_running = false;
+        d_heap_ticks = 0;
     } catch (const std::invalid_argument& error) {
         d_log.add(std::string("the heaps cannot be read: ") + error.what());
     }
@@ -229,7 +231,7 @@ bool reassembler::is_of_heap(const packet_view& packet, const heap& known) const
         if (item.id == d_format->timestamp_id && item.is_immediate)
             return item.value == known.timestamp;
     }
-    return false;
+    return !d_format->timestamp_id;
 }
 
 reassembler::heap& reassembler::replace_oldest()
@@ -306,7 +308,7 @@ void reassembler::read_items(const packet_view& packet)
     d_items.has_descriptors = d_items.is_stop = false;
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
-        if (item.id == format.timestamp_id) {
+        if (format.timestamp_id && item.id == *format.timestamp_id) {
             d_items.timestamp = value_of(packet, item);
             d_items.timestamp_pointer = i;
         } else if (item.id == format.samples_id) {
@@ -332,6 +334,22 @@ void reassembler::read_items(const packet_view& packet)
             !item.is_immediate && item.value > *d_items.samples)
             d_items.samples_end = std::min(d_items.samples_end, item.value);
     d_items.samples_end = std::max(d_items.samples_end, *d_items.samples);
+    if (!format.timestamp_id)
+        d_items.timestamp = counted_timestamp(packet);
+}
+
+// Of a stream without timestamps: what they would be if the first heap had counter 0.
+std::uint64_t reassembler::counted_timestamp(const packet_view& packet)
+{
+    if (!d_heap_ticks) {
+        const auto bytes = d_items.samples_end - *d_items.samples;
+        d_heap_ticks = std::max<std::uint64_t>(
+            bytes / static_cast<std::uint64_t>(sample_bytes()) *
+                static_cast<std::uint64_t>(d_plan.ticks) /
+                static_cast<std::uint64_t>(d_plan.samples),
+            1);
+    }
+    return packet.heap_counter * d_heap_ticks;
 }
 
 // A number that is too wide for an immediate value lies in the payload, perhaps in that
@@ -373,6 +391,8 @@ std::optional<std::size_t> reassembler::output_of(const socket_group& group) con
 
 unsigned reassembler::timestamp_bits(const packet_view& packet) const
 {
+    if (!d_format->timestamp_id)
+        return 64;
     return std::clamp(
         std::min(d_format->timestamp_bits, packet.flavour.heap_address_bits), 1u, 64u);
 }

@@ -116,6 +116,7 @@ private:
     void read_items(const packet_view& packet);
     std::optional<std::uint64_t> value_of(const packet_view& packet,
                                           const item_pointer& item) const;
+    std::uint64_t counted_timestamp(const packet_view& packet);
     bool is_of_heap(const packet_view& packet, const heap& known) const;
     std::optional<std::size_t> output_of(const socket_group& group) const;
     result locate(heap& opened, const packet_view& packet, clock::time_point now);
@@ -153,6 +154,8 @@ private:
     clock::time_point d_last_fresh{};         // bytes that had not come before
     std::size_t d_stale = 0;                  // packets since then
     std::vector<heap_steps> d_steps;          // of each output
+    // of each heap, in a stream without timestamps; 0: not known yet
+    std::uint64_t d_heap_ticks = 0;
 
     std::vector<heap> d_heaps;
     std::size_t d_last = 0; // the heap of the last packet

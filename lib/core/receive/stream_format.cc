@@ -100,8 +100,9 @@ stream_format learn_format(const std::vector<item_description>& descriptions,
             scalars.push_back(&each);
     const auto& samples = choose(
         arrays, { has_id(0x3300), is_called("samples"), is_called("data") }, "samples");
-    const auto& timestamp =
-        choose(scalars,
+    const item_description* timestamp = nullptr;
+    if (!scalars.empty())
+        timestamp = &choose(scalars,
                { has_id(0x1600), is_called("timestamp"), is_called("time") },
                "timestamp");
 
@@ -109,11 +110,13 @@ stream_format learn_format(const std::vector<item_description>& descriptions,
     format.samples_id = samples.id;
     format.bits = bits_for(type, samples);
     format.order = samples.order;
-    format.timestamp_id = timestamp.id;
-    if (timestamp.bits)
-        format.timestamp_bits = timestamp.bits;
+    format.timestamp_id.reset();
+    if (timestamp)
+        format.timestamp_id = timestamp->id;
+    if (timestamp && timestamp->bits)
+        format.timestamp_bits = timestamp->bits;
     for (const auto* each : scalars)
-        if (each != &timestamp && format.immediates.size() < most_learned_immediates)
+        if (each != timestamp && format.immediates.size() < most_learned_immediates)
             format.immediates.push_back({ each->id, each->name });
     return format;
 }

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ struct stream_format {
         std::vector<std::int64_t> values = {};
     };
 
-    std::uint64_t timestamp_id = 0x1600;
+    //! none: heaps of one size, of which each has the next heap counter
+    std::optional<std::uint64_t> timestamp_id = 0x1600;
     unsigned timestamp_bits = 64; //!< after which it wraps, if the heap address is wider
     std::uint64_t samples_id = 0x3300;
     std::vector<immediate> immediates = {};

@@ -106,6 +106,7 @@ std::size_t receiver::read_all()
     bool is_empty = false;
     d_has_failed = false;
     auto now = clock::now();
+    d_window.reuse_memory();
     d_is_blocked = !deliver(now);
     while (!is_empty && !d_is_blocked && !d_stopping) {
         is_empty = true;

@@ -246,6 +246,12 @@ void sample_window::decide_in_time(clock::time_point now)
     decide(std::max(target, arrived));
 }
 
+void sample_window::reuse_memory()
+{
+    if (!d_starting && d_top == d_decided && base() == d_decided)
+        d_origin.store(d_decided, std::memory_order_relaxed);
+}
+
 bool sample_window::decide_all() { return decide(d_top); }
 
 // False if the reader has to take something first.
@@ -321,7 +327,7 @@ void sample_window::copy(output& out,
                          const std::byte* data,
                          std::size_t n)
 {
-    const auto at = static_cast<std::size_t>(position) % d_bytes;
+    const auto at = index(position);
     const auto first = std::min(n, d_bytes - at);
     std::memcpy(out.memory.get() + at, data, first);
     std::memcpy(out.memory.get(), data + first, n - first);
@@ -330,7 +336,7 @@ void sample_window::copy(output& out,
 std::pair<const std::byte*, std::size_t>
 sample_window::memory(std::size_t which, std::int64_t position) const
 {
-    const auto at = static_cast<std::size_t>(position) % d_bytes;
+    const auto at = index(position);
     return { d_outputs[which]->memory.get() + at, d_bytes - at };
 }
 

@@ -105,6 +105,10 @@ public:
     //! from.
     void set_reference(std::int64_t position, std::uint64_t tick);
 
+    //! If all has been read, uses the memory from its beginning again: so a reader that
+    //! keeps up finds samples in the caches of the processor.
+    void reuse_memory();
+
     //! Decides what has arrived, and what was missing for too long.
     void decide_in_time(clock::time_point now);
     //! Decides everything. False if there is no room; to be tried again later.
@@ -215,6 +219,14 @@ private:
     boost::circular_buffer<mark> d_marks;
     std::vector<item_change> d_sorted; // of decide()
 
+    std::size_t index(std::int64_t position) const
+    {
+        const auto origin = d_origin.load(std::memory_order_relaxed);
+        return static_cast<std::size_t>(position - origin) % d_bytes;
+    }
+
+    // the position at the beginning of the memory; the reader sees it with the front
+    std::atomic<std::int64_t> d_origin{ 0 };
     alignas(64) std::atomic<std::int64_t> d_front{ 0 };
     alignas(64) std::atomic<std::int64_t> d_base{ 0 };
 };

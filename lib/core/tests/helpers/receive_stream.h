@@ -79,6 +79,7 @@ struct receive_stream {
         while (!to.take(packet.data(), packet.size(), group, now))
             read();
         window.decide_in_time(now);
+        window.reuse_memory();
     }
     void take(const std::vector<packet_bytes>& packets)
     {

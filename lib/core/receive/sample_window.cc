@@ -136,7 +136,7 @@ bool sample_window::make_room(std::int64_t end)
     if (end <= base() + capacity())
         return true;
     // a little more than needed, so that it does not happen again with each packet
-    const auto needed = end - capacity();
+    const auto needed = ceil(end - capacity());
     if (needed > d_decided)
         decide(std::max(needed, std::min(needed + capacity() / 8, d_top)));
     return end <= base() + capacity();

@@ -13,6 +13,7 @@
 #include "receive/sample_reader.h"
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct receive_stream {
         std::int64_t max_gap = 1 << 24;
         std::chrono::milliseconds max_delay{ 100 };
         std::chrono::milliseconds start_delay{ 0 };
+        bool has_own_sockets = false; //!< each output
     };
     using clock = sample_window::clock;
 
@@ -47,6 +49,16 @@ struct receive_stream {
     std::vector<std::vector<std::byte>> out;
     std::vector<sample_tag> tags; // offsets from the first sample of the output
 
+    static std::vector<reassembler::socket_group> groups_of(const options& with)
+    {
+        if (!with.has_own_sockets)
+            return { { 0, with.outputs } };
+        std::vector<reassembler::socket_group> groups;
+        for (std::size_t i = 0; i < with.outputs; ++i)
+            groups.push_back({ i, 1 });
+        return groups;
+    }
+
     receive_stream() : receive_stream(options()) {}
     explicit receive_stream(options with)
         : how(with),
@@ -54,7 +66,7 @@ struct receive_stream {
           log([](const std::string&) {}),
           window(
               { with.outputs, with.window_bytes, 32, with.max_delay, with.start_delay }),
-          to({ { { 0, with.outputs } },
+          to({ groups_of(with),
                with.type,
                with.format,
                with.samples,
@@ -73,11 +85,11 @@ struct receive_stream {
         to.start_run();
     }
 
-    //! Gives a packet, and reads if there is no room for it.
+    //! Gives a packet, and reads if there is no room for it. Throws if there is none
+    //! then.
     void take(const packet_bytes& packet, std::size_t group = 0)
     {
-        while (!to.take(packet.data(), packet.size(), group, now))
-            read();
+        read_until([&] { return to.take(packet.data(), packet.size(), group, now); });
         window.decide_in_time(now);
         window.reuse_memory();
     }
@@ -122,10 +134,20 @@ struct receive_stream {
 
     void end()
     {
-        while (!window.decide_all())
-            read();
+        read_until([&] { return window.decide_all(); });
         to.end_run();
         read();
+    }
+    template <typename condition>
+    void read_until(condition&& is_done)
+    {
+        // each of the packets that wait for descriptors may need room
+        constexpr int most = 100000;
+        for (int i = 0; !is_done(); ++i) {
+            if (i == most)
+                throw std::logic_error("no room although all has been read");
+            read();
+        }
     }
 
     std::vector<std::pair<std::size_t, std::uint64_t>>

@@ -39,7 +39,7 @@ public:
 
     bool empty() const { return d_ranges.empty(); }
     //! Whether there may be no room for what the next add_behind() or remove() adds.
-    bool is_full() const { return d_ranges.size() == d_most; }
+    bool is_full() const { return d_ranges.size() >= d_most; }
     const position_range& front() const { return d_ranges.front(); }
     auto begin() const { return d_ranges.begin(); }
     auto end() const { return d_ranges.end(); }

@@ -86,7 +86,7 @@ sample_window::outcome sample_window::place(std::size_t which,
     position_range range{ position, position + static_cast<std::int64_t>(n) };
     if (!make_room(range.end))
         return { true };
-    if (d_starting)
+    if (d_starting && range.end > d_floor)
         move_begin(range.begin);
 
     outcome result;
@@ -131,7 +131,7 @@ bool sample_window::make_room(std::int64_t end)
     if (end <= d_decided)
         return true;
     for (auto& out : d_outputs)
-        if (out->missing.is_full() && !decide(out->missing.front().end))
+        if (out->missing.is_full() && !decide(ceil(out->missing.front().end)))
             return false;
     if (end <= base() + capacity())
         return true;

@@ -67,4 +67,51 @@ BOOST_AUTO_TEST_CASE(a_jump_to_a_part_of_a_sample_finds_room)
     BOOST_TEST(stream.counters[0].samples_received.get() == 16 + 15);
 }
 
+// More missing ranges than the window remembers.
+BOOST_AUTO_TEST_CASE(holes_inside_samples_find_room)
+{
+    receive_stream stream(complex_samples_of_4_bytes());
+    packet one;
+    one.heap_length = 12000;
+    one.bytes = 1;
+    for (; one.offset < one.heap_length; one.offset += 2)
+        stream.take(written(one));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_missing.get() == 12000 / 4 - 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_heap_from_long_before_holes_finds_room)
+{
+    receive_stream::options options;
+    options.start_delay = std::chrono::milliseconds(10);
+    receive_stream stream(options);
+    packet one;
+    one.heap_length = 8193;
+    one.bytes = 1;
+    for (; one.offset < one.heap_length; one.offset += 2)
+        stream.take(written(one));
+    packet earlier;
+    earlier.counter = 0;
+    earlier.timestamp -= options.window_bytes;
+    stream.take(written(earlier));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 4097);
+}
+
+// It has no room in front of the first samples, which stay the first ones.
+BOOST_AUTO_TEST_CASE(a_heap_from_long_before_does_not_move_the_begin_of_a_stream)
+{
+    receive_stream::options options;
+    options.start_delay = std::chrono::milliseconds(10);
+    receive_stream stream(options);
+    stream.take(written({}));
+    packet earlier;
+    earlier.counter = 0;
+    earlier.timestamp -= options.window_bytes;
+    stream.take(written(earlier));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
+    BOOST_TEST(stream.counters[0].samples_late.get() == 64);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

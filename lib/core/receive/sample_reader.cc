@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace gr::spead {
 
@@ -76,8 +77,10 @@ void sample_reader::read(const std::vector<std::byte*>& to,
 void sample_reader::begin_stream()
 {
     d_window.begins().pop(d_stream);
-    for (auto& out : d_outputs)
+    for (auto& out : d_outputs) {
         out.needs_timestamp = true;
+        out.skipped.assign(d_stream.format->immediates.size(), std::nullopt);
+    }
 }
 
 void sample_reader::read_output(std::size_t which,
@@ -107,8 +110,10 @@ void sample_reader::read_output(std::size_t which,
         if (d_plan.on_missing == missing_policy::zero_fill) {
             add_tags(which, lost, tags);
             fill(which, lost);
-        } else
+        } else {
+            skip_changes(which, lost.end);
             out.needs_timestamp = true;
+        }
         counters.samples_missing.add(samples_in(lost));
         if (lost.end == gap.end)
             missing.pop();
@@ -122,9 +127,19 @@ void sample_reader::add_tags(std::size_t which,
                              std::vector<sample_tag>& tags)
 {
     auto& out = d_outputs[which];
-    if (out.needs_timestamp)
+    if (out.needs_timestamp) {
         tags.push_back(
             { which, out.done, sample_tag::kind::timestamp, tick_at(range.begin) });
+        skip_changes(which, range.begin + 1);
+        for (std::size_t i = 0; i < out.skipped.size(); ++i)
+            if (const auto value = std::exchange(out.skipped[i], std::nullopt))
+                tags.push_back({ which,
+                                 out.done,
+                                 sample_tag::kind::item,
+                                 *value,
+                                 i,
+                                 d_stream.format });
+    }
     out.needs_timestamp = false;
     auto& changes = d_window.changes(which);
     while (changes.read_available() && changes.front().position < range.end) {
@@ -139,6 +154,14 @@ void sample_reader::add_tags(std::size_t which,
               d_stream.format });
         changes.pop();
     }
+}
+
+// Their last values become tags of the next sample.
+void sample_reader::skip_changes(std::size_t which, std::int64_t end)
+{
+    auto& changes = d_window.changes(which);
+    for (; changes.read_available() && changes.front().position < end; changes.pop())
+        d_outputs[which].skipped[changes.front().item] = changes.front().value;
 }
 
 void sample_reader::copy(std::size_t which, position_range range)

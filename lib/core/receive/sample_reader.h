@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace gr::spead {
@@ -71,12 +72,15 @@ private:
         std::byte* to;
         std::size_t done;     // samples
         bool needs_timestamp; // of its next sample
+        // of immediate items that changed with samples that were skipped
+        std::vector<std::optional<std::uint64_t>> skipped;
     };
 
     void begin_stream();
     void
     read_output(std::size_t which, position_range range, std::vector<sample_tag>& tags);
     void add_tags(std::size_t which, position_range range, std::vector<sample_tag>& tags);
+    void skip_changes(std::size_t which, std::int64_t end);
     void copy(std::size_t which, position_range range);
     void fill(std::size_t which, position_range range);
     std::uint64_t tick_at(std::int64_t position) const;

@@ -114,4 +114,42 @@ BOOST_AUTO_TEST_CASE(a_heap_from_long_before_does_not_move_the_begin_of_a_stream
     BOOST_TEST(stream.counters[0].samples_late.get() == 64);
 }
 
+// Of heaps whose samples never come: more changes than the window remembers.
+BOOST_AUTO_TEST_CASE(values_of_skipped_heaps_find_room)
+{
+    auto format = std::make_shared<stream_format>();
+    format->immediates = { { 0x3101, "selector", { 0, 1 } }, { 0x3102, "value" } };
+    receive_stream::options options;
+    options.outputs = 2;
+    options.format = format;
+    options.on_missing = missing_policy::skip;
+    receive_stream stream(options);
+    packet first, second;
+    second.counter = 2;
+    second.bytes = 0;
+    const auto select = [](std::uint64_t output, std::uint64_t value) {
+        return std::vector<std::uint64_t>{ flavour.immediate(0x3101, output),
+                                           flavour.immediate(0x3102, value) };
+    };
+    for (std::uint64_t i = 0; i < 10000; ++i) {
+        first.items = select(0, 0);
+        second.items = select(1, i);
+        stream.take(written(first));
+        stream.take(written(second));
+        first.counter = second.counter += 2;
+        ++first.counter;
+        first.timestamp = second.timestamp += 64;
+    }
+    second.bytes = 64;
+    stream.take(written(second));
+    stream.end();
+    BOOST_TEST(stream.counters[1].samples_missing.get() == 640000);
+    // one tag, of the value at the only heap that came
+    const auto values = stream.tags_of(sample_tag::kind::item, 1);
+    BOOST_REQUIRE(!values.empty());
+    BOOST_TEST(values.back().first == 0);
+    BOOST_TEST(values.back().second == 9999);
+    BOOST_TEST(values.size() == 2); // with the selector
+}
+
 BOOST_AUTO_TEST_SUITE_END()

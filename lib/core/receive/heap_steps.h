@@ -36,10 +36,14 @@ public:
     //! A heap with a timestamp.
     void add(const heap& next)
     {
-        if (d_seen && next.counter > d_last.counter) {
-            const auto counters =
-                static_cast<std::int64_t>(next.counter - d_last.counter);
-            const auto samples = next.position - d_last.position;
+        const auto counters = static_cast<std::int64_t>(next.counter - d_last.counter);
+        const auto samples = next.position - d_last.position;
+        const bool is_near =
+            counters <= farthest_counter && counters >= -farthest_counter &&
+            samples <= farthest_position && samples >= -farthest_position;
+        if (!is_near)
+            d_seen = 0; // another sender, or a wrong one
+        else if (d_seen && counters > 0) {
             // a heap in between may be lost
             const bool is_same = d_seen > 1 && counters % d_counters == 0 &&
                                  counters / d_counters * d_samples == samples;
@@ -58,9 +62,8 @@ public:
     std::optional<heap> find(std::uint64_t counter, std::uint64_t bytes) const
     {
         const auto distance = static_cast<std::int64_t>(counter - d_last.counter);
-        constexpr std::int64_t farthest = 1 << 20;
-        if (d_seen < 3 || bytes != d_last.bytes || distance > farthest ||
-            distance < -farthest || distance % d_counters != 0)
+        if (d_seen < 3 || bytes != d_last.bytes || distance > farthest_counter ||
+            distance < -farthest_counter || distance % d_counters != 0)
             return std::nullopt;
         auto found = d_last;
         found.counter = counter;
@@ -69,6 +72,10 @@ public:
     }
 
 private:
+    // Their product fits into 63 bits.
+    static constexpr std::int64_t farthest_counter = 1 << 20;
+    static constexpr std::int64_t farthest_position = std::int64_t{ 1 } << 40;
+
     int d_seen = 0; // heaps in steps of one kind; 3 are enough
     heap d_last;
     std::int64_t d_counters = 1; // of a step

@@ -35,10 +35,11 @@ public:
     //! The stream begins with a heap of this timestamp, at this position in samples.
     void begin(std::uint64_t timestamp, unsigned bits, std::int64_t position)
     {
-        const std::int64_t step = distance(timestamp, bits);
-        const auto tick = static_cast<std::int64_t>(d_tick) + step;
+        const auto step = static_cast<std::uint64_t>(distance(timestamp, bits));
+        const auto tick = d_tick + step;
         // absolute times go on when a sender is back, unless it counts from anew
-        d_tick = d_is_known && tick >= 0 ? static_cast<std::uint64_t>(tick) : timestamp;
+        const bool is_before_zero = distance(timestamp, bits) < 0 && tick > d_tick;
+        d_tick = d_is_known && !is_before_zero ? tick : timestamp;
         d_timestamp = timestamp;
         d_position = position;
         d_is_known = true;
@@ -53,7 +54,8 @@ public:
     std::optional<std::int64_t> position(std::uint64_t timestamp, unsigned bits) const
     {
         const auto ticks = distance(timestamp, bits);
-        constexpr std::int64_t farthest = std::int64_t{ 1 } << 61;
+        // also in bytes, with the length of a heap, no more than 63 bits
+        constexpr std::int64_t farthest = std::int64_t{ 1 } << 58;
         if (ticks > farthest / d_samples || ticks < -(farthest / d_samples))
             return std::nullopt;
         const auto scaled = ticks * d_samples;

@@ -1,0 +1,122 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "receive/heap_steps.h"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace gr::spead;
+
+namespace {
+
+heap_steps::heap heap_at(std::uint64_t counter, std::int64_t position)
+{
+    return { counter, position, 4096, 8, 4096 };
+}
+
+// Heaps of 100 samples whose counters are two apart.
+heap_steps regular_steps(int heaps)
+{
+    heap_steps steps;
+    for (int i = 0; i < heaps; ++i)
+        steps.add(heap_at(10 + 2 * static_cast<std::uint64_t>(i), 1000 + 100 * i));
+    return steps;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(heap_steps_test)
+
+BOOST_AUTO_TEST_CASE(two_heaps_are_not_enough)
+{
+    BOOST_TEST(!regular_steps(2).find(14, 4096));
+}
+
+BOOST_AUTO_TEST_CASE(a_heap_is_found_after_three)
+{
+    const auto found = regular_steps(3).find(16, 4096);
+    BOOST_REQUIRE(found);
+    BOOST_TEST(found->counter == 16);
+    BOOST_TEST(found->position == 1300);
+    BOOST_TEST(found->begin == 8);
+    BOOST_TEST(found->end == 4096);
+}
+
+BOOST_AUTO_TEST_CASE(a_heap_before_the_last_one_is_found)
+{
+    const auto found = regular_steps(5).find(12, 4096);
+    BOOST_REQUIRE(found);
+    BOOST_TEST(found->position == 1100);
+}
+
+BOOST_AUTO_TEST_CASE(a_heap_of_another_length_is_not_found)
+{
+    BOOST_TEST(!regular_steps(3).find(16, 4000));
+}
+
+BOOST_AUTO_TEST_CASE(a_counter_between_steps_is_not_found)
+{
+    BOOST_TEST(!regular_steps(3).find(17, 4096));
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_heap_does_not_change_the_steps)
+{
+    auto steps = regular_steps(3);
+    steps.add(heap_at(18, 1400));
+    const auto found = steps.find(16, 4096);
+    BOOST_REQUIRE(found);
+    BOOST_TEST(found->position == 1300);
+}
+
+BOOST_AUTO_TEST_CASE(other_steps_have_to_be_seen_as_often)
+{
+    auto steps = regular_steps(3);
+    steps.add(heap_at(16, 1350));
+    BOOST_TEST(!steps.find(18, 4096));
+    steps.add(heap_at(18, 1500));
+    steps.add(heap_at(20, 1650));
+    const auto found = steps.find(22, 4096);
+    BOOST_REQUIRE(found);
+    BOOST_TEST(found->position == 1800);
+}
+
+BOOST_AUTO_TEST_CASE(heaps_that_overtook_others_do_not_matter)
+{
+    auto steps = regular_steps(4);
+    steps.add(heap_at(12, 1100));
+    BOOST_TEST(steps.find(18, 4096)->position == 1400);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_known_after_a_reset)
+{
+    auto steps = regular_steps(3);
+    steps.reset();
+    BOOST_TEST(!steps.find(16, 4096));
+}
+
+// Their product would not fit into 63 bits.
+BOOST_AUTO_TEST_CASE(positions_that_are_far_apart_are_no_steps)
+{
+    constexpr std::int64_t far = std::int64_t{ 1 } << 50;
+    heap_steps steps;
+    for (int i = 0; i < 4; ++i)
+        steps.add(heap_at(10 + static_cast<std::uint64_t>(i), i * far));
+    BOOST_TEST(!steps.find(1 << 20, 4096));
+}
+
+BOOST_AUTO_TEST_CASE(a_single_wrong_counter_does_not_end_the_steps_for_ever)
+{
+    auto steps = regular_steps(3);
+    steps.add(heap_at(std::uint64_t{ 1 } << 47, 1300));
+    for (int i = 3; i < 6; ++i)
+        steps.add(heap_at(10 + 2 * static_cast<std::uint64_t>(i), 1000 + 100 * i));
+    const auto found = steps.find(22, 4096);
+    BOOST_REQUIRE(found);
+    BOOST_TEST(found->position == 1600);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -52,8 +52,10 @@ reassembler::reassembler(plan how,
       d_heaps(most_heaps),
       d_rests(counters.size())
 {
-    d_items.values.resize(
-        std::max(most_learned_immediates, d_format ? d_format->immediates.size() : 0));
+    const auto immediates =
+        std::max(most_learned_immediates, d_format ? d_format->immediates.size() : 0);
+    d_items.values.resize(immediates);
+    d_items.pointers.resize(immediates);
 }
 
 void reassembler::start_run()
@@ -305,11 +307,14 @@ void reassembler::read_items(const packet_view& packet)
     d_items.samples.reset();
     d_items.immediate_samples.reset();
     std::fill(d_items.values.begin(), d_items.values.end(), std::nullopt);
+    // the last one of each ID: only for that one is the value looked up, which takes time
+    std::fill(d_items.pointers.begin(), d_items.pointers.end(), std::nullopt);
+    std::optional<item_pointer> timestamp;
     d_items.has_descriptors = d_items.is_stop = false;
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
         if (format.timestamp_id && item.id == *format.timestamp_id) {
-            d_items.timestamp = value_of(packet, item);
+            timestamp = item;
             d_items.timestamp_pointer = i;
         } else if (item.id == format.samples_id) {
             if (!item.is_immediate)
@@ -324,8 +329,13 @@ void reassembler::read_items(const packet_view& packet)
         else
             for (std::size_t k = 0; k < format.immediates.size(); ++k)
                 if (item.id == format.immediates[k].id)
-                    d_items.values[k] = value_of(packet, item);
+                    d_items.pointers[k] = item;
     }
+    if (timestamp)
+        d_items.timestamp = value_of(packet, *timestamp);
+    for (std::size_t k = 0; k < format.immediates.size(); ++k)
+        if (d_items.pointers[k])
+            d_items.values[k] = value_of(packet, *d_items.pointers[k]);
     if (!d_items.samples)
         return;
     d_items.samples_end = packet.heap_length.value_or(packet.payload_end());

@@ -98,6 +98,8 @@ private:
         std::optional<std::uint64_t> samples; // their address
         std::uint64_t samples_end = 0;
         std::optional<std::size_t> immediate_samples; // index of the pointer
+        // of immediate items
+        std::vector<std::optional<item_pointer>> pointers;
         std::vector<std::optional<std::uint64_t>> values;
         bool has_descriptors = false;
         bool is_stop = false;

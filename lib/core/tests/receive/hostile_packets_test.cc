@@ -152,4 +152,25 @@ BOOST_AUTO_TEST_CASE(values_of_skipped_heaps_find_room)
     BOOST_TEST(values.size() == 2); // with the selector
 }
 
+// Item pointers of the same ID, to one another's content.
+BOOST_AUTO_TEST_CASE(the_time_for_a_packet_grows_as_its_size)
+{
+    receive_stream stream;
+    stream.take(written({}));
+    const auto cost = [&](std::size_t items) {
+        packet one;
+        one.counter = 2;
+        one.items.assign(items, flavour.addressed(0x1600, 7));
+        const auto bytes = written(one);
+        auto least = receive_stream::clock::duration::max();
+        for (int i = 0; i < 20; ++i) {
+            const auto start = receive_stream::clock::now();
+            stream.take(bytes);
+            least = std::min(least, receive_stream::clock::now() - start);
+        }
+        return least;
+    };
+    BOOST_TEST((cost(8000) < 30 * cost(800)));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -30,10 +30,11 @@ public:
     //! Whether a packet has descriptors among its item pointers.
     static bool has_descriptors(const packet_view& packet);
 
-    //! Whether packets of this heap are still needed.
+    //! Whether packets of this heap are still needed. A heap that has come in too many
+    //! pieces may begin anew.
     bool is_collecting(std::uint64_t heap_counter) const
     {
-        return !d_missing.empty() && d_heap == heap_counter;
+        return !d_missing.empty() && !d_missing.is_full() && d_heap == heap_counter;
     }
 
     //! Begins with the heap of a packet that has descriptors.

@@ -103,7 +103,7 @@ bool reassembler::take(const std::byte* packet,
     d_common.packets_received.add(1);
     d_common.bytes_received.add(bytes);
     if (!d_format) {
-        collect(view);
+        collect(view, now);
         if (d_format)
             replay(now);
     }
@@ -144,12 +144,14 @@ bool reassembler::replay(clock::time_point now)
 }
 
 // Descriptors, from packets in any order.
-void reassembler::collect(const packet_view& packet)
+void reassembler::collect(const packet_view& packet, clock::time_point now)
 {
     bool is_complete = false;
-    if (!d_collector.is_collecting(packet.heap_counter) &&
-        descriptor_collector::has_descriptors(packet)) {
+    if (d_collector.is_collecting(packet.heap_counter))
+        is_complete = d_collector.take(packet);
+    else if (descriptor_collector::has_descriptors(packet)) {
         d_collector.begin(packet);
+        is_complete = d_collector.take(packet);
         // those of its packets that overtook it
         d_waiting.for_each([&](const packet_store::packet& each) {
             packet_view view;
@@ -158,15 +160,12 @@ void reassembler::collect(const packet_view& packet)
                 is_complete |= d_collector.take(view);
         });
     }
-    if (d_collector.is_collecting(packet.heap_counter))
-        is_complete |= d_collector.take(packet);
     if (is_complete)
-        learn();
+        learn(now);
 }
 
-void reassembler::learn()
+void reassembler::learn(clock::time_point now)
 {
-    const auto now = clock::now();
     const auto hash = d_collector.hash();
     if (d_plan.format || (d_learned_at && (hash == d_learned ||
                                            now - *d_learned_at < between_descriptors)))
@@ -194,7 +193,7 @@ reassembler::place(const packet_view& packet, std::size_t group, clock::time_poi
         if (opened != result::done)
             return opened;
     } else if (!d_plan.format && d_collector.is_collecting(packet.heap_counter))
-        collect(packet);
+        collect(packet, now);
     if (to->is == heap::use::ignored || to->is == heap::use::none)
         return result::ignored;
     return place_samples(*to, packet, now);
@@ -260,7 +259,7 @@ reassembler::result reassembler::open(const packet_view& packet,
     read_items(packet);
     if (d_items.has_descriptors && !d_plan.format) {
         const auto before = d_format;
-        collect(packet);
+        collect(packet, now);
         if (d_format != before)
             read_items(packet);
     }

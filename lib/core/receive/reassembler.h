@@ -128,8 +128,8 @@ private:
     void finish(heap& old);
     unsigned timestamp_bits(const packet_view& packet) const;
     std::int64_t sample_bytes() const;
-    void learn();
-    void collect(const packet_view& packet);
+    void learn(clock::time_point now);
+    void collect(const packet_view& packet, clock::time_point now);
     bool replay(clock::time_point now);
     void keep(const std::byte* packet, std::size_t bytes, std::size_t group);
     void count(counter source_counter_set::*which, std::size_t output, std::size_t bytes);

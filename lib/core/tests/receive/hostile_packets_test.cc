@@ -8,6 +8,7 @@
 // Datagrams come from anybody: none of them may stop a stream or make it slow.
 
 #include "helpers/receive_stream.h"
+#include "protocol/descriptor.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -48,6 +49,18 @@ receive_stream::options complex_samples_of_4_bytes()
     format->bits = 16;
     options.format = format;
     return options;
+}
+
+std::vector<packet_bytes> descriptors(const heap_cutter& cutter)
+{
+    packet_bytes content;
+    std::vector<std::uint64_t> pointers;
+    for (const auto& each : default_items()) {
+        const auto packet = descriptor_packet(each, flavour);
+        pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
+        content.insert(content.end(), packet.begin(), packet.end());
+    }
+    return cutter.cut(1, pointers, content);
 }
 
 } // namespace
@@ -171,6 +184,25 @@ BOOST_AUTO_TEST_CASE(the_time_for_a_packet_grows_as_its_size)
         return least;
     };
     BOOST_TEST((cost(8000) < 30 * cost(800)));
+}
+
+BOOST_AUTO_TEST_CASE(descriptors_in_many_pieces_do_not_keep_whole_ones_out)
+{
+    receive_stream::options options;
+    options.format = nullptr;
+    receive_stream stream(options);
+    heap_cutter cutter;
+    cutter.payload = 1;
+    const auto pieces = descriptors(cutter);
+    for (std::size_t i = 0; i < pieces.size(); i += 2)
+        stream.take(pieces[i]);
+    cutter.payload = 4000;
+    stream.take(descriptors(cutter));
+    packet samples;
+    samples.counter = 2;
+    stream.take(written(samples));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 64);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -554,11 +554,12 @@ reassembler::place_samples(heap& to, const packet_view& packet, clock::time_poin
         ++d_stale;
         return result::done;
     }
-    const auto placed =
-        d_window.place(to.output,
-                       to.position + static_cast<std::int64_t>(begin - to.begin),
-                       data,
-                       end - begin);
+    const auto position = to.position + static_cast<std::int64_t>(begin - to.begin);
+    // a gap inside a heap is no longer than one between heaps, or the window
+    const auto ahead = position - d_window.top();
+    if (ahead > d_window.capacity() && is_far(ahead / sample_bytes()))
+        return result::ignored;
+    const auto placed = d_window.place(to.output, position, data, end - begin);
     if (placed.is_full)
         return result::full;
     ++d_stale;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace gr::spead {
@@ -62,7 +63,8 @@ void sample_reader::read(const std::vector<std::byte*>& to,
         for (const auto& out : d_outputs)
             room = std::min(room, most - out.done);
         const auto bytes = static_cast<std::int64_t>(room * d_stream.sample_bytes);
-        const position_range range{ at, std::min({ at + bytes, front, stream_end }) };
+        const auto end = std::max(at + bytes, end_of_skipped(at));
+        const position_range range{ at, std::min({ end, front, stream_end }) };
         if (range.size() <= 0)
             break;
         for (std::size_t i = 0; i < d_outputs.size(); ++i)
@@ -72,6 +74,21 @@ void sample_reader::read(const std::vector<std::byte*>& to,
     d_window.release(at);
     for (std::size_t i = 0; i < d_outputs.size(); ++i)
         read[i] = d_outputs[i].done;
+}
+
+// Of samples from \p position on that no output gives.
+std::int64_t sample_reader::end_of_skipped(std::int64_t position)
+{
+    if (d_plan.on_missing != missing_policy::skip)
+        return position;
+    auto end = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t i = 0; i < d_outputs.size(); ++i) {
+        auto& missing = d_window.missing(i);
+        if (!missing.read_available() || missing.front().begin > position)
+            return position;
+        end = std::min(end, missing.front().end);
+    }
+    return end;
 }
 
 void sample_reader::begin_stream()

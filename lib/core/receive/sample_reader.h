@@ -76,6 +76,7 @@ private:
         std::vector<std::optional<std::uint64_t>> skipped;
     };
 
+    std::int64_t end_of_skipped(std::int64_t position);
     void begin_stream();
     void
     read_output(std::size_t which, position_range range, std::vector<sample_tag>& tags);

@@ -165,6 +165,36 @@ BOOST_AUTO_TEST_CASE(values_of_skipped_heaps_find_room)
     BOOST_TEST(values.size() == 2); // with the selector
 }
 
+// No more than max_gap is filled, also inside a heap.
+BOOST_AUTO_TEST_CASE(a_packet_far_ahead_in_its_heap_is_ignored)
+{
+    receive_stream::options options;
+    options.max_gap = 1 << 20;
+    receive_stream stream(options);
+    packet one;
+    one.heap_length = std::uint64_t{ 1 } << 30;
+    stream.take(written(one));
+    one.offset = std::uint64_t{ 1 } << 29;
+    stream.take(written(one));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
+    BOOST_TEST(stream.common.packets_ignored.get() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_packet_in_the_window_is_taken_whatever_max_gap_is)
+{
+    receive_stream::options options;
+    options.max_gap = 0;
+    receive_stream stream(options);
+    packet one;
+    one.heap_length = 1 << 20;
+    stream.take(written(one));
+    one.offset = 1000;
+    stream.take(written(one));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_missing.get() == 1000 - 64);
+}
+
 // Item pointers of the same ID, to one another's content.
 BOOST_AUTO_TEST_CASE(the_time_for_a_packet_grows_as_its_size)
 {

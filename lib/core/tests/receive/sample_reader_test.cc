@@ -66,4 +66,22 @@ BOOST_AUTO_TEST_CASE(a_value_of_skipped_samples_ends_with_its_stream)
         BOOST_TEST((tag.what != sample_tag::kind::item));
 }
 
+// A long gap takes as little time as a short one.
+BOOST_AUTO_TEST_CASE(gaps_of_all_outputs_are_skipped_at_once)
+{
+    skipping_reader skipping;
+    const auto begin = *skipping.window.begin_stream(
+        skipping.now, 1, 1, std::make_shared<stream_format>());
+    const std::vector<std::byte> bytes(100);
+    skipping.window.place(0, begin, bytes.data(), bytes.size());
+    constexpr std::int64_t gap = std::int64_t{ 1 } << 40;
+    while (skipping.window.place(0, begin + gap, bytes.data(), bytes.size()).is_full)
+        skipping.read(1000);
+    BOOST_REQUIRE(skipping.window.decide_all());
+    skipping.read(1000);
+    BOOST_TEST(skipping.counters[0].samples_received.get() == 200);
+    BOOST_TEST(skipping.counters[0].samples_missing.get() == gap - 100);
+    BOOST_TEST(skipping.counters[1].samples_missing.get() == gap + 100);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

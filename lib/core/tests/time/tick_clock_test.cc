@@ -217,4 +217,41 @@ BOOST_AUTO_TEST_CASE(what_is_no_rate_is_refused)
     BOOST_CHECK_NO_THROW(tick_clock({ most, most }, {}));
 }
 
+BOOST_AUTO_TEST_CASE(the_time_of_a_tick_gives_the_tick_again)
+{
+    constexpr exact_rate rates[] = { { 1, 1 },       { 48000, 1 }, { 1000000000, 7 },
+                                     { 8000000, 7 }, gigahertz,    { 3, 7 } };
+    std::mt19937_64 random(1);
+    for (const auto& rate : rates)
+        for (const char* sync_time :
+             { "0", nano, atto, "1700000000.999999999999999999" }) {
+            const tick_clock clock(rate, parse_sync_time(sync_time));
+            for (int i = 0; i < 2000; ++i) {
+                const auto tick = i < 1000 ? static_cast<std::uint64_t>(i)
+                                           : random() >> (16 + random() % 32);
+                const auto [seconds, fraction] = clock.time_of(tick);
+                BOOST_REQUIRE(fraction >= 0 && fraction < 1);
+                const auto again = clock.at(seconds, fraction);
+                BOOST_REQUIRE(again);
+                BOOST_REQUIRE_EQUAL(again->tick, static_cast<std::int64_t>(tick));
+            }
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_fraction_that_is_rounded_to_one_is_the_next_second)
+{
+    const tick_clock clock({ 1, 1 }, parse_sync_time("5.999999999999999999"));
+    const auto [seconds, fraction] = clock.time_of(0);
+    BOOST_CHECK_EQUAL(seconds, 6);
+    BOOST_CHECK_EQUAL(fraction, 0);
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_tick_has_a_time)
+{
+    const auto largest = std::numeric_limits<std::uint64_t>::max();
+    const tick_clock clock({ 2, 1 }, {});
+    BOOST_CHECK_EQUAL(clock.time_of(largest).seconds, largest / 2);
+    BOOST_CHECK_EQUAL(clock.time_of(largest).fraction, 0.5);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,227 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "helpers/spead_packets.h"
+#include "protocol/descriptor.h"
+#include "protocol/descriptor_reader.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <random>
+#include <string>
+
+using namespace gr::spead;
+
+namespace {
+
+std::optional<item_description> read(const packet_bytes& packet)
+{
+    // of exactly this size, so that sanitizers see reading beyond it
+    const packet_bytes exact(packet);
+    return read_descriptor(exact.data(), exact.size());
+}
+
+packet_bytes from_hex(const std::string& digits)
+{
+    packet_bytes bytes;
+    for (std::size_t i = 0; i < digits.size(); i += 2)
+        bytes.push_back(
+            static_cast<std::byte>(std::stoul(digits.substr(i, 2), nullptr, 16)));
+    return bytes;
+}
+
+packet_bytes written(const std::vector<std::uint64_t>& fields, const std::string& payload)
+{
+    constexpr wire::flavour flavour{ 48 };
+    std::vector<std::uint64_t> pointers{
+        flavour.immediate(wire::heap_counter, 1),
+        flavour.immediate(wire::heap_length, payload.size()),
+        flavour.immediate(wire::payload_offset, 0),
+        flavour.immediate(wire::payload_length, payload.size()),
+    };
+    pointers.insert(pointers.end(), fields.begin(), fields.end());
+    packet_bytes content;
+    for (const char c : payload)
+        content.push_back(static_cast<std::byte>(c));
+    return packet_of(pointers, content, flavour);
+}
+
+// A descriptor of item 0x3300 with one field.
+std::optional<item_description> read_field(wire::item_id field,
+                                           const std::string& content)
+{
+    constexpr wire::flavour flavour{ 48 };
+    return read(written(
+        { flavour.immediate(wire::descriptor_id, 0x3300), flavour.addressed(field, 0) },
+        content));
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(descriptor_reader_test)
+
+BOOST_AUTO_TEST_CASE(samples_of_all_types_and_orders_are_read_as_they_were_written)
+{
+    for (const unsigned address_bits : { 40u, 48u })
+        for (const auto type : { sample_type::int8,
+                                 sample_type::sc8,
+                                 sample_type::int16,
+                                 sample_type::sc16,
+                                 sample_type::float32,
+                                 sample_type::complex64 })
+            for (const auto order : { byte_order::big, byte_order::little })
+                for (const unsigned float_bits : { 8u, 16u }) {
+                    const sample_format format{ type, order, 4096, float_bits };
+                    const auto is = read(descriptor_packet(
+                        samples(0x3300, "data"), { address_bits }, format));
+                    const auto bits = bits_of(type, float_bits);
+                    const item_description expected{
+                        0x3300, "data", true,
+                        'i',    bits,   bits == 16 ? order : byte_order::big
+                    };
+                    BOOST_REQUIRE(is);
+                    BOOST_TEST((*is == expected));
+                }
+}
+
+BOOST_AUTO_TEST_CASE(a_timestamp_is_read_as_it_was_written)
+{
+    const auto is = read(descriptor_packet(timestamp(0x1600, "time"), { 40 }));
+    const item_description expected{ 0x1600, "time", false, 'u', 40, byte_order::big };
+    BOOST_REQUIRE(is);
+    BOOST_TEST((*is == expected));
+}
+
+// The bytes were made by spead2 4.5.1.
+BOOST_AUTO_TEST_CASE(descriptors_of_spead2_are_read)
+{
+    struct vector {
+        std::string bytes;
+        item_description expected;
+    };
+    for (const auto& each : std::vector<vector>{
+             { "530403050000000a800001000000000180000200000000428000030000000000"
+               "8000040000000042800014000000330000001000000000000000110000000004"
+               "00001300000000050000120000000005000015000000000b6461746164000000"
+               "0000087b276465736372273a20273c6932272c2027666f727472616e5f6f7264"
+               "6572273a2046616c73652c20277368617065273a2028382c297d",
+               { 0x3300, "data", true, 'i', 16, byte_order::little } },
+             { "53040305000000098000010000000001800002000000000e8000030000000000"
+               "800004000000000e800014000000160000001000000000000000110000000009"
+               "000013000000000a000012000000000e74696d657374616d707475000028",
+               { 0x1600, "timestamp", false, 'u', 40 } },
+             { "5304030500000009800001000000000180000200000000128000030000000000"
+               "8000040000000012800014000000160100001000000000000000110000000001"
+               "0000130000000002000012000000000666746600002001000000000000000000"
+               "0002",
+               { 0x1601, "f", true, 'f', 32 } },
+             { "530402060000000a800100000000000180020000000000438003000000000000"
+               "8004000000000043801400000000330000100000000000000011000000000004"
+               "00130000000000050012000000000005001500000000000c6461746164000000"
+               "000000087b276465736372273a20273c6932272c2027666f727472616e5f6f72"
+               "646572273a2046616c73652c20277368617065273a2028382c297d",
+               { 0x3300, "data", true, 'i', 16, byte_order::little } },
+             { "53040206000000098001000000000001800200000000000d8003000000000000"
+               "800400000000000d801400000000160000100000000000000011000000000009"
+               "001300000000000a001200000000000d74696d657374616d7074750030",
+               { 0x1600, "timestamp", false, 'u', 48 } },
+             { "5304020600000009800100000000000180020000000000138003000000000000"
+               "8004000000000013801400000000160100100000000000000011000000000001"
+               "0013000000000002001200000000000566746600200100000000000000000000"
+               "000002",
+               { 0x1601, "f", true, 'f', 32 } } }) {
+        const auto is = read(from_hex(each.bytes));
+        BOOST_REQUIRE(is);
+        BOOST_TEST((*is == each.expected));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_descriptor_without_an_id_is_none)
+{
+    BOOST_TEST(!read(
+        written({ wire::flavour{ 48 }.addressed(wire::descriptor_name, 0) }, "name")));
+}
+
+BOOST_AUTO_TEST_CASE(a_part_of_a_descriptor_is_none)
+{
+    const auto packet = descriptor_packet(timestamp(), { 48 });
+    for (std::size_t n = 0; n < packet.size(); ++n)
+        BOOST_TEST(
+            !read({ packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(n) }));
+}
+
+BOOST_AUTO_TEST_CASE(a_field_beyond_the_payload_is_empty)
+{
+    constexpr wire::flavour flavour{ 48 };
+    for (const std::uint64_t address : { std::uint64_t{ 4 }, flavour.address_mask() }) {
+        const auto is =
+            read(written({ flavour.immediate(wire::descriptor_id, 0x3300),
+                           flavour.addressed(wire::descriptor_name, address) },
+                         "name"));
+        BOOST_REQUIRE(is);
+        BOOST_TEST(is->name.empty());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_long_name_is_cut)
+{
+    const auto is = read_field(wire::descriptor_name, std::string(1000, 'a'));
+    BOOST_REQUIRE(is);
+    BOOST_TEST(is->name == std::string(64, 'a'));
+}
+
+BOOST_AUTO_TEST_CASE(an_element_of_numbers_of_one_kind_is_of_that_kind)
+{
+    using namespace std::string_literals;
+    const auto is = read_field(wire::descriptor_format, "i\0\x10i\0\x10"s);
+    BOOST_REQUIRE(is);
+    BOOST_TEST(is->type == 'i');
+    BOOST_TEST(is->bits == 16u);
+}
+
+BOOST_AUTO_TEST_CASE(an_element_of_several_kinds_has_no_type)
+{
+    using namespace std::string_literals;
+    const auto is = read_field(wire::descriptor_format, "i\0\x10u\0\x10"s);
+    BOOST_REQUIRE(is);
+    BOOST_TEST(static_cast<int>(is->type) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_numpy_header_that_ends_early_says_nothing)
+{
+    const std::string header = "{'descr': '<i2', 'fortran_order': False, 'shape': (4,)}";
+    for (std::size_t n = 1; n < header.find("i2"); ++n) {
+        const auto is = read_field(wire::descriptor_dtype, header.substr(0, n));
+        BOOST_REQUIRE(is);
+        BOOST_TEST(is->bits == 0u);
+        BOOST_TEST(!is->is_array);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_numpy_header_with_a_huge_number_is_read)
+{
+    const auto is =
+        read_field(wire::descriptor_dtype, "{'descr': '<i" + std::string(50, '9') + "'");
+    BOOST_REQUIRE(is);
+    BOOST_TEST(is->bits > 1000u);
+}
+
+BOOST_AUTO_TEST_CASE(changed_bytes_do_no_harm)
+{
+    const sample_format format{ sample_type::sc16, byte_order::little, 4096 };
+    const auto packet = descriptor_packet(samples(), { 48 }, format);
+    std::mt19937 random(1);
+    for (int i = 0; i < 10000; ++i) {
+        auto changed = packet;
+        for (auto n = random() % 4; n > 0; --n)
+            changed[random() % changed.size()] = static_cast<std::byte>(random());
+        const auto is = read(changed);
+        BOOST_TEST((!is || is->name.size() <= 64));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,191 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "helpers/spead_packets.h"
+#include "protocol/packet_parser.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+using namespace gr::spead;
+
+namespace {
+
+constexpr wire::flavour flavour{ 48 };
+
+std::vector<std::uint64_t>
+required(std::uint64_t length, std::uint64_t offset, std::uint64_t heap_length)
+{
+    return { flavour.immediate(wire::heap_counter, 7),
+             flavour.immediate(wire::heap_length, heap_length),
+             flavour.immediate(wire::payload_offset, offset),
+             flavour.immediate(wire::payload_length, length) };
+}
+
+packet_bytes usual() { return packet_of(required(16, 32, 64), packet_bytes(16)); }
+
+packet_error error_of(const packet_bytes& packet)
+{
+    // of exactly this size, so that sanitizers see reading beyond it
+    const packet_bytes exact(packet);
+    packet_view view;
+    return parse_packet(exact.data(), exact.size(), view);
+}
+
+packet_bytes from_hex(const std::string& digits)
+{
+    packet_bytes bytes;
+    for (std::size_t i = 0; i < digits.size(); i += 2)
+        bytes.push_back(
+            static_cast<std::byte>(std::stoul(digits.substr(i, 2), nullptr, 16)));
+    return bytes;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(packet_parser_test)
+
+BOOST_AUTO_TEST_CASE(the_fields_of_a_packet)
+{
+    const auto packet = usual();
+    packet_view view;
+    BOOST_REQUIRE(parse_packet(packet.data(), packet.size(), view) == packet_error::none);
+    BOOST_TEST(view.flavour.heap_address_bits == 48u);
+    BOOST_TEST(view.heap_counter == 7);
+    BOOST_TEST(view.heap_length.value() == 64);
+    BOOST_TEST(view.payload_offset == 32);
+    BOOST_TEST(view.payload_bytes == 16);
+    BOOST_TEST(view.payload_end() == 48);
+    BOOST_TEST(view.items == 4);
+    BOOST_TEST((view.payload == packet.data() + packet.size() - 16));
+}
+
+BOOST_AUTO_TEST_CASE(an_item_pointer_of_each_flavour)
+{
+    for (const unsigned bits : { 8u, 24u, 40u, 48u, 56u }) {
+        const wire::flavour is{ bits };
+        auto pointers = std::vector<std::uint64_t>{ is.immediate(wire::heap_counter, 1),
+                                                    is.immediate(wire::payload_offset, 0),
+                                                    is.immediate(wire::payload_length, 0),
+                                                    is.addressed(0x45, 0x12),
+                                                    is.immediate(0x46, 0x13) };
+        const auto packet = packet_of(pointers, {}, is);
+        packet_view view;
+        BOOST_REQUIRE(parse_packet(packet.data(), packet.size(), view) ==
+                      packet_error::none);
+        BOOST_TEST(view.item(3).id == 0x45);
+        BOOST_TEST(view.item(3).value == 0x12);
+        BOOST_TEST(!view.item(3).is_immediate);
+        BOOST_TEST(view.item(4).id == 0x46);
+        BOOST_TEST(view.item(4).value == 0x13);
+        BOOST_TEST(view.item(4).is_immediate);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_heap_length_may_be_unknown)
+{
+    auto pointers = required(16, 32, 64);
+    pointers.erase(pointers.begin() + 1);
+    BOOST_TEST((error_of(packet_of(pointers, packet_bytes(16))) == packet_error::none));
+}
+
+BOOST_AUTO_TEST_CASE(another_magic_number_is_rejected)
+{
+    auto packet = usual();
+    packet[0] = std::byte{ 0x52 };
+    BOOST_TEST((error_of(packet) == packet_error::magic));
+}
+
+BOOST_AUTO_TEST_CASE(another_version_is_rejected)
+{
+    auto packet = usual();
+    packet[1] = std::byte{ 3 };
+    BOOST_TEST((error_of(packet) == packet_error::version));
+}
+
+BOOST_AUTO_TEST_CASE(item_pointers_of_another_width_are_rejected)
+{
+    for (const auto& [id_bytes, address_bytes] :
+         { std::pair{ 2, 5 }, { 3, 6 }, { 0, 8 }, { 8, 0 }, { 255, 9 } }) {
+        auto packet = usual();
+        packet[2] = static_cast<std::byte>(id_bytes);
+        packet[3] = static_cast<std::byte>(address_bytes);
+        BOOST_TEST((error_of(packet) == packet_error::flavour));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_packet_of_any_other_size_is_rejected)
+{
+    const auto packet = usual();
+    for (std::size_t n = 0; n < packet.size(); ++n)
+        BOOST_TEST((error_of({ packet.begin(),
+                               packet.begin() + static_cast<std::ptrdiff_t>(n) }) ==
+                    packet_error::size));
+    auto longer = packet;
+    longer.push_back(std::byte{ 0 });
+    BOOST_TEST((error_of(longer) == packet_error::size));
+}
+
+BOOST_AUTO_TEST_CASE(more_item_pointers_than_bytes_are_rejected)
+{
+    auto packet = usual();
+    packet[6] = packet[7] = std::byte{ 0xff };
+    BOOST_TEST((error_of(packet) == packet_error::size));
+}
+
+BOOST_AUTO_TEST_CASE(a_packet_without_a_required_item_is_rejected)
+{
+    for (const std::size_t missing : { 0u, 2u, 3u }) {
+        auto pointers = required(16, 32, 64);
+        pointers.erase(pointers.begin() + static_cast<std::ptrdiff_t>(missing));
+        BOOST_TEST((error_of(packet_of(pointers, packet_bytes(16))) ==
+                    packet_error::missing_item));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_addressed_heap_counter_is_none)
+{
+    auto pointers = required(16, 32, 64);
+    pointers[0] = flavour.addressed(wire::heap_counter, 7);
+    BOOST_TEST(
+        (error_of(packet_of(pointers, packet_bytes(16))) == packet_error::missing_item));
+}
+
+BOOST_AUTO_TEST_CASE(payload_beyond_the_heap_is_rejected)
+{
+    const packet_bytes payload(16);
+    const auto largest = flavour.address_mask();
+    BOOST_TEST(
+        (error_of(packet_of(required(16, 48, 64), payload)) == packet_error::none));
+    BOOST_TEST((error_of(packet_of(required(16, 49, 64), payload)) ==
+                packet_error::payload_bounds));
+    BOOST_TEST((error_of(packet_of(required(16, largest, largest), payload)) ==
+                packet_error::payload_bounds));
+}
+
+// The bytes were made by spead2 4.5.1: a heap in two packets and the end of a stream, in
+// both flavours.
+BOOST_AUTO_TEST_CASE(packets_of_spead2_pass)
+{
+    for (const char* packet :
+         { "5304030500000006800001000000000380000200000000098000030000000000"
+           "8000040000000008801600000000006400330000000000000001020304050607",
+           "5304030500000005800001000000000380000200000000098000030000000008"
+           "8000040000000001000000000000000800",
+           "5304030500000006800001000000000480000200000000018000030000000000"
+           "80000400000000018000060000000002000000000000000000",
+           "5304020600000006800100000000000380020000000000098003000000000000"
+           "8004000000000008960000000000006433000000000000000001020304050607",
+           "5304020600000005800100000000000380020000000000098003000000000008"
+           "8004000000000001000000000000000800",
+           "5304020600000006800100000000000480020000000000018003000000000000"
+           "80040000000000018006000000000002000000000000000000" })
+        BOOST_TEST((error_of(from_hex(packet)) == packet_error::none));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,135 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "receive/item_values.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <map>
+#include <random>
+#include <utility>
+
+using namespace gr::spead;
+
+namespace {
+
+using changes = std::vector<std::pair<std::int64_t, std::uint64_t>>;
+
+changes taken(item_values& values, std::int64_t before)
+{
+    changes all;
+    values.take(before, [&](std::int64_t position, std::uint64_t value) {
+        all.emplace_back(position, value);
+    });
+    return all;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(item_values_test)
+
+BOOST_AUTO_TEST_CASE(a_value_that_stays_is_one_change)
+{
+    item_values values(10);
+    for (std::int64_t at = 0; at < 1000; at += 100)
+        BOOST_TEST(values.set({ at, at + 100 }, 5));
+    BOOST_TEST((taken(values, 1000) == changes{ { 0, 5 } }));
+}
+
+BOOST_AUTO_TEST_CASE(each_new_value_is_a_change)
+{
+    item_values values(10);
+    BOOST_TEST(values.set({ 0, 100 }, 5));
+    BOOST_TEST(values.set({ 100, 200 }, 6));
+    BOOST_TEST(values.set({ 200, 300 }, 5));
+    const changes expected{ { 0, 5 }, { 100, 6 }, { 200, 5 } };
+    BOOST_TEST((taken(values, 300) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(changes_behind_the_position_stay)
+{
+    item_values values(10);
+    BOOST_TEST(values.set({ 0, 100 }, 5));
+    BOOST_TEST(values.set({ 100, 200 }, 6));
+    BOOST_TEST(values.changes_before(100) == 1);
+    BOOST_TEST((taken(values, 100) == changes{ { 0, 5 } }));
+    BOOST_TEST((taken(values, 101) == changes{ { 100, 6 } }));
+}
+
+BOOST_AUTO_TEST_CASE(a_heap_that_comes_late_changes_only_its_own_range)
+{
+    item_values values(10);
+    BOOST_TEST(values.set({ 0, 100 }, 5));
+    BOOST_TEST(values.set({ 200, 300 }, 5));
+    BOOST_TEST(values.set({ 100, 200 }, 6));
+    const changes expected{ { 0, 5 }, { 100, 6 }, { 200, 5 } };
+    BOOST_TEST((taken(values, 300) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(the_value_before_the_taken_changes_is_remembered)
+{
+    item_values values(10);
+    BOOST_TEST(values.set({ 0, 100 }, 5));
+    taken(values, 100);
+    BOOST_TEST(values.set({ 100, 200 }, 5));
+    BOOST_TEST(taken(values, 200).empty());
+}
+
+BOOST_AUTO_TEST_CASE(no_value_is_known_after_a_restart)
+{
+    item_values values(10);
+    BOOST_TEST(values.set({ 0, 100 }, 5));
+    taken(values, 100);
+    values.restart(1000);
+    BOOST_TEST(values.set({ 1000, 1100 }, 5));
+    BOOST_TEST((taken(values, 1100) == changes{ { 1000, 5 } }));
+}
+
+BOOST_AUTO_TEST_CASE(there_is_room_again_after_changes_are_taken)
+{
+    item_values values(4);
+    std::uint64_t n = 0;
+    while (
+        values.set({ static_cast<std::int64_t>(n), static_cast<std::int64_t>(n) + 1 }, n))
+        ++n;
+    BOOST_TEST(n == 3);
+    taken(values, 3);
+    BOOST_TEST(values.set({ 3, 4 }, 3));
+}
+
+BOOST_AUTO_TEST_CASE(forgotten_changes_are_not_taken)
+{
+    item_values values(10);
+    BOOST_TEST(values.set({ 0, 100 }, 5));
+    values.forget_changes();
+    BOOST_TEST(taken(values, 100).empty());
+}
+
+// Against a value for each position.
+BOOST_AUTO_TEST_CASE(heaps_in_any_order)
+{
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        std::mt19937 random(seed);
+        std::vector<std::pair<std::int64_t, std::uint64_t>> heaps;
+        for (std::int64_t at = 0; at < 400; at += 10)
+            heaps.emplace_back(at, random() % 3);
+        // all of them come, some too early
+        auto order = heaps;
+        for (std::size_t i = 0; i + 4 < order.size(); ++i)
+            std::swap(order[i], order[i + random() % 4]);
+        item_values values(200);
+        for (const auto& [at, value] : order)
+            BOOST_TEST(values.set({ at, at + 10 }, value));
+        changes expected;
+        for (const auto& [at, value] : heaps)
+            if (expected.empty() || expected.back().second != value)
+                expected.emplace_back(at, value);
+        BOOST_TEST((taken(values, 400) == expected));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

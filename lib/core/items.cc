@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "item_text.h"
 #include "items.h"
 #include "options.h"
 #include "support/checks.h"
@@ -16,44 +17,6 @@
 namespace gr::spead {
 
 namespace {
-
-std::string hexadecimal(std::int64_t id)
-{
-    std::ostringstream text;
-    // of a negative one, the number that was given
-    if (id < 0)
-        text << id;
-    else
-        text << "0x" << std::hex << id;
-    return text.str();
-}
-
-std::string to_text(const std::vector<std::int64_t>& values)
-{
-    std::string text;
-    for (const auto value : values)
-        text += (text.empty() ? "" : ", ") + std::to_string(value);
-    return values.size() == 1 ? text : "[" + text + "]";
-}
-
-std::string to_text(const item& each)
-{
-    const std::string content = each.kind == item_kind::samples     ? "samples"
-                                : each.kind == item_kind::timestamp ? "timestamp"
-                                                                    : "immediate";
-    const std::string value =
-        each.kind == item_kind::immediate ? ", value=" + to_text(each.values) : "";
-    return content + "(id=" + hexadecimal(each.id) + ", name=" + quoted(each.name) +
-           value + ")";
-}
-
-std::string to_text(const std::vector<item>& items)
-{
-    std::string text;
-    for (const auto& each : items)
-        text += (text.empty() ? "" : ", ") + to_text(each);
-    return "[" + text + "]";
-}
 
 // Item pointers of the largest packet: those that are required, one for each item and
 // perhaps for its descriptor, and the NULL item that ends the samples of a short heap.

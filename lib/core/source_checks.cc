@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "item_text.h"
 #include "source_checks.h"
 #include "support/checks.h"
 #include "support/thread_setup.h"
@@ -22,6 +23,7 @@ namespace {
 constexpr std::int64_t one_gib = 1 << 30;
 constexpr std::int64_t max_outputs = 64;
 constexpr std::int64_t least_window_bytes = 256 << 10;
+constexpr std::int64_t most_window_bytes = std::int64_t{ 1 } << 40;
 constexpr std::size_t default_window_bytes = 8 << 20;
 constexpr std::size_t least_default_window_bytes = 1 << 20;
 
@@ -86,33 +88,35 @@ void check_items(const source_options& options, std::size_t lists)
         });
     };
     const auto refuse = [&](const std::string& allowed) {
-        throw parameter_error("items", to_text(items.size()) + " items", allowed);
+        throw parameter_error("items", to_text(items), allowed);
     };
     if (count(item_kind::samples) != 1 || count(item_kind::timestamp) > 1)
         refuse("one samples(), at most one timestamp() and any number of immediate()");
     if (items.size() > wire::max_items)
-        refuse("at most " + to_text(wire::max_items));
+        throw parameter_error("items",
+                              to_text(items.size()) + " items",
+                              "at most " + to_text(wire::max_items));
     std::set<std::int64_t> ids;
+    std::set<std::string> names;
     std::size_t selectors = 0;
     for (const auto& each : items) {
-        if (!ids.insert(each.id).second)
-            refuse("items of different IDs");
-        if (each.kind != item_kind::immediate || each.values.size() == 1)
+        if (!ids.insert(each.id).second || !names.insert(each.name).second)
+            refuse("items of different IDs and names");
+        const auto& values = each.values;
+        if (each.kind != item_kind::immediate || values.size() == 1)
             continue;
-        if (each.values.size() != outputs)
-            throw parameter_error(
-                "items",
-                "immediate() with " + to_text(each.values.size()) + " values",
-                "one value, or one for each of " + to_text(outputs) + " outputs");
-        if (std::set<std::int64_t>(each.values.begin(), each.values.end()).size() !=
-            outputs)
+        const std::set<std::int64_t> different(values.begin(), values.end());
+        if (different.size() != outputs || values.size() != outputs)
             throw parameter_error("items",
-                                  "immediate() with a value that is given twice",
-                                  "values that tell the outputs apart");
+                                  to_text(each),
+                                  outputs == 1 ? "one value, as num_outputs is 1"
+                                               : "one value, or a different one for "
+                                                 "each of " +
+                                                     to_text(outputs) + " outputs");
         ++selectors;
     }
     if (selectors > 1)
-        refuse("one immediate() with several values");
+        refuse("at most one immediate() with several values");
     if (outputs > 1 && lists == 1 && !selectors)
         throw parameter_error("num_outputs", to_text(options.num_outputs), tell_apart);
 }
@@ -132,6 +136,17 @@ void check_time(const source_options& options)
                               "\"0\" without sample_rate");
 }
 
+void check_buffer_size(const source_options& options,
+                       std::int64_t most,
+                       const std::string& why)
+{
+    if (options.buffer_size < least_window_bytes || options.buffer_size > most)
+        throw parameter_error("buffer_size",
+                              to_text(options.buffer_size),
+                              to_text(least_window_bytes) + " to " + to_text(most) + why +
+                                  ", or 0");
+}
+
 void check_receiving(const source_options& options)
 {
     on_missing_of(options);
@@ -141,15 +156,8 @@ void check_receiving(const source_options& options)
     check_interval("stats_interval", options.stats_interval);
     check_range<std::int64_t>("affinity", options.affinity, -1, configured_cpus() - 1);
     check_range<std::int64_t>("socket_buffer", options.socket_buffer, 0, one_gib);
-    const auto memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
-                        static_cast<std::int64_t>(sysconf(_SC_PAGESIZE)) /
-                        options.num_outputs;
-    if (options.buffer_size != 0 &&
-        (options.buffer_size < least_window_bytes || options.buffer_size > memory))
-        throw parameter_error("buffer_size",
-                              to_text(options.buffer_size),
-                              to_text(least_window_bytes) + " to " + to_text(memory) +
-                                  " (half of the memory for all outputs), or 0");
+    if (options.buffer_size != 0)
+        check_buffer_size(options, most_window_bytes, "");
 }
 
 } // namespace
@@ -245,8 +253,14 @@ tick_clock clock_of(const source_options& options)
 
 std::size_t window_bytes_of(const source_options& options)
 {
-    if (options.buffer_size)
+    if (options.buffer_size) {
+        const auto half_of_memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) /
+                                    2 * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+        check_buffer_size(options,
+                          half_of_memory / options.num_outputs,
+                          " (half of the memory for all outputs)");
         return static_cast<std::size_t>(options.buffer_size);
+    }
     return std::max(default_window_bytes / static_cast<std::size_t>(options.num_outputs),
                     least_default_window_bytes);
 }

@@ -41,6 +41,7 @@ missing_policy on_missing_of(const source_options& options);
 std::int64_t timestamp_step_of(const source_options& options);
 stream_format given_format(const source_options& options); //!< with items
 tick_clock clock_of(const source_options& options);
+//! Throws parameter_error for more than half of the memory of this host.
 std::size_t window_bytes_of(const source_options& options);
 
 //! \}

@@ -1,0 +1,31 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_ITEM_TEXT_H
+#define INCLUDED_SPEAD_CORE_ITEM_TEXT_H
+
+#include <gnuradio/spead/item.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gr::spead {
+
+//! \name Items as errors show them, nearly as the user wrote them
+//! \{
+
+std::string hexadecimal(std::int64_t id);
+std::string to_text(const std::vector<std::int64_t>& values);
+std::string to_text(const item& each);
+std::string to_text(const std::vector<item>& items);
+
+//! \}
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_ITEM_TEXT_H */

@@ -179,10 +179,12 @@ public:
 
     //! Why the block refuses the fields of its block in GRC; "" if it does not, or if GRC
     //! itself finds no value for one of them. In GRC "affinity" is that of the block's
-    //! own thread, and ours has the name \p affinity.
+    //! own thread, and ours has the name \p affinity. \p streams is the number of inputs
+    //! or outputs.
     template <typename function>
     std::string error_in_grc(const py::dict& fields,
                              const std::string& affinity,
+                             std::int64_t options::*streams,
                              function&& check) const
     {
         const std::string prefix = "spead." + d_block + ": ";
@@ -200,7 +202,9 @@ public:
                 return "";
             // the host that runs the flow graph may have more CPUs than this one
             value.affinity = std::min<std::int64_t>(value.affinity, 0);
-            endpoint_lists lists = "localhost:1";
+            // which any block takes, whatever its options
+            endpoint_lists lists = std::vector<std::string>(
+                std::clamp<std::size_t>(value.*streams, 1, 64), "localhost:1");
             if (const auto given = endpoints_in_grc(fields[d_endpoints.c_str()]);
                 !given.is_none())
                 lists = read_endpoints(given);

@@ -47,7 +47,8 @@ void bind_sink(py::module& m)
                   arguments().signature().c_str());
     }
     block.def_static("_error_in_grc", [](const py::dict& fields) {
-        return arguments().error_in_grc(fields, "sender_affinity", &sink::check);
+        return arguments().error_in_grc(
+            fields, "sender_affinity", &sink_options::num_inputs, &sink::check);
     });
     sink_stats::for_each([&](const char* name, auto figure) {
         if constexpr (!std::is_class_v<std::decay_t<decltype(sink_stats().*figure)>>)

@@ -44,7 +44,8 @@ void bind_source(py::module& m)
                   arguments().signature().c_str());
     }
     block.def_static("_error_in_grc", [](const py::dict& fields) {
-        return arguments().error_in_grc(fields, "receiver_affinity", &source::check);
+        return arguments().error_in_grc(
+            fields, "receiver_affinity", &source_options::num_outputs, &source::check);
     });
     source_stats::for_each([&](const char* name, auto figure) {
         if constexpr (!std::is_class_v<std::decay_t<decltype(source_stats().*figure)>>)

@@ -84,8 +84,8 @@ public:
     static void check(const std::vector<std::string>& endpoints,
                       const source_options& options);
 
-    //! All counters, see source_stats: of one output, or with -1 of all outputs together.
-    //! Throws std::invalid_argument (in Python: ValueError) if there is no such output.
+    //! All counters: of one output, or with -1 of all outputs together. Throws
+    //! std::invalid_argument (in Python: ValueError) if there is no such output.
     virtual source_stats stats(std::int64_t output = -1) const = 0;
 
     //! The UDP ports that are bound, in the order of the endpoints.

@@ -76,7 +76,7 @@ struct SPEAD_API source_options {
     std::optional<std::int64_t> timestamp_step = std::nullopt;
 
     //! Ticks per second in Hz: a whole number, or the exact ratio of two integers. If it
-    //! is given, samples get tags rx_time.
+    //! is given, samples get tags "rx_time".
     std::optional<exact_rate> sample_rate = std::nullopt;
 
     //! Time of tick 0: seconds since 1970 as text, such as "1600000000.123456789", or an

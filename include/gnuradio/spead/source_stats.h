@@ -67,8 +67,8 @@ struct SPEAD_API source_stats : source_counters<std::uint64_t> {
     template <typename visitor>
     static void for_each(visitor&& visit)
     {
-        visit("samples_out", &source_stats::samples_out);
         source_counters::for_each(visit);
+        visit("samples_out", &source_stats::samples_out);
         visit("datagrams_dropped_by_socket", &source_stats::datagrams_dropped_by_socket);
         visit("buffer_fill", &source_stats::buffer_fill);
         visit("gro", &source_stats::gro);

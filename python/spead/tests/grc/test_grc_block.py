@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The block in GNU Radio Companion: the options, ports and words of the sink."""
+"""The blocks in GNU Radio Companion: the options, ports and words of Python."""
 
 import ast
 import re
@@ -9,17 +9,28 @@ import grc_lint
 import pmt
 import pytest
 from gnuradio import spead
-from grc_sink import DESCRIPTION, IN_PYTHON, arguments, sink
+from grc_blocks import each_block, sink, source
 
-ESSENTIALS = ["input_type", "destinations", "heap_samples"]
+ESSENTIALS = {
+    sink: ["input_type", "destinations", "heap_samples"],
+    source: ["output_type", "endpoints"],
+}
 ABBREVIATIONS = {"id": "ID", "ttl": "TTL", "dscp": "DSCP", "gso": "GSO"}
+PORTS = {
+    "int8": "byte",
+    "sc8": "sc8",
+    "int16": "short",
+    "sc16": "sc16",
+    "float": "float",
+    "complex": "complex",
+}
 
 
-def python_defaults():
-    """The arguments of spead.sink that have a default, out of its signature."""
-    signature = spead.sink.__init__.__doc__.splitlines()[0]
+def python_defaults(grc):
+    """The arguments of Python that have a default, out of its signature."""
+    signature = grc.python.__init__.__doc__.splitlines()[0]
     spec = ast.parse(f"def {signature}: ...").body[0].args
-    optional = spec.args[-len(spec.defaults) :] + spec.kwonlyargs
+    optional = spec.args[len(spec.args) - len(spec.defaults) :] + spec.kwonlyargs
     return {
         argument.arg: eval(ast.unparse(default), {"spead": spead})
         for argument, default in zip(
@@ -28,88 +39,99 @@ def python_defaults():
     }
 
 
-def groups():
+def groups(grc):
     """The parameters with a default in each group of Python's documentation."""
-    documentation = spead.sink.__doc__.split("Parameters:\n")[1]
+    documentation = grc.python.__doc__.split("Parameters:\n")[1]
     found = {}
     for line in documentation.splitlines():
         if group := re.fullmatch(r"(\w+):", line):
             found[group[1]] = set()
-        elif (name := line.partition(": ")[0]) in python_defaults():
+        elif (name := line.partition(": ")[0]) in python_defaults(grc):
             found[list(found)[-1]].add(name)
     return found
 
 
-def options_in_grc():
+def options_in_grc(grc):
     """Name in Python -> parameter in GRC."""
-    fields = sink().params
+    fields = grc().params
     del fields["affinity"]  # that of GRC
-    found = {IN_PYTHON.get(key, key): field for key, field in fields.items()}
-    return {name: found[name] for name in found if name in python_defaults()}
+    found = {grc.in_python(key): field for key, field in fields.items()}
+    return {name: found[name] for name in found if name in python_defaults(grc)}
 
 
-def test_the_tabs_are_the_groups_of_the_documentation():
-    tabs = {group: set() for group in groups()}
-    for name, parameter in options_in_grc().items():
+def streams(filled):
+    return [port for port in filled.sinks + filled.sources if port.domain == "stream"]
+
+
+@each_block
+def test_the_tabs_are_the_groups_of_the_documentation(grc):
+    tabs = {group: set() for group in groups(grc)}
+    for name, parameter in options_in_grc(grc).items():
         tabs[parameter.category].add(name)
-    assert tabs == groups()
+    assert tabs == groups(grc)
 
 
-def test_labels_are_the_names_of_python():
-    for name, parameter in options_in_grc().items():
+@each_block
+def test_labels_are_the_names_of_python(grc):
+    for name, parameter in options_in_grc(grc).items():
         label = " ".join(ABBREVIATIONS.get(word, word) for word in name.split("_"))
         label = label[0].upper() + label[1:]
         assert re.fullmatch(rf"{label}( \(.+\))?", parameter.name)
 
 
-def test_the_description_follows_the_schema():
-    assert grc_lint.schema_errors(DESCRIPTION) == []
+@each_block
+def test_the_description_follows_the_schema(grc):
+    assert grc_lint.schema_errors(grc.description) == []
 
 
-def test_the_block_is_valid_as_it_comes():
-    assert grc_lint.block_errors(sink()) == []
+@each_block
+def test_the_block_is_valid_as_it_comes(grc):
+    assert grc_lint.block_errors(grc()) == []
 
 
-def test_the_block_has_every_option_and_its_default():
-    found = arguments(sink())
-    del found["destinations"]
-    assert found == python_defaults()
+@each_block
+def test_the_block_has_every_option_and_its_default(grc):
+    found = grc.arguments(grc())
+    del found[grc.endpoints]
+    assert found == python_defaults(grc)
 
 
-def test_the_block_makes_a_sink():
-    assert isinstance(spead.sink(**arguments(sink())), spead.sink)
+@each_block
+def test_the_block_makes_that_of_python(grc):
+    assert isinstance(grc.make(grc(**grc.with_streams(1))), grc.python)
 
 
-def test_every_callback_is_a_method_of_the_sink():
-    for callback in sink().templates.render("callbacks"):
+@each_block
+def test_every_callback_is_a_method(grc):
+    for callback in grc().templates.render("callbacks"):
         method, values = re.fullmatch(r"(\w+)\((.+)\)", callback).groups()
-        getattr(spead.sink(**arguments(sink())), method)(eval(values))
+        made = grc.make(grc(**grc.with_streams(1)))
+        getattr(made, method)(eval(values))
 
 
-@pytest.mark.parametrize("inputs", [1, 2, 8])
-@pytest.mark.parametrize("kind", ["int8", "sc8", "int16", "sc16", "float", "complex"])
-def test_the_ports_are_those_of_the_sink(kind, inputs):
-    block = sink(input_type=kind, num_inputs=str(inputs))
-    assert grc_lint.block_errors(block) == []
-    signature = spead.sink(**arguments(block)).input_signature()
-    streams = [port for port in block.sinks if port.domain == "stream"]
-    assert len(streams) == inputs == signature.max_streams()
-    sizes = {port.item_size for port in streams}
+@pytest.mark.parametrize("count", [1, 2, 8])
+@pytest.mark.parametrize("kind", PORTS)
+@each_block
+def test_the_ports_are_those_of_the_block_in_python(grc, kind, count):
+    sample_type = {sink: "input_type", source: "output_type"}[grc]
+    filled = grc(**{sample_type: kind}, **grc.with_streams(count))
+    assert grc_lint.block_errors(filled) == []
+    made = grc.make(filled)
+    signature = made.input_signature() if grc is sink else made.output_signature()
+    assert len(streams(filled)) == count == signature.max_streams()
+    sizes = {port.item_size for port in streams(filled)}
     assert sizes == {signature.sizeof_stream_item(0)}
+    # each type has a colour of its own
+    assert {port.dtype for port in streams(filled)} == {PORTS[kind]}
 
 
-def test_the_types_have_colours_of_their_own():
-    kinds = ["int8", "sc8", "int16", "sc16", "float", "complex"]
-    ports = [sink(input_type=kind).sinks[0].dtype for kind in kinds]
-    assert ports == ["byte", "sc8", "short", "sc16", "float", "complex"]
-
-
-def test_the_message_ports_are_those_of_the_sink_and_need_no_connection():
-    block = sink()
-    made = spead.sink(**arguments(block))
+@each_block
+def test_the_message_ports_are_those_of_python_and_need_no_connection(grc):
+    filled = grc(**grc.with_streams(1))
+    made = grc.make(filled)
     for ports, registered in (
-        (block.sinks, made.message_ports_in()),
-        (block.sources, made.message_ports_out()),
+        (filled.sinks, made.message_ports_in()),
+        (filled.sources, made.message_ports_out()),
     ):
         messages = [port for port in ports if port.domain == "message"]
         assert all(port.optional for port in messages)
@@ -117,6 +139,7 @@ def test_the_message_ports_are_those_of_the_sink_and_need_no_connection():
         assert names == set(pmt.to_python(registered)) - {"system"}
 
 
-def test_the_canvas_shows_the_essentials():
-    shown = [key for key, param in sink().params.items() if param.hide == "none"]
-    assert shown == ESSENTIALS
+@each_block
+def test_the_canvas_shows_the_essentials(grc):
+    shown = [key for key, param in grc().params.items() if param.hide == "none"]
+    assert shown == ESSENTIALS[grc]

@@ -9,22 +9,27 @@ from fractions import Fraction
 import grc_lint
 import pytest
 from gnuradio import spead
-from grc_sink import IN_GRC, arguments, platform, sink, written
+from grc_blocks import BLOCKS, each_block, platform, sink, source
 from places import ROOT
 from possible_options import POSSIBLE
 
-each_possible = pytest.mark.parametrize("options", POSSIBLE, ids=" ".join)
+each_possible = pytest.mark.parametrize(
+    ("grc", "options"),
+    [(grc, options) for grc in BLOCKS for options in POSSIBLE[grc.name]],
+    ids=lambda each: " ".join(each) if isinstance(each, dict) else str(each),
+)
 
 
-def errors(**fields):
-    return grc_lint.block_errors(sink(**fields))
+def with_fields(rows):
+    """Rows of a block and its fields."""
+    return pytest.mark.parametrize(("grc", "fields"), rows, ids=str)
 
 
 @each_possible
-def test_what_is_possible_is_accepted_and_passed_on(options):
-    block = sink(**written(options))
-    assert grc_lint.block_errors(block) == []
-    passed = arguments(block)
+def test_what_is_possible_is_accepted_and_passed_on(grc, options):
+    filled = grc(**grc.written(options))
+    assert grc_lint.block_errors(filled) == []
+    passed = grc.arguments(filled)
     assert {name: passed[name] for name in options} == options
 
 
@@ -41,114 +46,151 @@ def is_exact_on_the_canvas(parameter):
 
 
 @each_possible
-def test_the_canvas_shows_what_was_changed_if_that_is_exact(options):
+def test_the_canvas_shows_what_was_changed_if_that_is_exact(grc, options):
     changed = next(iter(options))
-    if changed == "heap_samples":  # is always shown
+    if grc is sink and changed == "heap_samples":  # is always shown
         return
-    shown = sink(**written(options)).params[IN_GRC.get(changed, changed)]
+    shown = grc(**grc.written(options)).params[grc.in_grc(changed)]
     assert shown.hide == ("none" if is_exact_on_the_canvas(shown) else "part")
 
 
 @pytest.mark.parametrize(
-    "name", ["max_packet_size", "burst_size", "buffer_size", "socket_buffer"]
-)
-def test_the_canvas_shows_listed_sizes(name):
-    default, sizes = sink().params[name].default, sink().params[name].options
-    assert len(sizes) > 3
-    for size in sizes:
-        hide = sink(**{name: size}).params[name].hide
-        assert hide == ("part" if size == default else "none")
-
-
-@pytest.mark.parametrize(
-    "fields",
+    ("grc", "name"),
     [
-        {"destinations": "localhost"},
-        {"destinations": "['localhost:1', 'localhost:2']"},
-        {"destinations": "127.0.0.1 :7148"},
-        {"destinations": "127.0.0.1:0"},
-        {"heap_samples": "0"},
-        {"max_packet_size": "79"},
-        {"byte_order": "little", "input_type": "int16"},
-        {"scale": "float('nan')", "input_type": "float"},
-        {"items": "[spead.samples(), spead.timestamp(name='adc_samples')]"},
-        {"items": "['samples']"},
-        {"timestamp_step": "1.5"},
-        {"timestamp_source": "rx_time"},
-        {"sample_rate": "8e6 / 7", "timestamp_source": "rx_time"},
-        {"sync_time": "noon", "timestamp_source": "rx_time", "sample_rate": "1"},
-        {"tail": "cut"},
-        {"rate": "-1"},
+        (sink, "max_packet_size"),
+        (sink, "burst_size"),
+        (sink, "buffer_size"),
+        (sink, "socket_buffer"),
+        (source, "heap_samples"),
+        (source, "buffer_size"),
+        (source, "socket_buffer"),
     ],
     ids=str,
 )
-def test_grc_shows_the_error_of_the_sink(fields):
-    block = sink(**fields)
-    with pytest.raises((ValueError, TypeError), match=r"^spead\.sink: ") as refused:
-        spead.sink(**arguments(block))
-    (error,) = grc_lint.block_errors(block)
+def test_the_canvas_shows_listed_sizes(grc, name):
+    default, sizes = grc().params[name].default, grc().params[name].options
+    assert len(sizes) > 3
+    for size in sizes:
+        hide = grc(**{name: size}).params[name].hide
+        assert hide == ("part" if size == default else "none")
+
+
+@with_fields(
+    [
+        (sink, {"destinations": "localhost"}),
+        (sink, {"destinations": "['localhost:1', 'localhost:2']"}),
+        (sink, {"destinations": "127.0.0.1 :7148"}),
+        (sink, {"destinations": "127.0.0.1:0"}),
+        (sink, {"heap_samples": "0"}),
+        (sink, {"max_packet_size": "79"}),
+        (sink, {"byte_order": "little", "input_type": "int16"}),
+        (sink, {"scale": "float('nan')", "input_type": "float"}),
+        (sink, {"items": "[spead.samples(), spead.timestamp(name='adc_samples')]"}),
+        (sink, {"items": "['samples']"}),
+        (sink, {"timestamp_step": "1.5"}),
+        (sink, {"timestamp_source": "rx_time"}),
+        (sink, {"sample_rate": "8e6 / 7", "timestamp_source": "rx_time"}),
+        (
+            sink,
+            {"sync_time": "noon", "timestamp_source": "rx_time", "sample_rate": "1"},
+        ),
+        (sink, {"tail": "cut"}),
+        (sink, {"rate": "-1"}),
+        (source, {"endpoints": "localhost"}),
+        (source, {"endpoints": "['localhost:1', 'localhost:2']"}),
+        (source, {"endpoints": "127.0.0.1:65536"}),
+        (source, {"num_outputs": "2"}),
+        (source, {"sample_bits": "16", "output_type": "float"}),
+        (source, {"byte_order": "little", "output_type": "int16"}),
+        (source, {"scale": "float('nan')", "output_type": "float"}),
+        (source, {"items": "[spead.timestamp()]"}),
+        (source, {"items": "['samples']"}),
+        (source, {"heap_samples": "0"}),
+        (source, {"timestamp_step": "1.5"}),
+        (source, {"sample_rate": "8e6 / 7"}),
+        (source, {"sync_time": "noon", "sample_rate": "1"}),
+        (source, {"on_missing": "wait"}),
+        (source, {"max_gap": "-1"}),
+        (source, {"timeout": "0.0001"}),
+        (source, {"buffer_size": "1000"}),
+    ]
+)
+def test_grc_shows_the_error_of_the_block(grc, fields):
+    filled = grc(**fields)
+    name = rf"^spead\.{grc.name}: "
+    with pytest.raises((ValueError, TypeError), match=name) as refused:
+        grc.make(filled)
+    (error,) = grc_lint.block_errors(filled)
     assert error == f"Value '{refused.value}' not in allowed values"
 
 
 @pytest.mark.parametrize("text", ["[::1]", "['host:1'; 'host:2']", "('host:1'"])
-def test_destinations_that_are_neither_text_nor_list_are_refused_as_text(text):
-    (error,) = errors(destinations=text)
-    assert f'spead.sink: destinations = "{text}" is not possible' in error
+@each_block
+def test_endpoints_that_are_neither_text_nor_list_are_refused_as_text(grc, text):
+    (error,) = grc_lint.block_errors(grc(**{grc.endpoints: text}))
+    assert f'spead.{grc.name}: {grc.endpoints} = "{text}" is not possible' in error
 
 
-def test_the_sender_thread_is_named_as_in_grc():
+@each_block
+def test_the_thread_of_the_network_is_named_as_in_grc(grc):
     """There "affinity" is the one of the block's own thread."""
-    (error,) = errors(sender_affinity="-2")
-    assert "spead.sink: sender_affinity = -2 is not possible; allowed: -1 to" in error
+    (error,) = grc_lint.block_errors(grc(**{grc.affinity: "-2"}))
+    assert f"spead.{grc.name}: {grc.affinity} = -2 is not possible; allowed: " in error
 
 
-def test_grc_shows_why_an_item_is_refused():
+@each_block
+def test_grc_shows_why_an_item_is_refused(grc):
     items = "[spead.samples(), spead.immediate(0x3101, 'x', -1)]"
     with pytest.raises(ValueError, match=r"^spead\.immediate: value = -1") as refused:
-        eval(items)
-    (error,) = errors(items=items)
+        eval(items, {"spead": spead})
+    (error,) = grc_lint.block_errors(grc(items=items))
     assert str(refused.value) in error
 
 
-@pytest.mark.parametrize(
-    "fields",
+@with_fields(
     [
-        {"rate": "unknown"},
-        {"scale": "unknown", "input_type": "float"},
+        (sink, {"rate": "unknown"}),
+        (sink, {"scale": "unknown", "input_type": "float"}),
         # neither is possible with the default of the other
-        {"items": "unknown", "max_packet_size": "64"},
-        {"num_inputs": "unknown", "destinations": "['host:1', 'host:2']"},
-    ],
-    ids=str,
+        (sink, {"items": "unknown", "max_packet_size": "64"}),
+        (sink, {"num_inputs": "unknown", "destinations": "['host:1', 'host:2']"}),
+        (source, {"max_gap": "unknown"}),
+        (source, {"scale": "unknown", "output_type": "float"}),
+        (source, {"items": "unknown"}),
+        (source, {"num_outputs": "unknown", "endpoints": "['host:1', 'host:2']"}),
+    ]
 )
-def test_the_sink_says_nothing_where_a_field_has_no_value(fields):
-    found = errors(**fields)
+def test_the_block_says_nothing_where_a_field_has_no_value(grc, fields):
+    found = grc_lint.block_errors(grc(**fields))
     assert "name 'unknown' is not defined" in found[0]
-    assert not any("spead.sink" in error for error in found)
+    assert not any("spead." in error for error in found)
 
 
-@pytest.mark.parametrize(
-    "fields",
+@with_fields(
     [
-        {"destinations": "no-such-host.invalid:1"},
-        {"interface": "nosuch0"},
-        {"sender_affinity": str(os.sysconf("SC_NPROCESSORS_CONF"))},
-        {"buffer_size": str(2**62)},
-    ],
-    ids=str,
+        (grc, fields)
+        for grc in BLOCKS
+        for fields in (
+            {grc.endpoints: "no-such-host.invalid:1"},
+            {"interface": "nosuch0"},
+            {grc.affinity: str(os.sysconf("SC_NPROCESSORS_CONF"))},
+            {"buffer_size": {sink: str(2**62), source: str(2**40)}[grc]},
+        )
+    ]
 )
-def test_what_depends_on_the_host_that_runs_the_flow_graph_is_not_refused(fields):
-    assert errors(**fields) == []
+def test_what_depends_on_the_host_that_runs_the_flow_graph_is_not_refused(grc, fields):
+    assert grc_lint.block_errors(grc(**fields)) == []
 
 
-def test_the_error_comes_and_goes_with_the_value():
+@each_block
+def test_the_error_comes_and_goes_with_the_value(grc):
     """In the window, where the block alone is looked at after each key."""
-    block = sink()
+    filled = grc()
     for text, count in (("-1", 1), ("-", 2), ("1", 0)):
-        block.params["rate"].set_value(text)
-        block.rewrite()
-        block.validate()
-        assert len(grc_lint.block_errors(block)) == count
+        filled.params["heap_samples"].set_value(text)
+        filled.rewrite()
+        filled.validate()
+        assert len(grc_lint.block_errors(filled)) == count
 
 
 def test_grcc_ends_with_the_error(tmp_path):
@@ -186,7 +228,7 @@ def test_items_may_have_the_values_of_variables():
 
 
 @pytest.mark.parametrize(
-    ("text", "destinations"),
+    ("text", "endpoints"),
     [
         ("[::1]:7148", "[::1]:7148"),
         ("'host:1'", "host:1"),
@@ -194,40 +236,68 @@ def test_items_may_have_the_values_of_variables():
         ("('host:1', 'host:2,host:3')", ("host:1", "host:2,host:3")),
     ],
 )
-def test_destinations_are_a_text_or_a_list(text, destinations):
-    block = sink(destinations=text, num_inputs="2")
-    assert grc_lint.block_errors(block) == []
-    assert arguments(block)["destinations"] == destinations
+@each_block
+def test_endpoints_are_a_text_or_a_list(grc, text, endpoints):
+    items = "[spead.timestamp(), spead.samples(), spead.immediate(0x3101, 'x', [1, 2])]"
+    streams = {f"num_{grc.streams}": "2", "items": items}
+    filled = grc(**{grc.endpoints: text}, **streams)
+    assert grc_lint.block_errors(filled) == []
+    assert grc.arguments(filled)[grc.endpoints] == endpoints
 
 
-# Fields that only matter with another one, and what makes them matter.
+def test_a_list_of_endpoints_with_variables_tells_outputs_apart():
+    """How many there are is not known to GRC."""
+    filled = source(endpoints="['host:1', 'host:' + str(2)]", num_outputs="2")
+    assert grc_lint.block_errors(filled) == []
+
+
+ITEMS = "[spead.timestamp(), spead.samples()]"
+RX = {"timestamp_source": "rx_time", "sample_rate": "10"}
+
+# Fields that only matter with another one; what makes them matter; and fields with
+# which they do not, where these are not the defaults.
 DEPENDENT = [
-    ("scale", "2.5", {"input_type": "float"}),
-    ("sample_bits", "16", {"input_type": "complex"}),
-    ("byte_order", "little", {"input_type": "int16", "tail": "pad"}),
-    ("sync_time", "15.5", {"timestamp_source": "rx_time", "sample_rate": "10"}),
-    ("on_gap", "ignore", {"timestamp_source": "rx_time", "sample_rate": "10"}),
-    ("on_start", "zero_fill", {"timestamp_source": "rx_time", "sample_rate": "10"}),
-    ("sample_rate", "10", {"timestamp_source": "rx_time"}),
-    ("timestamp_start", "7", {"timestamp_source": "count"}),
-    ("descriptor_interval", "5", {"descriptors": "separate"}),
+    (sink, "scale", "2.5", {"input_type": "float"}, {}),
+    (sink, "sample_bits", "16", {"input_type": "complex"}, {}),
+    (sink, "byte_order", "little", {"input_type": "int16", "tail": "pad"}, {}),
+    (sink, "sync_time", "15.5", RX, {}),
+    (sink, "on_gap", "ignore", RX, {}),
+    (sink, "on_start", "zero_fill", RX, {}),
+    (sink, "sample_rate", "10", {"timestamp_source": "rx_time"}, {}),
+    (sink, "timestamp_start", "7", {"timestamp_source": "count"}, RX),
+    (
+        *(sink, "descriptor_interval", "5"),
+        {"descriptors": "separate"},
+        {"descriptors": "none"},
+    ),
+    (source, "scale", "2.5", {"output_type": "float"}, {}),
+    (
+        *(source, "sample_bits", "16"),
+        {"output_type": "complex", "items": ITEMS},
+        {"output_type": "complex"},
+    ),
+    (
+        *(source, "byte_order", "little"),
+        {"output_type": "int16", "items": ITEMS},
+        {"output_type": "int16"},
+    ),
+    (source, "sync_time", "15.5", {"sample_rate": "10"}, {}),
 ]
-DOES_NOT_MATTER = {
-    "timestamp_start": {"timestamp_source": "rx_time", "sample_rate": "10"},
-    "descriptor_interval": {"descriptors": "none"},
-}
 
 
-@pytest.mark.parametrize(("field", "value", "needed"), DEPENDENT)
-def test_what_does_not_matter_is_hidden_unless_it_is_set(field, value, needed):
+@pytest.mark.parametrize(
+    ("grc", "field", "value", "needed", "others"), DEPENDENT, ids=str
+)
+def test_what_does_not_matter_is_hidden_unless_it_is_set(
+    grc, field, value, needed, others
+):
     """Then GRC shows the field, and why it is refused."""
-    others = DOES_NOT_MATTER.get(field, {})
-    assert sink(**others).params[field].hide == "all"
-    refused = sink(**{field: value}, **others)
+    assert grc(**others).params[field].hide == "all"
+    refused = grc(**{field: value}, **others)
     assert refused.params[field].hide == "none"
     (error,) = grc_lint.block_errors(refused)
-    assert f"spead.sink: {field} = " in error
-    accepted = sink(**{field: value}, **needed)
+    assert f"spead.{grc.name}: {field} = " in error
+    accepted = grc(**{field: value}, **needed)
     assert accepted.params[field].hide == "none"
     assert grc_lint.block_errors(accepted) == []
 
@@ -237,14 +307,26 @@ def test_the_skew_of_one_input_is_hidden():
     assert sink(num_inputs="2").params["max_skew"].hide == "part"
 
 
-def test_a_sample_rate_may_be_a_fraction():
+@pytest.mark.parametrize(
+    ("grc", "needed"), [(sink, {"timestamp_source": "rx_time"}), (source, {})], ids=str
+)
+def test_a_sample_rate_may_be_a_fraction(grc, needed):
     rate = "__import__('fractions').Fraction(8000000, 7)"
-    block = sink(sample_rate=rate, timestamp_source="rx_time")
-    assert grc_lint.block_errors(block) == []
-    assert arguments(block)["sample_rate"] == Fraction(8000000, 7)
+    filled = grc(sample_rate=rate, **needed)
+    assert grc_lint.block_errors(filled) == []
+    assert grc.arguments(filled)["sample_rate"] == Fraction(8000000, 7)
 
 
-def test_a_timestamp_step_left_blank_is_that_of_the_heap():
-    block = sink(timestamp_step="")
-    assert grc_lint.block_errors(block) == []
-    assert arguments(block)["timestamp_step"] is None
+@with_fields(
+    [
+        (sink, {"timestamp_step": ""}),
+        (source, {"timestamp_step": ""}),
+        (source, {"items": ""}),
+        (source, {"sample_rate": ""}),
+    ]
+)
+def test_a_field_left_blank_has_its_default(grc, fields):
+    filled = grc(**fields)
+    assert grc_lint.block_errors(filled) == []
+    (name,) = fields
+    assert grc.arguments(filled)[name] is None

@@ -1,13 +1,20 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options that are possible."""
+"""The blocks in Python, and options that are possible."""
 
 from gnuradio import spead
 
 TO = "127.0.0.1:7148"
+AT = "127.0.0.1:0"  # a free port
+ENDPOINTS = {"sink": {"destinations": TO}, "source": {"endpoints": AT}}
 ITEMS = [spead.timestamp(), spead.samples()]
 TIMESTAMP, SAMPLES = ITEMS
 RX = {"timestamp_source": "rx_time", "sample_rate": 10}
+
+
+def make(block, **options):
+    """A "sink" or a "source", by default with an endpoint that any host has."""
+    return getattr(spead, block)(**ENDPOINTS[block] | options)
 
 
 def x(value, id=0x3101, name="x"):
@@ -21,7 +28,7 @@ def many(count):
 
 # At the very limits: the first of each, which is not the default. The others make it
 # possible.
-POSSIBLE = [
+SINKS = [
     {"destinations": "[::1]:1"},
     {"destinations": "127.0.0.1:65535"},
     {"destinations": "127.0.0.1:7148, localhost:1"},
@@ -113,3 +120,60 @@ POSSIBLE = [
     {"stats_interval": 1e-3},
     {"stats_interval": 1e9},
 ]
+
+SOURCES = [
+    {"endpoints": "[::1]:0"},
+    {"endpoints": "127.0.0.1:0, localhost:0"},
+    {"endpoints": "127.0.0.1+7:0"},
+    {"endpoints": [AT, AT], "num_outputs": 2},
+    {"output_type": "sc8"},
+    {"output_type": "int16"},
+    {"output_type": "sc16"},
+    {"output_type": "float"},
+    {"output_type": "complex"},
+    {"sample_bits": 8, "output_type": "complex", "items": ITEMS},
+    {"sample_bits": 16, "output_type": "float", "items": ITEMS},
+    {"scale": 2**-126, "output_type": "float"},
+    {"scale": 2.0**127, "output_type": "complex"},
+    {"byte_order": "little", "output_type": "int16", "items": ITEMS},
+    {
+        "byte_order": "little",
+        "output_type": "complex",
+        "sample_bits": 16,
+        "items": ITEMS,
+    },
+    {"num_outputs": 64, "endpoints": [AT] * 64},
+    {"num_outputs": 2, "items": [*ITEMS, x([1, 2])]},
+    {"items": [SAMPLES]},
+    {"items": [SAMPLES, TIMESTAMP]},
+    {"items": [spead.samples(id=0x16), spead.timestamp(id=2**23 - 1)]},
+    {"items": [SAMPLES, x(2**48 - 1), TIMESTAMP]},
+    {"items": [*ITEMS, x([0, 2**48 - 1])], "num_outputs": 2},
+    {"items": many(255)},
+    {"heap_samples": 1},
+    {"heap_samples": 2**32},
+    {"timestamp_step": 1},
+    {"timestamp_step": 2**48 - 1},
+    {"sample_rate": 1},
+    {"sample_rate": 1e12},
+    {"sample_rate": (8000000, 7)},
+    {"sync_time": "99999999999.999999999999999999", "sample_rate": 10},
+    {"on_missing": "skip"},
+    {"max_delay": 0},
+    {"max_delay": 60.0},
+    {"max_gap": 0},
+    {"max_gap": 2**32},
+    {"end_on_stop": False},
+    {"timeout": 1e-3},
+    {"timeout": 1e9},
+    {"buffer_size": 2**18},
+    {"affinity": 0},
+    {"stats_interval": 1e-3},
+    {"stats_interval": 1e9},
+    {"interface": "lo"},
+    {"socket_buffer": 1},
+    {"socket_buffer": 2**30},
+]
+
+# by the names of the blocks
+POSSIBLE = {"sink": SINKS, "source": SOURCES}

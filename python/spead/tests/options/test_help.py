@@ -8,15 +8,23 @@ import re
 import pytest
 import spead2.recv
 from gnuradio import spead
-from possible_options import TO
+from possible_options import make
 
-METHODS = [name for name in vars(spead.sink) if not name.startswith("_")]
+BLOCKS = {"sink": spead.sink, "source": spead.source}
+METHODS = {
+    block: [name for name in vars(kind) if not name.startswith("_")]
+    for block, kind in BLOCKS.items()
+}
 FUNCTIONS = {
     "timestamp": spead.timestamp,
     "samples": spead.samples,
     "immediate": spead.immediate,
-    "sink": spead.sink.__init__,
-    **{f"sink.{name}": getattr(spead.sink, name) for name in METHODS},
+    **{block: kind.__init__ for block, kind in BLOCKS.items()},
+    **{
+        f"{block}.{name}": getattr(BLOCKS[block], name)
+        for block, names in METHODS.items()
+        for name in names
+    },
 }
 ERRORS = {"std::invalid_argument": "ValueError", "std::runtime_error": "RuntimeError"}
 
@@ -33,8 +41,8 @@ def parameters(name):
 
 def text(name):
     """What is said besides the signature."""
-    if name == "sink":
-        return spead.sink.__doc__
+    if name in BLOCKS:
+        return BLOCKS[name].__doc__
     return re.sub(r"^(\d\. )?\w+\(.*", "", FUNCTIONS[name].__doc__, flags=re.M)
 
 
@@ -42,14 +50,16 @@ def test_signatures_are_found():
     assert parameters("immediate") == ["id", "name", "value", "description"]
     assert parameters("sink.set_item") == ["item", "value", "input"]
     assert parameters("sink")[:2] == ["destinations", "heap_samples"]
+    assert parameters("source")[:2] == ["endpoints", "output_type"]
 
 
 @each_function
 def test_a_list_of_names_is_that_of_the_parameters(name):
     """Or that of the counters, where it is about what is returned."""
     named = re.findall(r"^(\w+): ", text(name), re.M)
-    if name == "sink.stats":
-        assert named == list(spead.sink(TO).stats())
+    block, _, method = name.partition(".")
+    if method == "stats":
+        assert named == list(make(block).stats())
     elif named or "." not in name:
         assert named == parameters(name)
 
@@ -57,11 +67,14 @@ def test_a_list_of_names_is_that_of_the_parameters(name):
 @each_function
 def test_names_in_sentences_are_those_of_options_methods_or_counters(name):
     """But for those of spead2, and of Linux, which are in capitals."""
-    known = {*parameters("sink"), *METHODS, *spead.sink(TO).stats()}
+    block = name.partition(".")[0]
+    if block not in BLOCKS:  # a function that makes an item
+        block = "sink"
+    known = {*parameters(block), *METHODS[block], *make(block).stats()}
     known |= {*dir(spead2.recv.StreamConfig)}
     plain = re.sub(r'"[^"]*"|std::\w+', "", text(name))
     named = set(re.findall(r"\b[a-z]+_\w+\b|\b\w+(?==)", plain))
-    assert named <= known
+    assert named - known == set()
 
 
 @each_function

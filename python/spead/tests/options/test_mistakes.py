@@ -6,14 +6,15 @@ import os
 
 import pytest
 from gnuradio import spead
-from possible_options import ITEMS, RX, SAMPLES, TO, many, x
+from possible_options import AT, ITEMS, RX, SAMPLES, TO, make, many, x
 
 CPUS = os.sysconf("SC_NPROCESSORS_CONF")
+MEMORY = min(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), 2**40)
 ONE = "one samples() and at most one timestamp()"
 A = spead.samples(name="a")
 
 # parameters, how the value is shown, and what the message says of the allowed ones
-MISTAKES = [
+SINKS = [
     ({"heap_samples": 0}, "0", "1 to 4294967296"),
     ({"heap_samples": 2**32 + 1}, "4294967297", "1 to 4294967296"),
     ({"num_inputs": 0}, "0", "1 to 64"),
@@ -153,12 +154,105 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("options", "value", "allowed"), MISTAKES, ids=str)
-def test_a_mistake_is_named(options, value, allowed):
-    with pytest.raises(ValueError, match=r"^spead\.sink: ") as error:
-        spead.sink(TO, **options)
+EACH = "one samples(), at most one timestamp() and any number of immediate()"
+APART = "endpoints with one string for each output"
+
+SOURCES = [
+    ({"endpoints": "host"}, '"host"', "port 0 to 65535"),
+    ({"endpoints": "127.0.0.1:65536"}, '"127.0.0.1:65536"', "port 0 to 65535"),
+    ({"endpoints": f"{AT},there"}, '"there" (2 of 2)', '"host:port"'),
+    ({"endpoints": []}, "0 strings", "one string"),
+    ({"endpoints": [AT, AT]}, "2 strings", "one string, as num_outputs is 1"),
+    ({"endpoints": [AT, AT], "num_outputs": 3}, "2 strings", "for each of 3 outputs"),
+    ({"endpoints": "127.0.0.1+4096:1"}, '"127.0.0.1+4096:1"', "N from 0 to 4095"),
+    ({"endpoints": "192.0.2.1:7148"}, '"192.0.2.1:7148"', "an address of this host"),
+    ({"endpoints": "no-such.invalid:1"}, '"no-such.invalid:1"', "looked up"),
+    ({"output_type": "byte"}, '"byte"', '"int8", "sc8", "int16", "sc16", "float"'),
+    ({"sample_bits": 8}, "8", 'None with output_type="int8"; it is for "float" and'),
+    ({"sample_bits": 16, "output_type": "float"}, "16", "None with items=None"),
+    ({"sample_bits": 12, "output_type": "float", "items": ITEMS}, "12", "8 or 16"),
+    ({"scale": 1}, "1", 'None with output_type="int8"; it is for "float" and "complex'),
+    ({"scale": 0, "output_type": "float"}, "0", "above 0, from 1.18e-38 to 3.40e+38"),
+    ({"scale": float("nan"), "output_type": "complex"}, "nan", "above 0"),
+    ({"byte_order": "host"}, '"host"', '"big", "little"'),
+    (
+        {"byte_order": "little", "output_type": "int16"},
+        '"little"',
+        '"big" with items=None, as the descriptors tell',
+    ),
+    ({"byte_order": "little", "items": ITEMS}, '"little"', '"big" with samples of 8'),
+    ({"num_outputs": 0}, "0", "1 to 64"),
+    ({"num_outputs": 65}, "65", "1 to 64"),
+    ({"num_outputs": 2}, "2", f"1, or {APART}"),
+    ({"num_outputs": 2, "items": [*ITEMS, x(1)]}, "2", "one value for each output"),
+    ({"items": []}, "[]", EACH),
+    ({"items": ITEMS[:1]}, 'name="timestamp")]', EACH),
+    ({"items": [*ITEMS, *ITEMS]}, 'name="adc_samples")]', EACH),
+    ({"items": [*ITEMS, x(1), x(1)]}, "id=0x3101", "different IDs and names"),
+    ({"items": [*ITEMS, x(1), x(2, id=0x3102)]}, 'name="x"', "different IDs and names"),
+    ({"items": [*ITEMS, x([1, 2])]}, "value=[1, 2])", "one value, as num_outputs is 1"),
+    (
+        {"items": [*ITEMS, x([1, 2])], "num_outputs": 3},
+        'immediate(id=0x3101, name="x", value=[1, 2])',
+        "one value, or a different one for each of 3 outputs",
+    ),
+    ({"items": [*ITEMS, x([1, 1])], "num_outputs": 2}, "[1, 1]", "a different one"),
+    (
+        {"items": [*ITEMS, x([1, 2]), x([3, 4], 0x3102, "y")], "num_outputs": 2},
+        'name="y", value=[3, 4])]',
+        "at most one immediate() with several values",
+    ),
+    ({"items": many(256)}, "256 items", "at most 255"),
+    ({"heap_samples": 0}, "0", "1 to 4294967296"),
+    ({"heap_samples": 2**32 + 1}, str(2**32 + 1), "1 to 4294967296"),
+    ({"timestamp_step": 0}, "0", f"1 to {2**48 - 1}"),
+    ({"timestamp_step": 2**48}, str(2**48), f"1 to {2**48 - 1}"),
+    ({"sample_rate": 0}, "0/1", "two integers from 1 on"),
+    ({"sample_rate": 10**12 + 1}, f"{10**12 + 1}/1", "no more than 10^12 Hz"),
+    ({"sample_rate": 8e6 / 7}, "1142857.142", "(8000000, 7)"),
+    ({"sample_rate": "10"}, "'10'", "a tuple of two integers"),
+    ({"sync_time": "1.5"}, '"1.5"', '"0" without sample_rate'),
+    ({"sync_time": 1}, "1", '"0" without sample_rate'),
+    ({"sync_time": 1.6e9, "sample_rate": 10}, "1600000000.0", "a float would round"),
+    ({"sync_time": "noon", "sample_rate": 10}, '"noon"', "up to 11 digits"),
+    ({"sync_time": -1, "sample_rate": 10}, "-1", "integer nanoseconds, 0 or more"),
+    ({"on_missing": "wait"}, '"wait"', '"zero_fill", "skip"'),
+    ({"max_delay": -0.1}, "-0.1", "0 to 60"),
+    ({"max_delay": 61}, "61", "0 to 60"),
+    ({"max_delay": float("nan")}, "nan", "0 to 60"),
+    ({"max_gap": -1}, "-1", "0 to 4294967296"),
+    ({"max_gap": 2**32 + 1}, str(2**32 + 1), "0 to 4294967296"),
+    ({"timeout": -1}, "-1", "0.001 to 1000000000, or 0"),
+    ({"timeout": 1e-4}, "0.0001", "0.001 to 1000000000, or 0"),
+    ({"timeout": float("inf")}, "inf", "0.001 to 1000000000, or 0"),
+    ({"buffer_size": -1}, "-1", f"{2**18} to {2**40}, or 0"),
+    ({"buffer_size": 2**18 - 1}, str(2**18 - 1), f"{2**18} to {2**40}, or 0"),
+    ({"buffer_size": 2**40 + 1}, str(2**40 + 1), f"{2**18} to {2**40}, or 0"),
+    (
+        {"buffer_size": MEMORY},
+        str(MEMORY),
+        "(half of the memory for all outputs), or 0",
+    ),
+    ({"affinity": -2}, "-2", f"-1 to {CPUS - 1}"),
+    ({"affinity": CPUS}, str(CPUS), f"-1 to {CPUS - 1}"),
+    ({"stats_interval": 2e9}, "2000000000", "0.001 to 1000000000, or 0"),
+    ({"interface": "nosuch0"}, '"nosuch0"', "an interface of this host"),
+    ({"interface": "192.0.2.1"}, '"192.0.2.1"', "no interface has this address"),
+    ({"socket_buffer": -1}, "-1", "0 to 1073741824"),
+    ({"socket_buffer": 2**30 + 1}, str(2**30 + 1), "0 to 1073741824"),
+]
+
+
+@pytest.mark.parametrize(
+    ("block", "options", "value", "allowed"),
+    [("sink", *row) for row in SINKS] + [("source", *row) for row in SOURCES],
+    ids=str,
+)
+def test_a_mistake_is_named(block, options, value, allowed):
+    with pytest.raises(ValueError, match=rf"^spead\.{block}: ") as error:
+        make(block, **options)
     message = str(error.value)
-    assert message.startswith(f"spead.sink: {next(iter(options))} = ")
+    assert message.startswith(f"spead.{block}: {next(iter(options))} = ")
     said, rest = message.split(" is not possible; allowed: ")
     assert value in said
     assert allowed in rest

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 from gnuradio import spead
-from possible_options import POSSIBLE, RX, TO
+from possible_options import AT, POSSIBLE, RX, TO, make
 
 
 @pytest.mark.parametrize(
@@ -25,74 +25,129 @@ def test_types_byte_orders_and_tails_that_go_together(options):
     spead.sink(TO, **options)
 
 
-@pytest.mark.parametrize("options", POSSIBLE, ids=" ".join)
-def test_what_is_possible_is_accepted(options):
-    spead.sink(**{"destinations": TO, **options})
+@pytest.mark.parametrize(
+    ("block", "options"),
+    [(block, options) for block, all in POSSIBLE.items() for options in all],
+    ids=lambda each: " ".join(each) if isinstance(each, dict) else each,
+)
+def test_what_is_possible_is_accepted(block, options):
+    make(block, **options)
 
 
-def test_a_sample_rate_may_be_a_fraction():
-    spead.sink(TO, timestamp_source="rx_time", sample_rate=Fraction(8000000, 7))
+each_clock = pytest.mark.parametrize(
+    ("block", "options"), [("sink", RX), ("source", {"sample_rate": 10})], ids=str
+)
 
 
-def test_a_sync_time_may_be_in_nanoseconds():
-    spead.sink(TO, sync_time=1600000000123456789, **RX)
+@each_clock
+def test_a_sample_rate_may_be_a_fraction(block, options):
+    make(block, **options | {"sample_rate": Fraction(8000000, 7)})
 
 
-@pytest.mark.parametrize("kind", ["int8", "sc8", "int16", "sc16", "float", "complex"])
+@each_clock
+def test_a_sync_time_may_be_in_nanoseconds(block, options):
+    make(block, sync_time=1600000000123456789, **options)
+
+
+SIZES = {"int8": 1, "sc8": 2, "int16": 2, "sc16": 4, "float": 4, "complex": 8}
+
+
+@pytest.mark.parametrize("kind", SIZES)
 @pytest.mark.parametrize("inputs", [1, 64])
 def test_inputs_have_the_size_of_their_type(kind, inputs):
     signature = spead.sink(TO, input_type=kind, num_inputs=inputs).input_signature()
-    size = {"int8": 1, "sc8": 2, "int16": 2, "sc16": 4, "float": 4, "complex": 8}[kind]
     assert signature.max_streams() == inputs
-    assert signature.sizeof_stream_item(inputs - 1) == size
+    assert signature.sizeof_stream_item(inputs - 1) == SIZES[kind]
+
+
+@pytest.mark.parametrize("kind", SIZES)
+@pytest.mark.parametrize("outputs", [1, 64])
+def test_outputs_have_the_size_of_their_type(kind, outputs):
+    options = {"output_type": kind, "num_outputs": outputs}
+    signature = spead.source([AT] * outputs, **options).output_signature()
+    assert signature.max_streams() == outputs
+    assert signature.sizeof_stream_item(outputs - 1) == SIZES[kind]
 
 
 def test_options_are_keyword_only():
     with pytest.raises(TypeError, match="only destinations and heap_samples need no"):
         spead.sink(TO, 8192, "int8")
+    with pytest.raises(TypeError, match="only endpoints needs no name"):
+        spead.source(AT, "int8")
+
+
+ENDPOINTS = 'a string such as "127.0.0.1:7148", or a list of strings'
+LIST = "a list, such as [spead.timestamp(), spead.samples()]"
+
+# arguments of another type, and what is allowed
+WRONG_TYPES = {
+    "sink": [
+        ({"heap_samples": 8192.0}, "an integer"),
+        ({"rate": "1e6"}, "a number"),
+        ({"scale": "1"}, "a number, or None"),
+        ({"pad_packets": "yes"}, "True or False"),
+        ({"interface": 3}, "a string"),
+        ({"timestamp_step": "1"}, "an integer, or None"),
+        ({"items": 3}, LIST),
+        ({"destinations": ("127.0.0.1", 7148)}, ENDPOINTS),
+        ({"destinations": None}, ENDPOINTS),
+    ],
+    "source": [
+        ({"num_outputs": 1.0}, "an integer"),
+        ({"heap_samples": 2**64}, "an integer"),
+        ({"max_delay": "0.1"}, "a number"),
+        ({"timeout": None}, "a number"),
+        ({"scale": "1"}, "a number, or None"),
+        ({"end_on_stop": "no"}, "True or False"),
+        ({"output_type": None}, "a string"),
+        ({"sample_bits": "16"}, "an integer, or None"),
+        ({"timestamp_step": 1.5}, "an integer, or None"),
+        ({"items": spead.samples()}, f"{LIST}, or None"),
+        ({"items": ["samples"]}, f"{LIST}, or None"),
+        ({"endpoints": 7148}, ENDPOINTS),
+        ({"endpoints": ("127.0.0.1", 7148)}, ENDPOINTS),
+        ({"endpoints": None}, ENDPOINTS),
+    ],
+}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("block", "arguments", "allowed"),
+    [(block, *row) for block, rows in WRONG_TYPES.items() for row in rows],
+    ids=str,
+)
+def test_an_argument_of_the_wrong_type_is_named(block, arguments, allowed):
+    ((name, value),) = arguments.items()
+    with pytest.raises(TypeError) as error:
+        make(block, **arguments)
+    assert str(error.value) == (
+        f"spead.{block}: {name} = {value!r} is not possible; allowed: {allowed}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("block", "name", "nearest"),
     [
-        (
-            {"heap_sample": 1},
-            "there is no parameter heap_sample; the nearest is heap_s",
-        ),
-        (
-            {"heap_samples": 8192.0},
-            "heap_samples = 8192.0 is not possible; allowed: an integer",
-        ),
-        ({"rate": "1e6"}, "rate = '1e6' is not possible; allowed: a number"),
-        ({"scale": "1"}, "scale = '1' is not possible; allowed: a number, or None"),
-        (
-            {"pad_packets": "yes"},
-            "pad_packets = 'yes' is not possible; allowed: True or",
-        ),
-        ({"interface": 3}, "interface = 3 is not possible; allowed: a string"),
-        (
-            {"timestamp_step": "1"},
-            "timestamp_step = '1' is not possible; allowed: an integer, or None",
-        ),
-        (
-            {"items": 3},
-            "items = 3 is not possible; allowed: a list, such as [spead.timestamp(), ",
-        ),
-        (
-            {"destinations": ("127.0.0.1", 7148)},
-            "destinations = ('127.0.0.1', 7148) is not possible; allowed: a string such"
-            ' as "127.0.0.1:7148", or a list of strings',
-        ),
-        ({"destinations": None}, "destinations = None is not possible; allowed: a str"),
+        ("sink", "heap_sample", "heap_samples"),
+        ("sink", "destination", "destinations"),
+        ("source", "outputtype", "output_type"),
+        ("source", "end_points", "endpoints"),
+        ("source", "num_inputs", "num_outputs"),
+        ("source", "samples_rate", "sample_rate"),
+        ("source", "max_gaps", "max_gap"),
+        ("source", "time_out", "timeout"),
     ],
 )
-def test_an_argument_of_the_wrong_type_or_name_is_named(arguments, message):
-    with pytest.raises(TypeError, match="^spead.sink: " + re.escape(message)):
-        spead.sink(**{"destinations": TO, **arguments})
+def test_a_mistyped_name_is_corrected(block, name, nearest):
+    with pytest.raises(TypeError) as error:
+        make(block, **{name: 1})
+    assert str(error.value) == (
+        f"spead.{block}: there is no parameter {name}; the nearest is {nearest}"
+    )
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("function", "message"),
     [
         (
             lambda: spead.timestamp(id="5"),
@@ -112,12 +167,12 @@ def test_an_argument_of_the_wrong_type_or_name_is_named(arguments, message):
         ),
     ],
 )
-def test_an_argument_of_the_wrong_type_of_an_item_is_named(make, message):
+def test_an_argument_of_the_wrong_type_of_an_item_is_named(function, message):
     with pytest.raises(TypeError, match="^spead." + re.escape(message)):
-        make()
+        function()
 
 
-def test_help_shows_options_and_defaults():
+def test_help_shows_options_and_defaults_of_the_sink():
     text = spead.sink.__init__.__doc__
     for part in (
         "destinations: Union[str, list[str]]",
@@ -134,3 +189,20 @@ def test_help_shows_options_and_defaults():
         assert part in text
     assert "Heap counter of the first heap" in spead.sink.__doc__
     assert "samples in heaps that were sent completely" in spead.sink.stats.__doc__
+
+
+def test_help_shows_options_and_defaults_of_the_source():
+    text = spead.source.__init__.__doc__
+    for part in (
+        "endpoints: Union[str, list[str]], *",
+        "output_type: str = 'int8'",
+        "sample_bits: Optional[int] = None",
+        "items: Optional[list[item]] = None",
+        "sample_rate: Optional[Union[int, tuple[int, int], Fraction]] = None",
+        "sync_time: Union[str, int] = '0'",
+        "max_delay: float = 0.1",
+        "end_on_stop: bool = True",
+    ):
+        assert part in text
+    assert "What to do about samples that do not arrive" in spead.source.__doc__
+    assert "samples that did not arrive in time" in spead.source.stats.__doc__

@@ -21,6 +21,7 @@ EXAMPLE_PROGRAMS = [
 
 PROGRAM = """
 #include <gnuradio/spead/sink.h>
+#include <gnuradio/spead/source.h>
 #include <gnuradio/top_block.h>
 
 int main()
@@ -42,6 +43,16 @@ int main()
     sink = gr::spead::sink::make(destinations, options);
     sink->set_item("state", 6, 1);
     sink->set_item(0x3101, 7);
+
+    gr::spead::source_options receiving;
+    receiving.num_outputs = 2;
+    receiving.items = { gr::spead::timestamp(),
+                        gr::spead::samples(),
+                        gr::spead::immediate(0x3101, "input", { 0, 1 }) };
+    receiving.sample_rate = options.sample_rate;
+    auto source = gr::spead::source::make("127.0.0.1:0", receiving);
+    if (source->stats(1).samples_out != 0 || source->ports().size() != 1)
+        return 1;
 
     try { // not by samples(), which would refuse it
         options.items = { { gr::spead::item_kind::samples, 5, "x", "" } };
@@ -84,15 +95,19 @@ def test_uninstall_leaves_no_file(tmp_path):
 
 def test_the_python_package_imports(prefix):
     (package,) = prefix.glob("lib/python3*/*-packages")
-    code = "from gnuradio import gr, spead; print(spead.sink('127.0.0.1:9').stats())"
+    code = (
+        "from gnuradio import gr, spead\n"
+        "print(spead.sink('127.0.0.1:9').stats(), spead.source('127.0.0.1:0').stats())"
+    )
     env = {**os.environ, "PYTHONPATH": str(package)}
     env.pop("LD_LIBRARY_PATH", None)
     run(sys.executable, "-c", code, env=env, stdout=subprocess.DEVNULL)
 
 
-def test_block_and_examples_are_there(prefix):
+def test_blocks_and_examples_are_there(prefix):
     share = prefix / "share" / "gnuradio"
-    assert (share / "grc" / "blocks" / "spead_sink.block.yml").is_file()
+    blocks = {path.name for path in (share / "grc" / "blocks").iterdir()}
+    assert blocks == {"spead_sink.block.yml", "spead_source.block.yml"}
     installed = share / "examples" / "spead"
     assert all((installed / path).is_file() for path in EXAMPLE_FILES)
 

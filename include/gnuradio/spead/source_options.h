@@ -55,11 +55,11 @@ struct SPEAD_API source_options {
     //! \{
 
     //! Items of a heap: one samples(), at most one timestamp() and any number of
-    //! immediate(). The value of an immediate item becomes a tag. An immediate item with one
-    //! value for each output tells streams apart that arrive at the same endpoint. None:
-    //! the descriptors of the stream tell. Packets that arrive before the descriptors are
-    //! kept, up to 1 MiB. If heaps have no timestamp, they must have one size, and heap
-    //! counters in steps of 1.
+    //! immediate(). The value of an immediate item becomes a tag. An immediate item with
+    //! one value for each output tells streams apart that arrive at the same endpoint.
+    //! None: the descriptors of the stream tell. Packets that arrive before the
+    //! descriptors are kept, up to 1 MiB. If heaps have no timestamp, they must have one
+    //! size, and heap counters in steps of 1.
     std::optional<std::vector<item>> items = std::nullopt;
 
     //! Samples that last as long as timestamp_step ticks, 1 to 4294967296. The heaps may

@@ -27,7 +27,8 @@ double cpu_seconds()
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+        return static_cast<double>(time.tv_sec) +
+               1e-6 * static_cast<double>(time.tv_usec);
     };
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }

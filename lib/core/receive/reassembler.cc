@@ -352,11 +352,11 @@ std::uint64_t reassembler::counted_timestamp(const packet_view& packet)
 {
     if (!d_heap_ticks) {
         const auto bytes = d_items.samples_end - *d_items.samples;
-        d_heap_ticks = std::max<std::uint64_t>(
-            bytes / static_cast<std::uint64_t>(sample_bytes()) *
-                static_cast<std::uint64_t>(d_plan.ticks) /
-                static_cast<std::uint64_t>(d_plan.samples),
-            1);
+        d_heap_ticks =
+            std::max<std::uint64_t>(bytes / static_cast<std::uint64_t>(sample_bytes()) *
+                                        static_cast<std::uint64_t>(d_plan.ticks) /
+                                        static_cast<std::uint64_t>(d_plan.samples),
+                                    1);
     }
     return packet.heap_counter * d_heap_ticks;
 }

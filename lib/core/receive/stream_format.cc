@@ -103,8 +103,8 @@ stream_format learn_format(const std::vector<item_description>& descriptions,
     const item_description* timestamp = nullptr;
     if (!scalars.empty())
         timestamp = &choose(scalars,
-               { has_id(0x1600), is_called("timestamp"), is_called("time") },
-               "timestamp");
+                            { has_id(0x1600), is_called("timestamp"), is_called("time") },
+                            "timestamp");
 
     stream_format format;
     format.samples_id = samples.id;

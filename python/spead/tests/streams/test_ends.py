@@ -26,7 +26,9 @@ def test_a_receiver_that_ends_is_no_failure(capfd):
     run(sink, source(noise(5000)))
     receiver.join(BOUND)
     # the repeated end-of-stream heaps were refused
-    assert sink.stats()["icmp_errors"] + sink.stats()["send_errors"].get("ECONNREFUSED", 0)
+    assert sink.stats()["icmp_errors"] + sink.stats()["send_errors"].get(
+        "ECONNREFUSED", 0
+    )
     del sink
     said = capfd.readouterr()
     assert "failed" not in said.out + said.err

@@ -103,12 +103,12 @@ class Receiving:
         """
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             for begin in range(0, len(packets), 20):
-                before = self.taken()
                 some = packets[begin : begin + 20]
+                end = self.taken() + len(some)
                 for i, packet in enumerate(some, begin):
                     port = ports[i] if ports else self.port
                     sock.sendto(packet, ("127.0.0.1", port))
-                eventually(lambda end=before + len(some): self.taken() >= end)
+                eventually(lambda end=end: self.taken() >= end)
 
     def taken(self):
         """Datagrams that the source has looked at."""
@@ -116,7 +116,7 @@ class Receiving:
         return stats["packets_received"] + sum(stats["packets_rejected"].values())
 
     def balanced(self):
-        """Whether the counters of each output are right, and those of all its samples."""
+        """Whether the counters of each output are those of its samples and tags."""
         for output in range(self.outputs):
             stats = self.source.stats(output)
             missing = sum(n for _, n in self.tags("missing", output))

@@ -4,9 +4,11 @@
 """Receive SPEAD heaps over UDP with spead2: check the timestamps, save and plot the
 samples. Ends at an end-of-stream heap, at Ctrl-C, or at --timeout or --max-heaps."""
 
+import argparse
 import contextlib
 import itertools
 import logging
+import os
 import select
 import sys
 import time
@@ -211,12 +213,21 @@ def parse(argv):
     option(parser, "--timestamp-id ID", integer, "item ID of the timestamp", "0x1600")
     option(parser, "--samples-id ID", integer, "item ID of the samples", "0x3300")
     option(parser, "--save FILE", str, "write the samples, raw")
-    option(parser, "--spectrogram PNG", str, "plot a spectrogram")
+    option(parser, "--spectrogram PNG", picture, "plot a spectrogram")
     option(parser, "--sample-rate HZ", rate, "sample rate, for the spectrogram")
     expect = parser.add_mutually_exclusive_group()
     option(expect, "--expect-samples N", positive, "samples of a complete stream")
     option(expect, "--expect-heaps N", positive, "heaps of a complete stream")
     return parser.parse_args(argv)
+
+
+def picture(path):
+    """The path of a picture that can be written; else an error, before the stream."""
+    if not path.lower().endswith((".png", ".pdf", ".svg")):
+        raise argparse.ArgumentTypeError(f"{path!r} does not end in .png, .pdf or .svg")
+    if not os.path.isdir(os.path.dirname(path) or "."):
+        raise argparse.ArgumentTypeError(f"the folder of {path!r} does not exist")
+    return path
 
 
 def receive(streams, args):

@@ -12,7 +12,7 @@ import json
 import re
 import sys
 
-from common.arguments import integer, option, positive, rate, size
+from common.arguments import integer, option, positive, rate, seconds, size
 from common.recordings import (
     SAMPLE_TYPES,
     is_sigmf,
@@ -123,6 +123,8 @@ def first_timestamp(recording, sync_time, options):
             f"--sync-time {seconds_text(sync_time)} is later than the start of the"
             f" recording, {seconds_text(recording.start)}"
         )
+    if options["heap_address_bits"] not in (40, 48):
+        raise ValueError("--heap-address-bits must be 40 or 48")
     ticks = (recording.start - sync_time) * recording.sample_rate
     if options["timestamp_step"] is not None:
         ticks *= fractions.Fraction(options["timestamp_step"], options["heap_samples"])
@@ -166,7 +168,7 @@ def parse(argv):
     option(
         parser,
         "--sync-time S",
-        fractions.Fraction,
+        seconds,
         "time of timestamp 0, in seconds since 1970, for a recording with a start time"
         " (default: its start is --timestamp-start)",
     )
@@ -197,6 +199,8 @@ def parse(argv):
     args = parser.parse_args(argv)
     if args.sample_rate == 0:
         parser.error("--sample-rate must be above 0")
+    if args.plan and args.json:
+        parser.error("--plan and --json exclude each other")
     if args.realtime and args.rate:
         parser.error("--realtime and --rate exclude each other")
     if args.sync_time is not None and args.timestamp_start:

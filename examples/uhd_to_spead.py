@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pmt
-from common.arguments import option
+from common.arguments import option, seconds
 from common.sender_program import radio_parser, run, tone
 from gnuradio import blocks, gr, spead
 
@@ -49,7 +49,7 @@ class TimeTag(gr.sync_block):
 
 def tagged_tone(args):
     ticks = round(fractions.Fraction(time.time_ns(), 10**9) * args.sample_rate)
-    start = args.start or ticks / args.sample_rate
+    start = ticks / args.sample_rate if args.start is None else args.start
     return [*tone(float(args.sample_rate)), TimeTag(start)]
 
 
@@ -79,11 +79,13 @@ class UhdToSpead(gr.top_block):
 
 def parse(argv):
     parser, _ = radio_parser(__doc__, sample_rate="4M")
-    option(parser, "--device ARGS", str, "UHD device arguments (default: first device)")
+    option(
+        parser, "--device ARGS", str, "UHD device arguments (default: first device)", ""
+    )
     option(
         parser,
         "--start S",
-        fractions.Fraction,
+        seconds,
         "begin of the tone, seconds since 1970 (default: now)",
     )
     option(parser, "--gain DB", float, "gain in dB", 30)

@@ -4,6 +4,7 @@
 
 import argparse
 import fractions
+import re
 
 
 def option(parser, name, kind, text, default=None):
@@ -30,9 +31,10 @@ def size(text, least=0):
         value = int(number, 0) * factor
     except ValueError:
         value = -1
-    if value < least:
+    if not least <= value < 2**63:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a whole number from {least} on, such as 4096, 4k or 10M"
+            f"{text!r} is not a whole number from {least} to 2^63 - 1, such as 4096, 4k"
+            " or 10M"
         )
     return value
 
@@ -45,15 +47,41 @@ def positive(text):
 def rate(text):
     """A rate or a frequency as an exact Fraction; k, M and G are powers of 1000."""
     number, factor = _split(text, 1000)
-    try:
-        value = fractions.Fraction(number) * factor
-    except (ArithmeticError, ValueError):
-        value = -1
-    if value < 0:
+    value = _fraction(number) * factor
+    if not (value == 0 or fractions.Fraction(1, 10**6) <= value <= 10**15):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a rate from 0 on, such as 2400000, 2.4M or 100000000/3"
+            f"{text!r} is not 0 or a rate from 1e-6 to 1e15, such as 2400000, 2.4M or"
+            " 100000000/3"
         )
     return value
+
+
+def positive_rate(text):
+    """A rate above 0."""
+    value = rate(text)
+    if not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a rate above 0")
+    return value
+
+
+def seconds(text):
+    """Seconds since 1970 as an exact Fraction."""
+    value = _fraction(text)
+    if not 0 <= value < 10**11:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of seconds from 0 to 1e11, such as 1700000000.5"
+        )
+    return value
+
+
+def _fraction(text):
+    """-1 if it is none; a long exponent would take all memory."""
+    if re.search(r"e[+-]?\d{3}", text, re.IGNORECASE):
+        return fractions.Fraction(-1)
+    try:
+        return fractions.Fraction(text)
+    except (ArithmeticError, ValueError):
+        return fractions.Fraction(-1)
 
 
 def _split(text, step):

@@ -165,7 +165,8 @@ def _read_sigmf(path):
     try:
         # A checksum would read the whole file first.
         content = sigmf.fromfile(path, skip_checksum=True)
-        content.validate()
+        if isinstance(content, sigmf.SigMFFile):
+            content.validate()
     except Exception as error:  # of sigmf, jsonschema, json or the system
         reason = (str(error) or repr(error)).splitlines()[0]
         raise ValueError(f"{path} is not a SigMF recording: {reason}") from None
@@ -190,10 +191,13 @@ def _sigmf_bytes(content, captures, index, sample_type):
                 " in an archive"
             )
         begin, end = content.data_offset, content.data_offset + content.data_size_bytes
-    starts = [
-        capture["core:sample_start"] - fields.get("core:offset", 0)
-        for capture in captures
-    ]
+    first = fields.get("core:offset", 0)
+    starts = [capture["core:sample_start"] - first for capture in captures]
+    if starts[index] < 0:
+        raise ValueError(
+            f"{content.data_file}: core:offset = {first} is larger than the"
+            f" core:sample_start of capture {index}"
+        )
     begin += sum(headers[: index + 1]) + starts[index] * sample_type.file_bytes
     end -= trailing
     if index + 1 < len(captures):

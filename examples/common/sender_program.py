@@ -17,8 +17,11 @@ import time
 from gnuradio import analog, blocks, gr
 from gnuradio.spead.live_figures import LiveFigures
 
-from common.arguments import option, positive, rate, size
+from common.arguments import option, positive, positive_rate, rate, size
 from common.interrupts import at_interrupt
+
+# A throttle sleeps for a whole buffer, and cannot be interrupted.
+LEAST_TONE_RATE = 1000
 
 
 def recording_size(path, skip=0):
@@ -52,7 +55,7 @@ def radio_parser(description, sample_rate):
     option(
         parser,
         "--sample-rate HZ",
-        rate,
+        positive_rate,
         "sample rate, such as 100000000/3",
         sample_rate,
     )
@@ -63,6 +66,8 @@ def radio_parser(description, sample_rate):
 
 def tone(sample_rate):
     """Blocks of a complex tone at a tenth of the sample rate, in real time."""
+    if sample_rate < LEAST_TONE_RATE:
+        raise ValueError(f"--tone needs a sample rate of {LEAST_TONE_RATE} or more")
     return [
         analog.sig_source_c(sample_rate, analog.GR_COS_WAVE, sample_rate / 10, 0.5),
         blocks.throttle(gr.sizeof_gr_complex, sample_rate),

@@ -6,7 +6,7 @@ import argparse
 import fractions
 
 import pytest
-from common.arguments import positive, rate, size
+from common.arguments import positive, positive_rate, rate, seconds, size
 from common.endpoints import endpoints
 
 
@@ -41,7 +41,20 @@ def test_sizes_have_binary_suffixes_and_rates_have_decimal_ones():
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"), [(size, "4x"), (size, "-1"), (positive, "0"), (rate, "1/0")]
+    ("kind", "text"),
+    [
+        (size, "4x"),
+        (size, "-1"),
+        (size, "99999999999999999999"),
+        (positive, "0"),
+        (rate, "1/0"),
+        (rate, "1e400"),
+        (rate, "1e-400"),
+        (rate, "1e999999999"),
+        (positive_rate, "0"),
+        (seconds, "-1"),
+        (seconds, "1/0"),
+    ],
 )
 def test_an_invalid_number_is_named(kind, text):
     with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}'"):

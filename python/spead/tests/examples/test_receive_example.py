@@ -174,3 +174,12 @@ def test_spectrogram_shows_a_tone_in_bounded_memory():
     assert len(levels) == pytest.approx(spectrogram.position / row_samples, abs=1)
     assert (levels.argmax(axis=1) == spectrogram.FFT_SIZE // 4).all()
     assert levels.max(axis=1) == pytest.approx(-6, abs=0.2)
+
+
+@pytest.mark.parametrize("path", ["/nowhere/a.png", "a.xyz"])
+def test_a_picture_that_cannot_be_written_is_refused_at_once(path, capsys):
+    with pytest.raises(SystemExit):
+        receive.parse(["7148", "--spectrogram", path])
+    said = capsys.readouterr().err
+    assert "argument --spectrogram: " in said
+    assert repr(path) in said

@@ -101,6 +101,7 @@ def test_headers_in_the_data_of_sigmf_are_skipped(tmp_path):
             "core:datetime|not a SigMF recording: .*today",
         ),
         ({"captures": [{"core:sample_start": 8}]}, "no whole sample"),
+        ({"offset": 100}, "core:offset = 100 is larger than the core:sample_start"),
     ],
 )
 def test_other_sigmf_recordings_are_rejected(tmp_path, fields, message):

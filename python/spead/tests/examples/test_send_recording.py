@@ -332,3 +332,12 @@ def test_a_start_before_the_sync_time_is_an_error(tmp_path):
     args = send_recording.parse([str(path), "127.0.0.1:9", "--sync-time", "1.5"])
     with pytest.raises(ValueError, match=r"1\.5 is later than the start .*, 1$"):
         send_recording.build(args)
+
+
+def test_a_plan_writes_no_counters(tmp_path, capsys):
+    path = tmp_path / "counters.json"
+    path.write_text("{}")
+    with pytest.raises(SystemExit):
+        send_recording.parse(["a.bin", "127.0.0.1:9", "--plan", "--json", str(path)])
+    assert "--plan and --json exclude each other" in capsys.readouterr().err
+    assert path.read_text() == "{}"

@@ -147,5 +147,22 @@ def test_mistakes_are_errors_of_one_line(sock):
         SystemExit, match=r"^uhd_to_spead.py: spead.sink: heap_samples = 0"
     ):
         uhd_to_spead.main([destination(sock), "--tone", "--heap-samples", "0"])
+    with pytest.raises(SystemExit, match="--tone needs a sample rate of 1000"):
+        uhd_to_spead.main([destination(sock), "--tone", "--sample-rate", "1/3"])
     with pytest.raises(SystemExit, match=r"^rtlsdr_to_spead.py: .*nowhere.bin"):
         rtlsdr_to_spead.main([destination(sock), "--file", "/nowhere.bin"])
+
+
+def test_a_tone_may_start_at_0():
+    args = uhd_to_spead.parse(["127.0.0.1:9", "--tone", "--start", "0"])
+    *_, tag = uhd_to_spead.tagged_tone(args)
+    assert tag.seconds == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--start", "-1"], ["--start", "1e30"], ["--sample-rate", "0"]]
+)
+def test_an_argument_that_is_not_possible_is_refused(arguments, capsys):
+    with pytest.raises(SystemExit):
+        uhd_to_spead.parse(["127.0.0.1:9", "--tone", *arguments])
+    assert f"argument {arguments[0]}" in capsys.readouterr().err

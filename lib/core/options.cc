@@ -8,6 +8,7 @@
 #include "items.h"
 #include "options.h"
 #include "protocol/heap_layout.h"
+#include "shared_options.h"
 #include "support/checks.h"
 #include "support/thread_setup.h"
 
@@ -32,13 +33,6 @@ std::int64_t largest_value(const sink_options& options)
     return static_cast<std::int64_t>(flavour_of(options).address_mask());
 }
 
-exact_time sync_time_of(const sink_options& options)
-{
-    if (const auto* text = std::get_if<std::string>(&options.sync_time))
-        return parse_sync_time(*text);
-    return sync_time_from_nanoseconds(std::get<std::int64_t>(options.sync_time));
-}
-
 void check_stream(const sink_options& options)
 {
     check_range<std::int64_t>(
@@ -54,20 +48,8 @@ void check_stream(const sink_options& options)
             quoted(options.byte_order),
             "\"big\", or \"little\" with tail=\"pad\" or tail=\"drop\", since the numpy "
             "header of little-endian samples has a fixed shape");
-    const std::string only_floats = "None with input_type=" + quoted(options.input_type) +
-                                    "; it is for \"float\" and \"complex\"";
-    if (options.sample_bits && !is_float(format.type))
-        throw parameter_error("sample_bits", to_text(*options.sample_bits), only_floats);
-    if (options.sample_bits.value_or(8) != 8 && options.sample_bits != 16)
-        throw parameter_error("sample_bits", to_text(*options.sample_bits), "8 or 16");
-    if (!options.scale)
-        return;
-    if (!is_float(format.type))
-        throw parameter_error("scale", to_text(*options.scale), only_floats);
-    using limits = std::numeric_limits<float>;
-    if (!(*options.scale >= limits::min() && *options.scale <= limits::max()))
-        throw parameter_error(
-            "scale", to_text(*options.scale), "above 0, from 1.18e-38 to 3.40e+38");
+    check_float_options(
+        "input_type", options.input_type, options.sample_bits, options.scale);
 }
 
 void check_heaps(const sink_options& options)
@@ -116,10 +98,7 @@ void check_untagged(const sink_options& options)
     check("sample_rate",
           rate ? to_text(rate->numerator) + "/" + to_text(rate->denominator) : "None",
           "None");
-    const auto* text = std::get_if<std::string>(&options.sync_time);
-    check("sync_time",
-          text ? quoted(*text) : to_text(std::get<std::int64_t>(options.sync_time)),
-          quoted(std::get<std::string>(unset.sync_time)));
+    check("sync_time", to_text(options.sync_time), to_text(unset.sync_time));
     check("on_gap", quoted(options.on_gap), quoted(unset.on_gap));
     check("on_start", quoted(options.on_start), quoted(unset.on_start));
 }
@@ -182,24 +161,7 @@ void check_options(const std::vector<std::string>& destinations,
 std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& texts,
                                                 const sink_options& options)
 {
-    const auto inputs = static_cast<std::size_t>(options.num_inputs);
-    if (texts.size() != 1 && texts.size() != inputs)
-        throw parameter_error("destinations",
-                              to_text(texts.size()) + " strings",
-                              inputs == 1 ? "one string, as num_inputs is 1"
-                                          : "one string, or one for each of " +
-                                                to_text(inputs) + " inputs");
-    std::vector<std::vector<endpoint>> destinations;
-    std::size_t count = 0;
-    for (const auto& text : texts) {
-        destinations.push_back(parse_endpoints("destinations", text));
-        count += destinations.back().size();
-    }
-    if (count > max_endpoints)
-        throw parameter_error("destinations",
-                              to_text(count) + " endpoints",
-                              "at most " + to_text(max_endpoints) + " in all");
-    return destinations;
+    return read_endpoints("destinations", texts, options.num_inputs, "input");
 }
 
 double checked_rate(double rate)
@@ -211,20 +173,8 @@ double checked_rate(double rate)
 
 sample_format format_of(const sink_options& options)
 {
-    const auto type =
-        check_choice<sample_type>("input_type",
-                                  options.input_type,
-                                  { { "int8", sample_type::int8 },
-                                    { "sc8", sample_type::sc8 },
-                                    { "int16", sample_type::int16 },
-                                    { "sc16", sample_type::sc16 },
-                                    { "float", sample_type::float32 },
-                                    { "complex", sample_type::complex64 } });
-    return { type,
-             check_choice<byte_order>(
-                 "byte_order",
-                 options.byte_order,
-                 { { "big", byte_order::big }, { "little", byte_order::little } }),
+    return { read_sample_type("input_type", options.input_type),
+             read_byte_order(options.byte_order),
              static_cast<std::uint64_t>(options.heap_samples),
              static_cast<unsigned>(options.sample_bits.value_or(8)) };
 }
@@ -270,7 +220,7 @@ std::int64_t timestamp_step_of(const sink_options& options)
 tick_clock clock_of(const sink_options& options)
 {
     return tick_clock(options.sample_rate.value_or(exact_rate{ 1 }),
-                      sync_time_of(options));
+                      read_sync_time(options.sync_time));
 }
 
 gap_policy on_gap_of(const sink_options& options)

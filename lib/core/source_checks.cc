@@ -6,6 +6,7 @@
  */
 
 #include "item_text.h"
+#include "shared_options.h"
 #include "source_checks.h"
 #include "support/checks.h"
 #include "support/thread_setup.h"
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 namespace gr::spead {
@@ -27,27 +27,13 @@ constexpr std::int64_t most_window_bytes = std::int64_t{ 1 } << 40;
 constexpr std::size_t default_window_bytes = 8 << 20;
 constexpr std::size_t least_default_window_bytes = 1 << 20;
 
-byte_order byte_order_of(const source_options& options)
-{
-    return check_choice<byte_order>(
-        "byte_order",
-        options.byte_order,
-        { { "big", byte_order::big }, { "little", byte_order::little } });
-}
-
 void check_samples(const source_options& options)
 {
-    const auto type = output_type_of(options);
-    const auto order = byte_order_of(options);
-    const std::string only_floats =
-        "None with output_type=" + quoted(options.output_type) +
-        "; it is for \"float\" and \"complex\"";
-    if (options.sample_bits && !is_float(type))
-        throw parameter_error("sample_bits", to_text(*options.sample_bits), only_floats);
-    if (options.sample_bits.value_or(8) != 8 && options.sample_bits != 16)
-        throw parameter_error("sample_bits", to_text(*options.sample_bits), "8 or 16");
-    const auto bits =
-        bits_of(type, static_cast<unsigned>(options.sample_bits.value_or(8)));
+    check_float_options(
+        "output_type", options.output_type, options.sample_bits, options.scale);
+    const auto bits = bits_of(output_type_of(options),
+                              static_cast<unsigned>(options.sample_bits.value_or(8)));
+    const auto order = read_byte_order(options.byte_order);
     if (order == byte_order::little && (bits == 8 || !options.items))
         throw parameter_error("byte_order",
                               quoted(options.byte_order),
@@ -58,14 +44,6 @@ void check_samples(const source_options& options)
         throw parameter_error("sample_bits",
                               to_text(*options.sample_bits),
                               "None with items=None, as the descriptors tell the bits");
-    if (!options.scale)
-        return;
-    if (!is_float(type))
-        throw parameter_error("scale", to_text(*options.scale), only_floats);
-    using float_limits = std::numeric_limits<float>;
-    if (!(*options.scale >= float_limits::min() && *options.scale <= float_limits::max()))
-        throw parameter_error(
-            "scale", to_text(*options.scale), "above 0, from 1.18e-38 to 3.40e+38");
 }
 
 // Those that say something about the items as such have been checked with each item.
@@ -128,12 +106,11 @@ void check_time(const source_options& options)
     check_range<std::int64_t>(
         "timestamp_step", timestamp_step_of(options), 1, (std::int64_t{ 1 } << 48) - 1);
     clock_of(options);
-    const auto* text = std::get_if<std::string>(&options.sync_time);
-    if (!options.sample_rate && !(text && *text == "0"))
+    const source_options unset;
+    if (!options.sample_rate && options.sync_time != unset.sync_time)
         throw parameter_error("sync_time",
-                              text ? quoted(*text)
-                                   : to_text(std::get<std::int64_t>(options.sync_time)),
-                              "\"0\" without sample_rate");
+                              to_text(options.sync_time),
+                              to_text(unset.sync_time) + " without sample_rate");
 }
 
 void check_buffer_size(const source_options& options,
@@ -176,36 +153,12 @@ void check_options(const std::vector<std::string>& endpoints,
 std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& texts,
                                                 const source_options& options)
 {
-    const auto outputs = static_cast<std::size_t>(options.num_outputs);
-    if (texts.size() != 1 && texts.size() != outputs)
-        throw parameter_error("endpoints",
-                              to_text(texts.size()) + " strings",
-                              outputs == 1 ? "one string, as num_outputs is 1"
-                                           : "one string, or one for each of " +
-                                                 to_text(outputs) + " outputs");
-    std::vector<std::vector<endpoint>> all;
-    std::size_t count = 0;
-    for (const auto& text : texts) {
-        all.push_back(parse_endpoints("endpoints", text, 0));
-        count += all.back().size();
-    }
-    if (count > max_endpoints)
-        throw parameter_error("endpoints",
-                              to_text(count) + " endpoints",
-                              "at most " + to_text(max_endpoints) + " in all");
-    return all;
+    return read_endpoints("endpoints", texts, options.num_outputs, "output", 0);
 }
 
 sample_type output_type_of(const source_options& options)
 {
-    return check_choice<sample_type>("output_type",
-                                     options.output_type,
-                                     { { "int8", sample_type::int8 },
-                                       { "sc8", sample_type::sc8 },
-                                       { "int16", sample_type::int16 },
-                                       { "sc16", sample_type::sc16 },
-                                       { "float", sample_type::float32 },
-                                       { "complex", sample_type::complex64 } });
+    return read_sample_type("output_type", options.output_type);
 }
 
 missing_policy on_missing_of(const source_options& options)
@@ -236,7 +189,7 @@ stream_format given_format(const source_options& options)
             format.immediates.push_back({ id, each.name, each.values });
     }
     format.bits = bits_of(type, static_cast<unsigned>(options.sample_bits.value_or(8)));
-    format.order = byte_order_of(options);
+    format.order = read_byte_order(options.byte_order);
     format.heap_bytes = static_cast<std::size_t>(options.heap_samples) *
                         (is_complex(type) ? 2 : 1) * format.bits / 8;
     return format;
@@ -244,11 +197,8 @@ stream_format given_format(const source_options& options)
 
 tick_clock clock_of(const source_options& options)
 {
-    const auto* text = std::get_if<std::string>(&options.sync_time);
-    return tick_clock(
-        options.sample_rate.value_or(exact_rate{ 1 }),
-        text ? parse_sync_time(*text)
-             : sync_time_from_nanoseconds(std::get<std::int64_t>(options.sync_time)));
+    return tick_clock(options.sample_rate.value_or(exact_rate{ 1 }),
+                      read_sync_time(options.sync_time));
 }
 
 std::size_t window_bytes_of(const source_options& options)

@@ -1,0 +1,52 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_SHARED_OPTIONS_H
+#define INCLUDED_SPEAD_CORE_SHARED_OPTIONS_H
+
+#include "network/endpoint.h"
+#include "protocol/sample_converter.h"
+#include "time/tick_clock.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace gr::spead {
+
+//! \name Options that sink and source have in common, with their values
+//! All throw parameter_error.
+//! \{
+
+//! The endpoints of each of \p streams, or one list for all of them. \p what: "input" or
+//! "output".
+std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
+                                                  const std::vector<std::string>& texts,
+                                                  std::int64_t streams,
+                                                  const std::string& what,
+                                                  std::uint16_t first_port = 1);
+
+sample_type read_sample_type(const std::string& parameter, const std::string& text);
+byte_order read_byte_order(const std::string& text);
+
+//! \p type_parameter is the one that gives the type.
+void check_float_options(const std::string& type_parameter,
+                         const std::string& type,
+                         std::optional<std::int64_t> sample_bits,
+                         std::optional<double> scale);
+
+exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time);
+//! As the user wrote it.
+std::string to_text(const std::variant<std::string, std::int64_t>& time);
+
+//! \}
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_SHARED_OPTIONS_H */

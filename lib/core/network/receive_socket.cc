@@ -7,6 +7,7 @@
 
 #include "addresses.h"
 #include "receive_socket.h"
+#include "socket_buffer.h"
 #include "support/parameter_error.h"
 
 #include <linux/sock_diag.h>
@@ -140,23 +141,12 @@ void receive_socket::join(const boost::asio::ip::address& group,
 void receive_socket::set_buffer(int bytes, std::vector<std::string>& warnings)
 {
     const int wanted = bytes ? bytes : default_kernel_buffer;
-    const int fd = d_socket.native_handle();
-    const auto set = [&](int name) {
-        return setsockopt(fd, SOL_SOCKET, name, &wanted, sizeof wanted) == 0;
-    };
-    const auto granted = [&] {
-        int value = 0;
-        socklen_t size = sizeof value;
-        getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &value, &size);
-        return value / 2; // the kernel doubles it, for its own use
-    };
-    set(SO_RCVBUF);
-    if (granted() < wanted)
-        set(SO_RCVBUFFORCE); // with CAP_NET_ADMIN beyond the limit
-    d_kernel_buffer = static_cast<std::size_t>(granted());
-    if (granted() >= (bytes ? wanted : small_kernel_buffer))
+    const int granted = set_socket_buffer(
+        d_socket.native_handle(), SO_RCVBUF, SO_RCVBUFFORCE, wanted);
+    d_kernel_buffer = static_cast<std::size_t>(granted);
+    if (granted >= (bytes ? wanted : small_kernel_buffer))
         return;
-    const auto text = "socket_buffer: the kernel granted " + std::to_string(granted()) +
+    const auto text = "socket_buffer: the kernel granted " + std::to_string(granted) +
                       " bytes of " + std::to_string(wanted) +
                       ", so that packets may be lost; to allow more: sysctl -w "
                       "net.core.rmem_max=" +

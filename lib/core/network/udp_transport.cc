@@ -7,6 +7,7 @@
 
 #include "addresses.h"
 #include "protocol/wire.h"
+#include "socket_buffer.h"
 #include "support/parameter_error.h"
 #include "udp_transport.h"
 
@@ -501,22 +502,11 @@ void udp_transport::set_send_buffer(udp::socket& socket)
 {
     const auto bytes = static_cast<int>(d_options.socket_buffer);
     const int wanted = bytes ? bytes : default_send_buffer;
-    const int fd = socket.native_handle();
-    const auto set = [&](int name) {
-        return setsockopt(fd, SOL_SOCKET, name, &wanted, sizeof wanted) == 0;
-    };
-    const auto granted = [&] {
-        int value = 0;
-        socklen_t size = sizeof value;
-        getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &value, &size);
-        return value / 2; // the kernel doubles it, for its own use
-    };
-    set(SO_SNDBUF);
-    if (granted() < wanted)
-        set(SO_SNDBUFFORCE); // with CAP_NET_ADMIN beyond the limit
-    if (bytes && granted() < wanted)
+    const int granted = set_socket_buffer(
+        socket.native_handle(), SO_SNDBUF, SO_SNDBUFFORCE, wanted);
+    if (bytes && granted < wanted)
         warn("socket_buffer = " + std::to_string(bytes) + ": the kernel granted " +
-             std::to_string(granted()) +
+             std::to_string(granted) +
              "; to allow more: sysctl -w net.core.wmem_max=" + std::to_string(bytes));
 }
 

@@ -4,7 +4,6 @@
 
 import socket
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from received_streams import Receiving, Recorder, joined, spead2_heaps, spead2_p
 from streams import noise, run, source, wait
 
 ITEMS = [spead.timestamp(), spead.samples()]
-END = spead2_packets(list(spead2_heaps(noise(1), 1)))[-1]
 
 
 def packets_of(samples, **options):
@@ -51,22 +49,6 @@ def test_the_end_of_stream_heap_may_be_ignored():
         receiving.send_heaps(spead2_heaps(samples[10000:], 1000, first=10000))
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
-
-
-def test_the_sender_starts_again():
-    """With the same heap counters and timestamps."""
-    samples = noise(20 * 1000)
-    with Receiving(max_gap=1000) as receiving:
-        receiving.send_packets(packets_of(samples[:10000]))
-        eventually(lambda: receiving.stats["samples_out"] == 10000)
-        time.sleep(1.1)  # what follows sooner is taken for repeated packets
-        receiving.send_packets(packets_of(samples[10000:]))
-        receiving.send_packets(END)
-        receiving.wait()
-    np.testing.assert_array_equal(receiving.samples(), samples)
-    assert receiving.tags("timestamp") == [(0, 0), (10000, 0)]
-    assert receiving.stats["discontinuities"] == 1
-    assert receiving.stats["samples_missing"] == 0
 
 
 def test_the_flow_graph_starts_again():

@@ -53,7 +53,9 @@ sample_type read_sample_type(const std::string& parameter, const std::string& te
 byte_order read_byte_order(const std::string& text)
 {
     return check_choice<byte_order>(
-        "byte_order", text, { { "big", byte_order::big }, { "little", byte_order::little } });
+        "byte_order",
+        text,
+        { { "big", byte_order::big }, { "little", byte_order::little } });
 }
 
 void check_float_options(const std::string& type_parameter,

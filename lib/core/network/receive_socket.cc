@@ -141,8 +141,8 @@ void receive_socket::join(const boost::asio::ip::address& group,
 void receive_socket::set_buffer(int bytes, std::vector<std::string>& warnings)
 {
     const int wanted = bytes ? bytes : default_kernel_buffer;
-    const int granted = set_socket_buffer(
-        d_socket.native_handle(), SO_RCVBUF, SO_RCVBUFFORCE, wanted);
+    const int granted =
+        set_socket_buffer(d_socket.native_handle(), SO_RCVBUF, SO_RCVBUFFORCE, wanted);
     d_kernel_buffer = static_cast<std::size_t>(granted);
     if (granted >= (bytes ? wanted : small_kernel_buffer))
         return;

@@ -502,8 +502,8 @@ void udp_transport::set_send_buffer(udp::socket& socket)
 {
     const auto bytes = static_cast<int>(d_options.socket_buffer);
     const int wanted = bytes ? bytes : default_send_buffer;
-    const int granted = set_socket_buffer(
-        socket.native_handle(), SO_SNDBUF, SO_SNDBUFFORCE, wanted);
+    const int granted =
+        set_socket_buffer(socket.native_handle(), SO_SNDBUF, SO_SNDBUFFORCE, wanted);
     if (bytes && granted < wanted)
         warn("socket_buffer = " + std::to_string(bytes) + ": the kernel granted " +
              std::to_string(granted) +

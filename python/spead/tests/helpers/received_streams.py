@@ -86,15 +86,9 @@ class Receiving:
     def stats(self):
         return self.source.stats()
 
-    def send_heaps(self, heaps, **config):
-        """Send heaps with spead2, no faster than a small receive buffer takes them."""
-        stream = spead2.send.UdpStream(
-            spead2.ThreadPool(),
-            [("127.0.0.1", self.port)],
-            spead2.send.StreamConfig(rate=100e6, **config),
-        )
-        for heap in heaps:
-            stream.send_heap(heap)
+    def send_heaps(self, heaps, max_packet_size=1472):
+        """Send the packets that spead2 makes of heaps."""
+        self.send_packets(joined(spead2_packets(heaps, max_packet_size)))
 
     def send_packets(self, packets, ports=None):
         """Send datagrams in their order, so few at a time that none is lost.
@@ -102,13 +96,16 @@ class Receiving:
         ports: of each packet; by default all go to the first one
         """
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            for begin in range(0, len(packets), 20):
-                some = packets[begin : begin + 20]
-                end = self.taken() + len(some)
-                for i, packet in enumerate(some, begin):
-                    port = ports[i] if ports else self.port
-                    sock.sendto(packet, ("127.0.0.1", port))
-                eventually(lambda end=end: self.taken() >= end)
+            waiting, end = 0, self.taken()
+            for i, packet in enumerate(packets):
+                port = ports[i] if ports else self.port
+                sock.sendto(packet, ("127.0.0.1", port))
+                # with what the kernel needs for each
+                waiting += 2048 + len(packet)
+                end += 1
+                if waiting >= 65536 or i + 1 == len(packets):
+                    eventually(lambda end=end: self.taken() >= end)
+                    waiting = 0
 
     def taken(self):
         """Datagrams that the source has looked at."""

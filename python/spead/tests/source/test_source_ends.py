@@ -22,7 +22,9 @@ def packets_of(samples, **options):
 def test_packets_that_come_before_the_flow_graph_starts():
     samples = noise(20 * 1000)
     receiving = Receiving()
-    receiving.send_heaps(spead2_heaps(samples, 1000))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        for packet in joined(spead2_packets(spead2_heaps(samples, 1000))):
+            sock.sendto(packet, ("127.0.0.1", receiving.port))
     with receiving:
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)

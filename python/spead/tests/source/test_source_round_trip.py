@@ -4,7 +4,10 @@
 
 import numpy as np
 import pytest
+import spead2
+import spead2.send
 from gnuradio import spead
+from places import NEEDS_BUFFER
 from received_streams import Receiving, spead2_heaps
 from streams import noise, run, source
 
@@ -53,6 +56,20 @@ def test_spead2_sends(sample_type, heap, packet, bits):
     assert receiving.balanced()
 
 
+@NEEDS_BUFFER
+def test_spead2_sends_as_fast_as_it_can():
+    samples = noise(4 * 10**6)
+    with Receiving() as receiving:
+        stream = spead2.send.UdpStream(
+            spead2.ThreadPool(), [("127.0.0.1", receiving.port)]
+        )
+        for heap in spead2_heaps(samples, 8192):
+            stream.send_heap(heap)
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), samples)
+
+
+@NEEDS_BUFFER
 @pytest.mark.parametrize("sample_type", ["int8", "sc16"])
 @pytest.mark.parametrize("heap", [1, 1000, 500000])
 @pytest.mark.parametrize(

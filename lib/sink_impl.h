@@ -8,8 +8,8 @@
 #ifndef INCLUDED_SPEAD_SINK_IMPL_H
 #define INCLUDED_SPEAD_SINK_IMPL_H
 
-#include "core/engine.h"
 #include "core/items.h"
+#include "core/sink_engine.h"
 #include "input_progress.h"
 #include "periodic_call.h"
 #include <gnuradio/spead/sink.h>
@@ -60,7 +60,7 @@ private:
     std::vector<gr::tag_t> d_tags;
     std::vector<time_tag> d_times;
 
-    engine d_engine;
+    sink_engine d_engine;
     bool d_failed = false;
     // the last member: its thread uses the others
     periodic_call d_stats_timer;

@@ -7,7 +7,7 @@
 
 #include "item_text.h"
 #include "items.h"
-#include "options.h"
+#include "sink_checks.h"
 #include "support/checks.h"
 
 #include <algorithm>

@@ -151,7 +151,6 @@ private:
 
     stream_time d_time;
     std::optional<stream_time> d_time_before; // of the stream before
-    unsigned d_bits = 64;                     // of its timestamps
     bool d_is_running = false;                // since the first heap of a run
     clock::time_point d_last_fresh{};         // bytes that had not come before
     std::size_t d_stale = 0;                  // packets since then

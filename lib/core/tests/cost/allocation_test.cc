@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(an_engine_that_runs_does_not_allocate)
             o.descriptor_interval = s.descriptor_interval;
             o.rate = s.rate;
             o.gso = s.gso;
-            engine stream({ receiver.destination() }, o, [](const auto&) {});
+            sink_engine stream({ receiver.destination() }, o, [](const auto&) {});
             only_input only{ stream };
             stream.start();
             const auto everything_is_gone = [&] {

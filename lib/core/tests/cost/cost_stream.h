@@ -11,9 +11,9 @@
 #ifndef INCLUDED_SPEAD_CORE_TESTS_COST_STREAM_H
 #define INCLUDED_SPEAD_CORE_TESTS_COST_STREAM_H
 
-#include "engine.h"
 #include "helpers/packing.h"
 #include "helpers/stress.h"
+#include "sink_engine.h"
 
 #include <boost/asio/ip/udp.hpp>
 
@@ -169,7 +169,7 @@ private:
 
 //! An engine that has one input.
 struct only_input {
-    gr::spead::engine& stream;
+    gr::spead::sink_engine& stream;
 
     std::size_t write(const std::int8_t* samples, std::size_t n)
     {

@@ -27,7 +27,7 @@ int main(int argc, char** argv)
     o.stop_timeout = 10;
     const auto total = std::strtoull(argv[4], nullptr, 10) << 20;
 
-    engine stream({ receiver.destination() }, o, [](const auto& line) {
+    sink_engine stream({ receiver.destination() }, o, [](const auto& line) {
         std::fprintf(stderr, "%s\n", line.c_str());
     });
     const auto samples = noise(1 << 20);

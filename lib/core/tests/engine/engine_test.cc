@@ -7,9 +7,9 @@
 
 // The engine over a real socket, started and stopped at any moment.
 
-#include "engine.h"
 #include "helpers/packing.h"
 #include "helpers/stress.h"
+#include "sink_engine.h"
 
 #include <boost/asio/ip/udp.hpp>
 #include <boost/test/unit_test.hpp>
@@ -66,7 +66,7 @@ void one_real_stream(unsigned seed)
     o.stop_timeout = pick(random, std::vector<double>{ 0, 0.01, 0.1 });
     o.gso = random() % 2;
     o.rate = pick(random, std::vector<double>{ 0, 1, 1e6, 1e8, 1e308 });
-    engine stream({ to }, o, [](const auto&) {});
+    sink_engine stream({ to }, o, [](const auto&) {});
     balance_watch watch([&stream] { return stream.counts(); });
     const auto samples = noise(200000);
 
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_paced_queue_has_room_for_what_may_leave_at_a_time)
         o.stop_timeout = 0;
         o.rate = rate;
         o.burst_size = 1;
-        engine stream(
+        sink_engine stream(
             { "127.0.0.1:" + std::to_string(receiver.port()) }, o, [](const auto&) {});
         // nothing is sent before start()
         const auto taken = stream.write(0, raw(samples.data()), samples.size());
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_fill_is_that_of_the_fullest_ring)
     o.stop_timeout = 0;
     const auto to = "127.0.0.1:" + std::to_string(receiver.port());
     // nothing is sent before start()
-    engine full({ to, to }, o, [](const auto&) {});
+    sink_engine full({ to, to }, o, [](const auto&) {});
     BOOST_CHECK_EQUAL(full.stats().ring_fill, 0);
     const auto most = full.write(1, raw(samples.data()), samples.size());
     BOOST_REQUIRE_LT(most, samples.size());
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(the_fill_is_that_of_the_fullest_ring)
     full.write(0, raw(samples.data()), most / 4);
     BOOST_CHECK_GT(full.stats().ring_fill, 0.95);
 
-    engine half({ to, to }, o, [](const auto&) {});
+    sink_engine half({ to, to }, o, [](const auto&) {});
     half.write(0, raw(samples.data()), most / 2);
     half.write(1, raw(samples.data()), most / 4);
     BOOST_CHECK_CLOSE(half.stats().ring_fill, 0.5, 5); // percent
@@ -167,9 +167,9 @@ BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
             o.stop_timeout = 0;
             o.rate = 1e-300;
             o.burst_size = 1;
-            engine stream({ "127.0.0.1:" + std::to_string(receiver.port()) },
-                          o,
-                          [](const auto&) {});
+            sink_engine stream({ "127.0.0.1:" + std::to_string(receiver.port()) },
+                               o,
+                               [](const auto&) {});
             stream.start();
             BOOST_CHECK_EQUAL(stream.write(0, raw(samples.data()), samples.size()),
                               samples.size());

@@ -8,9 +8,9 @@
 // Two inputs whose tags tell of gaps, while another thread sets whatever may be set and
 // reads whatever may be read: for a thread sanitizer, and for what a receiver would see.
 
-#include "engine.h"
 #include "helpers/packing.h"
 #include "helpers/stress.h"
+#include "sink_engine.h"
 
 #include <boost/asio/ip/udp.hpp>
 #include <boost/test/unit_test.hpp>
@@ -54,7 +54,7 @@ sink_options options_of(unsigned seed)
 class counter_watch
 {
 public:
-    explicit counter_watch(const engine& stream) : d_stream(stream) {}
+    explicit counter_watch(const sink_engine& stream) : d_stream(stream) {}
     bool look()
     {
         const auto counts = d_stream.counts();
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    const engine& d_stream;
+    const sink_engine& d_stream;
     std::vector<std::uint64_t> d_last;
 };
 
@@ -77,7 +77,7 @@ private:
 class meddler
 {
 public:
-    meddler(engine& stream, unsigned seed)
+    meddler(sink_engine& stream, unsigned seed)
         : d_stream(stream), d_random(seed), d_counters(stream)
     {
     }
@@ -97,7 +97,7 @@ public:
     }
 
 private:
-    engine& d_stream;
+    sink_engine& d_stream;
     std::mt19937 d_random;
     counter_watch d_counters;
     std::uint64_t d_value = 0;
@@ -184,9 +184,9 @@ private:
 void one_stream(unsigned seed)
 {
     receiver to;
-    engine stream({ "127.0.0.1:" + std::to_string(to.port()) },
-                  options_of(seed),
-                  [](const auto&) {});
+    sink_engine stream({ "127.0.0.1:" + std::to_string(to.port()) },
+                       options_of(seed),
+                       [](const auto&) {});
     stream.start();
     bystander user(meddler(stream, seed));
     const auto content = noise(3000);

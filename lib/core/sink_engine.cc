@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "engine.h"
-#include "engine_plan.h"
+#include "sink_engine.h"
+#include "sink_plan.h"
 
 #include <boost/thread/thread.hpp>
 
@@ -50,16 +50,18 @@ std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
 
 } // namespace
 
-engine::path::path(stream_plan plan, std::size_t slots, std::function<void()> published)
+sink_engine::path::path(stream_plan plan,
+                        std::size_t slots,
+                        std::function<void()> published)
     : ring(slots, plan.regular.packet_bytes()),
       packer(std::move(plan), ring, counters, std::move(published)),
       level(packer.plan().converter, counters)
 {
 }
 
-engine::engine(const std::vector<std::string>& destinations,
-               const sink_options& options,
-               rate_limited_log::output log)
+sink_engine::sink_engine(const std::vector<std::string>& destinations,
+                         const sink_options& options,
+                         rate_limited_log::output log)
     : d_stop_timeout(options.stop_timeout),
       d_burst_bytes(static_cast<double>(options.burst_size)),
       d_limits_queue(when_full_of(options) == full_policy::block),
@@ -83,9 +85,9 @@ engine::engine(const std::vector<std::string>& destinations,
         d_log.add(warning);
 }
 
-engine::~engine() { stop(); }
+sink_engine::~sink_engine() { stop(); }
 
-void engine::add_input(const sink_options& options, stream_plan plan)
+void sink_engine::add_input(const sink_options& options, stream_plan plan)
 {
     const auto slots = ring_slots(options, plan);
     d_inputs.push_back(
@@ -97,7 +99,7 @@ void engine::add_input(const sink_options& options, stream_plan plan)
 }
 
 // Paced queues must not be longer than what stop() has time to send.
-void engine::limit_queues()
+void sink_engine::limit_queues()
 {
     const double rate = d_sender->rate();
     const auto inputs = static_cast<double>(d_inputs.size());
@@ -124,7 +126,7 @@ void engine::limit_queues()
     }
 }
 
-void engine::warn_of_slow_tails(const sink_options& options)
+void sink_engine::warn_of_slow_tails(const sink_options& options)
 {
     const double bytes = static_cast<double>(options.heap_samples) *
                          static_cast<double>(converter_of(options).output_bytes()) *
@@ -138,7 +140,7 @@ void engine::warn_of_slow_tails(const sink_options& options)
                   std::to_string(3 * seconds) + " s is enough");
 }
 
-void engine::start()
+void sink_engine::start()
 {
     stop(); // if it was not stopped
     for (auto& one : d_inputs) {
@@ -152,11 +154,11 @@ void engine::start()
     d_started = true;
 }
 
-std::size_t engine::write(std::size_t input,
-                          const std::byte* samples,
-                          std::size_t n,
-                          std::uint64_t first,
-                          const std::vector<time_tag>& tags)
+std::size_t sink_engine::write(std::size_t input,
+                               const std::byte* samples,
+                               std::size_t n,
+                               std::uint64_t first,
+                               const std::vector<time_tag>& tags)
 {
     auto& to = *d_inputs[input];
     const auto mark = to.ring.released();
@@ -176,7 +178,7 @@ std::size_t engine::write(std::size_t input,
     return taken;
 }
 
-void engine::warn_of_input(std::size_t input, const std::string& text)
+void sink_engine::warn_of_input(std::size_t input, const std::string& text)
 {
     if (d_inputs.size() > 1)
         d_log.add_of_input(input, text);
@@ -184,9 +186,9 @@ void engine::warn_of_input(std::size_t input, const std::string& text)
         d_log.add(text);
 }
 
-void engine::warn(const std::string& text) { d_log.add(text); }
+void sink_engine::warn(const std::string& text) { d_log.add(text); }
 
-bool engine::wait_for_space(ring_wait::clock::time_point deadline)
+bool sink_engine::wait_for_space(ring_wait::clock::time_point deadline)
 {
     d_full.clear();
     for (auto& one : d_inputs)
@@ -202,7 +204,7 @@ bool engine::wait_for_space(ring_wait::clock::time_point deadline)
 
 // Until it is done, whenever there is room.
 template <typename step>
-bool engine::repeat(packet_ring& ring, step done, sender::clock::time_point deadline)
+bool sink_engine::repeat(packet_ring& ring, step done, sender::clock::time_point deadline)
 {
     for (;;) {
         const auto mark = ring.released();
@@ -216,8 +218,8 @@ bool engine::repeat(packet_ring& ring, step done, sender::clock::time_point dead
     }
 }
 
-void engine::end_streams(sender::clock::time_point half_time,
-                         sender::clock::time_point deadline)
+void sink_engine::end_streams(sender::clock::time_point half_time,
+                              sender::clock::time_point deadline)
 {
     // a large heap may take too long to fill: the other half is for what is queued, and
     // for the end of the stream
@@ -246,7 +248,7 @@ void engine::end_streams(sender::clock::time_point half_time,
     }
 }
 
-void engine::send_ends(sender::clock::time_point deadline)
+void sink_engine::send_ends(sender::clock::time_point deadline)
 {
     for (auto& one : d_inputs) {
         auto& packer = one->packer;
@@ -257,7 +259,7 @@ void engine::send_ends(sender::clock::time_point deadline)
 }
 
 // Until everything has been sent. False if that takes too long.
-bool engine::wait_for_empty_queues(sender::clock::time_point deadline)
+bool sink_engine::wait_for_empty_queues(sender::clock::time_point deadline)
 {
     return std::all_of(d_inputs.begin(), d_inputs.end(), [&](const auto& one) {
         auto& ring = one->ring;
@@ -269,14 +271,14 @@ bool engine::wait_for_empty_queues(sender::clock::time_point deadline)
 }
 
 // No longer than half of what is left, since something is to be sent afterwards.
-void engine::pause(sender::clock::duration time, sender::clock::time_point deadline)
+void sink_engine::pause(sender::clock::duration time, sender::clock::time_point deadline)
 {
     const auto left =
         std::max(deadline - sender::clock::now(), sender::clock::duration());
     std::this_thread::sleep_for(std::min(time, left / 2));
 }
 
-void engine::stop() noexcept
+void sink_engine::stop() noexcept
 {
     if (!d_started)
         return;
@@ -297,13 +299,13 @@ void engine::stop() noexcept
     d_sender->finish(deadline);
 }
 
-void engine::set_rate(double bytes_per_second)
+void sink_engine::set_rate(double bytes_per_second)
 {
     d_sender->set_rate(bytes_per_second);
     limit_queues();
 }
 
-void engine::set_items(const std::vector<item_update>& updates)
+void sink_engine::set_items(const std::vector<item_update>& updates)
 {
     for (std::size_t input = 0; input < inputs(); ++input) {
         std::vector<item_update> own;
@@ -315,7 +317,7 @@ void engine::set_items(const std::vector<item_update>& updates)
     }
 }
 
-sink_counters<std::uint64_t> engine::counts() const
+sink_counters<std::uint64_t> sink_engine::counts() const
 {
     using sums = sink_counters<std::uint64_t>;
     const auto total = [this](counter counter_set::*which) {
@@ -335,7 +337,7 @@ sink_counters<std::uint64_t> engine::counts() const
     return now;
 }
 
-sink_stats engine::stats() const
+sink_stats sink_engine::stats() const
 {
     sink_stats now;
     static_cast<sink_counters<std::uint64_t>&>(now) = counts();

@@ -5,16 +5,16 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_ENGINE_H
-#define INCLUDED_SPEAD_CORE_ENGINE_H
+#ifndef INCLUDED_SPEAD_CORE_SINK_ENGINE_H
+#define INCLUDED_SPEAD_CORE_SINK_ENGINE_H
 
 #include "network/udp_transport.h"
-#include "options.h"
 #include "pack/input_packer.h"
 #include "pack/level_check.h"
 #include "pack/ring_wait.h"
 #include "pack/rx_time_packer.h"
 #include "send/sender.h"
+#include "sink_checks.h"
 
 #include <boost/asio/io_context.hpp>
 
@@ -31,16 +31,16 @@ namespace gr::spead {
  * start(), write(), drop(), wait_for_space() and stop() belong to one thread at a time;
  * the rest may be called from any thread.
  */
-class engine
+class sink_engine
 {
 public:
     //! Opens the socket and allocates everything. The options are those that
     //! check_options() takes. Throws parameter_error, or
     //! std::runtime_error where the system refuses.
-    engine(const std::vector<std::string>& destinations,
-           const sink_options& options,
-           rate_limited_log::output log);
-    ~engine();
+    sink_engine(const std::vector<std::string>& destinations,
+                const sink_options& options,
+                rate_limited_log::output log);
+    ~sink_engine();
 
     void start();
 
@@ -129,4 +129,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_ENGINE_H */
+#endif /* INCLUDED_SPEAD_CORE_SINK_ENGINE_H */

@@ -5,10 +5,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_ENGINE_PLAN_H
-#define INCLUDED_SPEAD_CORE_ENGINE_PLAN_H
+#ifndef INCLUDED_SPEAD_CORE_SINK_PLAN_H
+#define INCLUDED_SPEAD_CORE_SINK_PLAN_H
 
-#include "options.h"
+#include "sink_checks.h"
 
 #include <vector>
 
@@ -26,4 +26,4 @@ std::size_t ring_slots(const sink_options& options, const stream_plan& plan);
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_ENGINE_PLAN_H */
+#endif /* INCLUDED_SPEAD_CORE_SINK_PLAN_H */

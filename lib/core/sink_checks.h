@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_OPTIONS_H
-#define INCLUDED_SPEAD_CORE_OPTIONS_H
+#ifndef INCLUDED_SPEAD_CORE_SINK_CHECKS_H
+#define INCLUDED_SPEAD_CORE_SINK_CHECKS_H
 
 #include "network/endpoint.h"
 #include "pack/stream_plan.h"
@@ -67,4 +67,4 @@ std::uint64_t max_skew_of(const sink_options& options);
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_OPTIONS_H */
+#endif /* INCLUDED_SPEAD_CORE_SINK_CHECKS_H */

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "engine_plan.h"
 #include "pack/input_packer.h"
+#include "sink_plan.h"
 #include "support/parameter_error.h"
 
 #include <unistd.h>

@@ -6,9 +6,9 @@
  */
 
 #include "items.h"
-#include "options.h"
 #include "protocol/heap_layout.h"
 #include "shared_options.h"
+#include "sink_checks.h"
 #include "support/checks.h"
 #include "support/thread_setup.h"
 

@@ -74,6 +74,10 @@ constexpr type_text text_of<std::variant<std::string, std::vector<std::string>>>
 };
 
 template <>
+constexpr type_text text_of<std::variant<std::int64_t, std::string>>{
+    "Union[int, str]", "the ID or the name of an item"
+};
+template <>
 constexpr type_text text_of<std::variant<std::int64_t, std::vector<std::int64_t>>>{
     "Union[int, list[int]]", "an integer, or a list of integers, one for each input"
 };
@@ -88,7 +92,12 @@ void read(const char* name, py::handle given, type& value, const std::string& fu
     py::detail::make_caster<type> caster;
     bool is_read = false;
     try {
-        is_read = caster.load(given, true);
+        // what is no integer would be cut to one
+        constexpr bool takes_any_number =
+            std::is_same_v<type, double> || std::is_same_v<type, std::optional<double>>;
+        is_read = caster.load(given, takes_any_number);
+    } catch (const py::reference_cast_error&) {
+        // None in a list
     } catch (const py::value_error& error) {
         throw py::value_error("spead." + function + ": " + error.what());
     }

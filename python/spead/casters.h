@@ -50,9 +50,9 @@ struct type_caster<gr::spead::exact_rate> {
         make_caster<std::int64_t> numerator, denominator;
         if ((!is_pair && !is_ratio) ||
             !numerator.load(is_pair ? object(rate[int_(0)]) : rate.attr("numerator"),
-                            true) ||
+                            false) ||
             !denominator.load(is_pair ? object(rate[int_(1)]) : rate.attr("denominator"),
-                              true))
+                              false))
             refuse("sample_rate",
                    source,
                    "a whole number of Hz, or an exact ratio: a tuple of two integers, "
@@ -77,7 +77,7 @@ struct type_caster<time_argument> {
         make_caster<std::int64_t> nanoseconds;
         if (isinstance<str>(source))
             value.value = pybind11::cast<std::string>(source);
-        else if (nanoseconds.load(source, true))
+        else if (nanoseconds.load(source, false))
             value.value = cast_op<std::int64_t>(nanoseconds);
         else
             refuse("sync_time",

@@ -25,11 +25,62 @@ block_arguments<sink_options> arguments()
 sink::sptr
 make(const py::object& destinations, const py::args& positional, const py::kwargs& named)
 {
-    const auto to = arguments().read_endpoints(destinations);
+    // first: with a mistyped name there may be no destinations
     const auto options = arguments().read_options(positional, named);
+    const auto to = arguments().read_endpoints(destinations);
     // looking up a host can take its time
     const py::gil_scoped_release release;
     return std::visit([&](const auto& each) { return sink::make(each, options); }, to);
+}
+
+// Their arguments are objects, and read here: errors name the one that is wrong.
+void bind_setters(
+    py::class_<sink, gr::block, gr::basic_block, std::shared_ptr<sink>>& block)
+{
+    py::options texts;
+    texts.disable_function_signatures();
+    const auto text = [](const char* signature, const char* name) {
+        return std::string(signature) + " -> None\n\n" + docstrings.at(name);
+    };
+    block
+        .def(
+            "set_rate",
+            [](sink& self, const py::object& rate) {
+                double value;
+                read("rate", rate, value, "sink");
+                self.set_rate(value);
+            },
+            py::arg("rate"),
+            text("set_rate(self, rate: float)", "set_rate").c_str())
+        .def(
+            "set_item",
+            [](sink& self,
+               const py::object& item,
+               const py::object& value,
+               const py::object& input) {
+                std::variant<std::int64_t, std::string> which;
+                std::int64_t number, at;
+                read("item", item, which, "sink");
+                read("value", value, number, "sink");
+                read("input", input, at, "sink");
+                std::visit([&](const auto& key) { self.set_item(key, number, at); },
+                           which);
+            },
+            py::arg("item"),
+            py::arg("value"),
+            py::arg("input") = -1,
+            text("set_item(self, item: Union[int, str], value: int, input: int = -1)",
+                 "set_item")
+                .c_str())
+        .def(
+            "set_items",
+            [](sink& self, const py::object& items) {
+                std::vector<item> values;
+                read("items", items, values, "sink");
+                self.set_items(values);
+            },
+            py::arg("items"),
+            text("set_items(self, items: list[item])", "set_items").c_str());
 }
 
 } // namespace
@@ -57,22 +108,8 @@ void bind_sink(py::module& m)
                 [figure](const sink& self) { return self.stats().*figure; },
                 docstrings.at(name));
     });
-    block.def("set_rate", &sink::set_rate, py::arg("rate"), docstrings.at("set_rate"))
-        .def("rate", &sink::rate, docstrings.at("rate"))
-        .def("set_item",
-             py::overload_cast<std::int64_t, std::int64_t, std::int64_t>(&sink::set_item),
-             py::arg("item"),
-             py::arg("value"),
-             py::arg("input") = -1,
-             docstrings.at("set_item"))
-        .def("set_item",
-             py::overload_cast<const std::string&, std::int64_t, std::int64_t>(
-                 &sink::set_item),
-             py::arg("item"),
-             py::arg("value"),
-             py::arg("input") = -1,
-             docstrings.at("set_item"))
-        .def("set_items", &sink::set_items, py::arg("items"), docstrings.at("set_items"))
+    bind_setters(block);
+    block.def("rate", &sink::rate, docstrings.at("rate"))
         .def(
             "stats",
             [](const sink& s) { return to_dict(s.stats()); },

@@ -22,8 +22,9 @@ block_arguments<source_options> arguments() { return { "source", "endpoints" }; 
 source::sptr
 make(const py::object& endpoints, const py::args& positional, const py::kwargs& named)
 {
-    const auto at = arguments().read_endpoints(endpoints);
+    // first: with a mistyped name there may be no endpoints
     const auto options = arguments().read_options(positional, named);
+    const auto at = arguments().read_endpoints(endpoints);
     // looking up a host can take its time
     const py::gil_scoped_release release;
     return std::visit([&](const auto& each) { return source::make(each, options); }, at);

@@ -3,8 +3,10 @@
 """What the options take, and what Python's help says of them."""
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from gnuradio import spead
 from possible_options import AT, POSSIBLE, RX, TO, make
@@ -69,6 +71,26 @@ def test_outputs_have_the_size_of_their_type(kind, outputs):
     assert signature.sizeof_stream_item(outputs - 1) == SIZES[kind]
 
 
+@pytest.mark.parametrize("make", [spead.sink, spead.source])
+def test_a_mistyped_name_of_the_endpoints_is_corrected(make):
+    with pytest.raises(
+        TypeError, match=r"there is no parameter (destination|endpoint);"
+    ):
+        make(**{"destination" if make is spead.sink else "endpoint": TO})
+
+
+@pytest.mark.parametrize("time", [Decimal("1600000000.5"), Fraction(3, 2), 1.5])
+def test_a_time_that_is_no_integer_of_nanoseconds_is_refused(time):
+    with pytest.raises(ValueError, match=r"spead.sink: sync_time = .*integer nanosec"):
+        spead.sink(TO, timestamp_source="rx_time", sample_rate=1, sync_time=time)
+
+
+def test_integers_of_numpy_are_integers():
+    of_numpy = spead.sink(TO, np.int32(8), sample_bits=np.uint8(16), input_type="float")
+    of_python = spead.sink(TO, 8, sample_bits=16, input_type="float")
+    assert of_numpy.packet_size() == of_python.packet_size()
+
+
 def test_options_are_keyword_only():
     with pytest.raises(TypeError, match="only destinations and heap_samples need no"):
         spead.sink(TO, 8192, "int8")
@@ -83,12 +105,19 @@ LIST = "a list, such as [spead.timestamp(), spead.samples()]"
 WRONG_TYPES = {
     "sink": [
         ({"heap_samples": 8192.0}, "an integer"),
+        # they would be cut to integers
+        ({"heap_samples": np.float32(1000.9)}, "an integer"),
+        ({"heap_samples": Decimal("5.7")}, "an integer"),
+        ({"ttl": Fraction(17, 2)}, "an integer"),
+        ({"timestamp_step": np.array(1.5)}, "an integer, or None"),
+        ({"send_stop": None}, "True or False"),
         ({"rate": "1e6"}, "a number"),
         ({"scale": "1"}, "a number, or None"),
         ({"pad_packets": "yes"}, "True or False"),
         ({"interface": 3}, "a string"),
         ({"timestamp_step": "1"}, "an integer, or None"),
         ({"items": 3}, LIST),
+        ({"items": [spead.samples(), None]}, LIST),
         ({"destinations": ("127.0.0.1", 7148)}, ENDPOINTS),
         ({"destinations": None}, ENDPOINTS),
     ],
@@ -158,6 +187,10 @@ def test_a_mistyped_name_is_corrected(block, name, nearest):
             "samples: name = 3 is not possible; allowed: a",
         ),
         (
+            lambda: spead.immediate(0x3101, "x", Fraction(1, 2)),
+            "immediate: value = Fraction(1, 2) is not possible; allowed: an integer",
+        ),
+        (
             lambda: spead.immediate(0x3101, "x", 1.5),
             "immediate: value = 1.5 is not possible; allowed: an integer, or a list of",
         ),
@@ -170,6 +203,22 @@ def test_a_mistyped_name_is_corrected(block, name, nearest):
 def test_an_argument_of_the_wrong_type_of_an_item_is_named(function, message):
     with pytest.raises(TypeError, match="^spead." + re.escape(message)):
         function()
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "message"),
+    [
+        ("set_rate", ["fast"], "rate = 'fast' is not possible; allowed: a number"),
+        ("set_item", [None, 1], "item = None is not possible; allowed: the ID or the"),
+        ("set_item", ["x", "5"], "value = '5' is not possible; allowed: an integer"),
+        ("set_item", ["x", 1, 0.5], "input = 0.5 is not possible; allowed: an integer"),
+        ("set_items", [None], f"items = None is not possible; allowed: {LIST}"),
+    ],
+)
+def test_an_argument_of_the_wrong_type_of_a_setter_is_named(method, arguments, message):
+    sink = spead.sink(TO)
+    with pytest.raises(TypeError, match="^spead.sink: " + re.escape(message)):
+        getattr(sink, method)(*arguments)
 
 
 def test_help_shows_options_and_defaults_of_the_sink():

@@ -1,0 +1,43 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Any bytes as a packet, and as a descriptor.
+
+#include "fuzz_input.h"
+#include "protocol/descriptor_reader.h"
+#include "protocol/packet_parser.h"
+#include "receive/descriptor_collector.h"
+
+#include <vector>
+
+using namespace gr::spead;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    // of exactly this size, so that reading beyond it is seen
+    const auto* bytes = reinterpret_cast<const std::byte*>(data);
+    const std::vector<std::byte> packet(bytes, bytes + size);
+
+    packet_view view;
+    if (parse_packet(packet.data(), packet.size(), view) == packet_error::none) {
+        const auto* end = packet.data() + packet.size();
+        check(view.payload + view.payload_bytes == end, "the payload ends the packet");
+        check(view.pointers + view.items * wire::pointer_bytes == view.payload,
+              "the payload follows the item pointers");
+        check(!view.heap_length || view.payload_end() <= *view.heap_length,
+              "the payload is in the heap");
+        static descriptor_collector collector;
+        if (descriptor_collector::has_descriptors(view)) {
+            collector.begin(view);
+            if (collector.take(view))
+                collector.read();
+        }
+    }
+    if (const auto is = read_descriptor(packet.data(), packet.size()))
+        check(is->name.size() <= 64, "names are cut");
+    return 0;
+}

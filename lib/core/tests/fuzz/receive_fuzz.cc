@@ -1,0 +1,456 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Packets of senders that are right, wrong and hostile, from the parser to the reader.
+// The input chooses the options, the packets, the time and when the reader reads.
+
+#include "fuzz_input.h"
+#include "helpers/receive_stream.h"
+#include "protocol/descriptor.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+using namespace gr::spead;
+
+namespace {
+
+constexpr std::uint64_t selector_id = 0x3101;
+constexpr std::uint64_t immediate_id = 0x3102;
+
+// An input may not make the reader copy more.
+constexpr std::uint64_t most_samples = 1 << 20;
+constexpr std::size_t most_in_a_read = 4096;
+
+receive_stream::options options_of(fuzz_input& input)
+{
+    receive_stream::options is;
+    is.outputs = 1 + input.upto(2);
+    is.window_bytes = std::size_t{ 1 } << (12 + input.upto(6));
+    is.type = input.one_of({ sample_type::int8,
+                             sample_type::sc8,
+                             sample_type::int16,
+                             sample_type::sc16,
+                             sample_type::float32,
+                             sample_type::complex64 });
+    is.on_missing = input.one_of({ missing_policy::zero_fill, missing_policy::skip });
+    constexpr std::int64_t largest_step = (std::int64_t{ 1 } << 48) - 1;
+    constexpr std::int64_t largest_heap = std::int64_t{ 1 } << 32;
+    using rate = std::pair<std::int64_t, std::int64_t>;
+    std::tie(is.samples, is.ticks) = input.one_of<rate>({ { 1, 1 },
+                                                          { 1, 2 },
+                                                          { 3, 7 },
+                                                          { 64, 1 },
+                                                          { 4096, 1 },
+                                                          { largest_heap, 1 },
+                                                          { 1, largest_step } });
+    is.max_gap = input.one_of({ 1 << 18, 0, 100, 5000 });
+    is.max_delay = std::chrono::milliseconds(input.one_of({ 100, 0, 1 }));
+    is.start_delay =
+        std::min(is.max_delay, std::chrono::milliseconds(input.one_of({ 0, 10 })));
+    const bool has_selector = is.outputs > 1 && !input.once_in(4);
+    // descriptors do not tell outputs apart
+    is.has_own_sockets = is.outputs > 1 && !has_selector;
+    if (!has_selector && input.once_in(2)) {
+        is.format = nullptr;
+        return is;
+    }
+    auto format = std::make_shared<stream_format>();
+    const auto bits = is_float(is.type) ? input.one_of({ 8u, 16u }) : 8;
+    format->bits = bits_of(is.type, bits);
+    format->order = input.one_of({ byte_order::big, byte_order::little });
+    format->timestamp_bits = input.one_of({ 64u, 32u, 1u });
+    format->heap_bytes = input.one_of({ 0, 1, 4, 6, 4096 });
+    if (has_selector)
+        format->immediates.push_back({ selector_id, "selector", { 0, 1, 2 } });
+    format->immediates.push_back({ immediate_id, "immediate" });
+    is.format = format;
+    return is;
+}
+
+// What a sender does next follows from what it did before, unless it is hostile.
+struct sender {
+    std::uint64_t counter = 0;
+    std::uint64_t timestamp = 1 << 20;
+    std::uint64_t heap_bytes = 256;
+    std::uint64_t offset = 0; // of the next packet
+};
+
+class fuzzed_stream
+{
+public:
+    explicit fuzzed_stream(fuzz_input& input)
+        : d_input(input),
+          d_options(options_of(input)),
+          d_stream(d_options),
+          d_senders(d_options.outputs),
+          d_room(d_options.outputs,
+                 std::vector<std::byte>(most_in_a_read *
+                                        sample_decoder(d_options.type).output_bytes())),
+          d_given(d_options.outputs),
+          d_tagged(d_options.outputs)
+    {
+        for (std::size_t i = 0; i < d_senders.size(); ++i)
+            d_senders[i].counter = i;
+    }
+
+    void run()
+    {
+        while (!d_input.empty() && d_total < most_samples)
+            step();
+        read_until([this] { return d_stream.window.decide_all(); });
+        d_stream.to.end_run();
+        read_all();
+    }
+
+private:
+    void step()
+    {
+        const auto which = d_input.upto(d_senders.size() - 1);
+        switch (d_input.upto(15)) {
+        case 0:
+            read(1 + d_input.upto(most_in_a_read - 1));
+            break;
+        case 1:
+            pass_time();
+            break;
+        case 2:
+            give_descriptors(which);
+            break;
+        case 3:
+            give_holes(which);
+            break;
+        case 4:
+            if (d_input.once_in(4))
+                restart();
+            break;
+        case 5:
+            give(hostile_packet(), which);
+            break;
+        default:
+            give(next_packet(which), which);
+        }
+    }
+
+    void pass_time()
+    {
+        d_stream.now += std::chrono::milliseconds(d_input.one_of({ 1, 20, 200, 1500 }));
+        d_stream.window.decide_in_time(d_stream.now);
+    }
+
+    void restart()
+    {
+        d_stream.to.end_run();
+        d_stream.window.clear();
+        d_stream.to.start_run();
+    }
+
+    //! \name Packets
+    //! \{
+
+    wire::flavour flavour()
+    {
+        return { d_input.one_of({ 48u, 48u, 48u, 40u, 56u, 8u, 24u, 32u }) };
+    }
+
+    std::uint64_t hostile_number(std::uint64_t near)
+    {
+        switch (d_input.upto(7)) {
+        case 0:
+            return 0;
+        case 1:
+            return near;
+        case 2:
+            return near - 1 - d_input.upto(300);
+        case 3:
+            return near + 1 + d_input.upto(300);
+        case 4:
+            return ~std::uint64_t{ 0 } - d_input.upto(2);
+        case 5:
+            return std::uint64_t{ 1 } << d_input.upto(56);
+        case 6:
+            return d_input.number(2);
+        default:
+            return d_input.number(7);
+        }
+    }
+
+    packet_bytes payload(std::size_t bytes)
+    {
+        packet_bytes all(bytes);
+        std::fill(all.begin(), all.end(), std::byte{ d_input.byte() });
+        return all;
+    }
+
+    std::uint64_t item_pointer(wire::flavour is, const sender& from)
+    {
+        const auto& format = d_options.format;
+        const auto id = d_input.one_of<std::uint64_t>({ 0x1600,
+                                                        0x3300,
+                                                        immediate_id,
+                                                        selector_id,
+                                                        wire::null,
+                                                        wire::descriptor,
+                                                        wire::stream_control,
+                                                        wire::heap_length,
+                                                        0x4000 });
+        const auto value =
+            hostile_number(id == 0x1600                 ? from.timestamp
+                           : id == wire::stream_control ? wire::stream_control_stop
+                                                        : from.heap_bytes);
+        const bool may_be_samples = format && format->heap_bytes > 0;
+        if (d_input.once_in(2) || (id == 0x3300 && may_be_samples))
+            return is.immediate(id, value);
+        return is.addressed(id, value);
+    }
+
+    void next_heap(sender& of)
+    {
+        const auto bytes = sample_decoder(d_options.type).wire_bytes();
+        const auto ticks = of.heap_bytes / bytes *
+                           static_cast<std::uint64_t>(d_options.ticks) /
+                           static_cast<std::uint64_t>(d_options.samples);
+        of.counter += d_senders.size();
+        of.timestamp += ticks;
+        of.offset = 0;
+        of.heap_bytes = d_input.once_in(4) ? d_input.upto(d_options.window_bytes)
+                                           : 64 * (1 + d_input.upto(9));
+        if (d_input.once_in(8))
+            of.timestamp = hostile_number(of.timestamp);
+        if (d_input.once_in(8))
+            of.timestamp += ticks * d_input.upto(100);
+        if (d_input.once_in(8))
+            of.timestamp += static_cast<std::uint64_t>(d_options.max_gap) *
+                            static_cast<std::uint64_t>(d_options.ticks) /
+                            static_cast<std::uint64_t>(d_options.samples);
+        if (d_input.once_in(8))
+            of.counter = hostile_number(of.counter);
+    }
+
+    packet_bytes next_packet(std::size_t which)
+    {
+        auto& from = d_senders[which];
+        if (from.offset >= from.heap_bytes || d_input.once_in(8))
+            next_heap(from);
+        const auto is = flavour();
+        const auto most = d_options.window_bytes / 4;
+        auto n = std::min<std::size_t>(
+            d_input.one_of<std::size_t>({ 64, 64, 0, 1, 7, most }), most);
+        auto offset = from.offset;
+        auto length = from.heap_bytes;
+        const bool is_wrong = d_input.once_in(4);
+        if (is_wrong && d_input.once_in(2))
+            offset = hostile_number(offset);
+        else
+            n = std::min<std::size_t>(n, length - std::min(length, offset));
+        if (is_wrong && d_input.once_in(2))
+            length = hostile_number(length);
+        std::vector<std::uint64_t> pointers{ is.immediate(wire::heap_counter,
+                                                          from.counter),
+                                             is.immediate(wire::payload_offset, offset),
+                                             is.immediate(wire::payload_length, n) };
+        if (!is_wrong || d_input.once_in(2))
+            pointers.push_back(is.immediate(wire::heap_length, length));
+        if (from.offset == 0 || d_input.once_in(4)) {
+            pointers.push_back(is.immediate(0x1600, from.timestamp));
+            pointers.push_back(is.immediate(selector_id, which));
+            pointers.push_back(is.addressed(0x3300, d_input.one_of({ 0, 0, 0, 5 })));
+            if (d_input.once_in(2))
+                pointers.push_back(is.immediate(immediate_id, d_input.upto(3)));
+        }
+        if (is_wrong)
+            for (auto i = d_input.upto(4); i > 0; --i)
+                pointers.push_back(item_pointer(is, from));
+        from.offset += n;
+        return packet_of(pointers, payload(n), is);
+    }
+
+    // Item pointers and a payload that nothing holds together.
+    packet_bytes hostile_packet()
+    {
+        const auto is = flavour();
+        const auto& from = d_senders.front();
+        const auto n = d_input.upto(100);
+        std::vector<std::uint64_t> pointers{
+            is.immediate(wire::heap_counter, hostile_number(from.counter)),
+            is.immediate(wire::payload_offset, hostile_number(0)),
+            is.immediate(wire::payload_length, n)
+        };
+        // the cost of a packet must not grow faster than its size
+        const auto pointer = item_pointer(is, from);
+        const auto items = d_input.one_of<std::size_t>({ 3, 8, 300, 3000 });
+        while (pointers.size() < items)
+            pointers.push_back(items > 8 ? pointer : item_pointer(is, from));
+        auto packet = packet_of(pointers, payload(n), is);
+        while (d_input.once_in(4))
+            packet[d_input.upto(packet.size() - 1)] = std::byte{ d_input.byte() };
+        if (d_input.once_in(8))
+            packet.resize(d_input.upto(packet.size()));
+        return packet;
+    }
+
+    // A heap that arrives with holes: many missing ranges.
+    void give_holes(std::size_t which)
+    {
+        auto& from = d_senders[which];
+        // or more than the window remembers
+        const std::size_t n = d_input.once_in(255) ? 4200 : 10;
+        const auto step = 2 + d_input.upto(6);
+        next_heap(from);
+        from.heap_bytes = n * step;
+        wire::flavour is{ 48 };
+        for (std::size_t i = 0; i < n; ++i)
+            give(packet_of({ is.immediate(wire::heap_counter, from.counter),
+                             is.immediate(wire::heap_length, from.heap_bytes),
+                             is.immediate(wire::payload_offset, i * step),
+                             is.immediate(wire::payload_length, 1),
+                             is.immediate(0x1600, from.timestamp),
+                             is.immediate(selector_id, which),
+                             is.addressed(0x3300, 0) },
+                           packet_bytes(1)),
+                 which);
+        from.offset = from.heap_bytes;
+    }
+
+    void give_descriptors(std::size_t which)
+    {
+        const wire::flavour is{ d_input.one_of({ 48u, 40u }) };
+        const sample_format samples_are{
+            d_input.once_in(4) ? sample_type::sc16 : d_options.type,
+            d_input.one_of({ byte_order::big, byte_order::little }),
+            64,
+            d_input.one_of({ 8u, 16u })
+        };
+        std::vector<item> items{ timestamp(0x1600), samples(0x3300) };
+        for (auto i = d_input.upto(3); i > 0; --i) {
+            const auto id = d_input.one_of({ 0x3102, 0x3101, 0x1600 });
+            items.push_back(
+                immediate(id, d_input.one_of({ "name", "timestamp" }), { 0 }));
+        }
+        packet_bytes content;
+        std::vector<std::uint64_t> pointers;
+        for (const auto& each : items) {
+            auto packet = descriptor_packet(each, is, samples_are);
+            while (d_input.once_in(8))
+                packet[d_input.upto(packet.size() - 1)] = std::byte{ d_input.byte() };
+            pointers.push_back(is.addressed(wire::descriptor, content.size()));
+            content.insert(content.end(), packet.begin(), packet.end());
+        }
+        if (d_input.once_in(8))
+            pointers.push_back(is.addressed(wire::descriptor, hostile_number(0)));
+        heap_cutter cutter;
+        cutter.flavour = is;
+        cutter.payload = d_input.one_of({ 4000, 4000, 100, 8, 1 });
+        cutter.repeats_pointers = d_input.once_in(2);
+        auto packets = cutter.cut(d_input.one_of({ 1u << 20, 1u }), pointers, content);
+        if (d_input.once_in(4))
+            std::reverse(packets.begin(), packets.end());
+        const bool are_lost = d_input.once_in(4);
+        for (const auto& each : packets)
+            if (!are_lost || !d_input.once_in(8))
+                give(each, which);
+    }
+
+    //! \}
+
+    void give(const packet_bytes& packet, std::size_t which)
+    {
+        const std::size_t group = d_options.has_own_sockets ? which : 0;
+        ++d_packets;
+        read_until([&] {
+            return d_stream.to.take(packet.data(), packet.size(), group, d_stream.now);
+        });
+        if (!d_input.once_in(4))
+            d_stream.window.decide_in_time(d_stream.now);
+    }
+
+    template <typename condition>
+    void read_until(condition&& is_done)
+    {
+        // packets that waited for descriptors may each need room
+        const auto tries = 8 * (d_options.format ? 1 : 1 + d_packets);
+        for (std::size_t tried = 0; !is_done(); ++tried) {
+            check(tried < tries, "there is room after the reader has read all");
+            read_all();
+        }
+    }
+
+    void read_all()
+    {
+        while (d_stream.reader.is_ready())
+            read(most_in_a_read);
+    }
+
+    void read(std::size_t most)
+    {
+        const auto& counters = d_stream.counters;
+        std::vector<std::byte*> at;
+        for (auto& each : d_room)
+            at.push_back(each.data());
+        std::vector<std::size_t> n(counters.size());
+        std::vector<sample_tag> tags;
+        d_stream.reader.read(at, most, n, tags);
+
+        for (std::size_t i = 0; i < counters.size(); ++i) {
+            check(n[i] <= most, "no more samples than there is room for");
+            d_given[i] += n[i];
+            d_total += n[i];
+            const auto received = counters[i].samples_received.get();
+            const auto missing = counters[i].samples_missing.get();
+            const bool fills = d_options.on_missing == missing_policy::zero_fill;
+            check(received + (fills ? missing : 0) == d_given[i],
+                  "samples are received or missing");
+            check_tags(i, n[i], tags);
+        }
+    }
+
+    void
+    check_tags(std::size_t output, std::size_t n, const std::vector<sample_tag>& tags)
+    {
+        std::size_t last = 0;
+        for (const auto& tag : tags) {
+            if (tag.output != output)
+                continue;
+            check(tag.offset >= last, "tags are in order");
+            last = tag.offset;
+            const bool is_of_sample = tag.what != sample_tag::kind::missing ||
+                                      d_options.on_missing == missing_policy::zero_fill;
+            check(tag.offset < n || (tag.offset == n && !is_of_sample),
+                  "tags are of samples");
+            if (tag.what == sample_tag::kind::timestamp)
+                d_tagged[output] = true;
+            if (tag.what == sample_tag::kind::missing)
+                check(tag.value > 0, "missing samples are some");
+            if (tag.what == sample_tag::kind::item)
+                check(tag.format && tag.item < tag.format->immediates.size(),
+                      "the item of a tag has a name");
+        }
+        check(!n || d_tagged[output], "the first sample has a timestamp");
+    }
+
+    fuzz_input& d_input;
+    const receive_stream::options d_options;
+    receive_stream d_stream;
+    std::vector<sender> d_senders;
+    std::vector<std::vector<std::byte>> d_room;
+    std::vector<std::uint64_t> d_given; // samples of each output
+    std::vector<bool> d_tagged;
+    std::uint64_t d_total = 0;
+    std::size_t d_packets = 0;
+};
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    fuzz_input input(data, size);
+    fuzzed_stream(input).run();
+    return 0;
+}

@@ -320,7 +320,7 @@ void sink_engine::set_items(const std::vector<item_update>& updates)
 sink_counters<std::uint64_t> sink_engine::counts() const
 {
     using sums = sink_counters<std::uint64_t>;
-    const auto total = [this](counter counter_set::*which) {
+    const auto total = [this](counter sink_counter_set::*which) {
         auto sum = (d_sent.*which).get();
         for (const auto& one : d_inputs)
             sum += (one->counters.*which).get();
@@ -328,12 +328,12 @@ sink_counters<std::uint64_t> sink_engine::counts() const
     };
     std::array<std::uint64_t, sizeof(sums) / sizeof(std::uint64_t)> totals;
     auto next = totals.begin();
-    counter_set::for_each([&](const char*, auto which) { *next++ = total(which); });
+    sink_counter_set::for_each([&](const char*, auto which) { *next++ = total(which); });
     sums now;
     next = totals.begin();
     sums::for_each([&](const char*, auto which) { now.*which = *next++; });
     // last: what is gone must never seem more than what came in
-    now.samples_in = total(&counter_set::samples_in);
+    now.samples_in = total(&sink_counter_set::samples_in);
     return now;
 }
 

@@ -90,7 +90,7 @@ private:
     struct path {
         path(stream_plan plan, std::size_t slots, std::function<void()> published);
 
-        counter_set counters;
+        sink_counter_set counters;
         packet_ring ring;
         input_packer packer;
         level_check level;

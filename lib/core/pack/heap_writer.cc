@@ -29,7 +29,9 @@ void set(number& variable, number value)
 
 } // namespace
 
-heap_writer::heap_writer(const stream_plan& plan, ring_writer& ring, counter_set& counts)
+heap_writer::heap_writer(const stream_plan& plan,
+                         ring_writer& ring,
+                         sink_counter_set& counts)
     : d_plan(plan),
       d_ring(ring),
       d_counters(counts),

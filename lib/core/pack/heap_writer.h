@@ -10,8 +10,8 @@
 
 #include "heap_numbering.h"
 #include "ring_writer.h"
+#include "sink_counters.h"
 #include "stream_plan.h"
-#include "support/counters.h"
 
 #include <array>
 #include <deque>
@@ -33,7 +33,7 @@ class heap_writer
 {
 public:
     //! The ring must be empty. Both must outlive this.
-    heap_writer(const stream_plan& plan, ring_writer& ring, counter_set& counts);
+    heap_writer(const stream_plan& plan, ring_writer& ring, sink_counter_set& counts);
 
     void begin(const heap_layout& layout, const heap_numbers& numbers);
 
@@ -80,7 +80,7 @@ private:
 
     const stream_plan& d_plan;
     ring_writer& d_ring;
-    counter_set& d_counters;
+    sink_counter_set& d_counters;
     const std::uint64_t d_heap_samples;
     const std::size_t d_sample_bytes; // in a packet
     const bool d_buffers_regular;

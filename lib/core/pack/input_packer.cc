@@ -14,7 +14,7 @@ namespace gr::spead {
 
 input_packer::input_packer(stream_plan plan,
                            packet_ring& ring,
-                           counter_set& counts,
+                           sink_counter_set& counts,
                            std::function<void()> published,
                            std::function<clock::time_point()> now)
     : d_plan(std::move(plan)),

@@ -13,8 +13,8 @@
 #include "heap_writer.h"
 #include "item_updates.h"
 #include "ring_writer.h"
+#include "sink_counters.h"
 #include "stream_plan.h"
-#include "support/counters.h"
 
 #include <deque>
 #include <functional>
@@ -39,7 +39,7 @@ public:
     //! called at each write if descriptors are to be repeated.
     input_packer(stream_plan plan,
                  packet_ring& ring,
-                 counter_set& counts,
+                 sink_counter_set& counts,
                  std::function<void()> published,
                  std::function<clock::time_point()> now = clock::now);
     input_packer(const input_packer&) = delete; // parts of it refer to others
@@ -101,7 +101,7 @@ private:
     bool emit_descriptors();
 
     stream_plan d_plan; // but for the values of items it does not change
-    counter_set& d_counters;
+    sink_counter_set& d_counters;
     const std::function<clock::time_point()> d_now;
     item_updates d_item_updates;
     descriptor_schedule d_descriptors;

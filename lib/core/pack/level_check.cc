@@ -11,7 +11,8 @@
 
 namespace gr::spead {
 
-level_check::level_check(const sample_converter& converter, const counter_set& counters)
+level_check::level_check(const sample_converter& converter,
+                         const sink_counter_set& counters)
     : d_converter(converter), d_counters(counters)
 {
 }

@@ -9,7 +9,7 @@
 #define INCLUDED_SPEAD_CORE_LEVEL_CHECK_H
 
 #include "protocol/sample_converter.h"
-#include "support/counters.h"
+#include "sink_counters.h"
 
 #include <chrono>
 #include <cstddef>
@@ -30,7 +30,7 @@ public:
     using time_point = std::chrono::steady_clock::time_point;
 
     //! Both must outlive this. The converter is the one that counts the clipped samples.
-    level_check(const sample_converter& converter, const counter_set& counters);
+    level_check(const sample_converter& converter, const sink_counter_set& counters);
 
     void start_run();
 
@@ -40,7 +40,7 @@ public:
 
 private:
     const sample_converter& d_converter;
-    const counter_set& d_counters;
+    const sink_counter_set& d_counters;
     time_point d_begin; // of this second
     std::size_t d_samples = 0;
     std::uint64_t d_clipped_before = 0;

@@ -29,7 +29,7 @@ std::string whole(double number)
 } // namespace
 
 rx_time_packer::rx_time_packer(input_packer& packer,
-                               counter_set& counts,
+                               sink_counter_set& counts,
                                const tick_clock& clock,
                                const timeline_plan& plan)
     : d_packer(packer), d_clock(clock), d_timeline(plan, counts)

@@ -34,7 +34,7 @@ class rx_time_packer
 public:
     //! Counts in \p counts, as the packer does.
     rx_time_packer(input_packer& packer,
-                   counter_set& counts,
+                   sink_counter_set& counts,
                    const tick_clock& clock,
                    const timeline_plan& plan);
 

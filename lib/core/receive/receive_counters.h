@@ -9,7 +9,7 @@
 #define INCLUDED_SPEAD_CORE_RECEIVE_COUNTERS_H
 
 #include "protocol/packet_parser.h"
-#include "support/counters.h"
+#include "support/counter.h"
 #include <gnuradio/spead/source_stats.h>
 
 #include <array>

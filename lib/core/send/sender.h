@@ -14,7 +14,7 @@
 #include "pacer.h"
 #include "pack/packet_ring.h"
 #include "ring_reader.h"
-#include "support/counters.h"
+#include "sink_counters.h"
 #include "support/handler_memory.h"
 #include <gnuradio/spead/sink_options.h>
 

@@ -44,7 +44,7 @@ double samples_per_second(const timeline_plan& plan)
 
 } // namespace
 
-timeline::timeline(const timeline_plan& plan, counter_set& counts)
+timeline::timeline(const timeline_plan& plan, sink_counter_set& counts)
     : d_heap(plan.heap_samples),
       d_step(plan.timestamp_step),
       d_on_gap(plan.on_gap),

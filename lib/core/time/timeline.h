@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_TIMELINE_H
 #define INCLUDED_SPEAD_CORE_TIMELINE_H
 
-#include "support/counters.h"
+#include "sink_counters.h"
 #include "tick_clock.h"
 
 #include <cstdint>
@@ -87,7 +87,7 @@ struct tag_warnings {
 class timeline
 {
 public:
-    timeline(const timeline_plan& plan, counter_set& counts);
+    timeline(const timeline_plan& plan, sink_counter_set& counts);
 
     //! The flow graph has been started again. The caller has ended the last heap.
     void start_run();
@@ -130,7 +130,7 @@ private:
     const gap_policy d_on_gap;
     const start_policy d_on_start;
     const double d_samples_per_second;
-    counter_set& d_counters;
+    sink_counter_set& d_counters;
 
     bool d_tagged = false;       // in this run
     std::int64_t d_next = 0;     // the place that is packed next

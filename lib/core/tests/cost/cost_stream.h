@@ -147,7 +147,7 @@ private:
     const gr::spead::stream_plan d_plan;
     boost::asio::io_context d_io{ 1 };
     const std::unique_ptr<gr::spead::udp_transport> d_way;
-    gr::spead::counter_set d_packed;
+    gr::spead::sink_counter_set d_packed;
     gr::spead::sender_counters d_sent;
     gr::spead::rate_limited_log d_lines{ [this](const auto&) { lines.add(1); } };
 

@@ -31,7 +31,7 @@ int main(int argc, char** argv)
     if (packets < slots)
         slots -= slots % packets; // whole heaps, as in an engine
     packet_ring ring(slots, packet);
-    counter_set counters;
+    sink_counter_set counters;
     input_packer packer(plan, ring, counters, [] {});
     packer.start_run();
     const auto samples = noise(1 << 20);

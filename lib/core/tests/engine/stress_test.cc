@@ -112,7 +112,7 @@ void one_chaotic_stream(unsigned seed)
     options.burst_size = 1 + random() % 4000;
     boost::asio::io_context io(1);
     packet_ring ring(slots, plan.regular.packet_bytes());
-    counter_set packed;
+    sink_counter_set packed;
     sender_counters sent;
     ring_wait space;
     rate_limited_log lines([](auto&) {});

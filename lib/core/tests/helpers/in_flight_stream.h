@@ -28,7 +28,7 @@ struct in_flight_stream {
     packing p;
     gr::spead::stream_plan plan = p.plan();
     boost::asio::io_context io;
-    gr::spead::counter_set packed;
+    gr::spead::sink_counter_set packed;
     gr::spead::sender_counters sent;
     gr::spead::rate_limited_log lines{ [](const auto&) {} };
     gr::spead::packet_ring ring{ slots, plan.regular.packet_bytes() };

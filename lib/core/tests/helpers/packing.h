@@ -178,7 +178,7 @@ private:
 public:
     gr::spead::input_packer::clock::time_point now;
     std::size_t input_bytes;
-    gr::spead::counter_set counters;
+    gr::spead::sink_counter_set counters;
     gr::spead::packet_ring ring;
     gr::spead::input_packer packer;
     std::vector<bytes> datagrams;

@@ -48,7 +48,7 @@ inline std::ostream& operator<<(std::ostream& out, const placed_heap& heap)
 //! Does to samples what a timeline says, as the block does with real ones.
 struct placed_stream {
     timeline_plan plan;
-    counter_set counters;
+    sink_counter_set counters;
     timeline line;
 
     std::int64_t place = 0;         // of the next sample of the source

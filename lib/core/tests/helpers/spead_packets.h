@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,15 @@ inline packet_bytes packet_of(const std::vector<std::uint64_t>& pointers,
         append_word(packet, pointer);
     packet.insert(packet.end(), payload.begin(), payload.end());
     return packet;
+}
+
+inline packet_bytes from_hex(const std::string& digits)
+{
+    packet_bytes bytes;
+    for (std::size_t i = 0; i < digits.size(); i += 2)
+        bytes.push_back(
+            static_cast<std::byte>(std::stoul(digits.substr(i, 2), nullptr, 16)));
+    return bytes;
 }
 
 //! Cuts a heap into packets.

@@ -21,7 +21,7 @@ namespace {
 // Samples at times of our choice, converted as in a stream.
 struct stream {
     sample_converter converter;
-    counter_set counters;
+    sink_counter_set counters;
     level_check check{ converter, counters };
     level_check::time_point now{};
 

@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(counters_and_timestamps_wrap_at_the_address_width)
         plan.timestamp_start = last;
         plan.timestamp_step = 3;
         packet_ring ring(64, plan.regular.packet_bytes());
-        counter_set counters;
+        sink_counter_set counters;
         input_packer packer(plan, ring, counters, [] {});
         const auto samples = noise(16);
         BOOST_REQUIRE_EQUAL(packer.write(raw(samples.data()), 16), 16u);

@@ -224,10 +224,10 @@ BOOST_AUTO_TEST_CASE(a_long_gap_is_filled_in_several_calls)
         whole.packer.write_zeros(gap - gap / 2 - size / 2);
         samples(size, 2 * size);
         BOOST_CHECK_EQUAL(stream.ring.published(), whole.ring.published());
-        for (const auto which : { &counter_set::samples_in,
-                                  &counter_set::samples_dropped,
-                                  &counter_set::samples_zero_filled,
-                                  &counter_set::heaps_dropped })
+        for (const auto which : { &sink_counter_set::samples_in,
+                                  &sink_counter_set::samples_dropped,
+                                  &sink_counter_set::samples_zero_filled,
+                                  &sink_counter_set::heaps_dropped })
             BOOST_CHECK_EQUAL((stream.counters.*which).get(),
                               (whole.counters.*which).get());
         // and the heaps that come next

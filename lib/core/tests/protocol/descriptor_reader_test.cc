@@ -25,15 +25,6 @@ std::optional<item_description> read(const packet_bytes& packet)
     return read_descriptor(exact.data(), exact.size());
 }
 
-packet_bytes from_hex(const std::string& digits)
-{
-    packet_bytes bytes;
-    for (std::size_t i = 0; i < digits.size(); i += 2)
-        bytes.push_back(
-            static_cast<std::byte>(std::stoul(digits.substr(i, 2), nullptr, 16)));
-    return bytes;
-}
-
 packet_bytes written(const std::vector<std::uint64_t>& fields, const std::string& payload)
 {
     constexpr wire::flavour flavour{ 48 };

@@ -37,15 +37,6 @@ packet_error error_of(const packet_bytes& packet)
     return parse_packet(exact.data(), exact.size(), view);
 }
 
-packet_bytes from_hex(const std::string& digits)
-{
-    packet_bytes bytes;
-    for (std::size_t i = 0; i < digits.size(); i += 2)
-        bytes.push_back(
-            static_cast<std::byte>(std::stoul(digits.substr(i, 2), nullptr, 16)));
-    return bytes;
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(packet_parser_test)

@@ -22,7 +22,7 @@ struct fixture {
     packing p;
     stream_plan plan;
     boost::asio::io_context io;
-    counter_set packed;
+    sink_counter_set packed;
     sender_counters sent;
     std::vector<std::string> log;
     std::optional<rate_limited_log> lines;

@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(the_ends_of_time_are_no_trouble_where_samples_are_long)
 
 BOOST_AUTO_TEST_CASE(a_step_of_nothing_is_refused)
 {
-    counter_set counters;
+    sink_counter_set counters;
     BOOST_CHECK_THROW(timeline({ 8, 0, megahertz }, counters), parameter_error);
 }
 
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_loses_nothing_has_no_gap)
         for (const std::int64_t heap : { 4096, 5120 }) {
             const std::uint64_t sync = 1234567890;
             const tick_clock clock(rate, { sync, 0 });
-            counter_set counters;
+            sink_counter_set counters;
             timeline line({ heap, 4096, rate }, counters);
             const auto n = static_cast<std::uint64_t>(rate.numerator);
             const auto d = static_cast<std::uint64_t>(rate.denominator);

@@ -5,13 +5,13 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_COUNTERS_H
-#define INCLUDED_SPEAD_CORE_COUNTERS_H
+#ifndef INCLUDED_SPEAD_CORE_SINK_COUNTERS_H
+#define INCLUDED_SPEAD_CORE_SINK_COUNTERS_H
 
+#include "support/counter.h"
 #include <gnuradio/spead/sink_stats.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -19,22 +19,6 @@
 #include <string>
 
 namespace gr::spead {
-
-//! A figure that one thread counts and any thread reads.
-class counter
-{
-public:
-    // one writer: a plain add, without the cost of a locked one
-    void add(std::uint64_t n)
-    {
-        d_value.store(d_value.load(std::memory_order_relaxed) + n,
-                      std::memory_order_release);
-    }
-    std::uint64_t get() const { return d_value.load(std::memory_order_acquire); }
-
-private:
-    std::atomic<std::uint64_t> d_value{ 0 };
-};
 
 //! Failed sends by cause.
 class error_counters
@@ -70,13 +54,13 @@ private:
 };
 
 //! What one thread counts; the figures of all threads are added up.
-using counter_set = sink_counters<counter>;
+using sink_counter_set = sink_counters<counter>;
 
 //! What the thread that sends counts.
-struct sender_counters : counter_set {
+struct sender_counters : sink_counter_set {
     error_counters errors;
 };
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_COUNTERS_H */
+#endif /* INCLUDED_SPEAD_CORE_SINK_COUNTERS_H */

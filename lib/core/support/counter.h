@@ -1,0 +1,34 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_COUNTER_H
+#define INCLUDED_SPEAD_CORE_COUNTER_H
+
+#include <atomic>
+#include <cstdint>
+
+namespace gr::spead {
+
+//! A figure that one thread counts and any thread reads.
+class counter
+{
+public:
+    // one writer: a plain add, without the cost of a locked one
+    void add(std::uint64_t n)
+    {
+        d_value.store(d_value.load(std::memory_order_relaxed) + n,
+                      std::memory_order_release);
+    }
+    std::uint64_t get() const { return d_value.load(std::memory_order_acquire); }
+
+private:
+    std::atomic<std::uint64_t> d_value{ 0 };
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_COUNTER_H */

@@ -6,19 +6,15 @@ The flow graphs have the SPEAD sink in their attribute `sink`.
 """
 
 import argparse
-import datetime
 import os
-import shutil
 import stat
 import sys
-import threading
 import time
 
 from gnuradio import analog, blocks, gr
-from gnuradio.spead.live_figures import LiveFigures
 
 from common.arguments import option, positive, positive_rate, rate, size
-from common.interrupts import at_interrupt
+from common.progress import run_to_end
 
 # A throttle sleeps for a whole buffer, and cannot be interrupted.
 LEAST_TONE_RATE = 1000
@@ -74,48 +70,6 @@ def tone(sample_rate):
     ]
 
 
-class Progress:
-    """A line on a terminal that is refreshed; nothing if the stream is none.
-
-    total: samples of the whole stream, or None
-    clock: gives the time in seconds
-    """
-
-    # 80 columns have room for them and for the time left
-    FIGURES = (
-        "{rate}, heaps {heaps sent}, dropped {heaps dropped}, errors {errors},"
-        " ring {ring fill}"
-    )
-
-    def __init__(self, total, stream=sys.stderr, clock=time.monotonic):
-        self.total = total
-        self.stream = stream if stream.isatty() else None
-        self.clock = clock
-        self.begin = clock()
-        self.figures = LiveFigures(self.begin)
-
-    def show(self, stats):
-        if not self.stream:
-            return
-        now = self.clock()
-        parts = [self.FIGURES.format_map(self.figures.update(stats, now))]
-        sent = stats["samples_sent"]
-        if self.total and sent:
-            left = round((now - self.begin) * (self.total - sent) / sent)
-            parts.insert(0, f"{100 * sent / self.total:.1f} %")
-            parts.append(f"{datetime.timedelta(seconds=left)} left")
-        # a line that wraps could not be refreshed
-        self._write(", ".join(parts)[: shutil.get_terminal_size().columns - 1])
-
-    def clear(self):
-        if self.stream:
-            self._write("")
-
-    def _write(self, line):
-        self.stream.write(f"\r{line}\x1b[K")  # to the end of the line: nothing
-        self.stream.flush()
-
-
 def run(flow_graph, total=None):
     """Run to the end or to Ctrl-C, with the progress on the terminal each second.
 
@@ -124,18 +78,7 @@ def run(flow_graph, total=None):
     Returns the exit status: 1 if heaps were dropped, or less than `total` was sent.
     """
     begin = time.monotonic()
-    progress = Progress(total)
-    flow_graph.start()
-    ended = threading.Event()
-    threading.Thread(target=lambda: (flow_graph.wait(), ended.set())).start()
-    with at_interrupt(flow_graph.stop):
-        try:
-            while not ended.wait(1):
-                progress.show(flow_graph.sink.stats())
-        finally:
-            flow_graph.stop()
-            ended.wait()
-            progress.clear()
+    run_to_end(flow_graph, flow_graph.sink, total)
     stats, seconds = flow_graph.sink.stats(), time.monotonic() - begin
     sent = stats["samples_sent"]
     print(

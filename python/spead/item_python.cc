@@ -70,13 +70,12 @@ void bind_items(py::module& m)
                 read("description", description, i.description, function);
                 return make(i.id, i.name, i.description);
             },
-            py::kw_only(),
             py::arg("id") = standard.id,
             py::arg("name") = standard.name,
             py::arg("description") = standard.description,
-            (function + "(*, id: int = " + std::to_string(standard.id) +
-             ", name: str = '" + standard.name + "', description: str = '" +
-             standard.description + "') -> item\n\n" + docstrings.at(function))
+            (function + "(id: int = " + std::to_string(standard.id) + ", name: str = '" +
+             standard.name + "', description: str = '" + standard.description +
+             "') -> item\n\n" + docstrings.at(function))
                 .c_str());
     }
     m.def(

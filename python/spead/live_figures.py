@@ -1,16 +1,16 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Figures of a running sink for people: text for a window or a terminal."""
+"""Figures of a running sink or source for people: text for a window or a terminal."""
 
 
 class LiveFigures:
-    """Turns consecutive stats of a sink into text.
+    """Turns consecutive stats of a sink or of a source into text.
 
-    seconds: the time at which the sink starts
+    seconds: the time at which the block starts
     """
 
     def __init__(self, seconds):
-        self._before = seconds, 0  # and bytes sent
+        self._before = seconds, 0  # and bytes
 
     def update(self, stats, seconds):
         """Name -> text of each figure; the rate is that since the last update.
@@ -18,15 +18,34 @@ class LiveFigures:
         stats: from stats(), or from a message of the port "stats"
         seconds: the time of these stats
         """
-        then, bytes_before = self._before
-        self._before = seconds, stats["bytes_sent"]
-        rate = (stats["bytes_sent"] - bytes_before) / max(seconds - then, 1e-9)
-        # an empty dict arrives as None in a message
-        errors = sum((stats["send_errors"] or {}).values()) + stats["icmp_errors"]
-        return {
-            "rate": f"{rate / 1e6:.2f} MB/s",
-            "heaps sent": f"{stats['heaps_sent']:,}",
-            "heaps dropped": f"{stats['heaps_dropped']:,}",
-            "errors": f"{errors:,}",
-            "ring fill": f"{100 * stats['ring_fill']:.0f} %",
-        }
+        is_sink = "bytes_sent" in stats
+        count = stats["bytes_sent" if is_sink else "bytes_received"]
+        then, count_before = self._before
+        self._before = seconds, count
+        rate = (count - count_before) / max(seconds - then, 1e-9)
+        figures = _figures_of_sink if is_sink else _figures_of_source
+        return {"rate": f"{rate / 1e6:.2f} MB/s"} | figures(stats)
+
+
+def _figures_of_sink(stats):
+    return {
+        "heaps sent": f"{stats['heaps_sent']:,}",
+        "heaps dropped": f"{stats['heaps_dropped']:,}",
+        "errors": f"{_total(stats['send_errors']) + stats['icmp_errors']:,}",
+        "ring fill": f"{100 * stats['ring_fill']:.0f} %",
+    }
+
+
+def _figures_of_source(stats):
+    return {
+        "heaps received": f"{stats['heaps_received']:,}",
+        "samples missing": f"{stats['samples_missing']:,}",
+        "dropped by socket": f"{stats['datagrams_dropped_by_socket']:,}",
+        "packets rejected": f"{_total(stats['packets_rejected']):,}",
+        "buffer fill": f"{100 * stats['buffer_fill']:.0f} %",
+    }
+
+
+def _total(counts):
+    # an empty dict arrives as None in a message
+    return sum((counts or {}).values())

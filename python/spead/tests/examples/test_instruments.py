@@ -16,13 +16,13 @@ from flow_graphs import (
     bound_sockets,
     compiled,
     destinations,
+    digitised,
     nothing_more,
     packets_of_heaps,
     packets_until,
     payloads,
     running,
 )
-from gnuradio import analog, blocks, gr
 from instruments.digitiser_stream import DigitiserStream
 from instruments.place_heaps import Layout
 from places import BOUND, EXAMPLES, NEEDS_NAMESPACES, ROOT, run_scenario
@@ -44,21 +44,6 @@ def programs(tmp_path_factory):
         return made[name]
 
     return program
-
-
-def output(begin, samples):
-    """The first samples of a block of GNU Radio."""
-    graph = gr.top_block()
-    end = blocks.vector_sink_f()
-    graph.connect(begin, blocks.head(gr.sizeof_float, samples), end)
-    graph.run()
-    return np.array(end.data(), np.float32)
-
-
-def digitised(seed, samples):
-    """The noise of the flow graph in 8 bits: rounded half to even, clipped."""
-    source = analog.fastnoise_source_f(analog.GR_GAUSSIAN, 20, seed, 65536)
-    return np.clip(np.rint(output(source, samples)), -128, 127).astype(np.int8)
 
 
 def digitiser(program, sockets, heaps, *options):
@@ -245,7 +230,13 @@ def test_flow_graphs_are_valid(path):
 @NEEDS_NAMESPACES
 @pytest.mark.parametrize(
     "scenario",
-    ["digitiser_example_in_order", "packed_example", "digitiser_example_by_position"],
+    [
+        "digitiser_example_in_order",
+        "packed_example",
+        "digitiser_example_by_position",
+        "receiver_example_with_8_bits",
+        "receiver_example_with_10_bits",
+    ],
 )
 def test_multicast(scenario):
     run_scenario("instrument_scenarios.py", scenario)

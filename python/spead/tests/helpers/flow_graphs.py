@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs examples as programs, and receives their packets."""
+"""Runs examples as programs, and receives their packets; what they send."""
 
 import contextlib
 import functools
@@ -14,10 +14,12 @@ import threading
 import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import spead2
 import spead2.recv
 from common import spead_packet
+from gnuradio import analog, blocks, gr
 from places import BOUND, EXAMPLES, ROOT
 from receiving import bound_socket, destination
 from reference_packets import ADC_SAMPLES, DIGITISER_ID, TIMESTAMP
@@ -147,3 +149,24 @@ def payloads(heaps):
         immediates = (items[i].immediate_value for i in (TIMESTAMP, DIGITISER_ID))
         found[tuple(immediates)] = bytes(items[ADC_SAMPLES])
     return found
+
+
+def output(begin, samples):
+    """The first samples of a block of GNU Radio."""
+    graph = gr.top_block()
+    size = begin.output_signature().sizeof_stream_item(0)
+    end = blocks.vector_sink_f() if size == 4 else blocks.vector_sink_b()
+    graph.connect(begin, blocks.head(size, samples), end)
+    graph.run()
+    return np.array(end.data(), np.float32 if size == 4 else np.uint8)
+
+
+def digitised(seed, samples):
+    """The noise of meerkat_digitiser.grc in 8 bits: rounded half to even, clipped."""
+    source = analog.fastnoise_source_f(analog.GR_GAUSSIAN, 20, seed, 65536)
+    return np.clip(np.rint(output(source, samples)), -128, 127).astype(np.int8)
+
+
+def packed(seed, n):
+    """The bytes of packed_10bit.grc."""
+    return output(analog.random_uniform_source_b(0, 256, seed), n)

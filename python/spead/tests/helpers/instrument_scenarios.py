@@ -7,7 +7,9 @@ As network_scenarios.py, in a network of its own.
 
 import collections
 import contextlib
+import json
 import socket
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -22,12 +24,13 @@ sys.path.append(str(EXAMPLES))
 from common import spead_packet
 from common.endpoints import bound_socket, endpoints, join_group
 from dada_files import record
-from flow_graphs import compiled, running
+from flow_graphs import compiled, digitised, packed, running
 from instruments import receive_digitiser
 from instruments.heap_groups import Positions
 from instruments.positional_receiver import receive
 
 GROUPS = ("239.77.0.0+7:7148", "239.77.0.8+7:7148")  # of each polarisation
+PORT = f":{7148:04X} "  # in the kernel's list of sockets
 
 
 def join(far, groups, interface):
@@ -103,7 +106,7 @@ def jumbo_frames(far):
 
 
 @contextlib.contextmanager
-def example(far, name, heaps):
+def example(far, name, heaps, *options):
     """Run a flow graph that sends so many heaps of each polarisation."""
     jumbo_frames(far)
     with (
@@ -112,6 +115,7 @@ def example(far, name, heaps):
             compiled(name, Path(folder)),
             *("--destination-0", GROUPS[0], "--destination-1", GROUPS[1]),
             *("--interface", "v0", "--duration", 1, "--sample-rate", 4096 * heaps),
+            *options,
         ),
     ):
         yield
@@ -182,6 +186,58 @@ def digitiser_example_by_position(far):
     assert sum(summary["rejected"].values()) >= 16
     assert [timestamp for timestamp, _ in received] == [4096 * n for n in range(1000)]
     return summary
+
+
+@contextlib.contextmanager
+def receiver_example(far, folder, bits):
+    """Run meerkat_receiver.grc at the far end; its output is in a list afterwards."""
+    command = [
+        *(sys.executable, compiled("meerkat_receiver", folder)),
+        *("--endpoint-0", GROUPS[0], "--endpoint-1", GROUPS[1], "--interface", "v1"),
+        *("--sample-bits", str(bits), "--prefix", folder / "received"),
+    ]
+    printed = []
+    with inside(far):
+        program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        with inside(far):
+            eventually(
+                lambda: Path("/proc/thread-self/net/udp").read_text().count(PORT) == 16
+            )
+        yield printed
+        printed += program.communicate(timeout=BOUND)[0].splitlines()
+    finally:
+        program.kill()
+        program.wait()
+
+
+def receive_example(far, name, bits, bytes_of):
+    """Both polarisations, to the last byte."""
+    heaps = 1000
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        with (
+            receiver_example(far, folder, bits) as printed,
+            example(far, name, heaps, "--send-stop", 1),
+        ):
+            pass
+        size = heaps * 512 * bits
+        for which in range(2):
+            received = (folder / f"received.{which}").read_bytes()
+            assert received == bytes_of(1 + which, size).tobytes()
+    lines = [line for line in printed if line.startswith("SPEAD_STATS ")]
+    stats = [json.loads(line.removeprefix("SPEAD_STATS ")) for line in lines]
+    assert [each["heaps_received"] for each in stats] == [heaps, heaps]
+    assert [each["samples_missing"] for each in stats] == [0, 0]
+    return stats[0]
+
+
+def receiver_example_with_8_bits(far):
+    return receive_example(far, "meerkat_digitiser", 8, digitised)
+
+
+def receiver_example_with_10_bits(far):
+    return receive_example(far, "packed_10bit", 10, packed)
 
 
 def effelsberg_example(far):

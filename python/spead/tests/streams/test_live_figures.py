@@ -53,6 +53,25 @@ def test_all_figures():
     }
 
 
+def test_all_figures_of_a_source():
+    seen = {
+        "bytes_received": 2_500_000,
+        "heaps_received": 1234,
+        "samples_missing": 5678,
+        "datagrams_dropped_by_socket": 9,
+        "packets_rejected": {"magic": 4, "size": 1000},
+        "buffer_fill": 0.254,
+    }
+    assert LiveFigures(0).update(seen, 2) == {
+        "rate": "1.25 MB/s",
+        "heaps received": "1,234",
+        "samples missing": "5,678",
+        "dropped by socket": "9",
+        "packets rejected": "1,004",
+        "buffer fill": "25 %",
+    }
+
+
 def test_stats_at_the_same_time_have_a_rate():
     assert LiveFigures(5).update(stats(), 5)["rate"] == "0.00 MB/s"
 

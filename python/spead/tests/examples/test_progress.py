@@ -1,11 +1,11 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The progress of the example programs that send."""
+"""The progress of the example programs."""
 
 import io
 import re
 
-from common.sender_program import Progress
+from common.progress import Progress
 
 
 class Terminal(io.StringIO):
@@ -42,6 +42,24 @@ def test_the_progress_is_a_line_that_is_refreshed(monkeypatch):
         "",
         "",
     ]
+
+
+def test_the_progress_of_a_source():
+    screen = Terminal()
+    times = iter([10, 12])
+    received = {
+        "samples_out": 5000,
+        "bytes_received": 1_000_000,
+        "heaps_received": 1234,
+        "samples_missing": 5678,
+        "datagrams_dropped_by_socket": 0,
+        "packets_rejected": {},
+        "buffer_fill": 0.25,
+    }
+    Progress(None, screen, lambda: next(times)).show(received)
+    assert screen.getvalue() == (
+        "\r0.50 MB/s, heaps 1,234, missing 5,678 samples, buffer 25 %\x1b[K"
+    )
 
 
 def test_the_progress_is_no_longer_than_a_line_of_the_terminal(monkeypatch):

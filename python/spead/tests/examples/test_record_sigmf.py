@@ -1,0 +1,131 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""record_sigmf.py: recordings have the samples and the times that were sent."""
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sigmf
+from common.recordings import SAMPLE_TYPES, sigmf_recording
+from gnuradio import spead
+from places import BOUND, EXAMPLES
+from streams import noise, run, source
+from tagged_streams import HEAP, MHZ, OPTIONS, SYNC, tag, tagged_source
+
+
+class Recording:
+    """The program, while a test sends; its recording afterwards."""
+
+    def __init__(self, folder, *options):
+        self.file = folder / "recording"
+        self.status = None
+        self.command = [
+            *(sys.executable, EXAMPLES / "record_sigmf.py", "127.0.0.1:0", self.file),
+            *map(str, options),
+        ]
+
+    def __enter__(self):
+        self.program = subprocess.Popen(
+            self.command, stdout=subprocess.PIPE, text=True, stderr=subprocess.PIPE
+        )
+        line = self.program.stdout.readline()
+        self.destination = line.removeprefix("listening on ").strip()
+        return self
+
+    def __exit__(self, kind, *_):
+        try:
+            if kind is None:
+                self.printed, self.errors = self.program.communicate(timeout=BOUND)
+        finally:
+            self.program.kill()
+            self.program.wait()
+        self.status = self.program.returncode
+
+    def samples(self, dtype):
+        return np.fromfile(f"{self.file}.sigmf-data", dtype)
+
+    def metadata(self):
+        return sigmf.fromfile(f"{self.file}.sigmf-meta")
+
+
+@pytest.mark.parametrize("name", ["ri8", "ci8", "ri16_le", "ci16_le"])
+def test_the_samples_are_those_sent(tmp_path, name):
+    kind = SAMPLE_TYPES[name]
+    sent = noise(20_000 * kind.file_bytes)  # less than any socket buffer
+    dtype = np.dtype(np.int16 if "16" in name else np.int8)
+    pairs = (2,) if name[0] == "c" else ()
+    with Recording(tmp_path, "--type", name) as recording:
+        sink = spead.sink(recording.destination, input_type=kind.input_type)
+        run(sink, source(sent.view(dtype).reshape(-1, *pairs)))
+    assert recording.status == 0, recording.errors
+    np.testing.assert_array_equal(recording.samples(np.int8), sent)
+    metadata = recording.metadata()
+    metadata.validate()
+    assert metadata.get_global_field("core:datatype") == name
+    assert metadata.get_captures() == [{"core:sample_start": 0}]
+
+
+def test_captures_have_the_times_of_their_first_samples(tmp_path):
+    sent = noise(200 * HEAP)
+    jump = 100 * HEAP  # samples, after which an hour is missing
+    start = Fraction(HEAP * 10**6, MHZ)
+    times = {0: SYNC + start, jump: SYNC + start + 3600 + Fraction(jump, MHZ)}
+    options = "--sample-rate", MHZ, "--sync-time", SYNC
+    with Recording(tmp_path, *options) as recording:
+        sink = spead.sink(
+            recording.destination, **OPTIONS | {"descriptors": "first_heap"}
+        )
+        run(sink, tagged_source(sent, [tag(*each) for each in times.items()]))
+    assert recording.status == 0, recording.errors
+    np.testing.assert_array_equal(recording.samples(np.int8), sent)
+    metadata = recording.metadata()
+    metadata.validate()
+    assert metadata.get_global_field("core:sample_rate") == MHZ
+    assert [each["core:sample_start"] for each in metadata.get_captures()] == [0, jump]
+    for capture, time in enumerate(times.values()):
+        read = sigmf_recording(f"{recording.file}.sigmf-meta", capture)
+        assert read.start == time
+
+
+def test_a_number_of_samples_without_descriptors(tmp_path):
+    options = "--samples", 1000, "--timestamp-id", "0x1600", "--samples-id", "0x3300"
+    sent = noise(20_000)
+    with Recording(tmp_path, *options) as recording:
+        run(spead.sink(recording.destination, descriptors="none"), source(sent))
+    assert recording.status == 0, recording.errors
+    np.testing.assert_array_equal(recording.samples(np.int8), sent[:1000])
+
+
+def test_nothing_received(tmp_path):
+    with Recording(tmp_path, "--timeout", 0.1) as recording:
+        pass
+    assert recording.status == 1
+    assert recording.errors == "record_sigmf.py: nothing received\n"
+    assert not (tmp_path / "recording.sigmf-meta").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere", "f"], "spead.source: endpoints = "),
+        (["127.0.0.1:0", "f", "--sync-time", "5"], "--sync-time needs --sample-rate"),
+        (["127.0.0.1:0", "f", "--samples-id", "5"], "belong together"),
+        (["127.0.0.1:0", "no/f"], "no/f.sigmf-data"),
+    ],
+)
+def test_wrong_arguments(tmp_path, arguments, message):
+    program = subprocess.run(
+        [sys.executable, EXAMPLES / "record_sigmf.py", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=BOUND,
+        check=False,
+    )
+    assert program.returncode in (1, 2)
+    # GNU Radio prints which file cannot be opened
+    assert message in program.stdout + program.stderr
+    assert "Traceback" not in program.stderr

@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import decimal
 import fractions
+import math
 import os
 import re
 import wave
@@ -41,6 +42,16 @@ WAV_TYPES = {  # by channels and bytes of a number
     (1, 2): "ri16_le",
     (2, 1): "cu8",
     (2, 2): "ci16_le",
+}
+
+SIGMF_PAIR = (".sigmf-meta", ".sigmf-data")
+
+WAV_ERRORS = {  # of the module wave, in plain words
+    "": "it is too short",
+    "unknown format: 3": "it has floats",
+    # Python 3.12 and later read it.
+    "unknown format: 65534": "its header is extensible; write it with a plain one",
+    "unknown extended format": "it has floats, or another format without integers",
 }
 
 
@@ -86,7 +97,7 @@ def wav_recording(path):
         try:
             header = wave.open(file)  # noqa: SIM115
         except (wave.Error, EOFError) as error:
-            reason = str(error) or "it is too short"
+            reason = WAV_ERRORS.get(str(error), error)
             raise ValueError(
                 f"{path} is not a WAV file of integers: {reason}"
             ) from None
@@ -128,6 +139,8 @@ def sigmf_recording(path, capture=None):
         content, captures, index, _sample_type(path, type_name)
     )
     rate, time = fields.get("core:sample_rate"), captures[index].get("core:datetime")
+    if rate is not None and math.isnan(rate):  # which passes the checks of sigmf
+        raise ValueError(f"{path}: core:sample_rate = {rate} is not a rate above 0")
     return _recording(
         str(content.data_file),
         type_name,
@@ -142,9 +155,12 @@ def sigmf_recording(path, capture=None):
 def seconds_since_1970(text):
     """An exact Fraction from a date and time such as 2023-11-14T22:13:20.5Z."""
     match = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z", text)
-    if not match:
-        raise ValueError(f"core:datetime = {text!r} is not YYYY-MM-DDThh:mm:ss[.s]Z")
-    whole = datetime.datetime.fromisoformat(match[1])
+    try:
+        whole = datetime.datetime.fromisoformat(match[1] if match else "")
+    except ValueError:
+        raise ValueError(
+            f"core:datetime = {text!r} is not a time YYYY-MM-DDThh:mm:ss[.s]Z"
+        ) from None
     return calendar.timegm(whole.timetuple()) + fractions.Fraction(f"0{match[2] or ''}")
 
 
@@ -162,20 +178,36 @@ def _read_sigmf(path):
             "SigMF needs the Python package sigmf, from PyPI; scripts/bootstrap"
             " installs it for .venv/bin/python"
         ) from None
+    stem, suffix = os.path.splitext(path)
+    # The errors name a file that is missing.
+    os.stat(f"{stem}.sigmf-meta" if suffix in SIGMF_PAIR else path)
     try:
         # A checksum would read the whole file first.
         content = sigmf.fromfile(path, skip_checksum=True)
         if isinstance(content, sigmf.SigMFFile):
             content.validate()
-    except Exception as error:  # of sigmf, jsonschema, json or the system
-        reason = (str(error) or repr(error)).splitlines()[0]
+    except Exception as error:  # of sigmf, jsonschema, json, Python or the system
+        reason = _sigmf_reason(error)
         raise ValueError(f"{path} is not a SigMF recording: {reason}") from None
+    if isinstance(content, sigmf.SigMFFile) and suffix in SIGMF_PAIR:
+        os.stat(content.data_file or f"{stem}.sigmf-data")
     if not isinstance(content, sigmf.SigMFFile) or content.data_file is None:
         raise ValueError(
             f"{path} has no file of samples; collections and compressed archives"
             " cannot be sent"
         )
     return content
+
+
+def _sigmf_reason(error):
+    """In plain words."""
+    if hasattr(error, "absolute_path"):  # of jsonschema
+        field = ".".join(map(str, error.absolute_path)) or "metadata"
+        message = re.sub(" does not match '.*", " is not allowed", error.message)
+        return f"{field}: {message}"
+    if isinstance(error, ArithmeticError | AttributeError | LookupError | TypeError):
+        return "its metadata do not follow the SigMF standard"
+    return (str(error) or repr(error)).splitlines()[0]
 
 
 def _sigmf_bytes(content, captures, index, sample_type):

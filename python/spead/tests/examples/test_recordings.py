@@ -100,6 +100,17 @@ def test_headers_in_the_data_of_sigmf_are_skipped(tmp_path):
             {"captures": [{"core:sample_start": 0, "core:datetime": "today"}]},
             "core:datetime|not a SigMF recording: .*today",
         ),
+        (
+            {"captures": [START | {"core:datetime": "2023-02-30T00:00:00Z"}]},
+            "core:datetime = '2023-02-30T00:00:00Z' is not a time YYYY-MM-DD",
+        ),
+        (
+            {"captures": [START | {"core:datetime": "yesterday"}]},
+            r"captures\.0\.core:datetime: 'yesterday' is not allowed$",
+        ),
+        ({"sample_rate": -1}, "global.core:sample_rate: -1 is less than"),
+        ({"sample_rate": float("nan")}, "core:sample_rate = nan is not a rate above 0"),
+        ({"num_channels": 0}, "its metadata do not follow the SigMF standard"),
         ({"captures": [{"core:sample_start": 8}]}, "no whole sample"),
         ({"offset": 100}, "core:offset = 100 is larger than the core:sample_start"),
     ],
@@ -113,11 +124,42 @@ def test_other_sigmf_recordings_are_rejected(tmp_path, fields, message):
 
 def test_sigmf_without_samples_or_package_says_so(tmp_path, monkeypatch):
     path = write_sigmf(tmp_path, bytes(8))
-    path.with_suffix(".sigmf-data").unlink()
-    with pytest.raises(ValueError, match="no file of samples"):
+    data = path.with_suffix(".sigmf-data")
+    data.unlink()
+    with pytest.raises(OSError, match=r"No such file .*recording\.sigmf-data"):
         sigmf_recording(str(path))
     monkeypatch.setitem(sys.modules, "sigmf", None)
     with pytest.raises(ValueError, match="scripts/bootstrap installs it"):
+        sigmf_recording(str(path))
+
+
+@pytest.mark.parametrize("suffix", [".sigmf-meta", ".sigmf-data"])
+def test_sigmf_without_metadata_says_so(tmp_path, suffix):
+    path = write_sigmf(tmp_path, bytes(8))
+    path.unlink()
+    with pytest.raises(OSError, match=r"No such file .*recording\.sigmf-meta"):
+        sigmf_recording(str(path.with_suffix(suffix)))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"collection": {"core:version": "1.2.0"}}', "collections .* cannot be sent"),
+        ("[]", "its metadata do not follow the SigMF standard"),
+    ],
+)
+def test_collections_of_sigmf_are_rejected(tmp_path, content, message):
+    path = tmp_path / "recording.sigmf-collection"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        sigmf_recording(str(path))
+
+
+@pytest.mark.parametrize("content", ["[]", "5", "null", '{"global": []}'])
+def test_sigmf_metadata_of_another_kind_are_rejected(tmp_path, content):
+    path = write_sigmf(tmp_path, bytes(8))
+    path.write_text(content)
+    with pytest.raises(ValueError, match="its metadata do not follow the SigMF"):
         sigmf_recording(str(path))
 
 
@@ -163,8 +205,13 @@ def test_floats_in_wav_and_other_files_are_rejected(tmp_path):
     content[20] = 3  # format: IEEE float
     path.write_bytes(content)
     with pytest.raises(
-        ValueError, match=r"recording\.wav is not a WAV file of integers"
+        ValueError,
+        match=r"recording\.wav is not a WAV file of integers: it has floats$",
     ):
+        wav_recording(str(path))
+    content[20:22] = 0xFE, 0xFF  # extensible, but without the rest of its header
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"is extensible; write it|it is too short"):
         wav_recording(str(path))
     path.write_bytes(b"")
     with pytest.raises(ValueError, match="not a WAV file of integers: it is too short"):

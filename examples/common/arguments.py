@@ -65,11 +65,11 @@ def positive_rate(text):
 
 
 def seconds(text):
-    """Seconds since 1970 as an exact Fraction."""
+    """A time or a duration as an exact Fraction."""
     value = _fraction(text)
     if not 0 <= value < 10**11:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of seconds from 0 to 1e11, such as 1700000000.5"
+            f"{text!r} is not a number of seconds from 0 to 1e11, such as 12.5"
         )
     return value
 

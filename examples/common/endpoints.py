@@ -12,7 +12,7 @@ SOCKET_BUFFER = 64 << 20  # bytes: 0.3 s at 200 MB/s
 SO_RCVBUFFORCE = 33  # Linux; not in Python's socket module
 
 ENDPOINT = re.compile(
-    r"((\[(?P<ipv6>[^]]+)\]|(?P<host>[^]:+[]+)(\+(?P<more>\d+))?):)?(?P<port>\d+)"
+    r"((\[(?P<ipv6>[^]]+)\]|(?P<host>[^]:+[]+)(\+(?P<more>\d{1,4}))?):)?(?P<port>\d+)"
 )
 
 
@@ -23,21 +23,25 @@ def endpoints(text):
     consecutive IPv4 addresses) or "7148" (at 127.0.0.1). Raises ValueError for others.
     """
     found = []
-    for part in text.split(","):
-        match = ENDPOINT.fullmatch(part.strip())
+    for part in map(str.strip, text.split(",")):
+        match = ENDPOINT.fullmatch(part)
         if not match or int(match["port"]) > 65535:
             raise ValueError(f"{part!r} is not [ADDRESS[+N]:]PORT with a port to 65535")
         hosts = [match["ipv6"] or match["host"] or "127.0.0.1"]
         if match["more"]:
-            first = ipaddress.IPv4Address(hosts[0])
-            hosts = [str(first + n) for n in range(int(match["more"]) + 1)]
+            try:
+                first = ipaddress.IPv4Address(hosts[0])
+                hosts = [str(first + n) for n in range(int(match["more"]) + 1)]
+            except ipaddress.AddressValueError as error:
+                raise ValueError(
+                    f"{part!r}: +N is for IPv4 addresses: {error}"
+                ) from None
         found += [(host, int(match["port"])) for host in hosts]
     return found
 
 
-def endpoint_text(sock):
-    """The endpoint that a socket is bound to, as endpoints() reads it."""
-    address, port = sock.getsockname()[:2]
+def endpoint_text(address, port):
+    """As endpoints() reads it."""
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
@@ -45,8 +49,19 @@ def bound_socket(address, port, interface=""):
     """A UDP socket bound to an address of this host or to a multicast group.
 
     The group is joined on the interface (its name, or one of its IPv4 addresses), or
-    on the one that the system chooses.
+    on the one that the system chooses. Errors name the endpoint.
     """
+    try:
+        return _bound_socket(address, port, interface)
+    except (OSError, UnicodeError) as error:
+        where = endpoint_text(address, port)
+        if interface:
+            where += f" on interface {interface}"
+        reason = getattr(error, "strerror", None) or error
+        raise OSError(f"cannot receive at {where}: {reason}") from None
+
+
+def _bound_socket(address, port, interface):
     found = socket.getaddrinfo(address, port, type=socket.SOCK_DGRAM)
     family, kind, protocol, _, endpoint = found[0]
     sock = socket.socket(family, kind, protocol)
@@ -54,6 +69,8 @@ def bound_socket(address, port, interface=""):
     if multicast:
         # Several receivers on a host may listen to a group.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    elif interface:
+        raise OSError("an interface is for multicast groups only")
     sock.bind(endpoint)
     if multicast:
         join_group(sock, endpoint, interface)

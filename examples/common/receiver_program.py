@@ -7,7 +7,7 @@ import contextlib
 import json
 import sys
 
-from common.arguments import option, positive
+from common.arguments import option, positive, seconds
 from common.endpoints import bound_socket, endpoint_text, endpoints
 
 
@@ -29,7 +29,7 @@ def parser(description):
         " (default: the system chooses)",
     )
     option(options, "--max-heaps N", positive, "end after N heaps")
-    option(options, "--timeout S", float, "end after S seconds without packets")
+    option(options, "--timeout S", seconds, "end after S seconds without packets")
     option(options, "--json FILE", str, "write the summary as JSON")
     return options
 
@@ -45,7 +45,7 @@ def payload_files(prefix, streams, stack):
 def print_endpoints(sockets):
     """Say that the program receives from the sockets: a sender may start."""
     for sock in sockets:
-        print(f"listening on {endpoint_text(sock)}", flush=True)
+        print(f"listening on {endpoint_text(*sock.getsockname()[:2])}", flush=True)
 
 
 def run(name, args, receive):

@@ -4,10 +4,11 @@
 
 import argparse
 import fractions
+import re
 
 import pytest
 from common.arguments import positive, positive_rate, rate, seconds, size
-from common.endpoints import endpoints
+from common.endpoints import bound_socket, endpoints
 
 
 def test_endpoints_are_written_as_for_the_sink():
@@ -25,11 +26,38 @@ def test_endpoints_are_written_as_for_the_sink():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "host", "host:65536", "host+1:1", "a:1,", "::1:1"]
+    "text",
+    [
+        *("", "host", "host:65536", "host+1:1", "a:1,", "::1:1"),
+        *("255.255.255.255+1:1", "127.0.0.1+99999:1"),
+    ],
 )
 def test_other_endpoints_are_rejected(text):
-    with pytest.raises(ValueError, match="'"):
+    last = re.escape(text.rpartition(",")[2])
+    with pytest.raises(ValueError, match=f"^'{last}'(:| is not)"):
         endpoints(text)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "message"),
+    [
+        (("192.0.2.1", 7148), "192.0.2.1:7148: Cannot assign"),
+        (("no-such-host.invalid", 1), "no-such-host.invalid:1: "),
+        (("a..b", 1), "a..b:1: "),
+        (("239.1.2.3", 0, "nosuch0"), "239.1.2.3:0 on interface nosuch0: no interface"),
+        (("127.0.0.1", 0, "lo"), "127.0.0.1:0 on interface lo: .* multicast groups"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_bound_is_named(endpoint, message):
+    with pytest.raises(OSError, match=f"^cannot receive at {message}"):
+        bound_socket(*endpoint)
+
+
+def test_an_endpoint_in_use_is_named():
+    with bound_socket("127.0.0.1", 0) as sock:
+        port = sock.getsockname()[1]
+        with pytest.raises(OSError, match=f" 127.0.0.1:{port}: Address already in use"):
+            bound_socket("127.0.0.1", port)
 
 
 def test_sizes_have_binary_suffixes_and_rates_have_decimal_ones():
@@ -54,6 +82,7 @@ def test_sizes_have_binary_suffixes_and_rates_have_decimal_ones():
         (positive_rate, "0"),
         (seconds, "-1"),
         (seconds, "1/0"),
+        (seconds, "nan"),
     ],
 )
 def test_an_invalid_number_is_named(kind, text):

@@ -183,3 +183,19 @@ def test_a_picture_that_cannot_be_written_is_refused_at_once(path, capsys):
     said = capsys.readouterr().err
     assert "argument --spectrogram: " in said
     assert repr(path) in said
+
+
+@pytest.mark.parametrize("seconds", ["nan", "-1"])
+def test_a_timeout_that_never_comes_is_refused(seconds, capsys):
+    with pytest.raises(SystemExit):
+        receive.parse(["7148", f"--timeout={seconds}"])
+    assert f"argument --timeout: '{seconds}' is not a number" in capsys.readouterr().err
+
+
+def test_an_endpoint_that_is_not_possible_is_named():
+    with pytest.raises(
+        SystemExit, match=r"^receive.py: cannot receive at 192.0.2.1:7148: "
+    ):
+        receive.main(["192.0.2.1:7148"])
+    with pytest.raises(SystemExit, match=r"^receive.py: 'localhost\+3:1': \+N is for"):
+        receive.main(["localhost+3:1"])

@@ -8,8 +8,16 @@ import signal
 
 @contextlib.contextmanager
 def at_interrupt(end):
-    """Call `end()` at Ctrl-C, instead of raising KeyboardInterrupt anywhere."""
-    before = signal.signal(signal.SIGINT, lambda *_: end())
+    """Call `end()` at Ctrl-C, instead of raising KeyboardInterrupt anywhere.
+
+    A second Ctrl-C ends the program at once.
+    """
+
+    def handler(*_):
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        end()
+
+    before = signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:

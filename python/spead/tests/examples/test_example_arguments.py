@@ -1,14 +1,18 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arguments that the examples share: endpoints, sizes and rates."""
+"""What the examples share: endpoints, sizes, rates and Ctrl-C."""
 
 import argparse
 import fractions
 import re
+import signal
+import subprocess
+import sys
 
 import pytest
 from common.arguments import positive, positive_rate, rate, seconds, size
 from common.endpoints import bound_socket, endpoints
+from places import BOUND, EXAMPLES
 
 
 def test_endpoints_are_written_as_for_the_sink():
@@ -88,3 +92,27 @@ def test_sizes_have_binary_suffixes_and_rates_have_decimal_ones():
 def test_an_invalid_number_is_named(kind, text):
     with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}'"):
         kind(text)
+
+
+def test_a_second_ctrl_c_ends_a_program_at_once():
+    program = """
+import time
+from common.interrupts import at_interrupt
+
+with at_interrupt(lambda: print("ending", flush=True)):
+    print("running", flush=True)
+    while True:
+        time.sleep(1)
+"""
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(
+        command, cwd=EXAMPLES, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout.readline() == "running\n"
+            process.send_signal(signal.SIGINT)
+            assert process.stdout.readline() == "ending\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(BOUND) == -signal.SIGINT
+        finally:
+            process.kill()

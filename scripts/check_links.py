@@ -27,6 +27,8 @@ class Page(HTMLParser):
 
 
 def main():
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+        sys.exit("usage: scripts/check_links.py SITE, a folder of HTML pages")
     site = Path(sys.argv[1]).resolve()
     pages = {path: Page(path) for path in site.rglob("*.html")}
     broken = checked = 0

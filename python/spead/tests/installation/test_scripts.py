@@ -1,0 +1,30 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scripts refuse arguments that they do not know."""
+
+import subprocess
+
+import pytest
+from places import BOUND, ROOT
+
+
+@pytest.mark.parametrize(
+    ("script", "usage"),
+    [
+        ("bootstrap", "[--run]"),
+        ("check_links.py", "SITE, a folder of HTML pages"),
+        ("demo", ""),
+        ("fuzz", "[SECONDS]"),
+        ("lint", "[--fix]"),
+        ("package", ""),
+    ],
+)
+def test_an_unknown_argument_is_refused(script, usage):
+    program = ROOT / "scripts" / script
+    done = subprocess.run(
+        [program, "--fxi"], capture_output=True, text=True, timeout=BOUND, check=False
+    )
+    assert done.returncode != 0
+    assert done.stdout == ""
+    line = f"usage: scripts/{script} {usage}".strip()
+    assert done.stderr == f"{line}\n"

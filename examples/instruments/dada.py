@@ -14,6 +14,7 @@ import os
 import numpy as np
 
 HDR_SIZE = 4096  # bytes, unless the header says otherwise
+MOST_DIGITS = 100  # of a number: a long exponent would take all memory
 
 
 def integer(text):
@@ -72,7 +73,10 @@ class Header:
         """A Fraction: a double is too short for microseconds since 1970."""
 
         def convert(text):
-            return fractions.Fraction(decimal.Decimal(text))
+            value = decimal.Decimal(text)
+            if abs(value.adjusted()) > MOST_DIGITS:
+                raise ValueError
+            return fractions.Fraction(value)
 
         return self._number(key, default, convert, "a number")
 
@@ -90,10 +94,12 @@ def read_header(path):
     """The header of a file; ValueError if it has none."""
     with open(path, "rb") as file:
         header = Header.parse(file.read(HDR_SIZE))
-        size = header.integer("HDR_SIZE")
+        size = header.integer("HDR_SIZE", 0)
+        if size < 1:
+            raise ValueError(f"{path} is not a DADA file: it has no HDR_SIZE above 0")
         if size > HDR_SIZE:
             file.seek(0)
-            header = Header.parse(file.read(size))
+            header = Header.parse(file.read(min(size, os.stat(path).st_size)))
     return header
 
 
@@ -127,7 +133,9 @@ class Recording:
         self.sample_clock = header.exact("SAMPLE_CLOCK")
         self.sync_time = header.exact("SYNC_TIME")
         bits = self.sample_bits * header.integer("NDIM", 1)
-        if self.heap_samples < 1 or self.heap_samples * bits != 8 * self.heap_bytes:
+        # None of them may be 0.
+        content = self.heap_samples * bits
+        if self.heap_samples < 1 or content < 1 or content != 8 * self.heap_bytes:
             raise ValueError(
                 f"IDX1_STEP = {self.heap_samples} samples of {bits} bits do not fill"
                 f" a heap of {self.heap_bytes} bytes"

@@ -50,6 +50,34 @@ def test_a_header_may_be_larger(tmp_path):
         header(LONG="x" * 4096).to_bytes()
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"HDR_SIZE": -5}, "is not a DADA file"),
+        ({"HDR_SIZE": 10**12}, "has no whole heap"),
+        ({"HDR_SIZE": 10**20}, "has no whole heap"),
+        ({"NBIT": 0, "HEAP_NBYTES": 0}, "samples of 0 bits do not fill a heap of 0"),
+        ({"NDIM": 0, "HEAP_NBYTES": 0}, "samples of 0 bits do not fill a heap of 0"),
+        ({"SAMPLE_CLOCK": "1e999999999"}, "SAMPLE_CLOCK = '1e999999999' is not a num"),
+        ({"SYNC_TIME": "nan"}, "SYNC_TIME = 'nan' is not a number"),
+    ],
+)
+def test_a_header_that_is_not_possible_is_an_error(tmp_path, changes, message):
+    path = tmp_path / "r.dada"
+    fields = header(**changes).fields
+    text = "".join(f"{key} {value}\n" for key, value in fields.items())
+    path.write_bytes(text.encode().ljust(3 * 4096, b"\0"))
+    with pytest.raises(ValueError, match=message):
+        dada.Recording(path)
+
+
+def test_another_file_is_named(tmp_path):
+    path = tmp_path / "noise.bin"
+    path.write_bytes(noise(10000).tobytes())
+    with pytest.raises(ValueError, match=r"noise\.bin is not a DADA file"):
+        dada.Recording(path)
+
+
 def test_heaps_alternate_between_the_polarisations(tmp_path):
     """Of seven heaps, three belong to the second polarisation."""
     samples = noise(7 * 4096 + 100)

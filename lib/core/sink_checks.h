@@ -32,6 +32,8 @@ endpoints_of(const std::vector<std::string>& destinations, const sink_options& o
 
 double checked_rate(double rate);
 
+constexpr double longest_stop_timeout = 3600; // seconds
+
 //! \}
 
 //! \name What options mean that are text, or that follow from others

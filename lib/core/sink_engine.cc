@@ -7,6 +7,7 @@
 
 #include "sink_engine.h"
 #include "sink_plan.h"
+#include "support/checks.h"
 
 #include <boost/thread/thread.hpp>
 
@@ -133,11 +134,16 @@ void sink_engine::warn_of_slow_tails(const sink_options& options)
                          static_cast<double>(options.num_inputs);
     const double seconds = options.rate > 0 ? bytes / options.rate : 0;
     // the queue takes a part of the time, and so do the ends of the streams
-    if (tail_of(options) != tail_policy::drop && seconds > options.stop_timeout / 3)
-        d_log.add("stop_timeout = " + std::to_string(options.stop_timeout) +
-                  " s may be too short: at this rate a heap of each input takes " +
-                  std::to_string(seconds) + " s, and an unfinished one may be dropped; " +
-                  std::to_string(3 * seconds) + " s is enough");
+    if (tail_of(options) == tail_policy::drop || seconds <= options.stop_timeout / 3)
+        return;
+    const bool is_possible = 3 * seconds <= longest_stop_timeout;
+    const auto takes =
+        is_possible ? to_text(seconds) : "more than " + to_text(longest_stop_timeout / 3);
+    const auto advice = is_possible ? to_text(3 * seconds) + " s is enough"
+                                    : "use a higher rate, smaller heaps or tail=\"drop\"";
+    d_log.add("stop_timeout = " + to_text(options.stop_timeout) +
+              " s may be too short: at this rate a heap of each input takes " + takes +
+              " s, and an unfinished one may be dropped; " + advice);
 }
 
 void sink_engine::start()

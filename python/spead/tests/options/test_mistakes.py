@@ -3,6 +3,7 @@
 """A mistake is named where it is made: parameter, value, and what is allowed."""
 
 import os
+import re
 
 import pytest
 from gnuradio import spead
@@ -281,6 +282,21 @@ def test_an_unknown_host_is_named():
     with pytest.raises(ValueError, match="looked up") as error:
         spead.sink("no-such-host.invalid:7148")
     assert 'destinations = "no-such-host.invalid:7148"' in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("rate", "advice"),
+    [
+        (6000, "takes 1.36533333333333 s, .* dropped; 4.096 s is enough"),
+        (1, 'more than 1200 s, .* dropped; use a higher rate, .* or tail="drop"'),
+        (5e-324, "more than 1200 s"),
+    ],
+)
+def test_a_stop_timeout_that_is_too_short_is_told_of(rate, advice, capfd):
+    sink = spead.sink(TO, rate=rate, stop_timeout=0.5)
+    del sink  # it has logged all lines
+    (line,) = [line for line in capfd.readouterr() if line]
+    assert re.search(f"stop_timeout = 0.5 s may be too short: .*{advice}", line)
 
 
 def test_a_bad_rate_is_refused_later_too():

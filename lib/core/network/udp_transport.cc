@@ -416,7 +416,10 @@ void udp_transport::connect(udp::socket& socket, std::size_t destination) const
     if (error)
         throw std::runtime_error(
             "destinations = " + to_text(d_destinations[destination]) +
-            ": no route: " + error.message());
+            ": no route: " + error.message() +
+            (error.value() == EACCES ? "; this is a broadcast address, which is not "
+                                       "supported, or the route is prohibited"
+                                     : ""));
 }
 
 // Of a socket that is connected.

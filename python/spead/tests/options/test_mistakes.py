@@ -284,6 +284,15 @@ def test_an_unknown_host_is_named():
     assert 'destinations = "no-such-host.invalid:7148"' in str(error.value)
 
 
+def test_a_broadcast_destination_is_refused():
+    """That of the loopback interface, which all hosts have."""
+    with pytest.raises(
+        RuntimeError,
+        match=r"127\.255\.255\.255:7148.: .* broadcast address, which is not",
+    ):
+        spead.sink("127.255.255.255:7148")
+
+
 @pytest.mark.parametrize(
     ("rate", "advice"),
     [

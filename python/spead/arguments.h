@@ -48,7 +48,7 @@ template <>
 constexpr type_text text_of<std::string>{ "str", "a string" };
 template <>
 constexpr type_text text_of<std::vector<item>>{
-    "list[item]", "a list, such as [spead.timestamp(), spead.samples()]"
+    "list[item]", "a list of items with (), such as [spead.timestamp(), spead.samples()]"
 };
 template <>
 constexpr type_text text_of<std::optional<std::int64_t>>{ "Optional[int]",
@@ -59,7 +59,7 @@ constexpr type_text text_of<std::optional<double>>{ "Optional[float]",
 template <>
 constexpr type_text text_of<std::optional<std::vector<item>>>{
     "Optional[list[item]]",
-    "a list, such as [spead.timestamp(), spead.samples()], or None"
+    "a list of items with (), such as [spead.timestamp(), spead.samples()], or None"
 };
 template <>
 constexpr type_text text_of<std::optional<exact_rate>>{
@@ -82,6 +82,16 @@ constexpr type_text text_of<std::variant<std::int64_t, std::vector<std::int64_t>
     "Union[int, list[int]]", "an integer, or a list of integers, one for each input"
 };
 
+//! Whether C++ takes it as Python shows it: bytes would be text, and text end at NUL.
+inline bool is_text_or_other(py::handle given)
+{
+    if (py::isinstance<py::list>(given) || py::isinstance<py::tuple>(given))
+        return std::all_of(given.begin(), given.end(), is_text_or_other);
+    if (py::isinstance<py::str>(given))
+        return !given.contains(py::str("\0", 1));
+    return !PyBytes_Check(given.ptr()) && !PyByteArray_Check(given.ptr());
+}
+
 //! One text for all streams, or one for each.
 using endpoint_lists = std::variant<std::string, std::vector<std::string>>;
 
@@ -90,21 +100,29 @@ template <typename type>
 void read(const char* name, py::handle given, type& value, const std::string& function)
 {
     py::detail::make_caster<type> caster;
+    // what is no integer would be cut to one
+    constexpr bool takes_any_number =
+        std::is_same_v<type, double> || std::is_same_v<type, std::optional<double>>;
+    const bool is_text = is_text_or_other(given);
     bool is_read = false;
     try {
-        // what is no integer would be cut to one
-        constexpr bool takes_any_number =
-            std::is_same_v<type, double> || std::is_same_v<type, std::optional<double>>;
-        is_read = caster.load(given, takes_any_number);
+        is_read = is_text && caster.load(given, takes_any_number);
     } catch (const py::reference_cast_error&) {
         // None in a list
     } catch (const py::value_error& error) {
         throw py::value_error("spead." + function + ": " + error.what());
     }
-    if (!is_read)
+    if (!is_read) {
+        std::string allowed = is_text ? text_of<type>.words : "text (str) without NUL";
+        int overflow = 0;
+        if (PyLong_Check(given.ptr()) && !takes_any_number)
+            PyLong_AsLongLongAndOverflow(given.ptr(), &overflow);
+        if (overflow)
+            allowed += "; integers are from -2^63 to 2^63 - 1";
         throw py::type_error("spead." + function + ": " + name + " = " +
                              std::string(py::repr(given)) +
-                             " is not possible; allowed: " + text_of<type>.words);
+                             " is not possible; allowed: " + allowed);
+    }
     value = py::detail::cast_op<type>(caster);
 }
 

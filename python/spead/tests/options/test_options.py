@@ -99,7 +99,10 @@ def test_options_are_keyword_only():
 
 
 ENDPOINTS = 'a string such as "127.0.0.1:7148", or a list of strings'
-LIST = "a list, such as [spead.timestamp(), spead.samples()]"
+LIST = "a list of items with (), such as [spead.timestamp(), spead.samples()]"
+
+INTEGER = "an integer; integers are from -2^63 to 2^63 - 1"
+TEXT = "text (str) without NUL"
 
 # arguments of another type, and what is allowed
 WRONG_TYPES = {
@@ -118,12 +121,20 @@ WRONG_TYPES = {
         ({"timestamp_step": "1"}, "an integer, or None"),
         ({"items": 3}, LIST),
         ({"items": [spead.samples(), None]}, LIST),
+        ({"items": [spead.samples]}, LIST),
+        ({"heap_samples": 2**64}, INTEGER),
+        ({"heap_samples": -(2**64)}, INTEGER),
+        ({"input_type": b"\xff"}, TEXT),
+        ({"interface": "lo\0x"}, TEXT),
+        ({"destinations": ["127.0.0.1:7148", bytearray(b"\xff")]}, TEXT),
+        ({"destinations": "127.0.0.1\0x:7148"}, TEXT),
         ({"destinations": ("127.0.0.1", 7148)}, ENDPOINTS),
         ({"destinations": None}, ENDPOINTS),
     ],
     "source": [
         ({"num_outputs": 1.0}, "an integer"),
-        ({"heap_samples": 2**64}, "an integer"),
+        ({"heap_samples": 2**64}, INTEGER),
+        ({"endpoints": b"127.0.0.1:7148"}, TEXT),
         ({"max_delay": "0.1"}, "a number"),
         ({"timeout": None}, "a number"),
         ({"scale": "1"}, "a number, or None"),
@@ -193,6 +204,15 @@ def test_a_mistyped_name_is_corrected(block, name, nearest):
         (
             lambda: spead.immediate(0x3101, "x", 1.5),
             "immediate: value = 1.5 is not possible; allowed: an integer, or a list of",
+        ),
+        (
+            lambda: spead.immediate(0x3101, b"\xff", 1),
+            r"immediate: name = b'\xff' is not possible; allowed: text (str) without",
+        ),
+        (
+            lambda: spead.immediate(0x3101, "x", 2**64),
+            f"immediate: value = {2**64} is not possible; allowed: an integer, or a"
+            " list of integers, one for each input; integers are from -2^63 to",
         ),
         (
             lambda: spead.immediate("x", 0x3101, 1),

@@ -25,6 +25,14 @@ std::string_view after(std::string_view header, std::string_view key)
     return at == header.npos ? std::string_view() : header.substr(at + key.size());
 }
 
+// Others, which a log or a terminal may take for commands, count as none.
+std::string_view printable(std::string_view name)
+{
+    const bool is_printable = std::all_of(
+        name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    return is_printable ? name : std::string_view();
+}
+
 unsigned number(std::string_view digits)
 {
     unsigned value = 0;
@@ -100,7 +108,7 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
             continue;
         }
         if (field.id == wire::descriptor_name)
-            is.name = content(field.value).substr(0, longest_name);
+            is.name = printable(content(field.value).substr(0, longest_name));
         else if (field.id == wire::descriptor_format)
             format = content(field.value);
         else if (field.id == wire::descriptor_shape)

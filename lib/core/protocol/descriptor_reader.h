@@ -34,7 +34,8 @@ struct item_description {
 };
 
 //! Reads a descriptor: a whole SPEAD packet, the content of an item 0x05. None if it is
-//! not one. Never reads beyond it. Names that are longer than 64 bytes are cut.
+//! not one. Never reads beyond it. Names that are longer than 64 bytes are cut; those
+//! with other characters than printable ASCII are empty.
 std::optional<item_description> read_descriptor(const std::byte* packet,
                                                 std::size_t bytes);
 

@@ -165,6 +165,18 @@ BOOST_AUTO_TEST_CASE(a_long_name_is_cut)
     BOOST_TEST(is->name == std::string(64, 'a'));
 }
 
+BOOST_AUTO_TEST_CASE(a_name_that_cannot_be_printed_is_none)
+{
+    using namespace std::string_literals;
+    for (const auto& name :
+         { "a\nb"s, "\x1b[2J"s, "a\0b"s, "\x7f"s, "\xff\xfe"s, "\xc3\xa4"s }) {
+        const auto is = read_field(wire::descriptor_name, name);
+        BOOST_REQUIRE(is);
+        BOOST_TEST(is->name.empty());
+    }
+    BOOST_TEST(read_field(wire::descriptor_name, " a~")->name == " a~");
+}
+
 BOOST_AUTO_TEST_CASE(an_element_of_numbers_of_one_kind_is_of_that_kind)
 {
     using namespace std::string_literals;

@@ -158,13 +158,15 @@ void source_impl::add_tag(const sample_tag& tag)
     case sample_tag::kind::missing:
         add_item_tag(output, at, missing_key, value, alias_pmt());
         break;
-    case sample_tag::kind::item:
-        add_item_tag(output,
-                     at,
-                     pmt::mp(tag.format->immediates[tag.item].name),
-                     value,
-                     alias_pmt());
+    case sample_tag::kind::item: {
+        const auto& name = tag.format->immediates[tag.item].name;
+        const auto key = pmt::mp(name);
+        // the block downstream would take it for one of the source
+        if (!name.empty() && key != timestamp_key && key != rx_time_key &&
+            key != missing_key)
+            add_item_tag(output, at, key, value, alias_pmt());
         break;
+    }
     }
 }
 

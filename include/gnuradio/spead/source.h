@@ -34,7 +34,9 @@ namespace gr::spead {
  * sample_rate is given, it also has a tag "rx_time", as GNU Radio's radios give it. Both
  * come again when the timestamps jump, and behind skipped samples. The values of
  * immediate items are tags of their names, at the first sample and when they change. A
- * tag "missing" gives the number of samples that are missing from its place on.
+ * tag "missing" gives the number of samples that are missing from its place on. Items
+ * with the names of these three tags are not tagged, nor are items whose descriptor has
+ * no name of printable ASCII.
  *
  * All outputs have the same timestamp at the same place. They begin with the first
  * samples that arrive for one of them.

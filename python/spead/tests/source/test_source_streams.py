@@ -150,6 +150,31 @@ def test_changes_of_an_item_are_tags():
     assert receiving.tags("status") == [(0, 5), (2000, 6), (5000, 5), (9000, 7)]
 
 
+def test_items_with_the_names_of_other_tags_are_not_tagged():
+    samples = noise(1000)
+    names = "rx_time", "missing", "stat\nus", "\x1b[2J"
+    extra = [(0x3102 + i, name, 5) for i, name in enumerate(names)]
+    with Receiving() as receiving:
+        receiving.send_heaps(spead2_heaps(samples, 1000, extra=extra))
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), samples)
+    assert [key for _, key, _ in receiving.recorder.tags[0]] == ["timestamp"]
+
+
+def test_a_given_item_with_the_name_of_another_tag_is_not_tagged():
+    samples = noise(1000)
+    extra = [(0x3102, "timestamp ", 5)]
+    items = [
+        spead.timestamp(name="time"),
+        spead.immediate(0x3102, "timestamp", 0),
+        spead.samples(),
+    ]
+    with Receiving(items=items) as receiving:
+        receiving.send_heaps(spead2_heaps(samples, 1000, extra=extra))
+        receiving.wait()
+    assert receiving.tags("timestamp") == [(0, 0)]
+
+
 @pytest.mark.parametrize("num_inputs", [1, 3])
 def test_sink_with_several_inputs(num_inputs):
     samples = [noise(40 * 1000, seed) for seed in range(num_inputs)]

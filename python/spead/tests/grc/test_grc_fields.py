@@ -330,3 +330,36 @@ def test_a_field_left_blank_has_its_default(grc, fields):
     assert grc_lint.block_errors(filled) == []
     (name,) = fields
     assert grc.arguments(filled)[name] is None
+
+
+def test_blank_items_of_the_sink_are_its_default():
+    filled = sink(items="")
+    assert grc_lint.block_errors(filled) == []
+    assert sink.arguments(filled)["items"] == [spead.timestamp(), spead.samples()]
+
+
+@with_fields(
+    [
+        (grc, {name: ""})
+        for grc, names in (
+            (sink, ("pad_packets", "send_stop", "loopback", "gso", "zero_copy")),
+            (source, ("end_on_stop",)),
+        )
+        for name in names
+    ]
+)
+def test_a_blank_switch_is_off_as_grc_takes_it(grc, fields):
+    filled = grc(**fields)
+    (name,) = fields
+    assert filled.params[name].get_evaluated() is False
+    assert grc.arguments(filled)[name] is False
+
+
+@each_block
+def test_a_number_of_streams_that_is_refused_adds_no_more_ports(grc):
+    """A million of them would take all memory."""
+    filled = grc(**{f"num_{grc.streams}": "1000"})
+    ports = [*filled.sinks, *filled.sources]
+    assert len([port for port in ports if port.domain == "stream"]) == 64
+    (error,) = grc_lint.block_errors(filled)
+    assert f"num_{grc.streams} = 1000 is not possible; allowed: 1 to 64" in error

@@ -170,18 +170,24 @@ void source_engine::wait(clock::time_point deadline)
     const auto is_ready = [this] {
         return d_reader.is_ready() || d_receiver.has_ended();
     };
-    boost::unique_lock<boost::mutex> lock(d_wait_mutex);
     while (!is_ready()) {
-        d_reader_waits.announce();
-        if (is_ready())
-            break;
-        const auto left = std::chrono::duration_cast<std::chrono::microseconds>(
-            deadline - clock::now());
-        if (left.count() <= 0)
-            break;
-        d_woken.timed_wait(lock, boost::posix_time::microseconds(left.count()));
+        const auto now = clock::now();
+        const auto look = d_receiver.next_look();
+        if (look && *look <= now)
+            d_receiver.look();
+        else if (now >= deadline)
+            return;
+        else {
+            boost::unique_lock<boost::mutex> lock(d_wait_mutex);
+            d_reader_waits.announce();
+            const auto left = std::chrono::duration_cast<std::chrono::microseconds>(
+                std::min(deadline, look.value_or(deadline)) - now);
+            if (!is_ready())
+                d_woken.timed_wait(lock,
+                                   boost::posix_time::microseconds(left.count() + 1));
+            d_reader_waits.withdraw();
+        }
     }
-    d_reader_waits.withdraw();
 }
 
 bool source_engine::is_at_end() const

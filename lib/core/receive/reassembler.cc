@@ -50,6 +50,7 @@ reassembler::reassembler(plan how,
       d_time(d_plan.samples, d_plan.ticks),
       d_steps(counters.size()),
       d_heaps(most_heaps),
+      d_heap_counters(most_heaps),
       d_rests(counters.size())
 {
     const auto immediates =
@@ -214,11 +215,15 @@ reassembler::heap* reassembler::find(const packet_view& packet, std::size_t grou
     };
     if (is_it(d_heaps[d_last]))
         return &d_heaps[d_last];
-    for (std::size_t i = 0; i < d_heaps.size(); ++i)
+    const auto begin = d_heap_counters.begin(), end = d_heap_counters.end();
+    for (auto at = std::find(begin, end, packet.heap_counter); at != end;
+         at = std::find(at + 1, end, packet.heap_counter)) {
+        const auto i = static_cast<std::size_t>(at - begin);
         if (is_it(d_heaps[i])) {
             d_last = i;
             return &d_heaps[i];
         }
+    }
     return nullptr;
 }
 
@@ -296,6 +301,7 @@ reassembler::result reassembler::open(const packet_view& packet,
     else
         finish(*opened);
     *opened = found;
+    d_heap_counters[static_cast<std::size_t>(opened - d_heaps.data())] = found.counter;
     return result::done;
 }
 

@@ -159,8 +159,9 @@ private:
     std::uint64_t d_heap_ticks = 0;
 
     std::vector<heap> d_heaps;
-    std::size_t d_last = 0; // the heap of the last packet
-    std::size_t d_next = 0; // the one to be replaced
+    std::vector<std::uint64_t> d_heap_counters; // of the heaps, to find one fast
+    std::size_t d_last = 0;                     // the heap of the last packet
+    std::size_t d_next = 0;                     // the one to be replaced
     found_items d_items;
     bool d_has_stopped = false;
     std::vector<std::array<std::size_t, 2>> d_rests; // of a sample, late and duplicate

@@ -23,6 +23,8 @@ constexpr int calls_in_turn = 16;
 constexpr double busy_rate = 32e6;
 constexpr std::chrono::microseconds longest_sleep{ 500 };
 constexpr std::chrono::microseconds shortest_sleep{ 50 };
+// The reader takes the turns, unless it is later than this: then its flow graph is slow.
+constexpr std::chrono::milliseconds longest_without_reader{ 5 };
 // The kernel's buffer is to be filled by no more than this part meanwhile. A packet takes
 // about twice its size in it.
 constexpr double part_of_kernel_buffer = 0.2;
@@ -46,6 +48,7 @@ receiver::receiver(const plan& how,
                    rate_limited_log& log)
     : d_plan(how),
       d_io(io),
+      d_work(io.get_executor()),
       d_inputs(inputs),
       d_to(to),
       d_window(window),
@@ -62,6 +65,9 @@ void receiver::start()
     d_has_ended = false;
     d_pending = {};
     d_stop_seen.reset();
+    d_turned = clock::now();
+    d_next_turn.reset();
+    d_next_look = never;
     d_waits.assign(d_inputs.size(), 0);
     d_told = d_window.decided();
     d_last_packet = clock::now();
@@ -84,19 +90,79 @@ void receiver::run()
     const auto warning = prepare_thread("spead-recv", d_plan.cpu);
     if (!warning.empty())
         d_log.add(warning);
-    auto looked = clock::now();
     while (!d_stopping) {
-        const auto bytes = read_all();
+        std::unique_lock<std::mutex> lock(d_turn);
         const auto now = clock::now();
-        publish(now);
-        if (end_is_due(now)) {
+        // the reader may have taken one meanwhile
+        if (!d_next_turn || now >= *d_next_turn)
+            take_turn();
+        const bool ends = end_is_due(now);
+        if (ends)
+            d_next_look = never;
+        else if (!d_next_turn || d_is_blocked)
+            wake_reader(now);
+        const auto next = d_next_turn;
+        lock.unlock();
+        if (ends) {
             end();
             return;
         }
-        rest(bytes, now - looked);
-        looked = now;
+        if (next)
+            std::this_thread::sleep_until(*next);
+        else
+            wait_for_packets();
     }
+    const std::lock_guard<std::mutex> lock(d_turn);
+    d_next_look = never;
     d_to.end_run();
+}
+
+// Takes what is in the sockets, and plans the next turn.
+void receiver::take_turn()
+{
+    const auto bytes = read_all();
+    const auto now = clock::now();
+    publish(now);
+    const std::chrono::duration<double> since = now - d_turned;
+    d_turned = now;
+    d_next_look = never;
+    d_next_turn.reset(); // when packets come
+    if (d_is_blocked) {
+        d_next_turn = now + wait_for_room;
+        return;
+    }
+    if (d_has_failed) {
+        d_next_turn = now + wait_after_failure;
+        return;
+    }
+    const auto rate = static_cast<double>(bytes) / std::max(since.count(), 1e-6);
+    const auto kernel_buffer = d_inputs.front().socket->kernel_buffer_bytes();
+    const std::chrono::duration<double> to_fill(
+        part_of_kernel_buffer * static_cast<double>(kernel_buffer) / std::max(rate, 1.0));
+    if (rate < busy_rate || to_fill < shortest_sleep)
+        return;
+    const auto at_most = [&](std::chrono::duration<double> longest) {
+        return std::chrono::duration_cast<clock::duration>(std::min(to_fill, longest));
+    };
+    d_next_turn = now + at_most(longest_sleep);
+    if (d_plan.cpu < 0) {
+        d_next_look = *d_next_turn;
+        *d_next_turn += at_most(longest_without_reader);
+    }
+}
+
+std::optional<receiver::clock::time_point> receiver::next_look() const
+{
+    const auto next = d_next_look.load();
+    return next == never ? std::nullopt : std::optional(next);
+}
+
+void receiver::look()
+{
+    const std::lock_guard<std::mutex> lock(d_turn);
+    // the thread may have taken one meanwhile
+    if (clock::now() >= d_next_look.load())
+        take_turn();
 }
 
 // Until the sockets are empty, or the window is full. The number of bytes.
@@ -162,31 +228,6 @@ void receiver::wake_reader(clock::time_point now)
         return;
     d_told = d_window.decided();
     d_wake();
-}
-
-void receiver::rest(std::size_t bytes, clock::duration since)
-{
-    if (d_is_blocked) {
-        wake_reader(clock::now());
-        std::this_thread::sleep_for(wait_for_room);
-        return;
-    }
-    if (d_has_failed) {
-        std::this_thread::sleep_for(wait_after_failure);
-        return;
-    }
-    const auto rate = static_cast<double>(bytes) /
-                      std::max(std::chrono::duration<double>(since).count(), 1e-6);
-    const auto kernel_buffer = d_inputs.front().socket->kernel_buffer_bytes();
-    const std::chrono::duration<double> to_fill(
-        part_of_kernel_buffer * static_cast<double>(kernel_buffer) / std::max(rate, 1.0));
-    if (rate >= busy_rate && to_fill >= shortest_sleep) {
-        std::this_thread::sleep_for(
-            std::min<std::chrono::duration<double>>(to_fill, longest_sleep));
-        return;
-    }
-    wake_reader(clock::now());
-    wait_for_packets();
 }
 
 void receiver::wait_for_packets()

@@ -13,12 +13,15 @@
 #include "sample_window.h"
 #include "support/rate_limited_log.h"
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -27,9 +30,11 @@ namespace gr::spead {
 /*!
  * \brief The receiving thread: packets from sockets to the window.
  *
- * While packets come fast it sleeps between two looks at the sockets, and wakes the
- * reader of the window now and then only, since waking a thread costs more than many
- * packets.
+ * While packets come fast, it is cheaper to look at the sockets now and then than to be
+ * woken by them, and to wake the reader of the window. Then the reader itself takes them
+ * out of the sockets, unless the thread is to run on a CPU of its own: no thread is
+ * woken, and the samples stay in the caches of one CPU. The thread takes over when the
+ * reader is late.
  */
 class receiver
 {
@@ -62,22 +67,32 @@ public:
     void start();
     void stop() noexcept;
 
+    //! When a reader that has nothing to do is to call look(). None: it is to wait until
+    //! it is woken.
+    std::optional<clock::time_point> next_look() const;
+    //! Takes what is in the sockets.
+    void look();
+
     //! Whether the stream has ended: nothing will come behind what is in the window.
     bool has_ended() const { return d_has_ended.load(std::memory_order_acquire); }
 
 private:
     void run();
+    void take_turn();
     std::size_t read_all();
     bool deliver(clock::time_point now);
     void publish(clock::time_point now);
-    void rest(std::size_t bytes, clock::duration since);
     void wait_for_packets();
     bool end_is_due(clock::time_point now);
     void end();
     void wake_reader(clock::time_point now);
 
+    static constexpr auto never = clock::time_point::max();
+
     const plan d_plan;
     boost::asio::io_context& d_io;
+    // without it, an io_context that has nothing to wait for any more ends
+    const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> d_work;
     std::vector<input>& d_inputs;
     reassembler& d_to;
     sample_window& d_window;
@@ -94,6 +109,13 @@ private:
     clock::time_point d_told_at{};
     clock::time_point d_last_packet{};
     std::optional<clock::time_point> d_stop_seen;
+
+    // Held for a turn, of either thread: for the members above, the reassembler and the
+    // writing side of the window.
+    std::mutex d_turn;
+    clock::time_point d_turned{};                 // the last turn
+    std::optional<clock::time_point> d_next_turn; // none: when packets come
+    std::atomic<clock::time_point> d_next_look{ never };
 
     std::atomic<bool> d_stopping{ false };
     std::atomic<bool> d_has_ended{ false };

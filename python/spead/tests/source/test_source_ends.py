@@ -4,6 +4,7 @@
 
 import socket
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -36,6 +37,15 @@ def test_timeout_ends_the_stream():
         receiving.send_packets(packets_of(samples))
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
+
+
+def test_a_source_that_waits_for_packets_needs_no_cpu():
+    with Receiving(timeout=1) as receiving:
+        receiving.send_packets(packets_of(noise(5 * 1000)))
+        used = time.process_time()
+        receiving.wait()
+        used = time.process_time() - used
+    assert used < 0.5  # of a second
 
 
 def test_stop_without_packets():

@@ -52,7 +52,9 @@ class RecordSigmf(gr.top_block):
         self.connect(
             self.source, head, blocks.file_sink(size, args.file + ".sigmf-data")
         )
-        self.tags = blocks.tag_debug(size, "", "rx_time" if options else "timestamp")
+        self.tags = blocks.tag_debug(
+            size, "", "rx_time" if args.sample_rate else "timestamp"
+        )
         self.tags.set_display(False)
         self.tags.set_save_all(True)
         self.connect(head, self.tags)
@@ -62,6 +64,9 @@ class RecordSigmf(gr.top_block):
         if ports := self.source.ports():
             endpoint = re.sub(":0$", f":{ports[0]}", self.endpoint)
             print(f"listening on {endpoint}", flush=True)
+
+    def written(self):
+        return self.tags.nitems_read(0)
 
     def captures(self):
         """First sample and time, or None, of each part without a jump."""
@@ -148,7 +153,7 @@ def main(argv=None):
         sys.exit("record_sigmf.py: nothing received")
     write_metadata(args, graph.captures())
     print(
-        f"{stats['samples_received']:,} samples in {stats['heaps_received']:,} heaps"
+        f"{graph.written():,} samples written; {stats['heaps_received']:,} heaps"
         f" received, {stats['samples_missing']:,} samples missing,"
         f" {stats['discontinuities']:,} jumps"
     )

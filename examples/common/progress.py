@@ -69,9 +69,16 @@ def run_to_end(flow_graph, block, total=None):
     """
     progress = Progress(total)
     ended = threading.Event()
+
+    def wait():
+        try:
+            flow_graph.wait()
+        finally:
+            ended.set()
+
     with at_interrupt(flow_graph.stop):
         flow_graph.start()
-        threading.Thread(target=lambda: (flow_graph.wait(), ended.set())).start()
+        threading.Thread(target=wait).start()
         try:
             while not ended.wait(1):
                 progress.show(block.stats())

@@ -172,16 +172,16 @@ void source_engine::wait(clock::time_point deadline)
     };
     while (!is_ready()) {
         const auto now = clock::now();
-        const auto look = d_receiver.next_look();
-        if (look && *look <= now)
-            d_receiver.look();
+        const auto poll = d_receiver.next_poll();
+        if (poll && *poll <= now)
+            d_receiver.poll();
         else if (now >= deadline)
             return;
         else {
             boost::unique_lock<boost::mutex> lock(d_wait_mutex);
             d_reader_waits.announce();
             const auto left = std::chrono::duration_cast<std::chrono::microseconds>(
-                std::min(deadline, look.value_or(deadline)) - now);
+                std::min(deadline, poll.value_or(deadline)) - now);
             if (!is_ready())
                 d_woken.timed_wait(lock,
                                    boost::posix_time::microseconds(left.count() + 1));

@@ -28,17 +28,20 @@ namespace gr::spead {
  * Receives the heaps of a sender and puts their samples into the flow graph, each at the
  * place that its timestamp says. Samples that do not arrive are replaced by zeros, tagged
  * and counted. The protocol is SPEAD version 4, with item pointers of 64 bits. A thread
- * named "spead-recv" receives the packets.
+ * named "spead-recv" receives the packets; at high rates the block's own thread does,
+ * unless affinity is given.
  *
  * The first sample of a stream has a tag "timestamp" with its time in ticks. If
  * sample_rate is given, it also has a tag "rx_time", as GNU Radio's radios give it. Both
  * come again when the timestamps jump, and behind skipped samples. The values of
  * immediate items are tags of their names, at the first sample and when they change. A
- * tag "missing" gives the number of samples that are missing from its place on. Items
+ * tag "missing" gives the number of samples that are missing from its place on; a long
+ * gap has several. Items
  * with the names of these three tags are not tagged, nor are items whose descriptor has
  * no name of printable ASCII.
  *
- * All outputs have the same timestamp at the same place. They begin with the first
+ * All outputs have the same timestamp at the same place, unless samples are skipped. They
+ * begin with the first
  * samples that arrive for one of them.
  *
  * The constructor checks all parameters, looks up host names, opens the sockets and

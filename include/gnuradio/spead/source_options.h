@@ -46,7 +46,7 @@ struct SPEAD_API source_options {
     std::string byte_order = "big";
 
     //! Number of stream outputs, 1 to 64. Samples at the same place of each output have
-    //! the same timestamp.
+    //! the same timestamp, unless samples are skipped.
     std::int64_t num_outputs = 1;
 
     //! \}
@@ -62,8 +62,7 @@ struct SPEAD_API source_options {
     //! size, and heap counters in steps of 1.
     std::optional<std::vector<item>> items = std::nullopt;
 
-    //! Samples that last as long as timestamp_step ticks, 1 to 4294967296. The heaps may
-    //! have any size.
+    //! Samples in timestamp_step ticks, 1 to 4294967296. Heaps of any size are received.
     std::int64_t heap_samples = 8192;
 
     //! \}
@@ -75,8 +74,8 @@ struct SPEAD_API source_options {
     //! is a sample.
     std::optional<std::int64_t> timestamp_step = std::nullopt;
 
-    //! Ticks per second in Hz: a whole number, or the exact ratio of two integers. If it
-    //! is given, samples get tags "rx_time".
+    //! Rate of the timestamps: ticks per second in Hz, a whole number or the exact ratio
+    //! of two integers. If it is given, samples get tags "rx_time".
     std::optional<exact_rate> sample_rate = std::nullopt;
 
     //! Time of tick 0: seconds since 1970 as text, such as "1600000000.123456789", or an
@@ -96,24 +95,25 @@ struct SPEAD_API source_options {
     //! The source does not wait for them when its buffer is full.
     double max_delay = 0.1;
 
-    //! Most samples that may be missing at a time, 0 to 4294967296. At a larger jump of
-    //! the timestamps, or a jump back, the stream begins anew, with other tags. A jump
-    //! back of no more than max_gap is believed after a second without samples.
+    //! Largest jump of the timestamps that counts as missing samples, 0 to 4294967296
+    //! samples. After a larger one, or one back, the stream begins anew, with other tags.
+    //! Jumps back of no more than max_gap are taken for repeated packets for up to a
+    //! second.
     std::int64_t max_gap = 16777216;
 
     //! Whether an end-of-stream heap ends the stream.
     bool end_on_stop = true;
 
-    //! Seconds without a packet after which the stream ends, 0.001 to 1000000000. With 0
-    //! the source waits for ever.
+    //! Seconds without a packet after which the stream ends, from the start on, 0.001 to
+    //! 1000000000. With 0 the source waits for ever.
     double timeout = 0;
 
     //! Size of the buffer of each output in bytes, 262144 to 2^40. 0 chooses 8 MiB
     //! divided by num_outputs, at least 1 MiB.
     std::int64_t buffer_size = 0;
 
-    //! CPU to pin the receiving thread to, 0 to the number of CPUs - 1. -1 does not pin
-    //! it.
+    //! CPU to pin the receiving thread to, 0 to the number of CPUs - 1. It then receives
+    //! all packets. With -1, GNU Radio's thread of the block does at high rates.
     std::int64_t affinity = -1;
 
     //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000.

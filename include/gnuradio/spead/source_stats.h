@@ -58,7 +58,7 @@ struct source_counters {
 struct SPEAD_API source_stats : source_counters<std::uint64_t> {
     std::uint64_t samples_out = 0; //!< samples given to the flow graph, zeros included
     std::uint64_t datagrams_dropped_by_socket = 0; //!< dropped by the kernel: buffer full
-    double buffer_fill = 0; //!< used part of the fullest buffer, 0 to 1
+    double buffer_fill = 0; //!< part of the buffer that is to be read, 0 to 1
     bool gro = false;       //!< the kernel hands over many datagrams at once (UDP_GRO)
     std::map<std::string, std::uint64_t>
         packets_rejected; //!< no SPEAD packets, by reason

@@ -96,8 +96,11 @@ bool reassembler::take(const std::byte* packet,
         if (!d_waiting.empty() && !replay(now))
             return false;
         const auto done = place(view, group, now);
-        if (done == result::full)
+        if (done == result::full) {
+            // a flow graph that halts is no silence of the sender
+            d_last_fresh = now;
             return false;
+        }
         if (done == result::ignored)
             d_common.packets_ignored.add(1);
     }

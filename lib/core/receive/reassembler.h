@@ -30,7 +30,7 @@ namespace gr::spead {
  * \brief Finds the place of each payload in the window: from timestamps, heap counters
  * and payload offsets.
  *
- * Does not allocate for a packet. One thread.
+ * Does not allocate for a packet. One thread at a time.
  */
 class reassembler
 {

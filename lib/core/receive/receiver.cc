@@ -23,7 +23,7 @@ constexpr int calls_in_turn = 16;
 constexpr double busy_rate = 32e6;
 constexpr std::chrono::microseconds longest_sleep{ 500 };
 constexpr std::chrono::microseconds shortest_sleep{ 50 };
-// The reader takes the turns, unless it is later than this: then its flow graph is slow.
+// The reader polls, unless it is later than this: then its flow graph is slow.
 constexpr std::chrono::milliseconds longest_without_reader{ 5 };
 // The kernel's buffer is to be filled by no more than this part meanwhile. A packet takes
 // about twice its size in it.
@@ -65,11 +65,11 @@ void receiver::start()
     d_has_ended = false;
     d_pending = {};
     d_stop_seen.reset();
-    d_turned = clock::now();
-    d_next_turn.reset();
-    d_next_look = never;
+    d_last_poll = clock::now();
+    d_next_poll.reset();
+    d_next_poll_by_reader = never;
     d_waits.assign(d_inputs.size(), 0);
-    d_told = d_window.decided();
+    d_woken_for = d_window.decided();
     d_last_packet = clock::now();
     d_to.start_run();
     d_io.restart();
@@ -80,7 +80,11 @@ void receiver::stop() noexcept
 {
     if (!d_thread.joinable())
         return;
-    d_stopping = true;
+    {
+        const std::lock_guard<std::mutex> lock(d_mutex);
+        d_stopping = true;
+    }
+    d_poll_is_earlier.notify_one();
     d_io.stop();
     d_thread.join();
 }
@@ -91,48 +95,50 @@ void receiver::run()
     if (!warning.empty())
         d_log.add(warning);
     while (!d_stopping) {
-        std::unique_lock<std::mutex> lock(d_turn);
+        std::unique_lock<std::mutex> lock(d_mutex);
         const auto now = clock::now();
-        // the reader may have taken one meanwhile
-        if (!d_next_turn || now >= *d_next_turn)
-            take_turn();
-        const bool ends = end_is_due(now);
-        if (ends)
-            d_next_look = never;
-        else if (!d_next_turn || d_is_blocked)
-            wake_reader(now);
-        const auto next = d_next_turn;
-        lock.unlock();
-        if (ends) {
+        // the reader may have polled meanwhile
+        if (!d_next_poll || now >= *d_next_poll)
+            poll_sockets();
+        if (end_is_due(now)) {
+            d_next_poll_by_reader = never;
+            lock.unlock();
             end();
             return;
         }
-        if (next)
-            std::this_thread::sleep_until(*next);
-        else
+        if (d_is_blocked || !d_next_poll)
+            wake_reader(now);
+        if (const auto next = d_next_poll)
+            d_poll_is_earlier.wait_until(lock, *next);
+        else {
+            // the reader does not poll now
+            lock.unlock();
             wait_for_packets();
+        }
     }
-    const std::lock_guard<std::mutex> lock(d_turn);
-    d_next_look = never;
+    const std::lock_guard<std::mutex> lock(d_mutex);
+    d_next_poll_by_reader = never;
     d_to.end_run();
 }
 
-// Takes what is in the sockets, and plans the next turn.
-void receiver::take_turn()
+// Takes what is in the sockets, and decides who looks next, and when.
+void receiver::poll_sockets()
 {
     const auto bytes = read_all();
     const auto now = clock::now();
     publish(now);
-    const std::chrono::duration<double> since = now - d_turned;
-    d_turned = now;
-    d_next_look = never;
-    d_next_turn.reset(); // when packets come
+    const std::chrono::duration<double> since = now - d_last_poll;
+    d_last_poll = now;
+    const bool reader_polls = d_next_poll_by_reader.load() != never;
+    d_next_poll_by_reader = never;
+    d_next_poll.reset(); // when packets come
     if (d_is_blocked) {
-        d_next_turn = now + wait_for_room;
+        d_last_packet = now; // there may be others in the kernel
+        d_next_poll = now + wait_for_room;
         return;
     }
     if (d_has_failed) {
-        d_next_turn = now + wait_after_failure;
+        d_next_poll = now + wait_after_failure;
         return;
     }
     const auto rate = static_cast<double>(bytes) / std::max(since.count(), 1e-6);
@@ -144,25 +150,30 @@ void receiver::take_turn()
     const auto at_most = [&](std::chrono::duration<double> longest) {
         return std::chrono::duration_cast<clock::duration>(std::min(to_fill, longest));
     };
-    d_next_turn = now + at_most(longest_sleep);
+    d_next_poll = now + at_most(longest_sleep);
     if (d_plan.cpu < 0) {
-        d_next_look = *d_next_turn;
-        *d_next_turn += at_most(longest_without_reader);
+        d_next_poll_by_reader = *d_next_poll;
+        *d_next_poll += at_most(longest_without_reader);
+        if (!reader_polls)
+            d_wake();
     }
 }
 
-std::optional<receiver::clock::time_point> receiver::next_look() const
+std::optional<receiver::clock::time_point> receiver::next_poll() const
 {
-    const auto next = d_next_look.load();
+    const auto next = d_next_poll_by_reader.load();
     return next == never ? std::nullopt : std::optional(next);
 }
 
-void receiver::look()
+void receiver::poll()
 {
-    const std::lock_guard<std::mutex> lock(d_turn);
-    // the thread may have taken one meanwhile
-    if (clock::now() >= d_next_look.load())
-        take_turn();
+    const std::lock_guard<std::mutex> lock(d_mutex);
+    // the thread may have polled meanwhile
+    if (clock::now() < d_next_poll_by_reader.load())
+        return;
+    poll_sockets();
+    if (d_next_poll_by_reader.load() == never)
+        d_poll_is_earlier.notify_one();
 }
 
 // Until the sockets are empty, or the window is full. The number of bytes.
@@ -180,7 +191,7 @@ std::size_t receiver::read_all()
             for (int i = 0; i < calls_in_turn && !d_is_blocked; ++i) {
                 d_pending = from.socket->receive(d_buffer.data());
                 if (d_pending.error) {
-                    d_has_failed |= d_pending.error != EAGAIN && d_pending.error != EINTR;
+                    note_error(*from.socket);
                     break;
                 }
                 d_pending_group = from.group;
@@ -196,6 +207,15 @@ std::size_t receiver::read_all()
         }
     }
     return bytes;
+}
+
+void receiver::note_error(const receive_socket& socket)
+{
+    if (d_pending.error == EAGAIN || d_pending.error == EINTR)
+        return;
+    d_has_failed = true;
+    d_log.add("cannot receive on port " + std::to_string(socket.port()) + ": " +
+              std::strerror(d_pending.error) + "; trying again");
 }
 
 // False if there is no room for all of the datagrams that were received.
@@ -216,17 +236,17 @@ bool receiver::deliver(clock::time_point now)
 void receiver::publish(clock::time_point now)
 {
     d_window.decide_in_time(now);
-    if (d_window.decided() - d_told >= bytes_to_wake ||
-        now - d_told_at >= longest_unwoken)
+    if (d_window.decided() - d_woken_for >= bytes_to_wake ||
+        now - d_woken_at >= longest_unwoken)
         wake_reader(now);
 }
 
 void receiver::wake_reader(clock::time_point now)
 {
-    d_told_at = now;
-    if (d_told == d_window.decided())
+    d_woken_at = now;
+    if (d_woken_for == d_window.decided())
         return;
-    d_told = d_window.decided();
+    d_woken_for = d_window.decided();
     d_wake();
 }
 

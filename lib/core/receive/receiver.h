@@ -16,6 +16,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <condition_variable>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -67,19 +68,20 @@ public:
     void start();
     void stop() noexcept;
 
-    //! When a reader that has nothing to do is to call look(). None: it is to wait until
+    //! When a reader that has nothing to do is to call poll(). None: it is to wait until
     //! it is woken.
-    std::optional<clock::time_point> next_look() const;
+    std::optional<clock::time_point> next_poll() const;
     //! Takes what is in the sockets.
-    void look();
+    void poll();
 
     //! Whether the stream has ended: nothing will come behind what is in the window.
     bool has_ended() const { return d_has_ended.load(std::memory_order_acquire); }
 
 private:
     void run();
-    void take_turn();
+    void poll_sockets();
     std::size_t read_all();
+    void note_error(const receive_socket& socket);
     bool deliver(clock::time_point now);
     void publish(clock::time_point now);
     void wait_for_packets();
@@ -102,20 +104,23 @@ private:
     std::vector<std::byte> d_buffer;
     received_datagrams d_pending; // in the buffer, and not taken
     std::size_t d_pending_group = 0;
-    bool d_is_blocked = false; // the window is full
-    bool d_has_failed = false; // a socket
-    std::vector<char> d_waits; // sockets that are waited for
-    std::int64_t d_told = 0;   // position up to which the reader was woken
-    clock::time_point d_told_at{};
+    bool d_is_blocked = false;    // the window is full
+    bool d_has_failed = false;    // a socket
+    std::vector<char> d_waits;    // sockets that are waited for
+    std::int64_t d_woken_for = 0; // position up to which the reader was woken
+    clock::time_point d_woken_at{};
     clock::time_point d_last_packet{};
     std::optional<clock::time_point> d_stop_seen;
 
-    // Held for a turn, of either thread: for the members above, the reassembler and the
-    // writing side of the window.
-    std::mutex d_turn;
-    clock::time_point d_turned{};                 // the last turn
-    std::optional<clock::time_point> d_next_turn; // none: when packets come
-    std::atomic<clock::time_point> d_next_look{ never };
+    // Held by the thread that polls: for the members above, the reassembler and the
+    // writing side of the window. In wait_for_packets() and end() the reader does not
+    // poll.
+    std::mutex d_mutex;
+    std::condition_variable d_poll_is_earlier;
+    clock::time_point d_last_poll{};
+    std::optional<clock::time_point>
+        d_next_poll; // of the thread; none: when packets come
+    std::atomic<clock::time_point> d_next_poll_by_reader{ never };
 
     std::atomic<bool> d_stopping{ false };
     std::atomic<bool> d_has_ended{ false };

@@ -51,7 +51,7 @@ struct stream_begin {
  * position was sampled at the same time. Each output has a ring of memory for them.
  * Positions in front of decided() are decided: their bytes have arrived, or are given up.
  *
- * Outputs are given by their number. One thread writes: place(), set_item(),
+ * Outputs are given by their number. One thread at a time writes: place(), set_item(),
  * begin_stream(), decide_in_time(), decide_all(). Another one reads: front(), base(),
  * memory(), begins(), missing(), changes(), release().
  */
@@ -125,10 +125,11 @@ public:
     //! \name The thread that reads
     //! \{
 
-    //! The part that is in use, from 0 to 1. Any thread.
+    //! The part that is to be read, from 0 to 1. Any thread.
     double fill() const
     {
-        const auto used = static_cast<double>(front() - base());
+        const auto first = base(); // before front(): both grow
+        const auto used = static_cast<double>(front() - first);
         return std::min(used / static_cast<double>(d_bytes), 1.0);
     }
     std::int64_t front() const { return d_front.load(std::memory_order_acquire); }

@@ -45,7 +45,6 @@ public:
         d_is_known = true;
     }
 
-    bool is_known() const { return d_is_known; }
     std::uint64_t timestamp() const { return d_timestamp; } //!< of the newest heap
     //! Of the newest heap: without wrapping.
     std::uint64_t tick() const { return d_tick; }

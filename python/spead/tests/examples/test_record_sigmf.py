@@ -97,6 +97,8 @@ def test_a_number_of_samples_without_descriptors(tmp_path):
         run(spead.sink(recording.destination, descriptors="none"), source(sent))
     assert recording.status == 0, recording.errors
     np.testing.assert_array_equal(recording.samples(np.int8), sent[:1000])
+    assert recording.metadata().get_captures() == [{"core:sample_start": 0}]
+    assert recording.printed.startswith("1,000 samples written; ")
 
 
 def test_nothing_received(tmp_path):

@@ -123,6 +123,27 @@ def test_a_flow_graph_that_halts():
     np.testing.assert_array_equal(got[: len(samples)], samples)
 
 
+def test_a_flow_graph_that_halts_is_no_silence():
+    """Packets wait in the kernel for longer than timeout."""
+    samples = noise(4 * 10**6)
+    receiver = spead.source(
+        "127.0.0.1:0", buffer_size=262144, items=ITEMS, timeout=0.5, end_on_stop=False
+    )
+    gate, recorder = Gate(), Recorder()
+    graph = gr.top_block()
+    graph.connect(receiver, gate, recorder)
+    graph.start()
+    sink = spead.sink(f"127.0.0.1:{receiver.ports()[0]}", 1000, rate=100e6)
+    run(sink, source(samples))
+    time.sleep(1.5)  # three times the timeout
+    gate.open.set()
+    wait(graph)
+    stats = receiver.stats()
+    got = recorder.samples()
+    assert len(got) == stats["samples_out"]
+    assert stats["samples_received"] > 3 * 2**20  # more than GNU Radio's buffers hold
+
+
 def test_the_first_samples_of_a_large_heap_come_at_once():
     samples = noise(64 * 2**20)
     packets = spead2_packets(spead2_heaps(samples, len(samples)), 8972)

@@ -1,0 +1,44 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Measures the limit of this machine, to compare receivers with: one thread takes
+// datagrams from a socket, as many in a call as the kernel gives, and forgets them. Until
+// it is killed.
+
+#include "network/receive_socket.h"
+#include "number.h"
+
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <thread>
+#include <vector>
+
+using gr::spead::receive_socket;
+
+int main(int argc, char** argv)
+try {
+    if (argc != 3) {
+        std::fprintf(stderr, "usage: %s HOST PORT\n", argv[0]);
+        return 2;
+    }
+    boost::asio::io_context io;
+    std::vector<std::string> warnings;
+    const auto port = static_cast<std::uint16_t>(number("PORT", argv[2], 1, 65535));
+    receive_socket socket(io, { argv[1], port }, {}, warnings);
+    std::vector<std::byte> buffer(receive_socket::buffer_bytes);
+    for (;;)
+        if (socket.receive(buffer.data()).error)
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+} catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 1;
+}

@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compare the CPU time and the highest rate of receivers.
+
+A cell is a heap size and a packet size. In each round all programs run in each cell, in
+random order, and receive a stream at --rate. The table has the medians of the CPU time
+of the whole program for each GB. With --highest, it has the highest rate at which
+nothing is lost: the kernel tells what it dropped, whatever the program, and gr-spead
+which samples are missing.
+
+All programs receive from the same sender, over a veth pair between two network
+namespaces, or over loopback with --loopback, which needs no root. On loopback, a sender
+waits for a receiver that is slow.
+"""
+
+import argparse
+import math
+import os
+import random
+import re
+import shlex
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from arguments import packet_size, positive, several, size
+from measure import Failure
+from private_network import Network, NetworkError, open_private
+from programs import BUILD, HERE, Program
+
+SEED = 1  # of the order of the programs
+START = 10  # s, for a program to open its socket
+END = 1  # s, for a program to end after the end-of-stream heap; then it is killed
+SENDER_TIMEOUT = 60  # s
+# Of the search for the highest rate.
+FIRST_RATE = 100  # MB/s
+TRIALS = 3  # of a rate, of which most must lose nothing
+LEAST_RATE = 1  # MB/s
+ACCURACY = 1.05
+REACHED = 0.95  # of a rate: what the sender must reach
+
+EPILOG = """
+programs:
+  gr-spead            a GNU Radio flow graph of the source and a null sink
+  spead2 Python       spead2's Python module with a memory pool
+  network.udp_source  the UDP source of GNU Radio, which looks at nothing
+  limit               one thread that takes the packets and forgets them
+
+peers:
+  --peer 'spead2_recv=spead2_recv --quiet --mem-pool --packet 9200 {host}:{port}'
+  A peer is a command that receives until the end-of-stream heap, or until it is killed.
+  --sender replaces the sender, which is a flow graph of gr-spead, such as
+  --sender 'spead2_send --rate {rate_gbps} --heaps {heaps} --heap-size {heap} \
+--packet {packet} {host}:{port}'
+  Commands run without a shell. The placeholders are {host}, {port}, {heap}, {packet};
+  of the sender also {heaps}, {rate} in MB/s, and {rate_gbps} in Gb/s.
+"""
+
+
+def programs(build):
+    to = ("{host}", "{port}")
+    peers = HERE / "peers"
+    spead2 = (sys.executable, str(peers / "spead2_receiver.py"), "-H", "{heap}", *to)
+    udp = (sys.executable, str(peers / "gnuradio_source.py"), "-p", "{packet}", *to)
+    return [
+        Program("gr-spead", (str(build / "recv_perf"), *to)),
+        Program("spead2 Python", spead2, module="spead2"),
+        Program("network.udp_source", udp, module="gnuradio"),
+        Program("limit", (str(build / "receive_limit"), *to)),
+    ]
+
+
+def sender(build):
+    heaps = ("-n", "{heaps}", "-H", "{heap}", "-p", "{packet}", "-r", "{rate}")
+    return (str(build / "send_perf"), *heaps, "{host}", "{port}")
+
+
+def loopback():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        return Network("loopback", *sock.getsockname())
+
+
+def end_of_stream():
+    """A SPEAD-64-40 packet: heap counter, length, offset, payload length, control."""
+    items = (1, 1), (2, 0), (3, 0), (4, 0), (6, 2)
+    words = [1 << 63 | item << 40 | value for item, value in items]
+    return struct.pack(">6Q", 0x5304030500000005, *words)
+
+
+def has_socket(port):
+    """Whether a process in the namespace of this thread has bound the port."""
+    return f":{port:04X} " in Path("/proc/thread-self/net/udp").read_text()
+
+
+def dropped():
+    """Packets that the kernel dropped: full sockets here, full queues anywhere."""
+    lines = Path("/proc/thread-self/net/snmp").read_text().splitlines()
+    names, values = (line.split() for line in lines if line.startswith("Udp:"))
+    queues = Path("/proc/net/softnet_stat").read_text().splitlines()
+    full = sum(int(line.split()[1], 16) for line in queues)
+    return int(values[names.index("RcvbufErrors")]) + full
+
+
+def wait_until(condition, seconds):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+class Bench:
+    """Runs receivers at the far end of a network, and the sender at the near one."""
+
+    def __init__(self, network, sender):
+        self.network = network
+        self.sender = sender
+
+    def run(self, program, cell, rate, seconds):
+        """CPU time of the receiver in s for each GB, what was lost, MB/s sent."""
+        heap, packet = cell
+        values = {"heap": heap, "packet": packet}
+        values |= {"host": self.network.host, "port": self.network.port}
+        with self.network.far_end():
+            before = dropped()
+            receiver = subprocess.Popen(
+                program.fill(**values),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            try:
+                if not wait_until(lambda: has_socket(self.network.port), START):
+                    raise Failure("opens no socket")
+            except BaseException:
+                receiver.kill()
+                receiver.wait()
+                raise
+        try:
+            heaps = max(round(rate * 1e6 * seconds / heap), 2)
+            speed = self.send(heaps, rate, values)
+        finally:
+            usage, said = self.end(receiver)
+        with self.network.far_end():
+            lost = dropped() - before
+        missing = re.search(r"(\d+) samples missing", said)
+        lost += int(missing[1]) if missing else 0
+        return (usage.ru_utime + usage.ru_stime) / (heaps * heap / 1e9), lost, speed
+
+    def send(self, heaps, rate, values):
+        command = self.sender.fill(
+            heaps=heaps, rate=f"{rate:g}", rate_gbps=f"{rate * 8e-3:g}", **values
+        )
+        try:
+            done = subprocess.run(
+                command,
+                check=True,
+                capture_output=True,
+                text=True,
+                timeout=SENDER_TIMEOUT,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise Failure(f"the sender failed: {error}") from None
+        speeds = re.findall(r"([\d.]+) (MB/s|Gb/s)", done.stdout)
+        if not speeds:
+            raise Failure("the sender printed no speed in MB/s or Gb/s")
+        number, unit = speeds[-1]
+        return float(number) * (1 if unit == "MB/s" else 125)
+
+    def end(self, receiver):
+        """Ends a receiver; its usage of the CPU, and what it printed."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.sendto(end_of_stream(), (self.network.host, self.network.port))
+        end = time.monotonic() + END
+        is_killed = False
+        while True:
+            pid, status, usage = os.wait4(receiver.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() > end and not is_killed:
+                receiver.kill()
+                is_killed = True
+            time.sleep(0.01)
+        receiver.returncode = os.waitstatus_to_exitcode(status)
+        said = receiver.stdout.read()
+        if receiver.returncode and not is_killed:
+            raise Failure(said.strip() or f"exit status {receiver.returncode}")
+        return usage, said
+
+
+def cpu_times(bench, args):
+    """The medians of each program in each cell, as text."""
+    times, lossy = {}, {}
+    order = random.Random(SEED)
+    for _ in range(args.rounds):
+        for cell in args.cells:
+            for program in order.sample(args.programs, len(args.programs)):
+                key = program.name, cell
+                cpu, lost, _ = bench.run(program, cell, args.rate, args.seconds)
+                times.setdefault(key, []).append(cpu)
+                lossy[key] = lossy.get(key, 0) + (lost > 0)
+    return {
+        key: f"{statistics.median(of):.3f}" + (f" ({lossy[key]})" if lossy[key] else "")
+        for key, of in times.items()
+    }
+
+
+def is_lossless(bench, program, cell, rate, seconds):
+    """Whether most runs lose nothing; None if the sender does not reach the rate."""
+    good = 0
+    for trial in range(TRIALS):
+        _, lost, speed = bench.run(program, cell, rate, seconds)
+        if speed < REACHED * rate:
+            return None
+        good += lost == 0
+        if max(good, trial + 1 - good) > TRIALS // 2:
+            break
+    return good > TRIALS // 2
+
+
+def highest_rate(bench, program, cell, seconds):
+    """In MB/s, as text; with ">" if the sender reaches no more."""
+    low, high, sign, rate = 0, math.inf, "", FIRST_RATE
+    while low < high / ACCURACY and rate > LEAST_RATE:
+        result = is_lossless(bench, program, cell, rate, seconds)
+        if result:
+            low = rate
+        else:
+            high, sign = rate, ">" if result is None else ""
+        rate = high / 2 if not low else min(2 * low, math.sqrt(low * high))
+    return f"{sign}{low:.0f}"
+
+
+def print_table(title, cells, names, results):
+    print(f"\n{title}\n")
+    rows = [["", *(f"{heap}/{packet}" for heap, packet in cells)]]
+    rows += [
+        [name, *(results.get((name, cell), "-") for cell in cells)] for name in names
+    ]
+    for row in rows:
+        print(f"{row[0]:20}" + "".join(f"{text:>16}" for text in row[1:]), flush=True)
+
+
+def cells(text):
+    """HEAP/PACKET, separated by commas."""
+    pairs = (part.split("/") for part in text.split(","))
+    return [(size(heap), packet_size(packet)) for heap, packet in pairs]
+
+
+def command(text):
+    """A program from NAME=COMMAND."""
+    name, _, words = text.partition("=")
+    if not words:
+        raise ValueError
+    return Program(name, tuple(shlex.split(words)))
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add(
+        "--cells",
+        metavar="HEAP/PACKET,...",
+        type=cells,
+        default="64k/1472,8k/1472,8k/8972,1M/8972",
+        help="bytes; default: %(default)s",
+    )
+    add("--rate", metavar="MB/S", type=positive(float), default=1000)
+    add("--highest", action="store_true", help="also look for the highest rate")
+    add("--rounds", type=positive(int), default=3)
+    add("--seconds", type=positive(float), default=2, help="of each run")
+    add("--programs", metavar="NAMES", type=several(str.strip), help="see below")
+    add("--peer", metavar="NAME=COMMAND", type=command, action="append", default=[])
+    add("--sender", metavar="COMMAND", help="see below")
+    add("--loopback", action="store_true", help="needs no root")
+    add("--build", metavar="DIR", type=Path, default=BUILD, help="with recv_perf")
+    args = parser.parse_args(argv)
+    known = programs(args.build)
+    names = args.programs or [program.name for program in known]
+    if unknown := set(names) - {program.name for program in known}:
+        parser.error(f"no program {', '.join(sorted(unknown))}")
+    args.programs = [each for each in known if each.name in names] + args.peer
+    for program in args.programs:
+        if missing := program.missing():
+            parser.error(f"{program.name}: {missing} is missing")
+    if not args.peer:
+        print("without spead2_recv, which --peer would give", file=sys.stderr)
+    words = shlex.split(args.sender) if args.sender else None
+    args.sender = Program("sender", tuple(words or sender(args.build)))
+    return args
+
+
+def main(argv=None):
+    args = parse(argv)
+    try:
+        network = loopback() if args.loopback else open_private("veth")
+    except NetworkError as error:
+        sys.exit(f"receivers.py: {error}; try --loopback")
+    if network.unread:
+        network.unread.close()
+    bench = Bench(network, args.sender)
+    names = [program.name for program in args.programs]
+    try:
+        results = cpu_times(bench, args)
+        title = f"s of CPU time for each GB at {args.rate:g} MB/s (runs with losses)"
+        print_table(title, args.cells, names, results)
+        if args.highest:
+            results = {
+                (program.name, cell): highest_rate(bench, program, cell, args.seconds)
+                for cell in args.cells
+                for program in args.programs
+            }
+            title = "highest rate without loss in MB/s (>: the sender reaches no more)"
+            print_table(title, args.cells, names, results)
+    except Failure as failure:
+        sys.exit(f"receivers.py: {failure}")
+
+
+if __name__ == "__main__":
+    main()

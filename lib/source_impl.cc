@@ -11,6 +11,7 @@
 #include "named_errors.h"
 #include "source_impl.h"
 
+#include <gnuradio/block_detail.h>
 #include <gnuradio/io_signature.h>
 
 namespace gr::spead {
@@ -67,6 +68,7 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
       d_engine(
           endpoints,
           options,
+          [this] { end_idle_wait(); },
           [logger = d_logger](const std::string& line) { logger->warn("{:s}", line); }),
       d_stats_timer(options.stats_interval, [this] { publish_stats(); })
 {
@@ -135,6 +137,14 @@ int source_impl::general_work(int noutput_items,
     }
     return is_empty && has_ended ? static_cast<int>(WORK_DONE)
                                  : static_cast<int>(WORK_CALLED_PRODUCE);
+}
+
+// When general_work() returns without samples, the scheduler waits for 250 ms, or for a
+// message.
+void source_impl::end_idle_wait()
+{
+    if (const auto running = detail())
+        running->d_tpb.notify_msg();
 }
 
 void source_impl::add_tag(const sample_tag& tag)

@@ -35,6 +35,7 @@ public:
     std::vector<int> ports() const override { return d_engine.ports(); }
 
 private:
+    void end_idle_wait();
     void add_tag(const sample_tag& tag);
     void publish_stats() noexcept;
 

@@ -75,9 +75,11 @@ receiver::plan receiver_plan(const source_options& options)
 
 source_engine::source_engine(const std::vector<std::string>& endpoints,
                              const source_options& options,
+                             std::function<void()> notify,
                              rate_limited_log::output log)
     : d_endpoints(endpoints),
       d_options(options),
+      d_notify(std::move(notify)),
       d_log(std::move(log)),
       d_io(1),
       d_counters(static_cast<std::size_t>(options.num_outputs)),
@@ -157,8 +159,10 @@ void source_engine::stop() noexcept
 
 void source_engine::wake()
 {
-    if (!d_reader_waits.claim())
+    if (!d_reader_waits.claim()) {
+        d_notify();
         return;
+    }
     {
         const boost::lock_guard<boost::mutex> lock(d_wait_mutex);
     }

@@ -40,9 +40,11 @@ public:
 
     //! Opens the sockets and allocates everything. The options are those that
     //! check_options() takes. Throws parameter_error, or std::runtime_error where the
-    //! system refuses.
+    //! system refuses. When samples come while nobody is in wait(), \p notify is called,
+    //! from any thread.
     source_engine(const std::vector<std::string>& endpoints,
                   const source_options& options,
+                  std::function<void()> notify,
                   rate_limited_log::output log);
     ~source_engine();
 
@@ -78,6 +80,7 @@ private:
 
     const std::vector<std::string> d_endpoints;
     const source_options d_options;
+    const std::function<void()> d_notify;
     rate_limited_log d_log;
     boost::asio::io_context d_io;
     std::vector<source_counter_set> d_counters; // of each output

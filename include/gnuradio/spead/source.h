@@ -36,13 +36,11 @@ namespace gr::spead {
  * come again when the timestamps jump, and behind skipped samples. The values of
  * immediate items are tags of their names, at the first sample and when they change. A
  * tag "missing" gives the number of samples that are missing from its place on; a long
- * gap has several. Items
- * with the names of these three tags are not tagged, nor are items whose descriptor has
- * no name of printable ASCII.
+ * gap has several. Items with the names of these three tags are not tagged. Nor are items
+ * whose descriptor has no name of printable ASCII.
  *
  * All outputs have the same timestamp at the same place, unless samples are skipped. They
- * begin with the first
- * samples that arrive for one of them.
+ * begin with the first samples that arrive for one of them.
  *
  * The constructor checks all parameters, looks up host names, opens the sockets and
  * allocates memory. It throws std::invalid_argument (in Python: ValueError) for an

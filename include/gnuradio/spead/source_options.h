@@ -96,8 +96,8 @@ struct SPEAD_API source_options {
     double max_delay = 0.1;
 
     //! Largest jump of the timestamps that counts as missing samples, 0 to 4294967296
-    //! samples. After a larger one, or one back, the stream begins anew, with other tags.
-    //! Jumps back of no more than max_gap are taken for repeated packets for up to a
+    //! samples. At a larger jump, or a jump back, the stream begins anew, with other
+    //! tags. A jump back of no more than max_gap counts as repeated packets for up to a
     //! second.
     std::int64_t max_gap = 16777216;
 

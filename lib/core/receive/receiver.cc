@@ -121,7 +121,7 @@ void receiver::run()
     d_to.end_run();
 }
 
-// Takes what is in the sockets, and decides who looks next, and when.
+// Takes what is in the sockets, and decides which thread polls next, and when.
 void receiver::poll_sockets()
 {
     const auto bytes = read_all();

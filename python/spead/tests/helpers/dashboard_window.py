@@ -12,30 +12,24 @@ import threading
 
 sys.path.insert(0, sys.argv[1])
 import spead_dashboard
-from PyQt5 import Qt
+from qt_events import QtEvents
 
 
 def main():
-    application = Qt.QApplication(sys.argv[:1])
+    events = QtEvents()
     graph = spead_dashboard.spead_dashboard(sys.argv[2])
     ended = threading.Event()
 
-    def wait_until(condition):
-        while not condition():
-            application.processEvents(Qt.QEventLoop.WaitForMoreEvents)
-
-    # wakes processEvents()
-    timer = Qt.QTimer()
-    timer.timeout.connect(lambda: None)
-    timer.start(10)
     threading.Thread(target=lambda: (sys.stdin.read(), ended.set())).start()
     graph.start()
     graph.show()
     label = graph._figures_label
     first = label.text()
-    wait_until(lambda: "MB/s" in label.text() and graph.spead_sink_0.heaps_sent())
+    events.wait_until(
+        lambda: "MB/s" in label.text() and graph.spead_sink_0.heaps_sent()
+    )
     before = label.text()
-    wait_until(lambda: label.text() != before)
+    events.wait_until(lambda: label.text() != before)
     sent = graph.spead_sink_0.heaps_sent()
     graph.set_rate(3e6)
     graph.set_frequency(50e3)
@@ -52,7 +46,7 @@ def main():
         ),
         flush=True,
     )
-    wait_until(ended.is_set)
+    events.wait_until(ended.is_set)
     graph.stop()
     graph.wait()
 

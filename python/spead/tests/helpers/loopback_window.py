@@ -10,23 +10,18 @@ import sys
 
 sys.path.insert(0, sys.argv[1])
 import spead_loopback
-from PyQt5 import Qt
+from qt_events import QtEvents
 
 SAMPLES = 200_000
 
 
 def main():
-    application = Qt.QApplication(sys.argv[:1])
+    events = QtEvents()
     graph = spead_loopback.spead_loopback(sys.argv[2])
     source = graph.spead_source_0
-    # wakes processEvents()
-    timer = Qt.QTimer()
-    timer.timeout.connect(lambda: None)
-    timer.start(10)
     graph.start()
     graph.show()
-    while source.samples_received() < SAMPLES:
-        application.processEvents(Qt.QEventLoop.WaitForMoreEvents)
+    events.wait_until(lambda: source.samples_received() >= SAMPLES)
     graph.stop()
     graph.wait()
     print(json.dumps(source.stats()), flush=True)

@@ -10,23 +10,19 @@ import sys
 
 sys.path.insert(0, sys.argv[1])
 import receive_spectrum
-from PyQt5 import Qt
+from qt_events import QtEvents
 
 
 def main():
-    application = Qt.QApplication(sys.argv[:1])
+    events = QtEvents()
     graph = receive_spectrum.receive_spectrum("127.0.0.1:0")
     source = graph.spead_source_0
-    # wakes processEvents()
-    timer = Qt.QTimer()
-    timer.timeout.connect(lambda: None)
-    timer.start(10)
     graph.start()
     graph.show()
     print(source.ports()[0], flush=True)
     label = graph._figures_label
-    while "heaps received&nbsp;&nbsp;</td><td align=right>100<" not in label.text():
-        application.processEvents(Qt.QEventLoop.WaitForMoreEvents)
+    received = "heaps received&nbsp;&nbsp;</td><td align=right>100<"
+    events.wait_until(lambda: received in label.text())
     print(json.dumps({"label": label.text(), "stats": source.stats()}), flush=True)
     graph.stop()
     graph.wait()

@@ -177,10 +177,10 @@ void source_engine::wait(clock::time_point deadline)
     while (!is_ready()) {
         const auto now = clock::now();
         const auto poll = d_receiver.next_poll();
+        if (now >= deadline)
+            return;
         if (poll && *poll <= now)
             d_receiver.poll();
-        else if (now >= deadline)
-            return;
         else {
             boost::unique_lock<boost::mutex> lock(d_wait_mutex);
             d_reader_waits.announce();

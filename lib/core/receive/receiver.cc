@@ -25,6 +25,8 @@ constexpr std::chrono::microseconds longest_sleep{ 500 };
 constexpr std::chrono::microseconds shortest_sleep{ 50 };
 // The reader polls, unless it is later than this: then its flow graph is slow.
 constexpr std::chrono::milliseconds longest_without_reader{ 5 };
+// Then the flow graph may stop, though packets keep coming.
+constexpr std::chrono::milliseconds longest_poll{ 10 };
 // The kernel's buffer is to be filled by no more than this part meanwhile. A packet takes
 // about twice its size in it.
 constexpr double part_of_kernel_buffer = 0.2;
@@ -80,9 +82,9 @@ void receiver::stop() noexcept
 {
     if (!d_thread.joinable())
         return;
+    d_stopping = true; // before the lock: it ends the poll of the other thread
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
-        d_stopping = true;
     }
     d_poll_is_earlier.notify_one();
     d_io.stop();
@@ -124,7 +126,7 @@ void receiver::run()
 // Takes what is in the sockets, and decides which thread polls next, and when.
 void receiver::poll_sockets()
 {
-    const auto bytes = read_all();
+    const auto [bytes, is_empty] = read_all();
     const auto now = clock::now();
     publish(now);
     const std::chrono::duration<double> since = now - d_last_poll;
@@ -150,7 +152,7 @@ void receiver::poll_sockets()
     const auto at_most = [&](std::chrono::duration<double> longest) {
         return std::chrono::duration_cast<clock::duration>(std::min(to_fill, longest));
     };
-    d_next_poll = now + at_most(longest_sleep);
+    d_next_poll = is_empty ? now + at_most(longest_sleep) : now;
     if (d_plan.cpu < 0) {
         d_next_poll_by_reader = *d_next_poll;
         *d_next_poll += at_most(longest_without_reader);
@@ -176,16 +178,18 @@ void receiver::poll()
         d_poll_is_earlier.notify_one();
 }
 
-// Until the sockets are empty, or the window is full. The number of bytes.
-std::size_t receiver::read_all()
+// Until the sockets are empty, or the window is full, or a flood of packets has taken
+// long enough. The number of bytes, and whether the sockets are empty.
+std::pair<std::size_t, bool> receiver::read_all()
 {
     std::size_t bytes = 0;
     bool is_empty = false;
     d_has_failed = false;
     auto now = clock::now();
+    const auto latest = now + longest_poll;
     d_window.reuse_memory();
     d_is_blocked = !deliver(now);
-    while (!is_empty && !d_is_blocked && !d_stopping) {
+    while (!is_empty && !d_is_blocked && !d_stopping && now < latest) {
         is_empty = true;
         for (auto& from : d_inputs) {
             for (int i = 0; i < calls_in_turn && !d_is_blocked; ++i) {
@@ -206,7 +210,7 @@ std::size_t receiver::read_all()
             publish(now);
         }
     }
-    return bytes;
+    return { bytes, is_empty };
 }
 
 void receiver::note_error(const receive_socket& socket)

@@ -24,6 +24,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace gr::spead {
@@ -80,7 +81,7 @@ public:
 private:
     void run();
     void poll_sockets();
-    std::size_t read_all();
+    std::pair<std::size_t, bool> read_all();
     void note_error(const receive_socket& socket);
     bool deliver(clock::time_point now);
     void publish(clock::time_point now);

@@ -11,7 +11,7 @@ import pytest
 from gnuradio import gr, spead
 from places import eventually
 from received_streams import Receiving, Recorder, joined, spead2_heaps, spead2_packets
-from streams import noise, run, source, wait
+from streams import Running, noise, run, source, wait
 
 ITEMS = [spead.timestamp(), spead.samples()]
 
@@ -134,6 +134,19 @@ def test_a_flow_graph_that_halts_is_no_silence():
     run(end, source(noise(1000)))
     wait(graph)
     assert len(recorder.samples()) == len(samples) + 1000
+
+
+@pytest.mark.parametrize("affinity", [-1, 0])
+def test_a_flood_of_packets_does_not_hold_up_the_stop(affinity):
+    """Packets of another stream, as fast as the host can."""
+    other = [spead.timestamp(0x1700), spead.samples(0x3400)]
+    with (
+        Receiving(items=other, affinity=affinity) as receiving,
+        Running(f"127.0.0.1:{receiving.port}"),
+    ):
+        eventually(lambda: receiving.stats["packets_ignored"] > 10000)
+        receiving.graph.stop()
+        wait(receiving.graph)
 
 
 def test_the_first_samples_of_a_large_heap_come_at_once():

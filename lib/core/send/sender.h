@@ -8,25 +8,10 @@
 #ifndef INCLUDED_SPEAD_CORE_SENDER_H
 #define INCLUDED_SPEAD_CORE_SENDER_H
 
-#include "batch.h"
-#include "network/transport.h"
-#include "outage_log.h"
-#include "pacer.h"
-#include "pack/packet_ring.h"
-#include "ring_reader.h"
-#include "sink_counters.h"
-#include "support/handler_memory.h"
-#include <gnuradio/spead/sink_options.h>
-
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include "send_loop.h"
 
 #include <condition_variable>
-#include <atomic>
-#include <chrono>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -34,17 +19,12 @@
 namespace gr::spead {
 
 /*!
- * \brief The thread that takes packets from the rings and sends them, at the pace.
- *
- * Equal packets to one destination leave as one message, across heaps, and several
- * messages in one system call, in the order in which they were published. Whatever the
- * network does, the thread goes on: it waits, tries again or drops a message, and
- * counts.
+ * \brief The thread that sends: runs a send_loop from the start of a stream to its end.
  */
 class sender
 {
 public:
-    using clock = std::chrono::steady_clock;
+    using clock = send_loop::clock;
 
     //! \p space is called, on the sender's thread, when a packer waits and there is
     //! room again in its ring.
@@ -62,84 +42,27 @@ public:
     //! Sends what is left until \p deadline; what is left then is dropped and counted.
     void finish(clock::time_point deadline);
 
-    void wake() noexcept; //!< there are packets; from any thread
-    //! Receivers close their sockets from now on: that is not worth a line of the log.
-    void expect_refusal() { d_expects_refusal = true; }
-    void set_rate(double bytes_per_second);
-    double rate() const { return d_rate.load(std::memory_order_relaxed); }
-    bool gso() const { return d_gso.load(std::memory_order_relaxed); }
+    //! \name As those of send_loop; any thread
+    //! \{
+    void wake() noexcept { d_loop.wake(); }
+    void expect_refusal() { d_loop.expect_refusal(); }
+    void set_rate(double bytes_per_second) { d_loop.set_rate(bytes_per_second); }
+    double rate() const { return d_loop.rate(); }
+    bool gso() const { return d_loop.gso(); }
+    //! \}
 
 private:
     void run();
     bool run_to_end() noexcept;
-    void watch_wakeup();
-    void apply_rate();
-    void send_queued();
-    bool sleep();
-    bool small_pieces_come_fast();
-    bool gather();
-    void take_wakeup();
-    bool release_reported();
-    bool sleep_briefly_until(clock::time_point time, clock::time_point now);
-    void wait_until(clock::time_point time);
-    void wait_writable();
-    void wait_reports();
-
-    std::size_t queued_bytes() const;
-    std::uint64_t published_bytes() const;
-    bool anything_in_flight() const;
-    bool much_in_flight() const;
-    void release();
-    void messages_sent(std::size_t n);
-    void take_reports();
-    bool message_failed(int error);
-    void drop_message(int error);
-    void log_failure(int error, std::uint64_t packets);
-    void refusal_proved();
 
     boost::asio::io_context& d_io;
-    transport& d_transport;
-    sender_counters& d_counters;
     const int d_cpu; // the thread is pinned to it, -1 = not pinned
-    const std::function<void()> d_on_space;
-    outage_log d_log;
-    std::atomic<bool> d_expects_refusal{ false };
-
-    const std::shared_ptr<handler_memory> d_timer_memory;
-    const std::shared_ptr<handler_memory> d_wakeup_memory;
-    boost::asio::steady_timer d_timer;
-    boost::asio::posix::stream_descriptor d_wakeup; // an eventfd
+    rate_limited_log& d_log;
+    send_loop d_loop;
     std::thread d_thread;
-    std::atomic<double> d_rate;
-    std::atomic<bool> d_gso;
-    std::atomic<bool> d_closing{ false };
-    std::atomic<bool> d_abort{ false };
     std::mutex d_mutex;
     std::condition_variable d_ended;
     bool d_running = false; // under the mutex
-
-    // on the thread only
-    pacer d_pacer;
-    double d_pacer_rate = 0;
-    std::vector<ring_reader> d_readers;
-    batch d_batch;
-    struct {
-        clock::time_point time{};
-        std::uint64_t bytes = 0;  // published by then
-        std::uint64_t sleeps = 0; // since then
-    } d_look;
-    bool d_gathers = false;
-    bool d_watching = false;         // the event is waited for
-    bool d_writable_pending = false; // the socket is waited for
-    bool d_reports_pending = false;  // so are reports on messages
-    struct retries_of_message {
-        unsigned attempts = 0;  // that failed at once
-        unsigned back_offs = 0; // waits for a queue that is full
-        clock::time_point first_back_off{};
-    };
-    retries_of_message d_retries; // of the first message
-    bool d_refusal_open = false;  // is it the segmentation that is refused?
-    unsigned d_refusals = 0;      // of segmented sends, in a row
 };
 
 } // namespace gr::spead

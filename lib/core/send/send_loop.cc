@@ -1,0 +1,481 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "send_loop.h"
+#include "support/thread_setup.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <system_error>
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace gr::spead {
+
+namespace {
+
+// Nothing that the thread is told meanwhile is in a hurry.
+constexpr std::chrono::milliseconds longest_brief_sleep{ 2 };
+
+// To wake a thread up costs more than to send 64 KiB. Where small pieces come at this
+// rate, the thread lets them gather, as network cards moderate interrupts: so many bytes,
+// or for so long.
+constexpr double gather_rate = 128e6; // bytes per second
+constexpr std::size_t gather_bytes = 128 << 10;
+constexpr std::chrono::microseconds gather_time{ 500 };
+// How often it looks whether that is so.
+constexpr std::chrono::milliseconds look_time{ 10 };
+
+std::vector<ring_reader> make_readers(const std::vector<packet_ring*>& rings,
+                                      sender_counters& counters)
+{
+    std::vector<ring_reader> readers;
+    for (auto* ring : rings)
+        readers.emplace_back(*ring, counters);
+    return readers;
+}
+
+int make_eventfd()
+{
+    const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (fd < 0)
+        throw std::system_error(errno, std::generic_category(), "eventfd");
+    return fd;
+}
+
+// An error of an earlier packet is reported once, to a send that then has sent nothing.
+constexpr unsigned retries = 3;
+constexpr std::chrono::microseconds first_back_off{ 50 };
+constexpr std::chrono::microseconds longest_back_off{ 10000 };
+// The own host may refuse packets for this long before they are dropped.
+constexpr std::chrono::seconds patience{ 1 };
+// Segmented sends in a row that must fail where single packets do not.
+constexpr unsigned refusals_to_believe = 3;
+
+bool may_refuse_segmentation(int error)
+{
+    return error == EIO || error == EINVAL || error == EOPNOTSUPP || error == EMSGSIZE;
+}
+
+} // namespace
+
+send_loop::send_loop(boost::asio::io_context& io,
+                     const std::vector<packet_ring*>& rings,
+                     transport& out,
+                     sender_counters& counters,
+                     const sink_options& options,
+                     std::function<void()> space,
+                     rate_limited_log& log)
+    : d_io(io),
+      d_transport(out),
+      d_counters(counters),
+      d_on_space(std::move(space)),
+      d_log(log),
+      d_timer_memory(std::make_shared<handler_memory>()),
+      d_wakeup_memory(std::make_shared<handler_memory>()),
+      d_timer(io),
+      d_wakeup(io, make_eventfd()),
+      d_rate(options.rate),
+      d_gso(options.gso),
+      d_pacer(static_cast<std::size_t>(options.burst_size), rings.front()->slot_bytes()),
+      d_readers(make_readers(rings, counters)),
+      d_batch(d_readers)
+{
+}
+
+void send_loop::start_run()
+{
+    d_closing = false;
+    d_abort = false;
+    d_expects_refusal = false;
+    for (auto& one : d_readers)
+        one.start_run();
+    d_retries = {};
+    d_refusal_open = false;
+    d_io.restart();
+}
+
+void send_loop::prepare()
+{
+    d_transport.start_run();
+    apply_rate();
+}
+
+void send_loop::resume()
+{
+    watch_wakeup();
+    send_queued();
+}
+
+void send_loop::wait_anew()
+{
+    // to wait twice does no harm
+    d_watching = d_writable_pending = d_reports_pending = false;
+}
+
+void send_loop::drop_rest()
+{
+    const auto lost_before = d_counters.packets_dropped.get();
+    d_batch.drop_all();
+    release();
+    if (const auto lost = d_counters.packets_dropped.get() - lost_before)
+        d_log.warn("not everything could be sent within stop_timeout: " +
+                   std::to_string(lost) + " packets were dropped");
+    d_log.end();
+}
+
+void send_loop::close()
+{
+    d_closing = true;
+    wake();
+}
+
+void send_loop::abort()
+{
+    d_abort = true;
+    wake();
+}
+
+void send_loop::wake() noexcept
+{
+    // non-blocking; it can only fail when it is signalled already
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written =
+        write(d_wakeup.native_handle(), &one, sizeof one);
+}
+
+void send_loop::set_rate(double bytes_per_second)
+{
+    d_rate = bytes_per_second;
+    wake();
+}
+
+void send_loop::watch_wakeup()
+{
+    // still waiting after a stop and a start
+    if (std::exchange(d_watching, true))
+        return;
+    const auto woken = [this](const boost::system::error_code& error) {
+        d_watching = false;
+        if (error)
+            return;
+        take_wakeup();
+        watch_wakeup();
+        send_queued();
+    };
+    d_wakeup.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                        handler_in(d_wakeup_memory, woken));
+}
+
+void send_loop::take_wakeup()
+{
+    std::uint64_t count;
+    [[maybe_unused]] const auto got =
+        read(d_wakeup.native_handle(), &count, sizeof count);
+}
+
+void send_loop::apply_rate()
+{
+    d_pacer_rate = d_rate;
+    d_pacer.set_rate(d_pacer_rate, clock::now());
+    // unpaced it would take the CPU from the packer, and cost 3 to 8 % of the throughput
+    use_short_time_slices(!d_pacer.unlimited());
+}
+
+// Sends until there is nothing to do or something to wait for.
+void send_loop::send_queued()
+{
+    while (!d_abort.load(std::memory_order_relaxed)) {
+        if (d_pacer_rate != d_rate)
+            apply_rate();
+        if (d_batch.nothing_left()) {
+            if (sleep())
+                return;
+            continue;
+        }
+        std::size_t allowance = static_cast<std::size_t>(-1);
+        if (!d_pacer.unlimited()) {
+            const auto now = clock::now();
+            const std::size_t waiting = queued_bytes();
+            allowance = d_pacer.allowance(waiting, now);
+            if (!allowance) {
+                if (sleep_briefly_until(d_pacer.next(waiting, now), now))
+                    continue;
+                return;
+            }
+        }
+        d_batch.collect(allowance, gso());
+        const std::size_t n = d_batch.size();
+        if (!n) {
+            d_batch.sent(0); // no packets, only ends of heaps
+            release();
+            continue;
+        }
+        const auto result = d_transport.send(d_batch.messages(), n);
+        // the error that cut a send short is not always reported by the next one
+        if (result.sent < n)
+            take_reports();
+        if (result.sent)
+            messages_sent(result.sent);
+        if (result.error && !message_failed(result.error))
+            return;
+    }
+    d_io.stop();
+}
+
+// False if there is something to do after all.
+bool send_loop::sleep()
+{
+    if (small_pieces_come_fast() && !much_in_flight() && gather())
+        return false;
+    for (auto& one : d_readers)
+        one.ring().sender_sleeps.announce();
+    if (!d_batch.nothing_left() || d_closing || d_abort) {
+        for (auto& one : d_readers)
+            one.ring().sender_sleeps.withdraw();
+        if (d_closing && d_batch.nothing_left())
+            d_abort = true; // everything is sent
+        return false;
+    }
+    // the packer may come to wait for it
+    if (release_reported())
+        wait_reports();
+    return true;
+}
+
+// Judged by what was published, and how often the thread slept, since the last look.
+bool send_loop::small_pieces_come_fast()
+{
+    const auto now = clock::now();
+    ++d_look.sleeps;
+    if (const std::chrono::duration<double> time = now - d_look.time; time >= look_time) {
+        const auto end = published_bytes();
+        const auto bytes = static_cast<double>(end - d_look.bytes);
+        d_gathers = bytes >= gather_rate * time.count() &&
+                    bytes < 2.0 * gather_bytes * static_cast<double>(d_look.sleeps);
+        d_look = { now, end, 0 };
+    }
+    return d_gathers;
+}
+
+// Waits until packets have gathered. False if none have come.
+bool send_loop::gather()
+{
+    for (const auto& one : d_readers) {
+        auto& ring = one.ring();
+        const auto slots = std::min(gather_bytes / ring.slot_bytes(), ring.limit() / 8);
+        ring.sender_sleeps.announce(one.position().count + slots);
+    }
+    pollfd news{ d_wakeup.native_handle(), POLLIN, 0 };
+    const timespec time{ 0, std::chrono::nanoseconds(gather_time).count() };
+    if (ppoll(&news, 1, &time, nullptr) > 0)
+        take_wakeup();
+    for (const auto& one : d_readers)
+        one.ring().sender_sleeps.withdraw();
+    return !d_batch.nothing_left();
+}
+
+// Gives back what the kernel has read meanwhile. True if there is more to come.
+bool send_loop::release_reported()
+{
+    if (!anything_in_flight())
+        return false;
+    take_reports();
+    release();
+    return anything_in_flight();
+}
+
+// A short wait is slept through: that takes half the time of a timer that can be
+// interrupted. False if it is not short.
+bool send_loop::sleep_briefly_until(clock::time_point time, clock::time_point now)
+{
+    // the packer may be waiting for it
+    if (much_in_flight())
+        release_reported();
+    if (time - now > longest_brief_sleep) {
+        wait_until(time);
+        return false;
+    }
+    std::this_thread::sleep_until(time);
+    return true;
+}
+
+void send_loop::wait_until(clock::time_point time)
+{
+    d_timer.expires_at(time);
+    const auto expired = [this](const boost::system::error_code& error) {
+        if (!error)
+            send_queued();
+    };
+    d_timer.async_wait(handler_in(d_timer_memory, expired));
+}
+
+void send_loop::wait_writable()
+{
+    if (std::exchange(d_writable_pending, true))
+        return;
+    d_transport.async_wait_writable([this] {
+        d_writable_pending = false;
+        send_queued();
+    });
+}
+
+void send_loop::wait_reports()
+{
+    if (std::exchange(d_reports_pending, true))
+        return;
+    d_transport.async_wait_reports([this] {
+        d_reports_pending = false;
+        send_queued();
+    });
+}
+
+// What becomes of messages: sent, tried again, or dropped.
+
+std::size_t send_loop::queued_bytes() const
+{
+    std::size_t sum = 0;
+    for (const auto& one : d_readers)
+        sum += one.queued_bytes();
+    return sum;
+}
+
+std::uint64_t send_loop::published_bytes() const
+{
+    std::uint64_t sum = 0;
+    for (const auto& one : d_readers)
+        sum += one.ring().published() * one.ring().slot_bytes();
+    return sum;
+}
+
+bool send_loop::anything_in_flight() const
+{
+    for (std::size_t i = 0; i < d_readers.size(); ++i)
+        if (d_transport.in_flight_from(i) != transport::nothing)
+            return true;
+    return false;
+}
+
+// So much that a packer may be waiting for it.
+bool send_loop::much_in_flight() const
+{
+    for (std::size_t i = 0; i < d_readers.size(); ++i) {
+        const auto from = d_transport.in_flight_from(i);
+        if (from != transport::nothing &&
+            d_readers[i].position().count - from > d_readers[i].ring().limit() / 8)
+            return true;
+    }
+    return false;
+}
+
+// Gives back the slots that nobody reads any more.
+void send_loop::release()
+{
+    bool wanted = false;
+    for (std::size_t i = 0; i < d_readers.size(); ++i)
+        wanted = d_readers[i].release(d_transport.in_flight_from(i)) || wanted;
+    if (wanted)
+        d_on_space();
+}
+
+void send_loop::messages_sent(std::size_t n)
+{
+    if (!d_pacer.unlimited())
+        d_pacer.sent(d_batch.bytes_of(n), clock::now());
+    if (d_batch.messages()->segmented())
+        d_refusals = 0;
+    else if (d_refusal_open)
+        refusal_proved();
+    d_batch.sent(n);
+    release();
+    d_retries = {};
+    if (!d_log.quiet())
+        d_log.succeeded(clock::now());
+}
+
+void send_loop::take_reports()
+{
+    const auto errors = d_transport.take_reports();
+    d_counters.icmp_errors.add(errors.count);
+    if (errors.causes.none())
+        return;
+    for (std::size_t cause = 0; cause < errors.causes.size(); ++cause)
+        if (errors.causes[cause])
+            log_failure(static_cast<int>(cause), 0);
+}
+
+// What to do about the first message; false if there is something to wait for.
+bool send_loop::message_failed(int error)
+{
+    if (error == EINTR)
+        return true;
+    if (error == transport::not_yet) {
+        wait_writable();
+        return false;
+    }
+    d_counters.errors.add(error);
+    if (error == EAGAIN) {
+        wait_writable();
+        return false;
+    }
+    if (d_batch.messages()->segmented() && may_refuse_segmentation(error)) {
+        // the same packets again, each on its own: that tells what was refused
+        d_batch.split();
+        d_refusal_open = true;
+        return true;
+    }
+    const auto now = clock::now();
+    log_failure(error, 0);
+    if (error == ENOBUFS || error == ENOMEM) {
+        if (!d_retries.back_offs)
+            d_retries.first_back_off = now;
+        if (now - d_retries.first_back_off < patience) {
+            const auto delay = first_back_off * (1 << std::min(d_retries.back_offs, 8u));
+            ++d_retries.back_offs;
+            wait_until(now + std::min(delay, longest_back_off));
+            return false;
+        }
+    } else if (d_retries.attempts < retries) {
+        ++d_retries.attempts;
+        return true;
+    }
+    drop_message(error);
+    return true;
+}
+
+void send_loop::drop_message(int error)
+{
+    // what is lost has had its turn: an outage must not use up a paced stream
+    d_pacer.sent(d_batch.bytes_of(1), clock::now());
+    const auto packets = d_batch.lost();
+    release();
+    d_retries = {};
+    d_refusal_open = false;
+    log_failure(error, packets);
+}
+
+void send_loop::log_failure(int error, std::uint64_t packets)
+{
+    if (packets || error != ECONNREFUSED || !d_expects_refusal)
+        d_log.failed(error, packets, clock::now());
+}
+
+// Single packets went where a segmented send did not.
+void send_loop::refusal_proved()
+{
+    d_refusal_open = false;
+    d_counters.gso_refused.add(1);
+    if (++d_refusals < refusals_to_believe)
+        return;
+    d_gso = false;
+    d_log.warn("the kernel refuses segmented sends (gso): packets are sent one by one");
+}
+
+} // namespace gr::spead

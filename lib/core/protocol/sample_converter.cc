@@ -31,7 +31,8 @@ constexpr std::size_t group_numbers = 64;
 constexpr std::size_t most_at_the_end = 64;
 
 // Loops for which the compiler makes vectors, for processors that have long ones as well.
-#if defined(__x86_64__)
+// clang does not take the attribute for templates.
+#if defined(__x86_64__) && !defined(__clang__)
 #define SPEAD_VECTORS __attribute__((target_clones("avx2", "default")))
 #else
 #define SPEAD_VECTORS

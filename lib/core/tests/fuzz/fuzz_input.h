@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -48,7 +49,41 @@ public:
         return value;
     }
     //! 0 to \p most.
-    std::size_t upto(std::size_t most) { return number(most < 256 ? 1 : 3) % (most + 1); }
+    std::uint64_t upto(std::uint64_t most)
+    {
+        const auto value = number(most < 256 ? 1 : most < 1 << 24 ? 3 : 8);
+        return most + 1 ? value % (most + 1) : value;
+    }
+    //! \p least if the input is used up.
+    std::int64_t between(std::int64_t least, std::int64_t most)
+    {
+        const auto from = static_cast<std::uint64_t>(least);
+        return static_cast<std::int64_t>(from +
+                                         upto(static_cast<std::uint64_t>(most) - from));
+    }
+    //! Any number, often one at the edge of a range or a power of two.
+    std::int64_t edgy()
+    {
+        using limits = std::numeric_limits<std::int64_t>;
+        const auto near = static_cast<std::uint64_t>(between(-2, 2));
+        switch (upto(6)) {
+        case 0:
+            return static_cast<std::int64_t>(near);
+        case 1:
+            return static_cast<std::int64_t>(static_cast<std::uint64_t>(limits::max()) +
+                                             near);
+        case 2:
+            return static_cast<std::int64_t>((std::uint64_t{ 1 } << upto(63)) + near);
+        case 3:
+            return -static_cast<std::int64_t>((std::uint64_t{ 1 } << upto(62)) + near);
+        case 4:
+            return static_cast<std::int64_t>(upto(0xffff));
+        case 5:
+            return static_cast<std::int64_t>(number(5));
+        default:
+            return static_cast<std::int64_t>(number());
+        }
+    }
     //! True once in \p n, and not if the input is used up.
     bool once_in(std::size_t n) { return upto(n - 1) == n - 1; }
 

@@ -10,8 +10,6 @@
 
 #include "time/timeline.h"
 
-#include <boost/test/unit_test.hpp>
-
 #include <array>
 #include <cmath>
 #include <limits>
@@ -157,31 +155,6 @@ inline constexpr std::array gap_policies{ gap_policy::realign,
                                           gap_policy::zero_fill,
                                           gap_policy::ignore };
 inline constexpr std::array start_policies{ start_policy::drop, start_policy::zero_fill };
-
-//! four samples in 40 ticks, unless a test needs others
-inline timeline_plan plan(gap_policy on_gap, start_policy on_start = start_policy::drop)
-{
-    return { 4, 40, megahertz, on_gap, on_start };
-}
-
-inline void check_heaps(const placed_stream& s, const std::vector<placed_heap>& heaps)
-{
-    BOOST_CHECK_EQUAL_COLLECTIONS(
-        s.heaps.begin(), s.heaps.end(), heaps.begin(), heaps.end());
-    BOOST_CHECK_EQUAL(s.samples_in, s.samples_out() + s.dropped);
-}
-
-inline void check_counters(const placed_stream& s,
-                           std::uint64_t gaps,
-                           std::uint64_t missing,
-                           std::uint64_t zero_filled,
-                           std::uint64_t steps_back)
-{
-    BOOST_CHECK_EQUAL(s.counters.gaps.get(), gaps);
-    BOOST_CHECK_EQUAL(s.counters.samples_missing.get(), missing);
-    BOOST_CHECK_EQUAL(s.zero_filled, zero_filled);
-    BOOST_CHECK_EQUAL(s.counters.steps_back.get(), steps_back);
-}
 
 } // namespace gr::spead
 

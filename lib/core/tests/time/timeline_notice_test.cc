@@ -8,7 +8,7 @@
 // What is said of tags that are far from where samples were: a clock was set anew, or a
 // tag is wrong.
 
-#include "helpers/placed_stream.h"
+#include "helpers/placed_checks.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "helpers/placed_stream.h"
+#include "helpers/placed_checks.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,0 +1,353 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Sources that jump, against a model that knows all samples in advance; times at the
+// edges of their ranges, as ticks and as heaps.
+
+#include "fuzz_input.h"
+#include "helpers/placed_stream.h"
+#include "support/parameter_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace gr::spead;
+
+namespace {
+
+// What came in one run: where it started, and the places that none had reached before.
+struct run {
+    std::int64_t free; // heaps before have been begun in other runs
+    std::int64_t first;
+    std::set<std::int64_t> places;
+};
+
+std::int64_t heap_of(std::int64_t place, std::int64_t heap)
+{
+    return place >= 0 ? place / heap : -((heap - 1 - place) / heap);
+}
+
+std::int64_t next_heap(std::int64_t place, std::int64_t heap)
+{
+    return heap_of(place + heap - 1, heap);
+}
+
+// The heap as far as its samples came, with zeros for the others.
+placed_heap with_zeros(const run& r, std::int64_t index, const timeline_plan& plan)
+{
+    placed_heap heap{ placed_stream::stamp(index * plan.timestamp_step), {} };
+    for (auto p = index * plan.heap_samples; p < (index + 1) * plan.heap_samples; ++p)
+        heap.samples.push_back(r.places.count(p) ? p : placed_heap::zero);
+    return heap;
+}
+
+// One that lacks none, or only its first samples where they may be zeros.
+bool is_usable(const placed_heap& heap, start_policy on_start)
+{
+    const auto& s = heap.samples;
+    const auto zeros_end = std::find_if(
+        s.begin(), s.end(), [](auto sample) { return sample != placed_heap::zero; });
+    return zeros_end != s.end() &&
+           (zeros_end == s.begin() || on_start == start_policy::zero_fill) &&
+           std::count(zeros_end, s.end(), placed_heap::zero) == 0;
+}
+
+void expect_heaps(const run& r, const timeline_plan& plan, std::vector<placed_heap>& all)
+{
+    if (r.places.empty())
+        return;
+    const auto heap = plan.heap_samples;
+    const auto free = r.free / heap;
+    auto index = next_heap(r.first, heap);
+    if (plan.on_start == start_policy::zero_fill && heap_of(r.first, heap) >= free)
+        index = heap_of(r.first, heap);
+    for (index = std::max(index, free); (index + 1) * heap <= *r.places.rbegin() + 1;
+         ++index) {
+        const auto candidate = with_zeros(r, index, plan);
+        if (plan.on_gap == gap_policy::zero_fill || is_usable(candidate, plan.on_start))
+            all.push_back(candidate);
+    }
+}
+
+// Some runs of some pieces each, whose first samples are tagged.
+class source
+{
+public:
+    source(fuzz_input& input, placed_stream& to) : d_input(input), d_to(to) {}
+
+    std::vector<run> play()
+    {
+        std::vector<run> runs;
+        const auto heap = d_to.plan.heap_samples;
+        do {
+            runs.push_back({ next_heap(d_highest + 1, heap) * heap, 0, {} });
+            d_highest = runs.back().free - 1;
+            runs.back().first =
+                d_input.between(d_highest - 2 * heap, d_highest + 3 * heap);
+            tag(runs.back().first);
+            send(runs.back());
+            while (!d_input.empty() && !d_input.once_in(12)) {
+                tag(d_input.once_in(2) ? d_to.place : d_to.place + jump(heap));
+                send(runs.back());
+            }
+            d_to.restart();
+        } while (!d_input.empty());
+        return runs;
+    }
+
+private:
+    std::int64_t jump(std::int64_t heap)
+    {
+        const auto reach = d_input.once_in(4) ? 6 * heap : heap;
+        return d_input.between(-reach, reach);
+    }
+
+    // A little before or after the sample: it is still the nearest one.
+    void tag(std::int64_t place)
+    {
+        d_to.tag(place, static_cast<double>(d_input.between(-3, 3)) / 10);
+    }
+
+    void send(run& r)
+    {
+        const auto n = d_input.between(1, 3 * d_to.plan.heap_samples);
+        for (auto p = d_to.place; p < d_to.place + n; ++p)
+            if (p > d_highest)
+                r.places.insert(d_highest = p);
+        d_to.send(static_cast<std::uint64_t>(n));
+    }
+
+    fuzz_input& d_input;
+    placed_stream& d_to;
+    std::int64_t d_highest = -1; // the highest place that a sample, or a heap, has had
+};
+
+void play_source(fuzz_input& input)
+{
+    timeline_plan plan{ 1, 1, megahertz };
+    using shape = std::pair<std::int64_t, std::int64_t>; // samples and ticks in a heap
+    std::tie(plan.heap_samples, plan.timestamp_step) = input.one_of<shape>(
+        { { 1, 1 }, { 8, 8 }, { 10, 8 }, { 5, 15 }, { 7, 1 }, { 4, 40 }, { 3, 1000 } });
+    plan.on_gap = gap_policies[input.upto(2)];
+    plan.on_start = start_policies[input.upto(1)];
+    placed_stream s(plan);
+    const auto runs = source(input, s).play();
+
+    check(s.samples_in == s.samples_out() + s.dropped, "samples are sent or dropped");
+    for (std::size_t i = 1; i < s.heaps.size(); ++i)
+        check(s.heaps[i].timestamp > s.heaps[i - 1].timestamp, "timestamps only grow");
+    for (const auto& heap : s.heaps)
+        check(heap.timestamp % placed_stream::stamp(plan.timestamp_step) == 0,
+              "timestamps are on the grid");
+    if (plan.on_gap == gap_policy::ignore)
+        return;
+    std::vector<placed_heap> expected;
+    for (const auto& r : runs)
+        expect_heaps(r, plan, expected);
+    check(s.heaps == expected, "every heap that can be is there and no other");
+}
+
+__extension__ using wide = __int128;
+
+// Heaps of any size at any time, of which only the numbers are kept.
+class heap_numbers
+{
+public:
+    explicit heap_numbers(const timeline_plan& plan)
+        : d_heap(static_cast<std::uint64_t>(plan.heap_samples)),
+          d_step(plan.timestamp_step)
+    {
+    }
+
+    void skip_to(std::uint64_t timestamp)
+    {
+        // the next one, but for one that came with its first sample
+        const auto next = d_timestamp + (d_samples ? d_step : 0);
+        check(static_cast<wide>(timestamp) >= next, "no timestamp is sent twice");
+        check(timestamp % static_cast<std::uint64_t>(d_step) == 0, "it is on the grid");
+        d_timestamp = timestamp;
+        d_samples = 0;
+    }
+    void add(std::uint64_t n)
+    {
+        const auto all = static_cast<wide>(d_samples) + n;
+        d_timestamp += all / d_heap * d_step;
+        d_samples = static_cast<std::uint64_t>(all % d_heap);
+    }
+    bool is_open() const { return d_samples != 0; }
+    void restart()
+    {
+        d_timestamp += d_samples ? d_step : 0;
+        d_samples = 0;
+    }
+    // Beyond, timestamps wrap: no stream lasts so long.
+    bool is_far() const { return d_timestamp >> 62 != 0; }
+
+private:
+    const std::uint64_t d_heap;
+    const wide d_step;
+    std::uint64_t d_samples = 0; // in the heap
+    wide d_timestamp = 0;
+};
+
+void play_edges(fuzz_input& input)
+{
+    timeline_plan plan{ 1, 1, { 1 } };
+    plan.heap_samples =
+        1 + static_cast<std::int64_t>(input.upto(1) ? input.upto(9) : input.number(4));
+    plan.timestamp_step = input.edgy() & ((std::int64_t{ 1 } << 48) - 1);
+    plan.sample_rate =
+        input.one_of<exact_rate>({ { 1 },
+                                   { 1000000 },
+                                   { 1, std::numeric_limits<std::int64_t>::max() },
+                                   { 7, 3 } });
+    plan.on_gap = gap_policies[input.upto(2)];
+    plan.on_start = start_policies[input.upto(1)];
+    sink_counter_set counters;
+    if (!plan.timestamp_step)
+        return;
+    timeline line(plan, counters);
+    heap_numbers heaps(plan);
+    std::int64_t tick = 0;
+    const double longest_fill = 10 * static_cast<double>(plan.sample_rate.numerator) /
+                                static_cast<double>(plan.sample_rate.denominator) *
+                                static_cast<double>(plan.heap_samples) /
+                                static_cast<double>(plan.timestamp_step);
+    while (!input.empty() && !heaps.is_far()) {
+        switch (input.upto(7)) {
+        case 0:
+            heaps.restart();
+            line.start_run();
+            break;
+        case 1:
+            tick = input.edgy();
+            break;
+        case 2:
+            tick = static_cast<std::int64_t>(
+                static_cast<std::uint64_t>(tick) +
+                input.upto(9) * static_cast<std::uint64_t>(plan.timestamp_step));
+            break;
+        case 3: {
+            const auto n = input.number(input.one_of<std::size_t>({ 1, 2, 5 }));
+            const auto dropped = std::min(n, line.to_drop());
+            heaps.add(n - dropped);
+            line.advance(n);
+            break;
+        }
+        default: {
+            const double residual = static_cast<double>(input.between(-499, 500)) / 1000;
+            const auto now = line.tag(tick, residual, heaps.is_open());
+            if (now.next_heap)
+                heaps.skip_to(*now.next_heap);
+            heaps.add(now.zeros);
+            const auto heap = static_cast<double>(plan.heap_samples);
+            check(static_cast<double>(now.zeros) <= std::max(heap, longest_fill),
+                  "no more is filled than a heap, or what is missing in 10 s");
+        }
+        }
+    }
+}
+
+// The nearest tick, computed in another way: for times that are whole parts of 2^18 s.
+void check_tick(fuzz_input& input)
+{
+    constexpr unsigned places = 18;
+    const auto part = [&] { return input.upto((1 << places) - 1); };
+    const exact_rate rate{ input.between(1, 1000000000000), input.between(1, 1000000) };
+    const exact_time sync{ input.number(4), part() * 3814697265625 };
+    const auto seconds = input.number(4);
+    const auto parts = part();
+    const auto reading =
+        tick_clock(rate, sync)
+            .at(seconds,
+                std::ldexp(static_cast<double>(parts), -static_cast<int>(places)));
+    wide time = (static_cast<wide>(seconds) - sync.seconds) * (1 << places);
+    time += static_cast<wide>(parts) - sync.attoseconds / 3814697265625;
+    const wide tick = static_cast<wide>(rate.denominator) << places;
+    const wide whole = time * rate.numerator / tick;
+    const bool is_far = static_cast<std::int64_t>(whole) != whole;
+    check(reading.has_value() || is_far, "a time that is not far away has a tick");
+    if (!reading)
+        return;
+    const wide rest = time * rate.numerator - reading->tick * tick;
+    check(2 * rest > -tick && 2 * rest <= tick, "the tick is the nearest");
+    check(std::abs(static_cast<double>(rest) / static_cast<double>(tick) -
+                   reading->residual) < 1e-9,
+          "the residual is what is left");
+}
+
+std::string sync_text(fuzz_input& input)
+{
+    std::string text = std::to_string(input.edgy());
+    if (input.once_in(2))
+        text += "." + std::to_string(input.edgy());
+    while (input.once_in(3)) {
+        const auto at = input.upto(text.size());
+        text.insert(at, 1, input.one_of({ '0', '.', '-', 'e', ' ' }));
+    }
+    return text;
+}
+
+void check_any_time(fuzz_input& input)
+{
+    try {
+        const auto sync = input.once_in(2) ? sync_time_from_nanoseconds(input.edgy())
+                                           : parse_sync_time(sync_text(input));
+        check(sync.attoseconds < 1000000000000000000u, "attoseconds are below a second");
+        const tick_clock clock({ input.edgy(), input.edgy() }, sync);
+        const double fraction =
+            input.one_of({ static_cast<double>(input.number(7)) * 0x1p-56,
+                           0.0,
+                           1.0,
+                           -0.0,
+                           -1e-300,
+                           std::nextafter(1.0, 0.0),
+                           std::nextafter(1.0, 2.0),
+                           std::numeric_limits<double>::quiet_NaN(),
+                           std::numeric_limits<double>::infinity() });
+        const auto reading = clock.at(static_cast<std::uint64_t>(input.edgy()), fraction);
+        if (!(fraction >= 0 && fraction <= 1))
+            check(!reading, "a fraction is one of a second");
+        if (reading)
+            check(reading->residual >= -0.5 && reading->residual <= 0.5,
+                  "the tick is the nearest");
+        // a clock that has doubles for fractions tells these ticks apart
+        const auto tick = static_cast<std::uint64_t>(input.number(5));
+        const tick_clock slow({ input.between(1, 1000000000), input.between(1, 9) },
+                              sync);
+        const auto time = slow.time_of(tick);
+        check(time.fraction >= 0 && time.fraction < 1, "a fraction is one of a second");
+        const auto again = slow.at(time.seconds, time.fraction);
+        check(again && again->tick == static_cast<std::int64_t>(tick),
+              "the time of a tick has that tick");
+    } catch (const parameter_error&) {
+    }
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    fuzz_input input(data, size);
+    switch (input.upto(7)) {
+    case 0:
+        check_any_time(input);
+        break;
+    case 1:
+        check_tick(input);
+        break;
+    case 2:
+        play_edges(input);
+        break;
+    default:
+        play_source(input);
+    }
+    return 0;
+}

@@ -101,19 +101,22 @@ public:
         packer.start_run();
     }
 
-    //! Everything that is published, as it would go on the wire.
-    void send()
+    //! What is published, or so many packets of it, as it would go on the wire.
+    void send(std::size_t packets = static_cast<std::size_t>(-1))
     {
         using gr::spead::packet_info;
-        for (; d_position.count < ring.published(); ring.advance_packet(d_position)) {
+        for (; d_position.count < ring.published() && packets--;
+             ring.advance_packet(d_position)) {
             const auto& info = ring.info(d_position.slot);
             const auto* at = reinterpret_cast<std::uint8_t*>(ring.data(d_position.slot));
             if (info.bytes) {
                 datagrams.emplace_back(at, at + info.bytes);
                 destinations.push_back(info.destination);
             }
-            if (info.flags & packet_info::heap_dropped)
+            if (info.flags & packet_info::heap_dropped) {
                 abandoned += info.heap_samples;
+                heaps_abandoned += (info.flags & packet_info::data) != 0;
+            }
             if (info.flags & packet_info::heap_end) {
                 ended += info.heap_samples;
                 heaps_ended += (info.flags & packet_info::data) != 0;
@@ -186,6 +189,7 @@ public:
     std::uint64_t ended = 0;                 // samples in heaps that are complete
     std::uint64_t heaps_ended = 0;           // such heaps
     std::uint64_t abandoned = 0;             // samples in heaps that were begun only
+    std::uint64_t heaps_abandoned = 0;       // such heaps
 };
 
 inline std::vector<bytes> pack(const packing& p, const std::vector<std::int8_t>& samples)

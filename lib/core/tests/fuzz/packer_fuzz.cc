@@ -1,0 +1,749 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Options, possible or not, and samples in packets: what a decoder of its own reads is as
+// a model, without rings and packets, would have it.
+
+#include "fuzz_input.h"
+#include "helpers/packing.h"
+#include "sink_plan.h"
+#include "support/parameter_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace gr::spead;
+
+namespace {
+
+// An input may not make the packer do more.
+constexpr std::uint64_t most_heap_bytes = 1 << 13;
+constexpr std::uint64_t most_ring_bytes = 1 << 16;
+constexpr std::uint64_t most_bytes = 1 << 13;
+constexpr std::size_t most_datagrams = 100;
+
+struct sink_setup {
+    sink_options options;
+    std::vector<std::string> destinations;
+    std::size_t possible_packet_bytes;
+};
+
+void choose_items(fuzz_input& input, sink_options& to)
+{
+    const auto name = [&](std::string usual) {
+        return input.once_in(16) ? std::string(input.upto(80), 'n') : std::move(usual);
+    };
+    auto& items = to.items;
+    items = { { item_kind::samples, 0x3300, "samples", name("") } };
+    if (!input.once_in(8))
+        items.push_back({ item_kind::timestamp, 0x1600, "time", name("when") });
+    for (auto n = input.once_in(32) ? input.upto(260) : input.upto(3); n; --n) {
+        const auto number = items.size();
+        item each{ item_kind::immediate,
+                   0x3100 + static_cast<std::int64_t>(number),
+                   "item " + name(std::to_string(number)),
+                   name("") };
+        const bool has_one_each = input.once_in(2);
+        for (auto i = has_one_each ? to.num_inputs : 1; i > 0; --i)
+            each.values.push_back(static_cast<std::int64_t>(input.number(5)));
+        const auto at = static_cast<std::ptrdiff_t>(input.upto(number));
+        items.insert(items.begin() + at, std::move(each));
+    }
+}
+
+// Options that are possible, as far as they are by themselves.
+sink_setup choose_setup(fuzz_input& input)
+{
+    sink_setup is;
+    auto& o = is.options;
+    const auto any = [&] { return static_cast<std::int64_t>(input.number(2)); };
+    constexpr std::int64_t late = (std::int64_t{ 1 } << 40) - 3;
+    o.num_inputs = input.one_of({ 1, 1, 2, 3 });
+    choose_items(input, o);
+    o.heap_samples = 1 + input.one_of<std::int64_t>({ 0, 2, 49, 332, 1999, any() });
+    o.input_type = input.one_of({ "int8", "sc8", "int16", "sc16", "float", "complex" });
+    const bool is_float = o.input_type == "float" || o.input_type == "complex";
+    if (is_float && input.once_in(2))
+        o.sample_bits = input.one_of({ 16, 8 });
+    if (is_float && input.once_in(2))
+        o.scale = input.one_of({ 1.0, 1e4, 1e-30 });
+    o.tail = input.one_of({ "short", "pad", "drop" });
+    const bool has_words = o.input_type == "int16" || o.input_type == "sc16" ||
+                           o.sample_bits.value_or(8) == 16;
+    if (has_words && o.tail != "short")
+        o.byte_order = input.one_of({ "big", "little" });
+    o.descriptors = input.one_of({ "first_heap", "separate", "none" });
+    if (o.descriptors != "none")
+        o.descriptor_interval = input.one_of({ 0.0, 0.001, 0.5, 1e9 });
+    o.max_packet_size =
+        input.one_of<std::int64_t>({ 1472, 0, 200, 300, 400, 1000, 9000, any() });
+    o.pad_packets = input.once_in(2);
+    o.heap_address_bits = input.one_of({ 40, 48 });
+    o.heap_id_start = input.one_of<std::int64_t>({ 1, 0, late, any() });
+    o.heap_id_step = input.one_of({ 1, 2, 0xffff });
+    o.timestamp_start = input.one_of<std::int64_t>({ 0, late, any() });
+    if (input.once_in(2))
+        o.timestamp_step = input.one_of<std::int64_t>({ 0, 1, late, any() });
+    o.when_full = input.one_of({ "block", "block", "drop" });
+    o.buffer_size =
+        input.one_of<std::int64_t>({ 1 << 13, 1 << 13, 1 << 14, 1 << 16, 0, any() });
+    o.send_stop = !input.once_in(4);
+    const bool has_own = input.once_in(2);
+    for (auto i = has_own ? o.num_inputs : 1; i > 0; --i)
+        is.destinations.push_back(input.one_of({ "a:1",
+                                                 "10.0.0.1+2:7",
+                                                 "a:1,b:1",
+                                                 "b:1,c:3,b:1",
+                                                 "10.0.0.2:7",
+                                                 "a:1,a:1" }));
+    is.possible_packet_bytes =
+        input.one_of<std::size_t>({ 1472, 65507, 8972, 1452, 548 });
+    return is;
+}
+
+// An option that may be not possible.
+void change_option(fuzz_input& input, sink_setup& is)
+{
+    auto& o = is.options;
+    auto& items = o.items;
+    auto& some = items[input.upto(items.size() - 1)];
+    const auto value = input.edgy();
+    switch (input.upto(18)) {
+    case 0:
+        o.heap_samples = value;
+        break;
+    case 1:
+        o.max_packet_size = value;
+        break;
+    case 2:
+        o.heap_address_bits = value;
+        break;
+    case 3:
+        o.heap_id_start = value;
+        break;
+    case 4:
+        o.heap_id_step = value;
+        break;
+    case 5:
+        o.timestamp_start = value;
+        break;
+    case 6:
+        o.timestamp_step = value;
+        break;
+    case 7:
+        o.buffer_size = value;
+        break;
+    case 8:
+        o.sample_bits = value;
+        break;
+    case 9:
+        o.scale = static_cast<double>(value) * 1e-9;
+        break;
+    case 10:
+        some.id = value;
+        break;
+    case 11:
+        some.name = input.one_of({ "", "time", "samples" });
+        break;
+    case 12:
+        some.values.assign(input.upto(4), value);
+        break;
+    case 13:
+        items.push_back(some);
+        break;
+    case 14:
+        o.num_inputs = value;
+        break;
+    case 15:
+        o.descriptor_interval = input.one_of({ 1e300, -1.0, 1e-9 });
+        break;
+    case 16:
+        is.possible_packet_bytes = input.upto(65507);
+        break;
+    case 17:
+        is.destinations.push_back(input.one_of({ "10.0.0.0+4095:1", "a", "b:1" }));
+        break;
+    default:
+        for (auto* text : { &o.input_type, &o.byte_order, &o.tail, &o.descriptors })
+            if (input.once_in(2))
+                *text = input.one_of({ "none", "little", "float", "drop", "int16" });
+    }
+}
+
+struct expected_heap {
+    std::uint64_t counter;
+    std::uint64_t timestamp;
+    std::size_t turn; // of the destinations
+    std::vector<std::uint64_t> values;
+    bytes content;
+    std::uint64_t came_in = 0; // samples, the others are zeros
+};
+
+// The heaps of an input as the documentation of the options has them.
+class model
+{
+public:
+    model(const sink_options& options, std::size_t input, std::size_t destinations)
+        : d_options(options),
+          d_mask((std::uint64_t{ 1 } << options.heap_address_bits) - 1),
+          d_destinations(destinations)
+    {
+        const auto step = static_cast<std::uint64_t>(options.heap_id_step);
+        d_counter = (static_cast<std::uint64_t>(options.heap_id_start) + input * step);
+        d_counter_step = step * static_cast<std::uint64_t>(options.num_inputs);
+        d_timestamp = static_cast<std::uint64_t>(options.timestamp_start);
+        d_timestamp_step = static_cast<std::uint64_t>(
+            options.timestamp_step.value_or(options.heap_samples));
+        for (const auto& each : options.items)
+            values.push_back(each.kind == item_kind::immediate
+                                 ? static_cast<std::uint64_t>(
+                                       each.values[each.values.size() > 1 ? input : 0])
+                                 : 0);
+    }
+
+    std::vector<std::uint64_t> values; // of the items, in the next heap
+    std::vector<expected_heap> heaps;  // of the run
+    std::uint64_t samples_in = 0;
+    std::uint64_t heaps_left = 0; // unfinished
+    std::uint64_t samples_left = 0;
+
+    //! \p wire: the samples as they are sent.
+    void add(const bytes& wire, std::uint64_t n, bool came_in)
+    {
+        const auto size = wire.size() / n;
+        const auto heap_bytes = size * static_cast<std::uint64_t>(d_options.heap_samples);
+        samples_in += came_in ? n : 0;
+        for (std::uint64_t i = 0; i < n;) {
+            if (!d_current)
+                begin();
+            auto& content = d_current->content;
+            const auto now = std::min(n - i, (heap_bytes - content.size()) / size);
+            const auto from = wire.begin() + static_cast<std::ptrdiff_t>(i * size);
+            content.insert(
+                content.end(), from, from + static_cast<std::ptrdiff_t>(now * size));
+            d_current->came_in += came_in ? now : 0;
+            d_heap_bytes = heap_bytes;
+            i += now;
+            if (content.size() == heap_bytes)
+                complete();
+        }
+    }
+    void leave()
+    {
+        if (!d_current)
+            return;
+        ++heaps_left;
+        samples_left += d_current->came_in;
+        d_current.reset();
+    }
+    void skip_to(std::uint64_t timestamp)
+    {
+        leave();
+        d_timestamp = timestamp;
+    }
+    //! \p ends is how many end-of-stream heaps the input sends.
+    void end(std::size_t ends)
+    {
+        if (d_current && d_options.tail != "drop") {
+            if (d_options.tail == "pad")
+                d_current->content.resize(d_heap_bytes);
+            complete();
+        }
+        leave();
+        d_counter += ends * d_counter_step;
+    }
+
+private:
+    void begin()
+    {
+        d_current = { d_counter & d_mask, d_timestamp & d_mask, d_turn, values, {} };
+        d_counter += d_counter_step;
+        d_timestamp += d_timestamp_step;
+        d_turn = (d_turn + 1) % d_destinations;
+    }
+    void complete()
+    {
+        heaps.push_back(std::move(*d_current));
+        d_current.reset();
+    }
+
+    const sink_options& d_options;
+    const std::uint64_t d_mask;
+    const std::size_t d_destinations;
+    std::optional<expected_heap> d_current;
+    std::uint64_t d_counter;
+    std::uint64_t d_counter_step;
+    std::uint64_t d_timestamp;
+    std::uint64_t d_timestamp_step;
+    std::uint64_t d_heap_bytes = 0;
+    std::size_t d_turn = 0;
+};
+
+// Samples of any value, and as they are sent.
+class sample_maker
+{
+public:
+    explicit sample_maker(const sink_options& options)
+        : d_is_float(options.input_type == "float" || options.input_type == "complex"),
+          d_is_little(options.byte_order == "little"),
+          d_parts(options.input_type == "complex" || options.input_type == "sc8" ||
+                          options.input_type == "sc16"
+                      ? 2
+                      : 1),
+          d_bits(d_is_float ? static_cast<unsigned>(options.sample_bits.value_or(8))
+                 : options.input_type == "int16" || options.input_type == "sc16" ? 16
+                                                                                 : 8),
+          d_scale(static_cast<float>(options.scale.value_or(d_bits == 8 ? 127 : 32767)))
+    {
+    }
+
+    std::size_t wire_bytes() const { return d_parts * d_bits / 8; }
+    std::uint64_t clipped() const { return d_clipped; }
+
+    //! Appends what goes in, aligned, and what is sent.
+    void make(std::uint64_t n, std::uint32_t seed, std::vector<float>& in, bytes& wire)
+    {
+        in.clear();
+        bytes raw_in;
+        for (std::uint64_t i = 0; i < n; ++i) {
+            bool is_clipped = false;
+            for (std::size_t part = 0; part < d_parts; ++part) {
+                seed = seed * 1664525 + 1013904223;
+                const auto word = static_cast<std::int16_t>(seed >> 16);
+                if (d_is_float) {
+                    in.push_back(number(word));
+                    is_clipped = append_quantised(in.back(), wire) || is_clipped;
+                } else if (d_bits == 16) {
+                    const auto* at = reinterpret_cast<const std::uint8_t*>(&word);
+                    raw_in.insert(raw_in.end(), at, at + 2);
+                    append(word, wire);
+                } else {
+                    raw_in.push_back(static_cast<std::uint8_t>(word));
+                    append(word, wire);
+                }
+            }
+            d_clipped += is_clipped;
+        }
+        if (!d_is_float) {
+            in.resize((raw_in.size() + 3) / 4);
+            std::copy(
+                raw_in.begin(), raw_in.end(), reinterpret_cast<std::uint8_t*>(in.data()));
+        }
+    }
+
+private:
+    float number(std::int16_t word) const
+    {
+        using limits = std::numeric_limits<float>;
+        switch (word & 0x3f) {
+        case 0:
+            return limits::quiet_NaN();
+        case 1:
+            return limits::infinity();
+        case 2:
+            return -limits::max();
+        case 3: // half-way between two integers
+            return static_cast<float>((word >> 6) + 0.5) / d_scale;
+        default: // a little is clipped
+            return static_cast<float>(word) * (d_bits == 8 ? 0x1.1p-8f : 1.1f) / d_scale;
+        }
+    }
+    bool append_quantised(float value, bytes& wire) const
+    {
+        const float most = d_bits == 8 ? 127 : 32767;
+        const float scaled = value * d_scale;
+        if (std::isnan(scaled)) {
+            append(0, wire);
+            return true;
+        }
+        append(static_cast<std::int16_t>(
+                   std::nearbyint(std::clamp(scaled, -most - 1, most))),
+               wire);
+        return scaled < -most - 1.5f || scaled >= most + 0.5f;
+    }
+    void append(std::int16_t number, bytes& wire) const
+    {
+        const auto low = static_cast<std::uint8_t>(number);
+        const auto high = static_cast<std::uint8_t>(number >> 8);
+        if (d_bits == 8)
+            wire.push_back(low);
+        else if (d_is_little)
+            wire.insert(wire.end(), { low, high });
+        else
+            wire.insert(wire.end(), { high, low });
+    }
+
+    const bool d_is_float;
+    const bool d_is_little;
+    const std::size_t d_parts;
+    const unsigned d_bits;
+    const float d_scale;
+    std::uint64_t d_clipped = 0;
+};
+
+using stop_counts = std::map<std::pair<std::string, std::uint16_t>, std::size_t>;
+
+// An input: its packer, and the model of it.
+class packed_input
+{
+public:
+    packed_input(const sink_setup& setup,
+                 const stream_plan& plan,
+                 std::size_t slots,
+                 std::size_t input,
+                 const std::vector<std::vector<endpoint>>& lists)
+        : d_setup(setup),
+          d_endpoints(lists[lists.size() > 1 ? input : 0]),
+          d_drops(setup.options.when_full == "drop"),
+          d_samples(setup.options),
+          d_stream(plan, slots),
+          d_model(setup.options, input, d_endpoints.size())
+    {
+    }
+
+    bool is_done() const
+    {
+        return d_bytes > most_bytes || d_stream.datagrams.size() > most_datagrams;
+    }
+
+    void act(fuzz_input& input)
+    {
+        auto& packer = d_stream.packer;
+        switch (input.upto(11)) {
+        case 0:
+            write(nullptr, amount(input));
+            break;
+        case 1: {
+            const auto time = input.number(6);
+            packer.skip_to(time);
+            d_model.skip_to(time);
+            break;
+        }
+        case 2:
+            set_items(input);
+            break;
+        case 3:
+            d_stream.send(input.upto(20));
+            break;
+        case 4:
+            d_stream.now += std::chrono::milliseconds(input.upto(700));
+            break;
+        case 5:
+            set_limit(input);
+            break;
+        case 6: {
+            const auto n = input.upto(9);
+            packer.drop(n);
+            d_model.samples_in += n;
+            d_model.samples_left += n;
+            break;
+        }
+        case 7:
+            d_stream.send();
+            break;
+        default: {
+            const auto n = amount(input);
+            d_samples.make(n, input.byte(), d_in, d_wire);
+            write(raw(d_in.data()), n);
+        }
+        }
+    }
+
+    //! \p hurry: there is no time to send what is left.
+    void end(bool hurry, bool repeats, stop_counts& stops)
+    {
+        auto& packer = d_stream.packer;
+        if (hurry) {
+            packer.finish_tail();
+            packer.drop_tail();
+            packer.send_stop();
+            packer.drop_unpublished();
+            d_stream.send();
+        } else {
+            d_stream.end();
+            if (repeats) {
+                packer.repeat_stop();
+                d_stream.end();
+            }
+        }
+        d_is_lossy = d_is_lossy || hurry;
+        d_model.end(packer.plan().stop ? packer.plan().stop_destinations.size() : 0);
+        check_run(repeats, stops);
+        d_checked = d_stream.datagrams.size();
+        packer.start_run();
+    }
+
+    void check_counters()
+    {
+        const auto& c = d_stream.counters;
+        check(c.samples_in.get() == d_model.samples_in,
+              "samples that came in are counted");
+        check(d_stream.is_balanced(), "samples are sent or dropped");
+        check(d_stream.ended == d_samples_sent, "samples of whole heaps are sent");
+        const auto lost = c.samples_dropped.get() + d_stream.abandoned;
+        check(lost == d_model.samples_left + d_samples_missing,
+              "what is not sent is counted");
+        check(c.heaps_dropped.get() + d_stream.heaps_abandoned ==
+                  d_model.heaps_left + d_heaps_missing,
+              "so are heaps");
+        check(d_heaps_missing == 0 || d_drops || d_is_lossy, "nothing is lost that fits");
+        if (!d_drops)
+            check(c.samples_clipped.get() == d_samples.clipped(), "clipped are counted");
+    }
+
+private:
+    std::uint64_t amount(fuzz_input& input)
+    {
+        const auto heap = static_cast<std::uint64_t>(d_setup.options.heap_samples);
+        const auto n = 1 + input.upto(input.once_in(4) ? 3 * heap : 100);
+        d_bytes += n * d_samples.wire_bytes();
+        d_wire.clear();
+        return n;
+    }
+
+    void write(const std::byte* in, std::uint64_t n)
+    {
+        if (!in)
+            d_wire.assign(n * d_samples.wire_bytes(), 0);
+        d_model.add(d_wire, n, in);
+        auto& packer = d_stream.packer;
+        while (n) {
+            const auto now = in ? packer.write(in, static_cast<std::size_t>(n))
+                                : packer.write_zeros(n);
+            check(now <= n, "no more is taken than there is");
+            if (in)
+                in += now * packer.input_bytes();
+            n -= now;
+            if (!now)
+                send_for_room();
+        }
+    }
+
+    void send_for_room()
+    {
+        check(!d_drops, "a packer that drops takes all");
+        check(d_stream.ring.published() > d_stream.ring.released(),
+              "there is room when all has been sent");
+        d_stream.send();
+    }
+
+    void set_items(fuzz_input& input)
+    {
+        const auto& items = d_setup.options.items;
+        std::vector<item_update> updates;
+        for (std::size_t i = 0; i < items.size() && updates.size() < 3; ++i)
+            if (items[i].kind == item_kind::immediate && input.once_in(2)) {
+                d_model.values[i] = input.number(2);
+                updates.push_back({ i, d_model.values[i] });
+            }
+        if (!updates.empty())
+            d_stream.packer.set_items(updates);
+    }
+
+    void set_limit(fuzz_input& input)
+    {
+        auto& ring = d_stream.ring;
+        const auto fewest = d_stream.packer.plan().min_slots_in_use(ring.slots());
+        const auto limit = fewest + input.upto(100);
+        if (!d_drops)
+            ring.set_limit(std::min<std::size_t>(limit, ring.slots()));
+    }
+
+    const endpoint& endpoint_of(std::size_t number) const
+    {
+        const auto first = d_stream.packer.plan().first_destination;
+        check(number >= first && number - first < d_endpoints.size(),
+              "a packet goes to a destination of its input");
+        return d_endpoints[number - first];
+    }
+
+    // The datagrams of the run, whose heaps are those of the model, or some of them.
+    void check_run(bool repeats, stop_counts& stops)
+    {
+        const std::vector<bytes> datagrams(d_stream.datagrams.begin() +
+                                               static_cast<std::ptrdiff_t>(d_checked),
+                                           d_stream.datagrams.end());
+        std::map<std::uint64_t, std::size_t> destinations; // by heap counter
+        check_datagrams(datagrams, destinations);
+
+        auto& run = d_model.heaps;
+        auto expected = run.begin();
+        std::set<std::size_t> described; // turns
+        for (const auto& h : reassemble(datagrams)) {
+            const auto& to = endpoint_of(destinations.at(h.counter));
+            if (h.is_stop()) {
+                if (!d_stops.insert(h.counter).second)
+                    check(repeats, "an end of the stream is sent once");
+                else
+                    ++stops[{ to.host, to.port }];
+                continue;
+            }
+            if (h.is_descriptors()) {
+                check(d_setup.options.descriptors == "separate" ||
+                          d_setup.options.descriptor_interval > 0,
+                      "heaps of descriptors are asked for");
+                check_descriptors(h);
+                continue;
+            }
+            for (; expected != run.end() && expected->counter != h.counter; ++expected)
+                miss(*expected);
+            check(expected != run.end(), "there is such a heap");
+            check_heap(h, *expected, to);
+            const bool is_first = described.insert(expected->turn).second;
+            check(!h.descriptors().empty() ==
+                      (is_first && d_setup.options.descriptors == "first_heap"),
+                  "the first heap to a destination has descriptors");
+            d_samples_sent += expected->came_in;
+            ++expected;
+        }
+        for (; expected != run.end(); ++expected)
+            miss(*expected);
+        run.clear();
+    }
+
+    void check_datagrams(const std::vector<bytes>& datagrams,
+                         std::map<std::uint64_t, std::size_t>& destinations)
+    {
+        const auto& o = d_setup.options;
+        for (std::size_t i = 0; i < datagrams.size(); ++i) {
+            const auto packet = decode(datagrams[i]);
+            const auto to = d_stream.destinations[d_checked + i];
+            check(destinations.emplace(packet.get(1), to).first->second == to,
+                  "the packets of a heap go to one destination");
+            check(packet.pointers.size() <= 255, "items can be counted");
+            check(datagrams[i].size() <= d_setup.possible_packet_bytes,
+                  "a packet is one that the path takes");
+            check(!o.max_packet_size ||
+                      datagrams[i].size() <= static_cast<std::size_t>(o.max_packet_size),
+                  "a packet is not larger than it may be");
+        }
+    }
+
+    void
+    check_heap(const heap& h, const expected_heap& expected, const endpoint& to) const
+    {
+        const auto& items = d_setup.options.items;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            const auto id = static_cast<std::uint64_t>(items[i].id);
+            switch (items[i].kind) {
+            case item_kind::timestamp:
+                check(h.immediate(id) == expected.timestamp, "it has its timestamp");
+                break;
+            case item_kind::immediate:
+                check(h.immediate(id) == expected.values[i], "it has values of items");
+                break;
+            case item_kind::samples:
+                check(h.content(id) == expected.content, "it has its samples");
+            }
+        }
+        const auto& turn = d_endpoints[expected.turn];
+        check(to.host == turn.host && to.port == turn.port, "it goes where it should");
+        if (!h.descriptors().empty())
+            check_descriptors(h);
+    }
+
+    void check_descriptors(const heap& h) const
+    {
+        const auto all = h.descriptors();
+        const auto& items = d_setup.options.items;
+        check(all.size() == items.size(), "each item has its descriptor");
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            check(all[i].get(0x14) == static_cast<std::uint64_t>(items[i].id),
+                  "a descriptor has the ID");
+            const heap content{ all[i].payload, all[i].pointers };
+            const auto name = content.content(0x10);
+            check(name && std::string(name->begin(), name->end()) == items[i].name,
+                  "a descriptor has the name");
+        }
+    }
+
+    void miss(const expected_heap& heap)
+    {
+        ++d_heaps_missing;
+        d_samples_missing += heap.came_in;
+    }
+
+    const sink_setup& d_setup;
+    const std::vector<endpoint>& d_endpoints;
+    const bool d_drops;
+    sample_maker d_samples;
+    packed_stream d_stream;
+    model d_model;
+    std::vector<float> d_in; // aligned for any type
+    bytes d_wire;
+    std::uint64_t d_bytes = 0;
+    std::size_t d_checked = 0; // datagrams
+    bool d_is_lossy = false;
+    std::set<std::uint64_t> d_stops; // heap counters
+    std::uint64_t d_samples_sent = 0;
+    std::uint64_t d_samples_missing = 0;
+    std::uint64_t d_heaps_missing = 0;
+};
+
+void play(fuzz_input& input, const sink_setup& setup)
+{
+    std::vector<std::vector<endpoint>> endpoints;
+    std::vector<stream_plan> plans;
+    std::vector<std::size_t> slots;
+    try {
+        check_options(setup.destinations, setup.options);
+        endpoints = endpoints_of(setup.destinations, setup.options);
+        plans = make_plans(setup.options, endpoints, setup.possible_packet_bytes);
+        for (const auto& plan : plans)
+            slots.push_back(ring_slots(setup.options, plan));
+    } catch (const parameter_error&) {
+        return;
+    }
+    for (std::size_t i = 0; i < plans.size(); ++i)
+        if (plans[i].regular.sample_bytes() > most_heap_bytes ||
+            slots[i] * plans[i].regular.packet_bytes() > most_ring_bytes)
+            return;
+    std::vector<std::unique_ptr<packed_input>> inputs;
+    for (std::size_t i = 0; i < plans.size(); ++i)
+        inputs.push_back(
+            std::make_unique<packed_input>(setup, plans[i], slots[i], i, endpoints));
+    bool is_done = false;
+    do {
+        while (!input.empty() && !input.once_in(40) && !is_done) {
+            auto& one = *inputs[input.upto(inputs.size() - 1)];
+            one.act(input);
+            is_done = one.is_done();
+        }
+        const bool hurry = input.once_in(4);
+        const bool repeats = !hurry && input.once_in(4);
+        stop_counts stops;
+        for (auto& one : inputs)
+            one->end(hurry, repeats, stops);
+        std::set<std::pair<std::string, std::uint16_t>> all;
+        for (const auto& list : endpoints)
+            for (const auto& each : list)
+                all.emplace(each.host, each.port);
+        check(hurry || stops.size() == (setup.options.send_stop ? all.size() : 0),
+              "the stream ends everywhere");
+        for (const auto& each : stops)
+            check(each.second == 1, "and only once");
+    } while (!input.empty() && !is_done);
+    for (auto& one : inputs)
+        one->check_counters();
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    fuzz_input input(data, size);
+    auto setup = choose_setup(input);
+    if (input.once_in(8))
+        change_option(input, setup);
+    play(input, setup);
+    return 0;
+}

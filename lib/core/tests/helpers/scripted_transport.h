@@ -67,6 +67,7 @@ struct scripted_transport : gr::spead::transport {
     bool holds = false;
     struct reading {
         std::uint64_t position;
+        std::size_t queue;
         std::vector<iovec> pieces;
         bytes at_first;
         bytes now() const { return content(pieces.data(), pieces.size()); }
@@ -119,9 +120,12 @@ struct scripted_transport : gr::spead::transport {
         return std::exchange(icmp_errors, {});
     }
 
-    std::uint64_t in_flight_from(std::size_t) const noexcept override
+    std::uint64_t in_flight_from(std::size_t queue) const noexcept override
     {
-        return held.empty() ? nothing : held.front().position;
+        const auto oldest = std::find_if(held.begin(), held.end(), [&](const auto& one) {
+            return one.queue == queue;
+        });
+        return oldest == held.end() ? nothing : oldest->position;
     }
 
     void async_wait_reports(std::function<void()> handler) override
@@ -142,7 +146,7 @@ struct scripted_transport : gr::spead::transport {
 private:
     void hold(const gr::spead::message& m)
     {
-        held.push_back({ m.position, { m.pieces, m.pieces + m.n_pieces }, {} });
+        held.push_back({ m.position, m.queue, { m.pieces, m.pieces + m.n_pieces }, {} });
         held.back().at_first = held.back().now();
     }
     void take(const gr::spead::message& m)

@@ -63,7 +63,7 @@ public:
     explicit sent_stream(fuzz_input& input)
         : d_input(input),
           d_options(choose_options(input)),
-          d_most_bytes(input.one_of<std::size_t>({ 40, 100, 100, 1000 })),
+          d_most_bytes(input.once_in(8) ? 9000 : input.one_of({ 40, 100, 100, 1000 })),
           d_destinations(1 + input.upto(8))
     {
         std::vector<packet_ring*> all;

@@ -8,12 +8,14 @@
 #ifndef INCLUDED_SPEAD_NAMED_ERRORS_H
 #define INCLUDED_SPEAD_NAMED_ERRORS_H
 
+#include <new>
 #include <stdexcept>
 #include <string>
 
 namespace gr::spead {
 
 //! Calls \p call. Its errors get the name of the block in front, such as "spead.sink: ".
+//! A lack of memory becomes a std::runtime_error.
 template <typename function>
 auto with_name(const char* block, function&& call)
 {
@@ -23,6 +25,10 @@ auto with_name(const char* block, function&& call)
         throw std::invalid_argument(std::string(block) + ": " + error.what());
     } catch (const std::runtime_error& error) {
         throw std::runtime_error(std::string(block) + ": " + error.what());
+    } catch (const std::bad_alloc&) {
+        throw std::runtime_error(std::string(block) +
+                                 ": not enough memory; raise its limit (ulimit -v), or "
+                                 "set a smaller buffer_size");
     }
 }
 

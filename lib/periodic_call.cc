@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "core/support/thread_setup.h"
 #include "periodic_call.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ void periodic_call::start()
     if (d_period == clock::duration::zero())
         return;
     d_stopping = false;
-    d_thread = std::thread([this] { run(); });
+    d_thread = start_thread([this] { run(); });
 }
 
 void periodic_call::stop() noexcept

@@ -29,7 +29,7 @@ public:
     periodic_call(double seconds, std::function<void()> call);
     ~periodic_call() { stop(); }
 
-    //! Throws std::system_error if there can be no thread.
+    //! Throws std::runtime_error if there can be no thread.
     void start();
     void stop() noexcept;
 

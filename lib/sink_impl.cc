@@ -5,20 +5,16 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "core/support/open_files.h"
 #include "message_ports.h"
 #include "named_errors.h"
 #include "sink_impl.h"
 
 #include <gnuradio/io_signature.h>
-
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <boost/thread/thread.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
-#include <stdexcept>
 
 namespace gr::spead {
 
@@ -51,26 +47,7 @@ std::string shortened(const std::vector<std::string>& texts)
 }
 
 // A sink needs up to eight, some of them for a moment, and GNU Radio may want one or two.
-// Without this check, the errors of Asio and of the C library do not say what to do, or
-// say that a host is not found.
-void check_open_files()
-{
-    constexpr std::size_t needed = 10;
-    std::vector<int> files;
-    while (files.size() < needed) {
-        const int file = eventfd(0, EFD_CLOEXEC);
-        if (file < 0)
-            break;
-        files.push_back(file);
-    }
-    const int error = errno;
-    for (const int file : files)
-        close(file);
-    if (files.size() < needed)
-        throw std::runtime_error("no socket: fewer than " + std::to_string(needed) +
-                                 " file descriptors are left (" + std::strerror(error) +
-                                 "); raise their limit (ulimit -n)");
-}
+constexpr std::size_t open_files = 10;
 
 // A time as GNU Radio's sources write it: whole seconds and a fraction.
 time_tag time_of(const gr::tag_t& tag)
@@ -92,7 +69,7 @@ sink::sptr sink::make(const std::vector<std::string>& destinations,
 {
     return with_name("spead.sink", [&] {
         check_options(destinations, options);
-        check_open_files();
+        check_open_files(open_files);
         return gnuradio::make_block_sptr<sink_impl>(destinations, options);
     });
 }
@@ -155,12 +132,12 @@ bool sink_impl::start()
         d_engine.start();
     } catch (const std::exception& e) {
         d_failed = true;
-        d_engine.warn(std::string("cannot start, all samples are dropped: ") + e.what());
+        d_engine.warn("cannot start, all samples are dropped: ", e.what());
     }
     try {
         d_stats_timer.start();
     } catch (const std::exception& e) {
-        d_engine.warn(std::string("cannot publish stats: ") + e.what());
+        d_engine.warn("cannot publish stats: ", e.what());
     }
     return true;
 }
@@ -184,6 +161,19 @@ int sink_impl::general_work(int,
                             gr_vector_const_void_star& input_items,
                             gr_vector_void_star&)
 {
+    try {
+        work(ninput_items, input_items);
+    } catch (const std::exception& e) {
+        // such as no memory for tags: the samples come again
+        d_engine.warn("cannot take samples: ", e.what(), "; trying again");
+        boost::this_thread::sleep(boost::posix_time::milliseconds(longest_wait.count()));
+    }
+    return 0;
+}
+
+void sink_impl::work(const gr_vector_int& ninput_items,
+                     const gr_vector_const_void_star& input_items)
+{
     for (;;) {
         bool is_moving = false;
         bool is_blocked = false;
@@ -203,12 +193,12 @@ int sink_impl::general_work(int,
         if (!is_blocked)
             d_inputs.finish();
         if (is_moving || !is_blocked)
-            return 0;
+            return;
         // Returning now would make the scheduler call again at once, and again. What may
         // leave this as an exception is boost::thread_interrupted, which the scheduler
         // expects: so tb.stop() ends the wait.
         if (!d_engine.wait_for_space(ring_wait::clock::now() + longest_wait))
-            return 0;
+            return;
     }
 }
 
@@ -269,7 +259,7 @@ void sink_impl::handle_items(const pmt::pmt_t& message)
     try {
         d_engine.set_items(read_items_message(message, d_items));
     } catch (const std::exception& e) {
-        d_engine.warn(std::string("message on port items ignored: ") + e.what());
+        d_engine.warn("message on port items ignored: ", e.what());
     }
 }
 
@@ -278,7 +268,7 @@ void sink_impl::publish_stats() noexcept
     try {
         message_port_pub(stats_port, stats_message(stats()));
     } catch (const std::exception& e) {
-        d_engine.warn(std::string("cannot publish stats: ") + e.what());
+        d_engine.warn("cannot publish stats: ", e.what());
     }
 }
 

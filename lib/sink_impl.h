@@ -46,6 +46,8 @@ private:
     std::size_t
     take(std::size_t input, const std::byte* samples, std::size_t n, std::size_t begin);
     void read_tags(std::size_t input, std::uint64_t first, std::size_t n);
+    void work(const gr_vector_int& ninput_items,
+              const gr_vector_const_void_star& input_items);
     void handle_items(const pmt::pmt_t& message);
     void publish_stats() noexcept;
 

@@ -7,6 +7,7 @@
 
 #include "core/source_checks.h"
 #include "core/support/checks.h"
+#include "core/support/open_files.h"
 #include "message_ports.h"
 #include "named_errors.h"
 #include "source_impl.h"
@@ -21,6 +22,10 @@ namespace {
 // The scheduler makes the buffer twice as large as this. With its own choice, 64 KiB, the
 // threads would hand over crumbs.
 constexpr std::size_t output_multiple_bytes = 1 << 20;
+
+// Besides its sockets, a source needs four, one of them for a moment, and GNU Radio may
+// want one or two.
+constexpr std::size_t open_files = 6;
 
 // Until the scheduler looks whether the flow graph is to stop.
 constexpr std::chrono::milliseconds longest_wait{ 100 };
@@ -42,6 +47,10 @@ source::sptr source::make(const std::vector<std::string>& endpoints,
 {
     return with_name("spead.source", [&] {
         check_options(endpoints, options);
+        std::size_t sockets = 0;
+        for (const auto& list : endpoints_of(endpoints, options))
+            sockets += list.size();
+        check_open_files(open_files + sockets);
         return gnuradio::make_block_sptr<source_impl>(endpoints, options);
     });
 }
@@ -93,12 +102,12 @@ bool source_impl::start()
         d_engine.start();
     } catch (const std::exception& e) {
         d_failed = true;
-        d_engine.warn(std::string("cannot start: ") + e.what());
+        d_engine.warn("cannot start, the stream ends: ", e.what());
     }
     try {
         d_stats_timer.start();
     } catch (const std::exception& e) {
-        d_engine.warn(std::string("cannot publish stats: ") + e.what());
+        d_engine.warn("cannot publish stats: ", e.what());
     }
     return true;
 }
@@ -119,17 +128,25 @@ int source_impl::general_work(int noutput_items,
 {
     if (d_failed)
         return WORK_DONE;
-    // what may leave this as an exception is boost::thread_interrupted, which the
-    // scheduler expects: so tb.stop() ends the wait
-    d_engine.wait(source_engine::clock::now() + longest_wait);
+    try {
+        // what may leave this as an exception is boost::thread_interrupted, which the
+        // scheduler expects: so tb.stop() ends the wait
+        d_engine.wait(source_engine::clock::now() + longest_wait);
+    } catch (const std::exception& e) {
+        d_engine.warn("receiving failed: ", e.what(), "; trying again");
+    }
     // before the samples are read: none may come after the end
     const bool has_ended = d_engine.is_at_end();
     for (std::size_t i = 0; i < d_to.size(); ++i)
         d_to[i] = static_cast<std::byte*>(output_items[i]);
     d_tags.clear();
     d_engine.read(d_to, static_cast<std::size_t>(noutput_items), d_read, d_tags);
-    for (const auto& tag : d_tags)
-        add_tag(tag);
+    try {
+        for (const auto& tag : d_tags)
+            add_tag(tag);
+    } catch (const std::exception& e) {
+        d_engine.warn("tags are lost: ", e.what());
+    }
     bool is_empty = true;
     for (std::size_t i = 0; i < d_read.size(); ++i) {
         produce(static_cast<int>(i), static_cast<int>(d_read[i]));
@@ -193,7 +210,7 @@ void source_impl::publish_stats() noexcept
     try {
         message_port_pub(stats_port, stats_message(stats(-1)));
     } catch (const std::exception& e) {
-        d_engine.warn(std::string("cannot publish stats: ") + e.what());
+        d_engine.warn("cannot publish stats: ", e.what());
     }
 }
 

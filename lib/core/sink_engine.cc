@@ -141,9 +141,12 @@ void sink_engine::warn_of_slow_tails(const sink_options& options)
         is_possible ? to_text(seconds) : "more than " + to_text(longest_stop_timeout / 3);
     const auto advice = is_possible ? to_text(3 * seconds) + " s is enough"
                                     : "use a higher rate, smaller heaps or tail=\"drop\"";
-    d_log.add("stop_timeout = " + to_text(options.stop_timeout) +
-              " s may be too short: at this rate a heap of each input takes " + takes +
-              " s, and an unfinished one may be dropped; " + advice);
+    d_log.add("stop_timeout = ",
+              to_text(options.stop_timeout),
+              " s may be too short: at this rate a heap of each input takes ",
+              takes,
+              " s, and an unfinished one may be dropped; ",
+              advice);
 }
 
 void sink_engine::start()
@@ -175,12 +178,17 @@ std::size_t sink_engine::write(std::size_t input,
         to.full_at = mark;
         to.counters.ring_full.add(1);
     }
-    if (to.tagged)
-        for (const auto& warning : to.tagged->take_warnings())
+    try {
+        if (to.tagged)
+            for (const auto& warning : to.tagged->take_warnings())
+                warn_of_input(input, warning);
+        const auto warning =
+            to.level.look(samples, taken, std::chrono::steady_clock::now());
+        if (!warning.empty())
             warn_of_input(input, warning);
-    const auto warning = to.level.look(samples, taken, std::chrono::steady_clock::now());
-    if (!warning.empty())
-        warn_of_input(input, warning);
+    } catch (const std::exception&) {
+        // no memory for a warning; the samples are not to come again
+    }
     return taken;
 }
 
@@ -191,8 +199,6 @@ void sink_engine::warn_of_input(std::size_t input, const std::string& text)
     else
         d_log.add(text);
 }
-
-void sink_engine::warn(const std::string& text) { d_log.add(text); }
 
 bool sink_engine::wait_for_space(ring_wait::clock::time_point deadline)
 {

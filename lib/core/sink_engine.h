@@ -76,7 +76,11 @@ public:
     double rate() const { return d_sender->rate(); }
 
     //! Something that the user should know.
-    void warn(const std::string& text);
+    template <typename... types>
+    void warn(const types&... parts) noexcept
+    {
+        d_log.add(parts...);
+    }
 
     //! New values of immediate items: of each input, all from its next heap on.
     void set_items(const std::vector<item_update>& updates);

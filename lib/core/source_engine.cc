@@ -7,6 +7,7 @@
 
 #include "source_checks.h"
 #include "source_engine.h"
+#include "support/open_files.h"
 
 #include <algorithm>
 #include <array>
@@ -113,6 +114,10 @@ void source_engine::open()
     const receive_socket::options options{ d_options.interface,
                                            static_cast<int>(d_options.socket_buffer) };
     const auto lists = endpoints_of(d_endpoints, d_options);
+    std::size_t needed = 1; // to look up a host
+    for (const auto& list : lists)
+        needed += list.size();
+    check_open_files(needed);
     for (std::size_t list = 0; list < lists.size(); ++list)
         for (auto at : lists[list]) {
             // once more the port that was free

@@ -66,7 +66,11 @@ public:
     bool is_at_end() const;
 
     //! Something that the user should know.
-    void warn(const std::string& text) { d_log.add(text); }
+    template <typename... types>
+    void warn(const types&... parts) noexcept
+    {
+        d_log.add(parts...);
+    }
 
     //! Of one output, or with -1 of all.
     source_stats stats(std::int64_t output = -1) const;

@@ -13,8 +13,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 
 namespace gr::spead {
 
@@ -46,7 +48,9 @@ std::string interface_with(const boost::asio::ip::address& address)
 {
     ifaddrs* all = nullptr;
     if (getifaddrs(&all) != 0)
-        return "";
+        throw std::runtime_error(
+            "interface: the system does not tell the addresses of its interfaces (" +
+            std::string(std::strerror(errno)) + ")");
     const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(all, freeifaddrs);
     const auto matches = [&](const sockaddr* found) {
         if (address.is_v4() && found->sa_family == AF_INET) {

@@ -26,7 +26,8 @@ std::string to_text(const endpoint& at);
 boost::asio::ip::udp::endpoint
 resolve(boost::asio::io_context& io, const endpoint& at, const std::string& parameter);
 
-//! The name of the interface that has this address, "" if none has.
+//! The name of the interface that has this address, "" if none has. Throws
+//! std::runtime_error if the system does not tell.
 std::string interface_with(const boost::asio::ip::address& address);
 
 } // namespace gr::spead

@@ -75,7 +75,7 @@ receive_socket::receive_socket(boost::asio::io_context& io,
     const auto name = how.interface.empty() ? "" : interface_name(how.interface);
     // several receivers of a group on one host each get its packets
     if (is_group)
-        d_socket.set_option(udp::socket::reuse_address(true));
+        d_socket.set_option(udp::socket::reuse_address(true), error);
     // before it is bound: nothing may be lost to a small buffer
     set_buffer(how.buffer_bytes, warnings);
     const int fd = d_socket.native_handle();

@@ -261,17 +261,17 @@ void rtnetlink::read_changes(const std::function<void(const change&)>& heard)
     for (;;) {
         const auto bytes =
             recv(d_changes.native_handle(), d_buffer.data(), d_buffer.size(), 0);
-        if (bytes < 0 && errno == ENOBUFS)
-            heard({ change::anything, 0, false, {} }); // and more than there was room for
-        else if (bytes < 0)
+        if (bytes < 0) {
+            if (errno == ENOBUFS) // there was no room for more
+                heard({ change::anything, 0, false, {} });
             return;
-        else
-            mnl_cb_run(d_buffer.data(),
-                       static_cast<std::size_t>(bytes),
-                       0,
-                       0,
-                       tell,
-                       const_cast<std::function<void(const change&)>*>(&heard));
+        }
+        mnl_cb_run(d_buffer.data(),
+                   static_cast<std::size_t>(bytes),
+                   0,
+                   0,
+                   tell,
+                   const_cast<std::function<void(const change&)>*>(&heard));
     }
 }
 

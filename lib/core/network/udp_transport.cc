@@ -294,7 +294,11 @@ void udp_transport::use(bound_socket opened)
 {
     d_socket = std::move(opened.socket);
     d_interface = opened.interface;
-    d_home = interface_with(d_socket.local_endpoint().address());
+    try {
+        d_home = interface_with(d_socket.local_endpoint().address());
+    } catch (const std::runtime_error&) {
+        d_home.clear(); // only to choose another address when this one is removed
+    }
     const int on = 1;
     d_zero_copy.enable(
         d_options.zero_copy &&
@@ -400,10 +404,13 @@ unsigned udp_transport::configure(udp::socket& socket)
             set_option(socket, IPPROTO_IP, IP_TOS, dscp << 2, "dscp");
     }
     if (any_multicast()) {
-        socket.set_option(
-            boost::asio::ip::multicast::hops(static_cast<int>(d_options.ttl)));
-        socket.set_option(
-            boost::asio::ip::multicast::enable_loopback(d_options.loopback));
+        namespace multicast = boost::asio::ip::multicast;
+        socket.set_option(multicast::hops(static_cast<int>(d_options.ttl)), error);
+        if (error)
+            warn("ttl could not be set: " + error.message());
+        socket.set_option(multicast::enable_loopback(d_options.loopback), error);
+        if (error)
+            warn("loopback could not be set: " + error.message());
     }
     return interface;
 }

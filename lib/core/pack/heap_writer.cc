@@ -187,7 +187,7 @@ void heap_writer::close_packet()
 
 // From here on: heaps that do not fill up. That is rare, so clarity comes before speed.
 
-bool heap_writer::finish(tail_policy policy, std::deque<extra_packet>& extra)
+bool heap_writer::finish(tail_policy policy, std::vector<extra_packet>& extra)
 {
     // a sample that is cut in two is completed, and with it perhaps the heap
     while (d_layout && d_prefix_bytes && samples_so_far())
@@ -210,7 +210,7 @@ bool heap_writer::finish(tail_policy policy, std::deque<extra_packet>& extra)
 }
 
 // Zeros up to the full length of the heap.
-bool heap_writer::finish_whole(bool mark_end, std::deque<extra_packet>& extra)
+bool heap_writer::finish_whole(bool mark_end, std::vector<extra_packet>& extra)
 {
     const heap_layout& layout = *d_layout;
     const auto samples_end = layout.contents().prefix.size() + *d_tail * d_sample_bytes;
@@ -257,7 +257,7 @@ bool heap_writer::finish_whole(bool mark_end, std::deque<extra_packet>& extra)
 }
 
 // A heap of just the samples that came, none of which has been published.
-void heap_writer::finish_short(std::deque<extra_packet>& extra)
+void heap_writer::finish_short(std::vector<extra_packet>& extra)
 {
     const auto payload = d_ring.take_back(d_start, d_at);
     const auto layout = d_layout->shortened(*d_tail * d_sample_bytes);
@@ -274,7 +274,7 @@ void heap_writer::finish_short(std::deque<extra_packet>& extra)
     end();
 }
 
-void heap_writer::drop(std::deque<extra_packet>& extra)
+void heap_writer::drop(std::vector<extra_packet>& extra)
 {
     const bool has_samples = tail_samples() != 0;
     if (is_partly_published()) {

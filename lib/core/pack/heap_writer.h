@@ -14,7 +14,6 @@
 #include "stream_plan.h"
 
 #include <array>
-#include <deque>
 #include <optional>
 
 namespace gr::spead {
@@ -52,11 +51,11 @@ public:
 
     //! Ends an open heap where its samples end. The packets that are still to be written
     //! are added to \p extra. False means that the ring is full: call again.
-    bool finish(tail_policy policy, std::deque<extra_packet>& extra);
+    bool finish(tail_policy policy, std::vector<extra_packet>& extra);
 
     //! Ends an open heap and counts its samples as dropped. Where a part of it has been
     //! published, a mark for the sender is added to \p extra: the sender counts.
-    void drop(std::deque<extra_packet>& extra);
+    void drop(std::vector<extra_packet>& extra);
 
 private:
     bool open_packet();
@@ -67,8 +66,8 @@ private:
     void advance(std::size_t bytes);
     void close_packet();
 
-    bool finish_whole(bool mark_end, std::deque<extra_packet>& extra);
-    void finish_short(std::deque<extra_packet>& extra);
+    bool finish_whole(bool mark_end, std::vector<extra_packet>& extra);
+    void finish_short(std::vector<extra_packet>& extra);
     extra_packet make_packet(packet_template header,
                              std::uint64_t offset,
                              std::vector<std::byte> payload,

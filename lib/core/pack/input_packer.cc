@@ -26,6 +26,8 @@ input_packer::input_packer(stream_plan plan,
       d_ring(ring, std::move(published)),
       d_heap(d_plan, d_ring, d_counters)
 {
+    // the mark of a dropped heap, while samples come: then nothing is allocated
+    d_extra.reserve(4);
 }
 
 void input_packer::start_run()
@@ -117,9 +119,11 @@ void input_packer::apply_item_updates()
 // False if the ring is full.
 bool input_packer::emit_extra()
 {
-    for (; !d_extra.empty(); d_extra.pop_front())
-        if (!d_ring.write(d_extra.front()))
+    for (; d_extra_sent < d_extra.size(); ++d_extra_sent)
+        if (!d_ring.write(d_extra[d_extra_sent]))
             return false;
+    d_extra.clear();
+    d_extra_sent = 0;
     return true;
 }
 
@@ -218,12 +222,18 @@ void input_packer::make_ends()
 
 void input_packer::drop_unpublished()
 {
+    const auto drop_extra = [&] {
+        for (; d_extra_sent < d_extra.size(); ++d_extra_sent) {
+            const auto& info = d_extra[d_extra_sent].info;
+            d_counters.samples_dropped.add(info.heap_samples);
+            d_counters.heaps_dropped.add((info.flags & packet_info::data) != 0);
+        }
+        d_extra.clear();
+        d_extra_sent = 0;
+    };
+    drop_extra(); // makes room for the mark of the unfinished heap: memory may be short
     drop_tail();
-    for (const auto& packet : d_extra) {
-        d_counters.samples_dropped.add(packet.info.heap_samples);
-        d_counters.heaps_dropped.add((packet.info.flags & packet_info::data) != 0);
-    }
-    d_extra.clear();
+    drop_extra();
     d_descriptors.skip_all();
     d_drop_left = 0;
     d_ring.rewind(d_ring.ready());

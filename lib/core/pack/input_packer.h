@@ -16,7 +16,6 @@
 #include "sink_counters.h"
 #include "stream_plan.h"
 
-#include <deque>
 #include <functional>
 
 namespace gr::spead {
@@ -88,7 +87,7 @@ public:
     //! it.
     void drop_tail();
 
-    //! Drops what is not published yet, and counts it.
+    //! Drops what is not published yet, and counts it. Needs no memory.
     void drop_unpublished();
 
 private:
@@ -108,11 +107,12 @@ private:
     heap_numbering d_numbering;
     ring_writer d_ring;
     heap_writer d_heap;
-    heap_numbers d_numbers;           // of the heap in d_heap
-    std::uint64_t d_drop_left = 0;    // samples of a heap that is dropped
-    std::deque<extra_packet> d_extra; // to be sent before the next heap
-    bool d_stopping = false;          // d_ends are made
-    std::vector<extra_packet> d_ends; // end-of-stream heaps
+    heap_numbers d_numbers;            // of the heap in d_heap
+    std::uint64_t d_drop_left = 0;     // samples of a heap that is dropped
+    std::vector<extra_packet> d_extra; // to be sent before the next heap
+    std::size_t d_extra_sent = 0;      // of them
+    bool d_stopping = false;           // d_ends are made
+    std::vector<extra_packet> d_ends;  // end-of-stream heaps
 };
 
 } // namespace gr::spead

@@ -150,42 +150,48 @@ bool reassembler::replay(clock::time_point now)
 // Descriptors, from packets in any order.
 void reassembler::collect(const packet_view& packet, clock::time_point now)
 {
-    bool is_complete = false;
     if (d_collector.is_collecting(packet.heap_counter))
-        is_complete = d_collector.take(packet);
+        d_must_learn |= d_collector.take(packet);
     else if (descriptor_collector::has_descriptors(packet)) {
         d_collector.begin(packet);
-        is_complete = d_collector.take(packet);
+        d_must_learn = d_collector.take(packet);
         // those of its packets that overtook it
         d_waiting.for_each([&](const packet_store::packet& each) {
             packet_view view;
             parse_packet(each.data, each.bytes, view);
             if (view.heap_counter == packet.heap_counter)
-                is_complete |= d_collector.take(view);
+                d_must_learn |= d_collector.take(view);
         });
     }
-    if (is_complete)
+    if (d_must_learn)
         learn(now);
 }
 
 void reassembler::learn(clock::time_point now)
 {
     const auto hash = d_collector.hash();
-    if (d_plan.format || (d_learned_at && (hash == d_learned ||
-                                           now - *d_learned_at < between_descriptors)))
+    const bool is_needed =
+        !d_plan.format && !(d_learned_at && (hash == d_learned ||
+                                             now - *d_learned_at < between_descriptors));
+    d_must_learn = false;
+    if (!is_needed)
         return;
-    d_learned = hash;
-    d_learned_at = now;
     try {
-        auto format = learn_format(d_collector.read(), d_plan.type);
+        auto format = std::make_shared<const stream_format>(
+            learn_format(d_collector.read(), d_plan.type));
         if (d_format)
             d_log.add("other descriptors have come, and apply from now on");
-        d_format = std::make_shared<const stream_format>(std::move(format));
+        d_format = std::move(format);
         d_is_running = false;
         d_heap_ticks = 0;
     } catch (const std::invalid_argument& error) {
-        d_log.add(std::string("the heaps cannot be read: ") + error.what());
+        d_log.add("the heaps cannot be read: ", error.what());
+    } catch (const std::bad_alloc&) {
+        d_must_learn = true; // with the next packet
+        return;
     }
+    d_learned = hash;
+    d_learned_at = now;
 }
 
 reassembler::result
@@ -487,8 +493,11 @@ reassembler::begin_stream(heap& opened, const packet_view& packet, clock::time_p
         *begin - (static_cast<std::int64_t>(first) + granule - 1) / granule * granule;
     if (d_is_running) {
         d_common.discontinuities.add(1);
-        d_log.add("timestamps jump from " + std::to_string(d_time.tick()) + " to " +
-                  std::to_string(*opened.timestamp) + ": the stream begins anew");
+        d_log.add("timestamps jump from ",
+                  d_time.tick(),
+                  " to ",
+                  *opened.timestamp,
+                  ": the stream begins anew");
         d_time_before = d_time;
     }
     // positions in samples count from 0 of the window

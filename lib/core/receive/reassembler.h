@@ -144,6 +144,7 @@ private:
 
     std::shared_ptr<const stream_format> d_format;
     descriptor_collector d_collector;
+    bool d_must_learn = false;   // from descriptors that are complete
     std::uint64_t d_learned = 0; // hash of the descriptors
     std::optional<clock::time_point> d_learned_at;
     packet_store d_waiting;

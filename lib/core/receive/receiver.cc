@@ -75,7 +75,7 @@ void receiver::start()
     d_last_packet = clock::now();
     d_to.start_run();
     d_io.restart();
-    d_thread = std::thread([this] { run(); });
+    d_thread = start_thread([this] { run(); });
 }
 
 void receiver::stop() noexcept
@@ -96,31 +96,44 @@ void receiver::run()
     const auto warning = prepare_thread("spead-recv", d_plan.cpu);
     if (!warning.empty())
         d_log.add(warning);
-    while (!d_stopping) {
-        std::unique_lock<std::mutex> lock(d_mutex);
-        const auto now = clock::now();
-        // the reader may have polled meanwhile
-        if (!d_next_poll || now >= *d_next_poll)
-            poll_sockets();
-        if (end_is_due(now)) {
-            d_next_poll_by_reader = never;
-            lock.unlock();
-            end();
-            return;
+    while (!d_stopping)
+        try {
+            if (!take_turn())
+                return;
+        } catch (const std::exception& error) {
+            // memory may have run out for a moment
+            d_log.add("receiving failed: ", error.what(), "; trying again");
+            std::this_thread::sleep_for(wait_after_failure);
         }
-        if (d_is_blocked || !d_next_poll)
-            wake_reader(now);
-        if (const auto next = d_next_poll)
-            d_poll_is_earlier.wait_until(lock, *next);
-        else {
-            // the reader does not poll now
-            lock.unlock();
-            wait_for_packets();
-        }
-    }
     const std::lock_guard<std::mutex> lock(d_mutex);
     d_next_poll_by_reader = never;
     d_to.end_run();
+}
+
+// Polls, and waits until that is due again. False if the stream has ended.
+bool receiver::take_turn()
+{
+    std::unique_lock<std::mutex> lock(d_mutex);
+    const auto now = clock::now();
+    // the reader may have polled meanwhile
+    if (!d_next_poll || now >= *d_next_poll)
+        poll_sockets();
+    if (end_is_due(now)) {
+        d_next_poll_by_reader = never;
+        lock.unlock();
+        end();
+        return false;
+    }
+    if (d_is_blocked || !d_next_poll)
+        wake_reader(now);
+    if (const auto next = d_next_poll)
+        d_poll_is_earlier.wait_until(lock, *next);
+    else {
+        // the reader does not poll now
+        lock.unlock();
+        wait_for_packets();
+    }
+    return true;
 }
 
 // Takes what is in the sockets, and decides which thread polls next, and when.
@@ -218,8 +231,11 @@ void receiver::note_error(const receive_socket& socket)
     if (d_pending.error == EAGAIN || d_pending.error == EINTR)
         return;
     d_has_failed = true;
-    d_log.add("cannot receive on port " + std::to_string(socket.port()) + ": " +
-              std::strerror(d_pending.error) + "; trying again");
+    d_log.add("cannot receive on port ",
+              socket.port(),
+              ": ",
+              std::strerror(d_pending.error),
+              "; trying again");
 }
 
 // False if there is no room for all of the datagrams that were received.
@@ -258,8 +274,8 @@ void receiver::wait_for_packets()
 {
     for (std::size_t i = 0; i < d_inputs.size(); ++i)
         if (!d_waits[i]) {
-            d_waits[i] = 1;
             d_inputs[i].socket->async_wait([this, i] { d_waits[i] = 0; });
+            d_waits[i] = 1;
         }
     clock::duration longest = longest_wait;
     if (d_window.is_waiting())

@@ -65,7 +65,7 @@ public:
              rate_limited_log& log);
     ~receiver() { stop(); }
 
-    //! Throws std::system_error if there can be no thread.
+    //! Throws std::runtime_error if there can be no thread.
     void start();
     void stop() noexcept;
 
@@ -80,6 +80,7 @@ public:
 
 private:
     void run();
+    bool take_turn();
     void poll_sockets();
     std::pair<std::size_t, bool> read_all();
     void note_error(const receive_socket& socket);

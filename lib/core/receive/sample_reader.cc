@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <utility>
 
 namespace gr::spead {
@@ -38,6 +39,8 @@ sample_reader::sample_reader(const plan& how,
                   make_decoder(how, 16, byte_order::little) },
       d_outputs(counters.size())
 {
+    for (auto& out : d_outputs)
+        out.skipped.reserve(window.most_items());
 }
 
 void sample_reader::read(const std::vector<std::byte*>& to,
@@ -122,8 +125,7 @@ void sample_reader::read_output(std::size_t which,
             return;
         const position_range lost{ arrived.end, std::min(range.end, gap.end) };
         if (lost.begin == gap.begin)
-            tags.push_back(
-                { which, out.done, sample_tag::kind::missing, samples_in(gap) });
+            add(tags, { which, out.done, sample_tag::kind::missing, samples_in(gap) });
         if (d_plan.on_missing == missing_policy::zero_fill) {
             add_tags(which, lost, tags);
             fill(which, lost);
@@ -145,24 +147,24 @@ void sample_reader::add_tags(std::size_t which,
 {
     auto& out = d_outputs[which];
     if (out.needs_timestamp) {
-        tags.push_back(
-            { which, out.done, sample_tag::kind::timestamp, tick_at(range.begin) });
+        add(tags, { which, out.done, sample_tag::kind::timestamp, tick_at(range.begin) });
         skip_changes(which, range.begin + 1);
         for (std::size_t i = 0; i < out.skipped.size(); ++i)
             if (const auto value = std::exchange(out.skipped[i], std::nullopt))
-                tags.push_back({ which,
-                                 out.done,
-                                 sample_tag::kind::item,
-                                 *value,
-                                 i,
-                                 d_stream.format });
+                add(tags,
+                    { which,
+                      out.done,
+                      sample_tag::kind::item,
+                      *value,
+                      i,
+                      d_stream.format });
     }
     out.needs_timestamp = false;
     auto& changes = d_window.changes(which);
     while (changes.read_available() && changes.front().position < range.end) {
         const auto& change = changes.front();
         const auto behind = std::max(change.position, range.begin) - range.begin;
-        tags.push_back(
+        add(tags,
             { which,
               out.done + static_cast<std::size_t>(behind) / d_stream.sample_bytes,
               sample_tag::kind::item,
@@ -179,6 +181,15 @@ void sample_reader::skip_changes(std::size_t which, std::int64_t end)
     auto& changes = d_window.changes(which);
     for (; changes.read_available() && changes.front().position < end; changes.pop())
         d_outputs[which].skipped[changes.front().item] = changes.front().value;
+}
+
+// An exception would leave samples counted that nobody got.
+void sample_reader::add(std::vector<sample_tag>& tags, sample_tag tag) noexcept
+{
+    try {
+        tags.push_back(std::move(tag));
+    } catch (const std::bad_alloc&) {
+    }
 }
 
 void sample_reader::copy(std::size_t which, position_range range)

@@ -58,7 +58,8 @@ public:
                   std::vector<source_counter_set>& counters);
 
     //! Reads up to \p most samples of each output to \p to. Adds their tags to \p tags.
-    //! Sets the numbers of samples of each output in \p read.
+    //! Sets the numbers of samples of each output in \p read. A tag for which there is no
+    //! memory is lost.
     void read(const std::vector<std::byte*>& to,
               std::size_t most,
               std::vector<std::size_t>& read,
@@ -82,6 +83,7 @@ private:
     read_output(std::size_t which, position_range range, std::vector<sample_tag>& tags);
     void add_tags(std::size_t which, position_range range, std::vector<sample_tag>& tags);
     void skip_changes(std::size_t which, std::int64_t end);
+    static void add(std::vector<sample_tag>& tags, sample_tag tag) noexcept;
     void copy(std::size_t which, position_range range);
     void fill(std::size_t which, position_range range);
     std::uint64_t tick_at(std::int64_t position) const;

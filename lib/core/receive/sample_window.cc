@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <stdexcept>
+#include <string>
 #include <tuple>
 
 namespace gr::spead {
@@ -46,8 +49,14 @@ sample_window::sample_window(const plan& how)
       d_begins(most_begins),
       d_marks(2 * marks_per_delay)
 {
-    for (std::size_t i = 0; i < how.outputs; ++i)
-        d_outputs.push_back(std::make_unique<output>(d_bytes, how.items));
+    try {
+        for (std::size_t i = 0; i < how.outputs; ++i)
+            d_outputs.push_back(std::make_unique<output>(d_bytes, how.items));
+    } catch (const std::bad_alloc&) {
+        throw std::runtime_error("no memory for " + std::to_string(how.outputs) +
+                                 " buffers of " + std::to_string(how.bytes) +
+                                 " bytes; buffer_size or num_outputs must be smaller");
+    }
     d_sorted.reserve(how.items * most_changes);
 }
 

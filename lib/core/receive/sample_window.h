@@ -68,8 +68,11 @@ public:
         clock::duration start_delay = {}; //!< of the first bytes of a stream
     };
 
-    //! Throws std::bad_alloc.
+    //! Throws std::runtime_error if there is no memory.
     explicit sample_window(const plan& how);
+
+    //! Immediate items that a stream may have.
+    std::size_t most_items() const { return d_outputs.front()->items.size(); }
 
     //! Forgets all samples. While no thread writes or reads.
     void clear();

@@ -19,33 +19,36 @@ constexpr std::chrono::seconds quiet_for{ 10 };
 constexpr std::chrono::seconds longest_pause{ 1 };
 } // namespace
 
-void outage_log::failed(int error, std::uint64_t lost, time_point now)
+void outage_log::failed(int error, std::uint64_t lost, time_point now) noexcept
 {
-    const auto [seen, is_new] = d_seen.try_emplace(error, now);
-    if (is_new || now - seen->second > quiet_for)
-        d_lines.add(std::string("sending failed: ") + std::strerror(error));
-    seen->second = now;
-    if (!lost)
-        return;
-    d_outage = true;
-    d_last_loss = now;
-    d_lost += lost;
+    if (lost) {
+        d_outage = true;
+        d_last_loss = now;
+        d_lost += lost;
+    }
+    try {
+        const auto [seen, is_new] = d_seen.try_emplace(error, now);
+        if (is_new || now - seen->second > quiet_for)
+            d_lines.add("sending failed: ", std::strerror(error));
+        seen->second = now;
+    } catch (const std::exception&) {
+        // no memory: the next failure tells
+    }
 }
 
-void outage_log::succeeded(time_point now)
+void outage_log::succeeded(time_point now) noexcept
 {
     if (!d_outage || now - d_last_loss < longest_pause)
         return;
-    d_lines.add("sending works again; " + std::to_string(d_lost) +
-                " packets were dropped");
+    d_lines.add("sending works again; ", d_lost, " packets were dropped");
     d_outage = false;
     d_lost = 0;
 }
 
-void outage_log::end()
+void outage_log::end() noexcept
 {
     if (d_outage)
-        d_lines.add(std::to_string(d_lost) + " packets were dropped");
+        d_lines.add(d_lost, " packets were dropped");
     d_outage = false;
     d_lost = 0;
 }

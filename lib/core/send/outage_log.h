@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <string>
 
 namespace gr::spead {
 
@@ -31,13 +30,17 @@ public:
     explicit outage_log(rate_limited_log& lines) : d_lines(lines) {}
 
     //! A send failed, and \p lost packets were dropped for it.
-    void failed(int error, std::uint64_t lost, time_point now);
+    void failed(int error, std::uint64_t lost, time_point now) noexcept;
     //! A send succeeded.
-    void succeeded(time_point now);
+    void succeeded(time_point now) noexcept;
     //! Something else that is worth a line.
-    void warn(const std::string& text) { d_lines.add(text); }
+    template <typename... types>
+    void warn(const types&... parts) noexcept
+    {
+        d_lines.add(parts...);
+    }
     //! The stream has ended: logs the losses, though sending does not work again yet.
-    void end();
+    void end() noexcept;
 
     //! Nothing to recover from: the usual case, to be tested cheaply.
     bool quiet() const { return !d_outage; }

@@ -114,20 +114,15 @@ void send_loop::resume()
     send_queued();
 }
 
-void send_loop::wait_anew()
-{
-    // to wait twice does no harm
-    d_watching = d_writable_pending = d_reports_pending = false;
-}
-
 void send_loop::drop_rest()
 {
     const auto lost_before = d_counters.packets_dropped.get();
     d_batch.drop_all();
     release();
     if (const auto lost = d_counters.packets_dropped.get() - lost_before)
-        d_log.warn("not everything could be sent within stop_timeout: " +
-                   std::to_string(lost) + " packets were dropped");
+        d_log.warn("not everything could be sent within stop_timeout: ",
+                   lost,
+                   " packets were dropped");
     d_log.end();
 }
 
@@ -160,7 +155,7 @@ void send_loop::set_rate(double bytes_per_second)
 void send_loop::watch_wakeup()
 {
     // still waiting after a stop and a start
-    if (std::exchange(d_watching, true))
+    if (d_watching)
         return;
     const auto woken = [this](const boost::system::error_code& error) {
         d_watching = false;
@@ -172,6 +167,7 @@ void send_loop::watch_wakeup()
     };
     d_wakeup.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                         handler_in(d_wakeup_memory, woken));
+    d_watching = true; // not where there is no memory to wait
 }
 
 void send_loop::take_wakeup()
@@ -319,22 +315,24 @@ void send_loop::wait_until(clock::time_point time)
 
 void send_loop::wait_writable()
 {
-    if (std::exchange(d_writable_pending, true))
+    if (d_writable_pending)
         return;
     d_transport.async_wait_writable([this] {
         d_writable_pending = false;
         send_queued();
     });
+    d_writable_pending = true;
 }
 
 void send_loop::wait_reports()
 {
-    if (std::exchange(d_reports_pending, true))
+    if (d_reports_pending)
         return;
     d_transport.async_wait_reports([this] {
         d_reports_pending = false;
         send_queued();
     });
+    d_reports_pending = true;
 }
 
 // What becomes of messages: sent, tried again, or dropped.

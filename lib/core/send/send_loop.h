@@ -58,8 +58,6 @@ public:
     void prepare();   //!< on the thread that will send, once in a run
     //! Sends what is queued; from then on, handlers of the io_context send. May throw.
     void resume();
-    //! After an exception: what was waited for may not be waited for any more.
-    void wait_anew();
     //! What is left will not be sent: drops and counts it. Not while handlers run.
     void drop_rest();
 

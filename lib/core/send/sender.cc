@@ -34,7 +34,7 @@ void sender::start()
     d_loop.start_run();
     d_running = true;
     try {
-        d_thread = std::thread(&sender::run, this);
+        d_thread = start_thread([this] { run(); });
     } catch (...) {
         d_running = false;
         throw;
@@ -76,7 +76,6 @@ bool sender::run_to_end() noexcept
         d_io.run();
         return true;
     } catch (...) {
-        d_loop.wait_anew(); // it may have been the attempt to
         return false;
     }
 }

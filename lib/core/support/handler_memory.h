@@ -109,7 +109,9 @@ public:
     }
 
 private:
-    allocator_type d_memory;
+    // const, so that a move leaves it in place: when a wait cannot begin, Asio asks the
+    // handler that it has moved from
+    const allocator_type d_memory;
     function d_handler;
 };
 

@@ -56,6 +56,7 @@ struct rate_limited_log::state {
 
     entry* waiting(const std::string& news);
     std::string take();
+    void write_line(milliseconds patience) noexcept;
     void write();
 
     const output out;
@@ -63,7 +64,8 @@ struct rate_limited_log::state {
     std::condition_variable changed;
     // under the mutex
     std::vector<entry> entries;
-    std::size_t more = 0; // that there was no room for
+    std::size_t more = 0;    // that there was no room for
+    clock::time_point due{}; // of the next line
     bool closing = false;
     bool ended = false; // the thread will not touch anything any more
 };
@@ -75,9 +77,13 @@ rate_limited_log::rate_limited_log(output out)
 
 rate_limited_log::~rate_limited_log()
 {
-    if (!d_writer.joinable())
-        return;
     std::unique_lock<std::mutex> lock(d_state->mutex);
+    if (!d_writer.joinable()) {
+        lock.unlock();
+        if (!d_state->entries.empty())
+            d_state->write_line(last_wait_for_terminal);
+        return;
+    }
     d_state->closing = true;
     d_state->changed.notify_all();
     const bool ended =
@@ -89,22 +95,22 @@ rate_limited_log::~rate_limited_log()
         d_writer.detach();
 }
 
-void rate_limited_log::add(const std::string& news)
+void rate_limited_log::add_text(const std::string& news)
 {
-    const std::lock_guard<std::mutex> lock(d_state->mutex);
+    std::unique_lock<std::mutex> lock(d_state->mutex);
     d_state->waiting(news);
-    wake_writer();
+    wake_writer(std::move(lock));
 }
 
 void rate_limited_log::add_of_input(std::size_t input, const std::string& news)
 {
-    const std::lock_guard<std::mutex> lock(d_state->mutex);
+    std::unique_lock<std::mutex> lock(d_state->mutex);
     if (auto* const same = d_state->waiting(news))
         same->inputs.insert(input);
-    wake_writer();
+    wake_writer(std::move(lock));
 }
 
-void rate_limited_log::wake_writer()
+void rate_limited_log::wake_writer(std::unique_lock<std::mutex> lock)
 {
     if (d_writer.joinable()) {
         d_state->changed.notify_all();
@@ -113,7 +119,13 @@ void rate_limited_log::wake_writer()
     try {
         d_writer = std::thread([shared = d_state] { shared->write(); });
     } catch (const std::exception&) {
-        // the next one tries again
+        // No thread: better here than not at all. The next text tries again.
+        const auto now = clock::now();
+        if (now < d_state->due)
+            return;
+        d_state->due = now + line_interval;
+        lock.unlock();
+        d_state->write_line(milliseconds(0));
     }
 }
 
@@ -149,11 +161,20 @@ std::string rate_limited_log::state::take()
     return line;
 }
 
+void rate_limited_log::state::write_line(milliseconds patience) noexcept
+{
+    try {
+        if (terminal_has_room(patience))
+            out(take());
+    } catch (...) {
+        // no memory for a line
+    }
+}
+
 // On the thread, until the end.
 void rate_limited_log::state::write()
 {
     pthread_setname_np(pthread_self(), "spead-log");
-    clock::time_point due{};
     std::unique_lock<std::mutex> lock(mutex);
     for (bool is_last = false; !is_last;) {
         changed.wait(lock, [this] { return closing || !entries.empty(); });
@@ -162,12 +183,7 @@ void rate_limited_log::state::write()
         if (entries.empty())
             continue;
         lock.unlock();
-        try {
-            if (terminal_has_room(is_last ? last_wait_for_terminal : milliseconds(0)))
-                out(take());
-        } catch (...) {
-            // no memory for a line
-        }
+        write_line(is_last ? last_wait_for_terminal : milliseconds(0));
         lock.lock();
         due = clock::now() + line_interval;
     }

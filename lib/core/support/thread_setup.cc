@@ -16,14 +16,28 @@
 #include <cstdint>
 #include <cstring>
 
+#include <system_error>
 #include <memory>
+#include <stdexcept>
+#include <utility>
 
 namespace gr::spead {
 
 int configured_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)); }
 
-std::string prepare_thread(const char* name, int cpu)
+std::thread start_thread(std::function<void()> run)
 {
+    try {
+        return std::thread(std::move(run));
+    } catch (const std::system_error& error) {
+        throw std::runtime_error("no thread (" + error.code().message() +
+                                 "); raise the limits of processes (ulimit -u) and of "
+                                 "memory (ulimit -v)");
+    }
+}
+
+std::string prepare_thread(const char* name, int cpu) noexcept
+try {
     pthread_setname_np(pthread_self(), name);
     // our threads sleep for hundreds of microseconds; by default 50 us longer
     prctl(PR_SET_TIMERSLACK, 1);
@@ -47,6 +61,8 @@ std::string prepare_thread(const char* name, int cpu)
         return "";
     return "thread " + std::string(name) + " is not pinned to CPU " +
            std::to_string(cpu) + (error ? std::string(": ") + std::strerror(error) : "");
+} catch (const std::exception&) {
+    return "";
 }
 
 // Since Linux 6.12, a thread of the usual policy that asks for short slices is scheduled

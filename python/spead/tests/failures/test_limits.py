@@ -1,0 +1,124 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limits of the process (ulimit), and no rights: blocks work, or say what they lack."""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+
+import pytest
+from places import BOUND, NEEDS_NAMESPACES
+from refusals import (
+    become_nobody,
+    construct,
+    hide_proc,
+    in_a_process,
+    limit,
+    make_read_only,
+    packets,
+    start,
+)
+
+BLOCKS = pytest.mark.parametrize("block", ["sink", "source"])
+MIB = 1 << 20
+NO_MEMORY = "no(t enough)? memory.*must be smaller"
+NO_THREAD = "cannot start, .*: no thread .*raise the limits .*ulimit -u.*ulimit -v"
+
+# the limit, what is left, and the error
+CONSTRUCTION = [
+    ("RLIMIT_NOFILE", 3, "fewer than .* file descriptors are left .*ulimit -n"),
+    ("RLIMIT_AS", 4 * MIB, NO_MEMORY),
+    ("RLIMIT_DATA", 4 * MIB, NO_MEMORY),
+    *(
+        (name, 0, None)
+        for name in (
+            *("RLIMIT_MEMLOCK", "RLIMIT_FSIZE", "RLIMIT_CORE", "RLIMIT_RTPRIO"),
+            *("RLIMIT_NICE", "RLIMIT_SIGPENDING", "RLIMIT_MSGQUEUE", "RLIMIT_RTTIME"),
+        )
+        if hasattr(resource, name)
+    ),
+]
+STARTS = [
+    ("RLIMIT_NPROC", 0, NO_THREAD),
+    ("RLIMIT_AS", MIB, NO_THREAD),
+    ("RLIMIT_DATA", MIB, NO_THREAD),
+]
+
+
+@pytest.fixture(scope="module")
+def stream():
+    return packets()
+
+
+@BLOCKS
+@pytest.mark.parametrize(("kind", "left", "said"), CONSTRUCTION)
+def test_construction(stream, block, kind, left, said):
+    refusal, _ = in_a_process(construct, block, stream, {}, limit, kind, left)
+    if said:
+        assert re.fullmatch(f"spead.{block}: .*{said}.*", refusal)
+    else:
+        assert refusal is None
+
+
+@BLOCKS
+@pytest.mark.parametrize(("kind", "left", "logged"), STARTS)
+def test_start(block, kind, left, logged):
+    _, log = in_a_process(start, block, {}, False, limit, kind, left)
+    assert re.search(f"spead_{block}.*{logged}", log)
+
+
+STACKED = """
+import sys
+from refusals import construct, packets
+assert construct(sys.argv[1], packets(), {}, lambda: None) is None
+"""
+
+
+@BLOCKS
+def test_small_stacks_of_threads(block):
+    """The C library reads this limit when a program begins."""
+    size = 1 << 20
+    done = subprocess.run(
+        [sys.executable, "-c", STACKED, block],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (size, size)),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},
+        timeout=BOUND,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout + done.stderr
+
+
+@BLOCKS
+@NEEDS_NAMESPACES
+@pytest.mark.parametrize("lack", [hide_proc, make_read_only])
+def test_without_files(stream, block, lack):
+    refusal, _ = in_a_process(construct, block, stream, {}, lack)
+    assert refusal is None
+
+
+@BLOCKS
+@NEEDS_NAMESPACES
+def test_without_rights(stream, block):
+    with tempfile.TemporaryDirectory() as home:
+        os.chmod(home, 0o777)
+        refusal, _ = in_a_process(construct, block, stream, {}, become_nobody, home)
+    assert refusal is None
+
+
+@NEEDS_NAMESPACES
+@pytest.mark.parametrize(
+    ("block", "options", "said"),
+    [
+        ("sink", {"source_port": 80}, "source_port = 80 .*Permission denied"),
+        ("source", {"to": "127.0.0.1:80"}, "endpoints = .*:80.*Permission denied"),
+    ],
+)
+def test_nobody_has_no_low_port(stream, block, options, said):
+    refusal, _ = in_a_process(construct, block, stream, options, become_nobody)
+    assert re.match(f"spead.{block}: {said}", refusal)

@@ -33,6 +33,7 @@ constexpr std::chrono::milliseconds longest_wait{ 100 };
 const auto stats_port = pmt::mp("stats");
 const auto timestamp_key = pmt::mp("timestamp");
 const auto rx_time_key = pmt::mp("rx_time");
+constexpr std::size_t most_item_keys = 256;
 const auto missing_key = pmt::mp("missing");
 
 int output_bytes(const source_options& options)
@@ -185,16 +186,26 @@ void source_impl::add_tag(const sample_tag& tag)
     case sample_tag::kind::missing:
         add_item_tag(output, at, missing_key, value, alias_pmt());
         break;
-    case sample_tag::kind::item: {
-        const auto& name = tag.format->immediates[tag.item].name;
-        const auto key = pmt::mp(name);
-        // the block downstream would take it for one of the source
-        if (!name.empty() && key != timestamp_key && key != rx_time_key &&
-            key != missing_key)
+    case sample_tag::kind::item:
+        if (const auto key = item_key(tag.format->immediates[tag.item].name))
             add_item_tag(output, at, key, value, alias_pmt());
         break;
     }
-    }
+}
+
+// Nothing for an item that gets no tags.
+pmt::pmt_t source_impl::item_key(const std::string& name)
+{
+    const auto known = d_item_keys.find(name);
+    if (known != d_item_keys.end())
+        return known->second;
+    // GNU Radio never frees a name, and anybody may send descriptors
+    if (name.empty() || d_item_keys.size() == most_item_keys)
+        return nullptr;
+    const auto key = pmt::mp(name);
+    // the block downstream would take it for one of the source
+    const bool is_own = key == timestamp_key || key == rx_time_key || key == missing_key;
+    return d_item_keys[name] = is_own ? nullptr : key;
 }
 
 source_stats source_impl::stats(std::int64_t output) const

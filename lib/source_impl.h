@@ -13,6 +13,8 @@
 #include "periodic_call.h"
 #include <gnuradio/spead/source.h>
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace gr::spead {
@@ -37,6 +39,7 @@ public:
 private:
     void end_idle_wait();
     void add_tag(const sample_tag& tag);
+    pmt::pmt_t item_key(const std::string& name);
     void publish_stats() noexcept;
 
     const std::int64_t d_num_outputs;
@@ -48,6 +51,7 @@ private:
     std::vector<std::byte*> d_to;
     std::vector<std::size_t> d_read;
     std::vector<sample_tag> d_tags;
+    std::map<std::string, pmt::pmt_t> d_item_keys; // of tags, by the names of items
 
     source_engine d_engine;
     bool d_failed = false;

@@ -7,6 +7,7 @@ import pytest
 import spead2
 import spead2.send
 from gnuradio import spead
+from places import eventually
 from received_streams import Receiving, joined, spead2_heaps, spead2_packets
 from streams import noise, run, source
 
@@ -159,6 +160,29 @@ def test_items_with_the_names_of_other_tags_are_not_tagged():
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
     assert [key for _, key, _ in receiving.recorder.tags[0]] == ["timestamp"]
+
+
+def test_names_of_tags_do_not_fill_the_memory():
+    """GNU Radio keeps each name for ever, and anybody may send descriptors."""
+    at_once = 30
+    sets = [[f"set {k}, {i}" for i in range(at_once)] for k in range(9)]
+    samples = noise(8)
+    sent = 0
+    with Receiving(end_on_stop=False) as receiving:
+
+        def is_tagged(names):
+            """Descriptors that change are believed once a second."""
+            nonlocal sent
+            extra = [(0x3101 + i, name, i) for i, name in enumerate(names)]
+            heap = next(spead2_heaps(samples, 8, first=8 * sent, extra=extra))
+            receiving.send_packets(spead2_packets([heap], counter=sent + 1)[0])
+            sent += 1
+            return receiving.tags(names[0])
+
+        for names in sets:
+            eventually(lambda names=names: is_tagged(names))
+    names = joined(sets)
+    assert [name for name in names if receiving.tags(name)] == names[:256]
 
 
 def test_a_given_item_with_the_name_of_another_tag_is_not_tagged():

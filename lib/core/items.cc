@@ -145,7 +145,7 @@ immediate_items::update(std::size_t index, std::int64_t value, std::int64_t inpu
 {
     const auto last = static_cast<std::int64_t>(d_inputs) - 1;
     check_range("input", input, std::int64_t{ -1 }, last);
-    const auto all = update(index, { value });
+    auto all = update(index, { value });
     if (input == -1)
         return all;
     return { all[static_cast<std::size_t>(input)] };
@@ -157,6 +157,7 @@ immediate_items::update(std::size_t index, const std::vector<std::int64_t>& valu
     if (const auto allowed = allowed_instead_of(values, d_largest, d_inputs))
         throw parameter_error("value", to_text(values), *allowed);
     std::vector<item_update> updates;
+    updates.reserve(d_inputs);
     for (std::size_t input = 0; input < d_inputs; ++input)
         updates.push_back(
             { index,

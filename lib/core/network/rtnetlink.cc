@@ -162,7 +162,7 @@ const message* rtnetlink::ask(nlmsghdr* request)
                                 d_sequence,
                                 mnl_socket_get_portid(socket),
                                 take,
-                                &answer) < 0)
+                                static_cast<void*>(&answer)) < 0)
         return nullptr;
     return answer;
 }

@@ -109,7 +109,7 @@ std::vector<std::byte> descriptor_packet(const item& described,
     packet += pointers + payload;
 
     const auto* begin = reinterpret_cast<const std::byte*>(packet.data());
-    return { begin, begin + packet.size() };
+    return std::vector<std::byte>(begin, begin + packet.size());
 }
 
 } // namespace gr::spead

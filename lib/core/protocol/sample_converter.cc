@@ -31,8 +31,9 @@ constexpr std::size_t group_numbers = 64;
 constexpr std::size_t most_at_the_end = 64;
 
 // Loops for which the compiler makes vectors, for processors that have long ones as well.
-// clang does not take the attribute for templates.
-#if defined(__x86_64__) && !defined(__clang__)
+// clang does not take the attribute for templates. The program chooses a version before
+// the thread sanitizer is ready.
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define SPEAD_VECTORS __attribute__((target_clones("avx2", "default")))
 #else
 #define SPEAD_VECTORS
@@ -147,7 +148,7 @@ bool volk_is_exact()
 template <typename integer>
 bool volk_shows_nan()
 {
-    alignas(64) std::array<float, 256> numbers;
+    alignas(64) std::array<float, 256> numbers{};
     alignas(64) std::array<integer, numbers.size()> result;
     numbers.fill(std::numeric_limits<float>::quiet_NaN());
     for (const std::size_t start : { 0, 1 }) {

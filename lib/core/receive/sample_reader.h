@@ -97,7 +97,7 @@ private:
     sample_window& d_window;
     std::vector<source_counter_set>& d_counters;
     std::vector<sample_decoder> d_decoders; // of 8 bits, 16 bits, and 16 in little order
-    stream_begin d_stream;
+    stream_begin d_stream{};
     std::vector<output> d_outputs;
 };
 

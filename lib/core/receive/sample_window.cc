@@ -47,7 +47,7 @@ sample_window::sample_window(const plan& how)
       d_max_delay(how.max_delay),
       d_start_delay(how.start_delay),
       d_begins(most_begins),
-      d_marks(2 * marks_per_delay)
+      d_marks(std::size_t{ 2 } * marks_per_delay)
 {
     try {
         for (std::size_t i = 0; i < how.outputs; ++i)

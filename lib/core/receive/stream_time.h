@@ -35,10 +35,10 @@ public:
     //! The stream begins with a heap of this timestamp, at this position in samples.
     void begin(std::uint64_t timestamp, unsigned bits, std::int64_t position)
     {
-        const auto step = static_cast<std::uint64_t>(distance(timestamp, bits));
-        const auto tick = d_tick + step;
+        const auto jump = distance(timestamp, bits);
+        const auto tick = d_tick + static_cast<std::uint64_t>(jump);
         // absolute times go on when a sender is back, unless it counts from anew
-        const bool is_before_zero = distance(timestamp, bits) < 0 && tick > d_tick;
+        const bool is_before_zero = jump < 0 && tick > d_tick;
         d_tick = d_is_known && !is_before_zero ? tick : timestamp;
         d_timestamp = timestamp;
         d_position = position;

@@ -37,6 +37,7 @@ std::vector<ring_reader> make_readers(const std::vector<packet_ring*>& rings,
                                       sender_counters& counters)
 {
     std::vector<ring_reader> readers;
+    readers.reserve(rings.size());
     for (auto* ring : rings)
         readers.emplace_back(*ring, counters);
     return readers;

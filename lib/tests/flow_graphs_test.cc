@@ -1,0 +1,525 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Sinks and sources in flow graphs, in C++ alone, so that they run under sanitizers. Each
+// sample has the value of its place in time; what is not received must be counted.
+
+#define BOOST_TEST_MODULE flow_graphs
+#include <boost/test/unit_test.hpp>
+
+#include <gnuradio/io_signature.h>
+#include <gnuradio/spead/sink.h>
+#include <gnuradio/spead/source.h>
+#include <gnuradio/sync_block.h>
+#include <gnuradio/top_block.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using gr::spead::sink;
+using gr::spead::sink_options;
+using gr::spead::source;
+using gr::spead::source_options;
+
+namespace {
+
+constexpr auto bound = 60s; // for any wait; a sanitizer on a busy machine is slow
+constexpr std::uint64_t endless = std::uint64_t{ 1 } << 60;
+
+void wait_for(const std::function<bool()>& condition, const char* name)
+{
+    const auto end = std::chrono::steady_clock::now() + bound;
+    while (!condition() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(1ms);
+    BOOST_REQUIRE_MESSAGE(condition(), name);
+}
+
+//! Never 0, which stands for a missing sample.
+std::int8_t value_at(std::uint64_t place)
+{
+    return static_cast<std::int8_t>(1 + place * 0x9e3779b97f4a7c15u % 251);
+}
+
+//! With a jump, places jump so far every 10,000 samples. Tags "rx_time", of a clock of
+//! 1 MHz, say so, and where a run begins.
+class numbered_samples : public gr::sync_block
+{
+public:
+    explicit numbered_samples(std::uint64_t n, std::uint64_t jump = 0)
+        : gr::sync_block("numbered_samples",
+                         gr::io_signature::make(0, 0, 0),
+                         gr::io_signature::make(1, 1, 1)),
+          d_left(n),
+          d_jump(jump)
+    {
+    }
+
+    bool start() override
+    {
+        d_to_jump = 0;
+        return true;
+    }
+
+    int work(int noutput_items,
+             gr_vector_const_void_star&,
+             gr_vector_void_star& output_items) override
+    {
+        if (!d_left)
+            return WORK_DONE;
+        const auto n =
+            std::min<std::uint64_t>(static_cast<unsigned>(noutput_items), d_left);
+        auto* out = static_cast<std::int8_t*>(output_items[0]);
+        for (std::uint64_t i = 0; i < n; ++i) {
+            if (d_jump && d_to_jump-- == 0) {
+                d_to_jump = 9999;
+                d_place += d_jump;
+                add_item_tag(
+                    0,
+                    nitems_written(0) + i,
+                    pmt::mp("rx_time"),
+                    pmt::make_tuple(pmt::from_uint64(d_place / 1000000),
+                                    pmt::from_double(1e-6 * double(d_place % 1000000))));
+            }
+            out[i] = value_at(d_place++);
+        }
+        d_left -= n;
+        return static_cast<int>(n);
+    }
+
+private:
+    std::uint64_t d_left;
+    const std::uint64_t d_jump;
+    std::uint64_t d_place = 0;
+    int d_to_jump = 0;
+};
+
+//! Compares samples with their places, beginning anew at each tag "timestamp".
+class checked_samples : public gr::sync_block
+{
+public:
+    checked_samples()
+        : gr::sync_block("checked_samples",
+                         gr::io_signature::make(1, 1, 1),
+                         gr::io_signature::make(0, 0, 0))
+    {
+    }
+
+    int work(int noutput_items,
+             gr_vector_const_void_star& input_items,
+             gr_vector_void_star&) override
+    {
+        const auto* in = static_cast<const std::int8_t*>(input_items[0]);
+        const auto n = static_cast<unsigned>(noutput_items);
+        const auto first = nitems_read(0);
+        std::vector<gr::tag_t> tags;
+        get_tags_in_range(tags, 0, first, first + n, pmt::mp("timestamp"));
+        auto tag = tags.begin();
+        for (unsigned i = 0; i < n; ++i) {
+            for (; tag != tags.end() && tag->offset == first + i; ++tag)
+                d_place = pmt::to_uint64(tag->value);
+            if (in[i] == 0)
+                ++zeros;
+            else if (in[i] == value_at(d_place))
+                ++right;
+            else
+                ++wrong;
+            ++d_place;
+        }
+        return noutput_items;
+    }
+
+    std::atomic<std::uint64_t> right{ 0 };
+    std::atomic<std::uint64_t> zeros{ 0 };
+    std::atomic<std::uint64_t> wrong{ 0 };
+
+private:
+    std::uint64_t d_place = 0;
+};
+
+//! Calls a function again and again while it exists.
+class repeated
+{
+public:
+    explicit repeated(std::function<void()> once)
+        : d_thread([this, once = std::move(once)] {
+              while (!d_done)
+                  once();
+          })
+    {
+    }
+    ~repeated()
+    {
+        d_done = true;
+        d_thread.join();
+    }
+
+private:
+    std::atomic<bool> d_done{ false };
+    std::thread d_thread;
+};
+
+bool balanced(const gr::spead::sink_stats& stats)
+{
+    return stats.samples_in ==
+           stats.samples_sent + stats.samples_dropped + stats.samples_pending;
+}
+
+bool balanced(const gr::spead::source_stats& stats)
+{
+    return stats.samples_out == stats.samples_received + stats.samples_missing;
+}
+
+//! Of a stream that has ended.
+void check_sink(const sink::sptr& out)
+{
+    const auto stats = out->stats();
+    BOOST_CHECK(balanced(stats));
+    BOOST_CHECK_EQUAL(stats.samples_pending, 0u);
+}
+
+void check_source(const source::sptr& in,
+                  const std::vector<std::shared_ptr<checked_samples>>& outputs)
+{
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const auto stats = in->stats(static_cast<std::int64_t>(i));
+        BOOST_CHECK(balanced(stats));
+        BOOST_CHECK_EQUAL(outputs[i]->wrong, 0u);
+        BOOST_CHECK_EQUAL(outputs[i]->right, stats.samples_received);
+        BOOST_CHECK_EQUAL(outputs[i]->zeros, stats.samples_missing);
+    }
+}
+
+std::string here(int port) { return "127.0.0.1:" + std::to_string(port); }
+
+//! A socket that somebody listens at, and nobody reads.
+class listener
+{
+public:
+    listener() : d_socket(socket(AF_INET, SOCK_DGRAM, 0))
+    {
+        BOOST_REQUIRE_GE(d_socket, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        auto* generic = reinterpret_cast<sockaddr*>(&address);
+        socklen_t size = sizeof address;
+        BOOST_REQUIRE_EQUAL(bind(d_socket, generic, size), 0);
+        BOOST_REQUIRE_EQUAL(getsockname(d_socket, generic, &size), 0);
+        d_port = ntohs(address.sin_port);
+    }
+    ~listener() { close(d_socket); }
+    std::string endpoint() const { return here(d_port); }
+
+private:
+    const int d_socket;
+    int d_port = 0;
+};
+
+//! A stream from a sink to a source in one flow graph.
+struct loop {
+    gr::top_block_sptr graph = gr::make_top_block("loop");
+    source::sptr in;
+    sink::sptr out;
+    std::vector<std::shared_ptr<checked_samples>> outputs;
+
+    loop(source_options receive, sink_options send, std::uint64_t samples, int jump = 0)
+    {
+        in = source::make("127.0.0.1:0", receive);
+        out = sink::make(here(in->ports()[0]), send);
+        for (int i = 0; i < send.num_inputs; ++i)
+            graph->connect(
+                gnuradio::make_block_sptr<numbered_samples>(samples, jump), 0, out, i);
+        for (int i = 0; i < receive.num_outputs; ++i) {
+            outputs.push_back(gnuradio::make_block_sptr<checked_samples>());
+            graph->connect(in, i, outputs.back(), 0);
+        }
+    }
+    void end()
+    {
+        graph->stop();
+        graph->wait();
+        check_sink(out);
+        check_source(in, outputs);
+    }
+};
+
+sink_options heaps_of(std::int64_t samples)
+{
+    sink_options options;
+    options.heap_samples = samples;
+    return options;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(flow_graphs)
+
+BOOST_AUTO_TEST_CASE(a_stream_from_the_sink_to_the_source)
+{
+    auto send = heaps_of(1000);
+    send.rate = 4e6;
+    loop l({}, send, 800500);
+    l.graph->run(); // the end-of-stream heap ends the source
+    check_sink(l.out);
+    check_source(l.in, l.outputs);
+    BOOST_CHECK_EQUAL(l.out->stats().samples_sent, 800500u);
+    BOOST_CHECK_GT(l.outputs[0]->right, 0u);
+}
+
+BOOST_AUTO_TEST_CASE(several_inputs_to_several_outputs)
+{
+    constexpr int n = 3;
+    auto send = heaps_of(2000);
+    send.num_inputs = n;
+    send.max_skew = 1; // the source waits for none for long
+    send.rate = 4e6;
+    source_options receive;
+    receive.num_outputs = n;
+    std::vector<std::int64_t> numbers;
+    for (int i = 0; i < n; ++i)
+        numbers.push_back(i);
+    const std::vector<gr::spead::item> items{ gr::spead::timestamp(),
+                                              gr::spead::immediate(
+                                                  0x3101, "feng_id", numbers),
+                                              gr::spead::samples() };
+    send.items = items;
+    receive.items = items;
+    receive.heap_samples = send.heap_samples;
+    receive.affinity = 0; // the receiving thread takes all packets
+    loop l(receive, send, 300000);
+    l.graph->run();
+    check_sink(l.out);
+    check_source(l.in, l.outputs);
+    for (const auto& output : l.outputs)
+        BOOST_CHECK_GT(output->right, 0u);
+}
+
+BOOST_AUTO_TEST_CASE(tags_move_samples_in_time)
+{
+    auto send = heaps_of(500);
+    send.timestamp_source = "rx_time";
+    send.sample_rate = gr::spead::exact_rate{ 1000000, 1 };
+    send.on_gap = "zero_fill";
+    send.rate = 4e6;
+    source_options receive;
+    receive.sample_rate = send.sample_rate;
+    loop l(receive, send, 400000, 1234);
+    l.graph->run();
+    check_sink(l.out);
+    const auto stats = l.out->stats();
+    BOOST_CHECK_EQUAL(stats.gaps, 39u);
+    BOOST_CHECK_EQUAL(stats.samples_missing, 39u * 1234);
+    BOOST_CHECK_EQUAL(l.outputs[0]->wrong, 0u);
+    BOOST_CHECK(balanced(l.in->stats()));
+}
+
+BOOST_AUTO_TEST_CASE(everything_changes_while_it_runs)
+{
+    auto send = heaps_of(700);
+    send.num_inputs = 2;
+    send.max_skew = -1;
+    send.items = { gr::spead::timestamp(),
+                   gr::spead::immediate(0x3101, "feng_id", { 0, 1 }),
+                   gr::spead::immediate(0x3102, "gain", { 1 }),
+                   gr::spead::samples() };
+    send.stats_interval = 0.001;
+    send.rate = 3e6;
+    source_options receive;
+    receive.stats_interval = 0.001;
+    receive.num_outputs = 2;
+    receive.items = send.items;
+    receive.heap_samples = send.heap_samples;
+    loop l(receive, send, endless);
+    std::mt19937 random(1);
+    std::atomic<int> rounds{ 0 };
+    std::atomic<int> unbalanced{ 0 };
+    l.graph->start();
+    {
+        const repeated changes([&] {
+            l.out->set_rate(1e6 + random() % 3000000);
+            l.out->set_item("gain", static_cast<std::int64_t>(random() % 1000), -1);
+            auto items = send.items;
+            items[2] = gr::spead::immediate(0x3102, "gain", { 5 });
+            l.out->set_items(items);
+            ++rounds;
+        });
+        const repeated looks([&] {
+            if (!balanced(l.out->stats()) || !balanced(l.in->stats(0)) ||
+                !balanced(l.in->stats(1)))
+                ++unbalanced;
+        });
+        wait_for(
+            [&] {
+                return rounds > 300 && l.outputs[0]->right > 1000000 &&
+                       l.outputs[1]->right > 1000000;
+            },
+            "samples arrive");
+    }
+    BOOST_CHECK_EQUAL(unbalanced, 0);
+    l.end();
+}
+
+BOOST_AUTO_TEST_CASE(the_same_blocks_start_again_and_again)
+{
+    auto send = heaps_of(1000);
+    send.timestamp_source = "rx_time";
+    send.sample_rate = gr::spead::exact_rate{ 1000000, 1 };
+    send.rate = 3e6;
+    source_options receive;
+    receive.end_on_stop = false;
+    loop l(receive, send, endless, 1);
+    for (int run = 0; run < 8; ++run) {
+        const auto received = l.outputs[0]->right.load();
+        l.graph->start();
+        wait_for([&] { return l.outputs[0]->right > received + 20000; },
+                 "samples arrive");
+        l.graph->stop();
+        l.graph->wait();
+        check_sink(l.out);
+        BOOST_CHECK(balanced(l.in->stats()));
+        BOOST_CHECK_EQUAL(l.outputs[0]->wrong, 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_flow_graph_is_stopped_while_the_ring_is_full)
+{
+    const listener to;
+    for (const auto* when_full : { "block", "drop" }) {
+        auto send = heaps_of(10000);
+        send.when_full = when_full;
+        send.rate = 1e5;
+        send.buffer_size = 1 << 16;
+        send.stop_timeout = 0.05;
+        const auto out = sink::make(to.endpoint(), send);
+        const auto graph = gr::make_top_block("full");
+        graph->connect(gnuradio::make_block_sptr<numbered_samples>(endless), 0, out, 0);
+        graph->start();
+        wait_for(
+            [&] {
+                const auto stats = out->stats();
+                return stats.ring_full + stats.samples_dropped > 0;
+            },
+            "the ring is full");
+        graph->stop();
+        graph->wait();
+        check_sink(out);
+        BOOST_CHECK_GT(out->stats().samples_dropped, 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_source_meets_packets_of_any_kind)
+{
+    source_options receive;
+    receive.end_on_stop = false;
+    receive.buffer_size = 262144;
+    const auto in = source::make("127.0.0.1:0", receive);
+    const auto graph = gr::make_top_block("any");
+    const auto output = gnuradio::make_block_sptr<checked_samples>();
+    graph->connect(in, 0, output, 0);
+    graph->start();
+    const int out = socket(AF_INET, SOCK_DGRAM, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons(static_cast<std::uint16_t>(in->ports()[0]));
+    std::mt19937 random(1);
+    const auto rejected = [&] {
+        std::uint64_t sum = 0;
+        for (const auto& [reason, number] : in->stats().packets_rejected)
+            sum += number;
+        return sum;
+    };
+    wait_for(
+        [&] {
+            std::vector<std::uint8_t> packet(random() % 1500);
+            for (auto& byte : packet)
+                byte = static_cast<std::uint8_t>(random());
+            if (packet.size() > 8 && random() % 2) {
+                const std::uint8_t header[] = { 0x53, 4, 3, 5, 0, 0, 0 };
+                std::copy(std::begin(header), std::end(header), packet.begin());
+                packet[7] = static_cast<std::uint8_t>(packet.size() / 8 - 1);
+            }
+            for (int i = 0; i < 20; ++i)
+                sendto(out,
+                       packet.data(),
+                       packet.size(),
+                       0,
+                       reinterpret_cast<const sockaddr*>(&to),
+                       sizeof to);
+            return rejected() > 5000;
+        },
+        "packets are rejected");
+    close(out);
+    graph->stop();
+    graph->wait();
+    BOOST_CHECK(balanced(in->stats()));
+}
+
+namespace {
+
+//! In a network namespace of this thread and those that it starts; false without the
+//! right.
+bool enter_own_network() { return unshare(CLONE_NEWNET) == 0; }
+
+void set_loopback(bool up)
+{
+    const int any = socket(AF_INET, SOCK_DGRAM, 0);
+    ifreq request{ "lo", {} };
+    BOOST_REQUIRE_EQUAL(ioctl(any, SIOCGIFFLAGS, &request), 0);
+    request.ifr_flags =
+        static_cast<short>(up ? request.ifr_flags | IFF_UP : request.ifr_flags & ~IFF_UP);
+    BOOST_REQUIRE_EQUAL(ioctl(any, SIOCSIFFLAGS, &request), 0);
+    close(any);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(the_network_fails_and_comes_back)
+{
+    std::async(std::launch::async, [] {
+        if (!enter_own_network()) {
+            BOOST_TEST_MESSAGE("skipped: needs root, to make a network namespace");
+            return;
+        }
+        set_loopback(true);
+        auto send = heaps_of(1000);
+        send.rate = 3e6;
+        source_options receive;
+        receive.end_on_stop = false;
+        loop l(receive, send, endless);
+        l.graph->start();
+        for (int outage = 0; outage < 3; ++outage) {
+            const auto received = l.outputs[0]->right.load();
+            wait_for([&] { return l.outputs[0]->right > received + 100000; }, "arrives");
+            set_loopback(false);
+            const auto dropped = l.out->stats().samples_dropped;
+            wait_for([&] { return l.out->stats().samples_dropped > dropped; }, "drops");
+            set_loopback(true);
+        }
+        const auto received = l.outputs[0]->right.load();
+        wait_for([&] { return l.outputs[0]->right > received + 100000; }, "comes back");
+        l.end();
+    }).get();
+}
+
+BOOST_AUTO_TEST_SUITE_END()

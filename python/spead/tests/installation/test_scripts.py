@@ -11,12 +11,18 @@ from places import BOUND, ROOT
 @pytest.mark.parametrize(
     ("script", "usage"),
     [
+        ("analyze", ""),
         ("bootstrap", "[--run]"),
         ("check_links.py", "SITE, a folder of HTML pages"),
         ("demo", ""),
-        ("fuzz", "[SECONDS]"),
+        (
+            "fuzz",
+            "[SECONDS [TARGET]], TARGET one of "
+            "endpoint packer packet_parser receive sender timeline",
+        ),
         ("lint", "[--fix]"),
         ("package", ""),
+        ("sanitize", ""),
     ],
 )
 def test_an_unknown_argument_is_refused(script, usage):

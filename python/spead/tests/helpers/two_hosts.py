@@ -77,6 +77,18 @@ def add_link(far):
     tool("ip", "link", "add", "v0", "type", "veth", *peer)
     with inside(far):
         set_up("v1", FAR_HOST)
+        receive_on_one_cpu("v1")
+
+
+def receive_on_one_cpu(device):
+    """Keep the order of packets, whichever CPUs they are sent from.
+
+    By default a CPU passes on what it sends over a veth pair itself, so packets that
+    two CPUs send may overtake each other.
+    """
+    file = f"/sys/class/net/{device}/queues/rx-0/rps_cpus"
+    script = f"mount -t sysfs sysfs /sys && echo 1 > {file}"
+    tool("unshare", "--mount", "sh", "-c", script)
 
 
 def receive_buffer(sock):

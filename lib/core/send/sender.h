@@ -37,7 +37,7 @@ public:
            rate_limited_log& log);
     ~sender();
 
-    void start(); //!< throws std::system_error if there is no thread to be had
+    void start(); //!< throws std::runtime_error if there can be no thread
 
     //! Sends what is left until \p deadline; what is left then is dropped and counted.
     void finish(clock::time_point deadline);

@@ -37,48 +37,49 @@ struct type_text {
 };
 
 template <typename type>
-constexpr type_text text_of{};
+inline constexpr type_text text_of{};
 template <>
-constexpr type_text text_of<bool>{ "bool", "True or False" };
+inline constexpr type_text text_of<bool>{ "bool", "True or False" };
 template <>
-constexpr type_text text_of<std::int64_t>{ "int", "an integer" };
+inline constexpr type_text text_of<std::int64_t>{ "int", "an integer" };
 template <>
-constexpr type_text text_of<double>{ "float", "a number" };
+inline constexpr type_text text_of<double>{ "float", "a number" };
 template <>
-constexpr type_text text_of<std::string>{ "str", "a string" };
+inline constexpr type_text text_of<std::string>{ "str", "a string" };
 template <>
-constexpr type_text text_of<std::vector<item>>{
+inline constexpr type_text text_of<std::vector<item>>{
     "list[item]", "a list of items with (), such as [spead.timestamp(), spead.samples()]"
 };
 template <>
-constexpr type_text text_of<std::optional<std::int64_t>>{ "Optional[int]",
-                                                          "an integer, or None" };
+inline constexpr type_text text_of<std::optional<std::int64_t>>{ "Optional[int]",
+                                                                 "an integer, or None" };
 template <>
-constexpr type_text text_of<std::optional<double>>{ "Optional[float]",
-                                                    "a number, or None" };
+inline constexpr type_text text_of<std::optional<double>>{ "Optional[float]",
+                                                           "a number, or None" };
 template <>
-constexpr type_text text_of<std::optional<std::vector<item>>>{
+inline constexpr type_text text_of<std::optional<std::vector<item>>>{
     "Optional[list[item]]",
     "a list of items with (), such as [spead.timestamp(), spead.samples()], or None"
 };
 template <>
-constexpr type_text text_of<std::optional<exact_rate>>{
+inline constexpr type_text text_of<std::optional<exact_rate>>{
     "Optional[Union[int, tuple[int, int], Fraction]]", "a rate, or None"
 };
 template <>
-constexpr type_text text_of<std::variant<std::string, std::int64_t>>{ "Union[str, int]",
-                                                                      "a time" };
+inline constexpr type_text text_of<std::variant<std::string, std::int64_t>>{
+    "Union[str, int]", "a time"
+};
 template <>
-constexpr type_text text_of<std::variant<std::string, std::vector<std::string>>>{
+inline constexpr type_text text_of<std::variant<std::string, std::vector<std::string>>>{
     "Union[str, list[str]]", "a string such as \"127.0.0.1:7148\", or a list of strings"
 };
 
 template <>
-constexpr type_text text_of<std::variant<std::int64_t, std::string>>{
+inline constexpr type_text text_of<std::variant<std::int64_t, std::string>>{
     "Union[int, str]", "the ID or the name of an item"
 };
 template <>
-constexpr type_text text_of<std::variant<std::int64_t, std::vector<std::int64_t>>>{
+inline constexpr type_text text_of<std::variant<std::int64_t, std::vector<std::int64_t>>>{
     "Union[int, list[int]]", "an integer, or a list of integers, one for each input"
 };
 

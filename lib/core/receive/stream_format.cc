@@ -41,18 +41,18 @@ test has_id(std::uint64_t id)
 
 // The only one of them; or the only one that passes a test, the first test that any
 // passes.
-const item_description&
+const item_description*
 choose(const candidates& from, const std::vector<test>& tests, const std::string& what)
 {
     if (from.size() == 1)
-        return *from.front();
+        return from.front();
     for (const auto& passes : tests) {
         candidates left;
         for (const auto* each : from)
             if (passes(*each))
                 left.push_back(each);
         if (left.size() == 1)
-            return *left.front();
+            return left.front();
     }
     throw std::invalid_argument("the descriptors name " + std::to_string(from.size()) +
                                 " items that may be the " + what +
@@ -98,13 +98,13 @@ stream_format learn_format(const std::vector<item_description>& descriptions,
             arrays.push_back(&each);
         else if (each.type == 'u' || each.type == 'i' || each.type == 0)
             scalars.push_back(&each);
-    const auto& samples = choose(
+    const auto& samples = *choose(
         arrays, { has_id(0x3300), is_called("samples"), is_called("data") }, "samples");
     const item_description* timestamp = nullptr;
     if (!scalars.empty())
-        timestamp = &choose(scalars,
-                            { has_id(0x1600), is_called("timestamp"), is_called("time") },
-                            "timestamp");
+        timestamp = choose(scalars,
+                           { has_id(0x1600), is_called("timestamp"), is_called("time") },
+                           "timestamp");
 
     stream_format format;
     format.samples_id = samples.id;

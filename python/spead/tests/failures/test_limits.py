@@ -25,7 +25,6 @@ from refusals import (
 BLOCKS = pytest.mark.parametrize("block", ["sink", "source"])
 MIB = 1 << 20
 NO_MEMORY = "no(t enough)? memory.*must be smaller"
-NO_THREAD = "cannot start, .*: no thread .*raise the limits .*ulimit -u.*ulimit -v"
 
 # the limit, what is left, and the error
 CONSTRUCTION = [
@@ -40,11 +39,6 @@ CONSTRUCTION = [
         )
         if hasattr(resource, name)
     ),
-]
-STARTS = [
-    ("RLIMIT_NPROC", 0, NO_THREAD),
-    ("RLIMIT_AS", MIB, NO_THREAD),
-    ("RLIMIT_DATA", MIB, NO_THREAD),
 ]
 
 
@@ -64,10 +58,11 @@ def test_construction(stream, block, kind, left, said):
 
 
 @BLOCKS
-@pytest.mark.parametrize(("kind", "left", "logged"), STARTS)
-def test_start(block, kind, left, logged):
-    _, log = in_a_process(start, block, {}, False, limit, kind, left)
-    assert re.search(f"spead_{block}.*{logged}", log)
+def test_start(block):
+    """Less memory may be enough: glibc keeps the stacks of threads that ended."""
+    _, log = in_a_process(start, block, {}, False, limit, "RLIMIT_NPROC", 0)
+    said = "cannot start, .*: no thread .*raise the limits .*ulimit -u.*ulimit -v"
+    assert re.search(f"spead_{block}.*{said}", log)
 
 
 STACKED = """

@@ -150,6 +150,7 @@ void source_engine::start()
 }
 
 // Packets that come while the flow graph is stopped are not wanted.
+// NOLINTNEXTLINE(bugprone-exception-escape): a lock throws only if it is misused
 void source_engine::stop() noexcept
 {
     if (!d_started)

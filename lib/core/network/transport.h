@@ -95,7 +95,7 @@ public:
     }
 
     //! Calls \p handler, on the thread of the sender, when there are reports to take.
-    virtual void async_wait_reports(std::function<void()> /* handler */) {}
+    virtual void async_wait_reports(std::function<void()> handler) = 0;
 };
 
 } // namespace gr::spead

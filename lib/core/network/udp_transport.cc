@@ -112,6 +112,7 @@ void udp_transport::start_run() noexcept
     look();
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): an address of the kernel is never too long
 void udp_transport::begin_to_watch() noexcept
 {
     boost::system::error_code ignored;

@@ -74,7 +74,7 @@ const scenario scenarios[] = {
 
 struct fixture {
     const std::vector<std::int8_t> samples = noise(mib);
-    const unread_socket receiver;
+    const unread_socket receiver{};
 };
 
 // A sender that is about to send, or to sleep, is none that sleeps.

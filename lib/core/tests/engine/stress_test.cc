@@ -48,6 +48,7 @@ struct chaotic_transport : transport {
         boost::asio::post(io, std::move(handler));
     }
     icmp_errors take_reports() noexcept override { return {}; }
+    void async_wait_reports(std::function<void()>) override {}
 };
 
 // Whole heaps hold the samples of their timestamp.

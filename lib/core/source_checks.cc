@@ -126,7 +126,11 @@ void check_buffer_size(const source_options& options,
 
 void check_receiving(const source_options& options)
 {
-    on_missing_of(options);
+    if (on_missing_of(options) == missing_policy::skip && options.num_outputs > 1)
+        throw parameter_error("on_missing",
+                              quoted(options.on_missing),
+                              "\"zero_fill\" with more than one output, so that samples "
+                              "at the same place have the same timestamp");
     check_range("max_delay", options.max_delay, 0.0, 60.0);
     check_range<std::int64_t>("max_gap", options.max_gap, 0, std::int64_t{ 1 } << 32);
     check_interval("timeout", options.timeout);

@@ -39,8 +39,8 @@ namespace gr::spead {
  * gap has several. Items with the names of these three tags are not tagged. Nor are items
  * whose descriptor has no name of printable ASCII.
  *
- * All outputs have the same timestamp at the same place, unless samples are skipped. They
- * begin with the first samples that arrive for one of them.
+ * All outputs have the same timestamp at the same place. They begin with the first
+ * samples that arrive for one of them.
  *
  * The constructor checks all parameters, looks up host names, opens the sockets and
  * allocates memory. It throws std::invalid_argument (in Python: ValueError) for an

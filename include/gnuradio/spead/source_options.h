@@ -46,7 +46,7 @@ struct SPEAD_API source_options {
     std::string byte_order = "big";
 
     //! Number of stream outputs, 1 to 64. Samples at the same place of each output have
-    //! the same timestamp, unless samples are skipped.
+    //! the same timestamp.
     std::int64_t num_outputs = 1;
 
     //! \}
@@ -88,11 +88,13 @@ struct SPEAD_API source_options {
     //! \{
 
     //! What to do about samples that do not arrive. "zero_fill": the output has zeros for
-    //! them. "skip": it has none. A tag "missing" gives their number.
+    //! them. "skip": it has none; only with one output. A tag "missing" gives their
+    //! number.
     std::string on_missing = "zero_fill";
 
     //! How long to wait for samples that later ones have overtaken, in seconds, 0 to 60.
-    //! The source does not wait for them when its buffer is full.
+    //! The source waits ten times as long for an output of which nothing arrives, and
+    //! not at all when its buffer is full.
     double max_delay = 0.1;
 
     //! Largest jump of the timestamps that counts as missing samples, 0 to 4294967296

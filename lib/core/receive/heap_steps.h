@@ -8,6 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_HEAP_STEPS_H
 #define INCLUDED_SPEAD_CORE_HEAP_STEPS_H
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -17,7 +18,9 @@ namespace gr::spead {
  * \brief How heap counters and positions of an output run.
  *
  * A sender may give the items in the first packet of a heap only. If that is lost, the
- * place of the heap follows from its heap counter.
+ * place of the heap follows from its heap counter, once the heap before it or heaps on
+ * both sides are known. Behind a gap it does not: heaps without samples, such as those
+ * with descriptors, have counters, too, and may be lost unseen.
  */
 class heap_steps
 {
@@ -31,7 +34,11 @@ public:
         std::uint64_t end = 0;
     };
 
-    void reset() { d_seen = 0; }
+    void reset()
+    {
+        d_seen = 0;
+        d_awaited.reset();
+    }
 
     //! A heap with a timestamp.
     void add(const heap& next)
@@ -41,29 +48,34 @@ public:
         const bool is_near =
             counters <= farthest_counter && counters >= -farthest_counter &&
             samples <= farthest_position && samples >= -farthest_position;
-        if (!is_near)
-            d_seen = 0; // another sender, or a wrong one
-        else if (d_seen && counters > 0) {
+        const bool is_forward = counters > 0 && samples > 0;
+        const bool is_back = counters <= 0 && samples <= 0;
+        if (!is_near || (!is_forward && !is_back))
+            reset(); // another sender, or a wrong one
+        if (!d_seen)
+            d_first = next.counter;
+        else if (is_forward) {
             // a heap in between may be lost
             const bool is_same = d_seen > 1 && counters % d_counters == 0 &&
                                  counters / d_counters * d_samples == samples;
             if (!is_same) {
                 d_seen = 1;
+                d_first = d_last.counter;
                 d_counters = counters;
                 d_samples = samples;
             }
-        } else if (d_seen)
+        } else
             return;
         d_seen = d_seen < 3 ? d_seen + 1 : d_seen;
         d_last = next;
     }
 
-    //! A heap of the same length as the last one; none if the steps are not known.
+    //! A heap of the same length as the last one; none if its place is not certain.
     std::optional<heap> find(std::uint64_t counter, std::uint64_t bytes) const
     {
-        const auto distance = static_cast<std::int64_t>(counter - d_last.counter);
-        if (d_seen < 3 || bytes != d_last.bytes || distance > farthest_counter ||
-            distance < -farthest_counter || distance % d_counters != 0)
+        const auto distance = distance_to(counter);
+        if (!is_in_step(counter, bytes) || distance > d_counters ||
+            distance < std::max(distance_to(d_first), -farthest_counter))
             return std::nullopt;
         auto found = d_last;
         found.counter = counter;
@@ -71,15 +83,41 @@ public:
         return found;
     }
 
+    //! Whether the place of a heap may be certain when a later one has been added. If so,
+    //! that is_waiting().
+    bool await(std::uint64_t counter, std::uint64_t bytes)
+    {
+        const auto distance = distance_to(counter);
+        if (!is_in_step(counter, bytes) || distance <= d_counters ||
+            distance > farthest_counter)
+            return false;
+        if (!is_waiting() || distance > distance_to(*d_awaited))
+            d_awaited = counter;
+        return true;
+    }
+    bool is_waiting() const { return d_awaited && distance_to(*d_awaited) > 0; }
+
 private:
+    std::int64_t distance_to(std::uint64_t counter) const
+    {
+        return static_cast<std::int64_t>(counter - d_last.counter);
+    }
+    bool is_in_step(std::uint64_t counter, std::uint64_t bytes) const
+    {
+        return d_seen >= 3 && bytes == d_last.bytes &&
+               distance_to(counter) % d_counters == 0;
+    }
+
     // Their product fits into 63 bits.
     static constexpr std::int64_t farthest_counter = 1 << 20;
     static constexpr std::int64_t farthest_position = std::int64_t{ 1 } << 40;
 
     int d_seen = 0; // heaps in steps of one kind; 3 are enough
     heap d_last;
+    std::uint64_t d_first = 0;   // counter of the first heap in these steps
     std::int64_t d_counters = 1; // of a step
     std::int64_t d_samples = 0;
+    std::optional<std::uint64_t> d_awaited; // the last counter
 };
 
 } // namespace gr::spead

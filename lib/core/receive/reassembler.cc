@@ -19,7 +19,7 @@ namespace {
 // Of which packets may come in turns. More than any sender interleaves.
 constexpr std::size_t most_heaps = 256;
 
-// Of packets that come before the descriptors.
+// Of packets that come before the descriptors, or before it is known where they belong.
 constexpr std::size_t most_waiting_bytes = 1 << 20;
 
 // Packets that are late or repeated are those of a sender that has started again, if
@@ -27,6 +27,9 @@ constexpr std::size_t most_waiting_bytes = 1 << 20;
 constexpr std::chrono::seconds silence_before_restart{ 1 };
 constexpr std::chrono::milliseconds least_silence_before_restart{ 100 };
 constexpr std::size_t stale_packets_before_restart = 64;
+
+// For packets whose place a later heap may tell.
+constexpr std::chrono::seconds longest_waiting{ 1 };
 
 // Descriptors that change are not believed more often.
 constexpr std::chrono::seconds between_descriptors{ 1 };
@@ -64,8 +67,6 @@ void reassembler::start_run()
     d_has_stopped = false;
     d_is_running = false;
     d_time_before.reset();
-    d_waiting.clear();
-    d_replays = 0;
     for (auto& steps : d_steps)
         steps.reset();
     d_heap_ticks = 0;
@@ -73,8 +74,7 @@ void reassembler::start_run()
 
 void reassembler::end_run()
 {
-    d_common.packets_ignored.add(d_waiting.packets());
-    d_waiting.clear();
+    forget_waiting();
     for (auto& each : d_heaps)
         finish(each);
 }
@@ -93,39 +93,63 @@ bool reassembler::take(const std::byte* packet,
     if (!d_format)
         keep(packet, bytes, group);
     else {
-        if (!d_waiting.empty() && !replay(now))
+        if (!replay_in_time(now)) {
+            d_last_fresh = now;
             return false;
+        }
         const auto done = place(view, group, now);
         if (done == result::full) {
             // a flow graph that halts is no silence of the sender
             d_last_fresh = now;
             return false;
         }
-        if (done == result::ignored)
+        if (done == result::unknown) {
+            if (d_waiting.empty())
+                d_waiting_since = now;
+            keep(packet, bytes, group);
+        } else if (done == result::ignored)
             d_common.packets_ignored.add(1);
     }
     d_common.packets_received.add(1);
     d_common.bytes_received.add(bytes);
-    if (!d_format) {
+    if (!d_format)
         collect(view, now);
-        if (d_format)
-            replay(now);
-    }
+    if (d_format)
+        replay_in_time(now);
     return true;
 }
 
-// Keeps a packet until its items are known: the newest ones, if there is no room for all.
+// Keeps a packet until its place is known: the newest ones, if there is no room for all.
 void reassembler::keep(const std::byte* packet, std::size_t bytes, std::size_t group)
 {
-    if (!d_waiting.has_room_for(bytes)) {
-        d_common.packets_ignored.add(d_waiting.packets());
-        d_waiting.clear();
-    }
+    if (!d_waiting.has_room_for(bytes))
+        forget_waiting();
     d_waiting.add({ packet, bytes, group });
 }
 
-// False if there is no room for all of them yet. Packets with items come first: they tell
-// where the others belong.
+void reassembler::forget_waiting()
+{
+    d_common.packets_ignored.add(d_waiting.packets() - d_replayed);
+    d_waiting.clear();
+    d_replays = 0;
+    d_replayed = 0;
+}
+
+// Replays packets whose place may be certain now, or which have waited for too long.
+// False if there is no room for all of them yet.
+bool reassembler::replay_in_time(clock::time_point now)
+{
+    if (d_waiting.empty() && d_replays == 0)
+        return true;
+    const bool has_begun = d_replays > 0 || d_replayed > 0;
+    const bool is_due = has_begun || now - d_waiting_since > longest_waiting ||
+                        std::none_of(d_steps.begin(),
+                                     d_steps.end(),
+                                     [](const auto& each) { return each.is_waiting(); });
+    return !is_due || replay(now);
+}
+
+// Packets with items come first: they tell where the others belong.
 bool reassembler::replay(clock::time_point now)
 {
     for (; d_replays < 2; ++d_replays, d_waiting.rewind())
@@ -139,11 +163,11 @@ bool reassembler::replay(clock::time_point now)
             const auto done = place(view, packet.group, now);
             if (done == result::full)
                 return false;
-            if (done == result::ignored)
+            if (done != result::done)
                 d_common.packets_ignored.add(1);
+            ++d_replayed;
         }
-    d_waiting.clear();
-    d_replays = 0;
+    forget_waiting();
     return true;
 }
 
@@ -198,7 +222,9 @@ reassembler::result
 reassembler::place(const packet_view& packet, std::size_t group, clock::time_point now)
 {
     auto* to = find(packet, group);
-    if (!to || !is_of_heap(packet, *to) || may_have_restarted(now)) {
+    const bool has_items = packet.items > wire::required_items;
+    if (!to || to->is == heap::use::unknown || !is_of_heap(packet, *to) ||
+        (has_items && may_have_restarted(now))) {
         const auto opened = open(packet, group, now, to);
         if (opened != result::done)
             return opened;
@@ -206,6 +232,8 @@ reassembler::place(const packet_view& packet, std::size_t group, clock::time_poi
         collect(packet, now);
     if (to->is == heap::use::ignored || to->is == heap::use::none)
         return result::ignored;
+    if (to->is == heap::use::unknown)
+        return result::unknown;
     return place_samples(*to, packet, now);
 }
 
@@ -529,6 +557,7 @@ void reassembler::predict(heap& opened, const packet_view& packet)
         const auto found = d_steps[i].find(opened.counter, *packet.heap_length);
         if (!found || is_far(found->position - d_window.top() / sample_bytes()))
             continue;
+        d_steps[i].add(*found);
         opened.is = heap::use::samples;
         opened.output = i;
         opened.position = found->position * sample_bytes();
@@ -536,6 +565,9 @@ void reassembler::predict(heap& opened, const packet_view& packet)
         opened.end = found->end;
         return;
     }
+    for (auto i = group.first_output; i < group.first_output + group.outputs; ++i)
+        if (d_steps[i].await(opened.counter, *packet.heap_length))
+            opened.is = heap::use::unknown;
 }
 
 bool reassembler::set_items(const heap& of)

@@ -78,7 +78,7 @@ private:
     struct heap {
         std::uint64_t counter = 0;
         std::size_t group = 0;
-        enum class use { none, ignored, late, samples } is = use::none;
+        enum class use { none, ignored, unknown, late, samples } is = use::none;
         std::size_t output = 0;
         // where its timestamp stands in each packet, if it does
         std::size_t timestamp_pointer = 0;
@@ -104,7 +104,7 @@ private:
         bool has_descriptors = false;
         bool is_stop = false;
     };
-    enum class result { done, ignored, full };
+    enum class result { done, ignored, unknown, full };
 
     result place(const packet_view& packet, std::size_t group, clock::time_point now);
     result place_samples(heap& to, const packet_view& packet, clock::time_point now);
@@ -130,7 +130,9 @@ private:
     std::int64_t sample_bytes() const;
     void learn(clock::time_point now);
     void collect(const packet_view& packet, clock::time_point now);
+    bool replay_in_time(clock::time_point now);
     bool replay(clock::time_point now);
+    void forget_waiting();
     void keep(const std::byte* packet, std::size_t bytes, std::size_t group);
     void count(counter source_counter_set::*which, std::size_t output, std::size_t bytes);
     bool is_far(std::int64_t samples) const;
@@ -147,8 +149,10 @@ private:
     bool d_must_learn = false;   // from descriptors that are complete
     std::uint64_t d_learned = 0; // hash of the descriptors
     std::optional<clock::time_point> d_learned_at;
-    packet_store d_waiting;
-    int d_replays = 0; // of the packets that waited
+    packet_store d_waiting; // for the descriptors, or for later heaps
+    clock::time_point d_waiting_since{};
+    int d_replays = 0;          // of the packets that waited: passes that are over
+    std::size_t d_replayed = 0; // packets in these passes
 
     stream_time d_time;
     std::optional<stream_time> d_time_before; // of the stream before

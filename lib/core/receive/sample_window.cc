@@ -28,14 +28,18 @@ constexpr std::size_t most_begins = 16;
 // Streams begin at a multiple of it. All sizes of samples divide it.
 constexpr std::size_t largest_sample = 8;
 
-// Parts of max_delay in which the age of missing bytes is known.
-constexpr int marks_per_delay = 16;
+// Senders may send a heap of each output in turn. So an output that is behind the others
+// gets so many times max_delay.
+constexpr int delays_of_output = 10;
 
 } // namespace
 
-sample_window::output::output(std::size_t bytes, std::size_t number_of_items)
+sample_window::output::output(std::size_t bytes,
+                              std::size_t number_of_items,
+                              clock::duration max_delay)
     : memory(new std::byte[bytes]()), // touched now, and not when samples come
       missing(most_missing),
+      past_head(max_delay),
       items(number_of_items, item_values(most_changes)),
       gaps(most_missing + 1),
       changes(number_of_items * most_changes + 1)
@@ -44,14 +48,14 @@ sample_window::output::output(std::size_t bytes, std::size_t number_of_items)
 
 sample_window::sample_window(const plan& how)
     : d_bytes(how.bytes / largest_sample * largest_sample),
-      d_max_delay(how.max_delay),
       d_start_delay(how.start_delay),
       d_begins(most_begins),
-      d_marks(std::size_t{ 2 } * marks_per_delay)
+      d_past_top(delays_of_output * how.max_delay)
 {
     try {
         for (std::size_t i = 0; i < how.outputs; ++i)
-            d_outputs.push_back(std::make_unique<output>(d_bytes, how.items));
+            d_outputs.push_back(
+                std::make_unique<output>(d_bytes, how.items, how.max_delay));
     } catch (const std::bad_alloc&) {
         throw std::runtime_error("no memory for " + std::to_string(how.outputs) +
                                  " buffers of " + std::to_string(how.bytes) +
@@ -79,10 +83,11 @@ void sample_window::clear()
         out->changes.consume_all([](const auto&) {});
         out->missing.clear();
         out->head = out->told = d_top;
+        out->past_head.restart();
         for (auto& values : out->items)
             values.restart(d_top);
     }
-    d_marks.clear();
+    d_past_top.restart();
     d_front = d_decided;
     d_base = d_decided;
 }
@@ -202,6 +207,7 @@ sample_window::begin_stream(clock::time_point now,
     for (auto& out : d_outputs) {
         out->missing.clear();
         out->head = d_begin;
+        out->past_head.restart();
         out->told = d_begin;
         for (auto& values : out->items)
             values.restart(d_floor);
@@ -210,7 +216,7 @@ sample_window::begin_stream(clock::time_point now,
     d_granule = static_cast<std::int64_t>(granule);
     d_next.sample_bytes = sample_bytes;
     d_next.format = std::move(format);
-    d_marks.clear();
+    d_past_top.restart();
     d_starting = true;
     d_start_time = now + d_start_delay;
     return d_begin;
@@ -239,20 +245,11 @@ void sample_window::decide_in_time(clock::time_point now)
             return;
         start();
     }
-    auto target = d_decided;
-    while (!d_marks.empty() && d_marks.front().time + d_max_delay <= now) {
-        target = std::max(target, d_marks.front().top);
-        d_marks.pop_front();
-    }
-    const bool is_new =
-        d_marks.empty() || (d_marks.back().top < d_top &&
-                            now - d_marks.back().time >= d_max_delay / marks_per_delay);
-    if (is_new && d_decided < d_top)
-        d_marks.push_back({ now, d_top });
-    auto arrived = d_top;
-    for (const auto& out : d_outputs)
-        arrived = std::min(arrived, out->arrived());
-    decide(std::max(target, arrived));
+    auto target = d_top;
+    for (auto& out : d_outputs)
+        target = std::min(
+            target, std::max(out->arrived(), out->past_head.advance(now, out->head)));
+    decide(std::max(target, d_past_top.advance(now, d_top)));
 }
 
 void sample_window::reuse_memory()

@@ -10,9 +10,9 @@
 
 #include "item_values.h"
 #include "missing_ranges.h"
+#include "past_position.h"
 #include "stream_format.h"
 
-#include <boost/circular_buffer.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
 
 #include <algorithm>
@@ -64,7 +64,8 @@ public:
         std::size_t outputs = 1;
         std::size_t bytes = 0;            //!< of each output's ring
         std::size_t items = 0;            //!< immediate items, at most
-        clock::duration max_delay = {};   //!< of bytes that later ones overtook
+        clock::duration max_delay = {};   //!< of bytes that later ones overtook; ten
+                                          //!< times that, if they are of other outputs
         clock::duration start_delay = {}; //!< of the first bytes of a stream
     };
 
@@ -167,11 +168,12 @@ private:
         std::int64_t overlap(position_range with) const;
     };
     struct output {
-        output(std::size_t bytes, std::size_t items);
+        output(std::size_t bytes, std::size_t items, clock::duration max_delay);
 
         std::unique_ptr<std::byte[]> memory;
         missing_ranges missing;
         std::int64_t head = 0; // behind the last byte that has arrived
+        past_position past_head;
         std::int64_t told = 0; // behind the last gap
         given_up lost;
         std::vector<item_values> items;
@@ -183,11 +185,6 @@ private:
             return missing.empty() ? head : missing.front().begin;
         }
     };
-    struct mark {
-        clock::time_point time;
-        std::int64_t top;
-    };
-
     std::int64_t floor(std::int64_t position) const
     {
         return position - position % d_step;
@@ -206,7 +203,6 @@ private:
     void copy(output& out, std::int64_t position, const std::byte* data, std::size_t n);
 
     const std::size_t d_bytes;
-    const clock::duration d_max_delay;
     const clock::duration d_start_delay;
     std::vector<std::unique_ptr<output>> d_outputs;
     queue<stream_begin> d_begins;
@@ -220,7 +216,7 @@ private:
     bool d_starting = false; // the stream may still begin earlier
     clock::time_point d_start_time{};
     stream_begin d_next{};
-    boost::circular_buffer<mark> d_marks;
+    past_position d_past_top;
     std::vector<item_change> d_sorted; // of decide()
 
     std::size_t index(std::int64_t position) const

@@ -46,6 +46,48 @@ BOOST_AUTO_TEST_CASE(a_heap_is_found_after_three)
     BOOST_TEST(found->end == 4096);
 }
 
+// The heap between them may have had no samples.
+BOOST_AUTO_TEST_CASE(a_heap_behind_a_gap_is_not_found)
+{
+    BOOST_TEST(!regular_steps(3).find(18, 4096));
+}
+
+BOOST_AUTO_TEST_CASE(a_heap_in_a_gap_is_found_if_the_one_behind_it_is_known)
+{
+    auto steps = regular_steps(3);
+    steps.add(heap_at(22, 1600));
+    const auto found = steps.find(18, 4096);
+    BOOST_REQUIRE(found);
+    BOOST_TEST(found->position == 1400);
+}
+
+BOOST_AUTO_TEST_CASE(a_heap_behind_a_gap_waits_for_the_next_one)
+{
+    auto steps = regular_steps(3);
+    BOOST_TEST(!steps.await(16, 4096)); // it is found
+    BOOST_TEST(!steps.await(19, 4096)); // and this one never will be
+    BOOST_TEST(!steps.await(18, 4000));
+    BOOST_TEST(!steps.is_waiting());
+    BOOST_TEST(steps.await(20, 4096));
+    BOOST_TEST(steps.await(18, 4096));
+    steps.add(heap_at(18, 1400));
+    BOOST_TEST(steps.is_waiting());
+    steps.add(heap_at(22, 1600));
+    BOOST_TEST(!steps.is_waiting());
+    steps.reset();
+    BOOST_TEST(!steps.is_waiting());
+}
+
+BOOST_AUTO_TEST_CASE(a_heap_before_the_steps_is_not_found)
+{
+    BOOST_TEST(!regular_steps(3).find(8, 4096));
+    auto steps = regular_steps(3);
+    steps.add(heap_at(17, 1400)); // 15 had no samples
+    steps.add(heap_at(20, 1500));
+    steps.add(heap_at(23, 1600));
+    BOOST_TEST(!steps.find(11, 4096));
+}
+
 BOOST_AUTO_TEST_CASE(a_heap_before_the_last_one_is_found)
 {
     const auto found = regular_steps(5).find(12, 4096);
@@ -89,6 +131,18 @@ BOOST_AUTO_TEST_CASE(heaps_that_overtook_others_do_not_matter)
     auto steps = regular_steps(4);
     steps.add(heap_at(12, 1100));
     BOOST_TEST(steps.find(18, 4096)->position == 1400);
+}
+
+// One whose times go on, and whose counters begin anew.
+BOOST_AUTO_TEST_CASE(another_sender_has_other_steps)
+{
+    auto steps = regular_steps(5);
+    steps.add(heap_at(1, 1500));
+    BOOST_TEST(!steps.find(12, 4096));
+    steps.add(heap_at(2, 1600));
+    steps.add(heap_at(3, 1700));
+    BOOST_REQUIRE(steps.find(4, 4096));
+    BOOST_TEST(steps.find(4, 4096)->position == 1800);
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_known_after_a_reset)

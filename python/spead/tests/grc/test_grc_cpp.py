@@ -196,7 +196,7 @@ def loopback(language, port, recordings):
         language,
         [
             block("variable", "delay", value="0.25"),
-            block("parameter", "missing", type="str", value='"skip"'),
+            block("parameter", "missing", type="str", value='"zero_fill"'),
             block("blocks_message_debug", "debug"),
             block(
                 *("spead_sink", "sink"),

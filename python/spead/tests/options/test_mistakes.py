@@ -218,6 +218,11 @@ SOURCES = [
     ({"sync_time": "noon", "sample_rate": 10}, '"noon"', "up to 11 digits"),
     ({"sync_time": -1, "sample_rate": 10}, "-1", "integer nanoseconds, 0 or more"),
     ({"on_missing": "wait"}, '"wait"', '"zero_fill", "skip"'),
+    (
+        {"on_missing": "skip", "items": [*ITEMS, x([1, 2])], "num_outputs": 2},
+        '"skip"',
+        '"zero_fill" with more than one output',
+    ),
     ({"max_delay": -0.1}, "-0.1", "0 to 60"),
     ({"max_delay": 61}, "61", "0 to 60"),
     ({"max_delay": float("nan")}, "nan", "0 to 60"),

@@ -79,6 +79,24 @@ def test_random_losses(heap, repeat_pointers):
     repeated = np.maximum(model.times - 1, 0).sum()
     assert stats["samples_late"] + stats["samples_duplicate"] == repeated
     assert stats["discontinuities"] == 0
+    assert (stats["heaps_incomplete"] > 0) == (heap > 1472)  # of several packets
+    assert receiving.balanced()
+
+
+def test_a_heap_behind_a_lost_end_of_stream_is_not_misplaced():
+    """Its first packet, with its timestamp, is lost: its counter alone misleads."""
+    samples = noise(20 * 4096)
+    before = spead2_packets(spead2_heaps(samples[: 10 * 4096], 4096))
+    after = spead2_packets(
+        spead2_heaps(samples[10 * 4096 :], 4096, first=10 * 4096), counter=12
+    )
+    with Receiving() as receiving:
+        receiving.send_packets(joined([*before[:9], after[0][1:], *after[1:]]))
+        receiving.wait()
+    expected = samples.copy()
+    expected[9 * 4096 : 11 * 4096] = 0
+    np.testing.assert_array_equal(receiving.samples(), expected)
+    assert receiving.stats["samples_missing"] == 2 * 4096
     assert receiving.balanced()
 
 

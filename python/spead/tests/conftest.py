@@ -1,9 +1,16 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A socket and a receiver for tests."""
+"""A socket and a receiver for tests; after each, no sample is pending."""
 
 import pytest
+from conservation import check_nothing_pending
 from receiving import Receiver, bound_socket
+
+
+@pytest.fixture(autouse=True)
+def conservation():
+    yield
+    check_nothing_pending()
 
 
 @pytest.fixture

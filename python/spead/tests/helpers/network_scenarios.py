@@ -85,14 +85,19 @@ def full_queue_with_segments(far):
 
 
 def paced_below_the_link(far):
-    """A queue with room for a burst does not fill."""
-    shape("80mbit", "10kb", "200kb")
+    """A queue that holds a quarter of the samples does not fill.
+
+    It has room for what comes while a CPU is taken from the queue for 0.1 s.
+    """
+    shape("200mbit", "100kb", "1mb")
     sock = listen(far)
     options = {"rate": 8e6, "send_stop": False, "descriptors": "none"}
     sink = spead.sink(f"{FAR_HOST}:7148", 1000, **options)
-    run(sink, source(noise(2_000_000)))
-    assert heap_counters(sock, 2000) == list(range(1, 2001))
-    return sink.stats()
+    run(sink, source(noise(4_000_000)))
+    stats = sink.stats()
+    assert stats["send_errors"] == {}
+    assert heap_counters(sock, 4000) == list(range(1, 4001))
+    return stats
 
 
 def blocked_network(far):

@@ -10,6 +10,7 @@ import subprocess
 import threading
 from pathlib import Path
 
+import numpy as np
 from gnuradio import spead
 from neighbour_scenarios import (
     HEAP,
@@ -20,6 +21,7 @@ from neighbour_scenarios import (
     to_port,
 )
 from places import BOUND, eventually
+from received_streams import Receiving
 from streams import Running, balanced, noise, run, source
 from two_hosts import (
     FAR_HOST,
@@ -96,7 +98,7 @@ class Faults:
 
     def new_interface(self):
         add_link(self.far)
-        if self.receiver:
+        if isinstance(self.receiver, CheckingReceiver):
             self.receiver.join()
         set_up("v0", NEAR_HOST)
         set_addresses(self.far)
@@ -190,11 +192,47 @@ class CheckingReceiver:
         return [counter for counter in self.counters if counter <= last]
 
 
-def outage(far, cut, mend, family="ipv4", interface="", group="", times=1):
+class CheckingSource:
+    """The same of a source, with its samples in place of their counters."""
+
+    def __init__(self, far, to, group):
+        options = {"interface": "v1" if group else "", "max_gap": 2**32}
+        with inside(far):
+            self.receiving = Receiving(to_port([to]), **options)
+            self.receiving.graph.start()
+
+    def goes_on(self):
+        """For thousands of heaps."""
+        received = self.receiving.stats["samples_received"]
+        more = 2000 * HEAP
+        eventually(lambda: self.receiving.stats["samples_received"] > received + more)
+
+    def up_to(self, _):
+        """The counters of the heaps that have arrived, when the stream has ended."""
+        self.receiving.wait()
+        assert self.receiving.balanced()
+        assert self.receiving.stats["discontinuities"] == 0
+        ((offset, first),) = self.receiving.tags("timestamp")
+        assert offset == 0
+        assert first % HEAP == 0
+        got = self.receiving.samples()
+        repeated = np.resize(np.roll(SAMPLES, -first), len(got))
+        here = np.ones(len(got), bool)
+        for at, n in self.receiving.tags("missing"):
+            here[at : at + n] = False
+        np.testing.assert_array_equal(got, np.where(here, repeated, 0))
+        counters = 1 + (first + np.flatnonzero(here)[::HEAP]) // HEAP
+        return counters.tolist()
+
+
+def outage(far, cut, mend, family="ipv4", interface="", group="", times=1, by=""):
     """What has not arrived when it is over was counted as dropped."""
     set_addresses(far)
     to = GROUPS[family] if group else FAR[family]
-    receiver = CheckingReceiver(far, family, group and to)
+    if by == "source":
+        receiver = CheckingSource(far, to, group)
+    else:
+        receiver = CheckingReceiver(far, family, group and to)
     faults = Faults(far, family, receiver)
     interface = interface.replace("address", NEAR[family])
     options = {"heap_samples": HEAP, "rate": 40e6, "interface": interface}

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conservation import look_at_all
 
 ROOT = Path(__file__).resolve().parents[4]
 BUILD = Path(os.environ.get("GR_SPEAD_BUILD", ROOT / "build"))
@@ -70,6 +71,7 @@ def eventually(condition):
     pause = threading.Event()
     end = time.monotonic() + BOUND
     while not condition():
+        look_at_all()
         assert time.monotonic() < end, "it did not happen"
         pause.wait(0.002)
 

@@ -8,7 +8,7 @@ from inputs import run_all
 from places import eventually
 from received_streams import Receiving
 from streams import Running, noise
-from two_hosts import inside, main, tool
+from two_hosts import NEAR_HOST, add_link, inside, main, set_up, tool
 
 GROUPS = ["239.77.0.0+7:7148", "239.77.0.8+7:7148"]  # of each polarisation
 HEAP = 4096
@@ -92,6 +92,28 @@ def interface_down(far, endpoint):
     return stats
 
 
+def interface_made_again(far, endpoint):
+    """The next run joins the group again, and is bound to the new interface."""
+    there = receiving(far, endpoint, interface="v1", end_on_stop=False)
+
+    def send():
+        received = there.stats["samples_received"]
+        run_all(spead.sink(endpoint, HEAP, interface="v0", rate=40e6), noise(50 * HEAP))
+        return there.stats["samples_received"] > received
+
+    with there:
+        eventually(send)
+        tool("ip", "link", "del", "v0")
+        add_link(far)
+        set_up("v0", NEAR_HOST)
+    with inside(far):
+        there.graph.start()
+    eventually(send)
+    there.graph.stop()
+    there.wait()
+    return there.stats
+
+
 if __name__ == "__main__":
     main(
         {
@@ -101,6 +123,7 @@ if __name__ == "__main__":
                 ipv6_group,
                 groups_of_others,
                 interface_down,
+                interface_made_again,
             )
         }
     )

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 
+from conservation import check_nothing_pending
 from places import BOUND, SO_RCVBUFFORCE
 
 NEAR_HOST, FAR_HOST = "10.77.0.1", "10.77.0.2"
@@ -123,6 +124,7 @@ def join(sock, group):
 def main(scenarios):
     name = sys.argv[1]
     report = scenarios[name](make_network(), *sys.argv[2:])
+    check_nothing_pending()
     print(json.dumps({"scenario": name, **report}), flush=True)
     # blocks that are still there must not hold up the end of the process
     os._exit(0)

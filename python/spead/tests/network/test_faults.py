@@ -50,6 +50,7 @@ def test_receivers_come_and_go(gso):
     stats = sink.stats()
     assert balanced(stats)
     assert stats["samples_pending"] == 0
+    assert stats["send_errors"]["ECONNREFUSED"] > 0
 
 
 def test_a_refusing_receiver_costs_no_heap():

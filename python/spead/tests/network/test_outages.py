@@ -12,27 +12,43 @@ both_families = pytest.mark.parametrize("family", ["ipv4", "ipv6"])
 SCRIPT = "outage_scenarios.py"
 
 
+OF_THE_INTERFACE = [
+    ("no_carrier", "carrier"),
+    ("interface_down", "interface_up"),
+    ("firewall", "no_firewall"),
+    ("rejecting_firewall", "no_firewall"),
+    ("small_mtu", "usual_mtu"),
+]
+OF_AN_ADDRESS = [
+    ("no_interface", "new_interface"),
+    ("no_address", "same_address"),
+    ("no_address", "other_address"),
+    ("no_route", "route"),
+    ("no_answer", "answer"),
+]
+
+
 @both_families
-@pytest.mark.parametrize(
-    ("cut", "mend"),
-    [
-        ("no_carrier", "carrier"),
-        ("interface_down", "interface_up"),
-        ("no_interface", "new_interface"),
-        ("no_address", "same_address"),
-        ("no_address", "other_address"),
-        ("no_route", "route"),
-        ("no_answer", "answer"),
-        ("firewall", "no_firewall"),
-        ("rejecting_firewall", "no_firewall"),
-        ("small_mtu", "usual_mtu"),
-    ],
-)
+@pytest.mark.parametrize(("cut", "mend"), OF_THE_INTERFACE + OF_AN_ADDRESS)
 def test_what_is_lost_in_an_outage_is_counted_and_said_once(family, cut, mend):
     said = run_scenario(SCRIPT, "outage", cut, mend, family)
     causes = re.findall("sending failed: ([^;\n]*)", said)
     assert len(causes) == len(set(causes)) > 0
     assert "packets were dropped" in said
+
+
+@both_families
+@pytest.mark.parametrize(("cut", "mend"), OF_THE_INTERFACE + OF_AN_ADDRESS)
+def test_a_source_gets_everything_but_what_the_sink_dropped(family, cut, mend):
+    run_scenario(SCRIPT, "outage", cut, mend, family, "", "", 1, "source")
+
+
+@both_families
+@pytest.mark.parametrize(("cut", "mend"), OF_THE_INTERFACE)
+def test_a_source_of_a_group_gets_everything_but_what_the_sink_dropped(
+    family, cut, mend
+):
+    run_scenario(SCRIPT, "outage", cut, mend, family, "v0", "group", 1, "source")
 
 
 @both_families

@@ -22,6 +22,14 @@ def test_a_group_that_only_another_socket_has_joined():
     run_scenario(SCRIPT, "groups_of_others")
 
 
-@pytest.mark.parametrize("endpoint", ["10.77.0.2:7148", "239.77.0.1:7148"])
+one_or_many = pytest.mark.parametrize("endpoint", ["10.77.0.2:7148", "239.77.0.1:7148"])
+
+
+@one_or_many
 def test_interface_down_and_up(endpoint):
     run_scenario(SCRIPT, "interface_down", endpoint)
+
+
+@one_or_many
+def test_an_interface_is_used_again_in_the_next_run(endpoint):
+    run_scenario(SCRIPT, "interface_made_again", endpoint)

@@ -1,0 +1,201 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The network of a soak: two hosts with a bridge between them that counts each packet.
+
+    near: v0 -- m0: bridge: m1 -- v1: far
+
+The bridge can lose, delay and repeat packets. The namespaces end with this process.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from places import BOUND
+from two_hosts import FAR_HOST, NEAR_HOST, inside, new_namespace, shape, tool
+
+PORTS = (7148, 7149)
+STREAM = f"udp dport {{ {PORTS[0]}, {PORTS[1]} }} udp length > 8"  # not the empty ones
+NEAR = {"ipv4": NEAR_HOST, "ipv6": "fd77::1"}
+FAR = {"ipv4": FAR_HOST, "ipv6": "fd77::2"}
+GROUPS = {"ipv4": "239.77.0.1", "ipv6": "ff15::77"}
+
+BRIDGE = f"""
+table bridge soak {{
+  counter entered {{}}
+  counter cut {{}}
+  counter lost {{}}
+  chain entry {{
+    type filter hook prerouting priority 0
+    iifname m0 {STREAM} counter name entered
+  }}
+  chain path {{ type filter hook forward priority 0; }}
+}}
+table netdev soak {{
+  counter repeated {{}}
+  chain slow {{ type filter hook ingress device x1 priority 0; fwd to m1; }}
+  chain path {{ type filter hook egress device m1 priority 0; }}
+}}
+"""
+# Until Linux reports that the sender has lost its address, it may send without one, and
+# the receiving host drops that.
+ARRIVAL = f"""
+table inet soak {{
+  counter arrived {{}}
+  counter unaddressed {{}}
+  chain arrival {{
+    type filter hook prerouting priority -300
+    iifname v1 {STREAM} counter name arrived
+    iifname v1 {STREAM} ip saddr 0.0.0.0 counter name unaddressed
+  }}
+}}
+"""
+
+
+def place(namespace):
+    """What ip takes as the name of a namespace."""
+    return f"/proc/{os.getpid()}/fd/{namespace.fileno()}"
+
+
+def nft(rules):
+    tool("nft", rules)
+
+
+def counted(family):
+    """The named counters of a table."""
+    command = ["nft", "--json", "list", "counters", "table", family, "soak"]
+    listed = json.loads(subprocess.check_output(command, timeout=BOUND))["nftables"]
+    return {
+        each["counter"]["name"]: each["counter"]["packets"]
+        for each in listed
+        if "counter" in each
+    }
+
+
+def transmit_drops(device):
+    """Packets that the next CPU had no room for."""
+    # not in /sys, which shows the namespace in which it was mounted
+    for line in Path("/proc/thread-self/net/dev").read_text().splitlines():
+        name, _, figures = line.partition(":")
+        if name.strip() == device:
+            return int(figures.split()[11])
+    raise AssertionError(f"no device {device}")
+
+
+def queue_drops(device):
+    command = ["tc", "-s", "-j", "qdisc", "show", "dev", device]
+    (queue,) = json.loads(subprocess.check_output(command, timeout=BOUND))
+    return queue["drops"]
+
+
+def socket_drops():
+    """Datagrams that came to a socket that was full."""
+    found = 0
+    lines = Path("/proc/thread-self/net/snmp").read_text().splitlines()
+    names, values = (line.split() for line in lines if line.startswith("Udp:"))
+    for name in ("RcvbufErrors", "MemErrors"):
+        found += int(values[names.index(name)])
+    for line in Path("/proc/thread-self/net/snmp6").read_text().splitlines():
+        name, value = line.split()
+        if name in ("Udp6RcvbufErrors", "Udp6MemErrors"):
+            found += int(value)
+    return found
+
+
+class Network:
+    """This thread is in the near host."""
+
+    def __init__(self):
+        self.far = new_namespace()
+        self.bridge = new_namespace()
+        self.near = new_namespace()
+        link = ["ip", "link", "add"]
+        tool(*link, "v0", "type", "veth", "peer", "m0", "netns", place(self.bridge))
+        # the bridge then sees each packet on its own
+        tool("ethtool", "-K", "v0", "tx-udp-segmentation", "off")
+        with inside(self.bridge):
+            tool(*link, "m1", "type", "veth", "peer", "v1", "netns", place(self.far))
+            tool(*link, "x0", "type", "veth", "peer", "x1")
+            tool(*link, "name", "bridge", "type", "bridge", "mcast_snooping", "0")
+            for device in ("m0", "m1"):
+                tool("ip", "link", "set", device, "master", "bridge")
+            for device in ("m0", "m1", "x0", "x1", "bridge"):
+                tool("ip", "link", "set", device, "up")
+            shape("8mbit", "2kb", "100kb", "x0")  # for packets to be overtaken
+            nft(BRIDGE)
+        with inside(self.far):
+            tool("ip", "addr", "add", f"{FAR_HOST}/24", "dev", "v1")
+            tool("ip", "addr", "add", f"{FAR['ipv6']}/64", "dev", "v1", "nodad")
+            tool("ip", "link", "set", "v1", "up")
+            nft(ARRIVAL)
+        tool("ip", "link", "set", "v0", "up")
+        self.set_addresses()
+
+    def set_addresses(self):
+        """Those of IPv6 go when an interface goes down."""
+        tool("ip", "addr", "replace", f"{NEAR_HOST}/24", "dev", "v0")
+        tool("ip", "addr", "replace", f"{NEAR['ipv6']}/64", "dev", "v0", "nodad")
+
+    # What the bridge does to packets.
+
+    def set_path(self, cut=False, loss=0, late=0, repeat=0):
+        """cut: lose all packets; the others are per mille."""
+        bridge, device = "bridge soak path", "netdev soak path"
+        some = f"{STREAM} numgen random mod 1000 <"
+        rules = [f"flush chain {bridge}", f"flush chain {device}"]
+        if cut:
+            rules.append(f"add rule {bridge} {STREAM} counter name cut drop")
+        if loss:
+            rules.append(f"add rule {bridge} {some} {loss} counter name lost drop")
+        if repeat:
+            rule = f"{some} {repeat} counter name repeated dup to x0"
+            rules.append(f"add rule {device} {rule}")
+        if late:
+            rules.append(f"add rule {device} {some} {late} fwd to x0")
+        with inside(self.bridge):
+            nft("; ".join(rules))
+
+    # What happens at the near host; each with what ends it.
+
+    def carrier(self, there):
+        with inside(self.bridge):
+            tool("ip", "link", "set", "m0", "up" if there else "down")
+
+    def interface(self, there):
+        tool("ip", "link", "set", "v0", "up" if there else "down")
+        if there:
+            self.set_addresses()
+
+    def address(self, there):
+        if there:
+            self.set_addresses()
+        else:
+            tool("ip", "addr", "flush", "dev", "v0", "scope", "global")
+
+    def firewall(self, there):
+        if there:
+            nft("delete table inet near")
+        else:
+            hook = "{ type filter hook output priority 0; }"
+            nft(f"add table inet near; add chain inet near out {hook}")
+            nft(f"add rule inet near out {STREAM} drop")
+
+    def mtu(self, there):
+        tool("ip", "link", "set", "v0", "mtu", "1500" if there else "576")
+        if there:
+            self.set_addresses()
+
+    # The account.
+
+    def counters(self):
+        """Packets of streams so far: at each place, and lost there."""
+        now = {"near queue": transmit_drops("v0")}
+        with inside(self.bridge):
+            now |= counted("bridge") | counted("netdev")
+            now["queues"] = queue_drops("x0")
+            now["queues"] += transmit_drops("x0") + transmit_drops("m1")
+        with inside(self.far):
+            now |= counted("inet")
+            now["full socket"] = socket_drops()
+        return now

@@ -1,0 +1,70 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The soak runs, and finds what nobody has counted."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from places import BOUND, NEEDS_NAMESPACES
+from soak import Account
+
+SOAK = Path(__file__).with_name("soak.py")
+PLACES = {
+    "entered": 10,
+    "arrived": 4,
+    "repeated": 1,
+    "near queue": 0,
+    "cut": 5,
+    "lost": 2,
+    "queues": 0,
+    "full socket": 1,
+    "unaddressed": 0,
+}
+
+
+def account(sent=10, received=3, most_unnoticed=0, **changes):
+    before = dict.fromkeys(PLACES, 100)
+    now = {name: 100 + n for name, n in (PLACES | changes).items()}
+    return Account(before, now, sent, received, most_unnoticed)
+
+
+def test_an_account():
+    assert account().is_exact
+    assert account(sent=None).is_exact
+    assert account(sent=12, most_unnoticed=2).is_exact
+    assert account().unexplained == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sent": 11},  # lost by the sender without a fault
+        {"sent": 9},
+        {"sent": 13, "most_unnoticed": 2},
+        {"received": 2},
+        {"arrived": 3},  # lost on the way
+        {"arrived": 3, "received": 2},
+        {"received": 4, "sent": 11},  # two errors that make up for each other
+    ],
+)
+def test_an_account_that_is_wrong(wrong):
+    assert not account(**wrong).is_exact
+
+
+@NEEDS_NAMESPACES
+def test_it_runs():
+    """Three streams, with faults at both ends and on the way."""
+    done = subprocess.run(
+        [sys.executable, SOAK, "--minutes", "0", "--seed", "3"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},
+        timeout=5 * BOUND,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "soak: passed" in done.stdout
+    assert done.stdout.count("unexplained at") == 3

@@ -241,8 +241,10 @@ void sink_engine::end_streams(sender::clock::time_point half_time,
                 one->ring, [&] { return packer.finish_tail(); }, half_time))
             packer.drop_tail();
     }
-    if (!d_destinations_to_end)
+    if (!d_destinations_to_end) {
+        send_ends(deadline); // of heaps alone
         return;
+    }
     if (inputs() > 1 || d_destinations_to_end > 1)
         wait_for_empty_queues(deadline);
     if (d_destinations_to_end > 1)

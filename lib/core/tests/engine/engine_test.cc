@@ -152,6 +152,35 @@ BOOST_AUTO_TEST_CASE(the_fill_is_that_of_the_fullest_ring)
     BOOST_CHECK_CLOSE(half.stats().ring_fill, 0.5, 5); // percent
 }
 
+// The network takes one packet, and there is no time to stop.
+BOOST_AUTO_TEST_CASE(an_unfinished_heap_that_finds_no_room_is_counted)
+{
+    const listener receiver(1);
+    const auto samples = noise(1 << 20);
+    for (const std::int64_t heap :
+         { 1 << 10, 1 << 20 }) // sent as a whole, or as it comes
+        for (const auto* tail : { "short", "pad", "drop" })
+            for (const bool send_stop : { true, false })
+                BOOST_TEST_CONTEXT(heap << " " << tail << " " << send_stop)
+                {
+                    sink_options o;
+                    o.heap_samples = heap;
+                    o.tail = tail;
+                    o.send_stop = send_stop;
+                    o.buffer_size = 1 << 17;
+                    o.stop_timeout = 0;
+                    o.rate = 1e-300;
+                    o.burst_size = 1;
+                    sink_engine stream({ "127.0.0.1:" + std::to_string(receiver.port()) },
+                                       o,
+                                       [](const auto&) {});
+                    stream.start();
+                    stream.write(0, raw(samples.data()), samples.size() - 1000);
+                    stream.stop();
+                    BOOST_CHECK_EQUAL(stream.stats().samples_pending, 0u);
+                }
+}
+
 // A rate of nearly nothing: but for one packet, what is written stays in the ring.
 BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
 {

@@ -20,7 +20,8 @@ namespace gr::spead {
  * A sender may give the items in the first packet of a heap only. If that is lost, the
  * place of the heap follows from its heap counter, once the heap before it or heaps on
  * both sides are known. Behind a gap it does not: heaps without samples, such as those
- * with descriptors, have counters, too, and may be lost unseen.
+ * with descriptors, have counters, too, and may be lost unseen. Nor does it behind the
+ * last heap if heaps of other outputs have counters in between.
  */
 class heap_steps
 {
@@ -34,14 +35,18 @@ public:
         std::uint64_t end = 0;
     };
 
+    explicit heap_steps(bool shares_counters = false) : d_shares_counters(shares_counters)
+    {
+    }
+
     void reset()
     {
         d_seen = 0;
-        d_awaited.reset();
+        await_none();
     }
 
-    //! A heap with a timestamp.
-    void add(const heap& next)
+    //! A heap with a timestamp. False if it is not of the sender of the heaps before.
+    bool add(const heap& next)
     {
         const auto counters = static_cast<std::int64_t>(next.counter - d_last.counter);
         const auto samples = next.position - d_last.position;
@@ -50,8 +55,9 @@ public:
             samples <= farthest_position && samples >= -farthest_position;
         const bool is_forward = counters > 0 && samples > 0;
         const bool is_back = counters <= 0 && samples <= 0;
-        if (!is_near || (!is_forward && !is_back))
-            reset(); // another sender, or a wrong one
+        const bool is_other = d_seen && (!is_near || (!is_forward && !is_back));
+        if (is_other)
+            reset();
         if (!d_seen)
             d_first = next.counter;
         else if (is_forward) {
@@ -65,16 +71,17 @@ public:
                 d_samples = samples;
             }
         } else
-            return;
+            return true;
         d_seen = d_seen < 3 ? d_seen + 1 : d_seen;
         d_last = next;
+        return !is_other;
     }
 
     //! A heap of the same length as the last one; none if its place is not certain.
     std::optional<heap> find(std::uint64_t counter, std::uint64_t bytes) const
     {
         const auto distance = distance_to(counter);
-        if (!is_in_step(counter, bytes) || distance > d_counters ||
+        if (!is_in_step(counter, bytes) || distance > reach() ||
             distance < std::max(distance_to(d_first), -farthest_counter))
             return std::nullopt;
         auto found = d_last;
@@ -88,13 +95,14 @@ public:
     bool await(std::uint64_t counter, std::uint64_t bytes)
     {
         const auto distance = distance_to(counter);
-        if (!is_in_step(counter, bytes) || distance <= d_counters ||
+        if (!is_in_step(counter, bytes) || distance <= reach() ||
             distance > farthest_counter)
             return false;
         if (!is_waiting() || distance > distance_to(*d_awaited))
             d_awaited = counter;
         return true;
     }
+    void await_none() { d_awaited.reset(); }
     bool is_waiting() const { return d_awaited && distance_to(*d_awaited) > 0; }
 
 private:
@@ -102,6 +110,7 @@ private:
     {
         return static_cast<std::int64_t>(counter - d_last.counter);
     }
+    std::int64_t reach() const { return d_shares_counters ? 0 : d_counters; }
     bool is_in_step(std::uint64_t counter, std::uint64_t bytes) const
     {
         return d_seen >= 3 && bytes == d_last.bytes &&
@@ -112,6 +121,7 @@ private:
     static constexpr std::int64_t farthest_counter = 1 << 20;
     static constexpr std::int64_t farthest_position = std::int64_t{ 1 } << 40;
 
+    bool d_shares_counters;
     int d_seen = 0; // heaps in steps of one kind; 3 are enough
     heap d_last;
     std::uint64_t d_first = 0;   // counter of the first heap in these steps

@@ -34,6 +34,16 @@ constexpr std::chrono::seconds longest_waiting{ 1 };
 // Descriptors that change are not believed more often.
 constexpr std::chrono::seconds between_descriptors{ 1 };
 
+bool is_end_of_stream(const packet_view& packet)
+{
+    for (std::size_t i = 0; i < packet.items; ++i)
+        if (const auto item = packet.item(i); item.id == wire::stream_control &&
+                                              item.is_immediate &&
+                                              item.value == wire::stream_control_stop)
+            return true;
+    return false;
+}
+
 } // namespace
 
 reassembler::reassembler(plan how,
@@ -51,7 +61,6 @@ reassembler::reassembler(plan how,
       d_format(d_plan.format),
       d_waiting(most_waiting_bytes),
       d_time(d_plan.samples, d_plan.ticks),
-      d_steps(counters.size()),
       d_heaps(most_heaps),
       d_heap_counters(most_heaps),
       d_rests(counters.size())
@@ -60,6 +69,8 @@ reassembler::reassembler(plan how,
         std::max(most_learned_immediates, d_format ? d_format->immediates.size() : 0);
     d_items.values.resize(immediates);
     d_items.pointers.resize(immediates);
+    for (const auto& group : d_plan.groups)
+        d_steps.resize(group.first_output + group.outputs, heap_steps(group.outputs > 1));
 }
 
 void reassembler::start_run()
@@ -75,8 +86,7 @@ void reassembler::start_run()
 void reassembler::end_run()
 {
     forget_waiting();
-    for (auto& each : d_heaps)
-        finish(each);
+    finish_all();
 }
 
 bool reassembler::take(const std::byte* packet,
@@ -90,7 +100,10 @@ bool reassembler::take(const std::byte* packet,
         d_rejects.add(error);
         return true;
     }
-    if (!d_format)
+    if (!d_format && is_end_of_stream(view)) {
+        d_has_stopped = true;
+        d_common.packets_ignored.add(1);
+    } else if (!d_format)
         keep(packet, bytes, group);
     else {
         if (!replay_in_time(now)) {
@@ -133,6 +146,8 @@ void reassembler::forget_waiting()
     d_waiting.clear();
     d_replays = 0;
     d_replayed = 0;
+    for (auto& each : d_steps)
+        each.await_none();
 }
 
 // Replays packets whose place may be certain now, or which have waited for too long.
@@ -264,17 +279,22 @@ reassembler::heap* reassembler::find(const packet_view& packet, std::size_t grou
     return nullptr;
 }
 
-// Heap counters are used again. A packet that has no timestamp is believed.
+// Heap counters are used again. A packet without items is believed.
 bool reassembler::is_of_heap(const packet_view& packet, const heap& known) const
 {
     if (packet.items <= wire::required_items)
         return true;
-    if (known.timestamp_pointer < packet.items) {
-        const auto item = packet.item(known.timestamp_pointer);
-        if (item.id == d_format->timestamp_id && item.is_immediate)
-            return item.value == known.timestamp;
-    }
-    return !d_format->timestamp_id;
+    const auto has = [&](std::size_t pointer, std::uint64_t id, auto value) {
+        if (pointer >= packet.items)
+            return false;
+        const auto item = packet.item(pointer);
+        return item.is_immediate && item.id == id && item.value == value;
+    };
+    return d_format->timestamp_id &&
+           has(known.timestamp_pointer, *d_format->timestamp_id, known.timestamp) &&
+           (!known.selector || has(known.selector_pointer,
+                                   d_format->immediates[d_format->selector()].id,
+                                   known.selector));
 }
 
 reassembler::heap& reassembler::replace_oldest()
@@ -292,6 +312,12 @@ void reassembler::finish(heap& old)
     old.is = heap::use::none;
 }
 
+void reassembler::finish_all()
+{
+    for (auto& each : d_heaps)
+        finish(each);
+}
+
 // Finds out about a heap from one of its packets.
 reassembler::result reassembler::open(const packet_view& packet,
                                       std::size_t group,
@@ -307,6 +333,12 @@ reassembler::result reassembler::open(const packet_view& packet,
     }
     if (d_items.is_stop)
         d_has_stopped = true;
+    const bool has_samples = d_items.samples || d_items.immediate_samples;
+    const bool is_more_of_it = opened && opened->is == heap::use::samples &&
+                               !d_items.timestamp && !has_samples &&
+                               !d_items.has_descriptors && !d_items.is_stop;
+    if (is_more_of_it) // its items are spread over its packets
+        return set_items(*opened) ? result::done : result::full;
 
     heap found;
     found.counter = packet.heap_counter;
@@ -314,8 +346,11 @@ reassembler::result reassembler::open(const packet_view& packet,
     found.is = heap::use::ignored;
     found.timestamp = d_items.timestamp;
     found.timestamp_pointer = d_items.timestamp_pointer;
+    if (d_plan.groups[group].outputs > 1) {
+        found.selector_pointer = d_items.selector_pointer;
+        found.selector = d_items.selector;
+    }
     const auto output = output_of(d_plan.groups[group]);
-    const bool has_samples = d_items.samples || d_items.immediate_samples;
     if (d_items.timestamp && has_samples && output && !d_items.is_stop) {
         found.output = *output;
         found.begin = d_items.samples.value_or(0);
@@ -345,9 +380,11 @@ reassembler::result reassembler::open(const packet_view& packet,
 void reassembler::read_items(const packet_view& packet)
 {
     const auto& format = *d_format;
+    const auto selector = format.selector();
     d_items.timestamp.reset();
     d_items.samples.reset();
     d_items.immediate_samples.reset();
+    d_items.selector.reset();
     std::fill(d_items.values.begin(), d_items.values.end(), std::nullopt);
     // the last one of each ID: only for that one is the value looked up, which takes time
     std::fill(d_items.pointers.begin(), d_items.pointers.end(), std::nullopt);
@@ -370,11 +407,18 @@ void reassembler::read_items(const packet_view& packet)
             d_items.is_stop |= item.value == wire::stream_control_stop;
         else
             for (std::size_t k = 0; k < format.immediates.size(); ++k)
-                if (item.id == format.immediates[k].id)
+                if (item.id == format.immediates[k].id) {
                     d_items.pointers[k] = item;
+                    if (k == selector && item.is_immediate) {
+                        d_items.selector_pointer = i;
+                        d_items.selector = item.value;
+                    }
+                }
     }
-    if (timestamp)
+    if (timestamp) {
         d_items.timestamp = value_of(packet, *timestamp);
+        d_items.is_timestamp_immediate = timestamp->is_immediate;
+    }
     for (std::size_t k = 0; k < format.immediates.size(); ++k)
         if (d_items.pointers[k])
             d_items.values[k] = value_of(packet, *d_items.pointers[k]);
@@ -445,8 +489,10 @@ unsigned reassembler::timestamp_bits(const packet_view& packet) const
 {
     if (!d_format->timestamp_id)
         return 64;
-    return std::clamp(
-        std::min(d_format->timestamp_bits, packet.flavour.heap_address_bits), 1u, 64u);
+    auto bits = d_format->timestamp_bits;
+    if (d_items.is_timestamp_immediate)
+        bits = std::min(bits, packet.flavour.heap_address_bits);
+    return std::clamp(bits, 1u, 64u);
 }
 
 std::int64_t reassembler::sample_bytes() const
@@ -493,11 +539,14 @@ reassembler::locate(heap& opened, const packet_view& packet, clock::time_point n
     opened.is = heap::use::samples;
     opened.position = *sample * bytes;
     d_time.advance(*opened.timestamp, bits, *sample);
-    d_steps[opened.output].add({ opened.counter,
-                                 *sample,
-                                 packet.heap_length.value_or(0),
-                                 opened.begin,
-                                 opened.end });
+    const bool is_same_sender =
+        d_steps[opened.output].add({ opened.counter,
+                                     *sample,
+                                     packet.heap_length.value_or(0),
+                                     opened.begin,
+                                     opened.end });
+    if (!is_same_sender)
+        finish_all(); // their counters mean nothing now
     return result::done;
 }
 
@@ -532,8 +581,7 @@ reassembler::begin_stream(heap& opened, const packet_view& packet, clock::time_p
     d_time.begin(*opened.timestamp, bits, opened.position / bytes);
     d_window.set_reference(opened.position, d_time.tick());
     // positions of the stream before mean nothing now
-    for (auto& each : d_heaps)
-        finish(each);
+    finish_all();
     d_is_running = true;
     d_last_fresh = now;
     d_stale = 0;
@@ -553,13 +601,18 @@ void reassembler::predict(heap& opened, const packet_view& packet)
     if (!d_is_running || !packet.heap_length)
         return;
     const auto& group = d_plan.groups[opened.group];
-    for (auto i = group.first_output; i < group.first_output + group.outputs; ++i) {
-        const auto found = d_steps[i].find(opened.counter, *packet.heap_length);
-        if (!found || is_far(found->position - d_window.top() / sample_bytes()))
-            continue;
-        d_steps[i].add(*found);
+    std::optional<heap_steps::heap> found;
+    for (auto i = group.first_output; i < group.first_output + group.outputs; ++i)
+        if (const auto at = d_steps[i].find(opened.counter, *packet.heap_length);
+            at && !is_far(at->position - d_window.top() / sample_bytes())) {
+            if (found)
+                return; // it may be of either output
+            found = at;
+            opened.output = i;
+        }
+    if (found) {
+        d_steps[opened.output].add(*found);
         opened.is = heap::use::samples;
-        opened.output = i;
         opened.position = found->position * sample_bytes();
         opened.begin = found->begin;
         opened.end = found->end;

@@ -83,6 +83,9 @@ private:
         // where its timestamp stands in each packet, if it does
         std::size_t timestamp_pointer = 0;
         std::optional<std::uint64_t> timestamp;
+        // the same of the item that tells its output
+        std::size_t selector_pointer = 0;
+        std::optional<std::uint64_t> selector;
         std::int64_t position = 0; // in the window
         // of its samples, in its payload
         std::uint64_t begin = 0;
@@ -95,6 +98,9 @@ private:
     struct found_items {
         std::optional<std::uint64_t> timestamp;
         std::size_t timestamp_pointer = 0;
+        bool is_timestamp_immediate = false;
+        std::size_t selector_pointer = 0;
+        std::optional<std::uint64_t> selector;
         std::optional<std::uint64_t> samples; // their address
         std::uint64_t samples_end = 0;
         std::optional<std::size_t> immediate_samples; // index of the pointer
@@ -126,6 +132,7 @@ private:
     void predict(heap& opened, const packet_view& packet);
     bool set_items(const heap& of);
     void finish(heap& old);
+    void finish_all();
     unsigned timestamp_bits(const packet_view& packet) const;
     std::int64_t sample_bytes() const;
     void learn(clock::time_point now);

@@ -57,8 +57,8 @@ public:
         constexpr std::int64_t farthest = std::int64_t{ 1 } << 58;
         if (ticks > farthest / d_samples || ticks < -(farthest / d_samples))
             return std::nullopt;
-        const auto scaled = ticks * d_samples;
-        // towards the past
+        // senders round timestamps between ticks; in the middle, the sample before
+        const auto scaled = ticks * d_samples + (d_ticks - 1) / 2;
         return d_position + (scaled >= 0 ? scaled : scaled - d_ticks + 1) / d_ticks;
     }
 

@@ -52,6 +52,19 @@ BOOST_AUTO_TEST_CASE(a_heap_behind_a_gap_is_not_found)
     BOOST_TEST(!regular_steps(3).find(18, 4096));
 }
 
+BOOST_AUTO_TEST_CASE(with_counters_of_other_outputs_the_next_heap_is_not_certain)
+{
+    heap_steps steps(true);
+    for (const std::uint64_t i : { 0, 1, 2 })
+        steps.add(heap_at(10 + 2 * i, 1000 + 100 * i));
+    BOOST_TEST(!steps.find(16, 4096));
+    BOOST_TEST(steps.await(16, 4096));
+    steps.add(heap_at(18, 1400));
+    BOOST_TEST(!steps.is_waiting());
+    BOOST_REQUIRE(steps.find(16, 4096));
+    BOOST_TEST(steps.find(16, 4096)->position == 1300);
+}
+
 BOOST_AUTO_TEST_CASE(a_heap_in_a_gap_is_found_if_the_one_behind_it_is_known)
 {
     auto steps = regular_steps(3);

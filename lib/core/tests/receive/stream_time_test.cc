@@ -32,8 +32,14 @@ BOOST_AUTO_TEST_CASE(positions_follow_from_timestamps)
     BOOST_TEST(*time.position(460, 48) == 980);
 }
 
-BOOST_AUTO_TEST_CASE(ticks_between_samples_belong_to_the_sample_before)
+BOOST_AUTO_TEST_CASE(ticks_between_samples_belong_to_the_nearest_one)
 {
+    const auto other = begun(3, 1000, 500);
+    BOOST_TEST(*other.position(500 + 21333, 48) == 1064);
+    BOOST_TEST(*other.position(500 + 21334, 48) == 1064);
+    BOOST_TEST(*other.position(500 - 21333, 48) == 936);
+    BOOST_TEST(*other.position(500 - 21334, 48) == 936);
+    // or, in the middle, to the one before
     const auto time = begun(1, 2, 500);
     BOOST_TEST(*time.position(501, 48) == 1000);
     BOOST_TEST(*time.position(499, 48) == 999);

@@ -114,6 +114,7 @@ def blocked_network(far):
             return before == taken
 
         eventually(stuck)
+        assert sink.packets_dropped() == 0
     # it has ended, within the bound of every wait
     stats = sink.stats()
     assert balanced(stats)

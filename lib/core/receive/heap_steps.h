@@ -42,7 +42,7 @@ public:
     void reset()
     {
         d_seen = 0;
-        await_none();
+        d_awaited.reset();
     }
 
     //! A heap with a timestamp. False if it is not of the sender of the heaps before.
@@ -90,20 +90,24 @@ public:
         return found;
     }
 
-    //! Whether the place of a heap may be certain when a later one has been added. If so,
-    //! that is_waiting().
-    bool await(std::uint64_t counter, std::uint64_t bytes)
+    //! The place of this heap may be certain when a later one has been added. Of several,
+    //! the first one is awaited.
+    void await(std::uint64_t counter, std::uint64_t bytes)
     {
         const auto distance = distance_to(counter);
-        if (!is_in_step(counter, bytes) || distance <= reach() ||
-            distance > farthest_counter)
-            return false;
-        if (!is_waiting() || distance > distance_to(*d_awaited))
+        const bool may_be_found = is_in_step(counter, bytes) && distance > reach() &&
+                                  distance <= farthest_counter;
+        if (may_be_found && (!d_awaited || distance < distance_to(*d_awaited)))
             d_awaited = counter;
-        return true;
     }
-    void await_none() { d_awaited.reset(); }
-    bool is_waiting() const { return d_awaited && distance_to(*d_awaited) > 0; }
+    //! Whether the later one has come; once.
+    bool take_awaited()
+    {
+        const bool has_come = d_awaited && distance_to(*d_awaited) <= 0;
+        if (has_come)
+            d_awaited.reset();
+        return has_come;
+    }
 
 private:
     std::int64_t distance_to(std::uint64_t counter) const
@@ -127,7 +131,7 @@ private:
     std::uint64_t d_first = 0;   // counter of the first heap in these steps
     std::int64_t d_counters = 1; // of a step
     std::int64_t d_samples = 0;
-    std::optional<std::uint64_t> d_awaited; // the last counter
+    std::optional<std::uint64_t> d_awaited; // counter
 };
 
 } // namespace gr::spead

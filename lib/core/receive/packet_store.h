@@ -8,6 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_PACKET_STORE_H
 #define INCLUDED_SPEAD_CORE_PACKET_STORE_H
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,69 +17,102 @@
 namespace gr::spead {
 
 /*!
- * \brief Packets that wait until their items are known, in their order.
+ * \brief Packets that wait, in the order in which they came.
  *
- * Does not allocate after its construction.
+ * Packets have numbers, from begin() to end(), until add() is called. Does not allocate
+ * after its construction.
  */
 class packet_store
 {
 public:
-    explicit packet_store(std::size_t bytes) { d_bytes.reserve(bytes); }
+    using clock = std::chrono::steady_clock;
+
+    packet_store(std::size_t most_bytes, std::size_t most_packets)
+    {
+        d_bytes.reserve(most_bytes);
+        d_packets.reserve(most_packets);
+    }
 
     struct packet {
+        std::uint64_t heap_counter;
+        std::size_t group;
+        clock::time_point time;
         const std::byte* data;
         std::size_t bytes;
-        std::size_t group;
     };
 
-    bool empty() const { return d_read == d_bytes.size(); }
-    std::size_t packets() const { return d_packets; } //!< read or not
+    bool empty() const { return d_waiting == 0; }
+    std::size_t begin() const { return d_begin; }
+    std::size_t end() const { return d_packets.size(); }
+    bool waits(std::size_t number) const { return d_packets[number].waits; }
+    const packet& operator[](std::size_t number) const { return d_packets[number].what; }
 
-    bool has_room_for(std::size_t bytes) const
+    //! False if there is no room.
+    bool add(packet added)
     {
-        return d_bytes.size() + sizeof(header) + bytes <= d_bytes.capacity();
+        if (empty())
+            clear();
+        if (!has_room_for(added.bytes))
+            remove_gaps();
+        if (!has_room_for(added.bytes))
+            return false;
+        d_packets.push_back({ append(added), true });
+        ++d_waiting;
+        return true;
     }
-    void add(const packet& p)
+    void remove(std::size_t number)
     {
-        const header h{ static_cast<std::uint32_t>(p.bytes),
-                        static_cast<std::uint32_t>(p.group) };
-        const auto* bytes = reinterpret_cast<const std::byte*>(&h);
-        d_bytes.insert(d_bytes.end(), bytes, bytes + sizeof h);
-        d_bytes.insert(d_bytes.end(), p.data, p.data + p.bytes);
-        ++d_packets;
-    }
-    //! Unless empty: the first one that was not read.
-    packet front() const { return at(d_read); }
-    void pop() { d_read += sizeof(header) + front().bytes; }
-    //! None has been read.
-    void rewind() { d_read = 0; }
-    void clear()
-    {
-        d_bytes.clear();
-        d_read = 0;
-        d_packets = 0;
-    }
-    template <typename visitor>
-    void for_each(visitor&& visit) const
-    {
-        for (auto i = d_read; i < d_bytes.size(); i += sizeof(header) + at(i).bytes)
-            visit(at(i));
+        d_packets[number].waits = false;
+        --d_waiting;
+        while (d_begin < end() && !waits(d_begin))
+            ++d_begin;
     }
 
 private:
-    struct header {
-        std::uint32_t bytes, group;
+    struct entry {
+        packet what;
+        bool waits;
     };
-    packet at(std::size_t index) const
+    bool has_room_for(std::size_t bytes) const
     {
-        header h;
-        std::memcpy(&h, d_bytes.data() + index, sizeof h);
-        return { d_bytes.data() + index + sizeof h, h.bytes, h.group };
+        return d_packets.size() < d_packets.capacity() &&
+               d_bytes.size() + bytes <= d_bytes.capacity();
+    }
+    void clear()
+    {
+        d_bytes.clear();
+        d_packets.clear();
+        d_begin = 0;
+    }
+    packet append(packet added)
+    {
+        const auto at = d_bytes.size();
+        d_bytes.insert(d_bytes.end(), added.data, added.data + added.bytes);
+        added.data = d_bytes.data() + at;
+        return added;
+    }
+    void remove_gaps()
+    {
+        std::size_t packets = 0;
+        std::size_t bytes = 0;
+        for (const auto& each : d_packets) {
+            if (!each.waits)
+                continue;
+            auto moved = each.what;
+            moved.data = d_bytes.data() + bytes;
+            std::memmove(d_bytes.data() + bytes, each.what.data, moved.bytes);
+            bytes += moved.bytes;
+            d_packets[packets++] = { moved, true };
+        }
+        d_packets.resize(packets);
+        d_bytes.resize(bytes);
+        d_begin = 0;
     }
 
     std::vector<std::byte> d_bytes;
-    std::size_t d_read = 0;
-    std::size_t d_packets = 0;
+    std::vector<entry> d_packets;
+    std::size_t d_begin = 0;
+    std::size_t d_waiting = 0;
 };
 
 } // namespace gr::spead

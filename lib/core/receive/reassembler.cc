@@ -21,6 +21,7 @@ constexpr std::size_t most_heaps = 256;
 
 // Of packets that come before the descriptors, or before it is known where they belong.
 constexpr std::size_t most_waiting_bytes = 1 << 20;
+constexpr std::size_t most_waiting_packets = 2048;
 
 // Packets that are late or repeated are those of a sender that has started again, if
 // nothing else has come for so long; or, of so many packets, for a shorter time.
@@ -28,7 +29,7 @@ constexpr std::chrono::seconds silence_before_restart{ 1 };
 constexpr std::chrono::milliseconds least_silence_before_restart{ 100 };
 constexpr std::size_t stale_packets_before_restart = 64;
 
-// For packets whose place a later heap may tell.
+// For packets whose place a later packet may tell.
 constexpr std::chrono::seconds longest_waiting{ 1 };
 
 // Descriptors that change are not believed more often.
@@ -59,7 +60,7 @@ reassembler::reassembler(plan how,
       d_rejects(rejects),
       d_log(log),
       d_format(d_plan.format),
-      d_waiting(most_waiting_bytes),
+      d_waiting(most_waiting_bytes, most_waiting_packets),
       d_time(d_plan.samples, d_plan.ticks),
       d_heaps(most_heaps),
       d_heap_counters(most_heaps),
@@ -85,7 +86,7 @@ void reassembler::start_run()
 
 void reassembler::end_run()
 {
-    forget_waiting();
+    forget_waiting(d_waiting.end());
     finish_all();
 }
 
@@ -100,92 +101,126 @@ bool reassembler::take(const std::byte* packet,
         d_rejects.add(error);
         return true;
     }
+    const packet_store::packet received{ view.heap_counter, group, now, packet, bytes };
     if (!d_format && is_end_of_stream(view)) {
         d_has_stopped = true;
         d_common.packets_ignored.add(1);
     } else if (!d_format)
-        keep(packet, bytes, group);
+        keep(received);
     else {
-        if (!replay_in_time(now)) {
-            d_last_fresh = now;
-            return false;
+        auto done = result::full;
+        if (place_waiting(now)) {
+            d_placing = d_waiting.end();
+            done = place(view, group, now);
         }
-        const auto done = place(view, group, now);
         if (done == result::full) {
             // a flow graph that halts is no silence of the sender
             d_last_fresh = now;
             return false;
         }
-        if (done == result::unknown) {
-            if (d_waiting.empty())
-                d_waiting_since = now;
-            keep(packet, bytes, group);
-        } else if (done == result::ignored)
+        if (done == result::unknown)
+            keep(received);
+        else if (done == result::ignored)
             d_common.packets_ignored.add(1);
     }
     d_common.packets_received.add(1);
     d_common.bytes_received.add(bytes);
-    if (!d_format)
+    if (!d_format) {
         collect(view, now);
-    if (d_format)
-        replay_in_time(now);
+        d_is_place_due = d_format != nullptr;
+    }
     return true;
 }
 
 // Keeps a packet until its place is known: the newest ones, if there is no room for all.
-void reassembler::keep(const std::byte* packet, std::size_t bytes, std::size_t group)
+void reassembler::keep(const packet_store::packet& packet)
 {
-    if (!d_waiting.has_room_for(bytes))
-        forget_waiting();
-    d_waiting.add({ packet, bytes, group });
+    if (d_waiting.add(packet))
+        return;
+    forget_waiting(d_waiting.end());
+    d_waiting.add(packet);
 }
 
-void reassembler::forget_waiting()
+// Those that came before a packet of this number.
+void reassembler::forget_waiting(std::size_t end)
 {
-    d_common.packets_ignored.add(d_waiting.packets() - d_replayed);
-    d_waiting.clear();
-    d_replays = 0;
-    d_replayed = 0;
-    for (auto& each : d_steps)
-        each.await_none();
-}
-
-// Replays packets whose place may be certain now, or which have waited for too long.
-// False if there is no room for all of them yet.
-bool reassembler::replay_in_time(clock::time_point now)
-{
-    if (d_waiting.empty() && d_replays == 0)
-        return true;
-    const bool has_begun = d_replays > 0 || d_replayed > 0;
-    const bool is_due = has_begun || now - d_waiting_since > longest_waiting ||
-                        std::none_of(d_steps.begin(),
-                                     d_steps.end(),
-                                     [](const auto& each) { return each.is_waiting(); });
-    return !is_due || replay(now);
-}
-
-// Packets with items come first: they tell where the others belong.
-bool reassembler::replay(clock::time_point now)
-{
-    for (; d_replays < 2; ++d_replays, d_waiting.rewind())
-        for (; !d_waiting.empty(); d_waiting.pop()) {
-            const auto packet = d_waiting.front();
-            packet_view view;
-            parse_packet(packet.data, packet.bytes, view);
-            const bool has_items = view.items > wire::required_items;
-            if (has_items != (d_replays == 0))
-                continue;
-            const auto done = place(view, packet.group, now);
-            if (done == result::full)
-                return false;
-            if (done != result::done)
-                d_common.packets_ignored.add(1);
-            ++d_replayed;
+    for (auto i = d_waiting.begin(); i < end; ++i)
+        if (d_waiting.waits(i)) {
+            d_waiting.remove(i);
+            d_common.packets_ignored.add(1);
         }
-    forget_waiting();
+}
+
+void reassembler::forget_old(clock::time_point now)
+{
+    while (!d_waiting.empty() &&
+           now - d_waiting[d_waiting.begin()].time > longest_waiting)
+        forget_waiting(d_waiting.begin() + 1);
+}
+
+bool reassembler::place_waiting(clock::time_point now)
+{
+    if (!d_format)
+        return true;
+    if (d_waiting.empty()) {
+        d_is_place_due = d_has_awaited = d_has_jumped = false;
+        d_opened.reset();
+        return true;
+    }
+    if (std::exchange(d_has_jumped, false))
+        forget_waiting(d_placing);
+    if (d_opened && !place_overtakers(now))
+        return false;
+    // it stays due if there is no room, or no memory
+    d_is_place_due |= std::exchange(d_has_awaited, false);
+    while (d_is_place_due) {
+        for (auto i = d_waiting.begin(); i < d_waiting.end(); ++i) {
+            if (!d_waiting.waits(i))
+                continue;
+            d_placing = i;
+            if (place_waiting_packet(i, now) == result::full)
+                return false;
+            if (std::exchange(d_has_jumped, false))
+                forget_waiting(i);
+            if (d_opened && !place_overtakers(now))
+                return false;
+        }
+        d_is_place_due = std::exchange(d_has_awaited, false);
+    }
+    forget_old(now);
     return true;
 }
 
+// Packets that came before the first one of their heap. False if there is no room.
+bool reassembler::place_overtakers(clock::time_point now)
+{
+    const auto opened = *d_opened;
+    for (auto i = d_waiting.begin(); i < opened.end; ++i) {
+        const bool is_of_heap = d_waiting.waits(i) &&
+                                d_waiting[i].heap_counter == opened.counter &&
+                                d_waiting[i].group == opened.group;
+        if (is_of_heap && place_waiting_packet(i, now) == result::full) {
+            d_opened = opened;
+            return false;
+        }
+    }
+    d_opened.reset();
+    return true;
+}
+
+reassembler::result reassembler::place_waiting_packet(std::size_t number,
+                                                      clock::time_point now)
+{
+    const auto packet = d_waiting[number];
+    packet_view view;
+    parse_packet(packet.data, packet.bytes, view);
+    const auto done = place(view, packet.group, now);
+    if (done == result::done || done == result::ignored)
+        d_waiting.remove(number);
+    if (done == result::ignored)
+        d_common.packets_ignored.add(1);
+    return done;
+}
 // Descriptors, from packets in any order.
 void reassembler::collect(const packet_view& packet, clock::time_point now)
 {
@@ -195,12 +230,14 @@ void reassembler::collect(const packet_view& packet, clock::time_point now)
         d_collector.begin(packet);
         d_must_learn = d_collector.take(packet);
         // those of its packets that overtook it
-        d_waiting.for_each([&](const packet_store::packet& each) {
+        for (auto i = d_waiting.begin(); i < d_waiting.end(); ++i) {
+            const auto& waiting = d_waiting[i];
+            if (!d_waiting.waits(i) || waiting.heap_counter != packet.heap_counter)
+                continue;
             packet_view view;
-            parse_packet(each.data, each.bytes, view);
-            if (view.heap_counter == packet.heap_counter)
-                d_must_learn |= d_collector.take(view);
-        });
+            parse_packet(waiting.data, waiting.bytes, view);
+            d_must_learn |= d_collector.take(view);
+        }
     }
     if (d_must_learn)
         learn(now);
@@ -238,8 +275,7 @@ reassembler::place(const packet_view& packet, std::size_t group, clock::time_poi
 {
     auto* to = find(packet, group);
     const bool has_items = packet.items > wire::required_items;
-    if (!to || to->is == heap::use::unknown || !is_of_heap(packet, *to) ||
-        (has_items && may_have_restarted(now))) {
+    if (!to || !is_of_heap(packet, *to) || (has_items && may_have_restarted(now))) {
         const auto opened = open(packet, group, now, to);
         if (opened != result::done)
             return opened;
@@ -247,8 +283,6 @@ reassembler::place(const packet_view& packet, std::size_t group, clock::time_poi
         collect(packet, now);
     if (to->is == heap::use::ignored || to->is == heap::use::none)
         return result::ignored;
-    if (to->is == heap::use::unknown)
-        return result::unknown;
     return place_samples(*to, packet, now);
 }
 
@@ -360,8 +394,8 @@ reassembler::result reassembler::open(const packet_view& packet,
         if (locate(found, packet, now) == result::full ||
             (found.is == heap::use::samples && !set_items(found)))
             return result::full;
-    } else if (!d_items.timestamp && !d_items.has_descriptors && !d_items.is_stop)
-        predict(found, packet);
+    } else if (packet.items <= wire::required_items && !predict(found, packet))
+        return result::unknown;
 
     if (!opened)
         opened = &replace_oldest();
@@ -372,6 +406,8 @@ reassembler::result reassembler::open(const packet_view& packet,
         found.received = opened->received;
     else
         finish(*opened);
+    if (found.is == heap::use::samples && !is_known && !d_waiting.empty())
+        d_opened = { found.counter, found.group, d_placing };
     *opened = found;
     d_heap_counters[static_cast<std::size_t>(opened - d_heaps.data())] = found.counter;
     return result::done;
@@ -545,8 +581,11 @@ reassembler::locate(heap& opened, const packet_view& packet, clock::time_point n
                                      packet.heap_length.value_or(0),
                                      opened.begin,
                                      opened.end });
-    if (!is_same_sender)
+    if (!is_same_sender) {
         finish_all(); // their counters mean nothing now
+        d_has_jumped = true;
+    }
+    d_has_awaited |= d_steps[opened.output].take_awaited();
     return result::done;
 }
 
@@ -569,6 +608,7 @@ reassembler::begin_stream(heap& opened, const packet_view& packet, clock::time_p
     opened.position =
         *begin - (static_cast<std::int64_t>(first) + granule - 1) / granule * granule;
     if (d_is_running) {
+        d_has_jumped = true;
         d_common.discontinuities.add(1);
         d_log.add("timestamps jump from ",
                   d_time.tick(),
@@ -596,31 +636,33 @@ reassembler::begin_stream(heap& opened, const packet_view& packet, clock::time_p
 }
 
 // The place of a heap whose first packet, with its items, has not come.
-void reassembler::predict(heap& opened, const packet_view& packet)
+bool reassembler::predict(heap& opened, const packet_view& packet)
 {
     if (!d_is_running || !packet.heap_length)
-        return;
+        return false;
     const auto& group = d_plan.groups[opened.group];
+    const auto end = group.first_output + group.outputs;
     std::optional<heap_steps::heap> found;
-    for (auto i = group.first_output; i < group.first_output + group.outputs; ++i)
-        if (const auto at = d_steps[i].find(opened.counter, *packet.heap_length);
-            at && !is_far(at->position - d_window.top() / sample_bytes())) {
-            if (found)
-                return; // it may be of either output
-            found = at;
-            opened.output = i;
-        }
-    if (found) {
-        d_steps[opened.output].add(*found);
-        opened.is = heap::use::samples;
-        opened.position = found->position * sample_bytes();
-        opened.begin = found->begin;
-        opened.end = found->end;
-        return;
+    for (auto i = group.first_output; i < end; ++i) {
+        const auto at = d_steps[i].find(opened.counter, *packet.heap_length);
+        if (!at || is_far(at->position - d_window.top() / sample_bytes()))
+            continue;
+        if (found)
+            return false; // it may be of either output
+        found = at;
+        opened.output = i;
     }
-    for (auto i = group.first_output; i < group.first_output + group.outputs; ++i)
-        if (d_steps[i].await(opened.counter, *packet.heap_length))
-            opened.is = heap::use::unknown;
+    if (!found) {
+        for (auto i = group.first_output; i < end; ++i)
+            d_steps[i].await(opened.counter, *packet.heap_length);
+        return false;
+    }
+    d_steps[opened.output].add(*found);
+    opened.is = heap::use::samples;
+    opened.position = found->position * sample_bytes();
+    opened.begin = found->begin;
+    opened.end = found->end;
+    return true;
 }
 
 bool reassembler::set_items(const heap& of)

@@ -68,6 +68,10 @@ public:
               std::size_t group,
               clock::time_point now);
 
+    //! Places packets that wait, if their place is known now. False if there is no room:
+    //! then it is to be called again later.
+    bool place_waiting(clock::time_point now);
+
     //! Whether an end-of-stream heap has come in this run.
     bool has_stopped() const { return d_has_stopped; }
 
@@ -78,7 +82,7 @@ private:
     struct heap {
         std::uint64_t counter = 0;
         std::size_t group = 0;
-        enum class use { none, ignored, unknown, late, samples } is = use::none;
+        enum class use { none, ignored, late, samples } is = use::none;
         std::size_t output = 0;
         // where its timestamp stands in each packet, if it does
         std::size_t timestamp_pointer = 0;
@@ -129,7 +133,7 @@ private:
     std::optional<std::size_t> output_of(const socket_group& group) const;
     result locate(heap& opened, const packet_view& packet, clock::time_point now);
     result begin_stream(heap& opened, const packet_view& packet, clock::time_point now);
-    void predict(heap& opened, const packet_view& packet);
+    bool predict(heap& opened, const packet_view& packet);
     bool set_items(const heap& of);
     void finish(heap& old);
     void finish_all();
@@ -137,10 +141,11 @@ private:
     std::int64_t sample_bytes() const;
     void learn(clock::time_point now);
     void collect(const packet_view& packet, clock::time_point now);
-    bool replay_in_time(clock::time_point now);
-    bool replay(clock::time_point now);
-    void forget_waiting();
-    void keep(const std::byte* packet, std::size_t bytes, std::size_t group);
+    void keep(const packet_store::packet& packet);
+    bool place_overtakers(clock::time_point now);
+    result place_waiting_packet(std::size_t number, clock::time_point now);
+    void forget_waiting(std::size_t end);
+    void forget_old(clock::time_point now);
     void count(counter source_counter_set::*which, std::size_t output, std::size_t bytes);
     bool is_far(std::int64_t samples) const;
 
@@ -156,10 +161,18 @@ private:
     bool d_must_learn = false;   // from descriptors that are complete
     std::uint64_t d_learned = 0; // hash of the descriptors
     std::optional<clock::time_point> d_learned_at;
-    packet_store d_waiting; // for the descriptors, or for later heaps
-    clock::time_point d_waiting_since{};
-    int d_replays = 0;          // of the packets that waited: passes that are over
-    std::size_t d_replayed = 0; // packets in these passes
+    packet_store d_waiting;      // for the descriptors, or until their place is known
+    bool d_is_place_due = false; // of all packets that wait
+    bool d_has_awaited = false;  // a heap that tells the place of some
+    bool d_has_jumped = false;   // so that packets that came before belong nowhere
+    // a heap that was opened, of which packets may wait that overtook its first one
+    struct opened_heap {
+        std::uint64_t counter;
+        std::size_t group;
+        std::size_t end; // of the packets that came before its first one
+    };
+    std::optional<opened_heap> d_opened;
+    std::size_t d_placing = 0; // number of the packet that is placed, or the end
 
     stream_time d_time;
     std::optional<stream_time> d_time_before; // of the stream before

@@ -238,7 +238,8 @@ void receiver::note_error(const receive_socket& socket)
               "; trying again");
 }
 
-// False if there is no room for all of the datagrams that were received.
+// False if there is no room for all of the datagrams that were received, and for packets
+// that waited.
 bool receiver::deliver(clock::time_point now)
 {
     while (d_pending.data) {
@@ -250,7 +251,7 @@ bool receiver::deliver(clock::time_point now)
         if (!d_pending.bytes)
             d_pending = {};
     }
-    return true;
+    return d_to.place_waiting(now);
 }
 
 void receiver::publish(clock::time_point now)

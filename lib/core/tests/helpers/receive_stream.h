@@ -90,6 +90,7 @@ struct receive_stream {
     void take(const packet_bytes& packet, std::size_t group = 0)
     {
         read_until([&] { return to.take(packet.data(), packet.size(), group, now); });
+        read_until([&] { return to.place_waiting(now); });
         window.decide_in_time(now);
         window.reuse_memory();
     }

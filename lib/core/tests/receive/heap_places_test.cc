@@ -178,6 +178,56 @@ BOOST_AUTO_TEST_CASE(a_sender_that_starts_again_fills_no_heap_of_the_one_before)
     BOOST_TEST(stream.out[0].size() == (later + 6) * heap_samples);
 }
 
+// The first heaps, and those of which no step is known.
+BOOST_AUTO_TEST_CASE(packets_that_overtake_the_first_one_of_their_heap_wait_for_it)
+{
+    for (const bool is_regular : { true, false }) {
+        receive_stream stream;
+        std::uint64_t counter = 0;
+        for (std::uint64_t i = 0; i < 12; ++i) {
+            counter += is_regular ? 1 : 1 + i % 3;
+            auto heap = heap_of(counter, i * heap_samples);
+            if (i > 0 || !is_regular)
+                std::swap(heap[0], heap[2]);
+            stream.take(heap);
+        }
+        stream.end();
+        BOOST_TEST(zeros_in(stream) == 0);
+        BOOST_TEST(stream.out[0].size() == 12 * heap_samples);
+        BOOST_TEST(stream.common.packets_ignored.get() == 0);
+    }
+}
+
+// They could be of either sender.
+BOOST_AUTO_TEST_CASE(packets_that_wait_when_the_stream_jumps_are_ignored)
+{
+    receive_stream stream;
+    stream.take(heap_of(1, 0));
+    auto unfinished = heap_of(2, heap_samples);
+    unfinished.erase(unfinished.begin());
+    stream.take(unfinished);
+    constexpr std::uint64_t later = 1'000'000'000;
+    for (std::uint64_t i = 0; i < 4; ++i)
+        stream.take(heap_of(1 + i, later + i * heap_samples));
+    stream.end();
+    BOOST_TEST(zeros_in(stream) == 0);
+    BOOST_TEST(stream.out[0].size() == 5 * heap_samples);
+    BOOST_TEST(stream.common.packets_ignored.get() == packets_in_heap - 1);
+}
+
+BOOST_AUTO_TEST_CASE(packets_wait_for_a_second_at_most)
+{
+    receive_stream stream;
+    for (const bool is_late : { false, true }) {
+        const auto counter = is_late ? 2 : 1;
+        const auto heap = heap_of(counter, 0);
+        stream.take(heap[1]);
+        stream.now += std::chrono::milliseconds(is_late ? 1100 : 900);
+        stream.take(heap[0]);
+        BOOST_TEST(stream.common.packets_ignored.get() == (is_late ? 1 : 0));
+    }
+}
+
 // Later ones would wait for its counter, too.
 BOOST_AUTO_TEST_CASE(a_stray_packet_is_not_waited_for_twice)
 {

@@ -58,9 +58,9 @@ BOOST_AUTO_TEST_CASE(with_counters_of_other_outputs_the_next_heap_is_not_certain
     for (const std::uint64_t i : { 0, 1, 2 })
         steps.add(heap_at(10 + 2 * i, 1000 + 100 * i));
     BOOST_TEST(!steps.find(16, 4096));
-    BOOST_TEST(steps.await(16, 4096));
+    steps.await(16, 4096);
     steps.add(heap_at(18, 1400));
-    BOOST_TEST(!steps.is_waiting());
+    BOOST_TEST(steps.take_awaited());
     BOOST_REQUIRE(steps.find(16, 4096));
     BOOST_TEST(steps.find(16, 4096)->position == 1300);
 }
@@ -77,18 +77,22 @@ BOOST_AUTO_TEST_CASE(a_heap_in_a_gap_is_found_if_the_one_behind_it_is_known)
 BOOST_AUTO_TEST_CASE(a_heap_behind_a_gap_waits_for_the_next_one)
 {
     auto steps = regular_steps(3);
-    BOOST_TEST(!steps.await(16, 4096)); // it is found
-    BOOST_TEST(!steps.await(19, 4096)); // and this one never will be
-    BOOST_TEST(!steps.await(18, 4000));
-    BOOST_TEST(!steps.is_waiting());
-    BOOST_TEST(steps.await(20, 4096));
-    BOOST_TEST(steps.await(18, 4096));
-    steps.add(heap_at(18, 1400));
-    BOOST_TEST(steps.is_waiting());
+    steps.await(16, 4096); // it is found
+    steps.await(19, 4096); // and this one never will be
+    steps.await(18, 4000);
+    steps.add(heap_at(20, 1500));
+    BOOST_TEST(!steps.take_awaited());
+    steps.await(26, 4096);
+    steps.await(24, 4096); // before that one
     steps.add(heap_at(22, 1600));
-    BOOST_TEST(!steps.is_waiting());
+    BOOST_TEST(!steps.take_awaited());
+    steps.add(heap_at(24, 1700));
+    BOOST_TEST(steps.take_awaited());
+    BOOST_TEST(!steps.take_awaited());
+    steps.await(30, 4096);
     steps.reset();
-    BOOST_TEST(!steps.is_waiting());
+    steps.add(heap_at(30, 1700));
+    BOOST_TEST(!steps.take_awaited());
 }
 
 BOOST_AUTO_TEST_CASE(a_heap_before_the_steps_is_not_found)

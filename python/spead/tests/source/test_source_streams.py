@@ -104,6 +104,47 @@ def test_descriptors_that_come_late():
     np.testing.assert_array_equal(receiving.samples(), samples)
 
 
+@pytest.mark.parametrize(
+    ("heaps", "heap", "options"),
+    [
+        (400, 2000, {}),
+        (40, 4096, {"max_gap": 1000}),
+        (13, 65536, {"buffer_size": 262144}),
+    ],
+)
+def test_packets_before_the_descriptors_are_placed_in_their_order(heaps, heap, options):
+    """As much as is kept: nothing is lost, and no heap is left incomplete."""
+    samples = noise(heaps * heap)
+    *packets, end = spead2_packets(spead2_heaps(samples, heap, descriptors="none"))
+    *_, descriptors, _ = spead2_heaps(samples[:heap], heap, first=len(samples))
+    with Receiving(**options) as receiving:
+        receiving.send_packets(joined(packets))
+        late = spead2_packets([descriptors], counter=heaps + 1)[0]
+        receiving.send_packets(late)
+        eventually(lambda: len(receiving.samples()) == len(samples) + heap)
+        receiving.send_packets(end)
+        receiving.wait()
+    expected = np.concatenate([samples, samples[:heap]])
+    np.testing.assert_array_equal(receiving.samples(), expected)
+    assert receiving.stats["heaps_received"] == heaps + 1
+    assert receiving.stats["discontinuities"] == 0
+
+
+def test_a_sender_that_starts_again_before_the_descriptors():
+    """With the same heap counters, and other times."""
+    samples = noise(10 * 4096)
+    later = 10**9
+    before = spead2_packets(spead2_heaps(samples[: 5 * 4096], 4096, descriptors="none"))
+    after = spead2_packets(spead2_heaps(samples[5 * 4096 :], 4096, first=later))
+    with Receiving() as receiving:
+        # its descriptors are in its last packets
+        receiving.send_packets(joined(before[:-1]))
+        receiving.send_packets(joined(after))
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), samples)
+    assert receiving.tags("timestamp") == [(0, 0), (5 * 4096, later)]
+
+
 def test_descriptors_in_many_packets_in_any_order():
     samples = noise(4 * 1000)
     extra = [(0x4000 + i, f"item_with_a_long_name_{i}", i) for i in range(20)]

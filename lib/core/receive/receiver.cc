@@ -67,6 +67,7 @@ void receiver::start()
     d_has_ended = false;
     d_pending = {};
     d_stop_seen.reset();
+    d_read_since_stop = 0;
     d_last_poll = clock::now();
     d_next_poll.reset();
     d_next_poll_by_reader = never;
@@ -223,6 +224,8 @@ std::pair<std::size_t, bool> receiver::read_all()
             publish(now);
         }
     }
+    if (d_stop_seen)
+        d_read_since_stop += bytes;
     return { bytes, is_empty };
 }
 
@@ -297,9 +300,19 @@ bool receiver::end_is_due(clock::time_point now)
     if (d_plan.end_on_stop && d_to.has_stopped() && !d_stop_seen)
         d_stop_seen = now;
     // packets may be on their way on other sockets, or by other paths
-    if (d_stop_seen && now - *d_stop_seen >= d_plan.max_delay && !d_is_blocked)
+    if (d_stop_seen && now - *d_stop_seen >= d_plan.max_delay &&
+        (!d_is_blocked || has_read_rest()))
         return true;
     return d_plan.timeout.count() && now - d_last_packet >= d_plan.timeout;
+}
+
+// What the sockets held when the stream ended, though more packets keep coming.
+bool receiver::has_read_rest() const
+{
+    std::size_t most = 0;
+    for (const auto& each : d_inputs)
+        most += each.socket->kernel_buffer_bytes();
+    return d_read_since_stop >= most;
 }
 
 void receiver::end()

@@ -88,6 +88,7 @@ private:
     void publish(clock::time_point now);
     void wait_for_packets();
     bool end_is_due(clock::time_point now);
+    bool has_read_rest() const;
     void end();
     void wake_reader(clock::time_point now);
 
@@ -113,6 +114,7 @@ private:
     clock::time_point d_woken_at{};
     clock::time_point d_last_packet{};
     std::optional<clock::time_point> d_stop_seen;
+    std::size_t d_read_since_stop = 0; // bytes
 
     // Held by the thread that polls: for the members above, the reassembler and the
     // writing side of the window. In wait_for_packets() and end() the reader does not

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from gnuradio import gr, spead
+from gnuradio import blocks, gr, spead
 from places import eventually
 from received_streams import Receiving, Recorder, joined, spead2_heaps, spead2_packets
 from streams import Running, noise, run, source, wait
@@ -134,6 +134,29 @@ def test_a_flow_graph_that_halts_is_no_silence():
     run(end, source(noise(1000)))
     wait(graph)
     assert len(recorder.samples()) == len(samples) + 1000
+
+
+def test_the_end_of_a_stream_ends_a_slow_flow_graph_though_packets_keep_coming():
+    small = {"buffer_size": 262144, "socket_buffer": 65536}
+    receiver = spead.source("127.0.0.1:0", **small)
+    to = f"127.0.0.1:{receiver.ports()[0]}"
+    graph = gr.top_block()
+    graph.connect(receiver, blocks.throttle(1, 4e6), blocks.null_sink(1))
+    graph.start()
+    ended = threading.Event()
+    waiting = threading.Thread(target=lambda: (wait(graph), ended.set()), daemon=True)
+    waiting.start()
+    end = spead2_packets(spead2_heaps(noise(1000), 1000))[-1][0]
+
+    def send_end():
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.sendto(end, ("127.0.0.1", receiver.ports()[0]))
+        return ended.is_set()
+
+    with Running(to, heap_samples=1000, rate=16e6):
+        eventually(lambda: receiver.stats()["datagrams_dropped_by_socket"] > 0)
+        eventually(send_end)
+    waiting.join()
 
 
 @pytest.mark.parametrize("affinity", [-1, 0])

@@ -21,7 +21,7 @@ namespace gr::spead {
  * place of the heap follows from its heap counter, once the heap before it or heaps on
  * both sides are known. Behind a gap it does not: heaps without samples, such as those
  * with descriptors, have counters, too, and may be lost unseen. Nor does it behind the
- * last heap if heaps of other outputs have counters in between.
+ * last heap if others have counters in between.
  */
 class heap_steps
 {
@@ -114,7 +114,8 @@ private:
     {
         return static_cast<std::int64_t>(counter - d_last.counter);
     }
-    std::int64_t reach() const { return d_shares_counters ? 0 : d_counters; }
+    // behind the last heap, in counters
+    std::int64_t reach() const { return d_shares_counters || d_counters > 1 ? 0 : 1; }
     bool is_in_step(std::uint64_t counter, std::uint64_t bytes) const
     {
         return d_seen >= 3 && bytes == d_last.bytes &&

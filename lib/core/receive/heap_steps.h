@@ -45,7 +45,8 @@ public:
         d_awaited.reset();
     }
 
-    //! A heap with a timestamp. False if it is not of the sender of the heaps before.
+    //! A heap with a timestamp. False if the sender has started again: times go on, and
+    //! counters do not.
     bool add(const heap& next)
     {
         const auto counters = static_cast<std::int64_t>(next.counter - d_last.counter);
@@ -55,9 +56,9 @@ public:
             samples <= farthest_position && samples >= -farthest_position;
         const bool is_forward = counters > 0 && samples > 0;
         const bool is_back = counters <= 0 && samples <= 0;
-        const bool is_other = d_seen && (!is_near || (!is_forward && !is_back));
-        if (is_other)
-            reset();
+        const bool has_restarted = d_seen && counters <= 0 && samples > 0;
+        if (!is_near || (!is_forward && !is_back))
+            reset(); // another sender, or a wrong one
         if (!d_seen)
             d_first = next.counter;
         else if (is_forward) {
@@ -74,7 +75,7 @@ public:
             return true;
         d_seen = d_seen < 3 ? d_seen + 1 : d_seen;
         d_last = next;
-        return !is_other;
+        return !has_restarted;
     }
 
     //! A heap of the same length as the last one; none if its place is not certain.

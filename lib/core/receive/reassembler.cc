@@ -221,6 +221,7 @@ reassembler::result reassembler::place_waiting_packet(std::size_t number,
         d_common.packets_ignored.add(1);
     return done;
 }
+
 // Descriptors, from packets in any order.
 void reassembler::collect(const packet_view& packet, clock::time_point now)
 {
@@ -369,9 +370,9 @@ reassembler::result reassembler::open(const packet_view& packet,
         d_has_stopped = true;
     const bool has_samples = d_items.samples || d_items.immediate_samples;
     const bool is_more_of_it = opened && opened->is == heap::use::samples &&
-                               !d_items.timestamp && !has_samples &&
-                               !d_items.has_descriptors && !d_items.is_stop;
-    if (is_more_of_it) // its items are spread over its packets
+                               !d_items.timestamp && !d_items.has_descriptors &&
+                               !d_items.is_stop;
+    if (is_more_of_it) // its items, or their values, are spread over its packets
         return set_items(*opened) ? result::done : result::full;
 
     heap found;
@@ -394,8 +395,10 @@ reassembler::result reassembler::open(const packet_view& packet,
         if (locate(found, packet, now) == result::full ||
             (found.is == heap::use::samples && !set_items(found)))
             return result::full;
-    } else if (packet.items <= wire::required_items && !predict(found, packet))
-        return result::unknown;
+    } else if (packet.items <= wire::required_items || d_items.is_timestamp_elsewhere) {
+        if (!predict(found, packet))
+            return result::unknown;
+    }
 
     if (!opened)
         opened = &replace_oldest();
@@ -421,6 +424,7 @@ void reassembler::read_items(const packet_view& packet)
     d_items.samples.reset();
     d_items.immediate_samples.reset();
     d_items.selector.reset();
+    d_items.is_timestamp_elsewhere = false;
     std::fill(d_items.values.begin(), d_items.values.end(), std::nullopt);
     // the last one of each ID: only for that one is the value looked up, which takes time
     std::fill(d_items.pointers.begin(), d_items.pointers.end(), std::nullopt);
@@ -454,6 +458,7 @@ void reassembler::read_items(const packet_view& packet)
     if (timestamp) {
         d_items.timestamp = value_of(packet, *timestamp);
         d_items.is_timestamp_immediate = timestamp->is_immediate;
+        d_items.is_timestamp_elsewhere = !d_items.timestamp;
     }
     for (std::size_t k = 0; k < format.immediates.size(); ++k)
         if (d_items.pointers[k])
@@ -575,13 +580,12 @@ reassembler::locate(heap& opened, const packet_view& packet, clock::time_point n
     opened.is = heap::use::samples;
     opened.position = *sample * bytes;
     d_time.advance(*opened.timestamp, bits, *sample);
-    const bool is_same_sender =
-        d_steps[opened.output].add({ opened.counter,
-                                     *sample,
-                                     packet.heap_length.value_or(0),
-                                     opened.begin,
-                                     opened.end });
-    if (!is_same_sender) {
+    const bool goes_on = d_steps[opened.output].add({ opened.counter,
+                                                      *sample,
+                                                      packet.heap_length.value_or(0),
+                                                      opened.begin,
+                                                      opened.end });
+    if (!goes_on) {
         finish_all(); // their counters mean nothing now
         d_has_jumped = true;
     }

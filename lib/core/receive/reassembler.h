@@ -103,6 +103,7 @@ private:
         std::optional<std::uint64_t> timestamp;
         std::size_t timestamp_pointer = 0;
         bool is_timestamp_immediate = false;
+        bool is_timestamp_elsewhere = false; // in the payload of another packet
         std::size_t selector_pointer = 0;
         std::optional<std::uint64_t> selector;
         std::optional<std::uint64_t> samples; // their address

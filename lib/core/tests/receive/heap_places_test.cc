@@ -275,6 +275,29 @@ BOOST_AUTO_TEST_CASE(a_timestamp_of_64_bits_is_not_cut)
     }
 }
 
+// The value is in the first packet, and all packets say so.
+BOOST_AUTO_TEST_CASE(a_timestamp_in_the_payload_is_that_of_all_packets)
+{
+    receive_stream stream;
+    const heap_cutter cutter;
+    for (std::uint64_t i = 0; i < 8; ++i) {
+        packet_bytes content;
+        append_word(content, i * heap_samples);
+        const auto samples = samples_at(0, i * heap_samples, heap_samples);
+        content.insert(content.end(), samples.begin(), samples.end());
+        auto packets = cutter.cut(1 + i,
+                                  { cutter.flavour.addressed(timestamp_id, 0),
+                                    cutter.flavour.addressed(samples_id, 8) },
+                                  content);
+        if (i == 4)
+            std::swap(packets[0], packets[1]);
+        stream.take(packets);
+    }
+    stream.end();
+    BOOST_TEST(zeros_in(stream) == 0);
+    BOOST_TEST(stream.counters[0].heaps_received.get() == 8);
+}
+
 // Without timestamps nothing else tells it from the heap of that counter.
 BOOST_AUTO_TEST_CASE(an_end_of_stream_may_have_the_counter_of_a_heap)
 {

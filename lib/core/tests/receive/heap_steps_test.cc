@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(heaps_that_overtook_others_do_not_matter)
 BOOST_AUTO_TEST_CASE(another_sender_has_other_steps)
 {
     auto steps = regular_steps(5);
-    steps.add(heap_at(1, 1500));
+    BOOST_TEST(!steps.add(heap_at(1, 1500)));
     BOOST_TEST(!steps.find(12, 4096));
     steps.add(heap_at(2, 1600));
     steps.add(heap_at(3, 1700));

@@ -118,6 +118,7 @@ class Round:
         self.choose = choose
         self.faults = []
         self.before = network.counters()
+        self.protocols_before = network.protocols()
         by_source, by_sink = (
             name == "gr-spead" for name in (stream.receiver, stream.sender)
         )
@@ -164,7 +165,7 @@ class Round:
     def receiver_restarts(self):
         """Packets in its socket when that is closed would be counted nowhere."""
         self.network.set_path(cut=True)
-        assert settled(lambda: not self.account().at_receiver)
+        assert settled(lambda: not self.account().at_receiver), self.report()
         self.receiver.stop()
         self.receiver.start()
         self.network.set_path()
@@ -182,12 +183,20 @@ class Round:
         sent = self.sender.packets()
         return Account(self.before, now, sent, received, most_unnoticed)
 
+    def report(self):
+        """The account, and what may explain it."""
+        now = self.network.protocols()
+        before = self.protocols_before
+        changes = {name: n - before.get(name, 0) for name, n in now.items()}
+        changed = {name: n for name, n in changes.items() if n}
+        return f"after {self.faults}: {self.account()}; at the far host: {changed}"
+
     def finish(self):
         """The account, when all packets have been received."""
         is_exact = settled(lambda: self.account().is_exact)
         account = self.account()
         self.receiver.stop()
-        assert is_exact, f"after {self.faults}: {account}"
+        assert is_exact, self.report()
         self.sender.check()
         self.receiver.check()
         return account

@@ -89,18 +89,25 @@ def queue_drops(device):
     return queue["drops"]
 
 
-def socket_drops():
-    """Datagrams that came to a socket that was full."""
-    found = 0
+def protocol_counters():
+    """What IP and UDP count, by names such as UdpRcvbufErrors and Ip6InDiscards."""
+    found = {}
     lines = Path("/proc/thread-self/net/snmp").read_text().splitlines()
-    names, values = (line.split() for line in lines if line.startswith("Udp:"))
-    for name in ("RcvbufErrors", "MemErrors"):
-        found += int(values[names.index(name)])
+    for names, values in zip(lines[::2], lines[1::2], strict=True):
+        protocol, *names = names.replace(":", "").split()
+        for name, value in zip(names, values.split()[1:], strict=True):
+            found[protocol + name] = int(value)
     for line in Path("/proc/thread-self/net/snmp6").read_text().splitlines():
         name, value = line.split()
-        if name in ("Udp6RcvbufErrors", "Udp6MemErrors"):
-            found += int(value)
+        found[name] = int(value)
     return found
+
+
+def socket_drops():
+    """Datagrams that came to a socket that was full."""
+    found = protocol_counters()
+    names = ("RcvbufErrors", "MemErrors")
+    return sum(found.get(udp + name, 0) for udp in ("Udp", "Udp6") for name in names)
 
 
 class Network:
@@ -185,6 +192,11 @@ class Network:
         tool("ip", "link", "set", "v0", "mtu", "1500" if there else "576")
         if there:
             self.set_addresses()
+
+    def protocols(self):
+        """What IP and UDP have counted at the far host."""
+        with inside(self.far):
+            return protocol_counters()
 
     # The account.
 

@@ -263,14 +263,15 @@ def main():
     print("seed", options.seed)
     # what a thread of the soak finds ends it
     threading.excepthook = lambda args: (sys.__excepthook__(*args[:3]), os._exit(1))
-    status = 0
     try:
         soak(options.minutes, options.seed, options.first)
-        print("soak: passed", flush=True)
     except (AssertionError, subprocess.SubprocessError):
         traceback.print_exc()
-        status = 1
-    os._exit(status)  # blocks that still run must not hold up the end
+        sys.stdout.flush()
+        # before the blocks of the stream are deleted: that waits for those that run
+        os._exit(1)
+    print("soak: passed", flush=True)
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -97,6 +97,18 @@ void one_real_stream(unsigned seed)
     BOOST_CHECK(watch.finish());
 }
 
+// One packet; what else is written stays in the ring.
+sink_options hardly_sending(std::int64_t heap_samples, std::int64_t buffer_size)
+{
+    sink_options o;
+    o.heap_samples = heap_samples;
+    o.buffer_size = buffer_size;
+    o.stop_timeout = 0;
+    o.rate = 1e-300;
+    o.burst_size = 1;
+    return o;
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(engines)
@@ -152,7 +164,7 @@ BOOST_AUTO_TEST_CASE(the_fill_is_that_of_the_fullest_ring)
     BOOST_CHECK_CLOSE(half.stats().ring_fill, 0.5, 5); // percent
 }
 
-// The network takes one packet, and there is no time to stop.
+// At the end, which has no time.
 BOOST_AUTO_TEST_CASE(an_unfinished_heap_that_finds_no_room_is_counted)
 {
     const listener receiver(1);
@@ -163,14 +175,9 @@ BOOST_AUTO_TEST_CASE(an_unfinished_heap_that_finds_no_room_is_counted)
             for (const bool send_stop : { true, false })
                 BOOST_TEST_CONTEXT(heap << " " << tail << " " << send_stop)
                 {
-                    sink_options o;
-                    o.heap_samples = heap;
+                    auto o = hardly_sending(heap, 1 << 17);
                     o.tail = tail;
                     o.send_stop = send_stop;
-                    o.buffer_size = 1 << 17;
-                    o.stop_timeout = 0;
-                    o.rate = 1e-300;
-                    o.burst_size = 1;
                     sink_engine stream({ "127.0.0.1:" + std::to_string(receiver.port()) },
                                        o,
                                        [](const auto&) {});
@@ -181,7 +188,6 @@ BOOST_AUTO_TEST_CASE(an_unfinished_heap_that_finds_no_room_is_counted)
                 }
 }
 
-// A rate of nearly nothing: but for one packet, what is written stays in the ring.
 BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
 {
     const listener receiver(1);
@@ -189,13 +195,9 @@ BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
     for (const std::uint64_t heap : { 1000, 8192, 65536, 100000, 400000 })
         for (const std::size_t buffer :
              { std::size_t{ 1000000 }, std::size_t{ 3 << 20 } }) {
-            sink_options o;
-            o.heap_samples = static_cast<std::int64_t>(heap);
-            o.buffer_size = static_cast<std::int64_t>(buffer);
+            auto o = hardly_sending(static_cast<std::int64_t>(heap),
+                                    static_cast<std::int64_t>(buffer));
             o.when_full = "drop";
-            o.stop_timeout = 0;
-            o.rate = 1e-300;
-            o.burst_size = 1;
             sink_engine stream({ "127.0.0.1:" + std::to_string(receiver.port()) },
                                o,
                                [](const auto&) {});

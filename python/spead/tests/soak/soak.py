@@ -30,10 +30,6 @@ LEAST_STREAMS = 3
 GROWTH = 16 << 20  # bytes, that memory may grow after the first half: what malloc keeps
 PATH_FAULTS = ("cut", "loss", "late", "repeat")
 NEAR_FAULTS = ("carrier", "interface", "address", "firewall", "mtu")
-# What Linux takes after these is lost, until it notices. That may last a second, if
-# another link has changed shortly before.
-UNREPORTED = ("carrier", "interface")
-UNNOTICED = 1.1  # s
 
 
 @dataclass
@@ -80,7 +76,7 @@ class Stream:
 class Account:
     """The packets of a stream so far."""
 
-    def __init__(self, before, now, sent, received, most_unnoticed):
+    def __init__(self, before, now, sent, received):
         counted = {name: n - before[name] for name, n in now.items()}
         entered, repeated, arrived = (
             counted.pop(name) for name in ("entered", "repeated", "arrived")
@@ -92,7 +88,7 @@ class Account:
         self.repeated = repeated
         self.lost = counted | at_end
         at_sender = self.sent - entered
-        if 0 <= at_sender <= queue + most_unnoticed:
+        if 0 <= at_sender <= queue:
             self.lost["sender's interface"] = at_sender
             at_sender = 0
         on_the_way = entered + repeated - sum(counted.values()) - arrived
@@ -178,10 +174,7 @@ class Round:
     def account(self):
         received = self.receiver.packets()
         now = self.network.counters()
-        unnoticed = UNNOTICED * sum(each in UNREPORTED for each in self.faults)
-        most_unnoticed = unnoticed * self.stream.rate / self.stream.packet
-        sent = self.sender.packets()
-        return Account(self.before, now, sent, received, most_unnoticed)
+        return Account(self.before, now, self.sender.packets(), received)
 
     def report(self):
         """The account, and what may explain it."""

@@ -23,17 +23,22 @@ GROUPS = {"ipv4": "239.77.0.1", "ipv6": "ff15::77"}
 
 BRIDGE = f"""
 table bridge soak {{
-  counter entered {{}}
+  counter admitted {{}}
   counter cut {{}}
   counter lost {{}}
-  chain entry {{
+  chain port {{
     type filter hook prerouting priority 0
-    iifname m0 {STREAM} counter name entered
+    iifname m0 {STREAM} counter name admitted
   }}
   chain path {{ type filter hook forward priority 0; }}
 }}
 table netdev soak {{
+  counter entered {{}}
   counter repeated {{}}
+  chain entry {{
+    type filter hook ingress device m0 priority 0
+    {STREAM} counter name entered
+  }}
   chain slow {{ type filter hook ingress device x1 priority 0; fwd to m1; }}
   chain path {{ type filter hook egress device m1 priority 0; }}
 }}
@@ -74,7 +79,7 @@ def counted(family):
 
 
 def transmit_drops(device):
-    """Packets that the next CPU had no room for."""
+    """Packets that the other end did not take: it is down, or its queue is full."""
     # not in /sys, which shows the namespace in which it was mounted
     for line in Path("/proc/thread-self/net/dev").read_text().splitlines():
         name, _, figures = line.partition(":")
@@ -205,6 +210,8 @@ class Network:
         now = {"near queue": transmit_drops("v0")}
         with inside(self.bridge):
             now |= counted("bridge") | counted("netdev")
+            # after its link was down a port of the bridge drops packets, for some time
+            now["port not ready"] = now["entered"] - now.pop("admitted")
             now["queues"] = queue_drops("x0")
             now["queues"] += transmit_drops("x0") + transmit_drops("m1")
         with inside(self.far):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from places import eventually
 from streams import Running
-from two_hosts import FAR_HOST, inside, main, tool
+from two_hosts import FAR_HOST, inside, main, set_ipv6_addresses, tool
 
 # how the router rejects what is for a host, and what Linux makes of it
 REJECTS = {
@@ -34,7 +34,7 @@ def family(host):
 
 def make_router(far):
     tool("ip", "route", "add", "10.78.0.0/15", "via", FAR_HOST)
-    tool("ip", "addr", "add", "fd77::1/64", "dev", "v0", "nodad")
+    set_ipv6_addresses(far)
     tool("ip", "route", "add", "fd78::/64", "via", "fd77::2")
     rules = [
         f"add rule inet t f {family(host)} daddr {host} reject with {how};"
@@ -45,7 +45,6 @@ def make_router(far):
         (net / "ipv4/ip_forward").write_text("1")
         (net / "ipv4/icmp_ratelimit").write_text("0")
         (net / "ipv6/conf/all/forwarding").write_text("1")
-        tool("ip", "addr", "add", "fd77::2/64", "dev", "v1", "nodad")
         for device, mtu in (("wide", "1500"), ("narrow", "1280")):
             tool("ip", "link", "add", device, "type", "veth", "peer", f"{device}-end")
             tool("ip", "link", "set", device, "mtu", mtu, "up")

@@ -18,7 +18,7 @@ from gnuradio import spead
 from inputs import packets_to_end, run_all, whole_heaps
 from places import BOUND, EXAMPLES, eventually
 from streams import noise
-from two_hosts import FAR_HOST, inside, listen, main, tool
+from two_hosts import FAR_HOST, inside, listen, main, set_ipv6_addresses, tool
 
 sys.path.append(str(EXAMPLES))
 from common import spead_packet
@@ -72,7 +72,7 @@ def sink_to_groups(far):
 
 
 def sink_to_groups_of_ipv6(far):
-    tool("ip", "addr", "add", "fd77::1/64", "dev", "v0", "nodad")
+    set_ipv6_addresses(far)
     groups = [f"ff15::77:{i}" for i in range(4)]
     sockets = [listen(far, group) for group in groups]
     first = spead.sink(f"[{groups[0]}]:7148", 1000, interface="v0")

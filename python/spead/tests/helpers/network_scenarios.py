@@ -8,8 +8,9 @@ import socket
 import pmt
 from gnuradio import spead
 from places import BOUND, eventually
+from receiving import destination
 from streams import Reporting, Running, balanced, noise, run, source
-from two_hosts import FAR_HOST, listen, main, shape, tool
+from two_hosts import FAR, FAR_HOST, NEAR, listen, main, set_ipv6_addresses, shape, tool
 
 
 def heap_counters(sock, until):
@@ -53,15 +54,16 @@ def failures_in_a_message(far):
     return message
 
 
-def full_queue(far):
+def full_queue(far, family):
     """The queue of the device overflows: ENOBUFS, which costs time but no packet.
 
     Without segmented sends: of those a queue may drop a part and not say so.
     """
     shape("80mbit", "10kb", "30kb")
-    sock = listen(far)
+    set_ipv6_addresses(far)
+    sock = listen(far, FAR[family])
     options = {"gso": False, "stop_timeout": 20, "descriptors": "none"}
-    sink = spead.sink(f"{FAR_HOST}:7148", 1000, **options)
+    sink = spead.sink(destination(sock), 1000, **options)
     run(sink, source(noise(2_000_000)))
     stats = sink.stats()
     assert stats["send_errors"]["ENOBUFS"] > 0
@@ -72,11 +74,12 @@ def full_queue(far):
     return stats
 
 
-def full_queue_with_segments(far):
+def full_queue_with_segments(far, family):
     """It drops a part of a message, and Linux reports it as sent."""
     shape("80mbit", "10kb", "30kb")
-    sock = listen(far)
-    sink = spead.sink(f"{FAR_HOST}:7148", 1000, stop_timeout=20)
+    set_ipv6_addresses(far)
+    sock = listen(far, FAR[family])
+    sink = spead.sink(destination(sock), 1000, stop_timeout=20)
     run(sink, source(noise(2_000_000)))
     stats = sink.stats()
     assert stats["heaps_dropped"] == 0
@@ -100,10 +103,14 @@ def paced_below_the_link(far):
     return stats
 
 
-def blocked_network(far):
+def blocked_network(far, family):
     """A queue that takes everything and lets nothing out."""
+    set_ipv6_addresses(far)
+    sock = listen(far, FAR[family])
+    # the next hop is known before nothing gets out
+    run(spead.sink(destination(sock), 1000), source(noise(1000)))
     shape("8bit", "2kb", "100mb")
-    running = Running(f"{FAR_HOST}:7148", stop_timeout=0.5, zero_copy=False)
+    running = Running(destination(sock), stop_timeout=0.5, zero_copy=False)
     with running as sink:
         eventually(lambda: sink.stats()["send_errors"].get("EAGAIN", 0) > 0)
         taken = -1
@@ -132,7 +139,7 @@ def refused_packet_size(size, **options):
 
 
 def packet_larger_than_mtu(far):
-    tool("ip", "addr", "add", "fd77::1/64", "dev", "v0", "nodad")
+    set_ipv6_addresses(far)
     # the default gives way to IPv6, which has the larger header
     assert spead.sink("[fd77::2]:7148", 10**6).packet_size() <= 1452
     message = refused_packet_size(1473)
@@ -187,8 +194,8 @@ def multicast(far):
 
 
 def multicast_ipv6(far):
-    group, near = "ff15::77", "fd77::1"
-    tool("ip", "addr", "add", f"{near}/64", "dev", "v0", "nodad")
+    group = "ff15::77"
+    set_ipv6_addresses(far)
     sock = listen(far, group)
     sock.setblocking(False)
     senders = []
@@ -203,9 +210,9 @@ def multicast_ipv6(far):
                 senders.append(sock.recvfrom(2000)[1][0])
         return senders
 
-    for interface in ("v0", near):
+    for interface in ("v0", NEAR["ipv6"]):
         eventually(lambda interface=interface: arrives(interface))
-        assert set(senders) == {near}
+        assert set(senders) == {NEAR["ipv6"]}
         senders.clear()
     return {}
 

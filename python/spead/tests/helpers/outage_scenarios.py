@@ -24,21 +24,22 @@ from places import BOUND, eventually
 from received_streams import Receiving
 from streams import Running, balanced, noise, run, source
 from two_hosts import (
+    FAR,
     FAR_HOST,
+    NEAR,
     NEAR_HOST,
     add_link,
     inside,
     join,
     listen,
     main,
+    set_ipv6_addresses,
     set_up,
     shape,
     tool,
 )
 
 SAMPLES = noise(100 * HEAP)  # of Running, again and again
-NEAR = {"ipv4": NEAR_HOST, "ipv6": "fd77::1"}
-FAR = {"ipv4": FAR_HOST, "ipv6": "fd77::2"}
 GROUPS = {"ipv4": "239.77.0.1", "ipv6": "ff15::77"}
 # What failed sends are counted as.
 ERRORS = {
@@ -61,13 +62,6 @@ def ip(*args):
     tool("ip", *args)
 
 
-def set_addresses(far):
-    """Those of IPv6, which go when an interface goes down; the far end's first."""
-    with inside(far):
-        ip("addr", "replace", FAR["ipv6"] + "/64", "dev", "v1", "nodad")
-    ip("addr", "replace", NEAR["ipv6"] + "/64", "dev", "v0", "nodad")
-
-
 class Faults:
     """Each with what ends it."""
 
@@ -85,14 +79,14 @@ class Faults:
     def carrier(self):
         with inside(self.far):
             ip("link", "set", "v1", "up")
-        set_addresses(self.far)
+        set_ipv6_addresses(self.far)
 
     def interface_down(self):
         ip("link", "set", "v0", "down")
 
     def interface_up(self):
         ip("link", "set", "v0", "up")
-        set_addresses(self.far)
+        set_ipv6_addresses(self.far)
 
     def no_interface(self):
         ip("link", "del", "v0")
@@ -102,7 +96,7 @@ class Faults:
         if isinstance(self.receiver, CheckingReceiver):
             self.receiver.join()
         set_up("v0", NEAR_HOST)
-        set_addresses(self.far)
+        set_ipv6_addresses(self.far)
 
     def no_address(self):
         ip("addr", "del", self.address, "dev", "v0")
@@ -138,7 +132,7 @@ class Faults:
 
     def usual_mtu(self):
         ip("link", "set", "v0", "mtu", "1500")
-        set_addresses(self.far)
+        set_ipv6_addresses(self.far)
 
     def no_answer(self):
         answer_nobody(self.far)
@@ -231,7 +225,7 @@ class CheckingSource:
 
 def outage(far, cut, mend, family="ipv4", interface="", group="", times=1, by=""):
     """What has not arrived when it is over was counted as dropped."""
-    set_addresses(far)
+    set_ipv6_addresses(far)
     to = GROUPS[family] if group else FAR[family]
     if by == "source":
         receiver = CheckingSource(far, to, group)
@@ -273,7 +267,7 @@ def silent_neighbour(far, family):
         "retrans_time_ms": 100,
     }.items():
         Path(f"/proc/sys/net/{family}/neigh/v0/{what}").write_text(str(value))
-    set_addresses(far)
+    set_ipv6_addresses(far)
     receiver = CheckingReceiver(far, family, "")
     with Running(to_port([FAR[family]]), heap_samples=HEAP, rate=2e6) as sink:
         receiver.goes_on()
@@ -293,7 +287,7 @@ def silent_neighbour(far, family):
 
 def ipv6_group_without_an_address(far):
     """Linux sends on from the address that the socket had, and nothing is lost."""
-    set_addresses(far)
+    set_ipv6_addresses(far)
     receiver = CheckingReceiver(far, "ipv6", GROUPS["ipv6"])
     to = to_port([GROUPS["ipv6"]])
     with Running(to, heap_samples=HEAP, rate=2e6, interface="v0") as sink:
@@ -353,7 +347,7 @@ def queue_without_a_carrier(far):
 
 def made_again_while_stopped(far, family, interface):
     """The interface; the next run uses it from its first heap on."""
-    set_addresses(far)
+    set_ipv6_addresses(far)
     faults = Faults(far, family)
     sock = bind_any(far, family)
     interface = interface.replace("address", NEAR[family])

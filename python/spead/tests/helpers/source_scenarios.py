@@ -8,7 +8,15 @@ from inputs import run_all
 from places import eventually
 from received_streams import Receiving
 from streams import Running, noise
-from two_hosts import NEAR_HOST, add_link, inside, main, set_up, tool
+from two_hosts import (
+    NEAR_HOST,
+    add_link,
+    inside,
+    main,
+    set_ipv6_addresses,
+    set_up,
+    tool,
+)
 
 GROUPS = ["239.77.0.0+7:7148", "239.77.0.8+7:7148"]  # of each polarisation
 HEAP = 4096
@@ -34,9 +42,7 @@ def polarisations_in_groups(far, interface):
 
 
 def ipv6_group(far):
-    tool("ip", "addr", "add", "fd77::1/64", "dev", "v0", "nodad")
-    with inside(far):
-        tool("ip", "addr", "add", "fd77::2/64", "dev", "v1", "nodad")
+    set_ipv6_addresses(far)
     samples = noise(100 * HEAP)
     for endpoint in ("[ff15::77:1]:7148", "[fd77::2]:7149"):
         with receiving(far, endpoint, interface="v1") as there:

@@ -3,11 +3,13 @@
 """A network of this process's own, for scenarios that tests run in processes of theirs.
 
 It is two namespaces with a veth pair between them, and ends with the process. That one
-sends from 10.77.0.1 in the near namespace to 10.77.0.2 in the far one.
+sends from 10.77.0.1 in the near namespace to 10.77.0.2 in the far one. After
+set_ipv6_addresses(), it may send from fd77::1 to fd77::2.
 """
 
 import contextlib
 import ctypes
+import ipaddress
 import json
 import os
 import socket
@@ -19,6 +21,8 @@ from conservation import check_nothing_pending
 from places import BOUND, SO_RCVBUFFORCE
 
 NEAR_HOST, FAR_HOST = "10.77.0.1", "10.77.0.2"
+NEAR = {"ipv4": NEAR_HOST, "ipv6": "fd77::1"}
+FAR = {"ipv4": FAR_HOST, "ipv6": "fd77::2"}
 CLONE_NEWNET = 0x40000000
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -60,6 +64,14 @@ def set_up(device, address):
     tool("ip", "link", "set", device, "up")
 
 
+def set_ipv6_addresses(far):
+    """They go when an interface goes down. The far end's first."""
+    replace = ("ip", "addr", "replace")
+    with inside(far):
+        tool(*replace, FAR["ipv6"] + "/64", "dev", "v1", "nodad")
+    tool(*replace, NEAR["ipv6"] + "/64", "dev", "v0", "nodad")
+
+
 def make_network():
     """Both ends of the network; this thread is at the near one."""
     far = new_namespace()
@@ -97,15 +109,15 @@ def receive_buffer(sock):
     sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
 
 
-def listen(far, group=None):
-    """A socket in the far namespace."""
-    family = socket.AF_INET6 if group and ":" in group else socket.AF_INET
+def listen(far, address=FAR_HOST):
+    """A socket in the far namespace, at its address or in a multicast group."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with inside(far):
         sock = socket.socket(family, socket.SOCK_DGRAM)
         receive_buffer(sock)
-        sock.bind((group or FAR_HOST, 7148))
-        if group:
-            join(sock, group)
+        sock.bind((address, 7148))
+        if ipaddress.ip_address(address).is_multicast:
+            join(sock, address)
     sock.settimeout(BOUND)
     return sock
 

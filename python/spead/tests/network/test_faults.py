@@ -19,27 +19,28 @@ from places import (
     eventually,
     run_scenario,
 )
-from receiving import bound_socket, datagrams
+from receiving import bound_socket, datagrams, destination
 from streams import Running, balanced, noise, send
 
 
-def closed_port():
-    with bound_socket() as sock:
-        return sock.getsockname()[1]
+def closed_endpoint(address="127.0.0.1"):
+    with bound_socket(address) as sock:
+        return destination(sock)
 
 
 def counter_of(datagram):
     return int.from_bytes(datagram[11:16], "big")
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 @pytest.mark.parametrize("gso", [True, False])
-def test_receivers_come_and_go(gso):
+def test_receivers_come_and_go(gso, address):
     """Heaps of one packet, so that each datagram is a heap."""
-    port = closed_port()
-    with Running(f"127.0.0.1:{port}", heap_samples=1000, rate=2e6, gso=gso) as sink:
+    endpoint = closed_endpoint(address)
+    with Running(endpoint, heap_samples=1000, rate=2e6, gso=gso) as sink:
         eventually(lambda: sink.icmp_errors() > 0)
 
-        listener = bound_socket(port=port)
+        listener = bound_socket(address, port=int(endpoint.rpartition(":")[2]))
         counters = [counter_of(listener.recv(2000)) for _ in range(1000)]
         assert counters == list(range(counters[0], counters[0] + 1000))
         listener.close()
@@ -55,7 +56,7 @@ def test_receivers_come_and_go(gso):
 
 def test_a_refusing_receiver_costs_no_heap():
     """Each heap is handed to the kernel although nobody ever listens."""
-    sink = Running(f"127.0.0.1:{closed_port()}", heap_samples=1000, rate=2e6)
+    sink = Running(closed_endpoint(), heap_samples=1000, rate=2e6)
     with sink as running:
         eventually(lambda: running.heaps_sent() > 2000)
     assert running.heaps_dropped() <= 1  # the one that stop() cut off
@@ -85,10 +86,7 @@ def test_nothing_is_lost_without_gso(sock):
     [
         "interface_down_and_up",
         "failures_in_a_message",
-        "full_queue",
-        "full_queue_with_segments",
         "paced_below_the_link",
-        "blocked_network",
         "packet_larger_than_mtu",
         "mtu_of_the_path",
         "firewall",
@@ -100,6 +98,15 @@ def test_nothing_is_lost_without_gso(sock):
 )
 def test_network(scenario):
     run_scenario("network_scenarios.py", scenario)
+
+
+@NEEDS_NAMESPACES
+@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
+@pytest.mark.parametrize(
+    "scenario", ["full_queue", "full_queue_with_segments", "blocked_network"]
+)
+def test_a_network_without_room(scenario, family):
+    run_scenario("network_scenarios.py", scenario, family)
 
 
 @NEEDS_NAMESPACES

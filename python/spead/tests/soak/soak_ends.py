@@ -19,9 +19,9 @@ import spead2.send
 from gnuradio import blocks, gr, spead
 from places import BOUND, eventually
 from received_streams import spead2_heaps
-from soak_network import FAR, GROUPS, NEAR, PORTS, inside
+from soak_network import GROUPS, PORTS
 from streams import noise, post, wait
-from two_hosts import join, receive_buffer
+from two_hosts import FAR, NEAR, inside, join, receive_buffer
 
 logging.getLogger("spead2").setLevel(logging.ERROR)  # each packet it refuses
 PERIOD = 1_000_003

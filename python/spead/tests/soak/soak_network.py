@@ -13,12 +13,10 @@ import subprocess
 from pathlib import Path
 
 from places import BOUND
-from two_hosts import FAR_HOST, NEAR_HOST, inside, new_namespace, shape, tool
+from two_hosts import FAR, NEAR, inside, new_namespace, shape, tool
 
 PORTS = (7148, 7149)
 STREAM = f"udp dport {{ {PORTS[0]}, {PORTS[1]} }} udp length > 8"  # not the empty ones
-NEAR = {"ipv4": NEAR_HOST, "ipv6": "fd77::1"}
-FAR = {"ipv4": FAR_HOST, "ipv6": "fd77::2"}
 GROUPS = {"ipv4": "239.77.0.1", "ipv6": "ff15::77"}
 
 BRIDGE = f"""
@@ -137,7 +135,7 @@ class Network:
             shape("8mbit", "2kb", "100kb", "x0")  # for packets to be overtaken
             nft(BRIDGE)
         with inside(self.far):
-            tool("ip", "addr", "add", f"{FAR_HOST}/24", "dev", "v1")
+            tool("ip", "addr", "add", f"{FAR['ipv4']}/24", "dev", "v1")
             tool("ip", "addr", "add", f"{FAR['ipv6']}/64", "dev", "v1", "nodad")
             tool("ip", "link", "set", "v1", "up")
             nft(ARRIVAL)
@@ -146,7 +144,7 @@ class Network:
 
     def set_addresses(self):
         """Those of IPv6 go when an interface goes down."""
-        tool("ip", "addr", "replace", f"{NEAR_HOST}/24", "dev", "v0")
+        tool("ip", "addr", "replace", f"{NEAR['ipv4']}/24", "dev", "v0")
         tool("ip", "addr", "replace", f"{NEAR['ipv6']}/64", "dev", "v0", "nodad")
 
     # What the bridge does to packets.

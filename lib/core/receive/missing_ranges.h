@@ -21,10 +21,6 @@ struct position_range {
     std::int64_t end;
 
     std::int64_t size() const { return end - begin; }
-    bool operator==(const position_range& other) const
-    {
-        return begin == other.begin && end == other.end;
-    }
 };
 
 /*!

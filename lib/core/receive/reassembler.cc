@@ -8,9 +8,7 @@
 #include "reassembler.h"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
-#include <string>
 
 namespace gr::spead {
 
@@ -164,12 +162,12 @@ bool reassembler::place_waiting(clock::time_point now)
         return true;
     if (d_waiting.empty()) {
         d_is_place_due = d_has_awaited = d_has_jumped = false;
-        d_opened.reset();
+        d_opened_heap.reset();
         return true;
     }
     if (std::exchange(d_has_jumped, false))
         forget_waiting(d_placing);
-    if (d_opened && !place_overtakers(now))
+    if (d_opened_heap && !place_packets_of_opened_heap(now))
         return false;
     // it stays due if there is no room, or no memory
     d_is_place_due |= std::exchange(d_has_awaited, false);
@@ -182,7 +180,7 @@ bool reassembler::place_waiting(clock::time_point now)
                 return false;
             if (std::exchange(d_has_jumped, false))
                 forget_waiting(i);
-            if (d_opened && !place_overtakers(now))
+            if (d_opened_heap && !place_packets_of_opened_heap(now))
                 return false;
         }
         d_is_place_due = std::exchange(d_has_awaited, false);
@@ -192,19 +190,19 @@ bool reassembler::place_waiting(clock::time_point now)
 }
 
 // Packets that came before the first one of their heap. False if there is no room.
-bool reassembler::place_overtakers(clock::time_point now)
+bool reassembler::place_packets_of_opened_heap(clock::time_point now)
 {
-    const auto opened = *d_opened;
+    const auto opened = *d_opened_heap;
     for (auto i = d_waiting.begin(); i < opened.end; ++i) {
         const bool is_of_heap = d_waiting.waits(i) &&
                                 d_waiting[i].heap_counter == opened.counter &&
                                 d_waiting[i].group == opened.group;
         if (is_of_heap && place_waiting_packet(i, now) == result::full) {
-            d_opened = opened;
+            d_opened_heap = opened;
             return false;
         }
     }
-    d_opened.reset();
+    d_opened_heap.reset();
     return true;
 }
 
@@ -282,7 +280,7 @@ reassembler::place(const packet_view& packet, std::size_t group, clock::time_poi
             return opened;
     } else if (!d_plan.format && d_collector.is_collecting(packet.heap_counter))
         collect(packet, now);
-    if (to->is == heap::use::ignored || to->is == heap::use::none)
+    if (to->is == heap::use::ignored)
         return result::ignored;
     return place_samples(*to, packet, now);
 }
@@ -410,7 +408,7 @@ reassembler::result reassembler::open(const packet_view& packet,
     else
         finish(*opened);
     if (found.is == heap::use::samples && !is_known && !d_waiting.empty())
-        d_opened = { found.counter, found.group, d_placing };
+        d_opened_heap = { found.counter, found.group, d_placing };
     *opened = found;
     d_heap_counters[static_cast<std::size_t>(opened - d_heaps.data())] = found.counter;
     return result::done;

@@ -143,7 +143,7 @@ private:
     void learn(clock::time_point now);
     void collect(const packet_view& packet, clock::time_point now);
     void keep(const packet_store::packet& packet);
-    bool place_overtakers(clock::time_point now);
+    bool place_packets_of_opened_heap(clock::time_point now);
     result place_waiting_packet(std::size_t number, clock::time_point now);
     void forget_waiting(std::size_t end);
     void forget_old(clock::time_point now);
@@ -172,7 +172,7 @@ private:
         std::size_t group;
         std::size_t end; // of the packets that came before its first one
     };
-    std::optional<opened_heap> d_opened;
+    std::optional<opened_heap> d_opened_heap;
     std::size_t d_placing = 0; // number of the packet that is placed, or the end
 
     stream_time d_time;

@@ -25,7 +25,7 @@ constexpr std::chrono::microseconds longest_sleep{ 500 };
 constexpr std::chrono::microseconds shortest_sleep{ 50 };
 // The reader polls, unless it is later than this: then its flow graph is slow.
 constexpr std::chrono::milliseconds longest_without_reader{ 5 };
-// Then the flow graph may stop, though packets keep coming.
+// So that the flow graph can stop while packets keep coming.
 constexpr std::chrono::milliseconds longest_poll{ 10 };
 // The kernel's buffer is to be filled by no more than this part meanwhile. A packet takes
 // about twice its size in it.

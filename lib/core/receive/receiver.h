@@ -69,8 +69,8 @@ public:
     void start();
     void stop() noexcept;
 
-    //! When a reader that has nothing to do is to call poll(). None: it is to wait until
-    //! it is woken.
+    //! When a reader that has nothing to read is to call poll(). None: it waits until it
+    //! is woken.
     std::optional<clock::time_point> next_poll() const;
     //! Takes what is in the sockets.
     void poll();

@@ -64,7 +64,7 @@ sample_window::sample_window(const plan& how)
     d_sorted.reserve(how.items * most_changes);
 }
 
-std::int64_t sample_window::given_up::overlap(position_range with) const
+std::int64_t sample_window::recent_gaps::overlap(position_range with) const
 {
     std::int64_t bytes = 0;
     for (const auto& range : ranges)
@@ -77,12 +77,12 @@ void sample_window::clear()
 {
     d_starting = false;
     d_begins.consume_all([](const auto&) {});
-    d_top = d_decided = floor(d_top + d_step - 1);
+    d_top = d_decided = ceil(d_top);
     for (auto& out : d_outputs) {
         out->gaps.consume_all([](const auto&) {});
         out->changes.consume_all([](const auto&) {});
         out->missing.clear();
-        out->head = out->told = d_top;
+        out->head = out->reported_end = d_top;
         out->past_head.restart();
         for (auto& values : out->items)
             values.restart(d_top);
@@ -100,7 +100,7 @@ sample_window::outcome sample_window::place(std::size_t which,
     position_range range{ position, position + static_cast<std::int64_t>(n) };
     if (!make_room(range.end))
         return { true };
-    if (d_starting && range.end > d_floor)
+    if (d_starting && range.end > d_earliest_begin)
         move_begin(range.begin);
 
     outcome result;
@@ -118,7 +118,8 @@ sample_window::outcome sample_window::place(std::size_t which,
         range.begin = behind.end;
         const position_range in_stream{ std::max(behind.begin, d_begin),
                                         std::max(behind.end, d_begin) };
-        const auto late = behind.size() - in_stream.size() + out.lost.overlap(in_stream);
+        const auto late =
+            behind.size() - in_stream.size() + out.recent.overlap(in_stream);
         result.late = static_cast<std::size_t>(late);
         if (range.size() == 0) {
             result.duplicate = n - result.late;
@@ -159,7 +160,7 @@ bool sample_window::make_room(std::int64_t end)
 // While a stream starts, bytes from before its first ones may come.
 void sample_window::move_begin(std::int64_t position)
 {
-    const auto earliest = std::max(position, d_floor);
+    const auto earliest = std::max(position, d_earliest_begin);
     const auto moved = (d_begin - earliest) / d_granule * d_granule;
     if (moved <= 0)
         return;
@@ -169,7 +170,7 @@ void sample_window::move_begin(std::int64_t position)
             out->head = added.begin;
         else
             out->missing.add_in_front(added);
-        out->told = added.begin;
+        out->reported_end = added.begin;
     }
     d_begin = added.begin;
 }
@@ -179,7 +180,7 @@ bool sample_window::set_item(std::size_t which,
                              position_range heap,
                              std::uint64_t value)
 {
-    const auto first = d_starting ? d_floor : d_decided;
+    const auto first = d_starting ? d_earliest_begin : d_decided;
     heap.begin = std::max(heap.begin, first);
     auto& values = d_outputs[which]->items[item];
     if (heap.size() <= 0 || values.set(heap, value))
@@ -201,16 +202,16 @@ sample_window::begin_stream(clock::time_point now,
         return std::nullopt;
     // bytes that are not a whole sample are lost
     constexpr auto unit = static_cast<std::int64_t>(largest_sample);
-    d_floor = (std::max(d_top, d_decided) + unit - 1) / unit * unit;
-    d_begin = d_floor + capacity() / 4 / unit * unit;
+    d_earliest_begin = (std::max(d_top, d_decided) + unit - 1) / unit * unit;
+    d_begin = d_earliest_begin + capacity() / 4 / unit * unit;
     d_top = d_begin;
     for (auto& out : d_outputs) {
         out->missing.clear();
         out->head = d_begin;
         out->past_head.restart();
-        out->told = d_begin;
+        out->reported_end = d_begin;
         for (auto& values : out->items)
-            values.restart(d_floor);
+            values.restart(d_earliest_begin);
     }
     d_step = static_cast<std::int64_t>(sample_bytes);
     d_granule = static_cast<std::int64_t>(granule);
@@ -273,12 +274,12 @@ bool sample_window::decide(std::int64_t target)
             return false;
     for (auto& out : d_outputs) {
         out->missing.remove_before(
-            target, [&](position_range range) { tell_missing(*out, range); });
+            target, [&](position_range range) { report_missing(*out, range); });
         if (out->head < target) {
-            tell_missing(*out, { out->head, target });
+            report_missing(*out, { out->head, target });
             out->head = target;
         }
-        tell_changes(*out, target);
+        report_changes(*out, target);
     }
     d_decided = target;
     d_top = std::max(d_top, target);
@@ -300,7 +301,7 @@ bool sample_window::has_room_for(const output& out, std::int64_t target) const
     return out.gaps.write_available() >= gaps && out.changes.write_available() >= changes;
 }
 
-void sample_window::tell_changes(output& out, std::int64_t target)
+void sample_window::report_changes(output& out, std::int64_t target)
 {
     d_sorted.clear();
     std::uint32_t item = 0;
@@ -318,13 +319,13 @@ void sample_window::tell_changes(output& out, std::int64_t target)
 }
 
 // A sample of which a part is missing is missing.
-void sample_window::tell_missing(output& out, position_range range)
+void sample_window::report_missing(output& out, position_range range)
 {
-    range = { std::max(floor(range.begin), out.told), ceil(range.end) };
+    range = { std::max(floor(range.begin), out.reported_end), ceil(range.end) };
     if (range.size() <= 0)
         return;
-    out.told = range.end;
-    out.lost.add(range);
+    out.reported_end = range.end;
+    out.recent.add(range);
     out.gaps.push(range);
 }
 

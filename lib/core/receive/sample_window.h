@@ -37,7 +37,7 @@ struct item_change {
 
 //! Where one stream ends and another one begins.
 struct stream_begin {
-    position_range gap;           //!< what lies between them, and is nothing
+    position_range gap;           //!< unused positions between them
     std::int64_t reference = 0;   //!< a position of the new stream
     std::uint64_t tick = 0;       //!< the time of this position
     std::size_t sample_bytes = 1; //!< of a sample in a packet
@@ -161,7 +161,7 @@ public:
 
 private:
     // the last ranges that were given up, to tell late bytes from repeated ones
-    struct given_up {
+    struct recent_gaps {
         std::array<position_range, 256> ranges{};
         std::size_t next = 0;
         void add(position_range range) { ranges[next++ % ranges.size()] = range; }
@@ -174,8 +174,8 @@ private:
         missing_ranges missing;
         std::int64_t head = 0; // behind the last byte that has arrived
         past_position past_head;
-        std::int64_t told = 0; // behind the last gap
-        given_up lost;
+        std::int64_t reported_end = 0; // of the last gap
+        recent_gaps recent;
         std::vector<item_values> items;
         queue<position_range> gaps; // that were given up
         queue<item_change> changes;
@@ -198,8 +198,8 @@ private:
     void start();
     bool decide(std::int64_t target);
     bool has_room_for(const output& out, std::int64_t target) const;
-    void tell_missing(output& out, position_range range);
-    void tell_changes(output& out, std::int64_t target);
+    void report_missing(output& out, position_range range);
+    void report_changes(output& out, std::int64_t target);
     void copy(output& out, std::int64_t position, const std::byte* data, std::size_t n);
 
     const std::size_t d_bytes;
@@ -211,7 +211,7 @@ private:
     std::int64_t d_granule = 1; // bytes
     std::int64_t d_top = 0;
     std::int64_t d_decided = 0;
-    std::int64_t d_floor = 0; // of the present stream: it cannot begin before
+    std::int64_t d_earliest_begin = 0; // of the present stream
     std::int64_t d_begin = 0;
     bool d_starting = false; // the stream may still begin earlier
     clock::time_point d_start_time{};

@@ -62,7 +62,7 @@ public:
         return d_position + (scaled >= 0 ? scaled : scaled - d_ticks + 1) / d_ticks;
     }
 
-    //! This heap has been seen.
+    //! A heap of the stream has come: the newest one so far, or not.
     void advance(std::uint64_t timestamp, unsigned bits, std::int64_t position)
     {
         const auto ticks = distance(timestamp, bits);

@@ -69,7 +69,7 @@ class Checker(gr.sync_block):
         gr.sync_block.__init__(self, "checker", [np.int8] * stream.inputs, None)
         self.inputs = stream.inputs
         self.zero_fill = stream.on_missing == "zero_fill"
-        self.checked = self.zeros = 0
+        self.checked = 0
         self.wrong = []
         self.gains = []
         self.may = threading.Event()  # take samples
@@ -113,7 +113,6 @@ class Checker(gr.sync_block):
             self.wrong.append((i, self.time[i], len(samples)))
         self.missing[i] -= zeros
         self.time[i] += len(samples)
-        self.zeros += zeros
         self.checked += len(samples) - zeros
 
 

@@ -239,7 +239,8 @@ def device_that_cuts(far):
     """Segmented sends over a device that must cut them: every packet arrives."""
     tool("ethtool", "-K", "v0", "tx-udp-segmentation", "off")
     sock = listen(far)
-    sink = spead.sink(f"{FAR_HOST}:7148", 1000, rate=50e6, descriptors="none")
+    options = {"rate": 50e6, "stop_timeout": BOUND, "descriptors": "none"}
+    sink = spead.sink(f"{FAR_HOST}:7148", 1000, **options)
     run(sink, source(noise(2_000_000)))
     # on a busy machine, CPUs may pass packets on in another order
     counters = sorted(counter_of(sock.recv(65536)) for _ in range(2001))

@@ -242,9 +242,10 @@ def become_nobody(home="/"):
     """A user without any rights, who can get none; GNU Radio writes to its home."""
     os.environ["HOME"] = home
     system_call(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    os.setgroups([])
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
 
 
 def hide_proc():

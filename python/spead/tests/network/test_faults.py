@@ -164,7 +164,8 @@ def test_a_receiver_on_this_host_ends_zero_copy(sock):
     """It needs a copy, and the kernel says so."""
     heap, heaps = 1416, 5000
     samples = noise(heap * heaps)
-    sink = send(sock, samples, heap_samples=heap, descriptors="none", rate=100e6)
+    options = {"descriptors": "none", "rate": 100e6, "stop_timeout": BOUND}
+    sink = send(sock, samples, heap_samples=heap, **options)
     assert not sink.zero_copy()
     received = datagrams(sock, heaps + 1)
     assert [counter_of(d) for d in received] == list(range(1, heaps + 2))

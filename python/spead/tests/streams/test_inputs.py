@@ -19,7 +19,7 @@ from inputs import (
     run_all,
     whole_heaps,
 )
-from places import eventually
+from places import BOUND, eventually
 from receiving import bound_socket, destination
 from streams import balanced, noise, send, source, wait
 
@@ -211,7 +211,8 @@ def test_an_input_that_has_nothing_ends_an_endless_flow_graph(sock):
 
 def test_an_input_that_has_given_something_lets_the_others_go_on(sock):
     slow, fast = Gated(noise(3)), Gated(noise(2_000_000))
-    sink = spead.sink(destination(sock), num_inputs=2, max_skew=-1, rate=100e6)
+    options = {"max_skew": -1, "rate": 100e6, "stop_timeout": BOUND}
+    sink = spead.sink(destination(sock), num_inputs=2, **options)
     with playing(sink, slow, fast):
         slow.until(3)
         eventually(lambda: sink.samples_in() == 3)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 import receivers
-from benchmarks import lines_of, run_script
+from benchmarks import BUILT, lines_of, run_script
 from measure import Failure
 from places import NEEDS_NAMESPACES
 
@@ -18,7 +18,7 @@ def test_a_table_of_all_programs(where):
     done = run_script(
         "receivers.py",
         *("--cells", "8k/1472,64k/8972", "--rate", 5, "--rounds", 1),
-        *("--seconds", 0.2),
+        *("--seconds", 0.2, "--build", BUILT),
         *where,
     )
     assert done.returncode == 0, done.stderr

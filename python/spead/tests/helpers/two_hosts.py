@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 from conservation import check_nothing_pending
-from places import BOUND, SO_RCVBUFFORCE
+from places import BOUND, SO_RCVBUFFORCE, eventually
 
 NEAR_HOST, FAR_HOST = "10.77.0.1", "10.77.0.2"
 NEAR = {"ipv4": NEAR_HOST, "ipv6": "fd77::1"}
@@ -64,12 +64,23 @@ def set_up(device, address):
     tool("ip", "link", "set", device, "up")
 
 
+def add_address(address, width, device):
+    """Linux takes an IPv6 address first and accepts packets for it somewhat later."""
+    tool("ip", "addr", "replace", f"{address}/{width}", "dev", device, "nodad")
+    route = ["ip", "route", "get", address, "oif", device]
+
+    def accepts():
+        answer = subprocess.run(route, timeout=BOUND, capture_output=True)
+        return answer.stdout.startswith(b"local")
+
+    eventually(accepts)
+
+
 def set_ipv6_addresses(far):
     """They go when an interface goes down. The far end's first."""
-    replace = ("ip", "addr", "replace")
     with inside(far):
-        tool(*replace, FAR["ipv6"] + "/64", "dev", "v1", "nodad")
-    tool(*replace, NEAR["ipv6"] + "/64", "dev", "v0", "nodad")
+        add_address(FAR["ipv6"], 64, "v1")
+    add_address(NEAR["ipv6"], 64, "v0")
 
 
 def make_network():

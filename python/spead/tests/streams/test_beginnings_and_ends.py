@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What docs/beginnings-and-ends.md says and no other test proves."""
 
-import contextlib
 import itertools
 import socket
 import threading
@@ -14,7 +13,7 @@ from flow_graphs import DefaultReceiver, bound_sockets, destinations
 from gnuradio import spead
 from inputs import Gated, packet_of, packets_to_end, playing, run_all, whole_heaps
 from places import BOUND, NEEDS_BUFFER, eventually
-from receiving import Receiver, arrived, bound_socket, destination, is_end
+from receiving import ENDS, Receiver, arrived, bound_socket, destination, is_end
 from streams import Running, noise, run, send, source
 
 SCM_TIMESTAMPNS = 35  # also the option that asks for it
@@ -120,11 +119,9 @@ def stamps_arrivals(sock):
 def times_of_arrival(sock):
     """Of the samples, and of the ends of the stream."""
     times = {False: [], True: []}
-    sock.setblocking(False)
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            datagram, time_of_arrival = stamped(sock)
-            times[is_end(datagram)].append(time_of_arrival)
+    while len(times[True]) < ENDS:
+        datagram, time_of_arrival = stamped(sock)
+        times[is_end(datagram)].append(time_of_arrival)
     return times[False], times[True]
 
 

@@ -81,14 +81,14 @@ class Account:
         entered, repeated, arrived = (
             counted.pop(name) for name in ("entered", "repeated", "arrived")
         )
-        queue = counted.pop("near queue")  # other packets, too
+        drops = counted.pop("sender drops")  # other packets, too
         at_end = {name: counted.pop(name) for name in ("full socket", "unaddressed")}
         self.sent = entered if sent is None else sent
         self.received = received
         self.repeated = repeated
         self.lost = counted | at_end
         at_sender = self.sent - entered
-        if 0 <= at_sender <= queue:
+        if 0 <= at_sender <= drops:
             self.lost["sender's interface"] = at_sender
             at_sender = 0
         on_the_way = entered + repeated - sum(counted.values()) - arrived

@@ -205,7 +205,7 @@ class Network:
 
     def counters(self):
         """Packets of streams so far: at each place, and lost there."""
-        now = {"near queue": transmit_drops("v0")}
+        now = {"sender drops": transmit_drops("v0")}
         with inside(self.bridge):
             now |= counted("bridge") | counted("netdev")
             # after its link was down a port of the bridge drops packets, for some time

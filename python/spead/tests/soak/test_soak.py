@@ -16,7 +16,7 @@ PLACES = {
     "entered": 10,
     "arrived": 4,
     "repeated": 1,
-    "near queue": 0,
+    "sender drops": 0,
     "port not ready": 0,
     "cut": 5,
     "lost": 2,
@@ -35,8 +35,8 @@ def account(sent=10, received=3, **changes):
 def test_an_account():
     assert account().is_exact
     assert account(sent=None).is_exact
-    # "near queue" counts other packets, too
-    assert account(**{"sent": 12, "near queue": 3}).is_exact
+    # "sender drops" counts other packets, too
+    assert account(**{"sent": 12, "sender drops": 3}).is_exact
     assert account().unexplained == (0, 0, 0)
 
 
@@ -45,7 +45,7 @@ def test_an_account():
     [
         {"sent": 11},  # lost by the sender without a fault
         {"sent": 9},
-        {"sent": 13, "near queue": 2},
+        {"sent": 13, "sender drops": 2},
         {"received": 2},
         {"arrived": 3},  # lost on the way
         {"arrived": 3, "received": 2},

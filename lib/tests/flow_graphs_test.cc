@@ -275,6 +275,9 @@ sink_options heaps_of(std::int64_t samples)
 {
     sink_options options;
     options.heap_samples = samples;
+    // a busy machine may take longer than a second to send what waits
+    options.buffer_size = 1 << 18;
+    options.stop_timeout = 30;
     return options;
 }
 

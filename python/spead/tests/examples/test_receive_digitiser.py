@@ -83,7 +83,7 @@ def test_lost_heaps_are_missing_and_zero(sockets, tmp_path):
         assert saved == payloads[polarisation].tobytes()
 
 
-@pytest.mark.parametrize("limit", [("--max-heaps", 10), ("--timeout", 0.2)])
+@pytest.mark.parametrize("limit", [("--max-heaps", 10), ("--timeout", 2)])
 def test_expected_heaps_are_missing_at_the_end(sockets, limit):
     sender_to(*sockets).both(heaps_of_noise(5), first=FIRST)
     summary = receive([sockets], "--expect-heaps", 7, *limit)

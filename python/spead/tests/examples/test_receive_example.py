@@ -94,7 +94,7 @@ def test_descriptors_may_be_separate_or_absent(descriptors):
 
 @pytest.mark.parametrize(("option", "heaps"), [("--timeout", 5), ("--max-heaps", 3)])
 def test_a_stream_without_end_is_ended_by_an_option(option, heaps):
-    value = {"--timeout": 0.1, "--max-heaps": 3}[option]
+    value = {"--timeout": 2, "--max-heaps": 3}[option]
     summary = run(option, value, heaps=cut(noise(5 * HEAP_SAMPLES)), stop=False)
     assert (summary["heaps"], summary["complete"]) == (heaps, True)
 

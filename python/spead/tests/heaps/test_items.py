@@ -211,7 +211,8 @@ def test_only_the_input_that_is_meant_has_another_value(sock, way, which):
 @NEEDS_BUFFER
 def test_messages_change_whole_heaps_in_order(sock):
     packets = []
-    options = {"items": ONE_INPUT, "descriptors": "none", "rate": 20e6}
+    options = {"items": ONE_INPUT, "descriptors": "none"}
+    options |= {"rate": 20e6, "stop_timeout": BOUND}
     with Running(destination(sock), heap_samples=4000, **options) as sink:
         for value in range(11, 16):
             post(sink, {"state": value, OTHER: value + 1})
@@ -230,7 +231,8 @@ def test_messages_change_whole_heaps_in_order(sock):
 @pytest.mark.parametrize("buffer_size", [0, 16_384])
 def test_values_set_at_full_speed_stay_together(sock, buffer_size):
     """No heap has values of two lists, and none has a value that came before."""
-    options = {"buffer_size": buffer_size, "descriptors": "none", "rate": 40e6}
+    options = {"buffer_size": buffer_size, "descriptors": "none"}
+    options |= {"rate": 40e6, "stop_timeout": BOUND}
     items = with_values(0, 0)
     sink = spead.sink(destination(sock), 4000, items=items, **options)
     done = threading.Event()

@@ -199,14 +199,12 @@ def to_port(hosts):
     return ",".join(f"[{h}]:7148" if ":" in h else f"{h}:7148" for h in hosts)
 
 
-def late_answer(
-    far, milliseconds, family="ipv4", count=1, behind="", rate=40e6, stop_timeout=1
-):
+def late_answer(far, milliseconds, family="ipv4", count=1, behind="", rate=40e6):
     """The next hop answers late: every heap arrives, from the first on."""
     namespace, hosts = make_hosts(far, family, int(count), behind == "gateway")
     answer_late(far, float(milliseconds) / 1000)
     sock = bind_any(namespace, family)
-    return send_all(sock, hosts, rate=float(rate), stop_timeout=float(stop_timeout))
+    return send_all(sock, hosts, rate=float(rate))
 
 
 def only_the_stream_may_pass(far):
@@ -230,7 +228,8 @@ def route_by_dscp(far):
 def send_all(sock, hosts, **options):
     """To a receiver of all of it."""
     samples = noise(3663 * HEAP)
-    sink = spead.sink(to_port(hosts), HEAP, **options)
+    # a busy machine may take longer than a second to send what waits
+    sink = spead.sink(to_port(hosts), HEAP, stop_timeout=BOUND, **options)
     run(sink, source(samples))
     stats = sink.stats()
     assert balanced(stats)
@@ -247,7 +246,6 @@ def forgotten_neighbour(far, family):
     _, hosts = make_hosts(far, family, 1, gateway=False)
     sock = bind_any(far, family)
     samples = noise(10_000 * HEAP)
-    # a busy machine may take longer than a second to send what waits
     options = {"heap_samples": HEAP, "rate": 40e6, "stop_timeout": BOUND}
     running = Running(to_port(hosts), samples, **options)
     with running as sink:

@@ -95,7 +95,7 @@ def paced_below_the_link(far):
     shape("200mbit", "100kb", "1mb")
     sock = listen(far)
     options = {"rate": 8e6, "send_stop": False, "descriptors": "none"}
-    sink = spead.sink(f"{FAR_HOST}:7148", 1000, **options)
+    sink = spead.sink(f"{FAR_HOST}:7148", 1000, stop_timeout=BOUND, **options)
     run(sink, source(noise(4_000_000)))
     stats = sink.stats()
     assert stats["send_errors"] == {}

@@ -5,6 +5,7 @@
 import contextlib
 import socket
 import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,6 +29,7 @@ def destination(sock):
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+SCM_TIMESTAMPNS = 35  # also the option that asks for it
 ENDS = 5  # of a stream: the same heap again and again
 
 
@@ -42,6 +44,30 @@ def arrived(sock):
     with contextlib.suppress(BlockingIOError):
         while True:
             yield sock.recv(65536)
+    sock.settimeout(BOUND)
+
+
+def stamped(sock):
+    """A datagram, and when it arrived: in seconds since 1970."""
+    datagram, ((_, _, stamp),), _, _ = sock.recvmsg(65536, 64)
+    seconds, nanoseconds = np.frombuffer(stamp, np.int64)
+    return datagram, seconds + nanoseconds * 1e-9
+
+
+def stamps_arrivals(sock):
+    """The kernel takes a while to begin; until then it stamps what is read."""
+    sock.setsockopt(socket.SOL_SOCKET, SCM_TIMESTAMPNS, 1)
+    sock.sendto(b"", sock.getsockname())
+    sent = time.time()
+    return stamped(sock)[1] <= sent
+
+
+def stamped_arrivals(sock):
+    """The datagrams that are at a socket by now, and when they arrived."""
+    with contextlib.suppress(BlockingIOError):
+        sock.setblocking(False)
+        while True:
+            yield stamped(sock)
     sock.settimeout(BOUND)
 
 

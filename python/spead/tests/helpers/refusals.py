@@ -103,7 +103,7 @@ class Sending:
     def __init__(self, to=None, **options):
         self.sock = bound_socket()
         self.to = to or destination(self.sock)
-        self.options = {"heap_samples": HEAP, "stop_timeout": 0.1, **options}
+        self.options = {"heap_samples": HEAP, "stop_timeout": BOUND, **options}
 
     def make(self):
         return spead.sink(self.to, **self.options)

@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from gnuradio import spead
+from places import eventually
 from received_streams import Receiving, joined, spead2_heaps, spead2_packets
 from streams import noise
 
@@ -122,6 +123,7 @@ def test_late_samples_are_counted():
     heaps = spead2_packets(spead2_heaps(samples, 1000))
     with Receiving(max_delay=0) as receiving:
         receiving.send_packets(joined(heaps[:4] + heaps[5:9]))
+        eventually(lambda: len(receiving.samples()) == 9000)
         receiving.send_packets(heaps[4])
         receiving.send_packets(joined(heaps[9:]))
         receiving.wait()

@@ -66,7 +66,7 @@ def test_endpoints_tell_two_outputs_apart():
 def test_a_stream_that_ends_is_filled_up():
     samples, heaps = two_streams()
     with Receiving(
-        ["127.0.0.1:0", "127.0.0.1:0"], num_outputs=2, end_on_stop=False, timeout=0.5
+        ["127.0.0.1:0", "127.0.0.1:0"], num_outputs=2, end_on_stop=False, timeout=2
     ) as receiving:
         ports = receiving.source.ports()
         for packets, port, n in zip(heaps, ports, (5, 20), strict=True):
@@ -185,7 +185,7 @@ def test_changes_of_an_item_are_tags():
         )
     # and two heaps that come in the wrong order
     heaps[3], heaps[4] = heaps[4], heaps[3]
-    with Receiving() as receiving:
+    with Receiving(max_delay=2) as receiving:
         receiving.send_packets(joined(heaps))
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)

@@ -3,9 +3,7 @@
 """What docs/beginnings-and-ends.md says and no other test proves."""
 
 import itertools
-import socket
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -13,10 +11,17 @@ from flow_graphs import DefaultReceiver, bound_sockets, destinations
 from gnuradio import spead
 from inputs import Gated, packet_of, packets_to_end, playing, run_all, whole_heaps
 from places import BOUND, NEEDS_BUFFER, eventually
-from receiving import ENDS, Receiver, arrived, bound_socket, destination, is_end
+from receiving import (
+    ENDS,
+    Receiver,
+    arrived,
+    bound_socket,
+    destination,
+    is_end,
+    stamped,
+    stamps_arrivals,
+)
 from streams import Running, noise, run, send, source
-
-SCM_TIMESTAMPNS = 35  # also the option that asks for it
 
 
 def test_the_usual_case(sock):
@@ -101,21 +106,6 @@ def test_one_stream_may_read_several_sockets(n, inputs, heap, for_each):
     assert sorted(each.cnt for each in heaps) == list(range(1, count * inputs + 1))
 
 
-def stamped(sock):
-    """A datagram, and when it arrived: in seconds since 1970."""
-    datagram, ((_, _, stamp),), _, _ = sock.recvmsg(65536, 64)
-    seconds, nanoseconds = np.frombuffer(stamp, np.int64)
-    return datagram, seconds + nanoseconds * 1e-9
-
-
-def stamps_arrivals(sock):
-    """The kernel takes a while to begin; until then it stamps what is read."""
-    sock.setsockopt(socket.SOL_SOCKET, SCM_TIMESTAMPNS, 1)
-    sock.sendto(b"", sock.getsockname())
-    sent = time.time()
-    return stamped(sock)[1] <= sent
-
-
 def times_of_arrival(sock):
     """Of the samples, and of the ends of the stream."""
     times = {False: [], True: []}
@@ -156,7 +146,7 @@ def test_who_is_late_loses_what_waits_at_another_socket():
 
 
 def test_lock_and_unlock_end_a_receiver_that_stops_on_an_end(sock):
-    running = Running(destination(sock), rate=20e6)
+    running = Running(destination(sock), rate=20e6, stop_timeout=BOUND)
     with DefaultReceiver([sock]) as receiver, running as sink:
         eventually(lambda: sink.heaps_sent() > 10)
         running.graph.lock()
@@ -171,7 +161,7 @@ def test_lock_and_unlock_end_a_receiver_that_stops_on_an_end(sock):
 
 @NEEDS_BUFFER
 def test_lock_and_unlock_send_an_end_and_descriptors(sock):
-    running = Running(destination(sock), rate=20e6)
+    running = Running(destination(sock), rate=20e6, stop_timeout=BOUND)
     with running as sink:
         for _ in range(2):
             before = sink.heaps_sent()

@@ -5,10 +5,12 @@
 import numpy as np
 import pytest
 from gnuradio import blocks, gr, spead
+from places import BOUND
 from receiving import destination
 
 RATE = 1_000_000  # bytes per second
-SECONDS = 2.5  # the ring holds half a second, so that the sink takes longer than one
+SECONDS = 2.5  # of which the ring holds half a second: the sink takes longer than one
+PACE = {"rate": RATE, "buffer_size": RATE // 2, "stop_timeout": BOUND}
 
 
 @pytest.mark.parametrize(
@@ -31,7 +33,7 @@ def test_a_wrong_scale_is_told_of_once(sock, capfd, scale, warning):
     graph = gr.top_block()
     source = blocks.vector_source_f(sine.tolist(), True)
     head = blocks.head(gr.sizeof_float, int(SECONDS * RATE))
-    sink = spead.sink(destination(sock), input_type="float", scale=scale, rate=RATE)
+    sink = spead.sink(destination(sock), input_type="float", scale=scale, **PACE)
     graph.connect(source, head, sink)
     graph.run()
     assert sink.samples_sent() == int(SECONDS * RATE)

@@ -123,8 +123,8 @@ def test_a_receiver_needs_no_more_heaps_than_inputs_and_one(inputs, heap, option
         stream.add_udp_reader(socket=sock)
         guard = threading.Timer(BOUND, stream.stop)
         guard.start()
-        options = {"num_inputs": inputs, "rate": 300e6, **options}
-        sink = spead.sink(destination(sock), heap, **options)
+        pace = {"rate": 300e6, "stop_timeout": BOUND}
+        sink = spead.sink(destination(sock), heap, num_inputs=inputs, **pace, **options)
         graph = gr.top_block()
         sources = [source(noise(n, seed=i)) for i in range(inputs)]
         for i, begin in enumerate(sources):

@@ -8,8 +8,8 @@ import select
 import subprocess
 import sys
 
+from inputs import Deaf
 from places import BOUND, HELPERS, eventually
-from receiving import bound_socket
 
 # a line of each thread that has to do with samples: no item, no time, no receiver
 PROGRAM = """
@@ -48,16 +48,17 @@ def terminal():
 @contextlib.contextmanager
 def running(sending, sign):
     """The program writes there, and has to end by itself when its input has."""
-    with bound_socket() as sock:
-        port = sock.getsockname()[1]
-    command = [sys.executable, "-c", PROGRAM, f"127.0.0.1:{port}", sign]
-    with subprocess.Popen(
-        command,
-        cwd=HELPERS,
-        stdin=subprocess.PIPE,
-        stdout=sending,
-        stderr=sending,
-    ) as process:
+    command = [sys.executable, "-c", PROGRAM]
+    with (
+        Deaf() as deaf,
+        subprocess.Popen(
+            [*command, deaf.destination, sign],
+            cwd=HELPERS,
+            stdin=subprocess.PIPE,
+            stdout=sending,
+            stderr=sending,
+        ) as process,
+    ):
         try:
             yield
             process.stdin.close()

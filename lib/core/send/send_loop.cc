@@ -106,6 +106,8 @@ void send_loop::start_run()
 void send_loop::prepare()
 {
     d_transport.start_run();
+    // it may have looked for reports, and the packer may wait for what they give back
+    release();
     apply_rate();
 }
 

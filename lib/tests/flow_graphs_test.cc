@@ -347,6 +347,9 @@ BOOST_AUTO_TEST_CASE(tags_move_samples_in_time)
 BOOST_AUTO_TEST_CASE(everything_changes_while_it_runs)
 {
     auto send = heaps_of(700);
+    // so that a change of the rate changes what the queue may hold
+    send.buffer_size = sink_options().buffer_size;
+    send.stop_timeout = sink_options().stop_timeout;
     send.num_inputs = 2;
     send.max_skew = -1;
     send.items = { gr::spead::timestamp(),
@@ -387,6 +390,7 @@ BOOST_AUTO_TEST_CASE(everything_changes_while_it_runs)
             "samples arrive");
     }
     BOOST_CHECK_EQUAL(unbalanced, 0);
+    l.out->set_rate(20e6); // what waits, and the end, leave in time
     l.end();
 }
 

@@ -73,7 +73,7 @@ public:
 
     virtual ~transport() = default;
 
-    //! A stream begins, on the thread of the sender.
+    //! A stream begins, on the thread of the sender. It may read reports.
     virtual void start_run() noexcept {}
 
     //! Sends up to max_messages messages; never waits.

@@ -106,7 +106,8 @@ void send_loop::start_run()
 void send_loop::prepare()
 {
     d_transport.start_run();
-    // it may have looked for reports, and the packer may wait for what they give back
+    // the transport may have read the last reports: with nothing in flight, and nothing
+    // to send, nobody else would give their slots back
     release();
     apply_rate();
 }

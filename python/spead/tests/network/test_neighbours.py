@@ -17,7 +17,7 @@ def test_no_heap_is_lost_until_the_next_hop_answers(family, destinations, behind
 
 
 def test_a_next_hop_is_waited_for_until_linux_has_asked_twice():
-    run_scenario(SCRIPT, "late_answer", 1020, "ipv4", 1, "", 1e6)
+    run_scenario(SCRIPT, "late_answer", 1100, "ipv4", 1, "", 1e6)
 
 
 @pytest.mark.parametrize("scenario", ["only_the_stream_may_pass", "route_by_dscp"])

@@ -58,19 +58,20 @@ def close_at_end(sock):
 @pytest.mark.parametrize("destinations", [2, 4])
 def test_the_end_does_not_overtake_the_tail(destinations, tail):
     """One stream of spead2 gets the packets of all addresses as they arrive, and ends
-    with the first end."""
+    with the first end. How late that comes is tested in test_beginnings_and_ends.py."""
     samples = noise(40 * HEAP + tail)
     with contextlib.ExitStack() as kept:
         sockets = [kept.enter_context(s) for s in consecutive_sockets(destinations)]
         for sock in sockets:
             eventually(lambda sock=sock: stamps_arrivals(sock))
         port = sockets[0].getsockname()[1]
-        run(spead.sink(f"127.0.0.1+{destinations - 1}:{port}", HEAP), source(samples))
+        to = f"127.0.0.1+{destinations - 1}:{port}"
+        run(spead.sink(to, HEAP, stop_timeout=BOUND), source(samples))
         packets = joined(stamped_arrivals(sock) for sock in sockets)
     packets.sort(key=lambda packet: packet[1])
     stream = spead2.recv.Stream(
         spead2.ThreadPool(),
-        # up to 64 packets to an address follow each other, each of another heap
+        # several heaps to each address are under way at a time
         spead2.recv.StreamConfig(max_heaps=64 * destinations),
     )
     stream.add_buffer_reader(b"".join(packet for packet, _ in packets))

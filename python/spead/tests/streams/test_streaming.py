@@ -111,7 +111,7 @@ def test_the_rate_changes_while_it_runs(sock):
 
 def test_a_paced_short_stream_is_not_cut_off_by_stop(sock, receiver):
     """What waits in the ring is no more than stop() has time to send."""
-    samples = noise(1_500_000)
+    samples = noise(2_500_000)  # for longer than stop_timeout
     sink = send(sock, samples, rate=5e5, stop_timeout=4.0)
     assert sink.samples_dropped() == 0
     assert sink.samples_sent() == len(samples)

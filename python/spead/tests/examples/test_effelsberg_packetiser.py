@@ -197,8 +197,9 @@ def test_a_recording_is_received_as_it_was(recording, tmp_path):
     assert summary["received"] == heaps
     assert summary["missing"] == [0, heaps[0] - heaps[1]]
     assert summary["rejected"] == {}
-    assert summary["first_timestamp"] == FIRST == recording.timestamps(0)[0]
-    assert summary["last_timestamp"] == recording.timestamps(0)[-1]
+    # without --from-offset it sends from the start of the sample clock
+    assert summary["first_timestamp"] == FIRST == recording.sample_clock_start
+    assert summary["last_timestamp"] == recording.timestamps(0)[-1] - recording.offset
     for polarisation in range(2):
         samples = recording.samples(polarisation).tobytes()
         saved = (tmp_path / f"pol.{polarisation}").read_bytes()

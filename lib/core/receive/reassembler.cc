@@ -257,6 +257,8 @@ void reassembler::learn(clock::time_point now)
         if (d_format)
             d_log.add("other descriptors have come, and apply from now on");
         d_format = std::move(format);
+        // the items of open heaps are numbered as in the former format
+        finish_all();
         d_is_running = false;
         d_heap_ticks = 0;
     } catch (const std::invalid_argument& error) {
@@ -280,7 +282,7 @@ reassembler::place(const packet_view& packet, std::size_t group, clock::time_poi
             return opened;
     } else if (!d_plan.format && d_collector.is_collecting(packet.heap_counter))
         collect(packet, now);
-    if (to->is == heap::use::ignored)
+    if (to->is == heap::use::ignored || to->is == heap::use::none)
         return result::ignored;
     return place_samples(*to, packet, now);
 }

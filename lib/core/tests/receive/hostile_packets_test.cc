@@ -51,11 +51,12 @@ receive_stream::options complex_samples_of_4_bytes()
     return options;
 }
 
-std::vector<packet_bytes> descriptors(const heap_cutter& cutter)
+std::vector<packet_bytes> descriptors(const heap_cutter& cutter,
+                                      const std::vector<item>& items = default_items())
 {
     packet_bytes content;
     std::vector<std::uint64_t> pointers;
-    for (const auto& each : default_items()) {
+    for (const auto& each : items) {
         const auto packet = descriptor_packet(each, flavour);
         pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
         content.insert(content.end(), packet.begin(), packet.end());
@@ -233,6 +234,40 @@ BOOST_AUTO_TEST_CASE(descriptors_in_many_pieces_do_not_keep_whole_ones_out)
     stream.take(written(samples));
     stream.end();
     BOOST_TEST(stream.counters[0].samples_received.get() == 64);
+}
+
+// An item that only the new descriptors name, in a heap that began before them.
+BOOST_AUTO_TEST_CASE(descriptors_that_name_more_items_end_open_heaps)
+{
+    receive_stream::options options;
+    options.format = nullptr;
+    receive_stream stream(options);
+    heap_cutter cutter;
+    cutter.payload = 4000;
+    stream.take(descriptors(cutter));
+    packet whole, open;
+    whole.counter = 2;
+    open.counter = 3;
+    open.timestamp += 64;
+    open.heap_length = 128;
+    stream.now += std::chrono::seconds(2);
+    stream.take(written(whole));
+    stream.take(written(open));
+    auto items = default_items();
+    items.push_back(immediate(0x3102, "status", { 1 }));
+    stream.take(descriptors(cutter, items));
+    stream.take(packet_of({ flavour.immediate(wire::heap_counter, 3),
+                            flavour.immediate(wire::heap_length, 128),
+                            flavour.immediate(wire::payload_offset, 64),
+                            flavour.immediate(wire::payload_length, 64),
+                            flavour.immediate(0x3102, 1) },
+                          packet_bytes(64),
+                          flavour));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 128);
+    for (const auto& tag : stream.tags)
+        if (tag.what == sample_tag::kind::item)
+            BOOST_TEST(tag.item < tag.format->immediates.size());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

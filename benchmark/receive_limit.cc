@@ -31,9 +31,8 @@ try {
         return 2;
     }
     boost::asio::io_context io;
-    std::vector<std::string> warnings;
     const auto port = static_cast<std::uint16_t>(number("PORT", argv[2], 1, 65535));
-    receive_socket socket(io, { argv[1], port }, {}, warnings);
+    receive_socket socket(io, { argv[1], port }, "");
     std::vector<std::byte> buffer(receive_socket::buffer_bytes);
     for (;;)
         if (socket.receive(buffer.data()).error)

@@ -59,6 +59,7 @@ read_entry(const pmt::pmt_t& key, const pmt::pmt_t& value, const immediate_items
 pmt::pmt_t to_pmt(std::uint64_t count) { return pmt::from_uint64(count); }
 pmt::pmt_t to_pmt(double part) { return pmt::from_double(part); }
 pmt::pmt_t to_pmt(bool is_in_use) { return pmt::from_bool(is_in_use); }
+pmt::pmt_t to_pmt(const std::string& text) { return pmt::string_to_symbol(text); }
 pmt::pmt_t to_pmt(const std::map<std::string, std::uint64_t>& counts)
 {
     auto dict = pmt::make_dict();

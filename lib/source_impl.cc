@@ -13,22 +13,21 @@
 #include "source_impl.h"
 
 #include <gnuradio/block_detail.h>
+#include <gnuradio/buffer.h>
 #include <gnuradio/io_signature.h>
+#include <boost/thread/thread.hpp>
+
+#include <algorithm>
+#include <climits>
+#include <limits>
 
 namespace gr::spead {
 
 namespace {
 
-// The scheduler makes the buffer twice as large as this. With its own choice, 64 KiB, the
-// threads would hand over crumbs.
-constexpr std::size_t output_multiple_bytes = 1 << 20;
-
 // Besides its sockets, a source needs four, one of them for a moment, and GNU Radio may
 // want one or two.
 constexpr std::size_t open_files = 6;
-
-// Until the scheduler looks whether the flow graph is to stop.
-constexpr std::chrono::milliseconds longest_wait{ 100 };
 
 const auto stats_port = pmt::mp("stats");
 const auto timestamp_key = pmt::mp("timestamp");
@@ -39,6 +38,16 @@ const auto missing_key = pmt::mp("missing");
 int output_bytes(const source_options& options)
 {
     return static_cast<int>(sample_decoder(output_type_of(options)).output_bytes());
+}
+
+// The scheduler makes a buffer twice as large as the output multiple. Half of it, which
+// is what it offers at a time, has to hold a packet.
+int buffer_multiple(const source_options& options)
+{
+    const auto wanted =
+        window_bytes_of(options) / static_cast<std::size_t>(output_bytes(options));
+    return static_cast<int>(std::clamp<std::size_t>(
+        wanted / 2, 2 * source_engine::most_packet_samples, INT_MAX / 4));
 }
 
 } // namespace
@@ -70,19 +79,18 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
                                        static_cast<int>(options.num_outputs),
                                        output_bytes(options))),
       d_num_outputs(options.num_outputs),
-      d_multiple(static_cast<int>(output_multiple_bytes) / output_bytes(options)),
+      d_multiple(buffer_multiple(options)),
       d_knows_time(options.sample_rate.has_value()),
       d_clock(clock_of(options)),
       d_to(static_cast<std::size_t>(options.num_outputs)),
-      d_read(static_cast<std::size_t>(options.num_outputs)),
       d_engine(
           endpoints,
           options,
-          [this] { end_idle_wait(); },
           [logger = d_logger](const std::string& line) { logger->warn("{:s}", line); }),
       d_stats_timer(options.stats_interval, [this] { publish_stats(); })
 {
     set_output_multiple(d_multiple);
+    set_min_noutput_items(static_cast<int>(source_engine::most_packet_samples));
     message_port_register_out(stats_port);
 }
 
@@ -96,7 +104,7 @@ source_impl::~source_impl()
 
 bool source_impl::start()
 {
-    // the buffer is allocated; from here on any number of samples will do
+    // the buffer is allocated; from here on a multiple would delay samples
     set_output_multiple(1);
     d_failed = false;
     try {
@@ -122,47 +130,56 @@ bool source_impl::stop()
     return true;
 }
 
-int source_impl::general_work(int noutput_items,
+// The receiver: waits for packets and places their samples in the output buffers. It
+// returns only with samples or at the end, since the scheduler would otherwise put it to
+// sleep for up to 250 ms.
+int source_impl::general_work(int,
                               gr_vector_int&,
                               gr_vector_const_void_star&,
                               gr_vector_void_star& output_items)
-{
-    if (d_failed)
-        return WORK_DONE;
-    try {
-        // what may leave this as an exception is boost::thread_interrupted, which the
-        // scheduler expects: so tb.stop() ends the wait
-        d_engine.wait(source_engine::clock::now() + longest_wait);
-    } catch (const std::exception& e) {
-        d_engine.warn("receiving failed: ", e.what(), "; trying again");
-    }
-    // before the samples are read: none may come after the end
-    const bool has_ended = d_engine.is_at_end();
+try {
     for (std::size_t i = 0; i < d_to.size(); ++i)
         d_to[i] = static_cast<std::byte*>(output_items[i]);
-    d_tags.clear();
-    d_engine.read(d_to, static_cast<std::size_t>(noutput_items), d_read, d_tags);
-    try {
+    for (std::int64_t room = 0; !d_failed && find_room(room) && !d_engine.is_at_end();) {
+        // what may leave this as an exception is boost::thread_interrupted, which the
+        // scheduler expects: so tb.stop() ends the wait
+        boost::this_thread::interruption_point();
+        d_engine.receive(d_to, room);
+        d_tags.clear();
+        const auto produced = d_engine.produce(d_tags);
+        if (!produced)
+            continue;
         for (const auto& tag : d_tags)
             add_tag(tag);
-    } catch (const std::exception& e) {
-        d_engine.warn("tags are lost: ", e.what());
+        for (int i = 0; i < d_num_outputs; ++i)
+            produce(i, static_cast<int>(produced));
+        return WORK_CALLED_PRODUCE;
     }
-    bool is_empty = true;
-    for (std::size_t i = 0; i < d_read.size(); ++i) {
-        produce(static_cast<int>(i), static_cast<int>(d_read[i]));
-        is_empty &= d_read[i] == 0;
-    }
-    return is_empty && has_ended ? static_cast<int>(WORK_DONE)
-                                 : static_cast<int>(WORK_CALLED_PRODUCE);
+    return WORK_DONE;
+} catch (const std::exception& error) {
+    d_engine.warn("receiving failed, the stream ends: ", error.what());
+    return WORK_DONE;
 }
 
-// When general_work() returns without samples, the scheduler waits for 250 ms, or for a
-// message.
-void source_impl::end_idle_wait()
+// How many samples each output has room for. False if a block downstream has ended.
+bool source_impl::find_room(std::int64_t& room)
 {
-    if (const auto running = detail())
-        running->d_tpb.notify_msg();
+    room = std::numeric_limits<std::int64_t>::max();
+    for (int i = 0; i < d_num_outputs; ++i) {
+        auto& buffer = *detail()->output(i);
+        if (buffer.done())
+            return false;
+        if (buffer.get_mapping_type() != gr::buffer_mapping_type::double_mapped) {
+            d_engine.warn("output ",
+                          i,
+                          " leads to a block with buffers of its own kind, in which "
+                          "samples cannot be placed: put a copy block in between");
+            return false;
+        }
+        const gr::thread::scoped_lock lock(*buffer.mutex());
+        room = std::min<std::int64_t>(room, buffer.space_available());
+    }
+    return true;
 }
 
 void source_impl::add_tag(const sample_tag& tag)
@@ -187,7 +204,7 @@ void source_impl::add_tag(const sample_tag& tag)
         add_item_tag(output, at, missing_key, value, alias_pmt());
         break;
     case sample_tag::kind::item:
-        if (const auto key = item_key(tag.format->immediates[tag.item].name))
+        if (const auto key = item_key(d_engine.item_name(tag.item)))
             add_item_tag(output, at, key, value, alias_pmt());
         break;
     }

@@ -37,7 +37,7 @@ public:
     std::vector<int> ports() const override { return d_engine.ports(); }
 
 private:
-    void end_idle_wait();
+    bool find_room(std::int64_t& room);
     void add_tag(const sample_tag& tag);
     pmt::pmt_t item_key(const std::string& name);
     void publish_stats() noexcept;
@@ -49,7 +49,6 @@ private:
 
     // of general_work()
     std::vector<std::byte*> d_to;
-    std::vector<std::size_t> d_read;
     std::vector<sample_tag> d_tags;
     std::map<std::string, pmt::pmt_t> d_item_keys; // of tags, by the names of items
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 # names in Python, where GRC has one of its own
-IN_PYTHON = {"sender_affinity": "affinity", "receiver_affinity": "affinity"}
+IN_PYTHON = {"sender_affinity": "affinity"}
 
 # Block -> an example of its use.
 EXAMPLES = {

@@ -9,7 +9,6 @@
 #include "shared_options.h"
 #include "source_checks.h"
 #include "support/checks.h"
-#include "support/thread_setup.h"
 
 #include <unistd.h>
 
@@ -20,7 +19,6 @@ namespace gr::spead {
 
 namespace {
 
-constexpr std::int64_t one_gib = 1 << 30;
 constexpr std::int64_t max_outputs = 64;
 constexpr std::int64_t least_window_bytes = 256 << 10;
 constexpr std::int64_t most_window_bytes = std::int64_t{ 1 } << 40;
@@ -81,7 +79,7 @@ void check_items(const source_options& options, std::size_t lists)
         if (!ids.insert(each.id).second || !names.insert(each.name).second)
             refuse("items of different IDs and names");
         const auto& values = each.values;
-        if (each.kind != item_kind::immediate || values.size() == 1)
+        if (each.kind != item_kind::immediate || values.size() <= 1)
             continue;
         const std::set<std::int64_t> different(values.begin(), values.end());
         if (different.size() != outputs || values.size() != outputs)
@@ -135,8 +133,6 @@ void check_receiving(const source_options& options)
     check_range<std::int64_t>("max_gap", options.max_gap, 0, std::int64_t{ 1 } << 32);
     check_interval("timeout", options.timeout);
     check_interval("stats_interval", options.stats_interval);
-    check_range<std::int64_t>("affinity", options.affinity, -1, configured_cpus() - 1);
-    check_range<std::int64_t>("socket_buffer", options.socket_buffer, 0, one_gib);
     if (options.buffer_size != 0)
         check_buffer_size(options, most_window_bytes, "");
 }
@@ -190,12 +186,10 @@ stream_format given_format(const source_options& options)
         else if (each.kind == item_kind::samples)
             format.samples_id = id;
         else
-            format.immediates.push_back({ id, each.name, each.values });
+            format.immediates.push_back({ id, each.name, {}, each.values });
     }
     format.bits = bits_of(type, static_cast<unsigned>(options.sample_bits.value_or(8)));
     format.order = read_byte_order(options.byte_order);
-    format.heap_bytes = static_cast<std::size_t>(options.heap_samples) *
-                        (is_complex(type) ? 2 : 1) * format.bits / 8;
     return format;
 }
 

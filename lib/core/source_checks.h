@@ -9,7 +9,7 @@
 #define INCLUDED_SPEAD_CORE_SOURCE_CHECKS_H
 
 #include "network/endpoint.h"
-#include "receive/sample_reader.h"
+#include "receive/output_window.h"
 #include "receive/stream_format.h"
 #include "time/tick_clock.h"
 #include <gnuradio/spead/source_options.h>

@@ -11,130 +11,118 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace gr::spead {
 
 namespace {
 
-using duration = sample_window::clock::duration;
+using duration = output_window::clock::duration;
 
-// In which packets of other sockets may still come that belong in front of a stream.
-constexpr std::chrono::milliseconds start_delay{ 10 };
+constexpr std::chrono::milliseconds between_checks{ 100 };
+constexpr std::chrono::seconds silence_to_explain{ 1 };
+// What most systems grant a user is worth a warning.
+constexpr std::size_t small_kernel_buffer = 1 << 20;
 
 duration seconds(double s)
 {
     return std::chrono::duration_cast<duration>(std::chrono::duration<double>(s));
 }
 
-sample_window::plan window_plan(const source_options& options)
+output_window::plan window_plan(const source_options& options)
 {
-    sample_window::plan plan;
+    output_window::plan plan;
     plan.outputs = static_cast<std::size_t>(options.num_outputs);
-    plan.bytes = window_bytes_of(options);
-    plan.items = most_learned_immediates;
+    plan.on_missing = on_missing_of(options);
+    plan.max_delay = seconds(options.max_delay);
+    plan.items = most_described_immediates;
     if (options.items)
         plan.items = std::max(plan.items, options.items->size());
-    plan.max_delay = seconds(options.max_delay);
-    plan.start_delay = std::min<duration>(start_delay, plan.max_delay);
     return plan;
-}
-
-sample_reader::plan reader_plan(const source_options& options)
-{
-    return { output_type_of(options),
-             static_cast<float>(options.scale.value_or(0)),
-             on_missing_of(options),
-             timestamp_step_of(options),
-             options.heap_samples };
 }
 
 // A group for all sockets, or one for each output.
-reassembler::plan reassembler_plan(const source_options& options, std::size_t lists)
+reassembler::plan reassembler_plan(const std::vector<std::string>& endpoints,
+                                   const source_options& options)
 {
     reassembler::plan plan;
     const auto outputs = static_cast<std::size_t>(options.num_outputs);
-    for (std::size_t i = 0; i < lists; ++i)
-        plan.groups.push_back({ i, lists == 1 ? outputs : 1 });
+    const auto lists = endpoints_of(endpoints, options);
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        plan.groups.push_back({ i, lists.size() == 1 ? outputs : 1 });
+        plan.group_of_socket.insert(plan.group_of_socket.end(), lists[i].size(), i);
+    }
     plan.type = output_type_of(options);
+    plan.scale = static_cast<float>(options.scale.value_or(0));
     if (options.items)
         plan.format = std::make_shared<const stream_format>(given_format(options));
-    plan.samples = options.heap_samples;
-    plan.ticks = timestamp_step_of(options);
-    plan.max_gap = options.max_gap;
+    plan.stream = { outputs,
+                    plan.group_of_socket.size(),
+                    options.heap_samples,
+                    timestamp_step_of(options),
+                    options.max_gap,
+                    window_plan(options).items };
     return plan;
-}
-
-receiver::plan receiver_plan(const source_options& options)
-{
-    return { static_cast<int>(options.affinity),
-             seconds(options.max_delay),
-             options.end_on_stop,
-             seconds(options.timeout) };
 }
 
 } // namespace
 
 source_engine::source_engine(const std::vector<std::string>& endpoints,
                              const source_options& options,
-                             std::function<void()> notify,
                              rate_limited_log::output log)
     : d_endpoints(endpoints),
       d_options(options),
-      d_notify(std::move(notify)),
       d_log(std::move(log)),
       d_io(1),
       d_counters(static_cast<std::size_t>(options.num_outputs)),
-      d_window(window_plan(options)),
-      d_reader(reader_plan(options), d_window, d_counters),
-      d_reassembler(reassembler_plan(options, endpoints.size()),
+      d_window(window_plan(options), d_counters),
+      d_reassembler(reassembler_plan(endpoints, options),
                     d_window,
                     d_counters,
                     d_common,
                     d_rejects,
                     d_log),
       d_receiver(
-          receiver_plan(options),
-          d_io,
-          d_inputs,
+          { seconds(options.max_delay), options.end_on_stop, seconds(options.timeout) },
           d_reassembler,
           d_window,
-          [this] { wake(); },
+          d_common,
           d_log)
 {
     open();
 }
 
-source_engine::~source_engine() { stop(); }
-
 void source_engine::open()
 {
-    std::vector<receiver::input> opened;
-    std::vector<std::string> warnings;
+    std::vector<std::unique_ptr<receive_socket>> opened;
     std::vector<int> ports;
-    const receive_socket::options options{ d_options.interface,
-                                           static_cast<int>(d_options.socket_buffer) };
     const auto lists = endpoints_of(d_endpoints, d_options);
     std::size_t needed = 1; // to look up a host
     for (const auto& list : lists)
         needed += list.size();
     check_open_files(needed);
-    for (std::size_t list = 0; list < lists.size(); ++list)
-        for (auto at : lists[list]) {
+    for (const auto& list : lists)
+        for (auto at : list) {
             // once more the port that was free
             if (!at.port && ports.size() < d_ports.size())
                 at.port = static_cast<std::uint16_t>(d_ports[ports.size()]);
             opened.push_back(
-                { std::make_unique<receive_socket>(d_io, at, options, warnings), list });
-            ports.push_back(opened.back().socket->port());
+                std::make_unique<receive_socket>(d_io, at, d_options.interface));
+            ports.push_back(opened.back()->port());
         }
-    const boost::lock_guard<boost::mutex> lock(d_inputs_mutex);
-    d_inputs = std::move(opened);
-    d_gro = std::all_of(d_inputs.begin(), d_inputs.end(), [](const auto& each) {
-        return each.socket->gro();
-    });
-    if (d_ports.empty())
-        for (const auto& warning : warnings)
-            d_log.add(warning);
+    const auto granted = opened.front()->kernel_buffer_bytes();
+    if (d_ports.empty() && granted < small_kernel_buffer)
+        d_log.add("the kernel granted a receive buffer of ",
+                  granted,
+                  " bytes of ",
+                  receive_socket::wanted_kernel_buffer_bytes,
+                  ", so that packets may be lost; to allow more: sysctl -w "
+                  "net.core.rmem_max=",
+                  receive_socket::wanted_kernel_buffer_bytes);
+    const std::lock_guard<std::mutex> lock(d_mutex);
+    d_sockets = std::move(opened);
+    d_gro = std::all_of(
+        d_sockets.begin(), d_sockets.end(), [](const auto& each) { return each->gro(); });
     d_ports = ports;
 }
 
@@ -142,10 +130,18 @@ void source_engine::start()
 {
     stop(); // if it was not stopped
     // the first time, those of the constructor: they have packets that came meanwhile
-    if (d_inputs.empty())
+    if (d_sockets.empty())
         open();
-    d_window.clear();
-    d_receiver.start();
+    d_receiver.start(d_sockets);
+    d_silent_since.reset();
+    d_has_produced = false;
+    d_first_packets = d_checked_packets =
+        d_common.packets_received.get() + d_rejects.sum();
+    d_checked_samples = samples_out();
+    std::string ports;
+    for (const auto port : d_ports)
+        ports += (ports.empty() ? "" : ", ") + std::to_string(port);
+    set_status("no packets have arrived on port " + ports);
     d_started = true;
 }
 
@@ -157,52 +153,80 @@ void source_engine::stop() noexcept
         return;
     d_started = false;
     d_receiver.stop();
-    const boost::lock_guard<boost::mutex> lock(d_inputs_mutex);
-    for (const auto& each : d_inputs)
-        d_dropped_before += each.socket->dropped();
-    d_inputs.clear();
+    check_progress(clock::now(), true);
+    d_window.abandon(d_reassembler.end());
+    d_reassembler.end_run();
+    const std::lock_guard<std::mutex> lock(d_mutex);
+    for (const auto& each : d_sockets)
+        d_dropped_before += each->dropped();
+    d_sockets.clear();
 }
 
-void source_engine::wake()
+void source_engine::receive(const std::vector<std::byte*>& at, std::int64_t room)
 {
-    if (!d_reader_waits.claim()) {
-        d_notify();
+    d_window.set_room(at, room);
+    d_receiver.receive();
+    d_fill = 1 - static_cast<double>(room) / static_cast<double>(d_window.capacity());
+}
+
+std::size_t source_engine::produce(std::vector<sample_tag>& tags)
+{
+    const auto now = clock::now();
+    const auto end = d_window.end_of_ready(now, d_receiver.is_blocked());
+    std::size_t samples = 0;
+    if (end > d_window.front()) {
+        samples = d_window.produce(end, tags);
+        for (auto& tag : tags)
+            if (tag.what == sample_tag::kind::timestamp)
+                tag.value = d_reassembler.tick_at(static_cast<std::int64_t>(tag.value));
+    }
+    if (now >= d_next_check || is_at_end())
+        check_progress(now, is_at_end());
+    return samples;
+}
+
+std::uint64_t source_engine::samples_out() const
+{
+    std::uint64_t sum = 0;
+    for (const auto& each : d_counters)
+        sum += each.samples_received.get() + each.samples_missing.get();
+    return sum;
+}
+
+// If packets arrive and nothing comes out for a second, says why.
+void source_engine::check_progress(clock::time_point now, bool is_over)
+{
+    d_next_check = now + between_checks;
+    const auto packets = d_common.packets_received.get() + d_rejects.sum();
+    const auto samples = samples_out();
+    const bool arrives = std::exchange(d_checked_packets, packets) != packets;
+    if (std::exchange(d_checked_samples, samples) != samples) {
+        if (d_silent_since || !d_has_produced)
+            set_status("");
+        d_has_produced = true;
+        d_silent_since.reset();
+        d_reassembler.forget_cause();
+    } else if (arrives && !d_silent_since && d_reassembler.has_cause())
+        d_silent_since = now;
+    const bool was_silent = is_over && !d_has_produced && packets > d_first_packets;
+    if (!was_silent && (!d_silent_since || now - *d_silent_since < silence_to_explain))
         return;
-    }
-    {
-        const boost::lock_guard<boost::mutex> lock(d_wait_mutex);
-    }
-    d_woken.notify_all();
+    const auto text = d_reassembler.explain_silence();
+    if (text != status())
+        d_log.add("no samples come out: ", text);
+    set_status(text);
 }
 
-void source_engine::wait(clock::time_point deadline)
+void source_engine::set_status(const std::string& text)
 {
-    const auto is_ready = [this] {
-        return d_reader.is_ready() || d_receiver.has_ended();
-    };
-    while (!is_ready()) {
-        const auto now = clock::now();
-        const auto poll = d_receiver.next_poll();
-        if (now >= deadline)
-            return;
-        if (poll && *poll <= now)
-            d_receiver.poll();
-        else {
-            boost::unique_lock<boost::mutex> lock(d_wait_mutex);
-            d_reader_waits.announce();
-            const auto left = std::chrono::duration_cast<std::chrono::microseconds>(
-                std::min(deadline, poll.value_or(deadline)) - now);
-            if (!is_ready())
-                d_woken.timed_wait(lock,
-                                   boost::posix_time::microseconds(left.count() + 1));
-            d_reader_waits.withdraw();
-        }
-    }
+    const std::lock_guard<std::mutex> lock(d_mutex);
+    d_status = text;
 }
 
-bool source_engine::is_at_end() const
+std::string source_engine::status() const
 {
-    return d_receiver.has_ended() && !d_reader.is_ready();
+    const std::lock_guard<std::mutex> lock(d_mutex);
+    return d_status;
 }
 
 source_stats source_engine::stats(std::int64_t output) const
@@ -221,21 +245,24 @@ source_stats source_engine::stats(std::int64_t output) const
         if (output < 0 || static_cast<std::size_t>(output) == i)
             add(d_counters[i]);
     add(d_common);
-    const bool fills = on_missing_of(d_options) == missing_policy::zero_fill;
-    now.samples_out = now.samples_received + (fills ? now.samples_missing : 0);
+    // the window counts as missing what it fills with zeros: so that samples_out never
+    // decreases while it counts
+    now.samples_out = now.samples_received + now.samples_missing;
+    now.samples_missing += now.samples_skipped;
     now.packets_rejected = d_rejects.by_name();
-    now.buffer_fill = d_window.fill();
-    const boost::lock_guard<boost::mutex> lock(d_inputs_mutex);
+    now.buffer_fill = d_fill;
+    const std::lock_guard<std::mutex> lock(d_mutex);
     now.datagrams_dropped_by_socket = d_dropped_before;
-    for (const auto& each : d_inputs)
-        now.datagrams_dropped_by_socket += each.socket->dropped();
+    for (const auto& each : d_sockets)
+        now.datagrams_dropped_by_socket += each->dropped();
     now.gro = d_gro;
+    now.status = d_status;
     return now;
 }
 
 std::vector<int> source_engine::ports() const
 {
-    const boost::lock_guard<boost::mutex> lock(d_inputs_mutex);
+    const std::lock_guard<std::mutex> lock(d_mutex);
     return d_ports;
 }
 

@@ -8,62 +8,64 @@
 #ifndef INCLUDED_SPEAD_CORE_SOURCE_ENGINE_H
 #define INCLUDED_SPEAD_CORE_SOURCE_ENGINE_H
 
+#include "receive/output_window.h"
 #include "receive/reassembler.h"
 #include "receive/receiver.h"
-#include "receive/sample_reader.h"
-#include "receive/sample_window.h"
 #include "support/rate_limited_log.h"
-#include "support/sleep_flag.h"
 #include <gnuradio/spead/source_options.h>
 #include <gnuradio/spead/source_stats.h>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/thread/condition_variable.hpp>
-#include <boost/thread/mutex.hpp>
 
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace gr::spead {
 
 /*!
- * \brief From the network to samples: sockets, the receiving thread, a window for each
- * output, and their reader.
+ * \brief From the network to samples in the buffers of a flow graph: sockets, the window
+ * and what places packets in it.
  *
- * start(), read(), wait() and stop() belong to one thread at a time; the rest may be
- * called from any thread.
+ * start(), receive(), produce() and stop() belong to one thread at a time; the rest may
+ * be called from any thread.
  */
 class source_engine
 {
 public:
-    using clock = sample_window::clock;
+    using clock = std::chrono::steady_clock;
+
+    //! The largest number of samples that a call of receive() must have room for.
+    static constexpr std::size_t most_packet_samples = 65536;
 
     //! Opens the sockets and allocates everything. The options are those that
     //! check_options() takes. Throws parameter_error, or std::runtime_error where the
-    //! system refuses. When samples come while nobody is in wait(), \p notify is called,
-    //! from any thread.
+    //! system refuses.
     source_engine(const std::vector<std::string>& endpoints,
                   const source_options& options,
-                  std::function<void()> notify,
                   rate_limited_log::output log);
-    ~source_engine();
+    ~source_engine() { stop(); }
 
     void start();
     void stop() noexcept;
 
-    //! Reads what is there, see sample_reader.
-    void read(const std::vector<std::byte*>& to,
-              std::size_t most,
-              std::vector<std::size_t>& read,
-              std::vector<sample_tag>& tags)
+    //! Receives packets, and waits for some for 10 ms at most. Places their samples from
+    //! \p at on, where each output has room for so many samples.
+    void receive(const std::vector<std::byte*>& at, std::int64_t room);
+    //! Produces what is complete: returns the number of samples of each output, and adds
+    //! their tags. The value of a timestamp is its tick.
+    std::size_t produce(std::vector<sample_tag>& tags);
+    //! Whether the run has ended, and all has been produced.
+    bool is_at_end() const { return d_receiver.has_ended() && d_window.is_empty(); }
+    //! The name of the immediate item of a tag.
+    const std::string& item_name(std::size_t item) const
     {
-        d_reader.read(to, most, read, tags);
+        return d_reassembler.format()->immediates[item].name;
     }
-    //! Waits until there is something to read, or the end. May throw
-    //! boost::thread_interrupted.
-    void wait(clock::time_point deadline);
-    //! Whether all has been read, and no more will come.
-    bool is_at_end() const;
 
     //! Something that the user should know.
     template <typename... types>
@@ -80,30 +82,38 @@ public:
 
 private:
     void open();
-    void wake();
+    void check_progress(clock::time_point now, bool is_over);
+    std::uint64_t samples_out() const;
+    void set_status(const std::string& text);
+    std::string status() const;
 
     const std::vector<std::string> d_endpoints;
     const source_options d_options;
-    const std::function<void()> d_notify;
     rate_limited_log d_log;
     boost::asio::io_context d_io;
     std::vector<source_counter_set> d_counters; // of each output
     source_counter_set d_common;
     reject_counters d_rejects;
-    std::vector<receiver::input> d_inputs;
-    mutable boost::mutex d_inputs_mutex; // stop() closes the sockets
-    std::uint64_t d_dropped_before = 0;  // by sockets that are closed
-    std::vector<int> d_ports;
-    bool d_gro = false;
-    sample_window d_window;
-    sample_reader d_reader;
+    output_window d_window;
     reassembler d_reassembler;
     receiver d_receiver;
     bool d_started = false;
 
-    sleep_flag d_reader_waits;
-    boost::mutex d_wait_mutex;
-    boost::condition_variable d_woken;
+    // why nothing comes out
+    clock::time_point d_next_check{};
+    std::optional<clock::time_point> d_silent_since; // though packets arrive
+    std::uint64_t d_first_packets = 0;               // before this run
+    std::uint64_t d_checked_packets = 0;
+    std::uint64_t d_checked_samples = 0;
+    bool d_has_produced = false; // in this run
+
+    mutable std::mutex d_mutex; // for the following, while stop() closes the sockets
+    std::vector<std::unique_ptr<receive_socket>> d_sockets;
+    std::uint64_t d_dropped_before = 0; // by sockets that are closed
+    std::vector<int> d_ports;
+    bool d_gro = false;
+    std::string d_status;
+    std::atomic<double> d_fill{ 0 };
 };
 
 } // namespace gr::spead

@@ -228,8 +228,7 @@ public:
             });
             if (!is_complete)
                 return "";
-            // the host that runs the flow graph may have more CPUs than this one
-            value.affinity = std::min<std::int64_t>(value.affinity, 0);
+            allow_any_cpu(value, 0);
             // which any block takes, whatever its options
             endpoint_lists lists = std::vector<std::string>(
                 std::clamp<std::size_t>(value.*streams, 1, 64), "localhost:1");
@@ -249,6 +248,18 @@ public:
     }
 
 private:
+    // The host that runs the flow graph may have more CPUs than this one.
+    template <typename with_affinity>
+    static auto allow_any_cpu(with_affinity& value, int)
+        -> decltype(value.affinity, void())
+    {
+        value.affinity = std::min<std::int64_t>(value.affinity, 0);
+    }
+    template <typename without>
+    static void allow_any_cpu(without&, long)
+    {
+    }
+
     // The option that a mistyped one is most like: difflib knows.
     std::string nearest(const std::string& mistyped) const
     {

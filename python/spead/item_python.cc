@@ -100,9 +100,9 @@ void bind_items(py::module& m)
         },
         py::arg("id"),
         py::arg("name"),
-        py::arg("value"),
+        py::arg("value") = py::list(),
         py::arg("description") = "",
-        (std::string("immediate(id: int, name: str, value: Union[int, list[int]], "
+        (std::string("immediate(id: int, name: str, value: Union[int, list[int]] = [], "
                      "description: str = '') -> item\n\n") +
          docstrings.at("immediate"))
             .c_str());

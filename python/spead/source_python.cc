@@ -46,7 +46,7 @@ void bind_source(py::module& m)
     }
     block.def_static("_error_in_grc", [](const py::dict& fields) {
         return arguments().error_in_grc(
-            fields, "receiver_affinity", &source_options::num_outputs, &source::check);
+            fields, "affinity", &source_options::num_outputs, &source::check);
     });
     source_stats::for_each([&](const char* name, auto figure) {
         if constexpr (!std::is_class_v<std::decay_t<decltype(source_stats().*figure)>>)

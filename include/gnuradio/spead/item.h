@@ -68,10 +68,6 @@ inline item checked(const char* function, item made)
           std::to_string(made.id),
           "22 to 8388607 (0x16 to 0x7fffff); SPEAD reserves the IDs below");
     check(!made.name.empty(), "name", "\"\"", "any text that is not empty");
-    check(made.kind != item_kind::immediate || !made.values.empty(),
-          "value",
-          "[]",
-          "one value for all inputs, or one for each");
     for (const auto value : made.values)
         check(value >= 0 && value <= largest_value,
               "value",
@@ -117,17 +113,19 @@ inline item samples(std::int64_t id = 0x3300,
 }
 
 /*!
- * \brief An immediate item, as wide as the heap address. Every packet carries its value,
- * which set_item() changes.
+ * \brief An immediate item, as wide as the heap address. Every packet of a sink carries
+ * its value, which set_item() changes. A source makes tags of its values.
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1
  * \param name name of the item at receivers; not empty
- * \param value one value for all inputs, or one for each, 0 to 2^heap_address_bits - 1
+ * \param value one value for all inputs, or one for each, 0 to 2^heap_address_bits - 1.
+ *     In a source, a value selects the heaps that have it; by default any value is
+ *     received.
  * \param description description in the descriptor, for people
  */
 inline item immediate(std::int64_t id,
                       std::string name,
-                      std::vector<std::int64_t> value,
+                      std::vector<std::int64_t> value = {},
                       std::string description = "")
 {
     return detail::checked("immediate",

@@ -25,19 +25,25 @@ namespace gr::spead {
  * \ingroup spead
  *
  * \details
- * Receives the heaps of a sender and puts their samples into the flow graph, each at the
- * place that its timestamp says. Samples that do not arrive are replaced by zeros, tagged
- * and counted. The protocol is SPEAD version 4, with item pointers of 64 bits. A thread
- * named "spead-recv" receives the packets; at high rates the block's own thread does,
- * unless affinity is given.
+ * Receives SPEAD heaps and puts their samples into the flow graph, each at the place that
+ * its timestamp gives. A sample that does not arrive is replaced by a zero, tagged and
+ * counted. The protocol is SPEAD version 4, with item pointers of 64 bits.
+ *
+ * The descriptors of the stream say which items are the timestamp and the samples, and
+ * how they are encoded; or the option items does. The timestamp is the item named
+ * "timestamp", or the one with ID 0x1600. Heaps without a timestamp are placed by their
+ * counters. A jump of the timestamps is accepted when a second heap agrees with it, or
+ * when the stream has been silent: for 0.1 s, or for three times its longest pause so
+ * far, up to 10 s. Of several senders for one output, the first is received; the others
+ * are ignored, and the log says how to select one.
  *
  * The first sample of a stream has a tag "timestamp" with its time in ticks. If
  * sample_rate is given, it also has a tag "rx_time", as GNU Radio's radios give it. Both
  * come again when the timestamps jump, and behind skipped samples. The values of
  * immediate items are tags of their names, at the first sample and when they change. A
- * tag "missing" gives the number of samples that are missing from its place on; a long
- * gap has several. Items with the names of these three tags are not tagged. Nor are items
- * whose descriptor has no name of printable ASCII.
+ * tag "missing" gives the number of samples that are missing from its place on, or before
+ * it if they are skipped; a long gap has several. Items with the names of these three
+ * tags are not tagged. Nor are items whose descriptor has no name of printable ASCII.
  *
  * All outputs have the same timestamp at the same place. They begin with the first
  * samples that arrive for one of them.
@@ -47,9 +53,14 @@ namespace gr::spead {
  * invalid value; the error names the parameter, the value and the allowed range. It
  * throws std::runtime_error (in Python: RuntimeError) when the system refuses.
  *
- * If the flow graph is slower than the network, the kernel drops packets, which
- * datagrams_dropped_by_socket counts, and the samples are missing. At most one line a
- * second is logged, by a thread named "spead-log".
+ * The block's own thread receives. Samples are placed in the output buffers directly: the
+ * block behind the source must use GNU Radio's default buffers. If the flow graph is
+ * slower than the network, the kernel drops packets, which datagrams_dropped_by_socket
+ * counts, and the samples are missing.
+ *
+ * If packets arrive and no samples come out for a second, the log says why in one line,
+ * and so does the status in stats(). At most one line a second is logged, by a thread
+ * named "spead-log".
  *
  * Port "stats" publishes stats() every stats_interval seconds, as a pair of a dict and
  * NIL.

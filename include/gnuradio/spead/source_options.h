@@ -55,11 +55,12 @@ struct SPEAD_API source_options {
     //! \{
 
     //! Items of a heap: one samples(), at most one timestamp() and any number of
-    //! immediate(). The value of an immediate item becomes a tag. An immediate item with
-    //! one value for each output tells streams apart that arrive at the same endpoint.
-    //! None: the descriptors of the stream tell. Packets that arrive before the
-    //! descriptors are kept, up to 1 MiB. If heaps have no timestamp, they must have one
-    //! size, and heap counters in steps of 1.
+    //! immediate(). The value of an immediate item becomes a tag. A value that is given
+    //! for an immediate item selects the heaps that have it; one value for each output
+    //! tells streams apart that arrive at the same endpoint. None: read the items from
+    //! the stream's descriptors. Packets that arrive before the descriptors are kept, up
+    //! to 1 MiB. Heaps without a timestamp must have one length, and heap counters in
+    //! steps of 1.
     std::optional<std::vector<item>> items = std::nullopt;
 
     //! Samples in timestamp_step ticks, 1 to 4294967296. Heaps of any size are received.
@@ -92,15 +93,16 @@ struct SPEAD_API source_options {
     //! number.
     std::string on_missing = "zero_fill";
 
-    //! How long to wait for samples that later ones have overtaken, in seconds, 0 to 60.
-    //! The source waits ten times as long for an output of which nothing arrives, and
-    //! not at all when its buffer is full.
+    //! How long to wait for a sample after a later one has arrived, in seconds, 0 to 60.
+    //! The source waits ten times as long for an output whose samples do not arrive while
+    //! those of other outputs do, and not at all when its buffer is full.
     double max_delay = 0.1;
 
-    //! Largest jump of the timestamps that counts as missing samples, 0 to 4294967296
-    //! samples. At a larger jump, or a jump back, the stream begins anew, with other
-    //! tags. A jump back of no more than max_gap counts as repeated packets for up to a
-    //! second.
+    //! Largest gap that is filled with zeros, 0 to 4294967296 samples. Behind a larger
+    //! one the stream begins anew, with other tags; if its heap counters go on, the
+    //! samples in between count as missing and skipped. A gap inside a heap is filled if
+    //! it fits into the buffer. The stream also begins anew when the timestamps jump back
+    //! after a silence.
     std::int64_t max_gap = 16777216;
 
     //! Whether an end-of-stream heap ends the stream.
@@ -110,13 +112,9 @@ struct SPEAD_API source_options {
     //! 1000000000. With 0 the source waits for ever.
     double timeout = 0;
 
-    //! Size of the buffer of each output in bytes, 262144 to 2^40. 0 chooses 8 MiB
-    //! divided by num_outputs, at least 1 MiB.
+    //! Size of the buffer of each output in bytes, 262144 to 2^40, and at least 262144
+    //! samples. 0 chooses 8 MiB divided by num_outputs, at least 1 MiB.
     std::int64_t buffer_size = 0;
-
-    //! CPU to pin the receiving thread to, 0 to the number of CPUs - 1. It then receives
-    //! all packets. With -1, GNU Radio's thread of the block does at high rates.
-    std::int64_t affinity = -1;
 
     //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000.
     //! 0 sends none. The last message is sent when the flow graph stops.
@@ -131,10 +129,6 @@ struct SPEAD_API source_options {
     //! "" takes packets from any, and joins multicast groups where the routing table
     //! says.
     std::string interface = "";
-
-    //! Size of the kernel's receive buffer in bytes, 0 to 1073741824. 0 chooses 16 MiB.
-    //! The kernel limits it, except for root.
-    std::int64_t socket_buffer = 0;
 
     //! \}
 
@@ -158,10 +152,8 @@ struct SPEAD_API source_options {
         visit("end_on_stop", &source_options::end_on_stop);
         visit("timeout", &source_options::timeout);
         visit("buffer_size", &source_options::buffer_size);
-        visit("affinity", &source_options::affinity);
         visit("stats_interval", &source_options::stats_interval);
         visit("interface", &source_options::interface);
-        visit("socket_buffer", &source_options::socket_buffer);
     }
 };
 

@@ -21,12 +21,13 @@ template <typename number>
 struct source_counters {
     number samples_received{};  //!< samples that arrived and were given to the flow graph
     number samples_missing{};   //!< samples that did not arrive in time
+    number samples_skipped{};   //!< of them, samples that were not replaced by zeros
     number samples_late{};      //!< samples that arrived after they were given up
     number samples_duplicate{}; //!< samples that arrived once more
     number heaps_received{};    //!< heaps of which all samples arrived
     number heaps_incomplete{};  //!< heaps of which only a part arrived
     number packets_received{};  //!< SPEAD packets received
-    number packets_ignored{};   //!< of them, packets without samples for an output
+    number packets_ignored{};   //!< of them, packets that gave no samples
     number bytes_received{};    //!< UDP payload of packets_received
     number discontinuities{}; //!< jumps of the timestamps at which the stream began anew
 
@@ -37,6 +38,7 @@ struct source_counters {
         using counters = source_counters;
         visit("samples_received", &counters::samples_received);
         visit("samples_missing", &counters::samples_missing);
+        visit("samples_skipped", &counters::samples_skipped);
         visit("samples_late", &counters::samples_late);
         visit("samples_duplicate", &counters::samples_duplicate);
         visit("heaps_received", &counters::heaps_received);
@@ -52,16 +54,17 @@ struct source_counters {
  * \brief What the SPEAD source has done so far.
  *
  * Of each output, stats() always gives samples_out == samples_received + samples_missing
- * with on_missing="zero_fill", and samples_out == samples_received with
- * on_missing="skip". Counters go on over stop() and start().
+ * - samples_skipped. Samples are skipped with on_missing="skip", in gaps above max_gap,
+ * and when the flow graph stops. Counters go on over stop() and start().
  */
 struct SPEAD_API source_stats : source_counters<std::uint64_t> {
     std::uint64_t samples_out = 0; //!< samples given to the flow graph, zeros included
     std::uint64_t datagrams_dropped_by_socket = 0; //!< dropped by the kernel: buffer full
-    double buffer_fill = 0; //!< part of the buffer that is to be read, 0 to 1
+    double buffer_fill = 0; //!< fraction of the buffer in use, 0 to 1
     bool gro = false;       //!< the kernel hands over many datagrams at once (UDP_GRO)
     std::map<std::string, std::uint64_t>
-        packets_rejected; //!< no SPEAD packets, by reason
+        packets_rejected; //!< datagrams that are not valid SPEAD packets, by reason
+    std::string status;   //!< why no samples come out, with the remedy; else empty
 
     //! Calls visit(name, member) for each figure, in order.
     template <typename visitor>
@@ -73,6 +76,7 @@ struct SPEAD_API source_stats : source_counters<std::uint64_t> {
         visit("buffer_fill", &source_stats::buffer_fill);
         visit("gro", &source_stats::gro);
         visit("packets_rejected", &source_stats::packets_rejected);
+        visit("status", &source_stats::status);
     }
 };
 

@@ -21,7 +21,6 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
-#include <utility>
 
 // Linux 5.0; older C libraries do not name it
 #ifndef UDP_GRO
@@ -31,11 +30,6 @@
 namespace gr::spead {
 
 namespace {
-
-// Room for what a fast stream sends while the receiving thread is not scheduled.
-constexpr int default_kernel_buffer = 16 << 20;
-// Of the default, what most systems grant is worth a warning.
-constexpr int small_kernel_buffer = 1 << 20;
 
 [[noreturn]] void refuse_interface(const std::string& interface, const std::string& why)
 {
@@ -62,9 +56,8 @@ std::string interface_name(const std::string& interface)
 
 receive_socket::receive_socket(boost::asio::io_context& io,
                                const endpoint& at,
-                               const options& how,
-                               std::vector<std::string>& warnings)
-    : d_wait_memory(std::make_shared<handler_memory>()), d_socket(io)
+                               const std::string& interface)
+    : d_socket(io)
 {
     const auto local = resolve(io, at, "endpoints");
     boost::system::error_code error;
@@ -72,13 +65,14 @@ receive_socket::receive_socket(boost::asio::io_context& io,
     if (error)
         throw std::runtime_error("endpoints: no socket: " + error.message());
     const bool is_group = local.address().is_multicast();
-    const auto name = how.interface.empty() ? "" : interface_name(how.interface);
+    const auto name = interface.empty() ? "" : interface_name(interface);
     // several receivers of a group on one host each get its packets
     if (is_group)
         d_socket.set_option(udp::socket::reuse_address(true), error);
     // before it is bound: nothing may be lost to a small buffer
-    set_buffer(how.buffer_bytes, warnings);
     const int fd = d_socket.native_handle();
+    d_kernel_buffer = static_cast<std::size_t>(set_socket_buffer(
+        fd, SO_RCVBUF, SO_RCVBUFFORCE, static_cast<int>(wanted_kernel_buffer_bytes)));
     const int on = 1;
     d_gro = setsockopt(fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on) == 0;
     if (!name.empty() && !is_group &&
@@ -87,7 +81,7 @@ receive_socket::receive_socket(boost::asio::io_context& io,
                    SO_BINDTODEVICE,
                    name.c_str(),
                    static_cast<socklen_t>(name.size())) != 0)
-        refuse_interface(how.interface, std::strerror(errno));
+        refuse_interface(interface, std::strerror(errno));
     if (is_group) {
         const int off = 0;
         const bool v6 = local.protocol() == udp::v6();
@@ -138,21 +132,14 @@ void receive_socket::join(const boost::asio::ip::address& group,
             std::strerror(errno) + (interface.empty() ? "; give interface" : ""));
 }
 
-void receive_socket::set_buffer(int bytes, std::vector<std::string>& warnings)
+// FNV-1a.
+static std::uint64_t hash_of(const void* data, std::size_t bytes)
 {
-    const int wanted = bytes ? bytes : default_kernel_buffer;
-    const int granted =
-        set_socket_buffer(d_socket.native_handle(), SO_RCVBUF, SO_RCVBUFFORCE, wanted);
-    d_kernel_buffer = static_cast<std::size_t>(granted);
-    if (granted >= (bytes ? wanted : small_kernel_buffer))
-        return;
-    const auto text = "socket_buffer: the kernel granted " + std::to_string(granted) +
-                      " bytes of " + std::to_string(wanted) +
-                      ", so that packets may be lost; to allow more: sysctl -w "
-                      "net.core.rmem_max=" +
-                      std::to_string(wanted);
-    if (warnings.empty() || warnings.back() != text)
-        warnings.push_back(text);
+    std::uint64_t hash = 0xcbf29ce484222325;
+    const auto* at = static_cast<const unsigned char*>(data);
+    for (std::size_t i = 0; i < bytes; ++i)
+        hash = (hash ^ at[i]) * 0x100000001b3;
+    return hash | 1;
 }
 
 received_datagrams receive_socket::receive(std::byte* buffer) noexcept
@@ -160,6 +147,9 @@ received_datagrams receive_socket::receive(std::byte* buffer) noexcept
     iovec piece{ buffer, buffer_bytes };
     alignas(cmsghdr) std::array<unsigned char, CMSG_SPACE(sizeof(int))> control;
     msghdr header{};
+    sockaddr_storage from;
+    header.msg_name = &from;
+    header.msg_namelen = sizeof from;
     header.msg_iov = &piece;
     header.msg_iovlen = 1;
     header.msg_control = control.data();
@@ -170,6 +160,11 @@ received_datagrams receive_socket::receive(std::byte* buffer) noexcept
         result.error = errno;
         return result;
     }
+    if (header.msg_namelen && std::memcmp(&from, &d_address, header.msg_namelen) != 0) {
+        std::memcpy(&d_address, &from, header.msg_namelen);
+        d_sender = hash_of(&from, header.msg_namelen);
+    }
+    result.sender = d_sender;
     result.data = buffer;
     result.bytes = result.datagram = static_cast<std::size_t>(got);
     for (auto* c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c))
@@ -180,16 +175,6 @@ received_datagrams receive_socket::receive(std::byte* buffer) noexcept
                 result.datagram = static_cast<std::size_t>(size);
         }
     return result;
-}
-
-void receive_socket::async_wait(std::function<void()> handler)
-{
-    auto ready = [handler = std::move(handler)](const auto& error) {
-        if (!error)
-            handler();
-    };
-    d_socket.async_wait(udp::socket::wait_read,
-                        handler_in(d_wait_memory, std::move(ready)));
 }
 
 std::uint64_t receive_socket::dropped() const noexcept

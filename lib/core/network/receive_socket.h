@@ -9,17 +9,14 @@
 #define INCLUDED_SPEAD_CORE_RECEIVE_SOCKET_H
 
 #include "endpoint.h"
-#include "support/handler_memory.h"
 
+#include <sys/socket.h>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
-#include <vector>
 
 namespace gr::spead {
 
@@ -28,6 +25,7 @@ struct received_datagrams {
     const std::byte* data = nullptr;
     std::size_t bytes = 0;    //!< of all of them; 0: none has come
     std::size_t datagram = 0; //!< bytes of each but the last, which may be shorter
+    std::uint64_t sender = 0; //!< tells source addresses and ports apart; not 0
     int error = 0;            //!< errno, if it failed
 };
 
@@ -38,46 +36,40 @@ struct received_datagrams {
 class receive_socket
 {
 public:
-    struct options {
-        std::string interface = "";
-        int buffer_bytes = 0;
-    };
-
     //! Looks up the host, opens the socket and joins the group. Throws parameter_error,
-    //! or std::runtime_error where the system refuses. Appends sentences about what it
-    //! did not grant to \p warnings.
+    //! or std::runtime_error where the system refuses.
     receive_socket(boost::asio::io_context& io,
                    const endpoint& at,
-                   const options& how,
-                   std::vector<std::string>& warnings);
+                   const std::string& interface);
 
     //! The largest size of \p buffer that can be used up.
     static constexpr std::size_t buffer_bytes = 65536;
     //! Reads datagrams that have come into \p buffer; never waits.
     received_datagrams receive(std::byte* buffer) noexcept;
 
-    //! Calls \p handler when there may be datagrams.
-    void async_wait(std::function<void()> handler);
+    int native_handle() { return d_socket.native_handle(); }
 
     //! Datagrams that the kernel dropped so far. Any thread.
     std::uint64_t dropped() const noexcept;
+    //! What the kernel granted, and what it was asked for.
     std::size_t kernel_buffer_bytes() const { return d_kernel_buffer; }
+    static constexpr std::size_t wanted_kernel_buffer_bytes = 16 << 20;
     bool gro() const { return d_gro; }
     std::uint16_t port() const { return d_port; }
 
 private:
     using udp = boost::asio::ip::udp;
 
-    void set_buffer(int bytes, std::vector<std::string>& warnings);
     void join(const boost::asio::ip::address& group,
               const std::string& interface,
               const endpoint& at);
 
-    const std::shared_ptr<handler_memory> d_wait_memory;
     udp::socket d_socket;
     std::uint16_t d_port = 0;
     std::size_t d_kernel_buffer = 0;
     bool d_gro = false;
+    sockaddr_storage d_address{}; // of the last sender
+    std::uint64_t d_sender = 0;
 };
 
 } // namespace gr::spead

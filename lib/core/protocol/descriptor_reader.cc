@@ -10,22 +10,22 @@
 
 #include <string_view>
 #include <algorithm>
-#include <cctype>
+#include <array>
+#include <utility>
 
 namespace gr::spead {
 
 namespace {
 
 constexpr std::size_t longest_name = 64;
+constexpr std::size_t longest_header = 1024;
+constexpr std::size_t most_dimensions = 32; // as in numpy
+constexpr std::size_t most_descriptor_items = 64;
 
-// What follows \p key in the header that numpy.lib.format writes, such as "'descr': '".
-std::string_view after(std::string_view header, std::string_view key)
-{
-    const auto at = header.find(key);
-    return at == header.npos ? std::string_view() : header.substr(at + key.size());
-}
+constexpr auto native_order =
+    __BYTE_ORDER == __BIG_ENDIAN ? byte_order::big : byte_order::little;
 
-// Others, which a log or a terminal may take for commands, count as none.
+// A log or a terminal may take other names for commands.
 std::string_view printable(std::string_view name)
 {
     const bool is_printable = std::all_of(
@@ -33,64 +33,217 @@ std::string_view printable(std::string_view name)
     return is_printable ? name : std::string_view();
 }
 
+std::string_view trim_left(std::string_view text)
+{
+    const auto at = text.find_first_not_of(" \t\n");
+    return at == text.npos ? std::string_view() : text.substr(at);
+}
+
+// What follows a quoted key and its colon in a Python dict.
+std::string_view value_of(std::string_view header, std::string_view key)
+{
+    for (auto at = header.find(key); at != header.npos; at = header.find(key, at + 1)) {
+        const auto end = at + key.size();
+        if (at == 0 || end >= header.size() || header[at - 1] != header[end] ||
+            (header[end] != '\'' && header[end] != '"'))
+            continue;
+        const auto rest = trim_left(header.substr(end + 1));
+        if (!rest.empty() && rest[0] == ':')
+            return trim_left(rest.substr(1));
+    }
+    return {};
+}
+
+std::string_view string_literal(std::string_view text)
+{
+    if (text.empty() || (text[0] != '\'' && text[0] != '"'))
+        return {};
+    const auto end = text.find(text[0], 1);
+    return end == text.npos ? std::string_view() : text.substr(1, end - 1);
+}
+
+// Larger ones are not told apart.
 unsigned number(std::string_view digits)
 {
+    constexpr unsigned most_number = 1000000;
     unsigned value = 0;
     for (const char c : digits) {
-        if (c < '0' || c > '9' || value > 1000)
-            break;
-        value = 10 * value + static_cast<unsigned>(c - '0');
+        if (c < '0' || c > '9')
+            return 0;
+        value = std::min(10 * value + static_cast<unsigned>(c - '0'), most_number);
     }
     return value;
+}
+
+// A numpy dtype: "<i2", "i1", "h" or "int16".
+number_format read_dtype(std::string_view dtype)
+{
+    struct known {
+        std::string_view name;
+        char type;
+        unsigned bits;
+    };
+    constexpr std::array dtypes{
+        known{ "b", 'i', 8 },          known{ "B", 'u', 8 },
+        known{ "h", 'i', 16 },         known{ "H", 'u', 16 },
+        known{ "i", 'i', 32 },         known{ "I", 'u', 32 },
+        known{ "l", 'i', 64 },         known{ "L", 'u', 64 },
+        known{ "q", 'i', 64 },         known{ "Q", 'u', 64 },
+        known{ "e", 'f', 16 },         known{ "f", 'f', 32 },
+        known{ "d", 'f', 64 },         known{ "F", 'c', 64 },
+        known{ "D", 'c', 128 },        known{ "?", 'b', 8 },
+        known{ "byte", 'i', 8 },       known{ "ubyte", 'u', 8 },
+        known{ "short", 'i', 16 },     known{ "ushort", 'u', 16 },
+        known{ "int8", 'i', 8 },       known{ "uint8", 'u', 8 },
+        known{ "int16", 'i', 16 },     known{ "uint16", 'u', 16 },
+        known{ "int32", 'i', 32 },     known{ "uint32", 'u', 32 },
+        known{ "int64", 'i', 64 },     known{ "uint64", 'u', 64 },
+        known{ "float32", 'f', 32 },   known{ "float64", 'f', 64 },
+        known{ "complex64", 'c', 64 }, known{ "complex128", 'c', 128 },
+    };
+    number_format format;
+    format.order = native_order;
+    if (!dtype.empty() && std::string_view("<>=|").find(dtype[0]) != dtype.npos) {
+        if (dtype[0] == '<')
+            format.order = byte_order::little;
+        else if (dtype[0] == '>')
+            format.order = byte_order::big;
+        dtype.remove_prefix(1);
+    }
+    for (const auto& each : dtypes)
+        if (dtype == each.name) {
+            format.type = each.type;
+            format.bits = each.bits;
+            return format;
+        }
+    if (dtype.size() > 1 && std::string_view("iufcb").find(dtype[0]) != dtype.npos) {
+        format.bits = 8 * number(dtype.substr(1));
+        if (format.bits)
+            format.type = dtype[0];
+    }
+    return format;
+}
+
+struct shape_summary {
+    std::size_t dimensions = 0;
+    std::size_t long_dimensions = 0; // of more than one element
+    bool ends_with_two = false;
+};
+
+void add_dimension(shape_summary& to, std::uint64_t size, bool is_variable = false)
+{
+    ++to.dimensions;
+    to.long_dimensions += is_variable || size > 1;
+    to.ends_with_two = !is_variable && size == 2;
+}
+
+// A Python tuple: "()", "(4096,)", "(4096, 2)".
+shape_summary read_tuple(std::string_view text)
+{
+    shape_summary shape;
+    text = text.substr(0, text.find(')'));
+    std::size_t at = 0;
+    while ((at = text.find_first_of("0123456789", at)) != text.npos &&
+           shape.dimensions < most_dimensions) {
+        const auto end = std::min(text.find_first_not_of("0123456789", at), text.size());
+        add_dimension(shape, number(text.substr(at, end - at)));
+        at = end;
+    }
+    return shape;
+}
+
+void set_shape(item_description& is, const shape_summary& shape)
+{
+    is.is_array = shape.dimensions > 0;
+    is.is_pairs = shape.dimensions > 1 && shape.ends_with_two;
 }
 
 // Such as "{'descr': '<i2', 'fortran_order': False, 'shape': (4096,)}".
 void read_numpy_header(std::string_view header, item_description& is)
 {
-    const auto type = after(header, "'descr': '");
-    if (type.size() < 3)
-        return;
-    is.order = type[0] == '<' ? byte_order::little : byte_order::big;
-    is.type = type[1];
-    is.bits = 8 * number(type.substr(2));
-    const auto shape = after(header, "'shape': (");
-    is.is_array = !shape.empty() && shape[0] != ')';
+    header = header.substr(0, longest_header);
+    const auto descr = value_of(header, "descr");
+    const auto shape = read_tuple(value_of(header, "shape"));
+    set_shape(is, shape);
+    const bool is_fortran = value_of(header, "fortran_order").substr(0, 4) == "True";
+    if (!descr.empty() && descr[0] == '[')
+        is.obstacle = "its elements are structures";
+    else if (is_fortran && shape.long_dimensions > 1)
+        is.obstacle = "its array is in Fortran order";
+    else
+        is.format = read_dtype(string_literal(descr));
 }
 
-// Elements that consist of several numbers of one kind count as that kind.
+// An element of two numbers of one kind is a pair.
 void read_format(std::string_view format, std::size_t field_bytes, item_description& is)
 {
+    std::size_t fields = 0;
     for (std::size_t at = 0; at + field_bytes <= format.size(); at += field_bytes) {
-        unsigned bits = 0;
+        number_format field;
+        field.type = format[at];
         for (std::size_t i = 1; i < field_bytes; ++i)
-            bits = bits << 8 | static_cast<unsigned char>(format[at + i]);
-        if (at && (format[at] != is.type || bits != is.bits)) {
-            is.type = 0;
+            field.bits = field.bits << 8 | static_cast<unsigned char>(format[at + i]);
+        if (fields++ && !(field == is.format)) {
+            is.obstacle = "its elements are structures";
             return;
         }
-        is.type = format[at];
-        is.bits = bits;
+        is.format = field;
     }
+    if (fields == 2)
+        is.is_pairs = true;
+    else if (fields > 2)
+        is.obstacle = "its elements are structures";
+}
+
+shape_summary read_shape(std::string_view field, std::size_t dimension_bytes)
+{
+    shape_summary shape;
+    for (std::size_t at = 0;
+         at + dimension_bytes <= field.size() && shape.dimensions < most_dimensions;
+         at += dimension_bytes) {
+        std::uint64_t size = 0;
+        for (std::size_t i = 1; i < dimension_bytes; ++i)
+            size = size << 8 | static_cast<unsigned char>(field[at + i]);
+        add_dimension(shape, size, field[at] != 0);
+    }
+    return shape;
 }
 
 } // namespace
+
+std::uint64_t number_format::value(std::uint64_t raw) const
+{
+    if (!bits || bits > 64)
+        return raw;
+    const auto n = bytes();
+    if (order == byte_order::little) {
+        std::uint64_t swapped = 0;
+        for (unsigned i = 0; i < n; ++i)
+            swapped = swapped << 8 | (raw >> (8 * i) & 0xff);
+        raw = swapped;
+    }
+    // spead2 pads a number that is no whole number of bytes on the right
+    raw >>= 8 * n - bits;
+    return bits == 64 ? raw : raw & ((std::uint64_t{ 1 } << bits) - 1);
+}
 
 std::optional<item_description> read_descriptor(const std::byte* packet,
                                                 std::size_t bytes)
 {
     packet_view view;
     if (parse_packet(packet, bytes, view) != packet_error::none || view.payload_offset ||
-        view.items > wire::max_items)
+        view.items > most_descriptor_items)
         return std::nullopt;
     const std::string_view payload(reinterpret_cast<const char*>(view.payload),
                                    view.payload_bytes);
-    // a field ends where the next one begins, wherever that stands in the list
-    const auto content = [&](std::uint64_t address) {
-        auto end = static_cast<std::uint64_t>(payload.size());
-        for (std::size_t i = 0; i < view.items; ++i)
+    const auto content = [&](std::size_t index) {
+        const auto address = view.item(index).value;
+        // of fields at the same address, all but the last are empty
+        for (std::size_t i = index + 1; i < view.items; ++i)
             if (const auto other = view.item(i);
-                !other.is_immediate && other.value > address)
-                end = std::min(end, other.value);
+                !other.is_immediate && other.value == address)
+                return std::string_view();
+        const auto end = std::min<std::uint64_t>(view.end_of(address), payload.size());
         return address < end ? payload.substr(address, end - address)
                              : std::string_view();
     };
@@ -108,22 +261,37 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
             continue;
         }
         if (field.id == wire::descriptor_name)
-            is.name = printable(content(field.value).substr(0, longest_name));
+            is.name = printable(content(i).substr(0, longest_name));
         else if (field.id == wire::descriptor_format)
-            format = content(field.value);
+            format = content(i);
         else if (field.id == wire::descriptor_shape)
-            shape = content(field.value);
+            shape = content(i);
         else if (field.id == wire::descriptor_dtype)
-            numpy_header = content(field.value);
+            numpy_header = content(i);
     }
     if (!has_id)
         return std::nullopt;
-    if (!numpy_header.empty()) {
-        read_numpy_header(numpy_header, is);
-        return is;
+
+    // PySPEAD's fields have the widths of SPEAD-64-24 in every flavour
+    constexpr std::size_t pyspead_format_bytes = 4, pyspead_dimension_bytes = 8;
+    std::size_t format_bytes = 9 - view.flavour.address_bytes();
+    std::size_t dimension_bytes = 1 + view.flavour.address_bytes();
+    const bool is_pyspead =
+        format.size() % format_bytes || shape.size() % dimension_bytes;
+    if (is_pyspead) {
+        format_bytes = pyspead_format_bytes;
+        dimension_bytes = pyspead_dimension_bytes;
+        if (format.size() % format_bytes || shape.size() % dimension_bytes)
+            return std::nullopt;
     }
-    is.is_array = shape.size() > view.flavour.address_bytes();
-    read_format(format, 9 - view.flavour.address_bytes(), is);
+    if (numpy_header.empty()) {
+        set_shape(is, read_shape(shape, dimension_bytes));
+        read_format(format, format_bytes, is);
+    } else {
+        read_numpy_header(numpy_header, is);
+        if (is_pyspead && is.format.bits > 8 && is.obstacle.empty())
+            is.obstacle = "its descriptor is PySPEAD's, which leaves its byte order open";
+    }
     return is;
 }
 

@@ -17,25 +17,48 @@
 
 namespace gr::spead {
 
+//! How a number is encoded. Its type is 'i', 'u', 'f', 'c' or 'b', or 0 if unknown.
+struct number_format {
+    char type = 0;
+    unsigned bits = 0;
+    byte_order order = byte_order::big;
+
+    bool operator==(const number_format& other) const
+    {
+        return type == other.type && bits == other.bits && order == other.order;
+    }
+    bool is_integer() const { return type == 'i' || type == 'u'; }
+    unsigned bytes() const { return (bits + 7) / 8; }
+    //! The value of a number that is right-aligned in \p raw, read big-endian.
+    std::uint64_t value(std::uint64_t raw) const;
+};
+
 //! What a descriptor says about an item.
 struct item_description {
     std::uint64_t id = 0;
     std::string name = {};
-    bool is_array = false; //!< has at least one dimension
-    char type = 0;         //!< of an element: 'i', 'u', 'f', 'c', 'b'; 0 if not known
-    unsigned bits = 0;     //!< of an element
-    byte_order order = byte_order::big;
+    number_format format = {}; //!< of each number
+    bool is_array = false;     //!< has at least one dimension
+    bool is_pairs = false;     //!< of two numbers: the last dimension is 2, or the fields
+    //! Why its samples cannot be read; empty if they can.
+    std::string obstacle = {};
 
     bool operator==(const item_description& other) const
     {
-        return id == other.id && name == other.name && is_array == other.is_array &&
-               type == other.type && bits == other.bits && order == other.order;
+        return id == other.id && name == other.name && format == other.format &&
+               is_array == other.is_array && is_pairs == other.is_pairs &&
+               obstacle == other.obstacle;
     }
 };
 
-//! Reads a descriptor: a whole SPEAD packet, the content of an item 0x05. None if it is
-//! not one. Never reads beyond it. Names that are longer than 64 bytes are cut; those
-//! with other characters than printable ASCII are empty.
+/*!
+ * \brief Reads a descriptor: a whole SPEAD packet, the content of an item 0x05.
+ *
+ * Accepts what spead2 accepts: formats, numpy headers, and the field widths of PySPEAD
+ * (spead2's BUG_COMPAT_DESCRIPTOR_WIDTHS). None if it is not a descriptor. Never reads
+ * beyond it. A name is cut after 64 bytes; one with characters other than printable ASCII
+ * is empty.
+ */
 std::optional<item_description> read_descriptor(const std::byte* packet,
                                                 std::size_t bytes);
 

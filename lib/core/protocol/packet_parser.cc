@@ -7,6 +7,9 @@
 
 #include "packet_parser.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace gr::spead {
 
 namespace {
@@ -28,12 +31,26 @@ std::uint64_t byte_of(std::uint64_t word, unsigned from_the_left)
 
 } // namespace
 
+std::uint64_t packet_view::word(std::size_t index) const
+{
+    return word_at(pointers + index * wire::pointer_bytes);
+}
+
 item_pointer packet_view::item(std::size_t index) const
 {
-    const auto word = word_at(pointers + index * wire::pointer_bytes);
-    return { word >> flavour.heap_address_bits & flavour.max_id(),
-             word & flavour.address_mask(),
-             (word >> 63) != 0 };
+    const auto is = word(index);
+    return { is >> flavour.heap_address_bits & flavour.max_id(),
+             is & flavour.address_mask(),
+             (is >> 63) != 0 };
+}
+
+std::uint64_t packet_view::end_of(std::uint64_t address) const
+{
+    auto end = heap_length.value_or(std::numeric_limits<std::uint64_t>::max());
+    for (std::size_t i = 0; i < items; ++i)
+        if (const auto other = item(i); !other.is_immediate && other.value > address)
+            end = std::min(end, other.value);
+    return end;
 }
 
 packet_error parse_packet(const std::byte* packet, std::size_t bytes, packet_view& view)
@@ -55,6 +72,8 @@ packet_error parse_packet(const std::byte* packet, std::size_t bytes, packet_vie
     const std::size_t begin = wire::header_bytes + view.items * wire::pointer_bytes;
     if (begin > bytes)
         return packet_error::size;
+    if (view.items > max_packet_items)
+        return packet_error::items;
     view.pointers = packet + wire::header_bytes;
     view.payload = packet + begin;
 

@@ -32,7 +32,13 @@ enum class packet_error {
     size,           //!< not the size that header, item pointers and payload length say
     missing_item,   //!< no heap counter, payload offset or payload length
     payload_bounds, //!< payload beyond the length of the heap
+    items,          //!< more item pointers than max_packet_items
+    contradiction,  //!< not the heap length of the other packets of its heap
 };
+
+//! The most item pointers of a packet: as many as a jumbo frame holds. It bounds the time
+//! that a packet takes.
+constexpr std::size_t max_packet_items = 1120;
 
 /*!
  * \brief The fields of a SPEAD packet, and where its items and its payload are.
@@ -49,8 +55,12 @@ struct packet_view {
     const std::byte* payload = nullptr;
     std::size_t payload_bytes = 0;
 
+    std::uint64_t word(std::size_t index) const; //!< an item pointer as it is
     item_pointer item(std::size_t index) const;
     std::uint64_t payload_end() const { return payload_offset + payload_bytes; }
+    //! Where an addressed item ends that begins at \p address: at the next address of
+    //! this packet, or with the heap. The largest value if neither is known.
+    std::uint64_t end_of(std::uint64_t address) const;
 };
 
 //! Reads a packet into \p view. Accepts the packets that spead2 accepts. Never reads

@@ -16,87 +16,103 @@ namespace {
 
 // Of all descriptors of a heap: far more than any stream has.
 constexpr std::size_t most_bytes = 256 << 10;
+constexpr std::size_t most_descriptors = 255;
 constexpr std::size_t most_missing = 64;
+// Addresses that do not ascend are sorted, which takes time.
+constexpr std::size_t most_unsorted = 128;
+
+bool is_descriptor(const item_pointer& item)
+{
+    return !item.is_immediate && item.id == wire::descriptor;
+}
 
 } // namespace
 
-descriptor_collector::descriptor_collector() : d_missing(most_missing)
+descriptor_collector::descriptor_collector()
+    : d_bytes(most_bytes), d_missing(most_missing)
 {
-    d_descriptors.reserve(wire::max_items);
-    d_payload.reserve(most_bytes);
+    d_addresses.reserve(max_packet_items);
+    d_descriptors.reserve(most_descriptors);
 }
 
-bool descriptor_collector::has_descriptors(const packet_view& packet)
+void descriptor_collector::add(const packet_view& packet, std::uint64_t sender)
 {
+    if (!awaits(packet.heap_counter, sender)) {
+        bool has_descriptors = false;
+        for (std::size_t i = 0; i < packet.items && !has_descriptors; ++i)
+            has_descriptors = is_descriptor(packet.item(i));
+        if (!has_descriptors || has_next() || is_rest_of_completed(packet, sender))
+            return;
+        begin(packet, sender);
+    }
+    for (const auto& each : d_descriptors) {
+        const auto begin = std::max(each.begin, packet.payload_offset);
+        const auto end = std::min(each.end, packet.payload_end());
+        if (begin >= end || d_missing.is_full())
+            continue;
+        const auto at = each.at + (begin - each.begin);
+        std::memcpy(d_bytes.data() + at,
+                    packet.payload + (begin - packet.payload_offset),
+                    end - begin);
+        d_missing.remove({ static_cast<std::int64_t>(at),
+                           static_cast<std::int64_t>(at + (end - begin)) },
+                         [](position_range) {});
+    }
+}
+
+// Senders may repeat the item pointers in all packets of a heap.
+bool descriptor_collector::is_rest_of_completed(const packet_view& packet,
+                                                std::uint64_t sender) const
+{
+    return !is_incomplete() && !d_descriptors.empty() && d_heap == packet.heap_counter &&
+           d_sender == sender && d_descriptors.front().begin < packet.payload_offset;
+}
+
+bool descriptor_collector::read_addresses(const packet_view& packet)
+{
+    d_addresses.clear();
     for (std::size_t i = 0; i < packet.items; ++i)
-        if (const auto item = packet.item(i);
-            !item.is_immediate && item.id == wire::descriptor)
-            return true;
-    return false;
+        if (const auto item = packet.item(i); !item.is_immediate)
+            d_addresses.push_back(item.value);
+    if (std::is_sorted(d_addresses.begin(), d_addresses.end()))
+        return true;
+    if (d_addresses.size() > most_unsorted)
+        return false;
+    std::sort(d_addresses.begin(), d_addresses.end());
+    return true;
 }
 
-void descriptor_collector::begin(const packet_view& packet)
+void descriptor_collector::begin(const packet_view& packet, std::uint64_t sender)
 {
     d_heap = packet.heap_counter;
+    d_sender = sender;
     d_descriptors.clear();
     d_missing.clear();
-    if (packet.items > wire::max_items)
+    d_next = 0;
+    if (!read_addresses(packet))
         return;
     const auto heap_end = packet.heap_length.value_or(packet.payload_end());
-    std::uint64_t bytes = 0;
+    std::size_t bytes = 0;
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
-        if (item.is_immediate || item.id != wire::descriptor)
+        if (!is_descriptor(item) || d_descriptors.size() == most_descriptors)
             continue;
-        auto end = heap_end;
-        for (std::size_t k = 0; k < packet.items; ++k)
-            if (const auto other = packet.item(k);
-                !other.is_immediate && other.value > item.value)
-                end = std::min(end, other.value);
-        if (item.value >= end || end > most_bytes)
+        const auto next =
+            std::upper_bound(d_addresses.begin(), d_addresses.end(), item.value);
+        const auto end = next == d_addresses.end() ? heap_end : std::min(*next, heap_end);
+        if (item.value >= end || end - item.value > most_bytes - bytes)
             continue;
-        d_descriptors.push_back(
-            { static_cast<std::int64_t>(item.value), static_cast<std::int64_t>(end) });
-        bytes = std::max(bytes, end);
+        d_descriptors.push_back({ item.value, end, bytes });
+        bytes += end - item.value;
     }
-    d_payload.assign(bytes, std::byte{ 0 });
     if (bytes)
-        d_missing.add_behind({ 0, static_cast<std::int64_t>(bytes) });
+        d_missing.append({ 0, static_cast<std::int64_t>(bytes) }, {});
 }
 
-bool descriptor_collector::take(const packet_view& packet)
+std::optional<item_description> descriptor_collector::next()
 {
-    const auto bytes = static_cast<std::uint64_t>(d_payload.size());
-    if (packet.payload_offset >= bytes || d_missing.is_full())
-        return false;
-    const position_range range{ static_cast<std::int64_t>(packet.payload_offset),
-                                static_cast<std::int64_t>(
-                                    std::min(packet.payload_end(), bytes)) };
-    std::memcpy(d_payload.data() + range.begin,
-                packet.payload,
-                static_cast<std::size_t>(range.size()));
-    const bool was_empty = d_missing.empty();
-    d_missing.remove(range, [](position_range) {});
-    return !was_empty && d_missing.empty();
-}
-
-std::vector<item_description> descriptor_collector::read() const
-{
-    std::vector<item_description> all;
-    for (const auto& range : d_descriptors)
-        if (auto one = read_descriptor(d_payload.data() + range.begin,
-                                       static_cast<std::size_t>(range.size())))
-            all.push_back(std::move(*one));
-    return all;
-}
-
-// FNV-1a.
-std::uint64_t descriptor_collector::hash() const
-{
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (const auto byte : d_payload)
-        hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
-    return hash;
+    const auto& each = d_descriptors[d_next++];
+    return read_descriptor(d_bytes.data() + each.at, each.end - each.begin);
 }
 
 } // namespace gr::spead

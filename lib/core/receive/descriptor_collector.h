@@ -14,46 +14,58 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gr::spead {
 
 /*!
- * \brief Collects the descriptors of a heap from its packets, in any order, one heap at a
- * time.
+ * \brief Collects the descriptors of one heap at a time, from its packets in any order.
+ *
+ * Does not allocate after its construction, but for the names of items.
  */
 class descriptor_collector
 {
 public:
     descriptor_collector();
 
-    //! Whether a packet has descriptors among its item pointers.
-    static bool has_descriptors(const packet_view& packet);
+    //! Takes what a packet holds of descriptors. A packet that points to descriptors of
+    //! another heap begins with that heap.
+    void add(const packet_view& packet, std::uint64_t sender);
 
-    //! Whether packets of this heap are still needed. A heap that has come in too many
+    //! Whether packets of this heap are still needed. One that has come in too many
     //! pieces may begin anew.
-    bool is_collecting(std::uint64_t heap_counter) const
+    bool awaits(std::uint64_t heap_counter, std::uint64_t sender) const
     {
-        return !d_missing.empty() && !d_missing.is_full() && d_heap == heap_counter;
+        return is_incomplete() && !d_missing.is_full() && d_heap == heap_counter &&
+               d_sender == sender;
     }
+    //! Whether a heap has been begun and not completed.
+    bool is_incomplete() const { return !d_missing.empty(); }
 
-    //! Begins with the heap of a packet that has descriptors.
-    void begin(const packet_view& packet);
-
-    //! Takes a packet of that heap. True if it was the last one that was needed.
-    bool take(const packet_view& packet);
-
-    //! What the collected descriptors say, without those that make no sense.
-    std::vector<item_description> read() const;
-
-    //! A hash of what was collected.
-    std::uint64_t hash() const;
+    //! Whether next() has one.
+    bool has_next() const { return !is_incomplete() && d_next < d_descriptors.size(); }
+    //! The next descriptor of a heap whose descriptors are complete. None for one that
+    //! makes no sense.
+    std::optional<item_description> next();
 
 private:
+    struct descriptor {
+        std::uint64_t begin, end; // in the heap
+        std::size_t at;           // in d_bytes
+    };
+
+    void begin(const packet_view& packet, std::uint64_t sender);
+    bool read_addresses(const packet_view& packet);
+    bool is_rest_of_completed(const packet_view& packet, std::uint64_t sender) const;
+
     std::uint64_t d_heap = 0;
-    std::vector<position_range> d_descriptors; // in the payload of the heap
-    missing_ranges d_missing;
-    std::vector<std::byte> d_payload;
+    std::uint64_t d_sender = 0;
+    std::vector<std::uint64_t> d_addresses; // of all items of a packet
+    std::vector<descriptor> d_descriptors;
+    std::size_t d_next = 0;
+    std::vector<std::byte> d_bytes;
+    missing_ranges d_missing; // in d_bytes
 };
 
 } // namespace gr::spead

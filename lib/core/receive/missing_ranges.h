@@ -9,8 +9,10 @@
 #define INCLUDED_SPEAD_CORE_MISSING_RANGES_H
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace gr::spead {
@@ -24,83 +26,85 @@ struct position_range {
 };
 
 /*!
- * \brief The ranges of a stream that have not arrived, while later ones have.
+ * \brief The ranges of an output that have not arrived, while later ones have.
  *
  * Sorted, none empty, none touching another. Does not allocate after its construction.
  */
 class missing_ranges
 {
 public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    struct range : position_range {
+        time_point since; //!< when a later sample arrived
+    };
+
     explicit missing_ranges(std::size_t most) : d_most(most) { d_ranges.reserve(most); }
 
     bool empty() const { return d_ranges.empty(); }
-    //! Whether there may be no room for what the next add_behind() or remove() adds.
+    //! Whether the next append() or remove() may find no room.
     bool is_full() const { return d_ranges.size() >= d_most; }
-    const position_range& front() const { return d_ranges.front(); }
     auto begin() const { return d_ranges.begin(); }
     auto end() const { return d_ranges.end(); }
     void clear() { d_ranges.clear(); }
 
     //! Adds a range behind all others.
-    void add_behind(position_range range)
+    void append(position_range added, time_point since)
     {
-        if (!empty() && d_ranges.back().end == range.begin)
-            d_ranges.back().end = range.end;
-        else
-            d_ranges.push_back(range);
+        d_ranges.push_back({ added, since });
     }
 
-    //! Adds a range in front of all others.
-    void add_in_front(position_range range)
-    {
-        if (!empty() && d_ranges.front().begin == range.end)
-            d_ranges.front().begin = range.begin;
-        else
-            d_ranges.insert(d_ranges.begin(), range);
-    }
-
-    //! Removes \p range, and calls visit(part) for each part of it that was missing.
+    //! Removes \p removed, and calls visit(part) for each part of it that was missing.
     template <typename visitor>
-    void remove(position_range range, visitor&& visit)
+    void remove(position_range removed, visitor&& visit)
     {
-        if (range.size() <= 0)
+        if (removed.size() <= 0)
             return;
-        auto first = std::upper_bound(
-            d_ranges.begin(),
-            d_ranges.end(),
-            range.begin,
-            [](std::int64_t at, const position_range& each) { return at < each.end; });
+        const auto first = first_behind(removed.begin);
         auto last = first;
-        for (; last != d_ranges.end() && last->begin < range.end; ++last)
-            visit(position_range{ std::max(last->begin, range.begin),
-                                  std::min(last->end, range.end) });
+        for (; last != d_ranges.end() && last->begin < removed.end; ++last)
+            visit(position_range{ std::max(last->begin, removed.begin),
+                                  std::min(last->end, removed.end) });
         if (first == last)
             return;
-        const position_range before{ first->begin, range.begin };
-        const position_range behind{ range.end, (last - 1)->end };
+        const range before{ { first->begin, removed.begin }, first->since };
+        const range behind{ { removed.end, (last - 1)->end }, (last - 1)->since };
+        auto to = first;
         if (before.size() > 0)
-            *first++ = before;
+            *to++ = before;
         if (behind.size() > 0) {
-            if (first == last) {
-                d_ranges.insert(first, behind);
+            if (to == last) {
+                d_ranges.insert(to, behind);
                 return;
             }
-            *--last = behind;
+            *to++ = behind;
         }
-        d_ranges.erase(first, last);
+        d_ranges.erase(to, last);
     }
 
-    //! Removes all positions before \p position, and calls visit(part) for each range.
-    template <typename visitor>
-    void remove_before(std::int64_t position, visitor&& visit)
+    //! Whether all of \p wanted is missing.
+    bool contain(position_range wanted) const
     {
-        if (!empty() && front().begin < position)
-            remove({ front().begin, position }, visit);
+        const auto at = first_behind(wanted.begin);
+        return at != d_ranges.end() && at->begin <= wanted.begin && wanted.end <= at->end;
     }
 
 private:
+    std::vector<range>::const_iterator first_behind(std::int64_t position) const
+    {
+        return std::upper_bound(
+            d_ranges.begin(), d_ranges.end(), position, [](std::int64_t at, auto& each) {
+                return at < each.end;
+            });
+    }
+    std::vector<range>::iterator first_behind(std::int64_t position)
+    {
+        return d_ranges.begin() +
+               (std::as_const(*this).first_behind(position) - d_ranges.cbegin());
+    }
+
     std::size_t d_most;
-    std::vector<position_range> d_ranges;
+    std::vector<range> d_ranges;
 };
 
 } // namespace gr::spead

@@ -8,111 +8,117 @@
 #ifndef INCLUDED_SPEAD_CORE_PACKET_STORE_H
 #define INCLUDED_SPEAD_CORE_PACKET_STORE_H
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <utility>
 #include <vector>
 
 namespace gr::spead {
 
+//! A datagram, and where it came from.
+struct received_packet {
+    const std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    std::size_t socket = 0;   //!< index of the socket
+    std::uint64_t sender = 0; //!< tells source addresses apart
+};
+
 /*!
- * \brief Packets that wait, in the order in which they came.
+ * \brief Packets that wait until their place is known, in order of their arrival.
  *
- * Packets have numbers, from begin() to end(), until add() is called. Does not allocate
- * after its construction.
+ * A ring: the oldest packets make room for new ones. Does not allocate after its
+ * construction.
  */
 class packet_store
 {
 public:
-    using clock = std::chrono::steady_clock;
+    using time_point = std::chrono::steady_clock::time_point;
 
-    packet_store(std::size_t most_bytes, std::size_t most_packets)
-    {
-        d_bytes.reserve(most_bytes);
-        d_packets.reserve(most_packets);
-    }
-
-    struct packet {
-        std::uint64_t heap_counter;
-        std::size_t group;
-        clock::time_point time;
-        const std::byte* data;
-        std::size_t bytes;
+    struct entry : received_packet {
+        std::uint64_t heap_counter = 0;
+        time_point time = {};
+        bool is_live = false;
+        bool was_judged = false; //!< waits for its heap to be accepted
     };
 
-    bool empty() const { return d_waiting == 0; }
-    std::size_t begin() const { return d_begin; }
-    std::size_t end() const { return d_packets.size(); }
-    bool waits(std::size_t number) const { return d_packets[number].waits; }
-    const packet& operator[](std::size_t number) const { return d_packets[number].what; }
-
-    //! False if there is no room.
-    bool add(packet added)
+    packet_store(std::size_t most_bytes, std::size_t most_packets)
+        : d_bytes(most_bytes), d_entries(most_packets)
     {
-        if (empty())
-            clear();
-        if (!has_room_for(added.bytes))
-            remove_gaps();
-        if (!has_room_for(added.bytes))
-            return false;
-        d_packets.push_back({ append(added), true });
-        ++d_waiting;
-        return true;
     }
+
+    //! Numbers of the entries are begin() to end() - 1; some of them may have gone.
+    std::size_t begin() const { return d_begin; }
+    std::size_t end() const { return d_end; }
+    bool empty() const { return d_begin == d_end; }
+    std::size_t stored_bytes() const { return d_used; }
+    entry& operator[](std::size_t number) { return d_entries[number % d_entries.size()]; }
+
+    //! Copies a packet of up to 64 KiB. Calls drop() for each live one that makes room.
+    template <typename visitor>
+    entry& add(const received_packet& packet,
+               std::uint64_t heap_counter,
+               time_point now,
+               visitor&& drop)
+    {
+        auto at = d_next;
+        if (at + packet.bytes > d_bytes.size())
+            at = 0;
+        const auto end = at + packet.bytes;
+        const auto is_in_the_way = [&](const entry& oldest) {
+            const auto first = static_cast<std::size_t>(oldest.data - d_bytes.data());
+            const auto last = first + oldest.bytes;
+            // between the next byte and the new end, also around the end of the ring
+            return (first < end && at < last) || (at < d_next && first >= d_next);
+        };
+        while (!empty() &&
+               (d_end - d_begin == d_entries.size() || is_in_the_way((*this)[d_begin])))
+            pop(drop);
+        std::copy_n(packet.data, packet.bytes, d_bytes.data() + at);
+        auto& added = (*this)[d_end++];
+        static_cast<received_packet&>(added) = packet;
+        added.data = d_bytes.data() + at;
+        added.heap_counter = heap_counter;
+        added.time = now;
+        added.is_live = true;
+        added.was_judged = false;
+        d_next = end;
+        d_used += packet.bytes;
+        return added;
+    }
+
     void remove(std::size_t number)
     {
-        d_packets[number].waits = false;
-        --d_waiting;
-        while (d_begin < end() && !waits(d_begin))
-            ++d_begin;
+        (*this)[number].is_live = false;
+        while (!empty() && !(*this)[d_begin].is_live)
+            pop([] {});
+    }
+
+    //! Removes packets that came before \p time.
+    template <typename visitor>
+    void drop_before(time_point time, visitor&& drop)
+    {
+        while (!empty() && (*this)[d_begin].time < time)
+            pop(drop);
     }
 
 private:
-    struct entry {
-        packet what;
-        bool waits;
-    };
-    bool has_room_for(std::size_t bytes) const
+    template <typename visitor>
+    void pop(visitor&& drop)
     {
-        return d_packets.size() < d_packets.capacity() &&
-               d_bytes.size() + bytes <= d_bytes.capacity();
-    }
-    void clear()
-    {
-        d_bytes.clear();
-        d_packets.clear();
-        d_begin = 0;
-    }
-    packet append(packet added)
-    {
-        const auto at = d_bytes.size();
-        d_bytes.insert(d_bytes.end(), added.data, added.data + added.bytes);
-        added.data = d_bytes.data() + at;
-        return added;
-    }
-    void remove_gaps()
-    {
-        std::size_t packets = 0;
-        std::size_t bytes = 0;
-        for (const auto& each : d_packets) {
-            if (!each.waits)
-                continue;
-            auto moved = each.what;
-            moved.data = d_bytes.data() + bytes;
-            std::memmove(d_bytes.data() + bytes, each.what.data, moved.bytes);
-            bytes += moved.bytes;
-            d_packets[packets++] = { moved, true };
-        }
-        d_packets.resize(packets);
-        d_bytes.resize(bytes);
-        d_begin = 0;
+        auto& oldest = (*this)[d_begin++];
+        d_used -= oldest.bytes;
+        if (std::exchange(oldest.is_live, false))
+            drop();
     }
 
     std::vector<std::byte> d_bytes;
-    std::vector<entry> d_packets;
+    std::vector<entry> d_entries;
     std::size_t d_begin = 0;
-    std::size_t d_waiting = 0;
+    std::size_t d_end = 0;
+    std::size_t d_next = 0; // in d_bytes
+    std::size_t d_used = 0; // bytes
 };
 
 } // namespace gr::spead

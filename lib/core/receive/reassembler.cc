@@ -8,45 +8,72 @@
 #include "reassembler.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace gr::spead {
 
 namespace {
 
-// Of which packets may come in turns. More than any sender interleaves.
-constexpr std::size_t most_heaps = 256;
+// Of packets that wait: for descriptors, for the first packet of their heap, or until
+// another heap agrees.
+constexpr std::size_t most_stored_bytes = 1 << 20;
+constexpr std::size_t most_stored_packets = 2048;
+constexpr std::chrono::seconds longest_wait{ 1 };
 
-// Of packets that come before the descriptors, or before it is known where they belong.
-constexpr std::size_t most_waiting_bytes = 1 << 20;
-constexpr std::size_t most_waiting_packets = 2048;
+// In which packets of other sockets may come that belong in front of a stream.
+constexpr std::chrono::milliseconds start_delay{ 10 };
 
-// Packets that are late or repeated are those of a sender that has started again, if
-// nothing else has come for so long; or, of so many packets, for a shorter time.
-constexpr std::chrono::seconds silence_before_restart{ 1 };
-constexpr std::chrono::milliseconds least_silence_before_restart{ 100 };
-constexpr std::size_t stale_packets_before_restart = 64;
+// For so long a packet without items may be of an earlier heap of the same counter.
+constexpr std::chrono::seconds longest_delay{ 1 };
+// For so long the end of an earlier stream may be repeated.
+constexpr std::chrono::seconds longest_repetition{ 1 };
 
-// For packets whose place a later packet may tell.
-constexpr std::chrono::seconds longest_waiting{ 1 };
+// What go_on() does at a time.
+constexpr std::size_t descriptors_at_once = 4;
+constexpr std::size_t entries_at_once = 512;
+constexpr std::size_t packets_at_once = 8;
+constexpr std::size_t bytes_at_once = 32 << 10;
+// Of a heap of descriptors, packets that overtook the first one.
+constexpr std::size_t most_overtaking = 16;
 
-// Descriptors that change are not believed more often.
-constexpr std::chrono::seconds between_descriptors{ 1 };
+constexpr std::size_t most_senders = 64;
+
+std::string hex(std::uint64_t value)
+{
+    std::array<char, 24> text{};
+    std::snprintf(
+        text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+    return text.data();
+}
 
 bool is_end_of_stream(const packet_view& packet)
 {
     for (std::size_t i = 0; i < packet.items; ++i)
-        if (const auto item = packet.item(i); item.id == wire::stream_control &&
-                                              item.is_immediate &&
+        if (const auto item = packet.item(i); item.is_immediate &&
+                                              item.id == wire::stream_control &&
                                               item.value == wire::stream_control_stop)
             return true;
     return false;
 }
 
+bool has_items(const packet_view& packet)
+{
+    return packet.items > wire::required_items - (packet.heap_length ? 0 : 1);
+}
+
+std::size_t most_values(const reassembler::plan& how)
+{
+    return std::max(most_described_immediates,
+                    how.format ? how.format->immediates.size() : 0);
+}
+
 } // namespace
 
 reassembler::reassembler(plan how,
-                         sample_window& window,
+                         output_window& window,
                          std::vector<source_counter_set>& counters,
                          source_counter_set& common,
                          reject_counters& rejects,
@@ -57,685 +84,891 @@ reassembler::reassembler(plan how,
       d_common(common),
       d_rejects(rejects),
       d_log(log),
-      d_format(d_plan.format),
-      d_waiting(most_waiting_bytes, most_waiting_packets),
-      d_time(d_plan.samples, d_plan.ticks),
-      d_heaps(most_heaps),
-      d_heap_counters(most_heaps),
-      d_rests(counters.size())
+      d_decoder(d_plan.type),
+      d_heaps(most_values(d_plan)),
+      d_tracker(d_plan.stream, window, d_heaps),
+      d_store(most_stored_bytes, most_stored_packets)
 {
-    const auto immediates =
-        std::max(most_learned_immediates, d_format ? d_format->immediates.size() : 0);
-    d_items.values.resize(immediates);
-    d_items.pointers.resize(immediates);
-    for (const auto& group : d_plan.groups)
-        d_steps.resize(group.first_output + group.outputs, heap_steps(group.outputs > 1));
+    d_heap.values.reserve(most_values(d_plan));
+    d_pointers.reserve(most_values(d_plan));
+    d_seen_values.reserve(most_values(d_plan));
+    d_senders.reserve(most_senders);
+    if (d_plan.format)
+        use_format(d_plan.format);
 }
 
 void reassembler::start_run()
 {
-    d_has_stopped = false;
-    d_is_running = false;
-    d_time_before.reset();
-    for (auto& steps : d_steps)
-        steps.reset();
-    d_heap_ticks = 0;
+    d_tracker.start_run();
+    d_split.clear();
+    d_senders.clear();
+    d_has_stopped = d_has_begun = false;
+    d_begin_at.reset();
+    d_has_logged_other = false;
+    d_cause = cause::none;
 }
 
 void reassembler::end_run()
 {
-    forget_waiting(d_waiting.end());
-    finish_all();
+    const auto drop = [this] { d_common.packets_ignored.add(1); };
+    d_store.drop_before(clock::time_point::max(), drop);
+    d_must_place = d_is_replaying = false;
+    d_heaps.for_each([this](received_heap& heap) {
+        finish(heap);
+        heap.is = state::none;
+    });
 }
 
-bool reassembler::take(const std::byte* packet,
-                       std::size_t bytes,
-                       std::size_t group,
-                       clock::time_point now)
+bool reassembler::take(const received_packet& packet, clock::time_point now)
 {
     packet_view view;
-    if (const auto error = parse_packet(packet, bytes, view);
+    if (const auto error = parse_packet(packet.data, packet.bytes, view);
         error != packet_error::none) {
         d_rejects.add(error);
+        ignore(cause::not_spead);
+        d_first_byte_count = std::min(packet.bytes, d_first_bytes.size());
+        std::copy_n(packet.data, d_first_byte_count, d_first_bytes.begin());
         return true;
     }
-    const packet_store::packet received{ view.heap_counter, group, now, packet, bytes };
-    if (!d_format && is_end_of_stream(view)) {
-        d_has_stopped = true;
-        d_common.packets_ignored.add(1);
-    } else if (!d_format)
-        keep(received);
-    else {
-        auto done = result::full;
-        if (place_waiting(now)) {
-            d_placing = d_waiting.end();
-            done = place(view, group, now);
-        }
-        if (done == result::full) {
-            // a flow graph that halts is no silence of the sender
-            d_last_fresh = now;
+    // what comes with or behind descriptors waits until these have been read
+    if (!d_plan.format)
+        collect_descriptors(view, packet);
+    const bool is_described = d_collector.has_next() || d_has_changed_table ||
+                              d_collector.awaits(view.heap_counter, packet.sender);
+    if (!d_has_begun && d_plan.group_of_socket.size() > 1) {
+        d_has_begun = true;
+        d_begin_at = now + start_delay;
+    }
+    auto done = result::wait;
+    if (d_format && !d_is_replaying && !is_described && !d_begin_at) {
+        done = place(view, packet, now);
+        if (done == result::full)
             return false;
-        }
-        if (done == result::unknown)
-            keep(received);
-        else if (done == result::ignored)
-            d_common.packets_ignored.add(1);
+        if (done == result::rejected)
+            return true;
+    } else if (is_end_of_stream(view))
+        d_has_stopped |= is_end_of_run(view, packet, now);
+    else
+        note_sender(packet.sender);
+    if (done == result::wait) {
+        const bool was_judged =
+            d_format && !d_is_replaying && !is_described && !d_begin_at;
+        keep(packet, view.heap_counter, now).was_judged = was_judged;
     }
-    d_common.packets_received.add(1);
-    d_common.bytes_received.add(bytes);
-    if (!d_format) {
-        collect(view, now);
-        d_is_place_due = d_format != nullptr;
-    }
-    return true;
-}
-
-// Keeps a packet until its place is known: the newest ones, if there is no room for all.
-void reassembler::keep(const packet_store::packet& packet)
-{
-    if (d_waiting.add(packet))
-        return;
-    forget_waiting(d_waiting.end());
-    d_waiting.add(packet);
-}
-
-// Those that came before a packet of this number.
-void reassembler::forget_waiting(std::size_t end)
-{
-    for (auto i = d_waiting.begin(); i < end; ++i)
-        if (d_waiting.waits(i)) {
-            d_waiting.remove(i);
-            d_common.packets_ignored.add(1);
-        }
-}
-
-void reassembler::forget_old(clock::time_point now)
-{
-    while (!d_waiting.empty() &&
-           now - d_waiting[d_waiting.begin()].time > longest_waiting)
-        forget_waiting(d_waiting.begin() + 1);
-}
-
-bool reassembler::place_waiting(clock::time_point now)
-{
-    if (!d_format)
-        return true;
-    if (d_waiting.empty()) {
-        d_is_place_due = d_has_awaited = d_has_jumped = false;
-        d_opened_heap.reset();
-        return true;
-    }
-    if (std::exchange(d_has_jumped, false))
-        forget_waiting(d_placing);
-    if (d_opened_heap && !place_packets_of_opened_heap(now))
-        return false;
-    // it stays due if there is no room, or no memory
-    d_is_place_due |= std::exchange(d_has_awaited, false);
-    while (d_is_place_due) {
-        for (auto i = d_waiting.begin(); i < d_waiting.end(); ++i) {
-            if (!d_waiting.waits(i))
-                continue;
-            d_placing = i;
-            if (place_waiting_packet(i, now) == result::full)
-                return false;
-            if (std::exchange(d_has_jumped, false))
-                forget_waiting(i);
-            if (d_opened_heap && !place_packets_of_opened_heap(now))
-                return false;
-        }
-        d_is_place_due = std::exchange(d_has_awaited, false);
-    }
-    forget_old(now);
-    return true;
-}
-
-// Packets that came before the first one of their heap. False if there is no room.
-bool reassembler::place_packets_of_opened_heap(clock::time_point now)
-{
-    const auto opened = *d_opened_heap;
-    for (auto i = d_waiting.begin(); i < opened.end; ++i) {
-        const bool is_of_heap = d_waiting.waits(i) &&
-                                d_waiting[i].heap_counter == opened.counter &&
-                                d_waiting[i].group == opened.group;
-        if (is_of_heap && place_waiting_packet(i, now) == result::full) {
-            d_opened_heap = opened;
-            return false;
-        }
-    }
-    d_opened_heap.reset();
-    return true;
-}
-
-reassembler::result reassembler::place_waiting_packet(std::size_t number,
-                                                      clock::time_point now)
-{
-    const auto packet = d_waiting[number];
-    packet_view view;
-    parse_packet(packet.data, packet.bytes, view);
-    const auto done = place(view, packet.group, now);
-    if (done == result::done || done == result::ignored)
-        d_waiting.remove(number);
     if (done == result::ignored)
         d_common.packets_ignored.add(1);
-    return done;
+    d_common.packets_received.add(1);
+    d_common.bytes_received.add(packet.bytes);
+    if (!d_format)
+        d_cause = !d_refusal.empty()            ? cause::unsuitable_descriptors
+                  : d_collector.is_incomplete() ? cause::partial_descriptors
+                                                : cause::no_descriptors;
+    return true;
 }
 
-// Descriptors, from packets in any order.
-void reassembler::collect(const packet_view& packet, clock::time_point now)
+// Packets
+
+reassembler::result reassembler::ignore(cause why)
 {
-    if (d_collector.is_collecting(packet.heap_counter))
-        d_must_learn |= d_collector.take(packet);
-    else if (descriptor_collector::has_descriptors(packet)) {
-        d_collector.begin(packet);
-        d_must_learn = d_collector.take(packet);
-        // those of its packets that overtook it
-        for (auto i = d_waiting.begin(); i < d_waiting.end(); ++i) {
-            const auto& waiting = d_waiting[i];
-            if (!d_waiting.waits(i) || waiting.heap_counter != packet.heap_counter)
-                continue;
-            packet_view view;
-            parse_packet(waiting.data, waiting.bytes, view);
-            d_must_learn |= d_collector.take(view);
-        }
+    // that the first packet of a heap is late says less than any other cause
+    if (d_cause == cause::none || (why != cause::none && why != cause::no_first_packet))
+        d_cause = why;
+    return result::ignored;
+}
+
+reassembler::result reassembler::place(const packet_view& packet,
+                                       const received_packet& from,
+                                       clock::time_point now)
+{
+    const auto group = d_plan.group_of_socket[from.socket];
+    auto* known = d_heaps.find(packet.heap_counter, from.sender, group);
+    if (has_items(packet)) {
+        const bool is_past = known && known->range().end <= d_window.front();
+        const bool is_recognised = known && known->is == state::placed &&
+                                   known->pointer < packet.items &&
+                                   packet.word(known->pointer) == known->word &&
+                                   !(is_past && d_tracker.are_silent(now));
+        if (!is_recognised)
+            return open(packet, from, known, now);
+    } else if (!known || known->is == state::incomplete)
+        return open_without_items(packet, from, known, now);
+    else if (d_tracker.has_pending(packet.heap_counter, from.sender, group))
+        return result::wait; // it may be of either heap
+    if (known->heap_length != packet.heap_length) {
+        d_rejects.add(packet_error::contradiction);
+        return result::rejected;
     }
-    if (d_must_learn)
-        learn(now);
+    if (known->is == state::placed && !(known->needs_items && !has_items(packet)))
+        return place_samples(*known, packet, now);
+    return result::ignored;
 }
 
-void reassembler::learn(clock::time_point now)
+// A packet without items, of a heap whose position is not known.
+reassembler::result reassembler::open_without_items(const packet_view& packet,
+                                                    const received_packet& from,
+                                                    received_heap* known,
+                                                    clock::time_point now)
 {
-    const auto hash = d_collector.hash();
-    const bool is_needed =
-        !d_plan.format && !(d_learned_at && (hash == d_learned ||
-                                             now - *d_learned_at < between_descriptors));
-    d_must_learn = false;
-    if (!is_needed)
-        return;
-    try {
-        auto format = std::make_shared<const stream_format>(
-            learn_format(d_collector.read(), d_plan.type));
-        if (d_format)
-            d_log.add("other descriptors have come, and apply from now on");
-        d_format = std::move(format);
-        // the items of open heaps are numbered as in the former format
-        finish_all();
-        d_is_running = false;
-        d_heap_ticks = 0;
-    } catch (const std::invalid_argument& error) {
-        d_log.add("the heaps cannot be read: ", error.what());
-    } catch (const std::bad_alloc&) {
-        d_must_learn = true; // with the next packet
-        return;
+    if (known) { // its timestamp may be in this packet
+        if (!known->timestamp_address || known->timestamp)
+            return result::wait;
+        d_heap = *known;
+        read_addressed_timestamp(d_heap, packet);
+        return d_heap.timestamp ? judge(packet, now) : result::wait;
     }
-    d_learned = hash;
-    d_learned_at = now;
-}
-
-reassembler::result
-reassembler::place(const packet_view& packet, std::size_t group, clock::time_point now)
-{
-    auto* to = find(packet, group);
-    const bool has_items = packet.items > wire::required_items;
-    if (!to || !is_of_heap(packet, *to) || (has_items && may_have_restarted(now))) {
-        const auto opened = open(packet, group, now, to);
-        if (opened != result::done)
-            return opened;
-    } else if (!d_plan.format && d_collector.is_collecting(packet.heap_counter))
-        collect(packet, now);
-    if (to->is == heap::use::ignored || to->is == heap::use::none)
-        return result::ignored;
-    return place_samples(*to, packet, now);
-}
-
-bool reassembler::may_have_restarted(clock::time_point now) const
-{
-    const auto silence = now - d_last_fresh;
-    return silence > silence_before_restart || (silence > least_silence_before_restart &&
-                                                d_stale >= stale_packets_before_restart);
-}
-
-reassembler::heap* reassembler::find(const packet_view& packet, std::size_t group)
-{
-    const auto is_it = [&](const heap& each) {
-        return each.counter == packet.heap_counter && each.group == group &&
-               each.is != heap::use::none;
-    };
-    if (is_it(d_heaps[d_last]))
-        return &d_heaps[d_last];
-    const auto begin = d_heap_counters.begin(), end = d_heap_counters.end();
-    for (auto at = std::find(begin, end, packet.heap_counter); at != end;
-         at = std::find(at + 1, end, packet.heap_counter)) {
-        const auto i = static_cast<std::size_t>(at - begin);
-        if (is_it(d_heaps[i])) {
-            d_last = i;
-            return &d_heaps[i];
-        }
+    note_sender(from.sender);
+    begin_heap(packet, from);
+    if (d_tracker.confirms_pending(d_heap)) {
+        // behind the packets that have waited
+        return believe_agreed(now) ? result::wait : result::full;
     }
-    return nullptr;
+    ignore(cause::no_first_packet);
+    return result::wait;
 }
 
-// Heap counters are used again. A packet without items is believed.
-bool reassembler::is_of_heap(const packet_view& packet, const heap& known) const
+void reassembler::begin_heap(const packet_view& packet, const received_packet& from)
 {
-    if (packet.items <= wire::required_items)
-        return true;
-    const auto has = [&](std::size_t pointer, std::uint64_t id, auto value) {
-        if (pointer >= packet.items)
-            return false;
-        const auto item = packet.item(pointer);
-        return item.is_immediate && item.id == id && item.value == value;
-    };
-    return d_format->timestamp_id &&
-           has(known.timestamp_pointer, *d_format->timestamp_id, known.timestamp) &&
-           (!known.selector || has(known.selector_pointer,
-                                   d_format->immediates[d_format->selector()].id,
-                                   known.selector));
+    auto values = std::move(d_heap.values);
+    values.assign(d_format->immediates.size(), std::nullopt);
+    d_heap = received_heap{};
+    d_heap.values = std::move(values);
+    d_heap.counter = packet.heap_counter;
+    d_heap.sender = from.sender;
+    d_heap.group = d_plan.group_of_socket[from.socket];
+    d_heap.heap_length = packet.heap_length;
+    d_heap.socket = from.socket;
+    d_heap.address_bits = packet.flavour.heap_address_bits;
 }
 
-reassembler::heap& reassembler::replace_oldest()
-{
-    d_last = d_next;
-    d_next = (d_next + 1) % d_heaps.size();
-    return d_heaps[d_last];
-}
-
-void reassembler::finish(heap& old)
-{
-    if (old.is == heap::use::samples && old.received > 0 &&
-        old.received < old.end - old.begin)
-        d_counters[old.output].heaps_incomplete.add(1);
-    old.is = heap::use::none;
-}
-
-void reassembler::finish_all()
-{
-    for (auto& each : d_heaps)
-        finish(each);
-}
-
-// Finds out about a heap from one of its packets.
+// Finds out about a heap from a packet with items.
 reassembler::result reassembler::open(const packet_view& packet,
-                                      std::size_t group,
-                                      clock::time_point now,
-                                      heap*& opened)
+                                      const received_packet& from,
+                                      received_heap* known,
+                                      clock::time_point now)
 {
-    read_items(packet);
-    if (d_items.has_descriptors && !d_plan.format) {
-        const auto before = d_format;
-        collect(packet, now);
-        if (d_format != before)
-            read_items(packet);
+    if (is_end_of_stream(packet)) {
+        note_end(packet, from, now);
+        return result::ignored;
     }
-    if (d_items.is_stop)
-        d_has_stopped = true;
-    const bool has_samples = d_items.samples || d_items.immediate_samples;
-    const bool is_more_of_it = opened && opened->is == heap::use::samples &&
-                               !d_items.timestamp && !d_items.has_descriptors &&
-                               !d_items.is_stop;
-    if (is_more_of_it) // its items, or their values, are spread over its packets
-        return set_items(*opened) ? result::done : result::full;
-
-    heap found;
-    found.counter = packet.heap_counter;
-    found.group = group;
-    found.is = heap::use::ignored;
-    found.timestamp = d_items.timestamp;
-    found.timestamp_pointer = d_items.timestamp_pointer;
-    if (d_plan.groups[group].outputs > 1) {
-        found.selector_pointer = d_items.selector_pointer;
-        found.selector = d_items.selector;
-    }
-    const auto output = output_of(d_plan.groups[group]);
-    if (d_items.timestamp && has_samples && output && !d_items.is_stop) {
-        found.output = *output;
-        found.begin = d_items.samples.value_or(0);
-        found.end =
-            d_items.immediate_samples ? d_format->heap_bytes : d_items.samples_end;
-        found.immediate = d_items.immediate_samples;
-        if (locate(found, packet, now) == result::full ||
-            (found.is == heap::use::samples && !set_items(found)))
-            return result::full;
-    } else if (packet.items <= wire::required_items || d_items.is_timestamp_elsewhere) {
-        if (!predict(found, packet))
-            return result::unknown;
-    }
-
-    if (!opened)
-        opened = &replace_oldest();
-    const bool is_known =
-        opened->is == heap::use::samples && found.is == heap::use::samples &&
-        opened->output == found.output && opened->position == found.position;
-    if (is_known)
-        found.received = opened->received;
+    note_sender(from.sender);
+    if (known && known->is == state::incomplete)
+        d_heap = *known;
     else
-        finish(*opened);
-    if (found.is == heap::use::samples && !is_known && !d_waiting.empty())
-        d_opened_heap = { found.counter, found.group, d_placing };
-    *opened = found;
-    d_heap_counters[static_cast<std::size_t>(opened - d_heaps.data())] = found.counter;
+        begin_heap(packet, from);
+    d_heap.last_packet = now;
+    read_items(packet);
+    const auto is_open = [&] { return known && known->is == state::placed; };
+    if (!d_heap.samples_begin && !d_heap.timestamp && !d_heap.timestamp_address) {
+        // more of the items of a heap that is spread over several packets
+        if (is_open())
+            return known->needs_items ? result::ignored
+                                      : place_samples(*known, packet, now);
+        note_seen(packet);
+        d_heap.is = state::ignored;
+        record(d_heap);
+        return ignore(cause::no_samples);
+    }
+    const bool needs_timestamp = d_format->timestamp_id && !d_heap.timestamp;
+    if (!d_heap.samples_begin || needs_timestamp) {
+        if (is_open())
+            return result::ignored;
+        note_seen(packet);
+        d_heap.is = state::incomplete;
+        record(d_heap);
+        ignore(needs_timestamp ? cause::no_timestamp : cause::no_samples);
+        return result::wait;
+    }
+    return judge(packet, now);
+}
+
+// Asks whether the heap belongs to the stream, and places the packet.
+reassembler::result reassembler::judge(const packet_view& packet, clock::time_point now)
+{
+    const auto* known = d_heaps.find(d_heap.counter, d_heap.sender, d_heap.group);
+    const auto refuse = [&](cause why) {
+        if (!known || known->is != state::placed) {
+            d_heap.is = state::ignored;
+            record(d_heap);
+        }
+        return ignore(why);
+    };
+    if (d_heap.samples_end == *d_heap.samples_begin)
+        return refuse(cause::no_bytes);
+    if (!d_format->timestamp_id && d_heap.samples_end == received_heap::unknown_end)
+        return refuse(cause::no_length);
+    const auto output = output_of(d_heap);
+    if (!output) {
+        d_seen_values = d_heap.values;
+        return refuse(cause::no_output);
+    }
+    d_heap.output = *output;
+    switch (d_tracker.judge(d_heap, now)) {
+    case stream_tracker::verdict::fits:
+        if (!accept(d_heap, true, now))
+            return result::full;
+        break;
+    case stream_tracker::verdict::believe: {
+        const bool has_agreed = !d_tracker.agreed().empty();
+        if (!believe_agreed(now) || !accept(d_heap, false, now))
+            return result::full;
+        if (has_agreed)
+            return result::wait; // behind the packets that have waited
+        break;
+    }
+    case stream_tracker::verdict::late:
+        d_heap.is = state::placed;
+        record(d_heap);
+        break;
+    case stream_tracker::verdict::wait:
+        if (d_tracker.is_running())
+            ignore(cause::different_times);
+        return result::wait;
+    case stream_tracker::verdict::ignore:
+        if (known && known->is == state::placed) {
+            d_rejects.add(packet_error::contradiction);
+            return result::rejected;
+        }
+        return refuse(cause::different_times);
+    case stream_tracker::verdict::other:
+        note_other_sender();
+        return refuse(cause::other_sender);
+    }
+    auto* heap = d_heaps.find(d_heap.counter, d_heap.sender, d_heap.group);
+    while (d_tracker.finds_fitting(heap->output))
+        if (!believe_agreed(now, true))
+            break;
+    heap = d_heaps.find(packet.heap_counter, heap->sender, heap->group);
+    return place_samples(*heap, packet, now);
+}
+
+// False if there is no room: then they are still pending, or have been accepted.
+bool reassembler::believe_agreed(clock::time_point now, bool fits)
+{
+    // the tracker's list changes when a heap is accepted
+    auto agreed = d_tracker.agreed();
+    if (!agreed.empty() && d_is_replaying)
+        d_must_rewind = true; // to their packets, before they are forgotten
+    for (auto& heap : agreed)
+        if (!accept(heap, fits, now))
+            return false;
+    return true;
+}
+
+bool reassembler::accept(received_heap& heap, bool fits, clock::time_point now)
+{
+    using continuation = stream_tracker::continuation;
+    auto next = fits ? continuation::same : d_tracker.continuation_of(heap);
+    if (fits && heap.position - d_tracker.end() > d_plan.stream.max_gap)
+        next = continuation::skip;
+    if (next != continuation::same && !d_window.is_empty()) {
+        d_window.give_up();
+        return false;
+    }
+    if (next == continuation::skip)
+        skip_to(heap.position);
+    else if (next == continuation::begins) {
+        if (d_tracker.is_running()) {
+            d_common.discontinuities.add(1);
+            d_log.add("the timestamps jump: the stream begins anew");
+        }
+        d_heaps.for_each([this](received_heap& each) {
+            if (each.is == state::placed) {
+                finish(each);
+                each.is = state::stale;
+            }
+        });
+        d_split.clear();
+        d_window.begin_stream();
+        // samples after which the ticks are a whole number
+        const auto step =
+            std::gcd(d_plan.stream.samples_per_step, d_plan.stream.ticks_per_step);
+        const auto granule =
+            std::max<std::int64_t>(d_plan.stream.samples_per_step / step, 1);
+        const auto first =
+            static_cast<std::int64_t>(heap.first_byte / d_decoder.wire_bytes());
+        const auto earlier = d_plan.group_of_socket.size() > 1 ? samples_before(heap) : 0;
+        d_tracker.begin_stream(heap,
+                               earlier ? -((earlier + granule - 1) / granule * granule)
+                                       : first / granule * granule);
+    }
+    if (const auto* known = d_heaps.find(heap.counter, heap.sender, heap.group))
+        heap.needs_items = (known->is == state::placed || known->is == state::stale) &&
+                           now - known->last_packet < longest_delay;
+    heap.is = state::placed;
+    record(heap);
+    d_tracker.accept(heap, now);
+    if (const auto mismatch = d_tracker.take_mismatch())
+        d_log.add("heaps of ",
+                  mismatch->samples,
+                  " samples are ",
+                  mismatch->ticks,
+                  " ticks apart; if none are lost or sent elsewhere, set heap_samples=",
+                  mismatch->samples,
+                  " and timestamp_step=",
+                  mismatch->ticks);
+    if (!d_store.empty()) {
+        if (d_must_place)
+            d_must_place_again = true;
+        else {
+            d_must_place = true;
+            d_next_to_place = d_store.begin();
+        }
+    }
+    return true;
+}
+
+// How much earlier heaps began that have come on other sockets.
+std::int64_t reassembler::samples_before(const received_heap& heap)
+{
+    std::int64_t most = 0;
+    const auto current = d_heap;
+    for (auto i = d_store.begin(); i < d_store.end(); ++i) {
+        const auto& entry = d_store[i];
+        packet_view view;
+        if (!entry.is_live ||
+            parse_packet(entry.data, entry.bytes, view) != packet_error::none)
+            continue;
+        begin_heap(view, entry);
+        read_items(view);
+        if (!d_heap.samples_begin || (d_format->timestamp_id && !d_heap.timestamp))
+            continue;
+        const auto before = d_tracker.distance(d_heap, heap);
+        if (before && *before <= d_window.capacity() / 2)
+            most = std::max(most, *before);
+    }
+    d_heap = current;
+    return most;
+}
+
+void reassembler::skip_to(std::int64_t position)
+{
+    d_log.add(position - d_window.front(),
+              " samples are missing, more than max_gap: the stream goes on behind them");
+    d_common.discontinuities.add(1);
+    d_window.skip_to(position);
+}
+
+received_heap& reassembler::record(const received_heap& heap)
+{
+    return d_heaps.insert(heap, [this](const received_heap& old) { finish(old); });
+}
+
+void reassembler::finish(const received_heap& heap)
+{
+    if (heap.is != state::placed || heap.received == 0)
+        return;
+    if (heap.received < heap.length || d_heaps.has_gap_behind(heap))
+        d_counters[heap.output].heaps_incomplete.add(1);
+    else if (heap.samples_end == received_heap::unknown_end)
+        d_counters[heap.output].heaps_received.add(1);
+}
+
+// Samples
+
+reassembler::result reassembler::place_samples(received_heap& heap,
+                                               const packet_view& packet,
+                                               clock::time_point now)
+{
+    const auto size = static_cast<std::int64_t>(d_decoder.wire_bytes());
+    const auto first = std::max(packet.payload_offset, *heap.samples_begin);
+    const auto last = std::min(packet.payload_end(), heap.samples_end);
+    if (first >= last)
+        return ignore(cause::no_bytes);
+    const auto* data = packet.payload + (first - packet.payload_offset);
+    const auto begin = static_cast<std::int64_t>(first - *heap.samples_begin);
+    auto end = static_cast<std::int64_t>(last - *heap.samples_begin);
+    if (heap.samples_end == received_heap::unknown_end)
+        heap.length = std::max(heap.length, end / size);
+    end = std::min(end, heap.length * size);
+
+    // whole samples, and those of which the packet holds the end or the begin
+    const position_range touched{ heap.position + begin / size,
+                                  heap.position + (end + size - 1) / size };
+    const position_range whole{ heap.position + (begin + size - 1) / size,
+                                heap.position + end / size };
+    if (touched.size() <= 0)
+        return result::ignored;
+    const auto ahead = touched.begin - d_window.top();
+    if (ahead > d_plan.stream.max_gap &&
+        touched.end - d_window.front() > d_window.capacity()) {
+        if (!d_window.is_empty()) {
+            d_window.give_up();
+            return result::full;
+        }
+        skip_to(touched.begin);
+    }
+    if (!d_window.has_room(heap.output, touched) || !set_values(heap))
+        return result::full;
+    heap.last_packet = now;
+    const auto place = [&](position_range range, const std::byte* from) {
+        const auto placed = d_window.place(heap.output, range, from, now);
+        auto& counters = d_counters[heap.output];
+        if (placed.fresh) {
+            d_tracker.note_fresh(heap.output, now);
+            heap.received += static_cast<std::int64_t>(placed.fresh);
+            if (heap.received == heap.length &&
+                heap.samples_end != received_heap::unknown_end)
+                counters.heaps_received.add(1);
+        } else
+            ignore(cause::nothing_new);
+        counters.samples_late.add(placed.late);
+        counters.samples_duplicate.add(placed.duplicate);
+    };
+    if (whole.size() > 0)
+        place(whole, data + ((whole.begin - heap.position) * size - begin));
+    const auto place_part = [&](std::int64_t from, std::int64_t to) {
+        const auto sample = from / size;
+        const auto* bytes = d_split.add(heap.output,
+                                        heap.position + sample,
+                                        static_cast<std::size_t>(from % size),
+                                        data + (from - begin),
+                                        static_cast<std::size_t>(to - from),
+                                        static_cast<std::size_t>(size));
+        if (bytes)
+            place({ heap.position + sample, heap.position + sample + 1 }, bytes);
+    };
+    if (begin % size)
+        place_part(begin, std::min(end, (begin / size + 1) * size));
+    if (end % size && (end / size > begin / size || begin % size == 0))
+        place_part(std::max(begin, end / size * size), end);
     return result::done;
 }
+
+bool reassembler::set_values(received_heap& heap)
+{
+    if (heap.has_set_values || heap.range().end <= d_window.front())
+        return true;
+    for (std::size_t i = 0; i < heap.values.size(); ++i)
+        if (heap.values[i] &&
+            !d_window.set_item(heap.output, i, heap.range(), *heap.values[i]))
+            return false;
+    heap.has_set_values = true;
+    return true;
+}
+
+// Items
 
 void reassembler::read_items(const packet_view& packet)
 {
     const auto& format = *d_format;
-    const auto selector = format.selector();
-    d_items.timestamp.reset();
-    d_items.samples.reset();
-    d_items.immediate_samples.reset();
-    d_items.selector.reset();
-    d_items.is_timestamp_elsewhere = false;
-    std::fill(d_items.values.begin(), d_items.values.end(), std::nullopt);
-    // the last one of each ID: only for that one is the value looked up, which takes time
-    std::fill(d_items.pointers.begin(), d_items.pointers.end(), std::nullopt);
+    auto& immediates = d_pointers;
+    immediates.assign(format.immediates.size(), std::nullopt);
     std::optional<item_pointer> timestamp;
-    d_items.has_descriptors = d_items.is_stop = false;
+    bool is_empty = false; // as the next item has the same address
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
+        is_empty |= !item.is_immediate && d_heap.samples_begin == item.value;
         if (format.timestamp_id && item.id == *format.timestamp_id) {
             timestamp = item;
-            d_items.timestamp_pointer = i;
-        } else if (item.id == format.samples_id) {
-            if (!item.is_immediate)
-                d_items.samples = item.value;
-            else if (format.heap_bytes > 0 &&
-                     format.heap_bytes <= packet.flavour.address_bytes())
-                d_items.immediate_samples = i;
-        } else if (item.id == wire::descriptor && !item.is_immediate)
-            d_items.has_descriptors = true;
-        else if (item.id == wire::stream_control && item.is_immediate)
-            d_items.is_stop |= item.value == wire::stream_control_stop;
-        else
-            for (std::size_t k = 0; k < format.immediates.size(); ++k)
-                if (item.id == format.immediates[k].id) {
-                    d_items.pointers[k] = item;
-                    if (k == selector && item.is_immediate) {
-                        d_items.selector_pointer = i;
-                        d_items.selector = item.value;
-                    }
-                }
+            if (item.is_immediate) {
+                d_heap.pointer = i;
+                d_heap.word = packet.word(i);
+            }
+        } else if (item.id == format.samples_id && !item.is_immediate) {
+            d_heap.samples_begin = item.value;
+            is_empty = false;
+            if (!(timestamp && timestamp->is_immediate)) {
+                d_heap.pointer = i;
+                d_heap.word = packet.word(i);
+            }
+        } else if (item.id > wire::descriptor)
+            for (std::size_t k = 0; k < immediates.size(); ++k)
+                if (item.id == format.immediates[k].id)
+                    immediates[k] = item;
     }
-    if (timestamp) {
-        d_items.timestamp = value_of(packet, *timestamp);
-        d_items.is_timestamp_immediate = timestamp->is_immediate;
-        d_items.is_timestamp_elsewhere = !d_items.timestamp;
+    for (std::size_t k = 0; k < immediates.size(); ++k)
+        if (immediates[k])
+            d_heap.values[k] =
+                value_of(packet, *immediates[k], format.immediates[k].format);
+    if (timestamp && timestamp->is_immediate) {
+        d_heap.timestamp = format.timestamp_format.value(timestamp->value);
+        d_heap.timestamp_bits = d_heap.address_bits;
+    } else if (timestamp) {
+        d_heap.timestamp_address = timestamp->value;
+        read_addressed_timestamp(d_heap, packet);
     }
-    for (std::size_t k = 0; k < format.immediates.size(); ++k)
-        if (d_items.pointers[k])
-            d_items.values[k] = value_of(packet, *d_items.pointers[k]);
-    if (!d_items.samples)
+    if (format.timestamp_format.bits)
+        d_heap.timestamp_bits =
+            std::min(d_heap.timestamp_bits, format.timestamp_format.bits);
+    if (!d_heap.samples_begin)
         return;
-    d_items.samples_end = packet.heap_length.value_or(packet.payload_end());
-    for (std::size_t i = 0; i < packet.items; ++i)
-        if (const auto item = packet.item(i);
-            !item.is_immediate && item.value > *d_items.samples)
-            d_items.samples_end = std::min(d_items.samples_end, item.value);
-    d_items.samples_end = std::max(d_items.samples_end, *d_items.samples);
-    if (!format.timestamp_id)
-        d_items.timestamp = counted_timestamp(packet);
+    const auto begin = *d_heap.samples_begin;
+    d_heap.samples_end = is_empty ? begin : std::max(begin, packet.end_of(begin));
+    d_heap.first_byte =
+        std::clamp(packet.payload_offset, begin, d_heap.samples_end) - begin;
+    const auto end = d_heap.samples_end == received_heap::unknown_end
+                         ? std::max(begin, packet.payload_end())
+                         : d_heap.samples_end;
+    d_heap.length = static_cast<std::int64_t>((end - begin) / d_decoder.wire_bytes());
 }
 
-// Of a stream without timestamps: what they would be if the first heap had counter 0.
-std::uint64_t reassembler::counted_timestamp(const packet_view& packet)
-{
-    if (!d_heap_ticks) {
-        const auto bytes = d_items.samples_end - *d_items.samples;
-        d_heap_ticks =
-            std::max<std::uint64_t>(bytes / static_cast<std::uint64_t>(sample_bytes()) *
-                                        static_cast<std::uint64_t>(d_plan.ticks) /
-                                        static_cast<std::uint64_t>(d_plan.samples),
-                                    1);
-    }
-    return packet.heap_counter * d_heap_ticks;
-}
-
-// A number that is too wide for an immediate value lies in the payload, perhaps in that
-// of another packet.
+// A number that is too wide for an item pointer lies in the payload.
 std::optional<std::uint64_t> reassembler::value_of(const packet_view& packet,
-                                                   const item_pointer& item) const
+                                                   const item_pointer& item,
+                                                   const number_format& format) const
 {
     if (item.is_immediate)
-        return item.value;
-    auto end = packet.heap_length.value_or(packet.payload_end());
-    for (std::size_t i = 0; i < packet.items; ++i)
-        if (const auto other = packet.item(i);
-            !other.is_immediate && other.value > item.value)
-            end = std::min(end, other.value);
+        return format.value(item.value);
+    const auto end =
+        format.bits ? item.value + format.bytes() : packet.end_of(item.value);
     if (item.value < packet.payload_offset || end > packet.payload_end() ||
         end <= item.value || end - item.value > sizeof(std::uint64_t))
         return std::nullopt;
-    std::uint64_t value = 0;
+    std::uint64_t raw = 0;
     for (auto at = item.value; at < end; ++at)
-        value = value << 8 |
-                static_cast<std::uint64_t>(packet.payload[at - packet.payload_offset]);
-    return value;
+        raw = raw << 8 |
+              static_cast<std::uint64_t>(packet.payload[at - packet.payload_offset]);
+    return format.value(raw);
 }
 
-std::optional<std::size_t> reassembler::output_of(const socket_group& group) const
+void reassembler::read_addressed_timestamp(received_heap& heap,
+                                           const packet_view& packet) const
 {
-    const auto selector = d_format->selector();
-    if (group.outputs == 1 && d_counters.size() == 1)
-        return group.first_output;
-    if (selector == d_format->immediates.size())
-        return group.outputs == 1 ? std::optional(group.first_output) : std::nullopt;
-    const auto& values = d_format->immediates[selector].values;
-    const auto value = d_items.values[selector];
-    for (std::size_t i = group.first_output; i < group.first_output + group.outputs; ++i)
-        if (value && i < values.size() && static_cast<std::uint64_t>(values[i]) == *value)
-            return i;
-    return std::nullopt;
+    const item_pointer item{ *d_format->timestamp_id, *heap.timestamp_address, false };
+    heap.timestamp = value_of(packet, item, d_format->timestamp_format);
 }
 
-unsigned reassembler::timestamp_bits(const packet_view& packet) const
+// Values that items give select heaps: one for all outputs, or one for each.
+std::optional<std::size_t> reassembler::output_of(const received_heap& heap) const
 {
-    if (!d_format->timestamp_id)
-        return 64;
-    auto bits = d_format->timestamp_bits;
-    if (d_items.is_timestamp_immediate)
-        bits = std::min(bits, packet.flavour.heap_address_bits);
-    return std::clamp(bits, 1u, 64u);
-}
-
-std::int64_t reassembler::sample_bytes() const
-{
-    return static_cast<std::int64_t>(d_format->bits) / 8 *
-           (is_complex(d_plan.type) ? 2 : 1);
-}
-
-bool reassembler::is_far(std::int64_t samples) const
-{
-    return samples > d_plan.max_gap || samples < -d_plan.max_gap;
-}
-
-// Finds the position of a heap by its timestamp. It may be that of another stream.
-reassembler::result
-reassembler::locate(heap& opened, const packet_view& packet, clock::time_point now)
-{
-    const auto bits = timestamp_bits(packet);
-    const auto bytes = sample_bytes();
-    const auto sample = d_time.position(*opened.timestamp, bits);
-    bool is_other = !d_is_running || !sample;
-    if (!is_other) {
-        const auto length = static_cast<std::int64_t>(opened.end - opened.begin);
-        const auto begin = *sample * bytes;
-        const bool is_behind = begin + length <= d_window.decided();
-        is_other = is_far((begin - d_window.top()) / bytes) && begin > d_window.top();
-        if (is_behind)
-            is_other =
-                is_far((d_window.decided() - begin) / bytes) || may_have_restarted(now);
-    }
-    if (is_other) {
-        const auto before = d_time_before
-                                ? d_time_before->position(*opened.timestamp, bits)
-                                : std::nullopt;
-        // a latecomer, from before the stream began anew
-        if (before && d_is_running && !may_have_restarted(now) &&
-            !is_far(*before -
-                    *d_time_before->position(d_time_before->timestamp(), bits))) {
-            opened.is = heap::use::late;
-            return result::done;
-        }
-        return begin_stream(opened, packet, now);
-    }
-    opened.is = heap::use::samples;
-    opened.position = *sample * bytes;
-    d_time.advance(*opened.timestamp, bits, *sample);
-    const bool goes_on = d_steps[opened.output].add({ opened.counter,
-                                                      *sample,
-                                                      packet.heap_length.value_or(0),
-                                                      opened.begin,
-                                                      opened.end });
-    if (!goes_on) {
-        finish_all(); // their counters mean nothing now
-        d_has_jumped = true;
-    }
-    d_has_awaited |= d_steps[opened.output].take_awaited();
-    return result::done;
-}
-
-// Perhaps in the middle of a heap, if that is the first packet that was received.
-reassembler::result
-reassembler::begin_stream(heap& opened, const packet_view& packet, clock::time_point now)
-{
-    const auto bits = timestamp_bits(packet);
-    const auto bytes = sample_bytes();
-    const auto granule = d_time.granule() * bytes;
-    const auto begin = d_window.begin_stream(now,
-                                             static_cast<std::size_t>(bytes),
-                                             static_cast<std::size_t>(granule),
-                                             d_format);
-    if (!begin)
-        return result::full;
-    const auto first =
-        std::clamp(packet.payload_offset, opened.begin, opened.end) - opened.begin;
-    opened.is = heap::use::samples;
-    opened.position =
-        *begin - (static_cast<std::int64_t>(first) + granule - 1) / granule * granule;
-    if (d_is_running) {
-        d_has_jumped = true;
-        d_common.discontinuities.add(1);
-        d_log.add("timestamps jump from ",
-                  d_time.tick(),
-                  " to ",
-                  *opened.timestamp,
-                  ": the stream begins anew");
-        d_time_before = d_time;
-    }
-    // positions in samples count from 0 of the window
-    d_time.begin(*opened.timestamp, bits, opened.position / bytes);
-    d_window.set_reference(opened.position, d_time.tick());
-    // positions of the stream before mean nothing now
-    finish_all();
-    d_is_running = true;
-    d_last_fresh = now;
-    d_stale = 0;
-    for (auto& steps : d_steps)
-        steps.reset();
-    d_steps[opened.output].add({ opened.counter,
-                                 opened.position / bytes,
-                                 packet.heap_length.value_or(0),
-                                 opened.begin,
-                                 opened.end });
-    return result::done;
-}
-
-// The place of a heap whose first packet, with its items, has not come.
-bool reassembler::predict(heap& opened, const packet_view& packet)
-{
-    if (!d_is_running || !packet.heap_length)
-        return false;
-    const auto& group = d_plan.groups[opened.group];
-    const auto end = group.first_output + group.outputs;
-    std::optional<heap_steps::heap> found;
-    for (auto i = group.first_output; i < end; ++i) {
-        const auto at = d_steps[i].find(opened.counter, *packet.heap_length);
-        if (!at || is_far(at->position - d_window.top() / sample_bytes()))
+    const auto& group = d_plan.groups[heap.group];
+    bool is_selected = group.outputs == 1;
+    std::size_t output = group.first_output;
+    for (std::size_t i = 0; i < d_format->immediates.size(); ++i) {
+        const auto& values = d_format->immediates[i].values;
+        if (values.empty())
             continue;
-        if (found)
-            return false; // it may be of either output
-        found = at;
-        opened.output = i;
+        if (!heap.values[i])
+            return std::nullopt;
+        const auto is_it = [&](std::int64_t value) {
+            return static_cast<std::uint64_t>(value) == *heap.values[i];
+        };
+        if (values.size() == 1) {
+            if (!is_it(values[0]))
+                return std::nullopt;
+            continue;
+        }
+        const auto found = std::find_if(values.begin(), values.end(), is_it);
+        output = static_cast<std::size_t>(found - values.begin());
+        if (output < group.first_output || output >= group.first_output + group.outputs)
+            return std::nullopt;
+        is_selected = true;
     }
-    if (!found) {
-        for (auto i = group.first_output; i < end; ++i)
-            d_steps[i].await(opened.counter, *packet.heap_length);
+    return is_selected ? std::optional(output) : std::nullopt;
+}
+
+// Descriptors
+
+void reassembler::collect_descriptors(const packet_view& packet,
+                                      const received_packet& from)
+{
+    const bool was_awaited = d_collector.awaits(packet.heap_counter, from.sender);
+    d_collector.add(packet, from.sender);
+    if (was_awaited || !d_collector.awaits(packet.heap_counter, from.sender))
+        return;
+    std::size_t overtaking = 0;
+    for (auto i = d_store.begin(); i < d_store.end() && overtaking < most_overtaking;
+         ++i) {
+        const auto& entry = d_store[i];
+        if (!entry.is_live || entry.heap_counter != packet.heap_counter ||
+            entry.sender != from.sender)
+            continue;
+        packet_view view;
+        parse_packet(entry.data, entry.bytes, view);
+        d_collector.add(view, entry.sender);
+        ++overtaking;
+    }
+}
+
+// False if another format has to wait until all samples have been produced.
+bool reassembler::read_descriptors()
+{
+    if (!d_collector.has_next() && !d_has_changed_table)
+        return true;
+    for (std::size_t i = 0; i < descriptors_at_once && d_collector.has_next(); ++i)
+        if (auto description = d_collector.next())
+            d_has_changed_table |= d_table.merge(std::move(*description));
+    if (d_collector.has_next())
+        return true;
+    if (d_has_changed_table) {
+        std::shared_ptr<const stream_format> format;
+        try {
+            format = std::make_shared<const stream_format>(
+                d_table.format_for(d_plan.type, d_format.get()));
+            d_refusal.clear();
+        } catch (const std::invalid_argument& error) {
+            d_refusal = error.what();
+        }
+        if (!use_format(std::move(format)))
+            return false;
+        d_has_changed_table = false;
+    }
+    d_must_place = d_is_replaying = d_format && !d_begin_at && !d_store.empty();
+    d_next_to_place = d_store.begin();
+    return true;
+}
+
+bool reassembler::use_format(std::shared_ptr<const stream_format> format)
+{
+    const auto goes_on = [&] {
+        const auto& before = d_format->immediates;
+        const auto& now = format->immediates;
+        return format->has_same_samples(*d_format) && now.size() >= before.size() &&
+               std::equal(
+                   before.begin(), before.end(), now.begin(), [](auto& a, auto& b) {
+                       return a.id == b.id && a.format == b.format;
+                   });
+    };
+    if (format && d_format && goes_on()) {
+        d_format = std::move(format);
+        return true;
+    }
+    if (!d_window.is_empty()) {
+        d_window.give_up();
         return false;
     }
-    d_steps[opened.output].add(*found);
-    opened.is = heap::use::samples;
-    opened.position = found->position * sample_bytes();
-    opened.begin = found->begin;
-    opened.end = found->end;
+    if (d_format) {
+        d_log.add("the descriptors have changed: the stream begins anew");
+        d_common.discontinuities.add(1);
+        d_heaps.for_each([this](received_heap& heap) {
+            finish(heap);
+            heap.is = state::none;
+        });
+    }
+    d_format = std::move(format);
+    if (!d_format)
+        return true;
+    const float full_scale = d_format->bits == 16 ? INT16_MAX : INT8_MAX;
+    d_decoder = sample_decoder(d_plan.type,
+                               d_format->order,
+                               d_plan.scale > 0 ? d_plan.scale : full_scale,
+                               d_format->bits);
+    d_window.set_decoder(d_decoder);
+    d_split.clear();
+    d_tracker.set_format(d_format->timestamp_id.has_value());
     return true;
 }
 
-bool reassembler::set_items(const heap& of)
+// Packets that wait
+
+packet_store::entry& reassembler::keep(const received_packet& packet,
+                                       std::uint64_t counter,
+                                       clock::time_point now)
 {
-    const position_range range{
-        of.position, of.position + static_cast<std::int64_t>(of.end - of.begin)
-    };
-    for (std::size_t i = 0; i < d_format->immediates.size(); ++i)
-        if (d_items.values[i] &&
-            !d_window.set_item(of.output, i, range, *d_items.values[i]))
+    return d_store.add(packet, counter, now, [this] { d_common.packets_ignored.add(1); });
+}
+
+bool reassembler::go_on(clock::time_point now)
+{
+    if (!read_descriptors())
+        return false;
+    if (!d_format)
+        return true;
+    if (d_begin_at) {
+        if (now < *d_begin_at && d_store.stored_bytes() < most_stored_bytes / 2)
+            return true;
+        d_begin_at.reset();
+        d_must_place = d_is_replaying = !d_store.empty();
+        d_next_to_place = d_store.begin();
+    }
+    if (!d_is_replaying)
+        d_store.drop_before(now - longest_wait,
+                            [this] { d_common.packets_ignored.add(1); });
+    if (d_tracker.ends_silence(now) && !believe_agreed(now))
+        return false;
+    return place_kept(now);
+}
+
+bool reassembler::place_kept(clock::time_point now)
+{
+    if (!d_must_place)
+        return true;
+    std::size_t entries = 0, packets = 0, bytes = 0;
+    while (d_next_to_place < d_store.end()) {
+        if (std::exchange(d_must_rewind, false))
+            d_next_to_place = 0;
+        d_next_to_place = std::max(d_next_to_place, d_store.begin());
+        if (entries++ == entries_at_once || packets == packets_at_once ||
+            bytes > bytes_at_once)
+            return true;
+        const auto number = d_next_to_place++;
+        auto& entry = d_store[number];
+        if (!entry.is_live)
+            continue;
+        packet_view view;
+        if (!d_is_replaying || entry.was_judged) {
+            const auto* known = d_heaps.find(
+                entry.heap_counter, entry.sender, d_plan.group_of_socket[entry.socket]);
+            if (!known || known->is == state::incomplete || known->is == state::stale)
+                continue;
+            parse_packet(entry.data, entry.bytes, view);
+            // of another heap of this counter
+            if (known->is == state::placed && has_items(view) &&
+                known->pointer < view.items && view.word(known->pointer) != known->word)
+                continue;
+        } else
+            parse_packet(entry.data, entry.bytes, view);
+        ++packets;
+        bytes += entry.bytes;
+        const auto done = place(view, entry, d_is_replaying ? entry.time : now);
+        if (done == result::full) {
+            d_next_to_place = number;
             return false;
+        }
+        if (done == result::wait) {
+            entry.was_judged = true;
+            continue;
+        }
+        if (done == result::ignored || done == result::rejected)
+            d_common.packets_ignored.add(1);
+        d_store.remove(number);
+    }
+    d_is_replaying = false;
+    d_must_place = std::exchange(d_must_place_again, false);
+    d_next_to_place = d_store.begin();
     return true;
 }
 
-reassembler::result
-reassembler::place_samples(heap& to, const packet_view& packet, clock::time_point now)
+// Ends of streams
+
+void reassembler::note_sender(std::uint64_t sender)
 {
-    auto begin = std::max(packet.payload_offset, to.begin);
-    auto end = std::min(packet.payload_end(), to.end);
-    const std::byte* data = nullptr;
-    if (to.immediate) {
-        if (*to.immediate >= packet.items)
-            return result::ignored;
-        // right-aligned in its item pointer
-        begin = 0;
-        end = to.end;
-        data = packet.pointers + (*to.immediate + 1) * wire::pointer_bytes - end;
-    } else if (begin < end)
-        data = packet.payload + (begin - packet.payload_offset);
-    if (!data)
-        return result::ignored;
-    if (to.is == heap::use::late) {
-        count(&source_counter_set::samples_late, to.output, end - begin);
-        ++d_stale;
-        return result::done;
-    }
-    const auto position = to.position + static_cast<std::int64_t>(begin - to.begin);
-    // a gap inside a heap is no longer than one between heaps, or the window
-    const auto ahead = position - d_window.top();
-    if (ahead > d_window.capacity() && is_far(ahead / sample_bytes()))
-        return result::ignored;
-    const auto placed = d_window.place(to.output, position, data, end - begin);
-    if (placed.is_full)
-        return result::full;
-    ++d_stale;
-    if (placed.fresh) {
-        d_last_fresh = now;
-        d_stale = 0;
-        to.received += placed.fresh;
-        if (to.received == to.end - to.begin)
-            d_counters[to.output].heaps_received.add(1);
-    }
-    if (placed.late)
-        count(&source_counter_set::samples_late, to.output, placed.late);
-    if (placed.duplicate)
-        count(&source_counter_set::samples_duplicate, to.output, placed.duplicate);
-    return result::done;
+    if (std::find(d_senders.rbegin(), d_senders.rend(), sender) == d_senders.rend() &&
+        d_senders.size() < most_senders)
+        d_senders.push_back(sender);
 }
 
-// In samples, of which packets may have parts.
-void reassembler::count(counter source_counter_set::*which,
-                        std::size_t output,
-                        std::size_t bytes)
+// A stream ends the run in which heaps of its sender came. The end may be repeated, also
+// in the next run.
+bool reassembler::is_end_of_run(const packet_view& packet,
+                                const received_packet& from,
+                                clock::time_point now) const
 {
-    const auto size = static_cast<std::size_t>(sample_bytes());
-    auto& rest = d_rests[output][which == &source_counter_set::samples_late ? 0 : 1];
-    rest += bytes;
-    (d_counters[output].*which).add(rest / size);
-    rest %= size;
+    const auto is_repeated =
+        std::any_of(d_ends.begin(), d_ends.end(), [&](const ended_stream& each) {
+            return each.sender == from.sender && each.counter == packet.heap_counter &&
+                   now - each.time < longest_repetition;
+        });
+    return !is_repeated &&
+           (d_tracker.is_running()
+                ? d_tracker.is_sender(from.sender)
+                : std::find(d_senders.begin(), d_senders.end(), from.sender) !=
+                      d_senders.end());
+}
+
+void reassembler::note_end(const packet_view& packet,
+                           const received_packet& from,
+                           clock::time_point now)
+{
+    if (!is_end_of_run(packet, from, now))
+        return;
+    d_ends[d_next_end++ % d_ends.size()] = { from.sender, packet.heap_counter, now };
+    d_has_stopped = true;
+    d_tracker.note_end();
+}
+
+// Why nothing comes out
+
+void reassembler::note_other_sender()
+{
+    d_other_item = d_tracker.item_that_differs();
+    if (std::exchange(d_has_logged_other, true))
+        return;
+    d_log.add(explain_other_sender());
+}
+
+void reassembler::note_seen(const packet_view& packet)
+{
+    d_seen_count = 0;
+    for (std::size_t i = 0; i < packet.items && d_seen_count < d_seen.size(); ++i)
+        if (const auto item = packet.item(i); item.id >= wire::first_free)
+            d_seen[d_seen_count++] = item.id;
+}
+
+std::string reassembler::explain_other_sender() const
+{
+    const auto what =
+        std::string("another sender sends to the same output, and is ignored; ");
+    if (!d_other_item || *d_other_item >= d_format->immediates.size())
+        return what +
+               "only its source address tells it apart: give each sender a port of "
+               "its own";
+    const auto& item = d_format->immediates[*d_other_item];
+    return what + "item " + hex(item.id) + " \"" + item.name +
+           "\" tells it apart: select one with its value in items";
+}
+
+std::string reassembler::explain_silence() const
+{
+    const auto list = [](const auto& values, std::size_t n, const auto& text) {
+        std::string all;
+        for (std::size_t i = 0; i < n; ++i)
+            all += (i ? ", " : "") + text(values[i]);
+        return all;
+    };
+    const auto seen = d_seen_count ? "the packets have " + list(d_seen, d_seen_count, hex)
+                                   : std::string("the packets have no items");
+    switch (d_cause) {
+    case cause::none:
+        return {};
+    case cause::no_bytes:
+        return "the packets hold no samples";
+    case cause::nothing_new:
+        return "the packets repeat samples that have been received: their timestamps do "
+               "not advance; check the sender";
+    case cause::not_spead: {
+        std::string bytes;
+        for (std::size_t i = 0; i < d_first_byte_count; ++i) {
+            std::array<char, 4> text{};
+            std::snprintf(text.data(),
+                          text.size(),
+                          "%02x",
+                          static_cast<unsigned>(d_first_bytes[i]));
+            bytes += text.data();
+        }
+        return "the datagrams are not SPEAD packets (version 4, 64-bit item pointers): "
+               "they begin with " +
+               (bytes.empty() ? "nothing" : bytes) + "; check the port and the sender";
+    }
+    case cause::no_descriptors:
+        return "no descriptors have arrived: let the sender repeat them "
+               "(descriptor_interval "
+               "of spead.sink), or give items";
+    case cause::partial_descriptors:
+        return "a packet of the descriptors was lost: let the sender repeat them "
+               "(descriptor_interval of spead.sink), or give items";
+    case cause::unsuitable_descriptors:
+        return d_refusal;
+    case cause::no_samples:
+        return "the heaps have no item " + hex(d_format->samples_id) +
+               " (the samples): " + seen + "; check items";
+    case cause::no_timestamp:
+        return "the heaps have no item " + hex(*d_format->timestamp_id) +
+               " (the timestamp): " + seen + "; check items";
+    case cause::no_length:
+        return "the heaps have neither a timestamp nor a heap length (item 0x2): give "
+               "the "
+               "ID of the timestamp in items";
+    case cause::no_output: {
+        std::string values;
+        for (std::size_t i = 0; i < d_format->immediates.size(); ++i)
+            if (const auto& item = d_format->immediates[i]; !item.values.empty())
+                values +=
+                    (values.empty() ? "" : ", ") + item.name + " = " +
+                    (i < d_seen_values.size() && d_seen_values[i] ? hex(*d_seen_values[i])
+                                                                  : "none");
+        return "no output is selected for the heaps (" + values +
+               "); check the values in items";
+    }
+    case cause::no_first_packet:
+        return "the first packets of the heaps, which hold their items, do not arrive";
+    case cause::different_times:
+        return "the timestamps of the heaps contradict each other; check timestamp_step "
+               "and the sender";
+    case cause::other_sender:
+        return explain_other_sender();
+    }
+    return {};
 }
 
 } // namespace gr::spead

@@ -19,7 +19,7 @@
 
 namespace gr::spead {
 
-//! What one thread counts; the figures of all threads are added up.
+//! What the receiver counts. Samples that are skipped do not count as missing.
 using source_counter_set = source_counters<counter>;
 
 //! Rejected packets by reason.
@@ -27,11 +27,19 @@ class reject_counters
 {
 public:
     void add(packet_error error) { d_counters[static_cast<std::size_t>(error)].add(1); }
+    std::uint64_t sum() const
+    {
+        std::uint64_t all = 0;
+        for (const auto& each : d_counters)
+            all += each.get();
+        return all;
+    }
     //! Those that were seen.
     std::map<std::string, std::uint64_t> by_name() const
     {
-        constexpr std::array names{ "none", "magic",        "version",       "flavour",
-                                    "size", "missing_item", "payload_bounds" };
+        constexpr std::array names{ "none",           "magic", "version",
+                                    "flavour",        "size",  "missing_item",
+                                    "payload_bounds", "items", "contradiction" };
         std::map<std::string, std::uint64_t> named;
         for (std::size_t i = 0; i < names.size(); ++i)
             if (const auto count = d_counters[i].get())
@@ -41,7 +49,7 @@ public:
 
 private:
     static constexpr auto causes =
-        static_cast<std::size_t>(packet_error::payload_bounds) + 1;
+        static_cast<std::size_t>(packet_error::contradiction) + 1;
     std::array<counter, causes> d_counters;
 };
 

@@ -5,119 +5,170 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "protocol/wire.h"
 #include "stream_format.h"
 
+#include <string_view>
 #include <algorithm>
 #include <cctype>
 #include <functional>
 #include <stdexcept>
+#include <utility>
 
 namespace gr::spead {
 
 namespace {
 
-using candidates = std::vector<const item_description*>;
-using test = std::function<bool(const item_description&)>;
+constexpr std::uint64_t usual_samples_id = 0x3300;
+constexpr std::uint64_t usual_timestamp_id = 0x1600;
 
-std::string lower_case(std::string text)
+bool equal_ignoring_case(char a, char b)
 {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
-        return static_cast<char>(std::tolower(c));
-    });
-    return text;
+    return std::tolower(static_cast<unsigned char>(a)) == b;
 }
 
-test is_called(const std::string& part)
+// \p part in lower case.
+bool name_has(const item_description& item, std::string_view part)
 {
-    return [part](const item_description& each) {
-        return lower_case(each.name).find(part) != std::string::npos;
-    };
+    return std::search(item.name.begin(),
+                       item.name.end(),
+                       part.begin(),
+                       part.end(),
+                       equal_ignoring_case) != item.name.end();
 }
 
-test has_id(std::uint64_t id)
-{
-    return [id](const item_description& each) { return each.id == id; };
-}
+std::string quoted_name(const item_description& item) { return "\"" + item.name + "\""; }
 
-// The only one of them; or the only one that passes a test, the first test that any
-// passes.
-const item_description*
-choose(const candidates& from, const std::vector<test>& tests, const std::string& what)
+std::string text_of(const number_format& format)
 {
-    if (from.size() == 1)
-        return from.front();
-    for (const auto& passes : tests) {
-        candidates left;
-        for (const auto* each : from)
-            if (passes(*each))
-                left.push_back(each);
-        if (left.size() == 1)
-            return left.front();
+    const auto bits = std::to_string(format.bits) + "-bit ";
+    switch (format.type) {
+    case 'i':
+        return bits + "integers";
+    case 'u':
+        return bits + "unsigned integers";
+    case 'f':
+        return bits + "floats";
+    case 'c':
+        return format.bits > 8 ? bits + "complex floats" : bits + "characters";
+    case 'b':
+        return bits + "booleans";
+    default:
+        return "numbers of an unknown type";
     }
-    throw std::invalid_argument("the descriptors name " + std::to_string(from.size()) +
-                                " items that may be the " + what +
-                                "; say with items which one it is");
 }
 
-// Integers that no output type has, such as packed 10-bit ones, come out as their bytes.
+[[noreturn]] void refuse(const item_description& samples, const std::string& why)
+{
+    throw std::invalid_argument("the descriptor of " + quoted_name(samples) + ": " + why);
+}
+
+// Of the integers as they are read: those of sizes that no output has, such as packed
+// 10-bit ones, are read as bytes.
 unsigned bits_for(sample_type type, const item_description& samples)
 {
-    const bool is_integer = samples.type == 'i' || samples.type == 'u';
-    const bool is_whole = samples.bits == 8 || samples.bits == 16;
+    if (!samples.obstacle.empty())
+        refuse(samples, samples.obstacle + "; give items to read them as they are");
+    const auto& format = samples.format;
+    if (samples.is_pairs != is_complex(type))
+        refuse(samples,
+               samples.is_pairs
+                   ? "pairs of numbers are complex samples; set output_type to \"sc8\", "
+                     "\"sc16\" or \"complex\""
+                   : "its samples are real; set output_type to \"int8\", \"int16\" or "
+                     "\"float\"");
+    const bool is_whole = format.bits == 8 || format.bits == 16;
     const bool is_possible =
-        is_float(type) ? samples.type == 'i' && is_whole
-                       : is_integer && (samples.bits == bits_of(type, 8) ||
-                                        (!is_whole && type == sample_type::int8));
+        is_float(type)
+            ? format.type == 'i' && is_whole
+            : format.is_integer() && (format.bits == bits_of(type, 8) ||
+                                      (!is_whole && type == sample_type::int8));
     if (!is_possible)
-        throw std::invalid_argument(
-            "the descriptor of \"" + samples.name + "\" says " +
-            (is_integer ? std::to_string(samples.bits) + "-bit " +
-                              (samples.type == 'u' ? "unsigned " : "") + "integers"
-                        : "that its elements are no integers") +
-            ", which do not suit output_type");
-    return is_whole ? samples.bits : 8;
+        refuse(samples, text_of(format) + " do not suit output_type");
+    return is_whole ? format.bits : 8;
 }
 
 } // namespace
 
-std::size_t stream_format::selector() const
+bool item_table::merge(item_description description)
 {
-    return static_cast<std::size_t>(
-        std::find_if(immediates.begin(),
-                     immediates.end(),
-                     [](const auto& each) { return each.values.size() > 1; }) -
-        immediates.begin());
+    for (auto& each : d_items)
+        if (each.id == description.id) {
+            if (each == description)
+                return false;
+            each = std::move(description);
+            return true;
+        }
+    if (d_items.size() == wire::max_items)
+        return false;
+    d_items.push_back(std::move(description));
+    return true;
 }
 
-stream_format learn_format(const std::vector<item_description>& descriptions,
-                           sample_type type)
+// The only array that is not text; otherwise the current one; otherwise the only one with
+// the usual ID, or with "samples" or "data" in its name.
+const item_description& item_table::samples(const stream_format* current) const
 {
-    candidates arrays, scalars;
-    for (const auto& each : descriptions)
-        if (each.is_array)
-            arrays.push_back(&each);
-        else if (each.type == 'u' || each.type == 'i' || each.type == 0)
-            scalars.push_back(&each);
-    const auto& samples = *choose(
-        arrays, { has_id(0x3300), is_called("samples"), is_called("data") }, "samples");
-    const item_description* timestamp = nullptr;
-    if (!scalars.empty())
-        timestamp = choose(scalars,
-                           { has_id(0x1600), is_called("timestamp"), is_called("time") },
-                           "timestamp");
+    using test = std::function<bool(const item_description&)>;
+    const std::vector<test> tests{
+        [](const auto& each) { return each.format.type != 'c' || each.format.bits > 8; },
+        [&](const auto& each) { return current && each.id == current->samples_id; },
+        [](const auto& each) { return each.id == usual_samples_id; },
+        [](const auto& each) { return name_has(each, "samples"); },
+        [](const auto& each) { return name_has(each, "data"); }
+    };
+    std::string names;
+    for (const auto& passes : tests) {
+        const item_description* found = nullptr;
+        std::size_t count = 0;
+        for (const auto& each : d_items)
+            if (each.is_array && passes(each)) {
+                found = &each;
+                if (names.size() < 80 && &passes == &tests.front())
+                    names += (names.empty() ? "" : ", ") + quoted_name(each);
+                ++count;
+            }
+        if (count == 1)
+            return *found;
+    }
+    throw std::invalid_argument(names.empty()
+                                    ? "the descriptors name no array; give items"
+                                    : "the descriptors name several arrays (" + names +
+                                          "); give items to say which are the samples");
+}
 
+const item_description* item_table::timestamp() const
+{
+    const item_description* found = nullptr;
+    for (const auto& each : d_items) {
+        if (each.is_array || !(each.format.is_integer() || each.format.type == 0))
+            continue;
+        const bool is_called = each.name.size() == 9 && name_has(each, "timestamp");
+        if (is_called)
+            return &each;
+        if (each.id == usual_timestamp_id)
+            found = &each;
+    }
+    return found;
+}
+
+stream_format item_table::format_for(sample_type type, const stream_format* current) const
+{
+    const auto& array = samples(current);
+    const auto* time = timestamp();
     stream_format format;
-    format.samples_id = samples.id;
-    format.bits = bits_for(type, samples);
-    format.order = samples.order;
+    format.samples_id = array.id;
+    format.bits = bits_for(type, array);
+    format.order = format.bits == 8 ? byte_order::big : array.format.order;
     format.timestamp_id.reset();
-    if (timestamp)
-        format.timestamp_id = timestamp->id;
-    if (timestamp && timestamp->bits)
-        format.timestamp_bits = timestamp->bits;
-    for (const auto* each : scalars)
-        if (each != timestamp && format.immediates.size() < most_learned_immediates)
-            format.immediates.push_back({ each->id, each->name });
+    if (time) {
+        format.timestamp_id = time->id;
+        format.timestamp_format = time->format;
+    }
+    for (const auto& each : d_items)
+        if (!each.is_array && each.format.is_integer() && &each != time &&
+            format.immediates.size() < most_described_immediates)
+            format.immediates.push_back({ each.id, each.name, each.format });
     return format;
 }
 

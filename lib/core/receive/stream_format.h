@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,39 +21,59 @@
 namespace gr::spead {
 
 /*!
- * \brief What the items of heaps mean: where the timestamp and the samples are, and how
- * samples are written.
+ * \brief What the items of heaps mean: which are the timestamp and the samples, and how
+ * their numbers are encoded.
  */
 struct stream_format {
     //! An item with a value that becomes a tag.
     struct immediate {
         std::uint64_t id;
         std::string name;
-        //! if there are several: the value in the heaps of each output
+        number_format format = {};
+        //! Values that select heaps: one for all outputs, or one for each. None: any.
         std::vector<std::int64_t> values = {};
     };
 
-    //! none: heaps of one size, of which each has the next heap counter
+    //! None: heaps of one length, of which each has the next heap counter.
     std::optional<std::uint64_t> timestamp_id = 0x1600;
-    unsigned timestamp_bits = 64; //!< after which it wraps, if the heap address is wider
+    number_format timestamp_format = {};
     std::uint64_t samples_id = 0x3300;
     std::vector<immediate> immediates = {};
     unsigned bits = 8; //!< of the integers in a packet
     byte_order order = byte_order::big;
-    //! of the samples of a heap, if that is fixed: so few bytes may be an immediate value
-    std::size_t heap_bytes = 0;
 
-    //! Which of the immediate items tells outputs apart, or immediates.size().
-    std::size_t selector() const;
+    //! Whether the same bytes mean the same samples.
+    bool has_same_samples(const stream_format& other) const
+    {
+        return samples_id == other.samples_id && bits == other.bits &&
+               order == other.order && timestamp_id == other.timestamp_id &&
+               timestamp_format == other.timestamp_format;
+    }
 };
 
 //! The most immediate items whose values become tags, if descriptors name them.
-constexpr std::size_t most_learned_immediates = 32;
+constexpr std::size_t most_described_immediates = 32;
 
-//! Finds out the format from the descriptors of a stream, for outputs of \p type. Throws
-//! std::invalid_argument that says why that is not possible.
-stream_format learn_format(const std::vector<item_description>& descriptions,
-                           sample_type type);
+/*!
+ * \brief The descriptors that a stream has sent so far, merged by the IDs of their items.
+ */
+class item_table
+{
+public:
+    //! True if it changes anything. False if there is no room for more items.
+    bool merge(item_description description);
+
+    //! Finds out the format of samples for outputs of \p type. \p current, if any, is
+    //! kept as far as its items are still described. Throws std::invalid_argument with
+    //! the reason if the descriptors do not say enough.
+    stream_format format_for(sample_type type, const stream_format* current) const;
+
+private:
+    const item_description& samples(const stream_format* current) const;
+    const item_description* timestamp() const;
+
+    std::vector<item_description> d_items;
+};
 
 } // namespace gr::spead
 

@@ -15,78 +15,86 @@
 namespace gr::spead {
 
 /*!
- * \brief Converts timestamps, which wrap, to positions in a stream.
+ * \brief Converts timestamps, which wrap, to positions in samples, and back.
  *
- * Knows the newest heap of the stream, and counts from there.
+ * It unwraps a timestamp by its distance from that of the newest heap.
  */
 class stream_time
 {
 public:
-    //! \p samples samples last \p ticks ticks.
-    stream_time(std::int64_t samples, std::int64_t ticks)
-        : d_samples(samples / std::gcd(samples, ticks)),
-          d_ticks(ticks / std::gcd(samples, ticks))
+    //! \p samples_per_step samples last \p ticks_per_step ticks.
+    stream_time(std::int64_t samples_per_step, std::int64_t ticks_per_step)
+        : d_samples(samples_per_step / std::gcd(samples_per_step, ticks_per_step)),
+          d_ticks(ticks_per_step / std::gcd(samples_per_step, ticks_per_step))
     {
     }
 
-    //! Samples after which the ticks are a whole number.
-    std::int64_t granule() const { return d_samples; }
-
-    //! The stream begins with a heap of this timestamp, at this position in samples.
-    void begin(std::uint64_t timestamp, unsigned bits, std::int64_t position)
+    //! A stream begins: \p tick, without wrapping, is the time at \p position.
+    void begin(std::uint64_t tick, std::int64_t position)
     {
-        const auto jump = distance(timestamp, bits);
-        const auto tick = d_tick + static_cast<std::uint64_t>(jump);
-        // absolute times go on when a sender is back, unless it counts from anew
-        const bool is_before_zero = jump < 0 && tick > d_tick;
-        d_tick = d_is_known && !is_before_zero ? tick : timestamp;
-        d_timestamp = timestamp;
-        d_position = position;
-        d_is_known = true;
+        d_tick = d_first_tick = tick;
+        d_position = d_first_position = position;
     }
 
-    std::uint64_t timestamp() const { return d_timestamp; } //!< of the newest heap
-    //! Of the newest heap: without wrapping.
-    std::uint64_t tick() const { return d_tick; }
-
-    //! The position of a heap; none if that is too far away to be counted.
+    //! Its position by the shorter way around; none if that is too far to be counted.
     std::optional<std::int64_t> position(std::uint64_t timestamp, unsigned bits) const
     {
         const auto ticks = distance(timestamp, bits);
-        // also in bytes, with the length of a heap, no more than 63 bits
-        constexpr std::int64_t farthest = std::int64_t{ 1 } << 58;
+        // with the length of a heap, and in bytes, no more than 63 bits
+        constexpr std::int64_t farthest = std::int64_t{ 1 } << 56;
         if (ticks > farthest / d_samples || ticks < -(farthest / d_samples))
             return std::nullopt;
-        // senders round timestamps between ticks; in the middle, the sample before
-        const auto scaled = ticks * d_samples + (d_ticks - 1) / 2;
-        return d_position + (scaled >= 0 ? scaled : scaled - d_ticks + 1) / d_ticks;
+        return d_position + to_samples(ticks);
     }
 
-    //! A heap of the stream has come: the newest one so far, or not.
+    //! Whether timestamps have wrapped between the newest heap and this one.
+    bool has_wrapped(std::uint64_t timestamp, unsigned bits) const
+    {
+        const auto tick = d_tick + static_cast<std::uint64_t>(distance(timestamp, bits));
+        return bits < 64 && tick >> bits != d_tick >> bits;
+    }
+
+    //! A heap has been accepted, perhaps the newest.
     void advance(std::uint64_t timestamp, unsigned bits, std::int64_t position)
     {
         const auto ticks = distance(timestamp, bits);
         if (ticks <= 0)
             return;
-        d_timestamp = timestamp;
         d_tick += static_cast<std::uint64_t>(ticks);
         d_position = position;
     }
 
+    //! The tick of a position.
+    std::uint64_t tick_at(std::int64_t position) const
+    {
+        __extension__ using wide = __int128;
+        return d_first_tick +
+               static_cast<std::uint64_t>(wide(position - d_first_position) * d_ticks /
+                                          d_samples);
+    }
+
+    //! Samples in a number of ticks; timestamps are rounded between ticks.
+    std::int64_t to_samples(std::int64_t ticks) const
+    {
+        const auto scaled = ticks * d_samples + (d_ticks - 1) / 2;
+        return (scaled >= 0 ? scaled : scaled - d_ticks + 1) / d_ticks;
+    }
+
 private:
-    // ticks from the newest heap, by the shorter way around
     std::int64_t distance(std::uint64_t timestamp, unsigned bits) const
     {
         const unsigned unused = 64 - bits;
-        return static_cast<std::int64_t>((timestamp - d_timestamp) << unused) >> unused;
+        return static_cast<std::int64_t>((timestamp - d_tick) << unused) >> unused;
     }
 
     std::int64_t d_samples;
     std::int64_t d_ticks;
-    bool d_is_known = false;
-    std::uint64_t d_timestamp = 0;
+    // of the newest heap
     std::uint64_t d_tick = 0;
-    std::int64_t d_position = 0; // samples
+    std::int64_t d_position = 0;
+    // of the beginning
+    std::uint64_t d_first_tick = 0;
+    std::int64_t d_first_position = 0;
 };
 
 } // namespace gr::spead

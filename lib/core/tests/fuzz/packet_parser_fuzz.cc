@@ -31,11 +31,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
         check(!view.heap_length || view.payload_end() <= *view.heap_length,
               "the payload is in the heap");
         static descriptor_collector collector;
-        if (descriptor_collector::has_descriptors(view)) {
-            collector.begin(view);
-            if (collector.take(view))
-                collector.read();
-        }
+        collector.add(view, 1);
+        while (collector.has_next())
+            collector.next();
     }
     if (const auto is = read_descriptor(packet.data(), packet.size()))
         check(is->name.size() <= 64, "names are cut");

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Packets of senders that are right, wrong and hostile, from the parser to the reader.
-// The input chooses the options, the packets, the time and when the reader reads.
+// Packets of senders that are right, wrong and hostile, from the parser to the samples
+// that come out. The input chooses the options, the packets and the time.
 
 #include "fuzz_input.h"
 #include "helpers/receive_stream.h"
@@ -25,22 +25,22 @@ namespace {
 constexpr std::uint64_t selector_id = 0x3101;
 constexpr std::uint64_t immediate_id = 0x3102;
 
-// An input may not make the reader copy more.
+// No input takes longer than so many.
 constexpr std::uint64_t most_samples = 1 << 20;
-constexpr std::size_t most_in_a_read = 4096;
 
 receive_stream::options options_of(fuzz_input& input)
 {
     receive_stream::options is;
     is.outputs = 1 + input.upto(2);
-    is.window_bytes = std::size_t{ 1 } << (12 + input.upto(6));
+    is.window_samples = std::int64_t{ 1 } << (12 + input.upto(6));
     is.type = input.one_of({ sample_type::int8,
                              sample_type::sc8,
                              sample_type::int16,
                              sample_type::sc16,
                              sample_type::float32,
                              sample_type::complex64 });
-    is.on_missing = input.one_of({ missing_policy::zero_fill, missing_policy::skip });
+    if (is.outputs == 1 && input.once_in(2))
+        is.on_missing = missing_policy::skip;
     constexpr std::int64_t largest_step = (std::int64_t{ 1 } << 48) - 1;
     constexpr std::int64_t largest_heap = std::int64_t{ 1 } << 32;
     using rate = std::pair<std::int64_t, std::int64_t>;
@@ -53,8 +53,6 @@ receive_stream::options options_of(fuzz_input& input)
                                                           { 1, largest_step } });
     is.max_gap = input.one_of({ 1 << 18, 0, 100, 5000 });
     is.max_delay = std::chrono::milliseconds(input.one_of({ 100, 0, 1 }));
-    is.start_delay =
-        std::min(is.max_delay, std::chrono::milliseconds(input.one_of({ 0, 10 })));
     const bool has_selector = is.outputs > 1 && !input.once_in(4);
     // descriptors do not tell outputs apart
     is.has_own_sockets = is.outputs > 1 && !has_selector;
@@ -66,10 +64,11 @@ receive_stream::options options_of(fuzz_input& input)
     const auto bits = is_float(is.type) ? input.one_of({ 8u, 16u }) : 8;
     format->bits = bits_of(is.type, bits);
     format->order = input.one_of({ byte_order::big, byte_order::little });
-    format->timestamp_bits = input.one_of({ 64u, 32u, 1u });
-    format->heap_bytes = input.one_of({ 0, 1, 4, 6, 4096 });
+    format->timestamp_format = { 'u',
+                                 input.one_of({ 64u, 32u, 10u, 0u }),
+                                 input.one_of({ byte_order::big, byte_order::little }) };
     if (has_selector)
-        format->immediates.push_back({ selector_id, "selector", { 0, 1, 2 } });
+        format->immediates.push_back({ selector_id, "selector", {}, { 0, 1, 2 } });
     format->immediates.push_back({ immediate_id, "immediate" });
     is.format = format;
     return is;
@@ -90,12 +89,7 @@ public:
         : d_input(input),
           d_options(options_of(input)),
           d_stream(d_options),
-          d_senders(d_options.outputs),
-          d_room(d_options.outputs,
-                 std::vector<std::byte>(most_in_a_read *
-                                        sample_decoder(d_options.type).output_bytes())),
-          d_given(d_options.outputs),
-          d_tagged(d_options.outputs)
+          d_senders(d_options.outputs)
     {
         for (std::size_t i = 0; i < d_senders.size(); ++i)
             d_senders[i].counter = i;
@@ -103,11 +97,11 @@ public:
 
     void run()
     {
-        while (!d_input.empty() && d_total < most_samples)
+        while (!d_input.empty() && given_samples() < most_samples)
             step();
-        read_until([this] { return d_stream.window.decide_all(); });
-        d_stream.to.end_run();
-        read_all();
+        d_stream.end();
+        for (std::size_t i = 0; i < d_options.outputs; ++i)
+            check_output(i);
     }
 
 private:
@@ -115,9 +109,6 @@ private:
     {
         const auto which = d_input.upto(d_senders.size() - 1);
         switch (d_input.upto(15)) {
-        case 0:
-            read(1 + d_input.upto(most_in_a_read - 1));
-            break;
         case 1:
             pass_time();
             break;
@@ -142,13 +133,12 @@ private:
     void pass_time()
     {
         d_stream.now += std::chrono::milliseconds(d_input.one_of({ 1, 20, 200, 1500 }));
-        d_stream.window.decide_in_time(d_stream.now);
+        d_stream.go_on();
     }
 
     void restart()
     {
-        d_stream.to.end_run();
-        d_stream.window.clear();
+        d_stream.end();
         d_stream.to.start_run();
     }
 
@@ -191,7 +181,6 @@ private:
 
     std::uint64_t item_pointer(wire::flavour is, const sender& from)
     {
-        const auto& format = d_options.format;
         const auto id = d_input.one_of<std::uint64_t>({ 0x1600,
                                                         0x3300,
                                                         immediate_id,
@@ -205,8 +194,7 @@ private:
             hostile_number(id == 0x1600                 ? from.timestamp
                            : id == wire::stream_control ? wire::stream_control_stop
                                                         : from.heap_bytes);
-        const bool may_be_samples = format && format->heap_bytes > 0;
-        if (d_input.once_in(2) || (id == 0x3300 && may_be_samples))
+        if (d_input.once_in(2))
             return is.immediate(id, value);
         return is.addressed(id, value);
     }
@@ -220,8 +208,10 @@ private:
         of.counter += d_senders.size();
         of.timestamp += ticks;
         of.offset = 0;
-        of.heap_bytes = d_input.once_in(4) ? d_input.upto(d_options.window_bytes)
-                                           : 64 * (1 + d_input.upto(9));
+        of.heap_bytes =
+            d_input.once_in(4)
+                ? d_input.upto(static_cast<std::size_t>(d_options.window_samples))
+                : 64 * (1 + d_input.upto(9));
         if (d_input.once_in(8))
             of.timestamp = hostile_number(of.timestamp);
         if (d_input.once_in(8))
@@ -240,7 +230,7 @@ private:
         if (from.offset >= from.heap_bytes || d_input.once_in(8))
             next_heap(from);
         const auto is = flavour();
-        const auto most = d_options.window_bytes / 4;
+        const auto most = static_cast<std::size_t>(d_options.window_samples) / 4;
         auto n = std::min<std::size_t>(
             d_input.one_of<std::size_t>({ 64, 64, 0, 1, 7, most }), most);
         auto offset = from.offset;
@@ -362,88 +352,43 @@ private:
 
     void give(const packet_bytes& packet, std::size_t which)
     {
-        const std::size_t group = d_options.has_own_sockets ? which : 0;
-        ++d_packets;
-        read_until([&] {
-            return d_stream.to.take(packet.data(), packet.size(), group, d_stream.now);
-        });
-        if (!d_input.once_in(4))
-            d_stream.window.decide_in_time(d_stream.now);
+        const std::size_t socket = d_options.has_own_sockets ? which : 0;
+        const std::uint64_t other = d_input.once_in(16) ? 1 : 0;
+        d_stream.take(packet, socket, 1 + other);
     }
 
-    template <typename condition>
-    void read_until(condition&& is_done)
+    std::size_t given_samples() const
     {
-        // packets that waited for descriptors may each need room
-        const auto tries = 8 * (d_options.format ? 1 : 1 + d_packets);
-        for (std::size_t tried = 0; !is_done(); ++tried) {
-            check(tried < tries, "there is room after the reader has read all");
-            read_all();
-        }
+        std::size_t sum = 0;
+        for (const auto& each : d_stream.out)
+            sum += each.size() / d_stream.output_bytes();
+        return sum;
     }
 
-    void read_all()
+    void check_output(std::size_t output) const
     {
-        while (d_stream.reader.is_ready())
-            read(most_in_a_read);
-    }
-
-    void read(std::size_t most)
-    {
-        const auto& counters = d_stream.counters;
-        std::vector<std::byte*> at;
-        for (auto& each : d_room)
-            at.push_back(each.data());
-        std::vector<std::size_t> n(counters.size());
-        std::vector<sample_tag> tags;
-        d_stream.reader.read(at, most, n, tags);
-
-        for (std::size_t i = 0; i < counters.size(); ++i) {
-            check(n[i] <= most, "no more samples than there is room for");
-            d_given[i] += n[i];
-            d_total += n[i];
-            const auto received = counters[i].samples_received.get();
-            const auto missing = counters[i].samples_missing.get();
-            const bool fills = d_options.on_missing == missing_policy::zero_fill;
-            check(received + (fills ? missing : 0) == d_given[i],
-                  "samples are received or missing");
-            check_tags(i, n[i], tags);
-        }
-    }
-
-    void
-    check_tags(std::size_t output, std::size_t n, const std::vector<sample_tag>& tags)
-    {
-        std::size_t last = 0;
-        for (const auto& tag : tags) {
+        const auto& counters = d_stream.counters[output];
+        const auto n = d_stream.out[output].size() / d_stream.output_bytes();
+        check(counters.samples_received.get() + counters.samples_missing.get() == n,
+              "samples are received or missing");
+        check(n == d_stream.out[0].size() / d_stream.output_bytes(),
+              "outputs have the same number of samples");
+        bool has_time = false;
+        for (const auto& tag : d_stream.tags) {
             if (tag.output != output)
                 continue;
-            check(tag.offset >= last, "tags are in order");
-            last = tag.offset;
-            const bool is_of_sample = tag.what != sample_tag::kind::missing ||
-                                      d_options.on_missing == missing_policy::zero_fill;
-            check(tag.offset < n || (tag.offset == n && !is_of_sample),
-                  "tags are of samples");
-            if (tag.what == sample_tag::kind::timestamp)
-                d_tagged[output] = true;
+            check(tag.offset < n, "tags are of samples");
+            has_time |= tag.what == sample_tag::kind::timestamp && tag.offset == 0;
             if (tag.what == sample_tag::kind::missing)
                 check(tag.value > 0, "missing samples are some");
-            if (tag.what == sample_tag::kind::item)
-                check(tag.format && tag.item < tag.format->immediates.size(),
-                      "the item of a tag has a name");
         }
-        check(!n || d_tagged[output], "the first sample has a timestamp");
+        check(!n || has_time, "the first sample has a timestamp");
     }
 
     fuzz_input& d_input;
     const receive_stream::options d_options;
     receive_stream d_stream;
     std::vector<sender> d_senders;
-    std::vector<std::vector<std::byte>> d_room;
-    std::vector<std::uint64_t> d_given; // samples of each output
-    std::vector<bool> d_tagged;
-    std::uint64_t d_total = 0;
-    std::size_t d_packets = 0;
 };
 
 } // namespace

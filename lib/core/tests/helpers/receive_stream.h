@@ -9,21 +9,24 @@
 #define INCLUDED_SPEAD_CORE_TESTS_RECEIVE_STREAM_H
 
 #include "helpers/spead_packets.h"
+#include "receive/output_window.h"
 #include "receive/reassembler.h"
-#include "receive/sample_reader.h"
 
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gr::spead {
 
-//! From packets to samples, without sockets and threads.
+//! From packets to samples, without sockets and a flow graph.
 struct receive_stream {
     struct options {
         std::size_t outputs = 1;
-        std::size_t window_bytes = 1 << 18;
+        std::size_t sockets = 1;
+        std::int64_t window_samples = 1 << 18;
         sample_type type = sample_type::int8;
         missing_policy on_missing = missing_policy::zero_fill;
         std::shared_ptr<const stream_format> format = std::make_shared<stream_format>();
@@ -31,32 +34,36 @@ struct receive_stream {
         std::int64_t ticks = 1;
         std::int64_t max_gap = 1 << 24;
         std::chrono::milliseconds max_delay{ 100 };
-        std::chrono::milliseconds start_delay{ 0 };
         bool has_own_sockets = false; //!< each output
     };
-    using clock = sample_window::clock;
+    using clock = output_window::clock;
 
     options how;
     clock::time_point now{ std::chrono::seconds(1000) };
     std::vector<source_counter_set> counters;
     source_counter_set common;
     reject_counters rejects;
-    std::vector<std::string> lines;
     rate_limited_log log;
-    sample_window window;
+    output_window window;
     reassembler to;
-    sample_reader reader;
+    std::vector<std::vector<std::byte>> buffers;
     std::vector<std::vector<std::byte>> out;
     std::vector<sample_tag> tags; // offsets from the first sample of the output
 
-    static std::vector<reassembler::socket_group> groups_of(const options& with)
+    static reassembler::plan plan_of(const options& with)
     {
-        if (!with.has_own_sockets)
-            return { { 0, with.outputs } };
-        std::vector<reassembler::socket_group> groups;
-        for (std::size_t i = 0; i < with.outputs; ++i)
-            groups.push_back({ i, 1 });
-        return groups;
+        reassembler::plan plan;
+        const auto lists = with.has_own_sockets ? with.outputs : 1;
+        for (std::size_t i = 0; i < lists; ++i)
+            plan.groups.push_back({ i, with.has_own_sockets ? 1 : with.outputs });
+        for (std::size_t i = 0; i < std::max(lists, with.sockets); ++i)
+            plan.group_of_socket.push_back(with.has_own_sockets ? i : 0);
+        plan.type = with.type;
+        plan.format = with.format;
+        plan.stream = { with.outputs, plan.group_of_socket.size(),
+                        with.samples, with.ticks,
+                        with.max_gap, 32 };
+        return plan;
     }
 
     receive_stream() : receive_stream(options()) {}
@@ -64,64 +71,48 @@ struct receive_stream {
         : how(with),
           counters(with.outputs),
           log([](const std::string&) {}),
-          window(
-              { with.outputs, with.window_bytes, 32, with.max_delay, with.start_delay }),
-          to({ groups_of(with),
-               with.type,
-               with.format,
-               with.samples,
-               with.ticks,
-               with.max_gap },
-             window,
-             counters,
-             common,
-             rejects,
-             log),
-          reader({ with.type, 0, with.on_missing, with.ticks, with.samples },
-                 window,
-                 counters),
+          window({ with.outputs, with.on_missing, with.max_delay, 32 }, counters),
+          to(plan_of(with), window, counters, common, rejects, log),
+          buffers(with.outputs,
+                  std::vector<std::byte>(static_cast<std::size_t>(with.window_samples) *
+                                         output_bytes())),
           out(with.outputs)
     {
         to.start_run();
+        set_room();
     }
 
-    //! Gives a packet, and reads if there is no room for it. Throws if there is none
-    //! then.
-    void take(const packet_bytes& packet, std::size_t group = 0)
+    std::size_t output_bytes() const { return sample_decoder(how.type).output_bytes(); }
+
+    void set_room()
     {
-        read_until([&] { return to.take(packet.data(), packet.size(), group, now); });
-        read_until([&] { return to.place_waiting(now); });
-        window.decide_in_time(now);
-        window.reuse_memory();
+        std::vector<std::byte*> at;
+        for (auto& each : buffers)
+            at.push_back(each.data());
+        window.set_room(at, how.window_samples);
+    }
+
+    //! Gives a packet, and produces samples if there is no room for it. Throws if there
+    //! is none then.
+    void
+    take(const packet_bytes& packet, std::size_t socket = 0, std::uint64_t sender = 1)
+    {
+        retry([&] {
+            return to.take({ packet.data(), packet.size(), socket, sender }, now);
+        });
+        go_on();
     }
     void take(const std::vector<packet_bytes>& packets)
     {
         for (const auto& packet : packets)
             take(packet);
     }
-
-    //! Reads all that is ready, \p most samples at a time.
-    void read(std::size_t most = 1000)
+    void go_on()
     {
-        const auto size = sample_decoder(how.type).output_bytes();
-        std::vector<std::vector<std::byte>> room(how.outputs,
-                                                 std::vector<std::byte>(most * size));
-        std::vector<std::byte*> at;
-        for (auto& each : room)
-            at.push_back(each.data());
-        std::vector<std::size_t> n(how.outputs);
-        while (reader.is_ready()) {
-            std::vector<sample_tag> some;
-            reader.read(at, most, n, some);
-            for (auto tag : some) {
-                tag.offset += out[tag.output].size() / size;
-                tags.push_back(tag);
-            }
-            for (std::size_t i = 0; i < how.outputs; ++i)
-                out[i].insert(out[i].end(),
-                              room[i].begin(),
-                              room[i].begin() + static_cast<std::ptrdiff_t>(n[i] * size));
-        }
+        do
+            retry([&] { return to.go_on(now); });
+        while (to.has_more());
+        produce(false);
     }
 
     //! Time goes by, and nothing arrives.
@@ -129,25 +120,51 @@ struct receive_stream {
     {
         for (int i = 0; i < 32; ++i) {
             now += time / 32;
-            window.decide_in_time(now);
+            go_on();
         }
     }
 
     void end()
     {
-        read_until([&] { return window.decide_all(); });
+        window.give_up();
+        produce(false);
         to.end_run();
-        read();
+        window.abandon(window.top());
     }
-    template <typename condition>
-    void read_until(condition&& is_done)
+
+    //! Produces what is ready, as a flow graph does that is fast.
+    void produce(bool is_blocked)
     {
-        // each of the packets that wait for descriptors may need room
+        const auto end = window.end_of_ready(now, is_blocked);
+        if (end <= window.front())
+            return;
+        std::vector<sample_tag> some;
+        const auto n = window.produce(end, some) * output_bytes();
+        for (auto tag : some) {
+            if (tag.what == sample_tag::kind::timestamp)
+                tag.value = to.tick_at(static_cast<std::int64_t>(tag.value));
+            tag.offset += out[tag.output].size() / output_bytes();
+            tags.push_back(tag);
+        }
+        for (std::size_t i = 0; i < how.outputs; ++i) {
+            auto& from = buffers[i];
+            out[i].insert(out[i].end(),
+                          from.begin(),
+                          from.begin() + static_cast<std::ptrdiff_t>(n));
+            std::memmove(from.data(), from.data() + n, from.size() - n);
+        }
+        set_room();
+    }
+
+    template <typename condition>
+    void retry(condition&& is_done)
+    {
+        // a gap is filled with a window of zeros at a time
         constexpr int most = 100000;
         for (int i = 0; !is_done(); ++i) {
             if (i == most)
-                throw std::logic_error("no room although all has been read");
-            read();
+                throw std::logic_error("no room although all has been produced");
+            produce(true);
         }
     }
 

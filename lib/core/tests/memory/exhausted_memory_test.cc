@@ -15,7 +15,6 @@
 #include "helpers/stress.h"
 #include "items.h"
 #include "sink_engine.h"
-#include "source_engine.h"
 
 #include <boost/asio/ip/udp.hpp>
 #include <boost/test/unit_test.hpp>
@@ -138,7 +137,6 @@ const sink_case sink_cases[] = {
       } },
 };
 
-constexpr std::size_t samples_of_stream = 20'000;
 constexpr std::size_t samples_in_run = 200'500;
 
 // As the block does: a call that found no memory comes again, with the same samples.
@@ -219,140 +217,9 @@ bool live_as_sink(const sink_case& c, const memory_shortage::plan& plan)
     return has_struck;
 }
 
-// Packets of two streams with descriptors, the second of which is far later.
-std::vector<packet_bytes> packets()
-{
-    local_socket listener;
-    std::vector<packet_bytes> all;
-    for (const std::int64_t start : { 0, 1'000'000'000 }) {
-        sink_options options;
-        options.heap_samples = 1000;
-        options.timestamp_start = start;
-        options.send_stop = false;
-        options.items = default_items();
-        options.items.push_back(immediate(0x1234, start ? "gain" : "level", { start }));
-        sink_engine sink({ listener.address() }, options, [](const auto&) {});
-        sink.start();
-        const auto samples = noise(samples_of_stream);
-        sink.write(0, raw(samples.data()), samples.size());
-        sink.stop();
-        while (listener.socket.available()) {
-            packet_bytes packet(2000);
-            packet.resize(listener.socket.receive(
-                boost::asio::buffer(packet.data(), packet.size())));
-            all.push_back(packet);
-        }
-    }
-    return all;
-}
-
-struct source_case {
-    const char* name;
-    void (*change)(source_options&);
-};
-std::ostream& operator<<(std::ostream& out, const source_case& c)
-{
-    return out << c.name;
-}
-
-const source_case source_cases[] = {
-    { "a stream with descriptors", [](source_options&) {} },
-    { "gaps are skipped, on a CPU",
-      [](source_options& o) {
-          o.on_missing = "skip";
-          o.affinity = 0;
-      } },
-};
-
-// As the block does. The number of samples that were read.
-std::size_t read(source_engine& from,
-                 std::size_t wanted,
-                 std::chrono::steady_clock::duration patience)
-{
-    static std::vector<std::byte> room(1 << 16);
-    static const std::vector<std::byte*> to{ room.data() };
-    static std::vector<std::size_t> n(1);
-    std::size_t sum = 0;
-    for (auto last = std::chrono::steady_clock::now();
-         sum < wanted && std::chrono::steady_clock::now() < last + patience;) {
-        n[0] = 0;
-        done([&] {
-            std::vector<sample_tag> tags;
-            from.wait(std::chrono::steady_clock::now() + 10ms);
-            from.read(to, room.size(), n, tags);
-        });
-        sum += n[0];
-        if (n[0])
-            last = std::chrono::steady_clock::now();
-    }
-    return sum;
-}
-
-bool live_as_source(const source_case& c, const memory_shortage::plan& plan)
-{
-    static const auto stream = packets();
-    static local_socket sender;
-    const auto send = [&](const source_engine& to) {
-        const udp::endpoint at(boost::asio::ip::address_v4::loopback(),
-                               static_cast<std::uint16_t>(to.ports().front()));
-        for (const auto& packet : stream)
-            sender.socket.send_to(boost::asio::buffer(packet), at);
-    };
-    const std::vector<std::string> endpoints{ "127.0.0.1:0" };
-    constexpr auto total = 2 * samples_of_stream;
-    source_options options;
-    options.max_gap = 10'000;
-    options.max_delay = 0.02;
-    options.buffer_size = 1 << 18;
-    c.change(options);
-
-    std::unique_ptr<source_engine> engine;
-    std::optional<memory_shortage> shortage(plan);
-    std::size_t first = 0;
-    const bool has_started = done([&] {
-                                 engine = std::make_unique<source_engine>(
-                                     endpoints, options, [] {}, [](const auto&) {});
-                             }) &&
-                             done([&] { engine->start(); });
-    const bool was_sent = has_started && done([&] { send(*engine); });
-    if (was_sent)
-        first = read(*engine, total, plan.failures == one ? bound : 30ms);
-    if (engine)
-        engine->stop();
-    const bool has_struck = shortage->has_struck();
-    shortage.reset();
-    if (!engine)
-        return has_struck;
-
-    BOOST_CHECK_EQUAL(engine->stats().samples_out, first);
-    if (plan.failures == one && was_sent)
-        BOOST_CHECK_EQUAL(first, total);
-
-    engine->start();
-    send(*engine);
-    BOOST_CHECK_EQUAL(read(*engine, total, bound), total);
-    engine->stop();
-    BOOST_CHECK_EQUAL(engine->stats().samples_out, first + total);
-    return has_struck;
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(exhausted_memory)
-
-BOOST_AUTO_TEST_CASE(a_source_survives_each_allocation_that_fails)
-{
-    for (const auto& c : source_cases)
-        for (const auto on : { where::here, where::elsewhere })
-            for (const auto failures : { one, lasting })
-                BOOST_TEST_CONTEXT(c)
-                {
-                    fail_each_allocation(
-                        on, failures, [&](const memory_shortage::plan& plan) {
-                            return live_as_source(c, plan);
-                        });
-                }
-}
 
 BOOST_AUTO_TEST_CASE(a_sink_survives_each_allocation_that_fails)
 {

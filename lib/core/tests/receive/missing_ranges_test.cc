@@ -29,9 +29,9 @@ BOOST_AUTO_TEST_CASE(any_order_of_additions_and_removals)
         std::int64_t end = 0;
         for (int step = 0; step < 100; ++step) {
             if (upto(2) == 0) {
-                const position_range added{ end + upto(3), 0 };
+                const position_range added{ end + 1 + upto(3), 0 };
                 const position_range range{ added.begin, added.begin + 1 + upto(20) };
-                ranges.add_behind(range);
+                ranges.append(range, {});
                 for (auto i = range.begin; i < range.end; ++i)
                     model.insert(i);
                 end = range.end;

@@ -26,7 +26,6 @@ class GrcBlock:
     endpoints: str  # the parameter
     endpoint: str  # with which any host makes the block
     streams: str  # "inputs" or "outputs"
-    affinity: str  # the parameter in GRC, which is "affinity" in Python
 
     def __str__(self):
         return self.name
@@ -45,11 +44,11 @@ class GrcBlock:
 
     def in_python(self, key):
         """What a parameter of GRC is called in Python."""
-        return "affinity" if key == self.affinity else key
+        return "affinity" if key == "sender_affinity" else key
 
     def in_grc(self, name):
         """What a parameter of Python is called in GRC."""
-        return self.affinity if name == "affinity" else name
+        return "sender_affinity" if name == "affinity" else name
 
     def written(self, options):
         """Options as a user writes them in the fields."""
@@ -80,8 +79,8 @@ class GrcBlock:
         return self.python(**self.arguments(block))
 
 
-sink = GrcBlock("sink", "destinations", TO, "inputs", affinity="sender_affinity")
-source = GrcBlock("source", "endpoints", AT, "outputs", affinity="receiver_affinity")
+sink = GrcBlock("sink", "destinations", TO, "inputs")
+source = GrcBlock("source", "endpoints", AT, "outputs")
 BLOCKS = [sink, source]
 
 each_block = pytest.mark.parametrize("grc", BLOCKS, ids=str)

@@ -20,7 +20,7 @@ from neighbour_scenarios import (
     counter_of,
     to_port,
 )
-from places import BOUND, RECEIVE_BUFFER, eventually
+from places import BOUND, eventually
 from received_streams import Receiving
 from streams import Running, balanced, noise, run, source
 from two_hosts import (
@@ -197,7 +197,6 @@ class CheckingSource:
 
     def __init__(self, far, to, group):
         options = {"interface": "v1" if group else "", "max_gap": 2**32}
-        options["socket_buffer"] = RECEIVE_BUFFER
         with inside(far):
             self.receiving = Receiving(to_port([to]), **options)
             self.receiving.graph.start()

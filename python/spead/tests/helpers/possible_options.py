@@ -167,12 +167,9 @@ SOURCES = [
     {"timeout": 1e-3},
     {"timeout": 1e9},
     {"buffer_size": 2**18},
-    {"affinity": 0},
     {"stats_interval": 1e-3},
     {"stats_interval": 1e9},
     {"interface": "lo"},
-    {"socket_buffer": 1},
-    {"socket_buffer": 2**30},
 ]
 
 # by the names of the blocks

@@ -56,6 +56,7 @@ class Receiving:
         self.graph = gr.top_block()
         for i in range(self.outputs):
             self.graph.connect((self.source, i), (self.recorder, i))
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
     def __enter__(self):
         self.graph.start()
@@ -91,21 +92,25 @@ class Receiving:
         self.send_packets(joined(spead2_packets(heaps, max_packet_size)))
 
     def send_packets(self, packets, ports=None):
-        """Send datagrams in their order, so few at a time that none is lost.
+        """Send datagrams from one socket, so few at a time that none is lost.
 
         ports: of each packet; by default all go to the first one
         """
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            waiting, end = 0, self.taken()
-            for i, packet in enumerate(packets):
-                port = ports[i] if ports else self.port
-                sock.sendto(packet, ("127.0.0.1", port))
-                # with what the kernel needs for each
-                waiting += 2048 + len(packet)
-                end += 1
-                if waiting >= 65536 or i + 1 == len(packets):
-                    eventually(lambda end=end: self.taken() >= end)
-                    waiting = 0
+        waiting, end = 0, self.taken()
+        for i, packet in enumerate(packets):
+            port = ports[i] if ports else self.port
+            self.socket.sendto(packet, ("127.0.0.1", port))
+            # with what the kernel needs for each
+            waiting += 2048 + len(packet)
+            end += 1
+            if waiting >= 65536 or i + 1 == len(packets):
+                eventually(lambda end=end: self.taken() >= end)
+                waiting = 0
+
+    def use_other_port(self):
+        """Send as another sender from now on."""
+        self.socket.close()
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
     def taken(self):
         """Datagrams that the source has looked at."""

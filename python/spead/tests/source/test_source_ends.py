@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How streams begin and end, and what a flow graph may do meanwhile."""
 
+import itertools
 import socket
 import threading
 import time
 
 import numpy as np
 import pytest
+from crafted_packets import data_heap, end_of_stream
 from gnuradio import blocks, gr, spead
 from places import BOUND, eventually
 from received_streams import Receiving, Recorder, joined, spead2_heaps, spead2_packets
@@ -100,22 +102,6 @@ def start_halted(**options):
     return graph, receiver, gate, recorder
 
 
-def end_stream(graph, receiver):
-    """Send its end until the flow graph has ended: a socket that is full drops it."""
-    ended = threading.Event()
-    waiting = threading.Thread(target=lambda: (wait(graph), ended.set()), daemon=True)
-    waiting.start()
-    end = spead2_packets(spead2_heaps(noise(1000), 1000))[-1][0]
-
-    def send_end():
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            sock.sendto(end, ("127.0.0.1", receiver.ports()[0]))
-        return ended.is_set()
-
-    eventually(send_end)
-    waiting.join()
-
-
 def go_on(graph, receiver, gate, sent):
     """Open the gate in the middle of a stream, and end it later.
 
@@ -123,17 +109,16 @@ def go_on(graph, receiver, gate, sent):
     the large datagrams of a stream find none: the flow graph would end there.
     """
     to = f"127.0.0.1:{receiver.ports()[0]}"
-    later = {"timestamp_start": sent, "rate": 1e6, "send_stop": False}
-    with Running(to, heap_samples=1000, **later):
+    with Running(to, heap_samples=1000, timestamp_start=sent, rate=1e6):
         gate.open.set()
         eventually(lambda: receiver.stats()["samples_out"] > sent)
-    end_stream(graph, receiver)
+    wait(graph)
 
 
 def test_a_flow_graph_that_halts():
     """The kernel drops what fits into no buffer; the rest stays in its place."""
-    samples = noise(16 * 10**6)
-    graph, receiver, gate, recorder = start_halted(socket_buffer=212992)
+    samples = noise(40 * 10**6)
+    graph, receiver, gate, recorder = start_halted(max_gap=2**32)
     fast = {"rate": 200e6, "stop_timeout": BOUND, "send_stop": False}
     to = f"127.0.0.1:{receiver.ports()[0]}"
     run(spead.sink(to, 1000, **fast), source(samples))
@@ -163,23 +148,34 @@ def test_a_flow_graph_that_halts_is_no_silence():
 
 
 def test_the_end_of_a_stream_ends_a_slow_flow_graph_though_packets_keep_coming():
-    small = {"buffer_size": 262144, "socket_buffer": 65536}
-    receiver = spead.source("127.0.0.1:0", **small)
-    to = f"127.0.0.1:{receiver.ports()[0]}"
+    small = {"buffer_size": 262144, "on_missing": "skip"}
+    receiver = spead.source("127.0.0.1:0", items=ITEMS, **small)
     graph = gr.top_block()
     graph.connect(receiver, blocks.throttle(1, 4e6), blocks.null_sink(1))
     graph.start()
-    with Running(to, heap_samples=1000, rate=16e6):
-        eventually(lambda: receiver.stats()["datagrams_dropped_by_socket"] > 0)
-        end_stream(graph, receiver)
+    waiting = threading.Thread(target=wait, args=[graph], daemon=True)
+    waiting.start()
+    part = noise(1000)
+    deadline = time.monotonic() + BOUND
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        to = ("127.0.0.1", receiver.ports()[0])
+        is_full = False
+        for i in itertools.count():
+            if not waiting.is_alive():
+                break
+            assert time.monotonic() < deadline, "the flow graph did not end"
+            sock.sendto(data_heap(i, 1000 * i, part), to)
+            if i % 1000 == 0:
+                is_full |= receiver.stats()["datagrams_dropped_by_socket"] > 0
+                if is_full:
+                    sock.sendto(end_of_stream(2**20 + i), to)
 
 
-@pytest.mark.parametrize("affinity", [-1, 0])
-def test_a_flood_of_packets_does_not_hold_up_the_stop(affinity):
+def test_a_flood_of_packets_does_not_hold_up_the_stop():
     """Packets of another stream, as fast as the host can."""
     other = [spead.timestamp(0x1700), spead.samples(0x3400)]
     with (
-        Receiving(items=other, affinity=affinity) as receiving,
+        Receiving(items=other) as receiving,
         Running(f"127.0.0.1:{receiving.port}"),
     ):
         eventually(lambda: receiving.stats["packets_ignored"] > 10000)
@@ -239,12 +235,11 @@ def test_rx_time_of_the_source_is_understood_by_the_sink():
     )
     graph = gr.top_block()
     graph.connect(near, sink)
-    with far:
+    with far, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         graph.start()
         packets = joined(heaps[:10] + heaps[15:])
         for begin in range(0, len(packets), 20):
-            some = packets[begin : begin + 20]
-            send(near, some)
+            send(sock, near, packets[begin : begin + 20])
         wait(graph)
         far.wait()
     expected = samples.copy()
@@ -254,9 +249,8 @@ def test_rx_time_of_the_source_is_understood_by_the_sink():
     assert far.stats["samples_missing"] == 5000
 
 
-def send(receiver, packets):
+def send(sock, receiver, packets):
     before = receiver.stats()["packets_received"]
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        for packet in packets:
-            sock.sendto(packet, ("127.0.0.1", receiver.ports()[0]))
+    for packet in packets:
+        sock.sendto(packet, ("127.0.0.1", receiver.ports()[0]))
     eventually(lambda: receiver.stats()["packets_received"] == before + len(packets))

@@ -56,13 +56,14 @@ def test_random_losses(heap, repeat_pointers):
             size = len(packet) - header
             numbered.append((k, at, packet))
             at += size
-    # without pointers, what is behind a lost first packet can be placed only when the
-    # steps of heaps are known: the first heaps come as they are
-    safe = sum(len(packets) for packets in heaps[:3])
-    arriving = numbered[:safe] + mangled(numbered[safe:], heap)
+    arriving = mangled(numbered, heap)
+    # the items say where a heap belongs: by default they are in its first packet only
+    first = {k for k, _, packet in arriving if packet is heaps[k][0]}
     model = Model(heap, n)
     before = sum(len(p) - 8 - 8 * p[7] for p in heaps[0]) - heap
     for k, at, packet in arriving:
+        if not repeat_pointers and k not in first:
+            continue
         payload = np.frombuffer(packet[8 + 8 * packet[7] :], np.int8)
         at -= before if k == 0 else 0
         skip = max(0, -at)

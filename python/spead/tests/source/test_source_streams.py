@@ -136,9 +136,9 @@ def test_a_sender_that_starts_again_before_the_descriptors():
     later = 10**9
     before = spead2_packets(spead2_heaps(samples[: 5 * 4096], 4096, descriptors="none"))
     after = spead2_packets(spead2_heaps(samples[5 * 4096 :], 4096, first=later))
-    with Receiving() as receiving:
-        # its descriptors are in its last packets
-        receiving.send_packets(joined(before[:-1]))
+    with Receiving(end_on_stop=False, timeout=2) as receiving:
+        receiving.send_packets(joined(before))
+        receiving.use_other_port()
         receiving.send_packets(joined(after))
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
@@ -212,9 +212,9 @@ def test_names_of_tags_do_not_fill_the_memory():
     with Receiving(end_on_stop=False) as receiving:
 
         def is_tagged(names):
-            """Descriptors that change are believed once a second."""
+            """With values that change from heap to heap."""
             nonlocal sent
-            extra = [(0x3101 + i, name, i) for i, name in enumerate(names)]
+            extra = [(0x3101 + i, name, sent) for i, name in enumerate(names)]
             heap = next(spead2_heaps(samples, 8, first=8 * sent, extra=extra))
             receiving.send_packets(spead2_packets([heap], counter=sent + 1)[0])
             sent += 1
@@ -231,7 +231,7 @@ def test_a_given_item_with_the_name_of_another_tag_is_not_tagged():
     extra = [(0x3102, "timestamp ", 5)]
     items = [
         spead.timestamp(name="time"),
-        spead.immediate(0x3102, "timestamp", 0),
+        spead.immediate(0x3102, "timestamp", 5),
         spead.samples(),
     ]
     with Receiving(items=items) as receiving:

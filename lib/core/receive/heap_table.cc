@@ -1,0 +1,82 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "heap_table.h"
+
+#include <algorithm>
+
+namespace gr::spead {
+
+namespace {
+
+// Of which packets may come in turns: more than any sender interleaves.
+constexpr std::size_t most_heaps = 256;
+
+} // namespace
+
+heap_table::heap_table(std::size_t values) : d_heaps(most_heaps), d_counters(most_heaps)
+{
+    for (auto& each : d_heaps)
+        each.values.reserve(values);
+}
+
+received_heap*
+heap_table::find(std::uint64_t counter, std::uint64_t sender, std::size_t group)
+{
+    const auto is_it = [&](const received_heap& each) {
+        return each.counter == counter && each.sender == sender && each.group == group &&
+               each.is != received_heap::state::none;
+    };
+    if (is_it(d_heaps[d_last]))
+        return &d_heaps[d_last];
+    const auto begin = d_counters.begin(), end = d_counters.end();
+    for (auto at = std::find(begin, end, counter); at != end;
+         at = std::find(at + 1, end, counter)) {
+        const auto i = static_cast<std::size_t>(at - begin);
+        if (is_it(d_heaps[i])) {
+            d_last = i;
+            return &d_heaps[i];
+        }
+    }
+    return nullptr;
+}
+
+bool heap_table::is_in_order(const received_heap& heap) const
+{
+    const received_heap* before = nullptr;
+    const received_heap* behind = nullptr;
+    for (const auto& each : d_heaps) {
+        if (each.is != received_heap::state::placed || each.output != heap.output)
+            continue;
+        if (each.range().end <= heap.position) {
+            if (!before || each.position > before->position)
+                before = &each;
+        } else if (each.position >= heap.range().end) {
+            if (!behind || each.position < behind->position)
+                behind = &each;
+        }
+    }
+    return behind && behind->counters_from(heap) > 0 &&
+           (!before || heap.counters_from(*before) > 0);
+}
+
+bool heap_table::has_gap_behind(const received_heap& heap) const
+{
+    if (heap.samples_end != received_heap::unknown_end)
+        return false;
+    bool is_followed = false;
+    for (const auto& each : d_heaps) {
+        if (each.is != received_heap::state::placed || each.output != heap.output)
+            continue;
+        if (each.position == heap.range().end)
+            return false;
+        is_followed |= each.position > heap.range().end;
+    }
+    return is_followed;
+}
+
+} // namespace gr::spead

@@ -1,0 +1,126 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_HEAP_TABLE_H
+#define INCLUDED_SPEAD_CORE_HEAP_TABLE_H
+
+#include "missing_ranges.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace gr::spead {
+
+//! A heap of which packets have arrived.
+struct received_heap {
+    static constexpr auto unknown_end = std::numeric_limits<std::uint64_t>::max();
+
+    enum class state {
+        none,
+        ignored,    //!< gives no samples
+        incomplete, //!< the timestamp or the samples have not been found yet
+        placed,     //!< the position of its samples is known
+        stale       //!< placed, in a stream that ended: its counter may be used again
+    };
+
+    // what its packets have in common
+    std::uint64_t counter = 0;
+    std::uint64_t sender = 0;
+    std::size_t group = 0;
+    std::optional<std::uint64_t> heap_length = {};
+
+    state is = state::none;
+    std::size_t socket = 0;
+    unsigned address_bits = 48;
+    std::chrono::steady_clock::time_point last_packet = {};
+    // an item pointer by which its packets are recognised
+    std::size_t pointer = 0;
+    std::uint64_t word = 0;
+    // in the payload of the heap
+    std::optional<std::uint64_t> timestamp_address = {};
+    std::optional<std::uint64_t> samples_begin = {};
+    std::uint64_t samples_end = unknown_end;
+    std::uint64_t first_byte = 0; // of the samples, in the packet that came first
+
+    std::optional<std::uint64_t> timestamp = {};
+    unsigned timestamp_bits = 64;
+    std::size_t output = 0;
+    std::int64_t position = 0; //!< of its first sample
+    std::int64_t length = 0;   //!< samples; so far, if the heap length is unknown
+    std::int64_t received = 0; //!< samples
+    bool needs_items = false;  //!< packets without items may be of an earlier heap
+    bool has_set_values = false;
+    std::vector<std::optional<std::uint64_t>> values = {}; //!< of immediate items
+
+    position_range range() const { return { position, position + length }; }
+    //! \p other is the same heap, unless its counter has been used again.
+    bool has_key_of(const received_heap& other) const
+    {
+        return counter == other.counter && sender == other.sender && group == other.group;
+    }
+    //! Heap counters from \p other to this heap; they wrap.
+    std::int64_t counters_from(const received_heap& other) const
+    {
+        const unsigned unused = 64 - address_bits;
+        return static_cast<std::int64_t>((counter - other.counter) << unused) >> unused;
+    }
+};
+
+/*!
+ * \brief The heaps whose packets arrived last.
+ *
+ * Does not allocate after its construction.
+ */
+class heap_table
+{
+public:
+    explicit heap_table(std::size_t values);
+
+    //! Nullptr if there is none.
+    received_heap* find(std::uint64_t counter, std::uint64_t sender, std::size_t group);
+    //! Replaces the heap of the same key, or the oldest one, which is given to
+    //! finish(heap) before.
+    template <typename visitor>
+    received_heap& insert(const received_heap& added, visitor&& finish)
+    {
+        auto* to = find(added.counter, added.sender, added.group);
+        if (!to) {
+            d_last = d_oldest;
+            d_oldest = (d_oldest + 1) % d_heaps.size();
+            to = &d_heaps[d_last];
+        }
+        finish(*to);
+        *to = added;
+        d_counters[d_last] = added.counter;
+        return *to;
+    }
+    template <typename visitor>
+    void for_each(visitor&& visit)
+    {
+        for (auto& each : d_heaps)
+            visit(each);
+    }
+    //! Whether its counter lies between those of the heaps before and behind it.
+    bool is_in_order(const received_heap& heap) const;
+
+    //! Whether a heap of unknown length is followed by others, but not at once.
+    bool has_gap_behind(const received_heap& heap) const;
+
+private:
+    std::vector<received_heap> d_heaps;
+    std::vector<std::uint64_t> d_counters; // of the heaps, to find one fast
+    std::size_t d_last = 0;                // that was found
+    std::size_t d_oldest = 0;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_HEAP_TABLE_H */

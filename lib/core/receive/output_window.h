@@ -1,0 +1,165 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_OUTPUT_WINDOW_H
+#define INCLUDED_SPEAD_CORE_OUTPUT_WINDOW_H
+
+#include "item_values.h"
+#include "missing_ranges.h"
+#include "protocol/sample_decoder.h"
+#include "receive_counters.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace gr::spead {
+
+//! What happens to samples that are missing.
+enum class missing_policy { zero_fill, skip };
+
+//! A tag for a sample of an output.
+struct sample_tag {
+    enum class kind {
+        timestamp, //!< value: the position of the sample
+        missing,   //!< value: the number of samples that are missing
+        item       //!< value: that of an immediate item
+    };
+    std::size_t output;
+    std::size_t offset; //!< from the first sample that is produced
+    kind what;
+    std::uint64_t value;
+    std::size_t item = 0; //!< its index among the immediate items
+};
+
+/*!
+ * \brief Samples that have been placed in the output buffers of the flow graph and not
+ * been produced yet.
+ *
+ * Samples have positions; those of the same position were sampled at the same time. The
+ * position front() lies at the write pointer of each output. Samples are placed behind
+ * it in any order, and are produced up to the first one that is missing. A missing sample
+ * is given up max_delay after a later one of its output arrived, or ten times that after
+ * a later one of another output, or if the buffers have no room for a later one. Does not
+ * allocate after its construction.
+ */
+class output_window
+{
+public:
+    using clock = std::chrono::steady_clock;
+
+    struct plan {
+        std::size_t outputs = 1;
+        missing_policy on_missing = missing_policy::zero_fill;
+        clock::duration max_delay{};
+        std::size_t items = 0; //!< immediate items, at most
+    };
+    output_window(const plan& how, std::vector<source_counter_set>& counters);
+
+    //! \name The flow graph
+    //! \{
+
+    //! Where the front lies in each output, and how many samples there is room for.
+    void set_room(const std::vector<std::byte*>& at, std::int64_t samples);
+
+    //! The end of the samples that can be produced now. With \p is_blocked, the first
+    //! ones that are missing are given up, to make room.
+    std::int64_t end_of_ready(clock::time_point now, bool is_blocked) const;
+    //! Produces samples up to \p end: adds their tags and counts them. Returns their
+    //! number, which is the same for all outputs.
+    std::size_t produce(std::int64_t end, std::vector<sample_tag>& tags);
+    //! The run ends: samples up to \p end that were not produced are missing.
+    void abandon(std::int64_t end);
+
+    //! \}
+
+    //! \name The receiver
+    //! \{
+
+    std::int64_t front() const { return d_front; }
+    //! The end of the samples that have been placed in any output.
+    std::int64_t top() const { return d_top; }
+    bool is_empty() const { return d_top == d_front; }
+    std::int64_t capacity() const { return d_capacity; }
+    //! Whether all of a range is behind the front and has not been placed.
+    bool is_free(std::size_t which, position_range range) const;
+
+    void set_decoder(const sample_decoder& decoder) { d_decoder = decoder; }
+
+    //! Whether samples can be placed. If not, produce() makes room.
+    bool has_room(std::size_t which, position_range range);
+
+    struct outcome {
+        std::size_t fresh = 0, duplicate = 0, late = 0; //!< samples
+    };
+    //! Decodes samples into their places, for which there is room.
+    outcome place(std::size_t which,
+                  position_range range,
+                  const std::byte* data,
+                  clock::time_point now);
+    //! The value of an immediate item in a heap of which samples have been placed. False
+    //! if there is no room.
+    [[nodiscard]] bool set_item(std::size_t which,
+                                std::size_t item,
+                                position_range heap,
+                                std::uint64_t value);
+
+    //! Everything before \p position that has not arrived is given up without zeros: to
+    //! be counted as skipped. The window must be empty.
+    void skip_to(std::int64_t position);
+    //! A stream begins at the front, with other items. The window must be empty.
+    void begin_stream();
+    //! Nothing before the top, or \p end, will arrive any more.
+    void give_up(std::int64_t end = 0);
+
+    //! \}
+
+private:
+    struct output {
+        std::byte* at = nullptr;
+        missing_ranges missing;
+        std::int64_t top = 0;
+        bool is_behind = false; // the top of another output
+        clock::time_point behind_since{};
+        std::vector<item_values> items;
+        bool needs_timestamp = true;
+        std::uint64_t skipped = 0; // samples, not tagged yet
+    };
+
+    std::byte* address(const output& of, std::int64_t position) const
+    {
+        return of.at + (position - d_front + d_shift) *
+                           static_cast<std::int64_t>(d_decoder.output_bytes());
+    }
+    void extend(std::size_t which, std::int64_t top, clock::time_point now);
+    template <typename visitor>
+    static void for_each_part(const output& of, position_range range, visitor&& visit);
+    std::int64_t
+    produce_output(std::size_t which, std::int64_t end, std::vector<sample_tag>& tags);
+    void add_item_tags(std::size_t which,
+                       position_range range,
+                       std::int64_t offset,
+                       std::vector<sample_tag>& tags);
+
+    const plan d_plan;
+    std::vector<source_counter_set>& d_counters;
+    sample_decoder d_decoder;
+    std::vector<output> d_outputs;
+    std::int64_t d_front = 0;
+    std::int64_t d_top = 0;
+    std::int64_t d_room = 0;     // samples behind the front
+    std::int64_t d_capacity = 0; // the most that d_room was
+    std::int64_t d_shift = 0;    // samples from their final address, after skips
+    std::int64_t d_wanted = 0;   // begin of a packet that found no room
+    bool d_gives_up = false;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_OUTPUT_WINDOW_H */

@@ -1,0 +1,178 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_STREAM_TRACKER_H
+#define INCLUDED_SPEAD_CORE_STREAM_TRACKER_H
+
+#include "heap_table.h"
+#include "output_window.h"
+#include "stream_time.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief Decides whether a heap belongs to the stream that is being received, and where.
+ *
+ * A heap fits if it begins where the newest one ends, or if its counter and its time have
+ * advanced in the proportion that the stream has had so far. Any other time is believed
+ * when a second heap or packet agrees with it, or when the stream has been silent. Of
+ * several senders on one output the first one is received.
+ */
+class stream_tracker
+{
+public:
+    using clock = std::chrono::steady_clock;
+
+    struct plan {
+        std::size_t outputs = 1;
+        std::size_t sockets = 1;
+        std::int64_t samples_per_step = 1; //!< samples in ticks_per_step ticks
+        std::int64_t ticks_per_step = 1;
+        std::int64_t max_gap = 0; //!< samples
+        std::size_t values = 0;   //!< immediate items, at most
+    };
+    stream_tracker(const plan& how, const output_window& window, const heap_table& heaps);
+
+    void start_run();
+    //! Heaps have timestamps, or only counters.
+    void set_format(bool has_timestamps);
+
+    enum class verdict {
+        fits,    //!< has its place in the stream
+        believe, //!< its new time is believed: first come the heaps in agreed()
+        late,    //!< its samples have been produced
+        wait,    //!< pending until another one agrees: its packets are to be kept
+        ignore,  //!< contradicts the stream
+        other    //!< of another sender
+    };
+    //! Sets the position of a heap that fits or is late.
+    verdict judge(received_heap& heap, clock::time_point now);
+
+    //! Heaps that were pending and are believed now, in order.
+    std::vector<received_heap>& agreed() { return d_agreed; }
+    //! Whether a heap of this key is pending.
+    bool
+    has_pending(std::uint64_t counter, std::uint64_t sender, std::size_t group) const;
+    //! Whether a packet without items is of a heap that is believed now: see agreed().
+    bool confirms_pending(const received_heap& packet);
+    //! Whether a heap is believed because nothing else came: see agreed().
+    bool ends_silence(clock::time_point now);
+    //! Whether a heap that was pending fits now: see agreed().
+    bool finds_fitting(std::size_t output);
+
+    enum class continuation {
+        same,  //!< the heap belongs to the stream
+        skip,  //!< it does, behind a gap of more than max_gap
+        begins //!< a stream begins with it
+    };
+    //! Of a heap that is believed. Sets its position, unless a stream begins.
+    continuation continuation_of(received_heap& heap) const;
+    //! The end of the heaps that have been accepted.
+    std::int64_t end() const;
+    //! Samples from the begin of a heap to that of another one; none if they cannot be
+    //! compared.
+    std::optional<std::int64_t> distance(const received_heap& from,
+                                         const received_heap& to) const;
+    //! A stream begins with a heap: at its sample \p first, which is for the front of
+    //! the window; negative: so many samples behind the front. Sets its position.
+    void begin_stream(received_heap& heap, std::int64_t first);
+    //! A heap of the stream has been accepted.
+    void accept(const received_heap& heap, clock::time_point now);
+    //! Samples of an output have come that had not come before.
+    void note_fresh(std::size_t output, clock::time_point now)
+    {
+        d_last_fresh = d_tracks[output].last_fresh = now;
+        ++d_fresh_packets;
+    }
+    //! An end-of-stream heap has come: any time may follow.
+    void note_end() { d_is_over = true; }
+
+    //! Whether all senders have stopped.
+    bool are_silent(clock::time_point now) const;
+    bool is_running() const { return d_is_running; }
+    std::uint64_t tick_at(std::int64_t position) const
+    {
+        return d_time.tick_at(position);
+    }
+    //! Whether the sender is one of those that are received.
+    bool is_sender(std::uint64_t sender) const;
+
+    //! Of the heap that was ignored last because of another sender: the immediate item
+    //! whose values differ. None: only the source address does.
+    std::optional<std::size_t> item_that_differs() const { return d_difference; }
+    //! Ticks from heap to heap, and the samples of a heap, if they do not match. Once.
+    struct mismatch {
+        std::int64_t ticks;
+        std::int64_t samples;
+    };
+    std::optional<mismatch> take_mismatch();
+
+private:
+    struct track {
+        bool is_known = false;
+        received_heap newest;
+        // counters and samples from heap to heap, of two steps alike
+        std::int64_t counter_step = 0;
+        std::int64_t sample_step = 0;
+        std::int64_t last_counter_step = 0;
+        std::int64_t last_sample_step = 0;
+        std::vector<std::uint64_t> senders; // of each socket; 0: none yet
+        // until then, other values of this item are of another sender
+        clock::time_point locked_until{};
+        std::size_t lock_item = 0;
+        std::vector<received_heap> pending; // two at most
+        std::uint64_t pending_since = 0;    // d_fresh_packets
+        clock::time_point last_fresh{};
+        clock::duration silence{}; // how long none means that the sender has stopped
+    };
+
+    bool is_other_sender(const received_heap& heap,
+                         track& of,
+                         bool has_place,
+                         clock::time_point now);
+    bool is_silent(const track& of, clock::time_point now) const;
+    std::optional<std::size_t> different_item(const received_heap& a,
+                                              const received_heap& b) const;
+    bool has_position(received_heap& heap) const;
+    bool has_wrapped(const received_heap& heap) const;
+    bool is_proven_by_itself(const received_heap& heap) const;
+    bool is_in_step(const received_heap& heap, const track& of) const;
+    bool fits(const received_heap& heap, const track& of) const;
+    verdict
+    judge_unfit(received_heap& heap, track& of, bool has_place, clock::time_point now);
+    bool agrees(const received_heap& heap, const track& of);
+    bool can_jump(received_heap heap, const track& of) const;
+    void check_step(const track& of, const received_heap& heap);
+
+    const plan d_plan;
+    const output_window& d_window;
+    const heap_table& d_heaps;
+    stream_time d_time;
+    std::vector<track> d_tracks;
+    bool d_has_pending = false; // any of them
+    bool d_has_timestamps = true;
+    std::int64_t d_heap_samples = 0; // of a stream without timestamps
+    bool d_is_running = false;
+    bool d_is_over = false;
+    clock::time_point d_last_fresh{};
+    std::uint64_t d_fresh_packets = 0; // number
+    std::vector<received_heap> d_agreed;
+    std::optional<std::size_t> d_difference;
+    std::optional<mismatch> d_mismatch;
+    bool d_has_reported_mismatch = false;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_STREAM_TRACKER_H */

@@ -1,0 +1,350 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Random streams over a network that loses, repeats and reorders packets, with senders
+// that leave out time, send other items, start again, and with single packets that are
+// wrong. Each sample that comes out must be the one that was sent for its timestamp, or a
+// zero in a range that is tagged as missing. SPEAD_TRUTH_SEED runs one seed,
+// SPEAD_TRUTH_RUNS more.
+
+#include "helpers/receive_stream.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <random>
+
+using namespace gr::spead;
+
+namespace {
+
+constexpr std::uint64_t selector_id = 0x3101;
+constexpr std::uint64_t other_id = 0x4000;
+
+// Sanitizers make them slow.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t default_runs = 50;
+#else
+constexpr std::uint64_t default_runs = 1000;
+#endif
+
+using random_engine = std::mt19937_64;
+
+// The sample that was taken at a time, never 0.
+std::byte sample_at(std::size_t output, std::uint64_t tick)
+{
+    auto x = (tick + 1) * 0x9e3779b97f4a7c15u + output * 0xbf58476d1ce4e5b9u;
+    x ^= x >> 29;
+    x *= 0x94d049bb133111ebu;
+    return static_cast<std::byte>((x >> 56) % 255 + 1);
+}
+
+struct event {
+    packet_bytes packet; // none: a pause
+    std::size_t socket = 0;
+    std::uint64_t sender = 0;
+    std::chrono::milliseconds pause{};
+};
+
+class random_stream
+{
+public:
+    explicit random_stream(std::uint64_t seed)
+        : d_random(seed),
+          d_flavour{ one_of<unsigned>({ 40, 48 }) },
+          d_outputs(one_of<std::size_t>({ 1, 1, 2, 3, 4 })),
+          d_has_own_sockets(d_outputs > 1 && chance(0.5)),
+          d_repeats_items(chance(0.5)),
+          d_payload(one_of<std::size_t>({ 64, 512, 1408, 8192 })),
+          d_heap_bytes(heap_bytes()),
+          d_is_faulty(!chance(0.1)),
+          d_loss(d_is_faulty ? std::pow(10, -3 + 2 * uniform()) : 0),
+          d_tick(below(std::uint64_t{ 1 } << (d_flavour.heap_address_bits - 1)))
+    {
+        const auto heaps = std::clamp<std::size_t>(300000 / d_heap_bytes, 3, 400);
+        for (std::size_t i = 0; i < heaps; ++i)
+            add_heaps();
+        impair();
+    }
+
+    bool is_faulty() const { return d_is_faulty; }
+    std::uint64_t sent() const { return d_sent; } // samples of each output
+    const std::vector<event>& events() const { return d_events; }
+    bool fits(const receive_stream::options& how) const
+    {
+        return d_outputs == 1 ||
+               d_heap_bytes + d_payload < static_cast<std::size_t>(how.window_samples);
+    }
+    // Whether a wrong packet gave this time: it is believed after a silence.
+    bool is_spoofed(std::uint64_t tick) const
+    {
+        return std::any_of(d_spoofed.begin(), d_spoofed.end(), [&](std::uint64_t each) {
+            return tick - each < d_payload;
+        });
+    }
+
+    receive_stream::options options()
+    {
+        receive_stream::options is;
+        is.outputs = d_outputs;
+        is.has_own_sockets = d_has_own_sockets;
+        is.window_samples = one_of<std::int64_t>({ 1 << 17, 1 << 18 });
+        is.max_gap = one_of<std::int64_t>({ 1 << 14, 1 << 20 });
+        auto format = std::make_shared<stream_format>();
+        if (!d_has_own_sockets && d_outputs > 1) {
+            format->immediates.push_back({ selector_id, "selector" });
+            for (std::size_t i = 0; i < d_outputs; ++i)
+                format->immediates[0].values.push_back(static_cast<std::int64_t>(i));
+        }
+        is.format = format;
+        return is;
+    }
+
+private:
+    double uniform() { return std::uniform_real_distribution<>()(d_random); }
+    bool chance(double p) { return uniform() < p; }
+    std::uint64_t below(std::uint64_t n) { return d_random() % n; }
+    template <typename type>
+    type one_of(std::initializer_list<type> of)
+    {
+        return *(of.begin() + static_cast<std::ptrdiff_t>(below(of.size())));
+    }
+
+    std::size_t heap_bytes()
+    {
+        if (chance(0.01))
+            return std::size_t{ 1 } << 24;
+        const auto packets = one_of<std::size_t>({ 1, 1, 2, 5, 20, 100 });
+        return packets * d_payload - (packets > 1 ? below(d_payload / 2) : 0);
+    }
+
+    void add_heap(std::uint64_t counter,
+                  std::size_t output,
+                  const std::vector<std::uint64_t>& pointers,
+                  const packet_bytes& content)
+    {
+        heap_cutter cutter{ d_flavour, d_payload, d_repeats_items };
+        for (auto& packet : cutter.cut(counter, pointers, content))
+            d_events.push_back(
+                { std::move(packet), d_has_own_sockets ? output : 0, d_sender });
+    }
+
+    std::vector<std::uint64_t> pointers(std::size_t output, std::uint64_t tick)
+    {
+        return { d_flavour.immediate(0x1600, tick),
+                 d_flavour.immediate(selector_id, output),
+                 d_flavour.addressed(0x3300, 0) };
+    }
+
+    // Of the same time, for each output.
+    void add_heaps()
+    {
+        if (d_is_faulty && chance(0.03))
+            d_tick += one_of<std::uint64_t>(
+                { d_heap_bytes, 3 * d_heap_bytes, 1 + below(1000), 100000 });
+        if (d_is_faulty && chance(0.01))
+            restart();
+        for (std::size_t output = 0; output < d_outputs; ++output) {
+            if (d_is_faulty && chance(0.05)) // other items, of the same length
+                add_heap(d_counter++,
+                         output,
+                         { d_flavour.immediate(selector_id, output),
+                           d_flavour.addressed(other_id, 0) },
+                         packet_bytes(d_heap_bytes, std::byte{ 0 }));
+            packet_bytes content(d_heap_bytes);
+            for (std::size_t i = 0; i < content.size(); ++i)
+                content[i] = sample_at(output, d_tick + i);
+            add_heap(d_counter++, output, pointers(output, d_tick), content);
+        }
+        d_tick += d_heap_bytes;
+        d_sent += d_heap_bytes;
+    }
+
+    void restart()
+    {
+        const bool is_same_socket = chance(0.3);
+        if (!is_same_socket)
+            ++d_sender;
+        if (chance(0.5))
+            d_counter = 1;
+        const auto range = std::uint64_t{ 1 } << (d_flavour.heap_address_bits - 1);
+        d_tick = one_of<std::uint64_t>({ d_tick,
+                                         d_tick - std::min(d_tick, below(100000)),
+                                         d_tick + below(100000),
+                                         below(range),
+                                         0 });
+        // packets of the same socket and counters cannot be told apart at once
+        const auto pause = is_same_socket ? 3000 : one_of({ 0, 150, 2000 });
+        if (pause)
+            d_events.push_back({ {}, 0, 0, std::chrono::milliseconds(pause) });
+    }
+
+    // A single packet that is wrong.
+    event spoofed(const event& real)
+    {
+        const auto counter =
+            be64toh(*reinterpret_cast<const std::uint64_t*>(real.packet.data() + 8)) &
+            d_flavour.address_mask();
+        const auto heap = d_heap_bytes * below(10);
+        const auto tick = one_of<std::uint64_t>({ below(d_flavour.address_mask()),
+                                                  d_tick - std::min(d_tick, heap),
+                                                  d_tick + heap,
+                                                  d_flavour.address_mask() });
+        const auto n = std::min(d_payload, d_heap_bytes);
+        d_spoofed.push_back(tick);
+        auto items = pointers(below(d_outputs), tick);
+        std::vector<std::uint64_t> all{
+            d_flavour.immediate(wire::heap_counter,
+                                one_of<std::uint64_t>({ counter, counter + below(50) })),
+            d_flavour.immediate(wire::heap_length, d_heap_bytes),
+            d_flavour.immediate(wire::payload_offset, 0),
+            d_flavour.immediate(wire::payload_length, n)
+        };
+        all.insert(all.end(), items.begin(), items.end());
+        return { packet_of(all, packet_bytes(n, std::byte{ 0 }), d_flavour),
+                 real.socket,
+                 1000 + below(2) };
+    }
+
+    // What the network does to them.
+    void impair()
+    {
+        if (!d_is_faulty)
+            return;
+        const auto repeats = chance(0.5) ? 0.01 : 0;
+        const auto delays = chance(0.5) ? 0.05 : 0;
+        const auto spoofs = chance(0.5) ? 0.002 : 0;
+        std::vector<std::pair<std::size_t, event>> arriving;
+        std::size_t pause = 0; // the next one, which no packet crosses
+        for (std::size_t i = 0; i < d_events.size(); ++i) {
+            while (pause < d_events.size() &&
+                   (pause < i || d_events[pause].pause.count() == 0))
+                ++pause;
+            const auto at = [&](double delayed) {
+                return std::min(chance(delayed) ? i + below(100) : i, pause);
+            };
+            if (i == pause) {
+                arriving.emplace_back(i, d_events[i]);
+                continue;
+            }
+            if (chance(spoofs))
+                arriving.emplace_back(i, spoofed(d_events[i]));
+            if (!chance(d_loss))
+                arriving.emplace_back(at(delays), d_events[i]);
+            if (chance(repeats))
+                arriving.emplace_back(at(1), d_events[i]);
+        }
+        // pauses behind the packets of their place
+        const auto key = [](const auto& each) {
+            return std::make_pair(each.first, each.second.packet.empty());
+        };
+        std::stable_sort(arriving.begin(), arriving.end(), [&](auto& a, auto& b) {
+            return key(a) < key(b);
+        });
+        d_events.clear();
+        for (auto& each : arriving)
+            d_events.push_back(std::move(each.second));
+    }
+
+    random_engine d_random;
+    const wire::flavour d_flavour;
+    const std::size_t d_outputs;
+    const bool d_has_own_sockets;
+    const bool d_repeats_items;
+    const std::size_t d_payload;
+    const std::size_t d_heap_bytes;
+    const bool d_is_faulty;
+    const double d_loss;
+    std::uint64_t d_tick;
+    std::uint64_t d_counter = 1;
+    std::uint64_t d_sender = 1;
+    std::uint64_t d_sent = 0;
+    std::vector<event> d_events;
+    std::vector<std::uint64_t> d_spoofed;
+};
+
+// Where the samples of an output are not what they must be: the offset of the first one.
+std::optional<std::size_t>
+first_lie(const random_stream& sender, const receive_stream& stream, std::size_t output)
+{
+    const auto& out = stream.out[output];
+    std::vector<char> is_missing(out.size());
+    for (const auto& [at, n] : stream.tags_of(sample_tag::kind::missing, output))
+        // behind a gap that was skipped, the tag says how much
+        for (std::size_t i = at; i < std::min<std::size_t>(at + n, out.size()); ++i)
+            is_missing[i] = out[i] == std::byte{ 0 };
+    const auto times = stream.tags_of(sample_tag::kind::timestamp, output);
+    std::size_t time = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        while (time + 1 < times.size() && times[time + 1].first <= i)
+            ++time;
+        if (times.empty() || times[0].first > i)
+            return i;
+        const auto tick = times[time].second + (i - times[time].first);
+        if (is_missing[i] || out[i] == sample_at(output, tick))
+            continue;
+        if (out[i] != std::byte{ 0 } || !sender.is_spoofed(tick))
+            return i;
+    }
+    return std::nullopt;
+}
+
+void check(std::uint64_t seed)
+{
+    random_stream sender(seed);
+    receive_stream stream(sender.options());
+    for (const auto& each : sender.events()) {
+        if (each.packet.empty()) {
+            stream.pass(each.pause);
+            continue;
+        }
+        stream.now += std::chrono::microseconds(10);
+        stream.take(each.packet, each.socket, each.sender);
+    }
+    stream.pass(std::chrono::seconds(2));
+    stream.end();
+    BOOST_TEST_CONTEXT("SPEAD_TRUTH_SEED=" << seed)
+    for (std::size_t output = 0; output < stream.how.outputs; ++output) {
+        const auto lie = first_lie(sender, stream, output);
+        BOOST_CHECK_MESSAGE(!lie, "output " << output << ": sample " << lie.value_or(0));
+        const auto& counters = stream.counters[output];
+        BOOST_TEST(stream.out[output].size() ==
+                   counters.samples_received.get() + counters.samples_missing.get());
+        // outputs wait for each other no longer than their window holds
+        const bool is_lossless = !sender.is_faulty() && sender.fits(stream.how);
+        if (is_lossless) {
+            BOOST_TEST(counters.samples_received.get() == sender.sent());
+            BOOST_TEST(counters.samples_missing.get() == 0);
+        }
+    }
+}
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise)
+{
+    const char* text = std::getenv(name);
+    return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(truth)
+
+BOOST_AUTO_TEST_CASE(every_sample_is_the_one_of_its_time_or_missing)
+{
+    if (const auto seed = from_environment("SPEAD_TRUTH_SEED", 0)) {
+        check(seed);
+        return;
+    }
+    const auto runs = from_environment("SPEAD_TRUTH_RUNS", default_runs);
+    for (std::uint64_t seed = 1; seed <= runs; ++seed)
+        check(seed);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -208,7 +208,7 @@ class Page:
         return self.start_process(["bash", "-euo", "pipefail", "-c", text])
 
     def start_python(self, text):
-        return self.start_process([sys.executable, "-u", "-c", text])
+        return self.start_process([sys.executable, "-c", text])
 
     def start_process(self, command):
         process = subprocess.Popen(

@@ -31,19 +31,6 @@ std::uint64_t byte_of(std::uint64_t word, unsigned from_the_left)
 
 } // namespace
 
-std::uint64_t packet_view::word(std::size_t index) const
-{
-    return word_at(pointers + index * wire::pointer_bytes);
-}
-
-item_pointer packet_view::item(std::size_t index) const
-{
-    const auto is = word(index);
-    return { is >> flavour.heap_address_bits & flavour.max_id(),
-             is & flavour.address_mask(),
-             (is >> 63) != 0 };
-}
-
 std::uint64_t packet_view::end_of(std::uint64_t address) const
 {
     auto end = heap_length.value_or(std::numeric_limits<std::uint64_t>::max());
@@ -79,11 +66,12 @@ packet_error parse_packet(const std::byte* packet, std::size_t bytes, packet_vie
 
     std::optional<std::uint64_t> counter, offset, length;
     view.heap_length.reset();
+    view.has_descriptors = view.is_end_of_stream = false;
     for (std::size_t i = 0; i < view.items; ++i) {
         const auto item = view.item(i);
         if (!item.is_immediate)
-            continue;
-        if (item.id == wire::heap_counter)
+            view.has_descriptors |= item.id == wire::descriptor;
+        else if (item.id == wire::heap_counter)
             counter = item.value;
         else if (item.id == wire::heap_length)
             view.heap_length = item.value;
@@ -91,6 +79,8 @@ packet_error parse_packet(const std::byte* packet, std::size_t bytes, packet_vie
             offset = item.value;
         else if (item.id == wire::payload_length)
             length = item.value;
+        else if (item.id == wire::stream_control)
+            view.is_end_of_stream |= item.value == wire::stream_control_stop;
     }
     if (!counter || !offset || !length)
         return packet_error::missing_item;

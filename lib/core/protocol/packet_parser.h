@@ -10,8 +10,11 @@
 
 #include "wire.h"
 
+#include <endian.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 namespace gr::spead {
@@ -36,9 +39,9 @@ enum class packet_error {
     contradiction,  //!< not the heap length of the other packets of its heap
 };
 
-//! The most item pointers of a packet: as many as a jumbo frame holds. It bounds the time
-//! that a packet takes.
-constexpr std::size_t max_packet_items = 1120;
+//! The most item pointers of a packet: a descriptor and a value of each item. It bounds
+//! the time that a packet takes.
+constexpr std::size_t max_packet_items = wire::required_items + 2 * wire::max_items;
 
 /*!
  * \brief The fields of a SPEAD packet, and where its items and its payload are.
@@ -54,9 +57,28 @@ struct packet_view {
     std::size_t items = 0; //!< number of item pointers
     const std::byte* payload = nullptr;
     std::size_t payload_bytes = 0;
+    bool has_descriptors = false;
+    bool is_end_of_stream = false;
 
-    std::uint64_t word(std::size_t index) const; //!< an item pointer as it is
-    item_pointer item(std::size_t index) const;
+    //! An item pointer as it is.
+    std::uint64_t word(std::size_t index) const
+    {
+        std::uint64_t is;
+        std::memcpy(&is, pointers + index * wire::pointer_bytes, sizeof is);
+        return be64toh(is);
+    }
+    item_pointer item(std::size_t index) const
+    {
+        const auto is = word(index);
+        return { is >> flavour.heap_address_bits & flavour.max_id(),
+                 is & flavour.address_mask(),
+                 (is >> 63) != 0 };
+    }
+    //! Whether it has more items than each packet must have.
+    bool has_items() const
+    {
+        return items > wire::required_items - (heap_length ? 0 : 1);
+    }
     std::uint64_t payload_end() const { return payload_offset + payload_bytes; }
     //! Where an addressed item ends that begins at \p address: at the next address of
     //! this packet, or with the heap. The largest value if neither is known.

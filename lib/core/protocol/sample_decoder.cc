@@ -35,6 +35,7 @@ sample_decoder::sample_decoder(sample_type type,
       d_swaps(bits_of(type, bits) == 16 && (order == byte_order::big) != host_is_big),
       d_parts(is_complex(type) ? 2 : 1),
       d_bits(bits_of(type, bits)),
+      d_wire_bytes_log2((d_bits == 16) + (d_parts == 2)),
       d_output_bytes(d_parts * (d_is_float ? sizeof(float) : d_bits / 8)),
       d_scale(scale)
 {

@@ -31,8 +31,12 @@ public:
                             float scale = 1,
                             unsigned bits = 8);
 
-    std::size_t wire_bytes() const { return d_parts * d_bits / 8; } //!< of a sample
-    std::size_t output_bytes() const { return d_output_bytes; }     //!< of a sample
+    //! \name Of a sample
+    //! \{
+    std::size_t wire_bytes() const { return std::size_t{ 1 } << d_wire_bytes_log2; }
+    unsigned wire_bytes_log2() const { return d_wire_bytes_log2; }
+    std::size_t output_bytes() const { return d_output_bytes; }
+    //! \}
 
     //! Writes \p samples to \p out, which is aligned as its type asks for. \p in may lie
     //! anywhere.
@@ -45,6 +49,7 @@ private:
     bool d_swaps;        // integers of two bytes, from the other order
     std::size_t d_parts; // numbers in a sample
     unsigned d_bits;
+    unsigned d_wire_bytes_log2;
     std::size_t d_output_bytes;
     float d_scale;
 };

@@ -38,10 +38,7 @@ descriptor_collector::descriptor_collector()
 void descriptor_collector::add(const packet_view& packet, std::uint64_t sender)
 {
     if (!awaits(packet.heap_counter, sender)) {
-        bool has_descriptors = false;
-        for (std::size_t i = 0; i < packet.items && !has_descriptors; ++i)
-            has_descriptors = is_descriptor(packet.item(i));
-        if (!has_descriptors || has_next() || is_rest_of_completed(packet, sender))
+        if (!packet.has_descriptors || has_next() || is_rest_of_completed(packet, sender))
             return;
         begin(packet, sender);
     }

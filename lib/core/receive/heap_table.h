@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace gr::spead {
@@ -99,6 +100,7 @@ public:
         }
         finish(*to);
         *to = added;
+        d_absent.reset();
         d_counters[d_last] = added.counter;
         return *to;
     }
@@ -115,9 +117,12 @@ public:
     bool has_gap_behind(const received_heap& heap) const;
 
 private:
+    using key = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;
+
     std::vector<received_heap> d_heaps;
     std::vector<std::uint64_t> d_counters; // of the heaps, to find one fast
     std::size_t d_last = 0;                // that was found
+    std::optional<key> d_absent;           // that was not found last
     std::size_t d_oldest = 0;
 };
 

@@ -10,6 +10,7 @@
 
 #include "missing_ranges.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -52,31 +53,18 @@ public:
         return true;
     }
 
-    //! Number of changes before \p position.
-    std::size_t changes_before(std::int64_t position) const
-    {
-        std::size_t n = 0;
-        while (n < d_changes.size() && d_changes[n].position < position)
-            ++n;
-        return n;
-    }
-
     //! Removes the changes before \p position. Calls visit(position, value) for each.
     template <typename visitor>
     void take(std::int64_t position, visitor&& visit)
     {
-        const auto n = changes_before(position);
-        for (std::size_t i = 0; i < n; ++i)
-            if (d_taken != d_changes[i].value) {
-                d_taken = d_changes[i].value;
-                visit(d_changes[i].position, *d_taken);
+        const auto last = from(position);
+        for (auto at = d_changes.begin(); at != last; ++at)
+            if (d_taken != at->value) {
+                d_taken = at->value;
+                visit(at->position, *d_taken);
             }
-        d_changes.erase(d_changes.begin(),
-                        d_changes.begin() + static_cast<std::ptrdiff_t>(n));
+        d_changes.erase(d_changes.begin(), last);
     }
-
-    //! The value goes on as it is.
-    void forget_changes() { d_changes.clear(); }
 
     //! A stream begins anew at \p position: no value is known.
     void restart(std::int64_t position)
@@ -92,21 +80,20 @@ private:
         std::uint64_t value;
     };
 
+    //! The first change at \p position or behind it.
     std::vector<change>::iterator from(std::int64_t position)
     {
-        auto at = d_changes.begin();
-        while (at != d_changes.end() && at->position < position)
-            ++at;
-        return at;
+        return std::lower_bound(
+            d_changes.begin(),
+            d_changes.end(),
+            position,
+            [](const change& each, auto at) { return each.position < at; });
     }
 
-    std::optional<std::uint64_t> value_at(std::int64_t position) const
+    std::optional<std::uint64_t> value_at(std::int64_t position)
     {
-        auto value = d_taken;
-        for (const auto& each : d_changes)
-            if (each.position <= position)
-                value = each.value;
-        return value;
+        const auto behind = from(position + 1);
+        return behind == d_changes.begin() ? d_taken : std::optional((behind - 1)->value);
     }
 
     std::size_t d_most;

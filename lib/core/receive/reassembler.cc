@@ -49,21 +49,6 @@ std::string hex(std::uint64_t value)
     return text.data();
 }
 
-bool is_end_of_stream(const packet_view& packet)
-{
-    for (std::size_t i = 0; i < packet.items; ++i)
-        if (const auto item = packet.item(i); item.is_immediate &&
-                                              item.id == wire::stream_control &&
-                                              item.value == wire::stream_control_stop)
-            return true;
-    return false;
-}
-
-bool has_items(const packet_view& packet)
-{
-    return packet.items > wire::required_items - (packet.heap_length ? 0 : 1);
-}
-
 std::size_t most_values(const reassembler::plan& how)
 {
     return std::max(most_described_immediates,
@@ -90,7 +75,7 @@ reassembler::reassembler(plan how,
       d_store(most_stored_bytes, most_stored_packets)
 {
     d_heap.values.reserve(most_values(d_plan));
-    d_pointers.reserve(most_values(d_plan));
+    d_found.reserve(most_values(d_plan));
     d_seen_values.reserve(most_values(d_plan));
     d_senders.reserve(most_senders);
     if (d_plan.format)
@@ -130,31 +115,29 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
         std::copy_n(packet.data, d_first_byte_count, d_first_bytes.begin());
         return true;
     }
-    // what comes with or behind descriptors waits until these have been read
-    if (!d_plan.format)
+    if (!d_plan.format && (view.has_descriptors || d_collector.is_incomplete()))
         collect_descriptors(view, packet);
-    const bool is_described = d_collector.has_next() || d_has_changed_table ||
-                              d_collector.awaits(view.heap_counter, packet.sender);
     if (!d_has_begun && d_plan.group_of_socket.size() > 1) {
         d_has_begun = true;
         d_begin_at = now + start_delay;
     }
+    // what comes with or behind descriptors waits until these have been read
+    const bool can_place = d_format && !d_is_replaying && !d_begin_at &&
+                           !d_has_changed_table && !d_collector.has_next() &&
+                           !d_collector.awaits(view.heap_counter, packet.sender);
     auto done = result::wait;
-    if (d_format && !d_is_replaying && !is_described && !d_begin_at) {
+    if (can_place) {
         done = place(view, packet, now);
         if (done == result::full)
             return false;
         if (done == result::rejected)
             return true;
-    } else if (is_end_of_stream(view))
+    } else if (view.is_end_of_stream)
         d_has_stopped |= is_end_of_run(view, packet, now);
     else
         note_sender(packet.sender);
-    if (done == result::wait) {
-        const bool was_judged =
-            d_format && !d_is_replaying && !is_described && !d_begin_at;
-        keep(packet, view.heap_counter, now).was_judged = was_judged;
-    }
+    if (done == result::wait)
+        keep(packet, view.heap_counter, now).was_judged = can_place;
     if (done == result::ignored)
         d_common.packets_ignored.add(1);
     d_common.packets_received.add(1);
@@ -182,7 +165,7 @@ reassembler::result reassembler::place(const packet_view& packet,
 {
     const auto group = d_plan.group_of_socket[from.socket];
     auto* known = d_heaps.find(packet.heap_counter, from.sender, group);
-    if (has_items(packet)) {
+    if (packet.has_items()) {
         const bool is_past = known && known->range().end <= d_window.front();
         const bool is_recognised = known && known->is == state::placed &&
                                    known->pointer < packet.items &&
@@ -198,7 +181,7 @@ reassembler::result reassembler::place(const packet_view& packet,
         d_rejects.add(packet_error::contradiction);
         return result::rejected;
     }
-    if (known->is == state::placed && !(known->needs_items && !has_items(packet)))
+    if (known->is == state::placed && !(known->needs_items && !packet.has_items()))
         return place_samples(*known, packet, now);
     return result::ignored;
 }
@@ -246,7 +229,7 @@ reassembler::result reassembler::open(const packet_view& packet,
                                       received_heap* known,
                                       clock::time_point now)
 {
-    if (is_end_of_stream(packet)) {
+    if (packet.is_end_of_stream) {
         note_end(packet, from, now);
         return result::ignored;
     }
@@ -386,10 +369,11 @@ bool reassembler::accept(received_heap& heap, bool fits, clock::time_point now)
             std::max<std::int64_t>(d_plan.stream.samples_per_step / step, 1);
         const auto first =
             static_cast<std::int64_t>(heap.first_byte / d_decoder.wire_bytes());
-        const auto earlier = d_plan.group_of_socket.size() > 1 ? samples_before(heap) : 0;
+        const auto earlier = samples_from_earliest(heap);
         d_tracker.begin_stream(heap,
-                               earlier ? -((earlier + granule - 1) / granule * granule)
-                                       : first / granule * granule);
+                               earlier > 0
+                                   ? -((earlier + granule - 1) / granule * granule)
+                                   : first / granule * granule);
     }
     if (const auto* known = d_heaps.find(heap.counter, heap.sender, heap.group))
         heap.needs_items = (known->is == state::placed || known->is == state::stale) &&
@@ -417,27 +401,25 @@ bool reassembler::accept(received_heap& heap, bool fits, clock::time_point now)
     return true;
 }
 
-// How much earlier heaps began that have come on other sockets.
-std::int64_t reassembler::samples_before(const received_heap& heap)
+// Of heaps that wait, the one that begins first: it may have come on another socket.
+void reassembler::note_earliest(const packet_store::entry& waiting)
 {
-    std::int64_t most = 0;
-    const auto current = d_heap;
-    for (auto i = d_store.begin(); i < d_store.end(); ++i) {
-        const auto& entry = d_store[i];
-        packet_view view;
-        if (!entry.is_live ||
-            parse_packet(entry.data, entry.bytes, view) != packet_error::none)
-            continue;
-        begin_heap(view, entry);
-        read_items(view);
-        if (!d_heap.samples_begin || (d_format->timestamp_id && !d_heap.timestamp))
-            continue;
-        const auto before = d_tracker.distance(d_heap, heap);
-        if (before && *before <= d_window.capacity() / 2)
-            most = std::max(most, *before);
-    }
-    d_heap = current;
-    return most;
+    packet_view view;
+    parse_packet(waiting.data, waiting.bytes, view);
+    begin_heap(view, waiting);
+    read_items(view);
+    if (!d_heap.samples_begin || (d_format->timestamp_id && !d_heap.timestamp))
+        return;
+    if (!d_earliest || samples_from_earliest(d_heap) < 0)
+        d_earliest = d_heap;
+}
+
+// 0 if they are too far apart to be of the same stream.
+std::int64_t reassembler::samples_from_earliest(const received_heap& heap) const
+{
+    const auto most = d_window.capacity() / 2;
+    const auto samples = d_earliest ? d_tracker.distance(*d_earliest, heap) : 0;
+    return samples && std::abs(*samples) <= most ? *samples : 0;
 }
 
 void reassembler::skip_to(std::int64_t position)
@@ -469,7 +451,8 @@ reassembler::result reassembler::place_samples(received_heap& heap,
                                                const packet_view& packet,
                                                clock::time_point now)
 {
-    const auto size = static_cast<std::int64_t>(d_decoder.wire_bytes());
+    const auto shift = d_decoder.wire_bytes_log2();
+    const auto size = std::int64_t{ 1 } << shift;
     const auto first = std::max(packet.payload_offset, *heap.samples_begin);
     const auto last = std::min(packet.payload_end(), heap.samples_end);
     if (first >= last)
@@ -478,14 +461,14 @@ reassembler::result reassembler::place_samples(received_heap& heap,
     const auto begin = static_cast<std::int64_t>(first - *heap.samples_begin);
     auto end = static_cast<std::int64_t>(last - *heap.samples_begin);
     if (heap.samples_end == received_heap::unknown_end)
-        heap.length = std::max(heap.length, end / size);
-    end = std::min(end, heap.length * size);
+        heap.length = std::max(heap.length, end >> shift);
+    end = std::min(end, heap.length << shift);
 
     // whole samples, and those of which the packet holds the end or the begin
-    const position_range touched{ heap.position + begin / size,
-                                  heap.position + (end + size - 1) / size };
-    const position_range whole{ heap.position + (begin + size - 1) / size,
-                                heap.position + end / size };
+    const position_range touched{ heap.position + (begin >> shift),
+                                  heap.position + ((end + size - 1) >> shift) };
+    const position_range whole{ heap.position + ((begin + size - 1) >> shift),
+                                heap.position + (end >> shift) };
     if (touched.size() <= 0)
         return result::ignored;
     const auto ahead = touched.begin - d_window.top();
@@ -515,7 +498,9 @@ reassembler::result reassembler::place_samples(received_heap& heap,
         counters.samples_duplicate.add(placed.duplicate);
     };
     if (whole.size() > 0)
-        place(whole, data + ((whole.begin - heap.position) * size - begin));
+        place(whole, data + (((whole.begin - heap.position) << shift) - begin));
+    if (!((begin | end) & (size - 1)))
+        return result::done;
     const auto place_part = [&](std::int64_t from, std::int64_t to) {
         const auto sample = from / size;
         const auto* bytes = d_split.add(heap.output,
@@ -548,16 +533,31 @@ bool reassembler::set_values(received_heap& heap)
 
 // Items
 
+void reassembler::sort_ids()
+{
+    d_ids.clear();
+    for (const auto& each : d_format->immediates)
+        d_ids.emplace_back(each.id, d_ids.size());
+    std::sort(d_ids.begin(), d_ids.end());
+}
+
 void reassembler::read_items(const packet_view& packet)
 {
     const auto& format = *d_format;
-    auto& immediates = d_pointers;
-    immediates.assign(format.immediates.size(), std::nullopt);
+    d_found.assign(format.immediates.size(), found_item());
     std::optional<item_pointer> timestamp;
     bool is_empty = false; // as the next item has the same address
+    bool ascends = true;   // so that an item ends where the next one begins
+    std::uint64_t address = 0;
+    std::uint64_t* end_of_last = nullptr;
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
-        is_empty |= !item.is_immediate && d_heap.samples_begin == item.value;
+        if (!item.is_immediate) {
+            is_empty |= d_heap.samples_begin == item.value;
+            ascends &= item.value >= std::exchange(address, item.value);
+            if (auto* const end = std::exchange(end_of_last, nullptr))
+                *end = item.value;
+        }
         if (format.timestamp_id && item.id == *format.timestamp_id) {
             timestamp = item;
             if (item.is_immediate) {
@@ -571,15 +571,24 @@ void reassembler::read_items(const packet_view& packet)
                 d_heap.pointer = i;
                 d_heap.word = packet.word(i);
             }
-        } else if (item.id > wire::descriptor)
-            for (std::size_t k = 0; k < immediates.size(); ++k)
-                if (item.id == format.immediates[k].id)
-                    immediates[k] = item;
+        } else {
+            const std::pair<std::uint64_t, std::size_t> first{ item.id, 0 };
+            const auto id = std::lower_bound(d_ids.begin(), d_ids.end(), first);
+            if (id == d_ids.end() || id->first != item.id)
+                continue;
+            auto& found = d_found[id->second];
+            found = { item, packet.heap_length.value_or(packet.payload_end()) };
+            if (!item.is_immediate)
+                end_of_last = &found.end;
+        }
     }
-    for (std::size_t k = 0; k < immediates.size(); ++k)
-        if (immediates[k])
-            d_heap.values[k] =
-                value_of(packet, *immediates[k], format.immediates[k].format);
+    for (std::size_t k = 0; k < d_found.size(); ++k)
+        if (const auto& [item, end] = d_found[k]; item) {
+            const auto& is = format.immediates[k].format;
+            if (item->is_immediate || is.bits || ascends)
+                d_heap.values[k] =
+                    value_of(packet, *item, is, is.bits ? item->value + is.bytes() : end);
+        }
     if (timestamp && timestamp->is_immediate) {
         d_heap.timestamp = format.timestamp_format.value(timestamp->value);
         d_heap.timestamp_bits = d_heap.address_bits;
@@ -602,15 +611,14 @@ void reassembler::read_items(const packet_view& packet)
     d_heap.length = static_cast<std::int64_t>((end - begin) / d_decoder.wire_bytes());
 }
 
-// A number that is too wide for an item pointer lies in the payload.
+// A number that is too wide for an item pointer lies in the payload, up to \p end.
 std::optional<std::uint64_t> reassembler::value_of(const packet_view& packet,
                                                    const item_pointer& item,
-                                                   const number_format& format) const
+                                                   const number_format& format,
+                                                   std::uint64_t end) const
 {
     if (item.is_immediate)
         return format.value(item.value);
-    const auto end =
-        format.bits ? item.value + format.bytes() : packet.end_of(item.value);
     if (item.value < packet.payload_offset || end > packet.payload_end() ||
         end <= item.value || end - item.value > sizeof(std::uint64_t))
         return std::nullopt;
@@ -624,8 +632,12 @@ std::optional<std::uint64_t> reassembler::value_of(const packet_view& packet,
 void reassembler::read_addressed_timestamp(received_heap& heap,
                                            const packet_view& packet) const
 {
-    const item_pointer item{ *d_format->timestamp_id, *heap.timestamp_address, false };
-    heap.timestamp = value_of(packet, item, d_format->timestamp_format);
+    const auto& format = d_format->timestamp_format;
+    const auto at = *heap.timestamp_address;
+    heap.timestamp = value_of(packet,
+                              { *d_format->timestamp_id, at, false },
+                              format,
+                              format.bits ? at + format.bytes() : packet.end_of(at));
 }
 
 // Values that items give select heaps: one for all outputs, or one for each.
@@ -721,6 +733,7 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
     };
     if (format && d_format && goes_on()) {
         d_format = std::move(format);
+        sort_ids();
         return true;
     }
     if (!d_window.is_empty()) {
@@ -738,6 +751,7 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
     d_format = std::move(format);
     if (!d_format)
         return true;
+    sort_ids();
     const float full_scale = d_format->bits == 16 ? INT16_MAX : INT8_MAX;
     d_decoder = sample_decoder(d_plan.type,
                                d_format->order,
@@ -768,7 +782,8 @@ bool reassembler::go_on(clock::time_point now)
         if (now < *d_begin_at && d_store.stored_bytes() < most_stored_bytes / 2)
             return true;
         d_begin_at.reset();
-        d_must_place = d_is_replaying = !d_store.empty();
+        d_earliest.reset();
+        d_must_place = d_is_replaying = d_must_find_earliest = !d_store.empty();
         d_next_to_place = d_store.begin();
     }
     if (!d_is_replaying)
@@ -795,6 +810,12 @@ bool reassembler::place_kept(clock::time_point now)
         auto& entry = d_store[number];
         if (!entry.is_live)
             continue;
+        if (d_must_find_earliest) {
+            note_earliest(entry);
+            ++packets;
+            bytes += entry.bytes;
+            continue;
+        }
         packet_view view;
         if (!d_is_replaying || entry.was_judged) {
             const auto* known = d_heaps.find(
@@ -803,7 +824,7 @@ bool reassembler::place_kept(clock::time_point now)
                 continue;
             parse_packet(entry.data, entry.bytes, view);
             // of another heap of this counter
-            if (known->is == state::placed && has_items(view) &&
+            if (known->is == state::placed && view.has_items() &&
                 known->pointer < view.items && view.word(known->pointer) != known->word)
                 continue;
         } else
@@ -823,9 +844,12 @@ bool reassembler::place_kept(clock::time_point now)
             d_common.packets_ignored.add(1);
         d_store.remove(number);
     }
+    d_next_to_place = d_store.begin();
+    if (std::exchange(d_must_find_earliest, false))
+        return true;
+    d_earliest.reset();
     d_is_replaying = false;
     d_must_place = std::exchange(d_must_place_again, false);
-    d_next_to_place = d_store.begin();
     return true;
 }
 

@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gr::spead {
@@ -111,6 +112,10 @@ private:
     };
     enum class result { done, ignored, rejected, wait, full };
 
+    struct found_item {
+        std::optional<item_pointer> pointer;
+        std::uint64_t end = 0; // in the payload of the heap, if it lies there
+    };
     struct ended_stream {
         std::uint64_t sender = 0;
         std::uint64_t counter = 0;
@@ -131,7 +136,8 @@ private:
     result judge(const packet_view& packet, clock::time_point now);
     bool believe_agreed(clock::time_point now, bool fits = false);
     bool accept(received_heap& heap, bool fits, clock::time_point now);
-    std::int64_t samples_before(const received_heap& heap);
+    void note_earliest(const packet_store::entry& waiting);
+    std::int64_t samples_from_earliest(const received_heap& heap) const;
     void skip_to(std::int64_t position);
     received_heap& record(const received_heap& heap);
     void finish(const received_heap& heap);
@@ -139,10 +145,12 @@ private:
     place_samples(received_heap& heap, const packet_view& packet, clock::time_point now);
     bool set_values(received_heap& heap);
 
+    void sort_ids();
     void read_items(const packet_view& packet);
     std::optional<std::uint64_t> value_of(const packet_view& packet,
                                           const item_pointer& item,
-                                          const number_format& format) const;
+                                          const number_format& format,
+                                          std::uint64_t end) const;
     void read_addressed_timestamp(received_heap& heap, const packet_view& packet) const;
     std::optional<std::size_t> output_of(const received_heap& heap) const;
 
@@ -182,8 +190,10 @@ private:
     heap_table d_heaps;
     stream_tracker d_tracker;
     split_samples d_split;
-    received_heap d_heap; // of the packet that is being placed
-    std::vector<std::optional<item_pointer>> d_pointers; // of its immediate items
+    received_heap d_heap;            // of the packet that is being placed
+    std::vector<found_item> d_found; // its immediate items
+    // IDs of the format's immediate items, sorted, and where they are there
+    std::vector<std::pair<std::uint64_t, std::size_t>> d_ids;
 
     packet_store d_store;
     bool d_must_place = false; // packets in the store, from this one on
@@ -194,6 +204,8 @@ private:
 
     bool d_has_begun = false;                    // to receive in this run
     std::optional<clock::time_point> d_begin_at; // with packets in the store
+    bool d_must_find_earliest = false;           // of them, before they are placed
+    std::optional<received_heap> d_earliest;
     bool d_has_stopped = false;
     std::vector<std::uint64_t> d_senders; // of this run
     std::array<ended_stream, 16> d_ends{};

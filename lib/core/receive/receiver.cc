@@ -16,8 +16,9 @@ namespace gr::spead {
 
 namespace {
 
-// Of a socket, before it is the turn of the next one.
-constexpr int calls_in_turn = 16;
+// Of all sockets. Heaps of the same time may come on several ones, and the window must
+// hold what is read of one before the next.
+constexpr std::size_t calls_in_turn = 16;
 
 // What is received before samples are produced, even though more packets are there.
 constexpr std::size_t most_bytes_at_once = 1 << 20;
@@ -113,11 +114,12 @@ bool receiver::read_all()
     const auto latest = now + longest_read;
     std::size_t bytes = 0;
     bool is_empty = false, has_failed = false;
+    const auto calls = std::max<std::size_t>(calls_in_turn / d_sockets.size(), 1);
     bool has_room = deliver(now);
     while (has_room && !is_empty && now < latest && bytes < most_bytes_at_once) {
         is_empty = true;
         for (std::size_t socket = 0; socket < d_sockets.size() && has_room; ++socket)
-            for (int i = 0; i < calls_in_turn && has_room; ++i) {
+            for (std::size_t i = 0; i < calls && has_room; ++i) {
                 d_pending = d_sockets[socket]->receive(d_buffer.data());
                 if (const int error = d_pending.error) {
                     d_pending = {};

@@ -182,6 +182,12 @@ bool stream_tracker::is_other_sender(const received_heap& heap,
            heap.values[of.lock_item] != of.newest.values[of.lock_item];
 }
 
+// Other outputs may be ahead of this one, if their packets were read first.
+bool stream_tracker::is_behind_newest(const received_heap& heap, const track& of) const
+{
+    return heap.position < (of.is_known ? of.newest.range().end : d_window.front());
+}
+
 stream_tracker::verdict stream_tracker::judge(received_heap& heap, clock::time_point now)
 {
     auto& of = d_tracks[heap.output];
@@ -211,7 +217,7 @@ stream_tracker::verdict stream_tracker::judge_unfit(received_heap& heap,
                                                     bool has_place,
                                                     clock::time_point now)
 {
-    const bool is_behind = has_place && heap.position < d_window.top();
+    const bool is_behind = has_place && is_behind_newest(heap, of);
     if (d_is_running) {
         const bool was_silent = are_silent(now);
         if (is_behind && !was_silent)
@@ -316,7 +322,7 @@ bool stream_tracker::confirms_pending(const received_heap& packet)
         for (auto& each : of.pending)
             if (each.has_key_of(packet) && each.heap_length == packet.heap_length) {
                 const bool is_behind =
-                    d_is_running && has_position(each) && each.position < d_window.top();
+                    d_is_running && has_position(each) && is_behind_newest(each, of);
                 if (is_behind || !is_proven_by_itself(each) || !can_jump(each, of))
                     return false;
                 d_agreed.push_back(each);
@@ -347,7 +353,7 @@ bool stream_tracker::ends_silence(clock::time_point now)
             continue; // the stream has gone on without it
         auto& first = of.pending.front();
         const bool has_place = d_is_running && has_position(first);
-        const bool is_behind = has_place && first.position < d_window.top();
+        const bool is_behind = has_place && is_behind_newest(first, of);
         const auto waited = std::min(now - first.last_packet, now - d_last_fresh);
         const bool is_believed =
             d_is_running ? are_silent(now) && (!is_behind || waited >= longest_lateness)

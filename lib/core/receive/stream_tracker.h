@@ -146,6 +146,7 @@ private:
                                               const received_heap& b) const;
     bool has_position(received_heap& heap) const;
     bool has_wrapped(const received_heap& heap) const;
+    bool is_behind_newest(const received_heap& heap, const track& of) const;
     bool is_proven_by_itself(const received_heap& heap) const;
     bool is_in_step(const received_heap& heap, const track& of) const;
     bool fits(const received_heap& heap, const track& of) const;

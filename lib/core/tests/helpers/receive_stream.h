@@ -25,7 +25,7 @@ namespace gr::spead {
 struct receive_stream {
     struct options {
         std::size_t outputs = 1;
-        std::size_t sockets = 1;
+        std::size_t sockets = 1; //!< of each output, if each has its own
         std::int64_t window_samples = 1 << 18;
         sample_type type = sample_type::int8;
         missing_policy on_missing = missing_policy::zero_fill;
@@ -56,8 +56,8 @@ struct receive_stream {
         const auto lists = with.has_own_sockets ? with.outputs : 1;
         for (std::size_t i = 0; i < lists; ++i)
             plan.groups.push_back({ i, with.has_own_sockets ? 1 : with.outputs });
-        for (std::size_t i = 0; i < std::max(lists, with.sockets); ++i)
-            plan.group_of_socket.push_back(with.has_own_sockets ? i : 0);
+        for (std::size_t i = 0; i < lists * with.sockets; ++i)
+            plan.group_of_socket.push_back(i / with.sockets);
         plan.type = with.type;
         plan.format = with.format;
         plan.stream = { with.outputs, plan.group_of_socket.size(),
@@ -109,10 +109,10 @@ struct receive_stream {
     }
     void go_on()
     {
-        do
+        do {
             retry([&] { return to.go_on(now); });
-        while (to.has_more());
-        produce(false);
+            produce(false);
+        } while (to.has_more());
     }
 
     //! Time goes by, and nothing arrives.

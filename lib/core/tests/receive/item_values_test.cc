@@ -55,7 +55,6 @@ BOOST_AUTO_TEST_CASE(changes_behind_the_position_stay)
     item_values values(10);
     BOOST_TEST(values.set({ 0, 100 }, 5));
     BOOST_TEST(values.set({ 100, 200 }, 6));
-    BOOST_TEST(values.changes_before(100) == 1);
     BOOST_TEST((taken(values, 100) == changes{ { 0, 5 } }));
     BOOST_TEST((taken(values, 101) == changes{ { 100, 6 } }));
 }
@@ -99,14 +98,6 @@ BOOST_AUTO_TEST_CASE(there_is_room_again_after_changes_are_taken)
     BOOST_TEST(n == 3);
     taken(values, 3);
     BOOST_TEST(values.set({ 3, 4 }, 3));
-}
-
-BOOST_AUTO_TEST_CASE(forgotten_changes_are_not_taken)
-{
-    item_values values(10);
-    BOOST_TEST(values.set({ 0, 100 }, 5));
-    values.forget_changes();
-    BOOST_TEST(taken(values, 100).empty());
 }
 
 // Against a value for each position.

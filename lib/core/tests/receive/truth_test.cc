@@ -27,6 +27,9 @@ namespace {
 
 constexpr std::uint64_t selector_id = 0x3101;
 constexpr std::uint64_t other_id = 0x4000;
+// Of a socket, before the next one is read.
+constexpr std::size_t most_read_bytes = 8 << 10;
+constexpr std::size_t most_read_packets = 16;
 
 // Sanitizers make them slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -61,6 +64,7 @@ public:
           d_flavour{ one_of<unsigned>({ 40, 48 }) },
           d_outputs(one_of<std::size_t>({ 1, 1, 2, 3, 4 })),
           d_has_own_sockets(d_outputs > 1 && chance(0.5)),
+          d_sockets(d_has_own_sockets ? one_of<std::size_t>({ 1, 4 }) : 1),
           d_repeats_items(chance(0.5)),
           d_payload(one_of<std::size_t>({ 64, 512, 1408, 8192 })),
           d_heap_bytes(heap_bytes()),
@@ -72,6 +76,8 @@ public:
         for (std::size_t i = 0; i < heaps; ++i)
             add_heaps();
         impair();
+        if (d_has_own_sockets && chance(0.5))
+            read_by_socket();
     }
 
     bool is_faulty() const { return d_is_faulty; }
@@ -79,8 +85,9 @@ public:
     const std::vector<event>& events() const { return d_events; }
     bool fits(const receive_stream::options& how) const
     {
-        return d_outputs == 1 ||
-               d_heap_bytes + d_payload < static_cast<std::size_t>(how.window_samples);
+        const auto apart = d_heap_bytes + d_payload + 2 * d_sockets * most_read_bytes;
+        return d_outputs == 1 || apart < static_cast<std::size_t>(
+                                             std::min(how.window_samples, how.max_gap));
     }
     // Whether a wrong packet gave this time: it is believed after a silence.
     bool is_spoofed(std::uint64_t tick) const
@@ -95,6 +102,7 @@ public:
         receive_stream::options is;
         is.outputs = d_outputs;
         is.has_own_sockets = d_has_own_sockets;
+        is.sockets = d_sockets;
         is.window_samples = one_of<std::int64_t>({ 1 << 17, 1 << 18 });
         is.max_gap = one_of<std::int64_t>({ 1 << 14, 1 << 20 });
         auto format = std::make_shared<stream_format>();
@@ -131,9 +139,11 @@ private:
                   const packet_bytes& content)
     {
         heap_cutter cutter{ d_flavour, d_payload, d_repeats_items };
+        const auto socket = d_has_own_sockets
+                                ? output * d_sockets + d_sent / d_heap_bytes % d_sockets
+                                : 0;
         for (auto& packet : cutter.cut(counter, pointers, content))
-            d_events.push_back(
-                { std::move(packet), d_has_own_sockets ? output : 0, d_sender });
+            d_events.push_back({ std::move(packet), socket, d_sender });
     }
 
     std::vector<std::uint64_t> pointers(std::size_t output, std::uint64_t tick)
@@ -253,10 +263,28 @@ private:
             d_events.push_back(std::move(each.second));
     }
 
+    // The receiver takes several packets of a socket before those of the next one.
+    void read_by_socket()
+    {
+        const auto packets =
+            std::clamp<std::size_t>(most_read_bytes / d_payload, 1, most_read_packets);
+        const auto at_once = static_cast<std::ptrdiff_t>(packets * d_outputs * d_sockets);
+        for (auto at = d_events.begin(); at != d_events.end();) {
+            const auto is_pause = [](const event& each) { return each.packet.empty(); };
+            const auto last =
+                std::find_if(at, at + std::min(at_once, d_events.end() - at), is_pause);
+            std::stable_sort(at, last, [](const event& a, const event& b) {
+                return a.socket < b.socket;
+            });
+            at = last == at ? at + 1 : last;
+        }
+    }
+
     random_engine d_random;
     const wire::flavour d_flavour;
     const std::size_t d_outputs;
     const bool d_has_own_sockets;
+    const std::size_t d_sockets; // of each output, whose heaps go to them in turn
     const bool d_repeats_items;
     const std::size_t d_payload;
     const std::size_t d_heap_bytes;

@@ -205,14 +205,14 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
             set_status("");
         d_has_produced = true;
         d_silent_since.reset();
-        d_reassembler.forget_cause();
-    } else if (arrives && !d_silent_since && d_reassembler.has_cause())
+        d_reassembler.end_silence();
+    } else if (arrives && !d_silent_since && d_reassembler.is_silence_explained())
         d_silent_since = now;
     const bool was_silent = is_over && !d_has_produced && packets > d_first_packets;
     if (!was_silent && (!d_silent_since || now - *d_silent_since < silence_to_explain))
         return;
-    const auto text = d_reassembler.explain_silence();
-    if (text != status())
+    const auto text = d_reassembler.why_silent();
+    if (!text.empty() && text != status())
         d_log.add("no samples come out: ", text);
     set_status(text);
 }

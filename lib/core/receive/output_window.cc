@@ -129,6 +129,7 @@ void output_window::skip_to(std::int64_t position)
         of.skipped += skipped;
         of.needs_timestamp = true;
         of.top = position;
+        of.is_behind = false;
     }
     d_front = d_top = position;
     d_shift = 0;
@@ -136,8 +137,8 @@ void output_window::skip_to(std::int64_t position)
 
 void output_window::give_up(std::int64_t end)
 {
-    d_gives_up = true;
     d_top = std::max(d_top, std::min(end, d_front + d_room - d_shift));
+    d_gives_up = !is_empty();
 }
 
 void output_window::begin_stream()
@@ -189,11 +190,24 @@ std::size_t output_window::produce(std::int64_t end, std::vector<sample_tag>& ta
     d_top = std::max(d_top, end);
     d_room -= produced;
     d_wanted = end;
-    if (is_empty()) {
-        d_shift = 0;
+    for (auto& of : d_outputs)
+        of.is_behind &= of.top < d_top; // not if what it lacked was given up
+    if (is_empty())
         d_gives_up = false;
-    }
+    if (is_empty() || d_shift > d_room / 2)
+        close_up();
     return static_cast<std::size_t>(produced);
+}
+
+// Moves samples to their final addresses, so that what was skipped takes no room.
+void output_window::close_up()
+{
+    for (auto& of : d_outputs)
+        std::memmove(of.at,
+                     address(of, d_front),
+                     static_cast<std::size_t>(d_top - d_front) *
+                         d_decoder.output_bytes());
+    d_shift = 0;
 }
 
 // Calls visit(part, has_arrived) for each part of a range.

@@ -142,6 +142,7 @@ private:
     static void for_each_part(const output& of, position_range range, visitor&& visit);
     std::int64_t
     produce_output(std::size_t which, std::int64_t end, std::vector<sample_tag>& tags);
+    void close_up();
     void add_item_tags(std::size_t which,
                        position_range range,
                        std::int64_t offset,

@@ -20,7 +20,7 @@ namespace {
 // Of packets that wait: for descriptors, for the first packet of their heap, or until
 // another heap agrees.
 constexpr std::size_t most_stored_bytes = 1 << 20;
-constexpr std::size_t most_stored_packets = 2048;
+constexpr std::size_t most_stored_packets = 1024;
 constexpr std::chrono::seconds longest_wait{ 1 };
 
 // In which packets of other sockets may come that belong in front of a stream.
@@ -35,19 +35,9 @@ constexpr std::chrono::seconds longest_repetition{ 1 };
 constexpr std::size_t descriptors_at_once = 4;
 constexpr std::size_t entries_at_once = 512;
 constexpr std::size_t packets_at_once = 8;
+constexpr std::size_t drops_at_once = 64;
+constexpr std::size_t most_overtaking = 16; // packets of a heap of descriptors
 constexpr std::size_t bytes_at_once = 32 << 10;
-// Of a heap of descriptors, packets that overtook the first one.
-constexpr std::size_t most_overtaking = 16;
-
-constexpr std::size_t most_senders = 64;
-
-std::string hex(std::uint64_t value)
-{
-    std::array<char, 24> text{};
-    std::snprintf(
-        text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
-    return text.data();
-}
 
 std::size_t most_values(const reassembler::plan& how)
 {
@@ -72,12 +62,11 @@ reassembler::reassembler(plan how,
       d_decoder(d_plan.type),
       d_heaps(most_values(d_plan)),
       d_tracker(d_plan.stream, window, d_heaps),
-      d_store(most_stored_bytes, most_stored_packets)
+      d_store(most_stored_bytes, most_stored_packets),
+      d_silence(most_values(d_plan))
 {
     d_heap.values.reserve(most_values(d_plan));
     d_found.reserve(most_values(d_plan));
-    d_seen_values.reserve(most_values(d_plan));
-    d_senders.reserve(most_senders);
     if (d_plan.format)
         use_format(d_plan.format);
 }
@@ -86,18 +75,17 @@ void reassembler::start_run()
 {
     d_tracker.start_run();
     d_split.clear();
-    d_senders.clear();
     d_has_stopped = d_has_begun = false;
     d_begin_at.reset();
     d_has_logged_other = false;
-    d_cause = cause::none;
+    d_silence.end();
 }
 
 void reassembler::end_run()
 {
     const auto drop = [this] { d_common.packets_ignored.add(1); };
-    d_store.drop_before(clock::time_point::max(), drop);
-    d_must_place = d_is_replaying = false;
+    d_store.drop_before(clock::time_point::max(), most_stored_packets, drop);
+    d_is_replaying = d_must_find_earliest = false;
     d_heaps.for_each([this](received_heap& heap) {
         finish(heap);
         heap.is = state::none;
@@ -110,9 +98,7 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
     if (const auto error = parse_packet(packet.data, packet.bytes, view);
         error != packet_error::none) {
         d_rejects.add(error);
-        ignore(cause::not_spead);
-        d_first_byte_count = std::min(packet.bytes, d_first_bytes.size());
-        std::copy_n(packet.data, d_first_byte_count, d_first_bytes.begin());
+        d_silence.note_not_spead(packet.data, packet.bytes);
         return true;
     }
     if (!d_plan.format && (view.has_descriptors || d_collector.is_incomplete()))
@@ -134,18 +120,20 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
             return true;
     } else if (view.is_end_of_stream)
         d_has_stopped |= is_end_of_run(view, packet, now);
-    else
-        note_sender(packet.sender);
-    if (done == result::wait)
-        keep(packet, view.heap_counter, now).was_judged = can_place;
+    if (done == result::wait || done == result::queue)
+        keep(packet,
+             view.heap_counter,
+             now,
+             d_is_replaying || done == result::queue,
+             can_place);
     if (done == result::ignored)
         d_common.packets_ignored.add(1);
     d_common.packets_received.add(1);
     d_common.bytes_received.add(packet.bytes);
     if (!d_format)
-        d_cause = !d_refusal.empty()            ? cause::unsuitable_descriptors
-                  : d_collector.is_incomplete() ? cause::partial_descriptors
-                                                : cause::no_descriptors;
+        d_silence.note(d_are_unsuitable              ? cause::unsuitable_descriptors
+                       : d_collector.is_incomplete() ? cause::partial_descriptors
+                                                     : cause::no_descriptors);
     return true;
 }
 
@@ -153,9 +141,7 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
 
 reassembler::result reassembler::ignore(cause why)
 {
-    // that the first packet of a heap is late says less than any other cause
-    if (d_cause == cause::none || (why != cause::none && why != cause::no_first_packet))
-        d_cause = why;
+    d_silence.note(why);
     return result::ignored;
 }
 
@@ -174,9 +160,7 @@ reassembler::result reassembler::place(const packet_view& packet,
         if (!is_recognised)
             return open(packet, from, known, now);
     } else if (!known || known->is == state::incomplete)
-        return open_without_items(packet, from, known, now);
-    else if (d_tracker.has_pending(packet.heap_counter, from.sender, group))
-        return result::wait; // it may be of either heap
+        return open_without_items(packet, known, now);
     if (known->heap_length != packet.heap_length) {
         d_rejects.add(packet_error::contradiction);
         return result::rejected;
@@ -188,25 +172,18 @@ reassembler::result reassembler::place(const packet_view& packet,
 
 // A packet without items, of a heap whose position is not known.
 reassembler::result reassembler::open_without_items(const packet_view& packet,
-                                                    const received_packet& from,
-                                                    received_heap* known,
+                                                    const received_heap* known,
                                                     clock::time_point now)
 {
-    if (known) { // its timestamp may be in this packet
-        if (!known->timestamp_address || known->timestamp)
-            return result::wait;
-        d_heap = *known;
-        read_addressed_timestamp(d_heap, packet);
-        return d_heap.timestamp ? judge(packet, now) : result::wait;
+    if (!known) {
+        d_silence.note(cause::no_first_packet);
+        return result::wait;
     }
-    note_sender(from.sender);
-    begin_heap(packet, from);
-    if (d_tracker.confirms_pending(d_heap)) {
-        // behind the packets that have waited
-        return believe_agreed(now) ? result::wait : result::full;
-    }
-    ignore(cause::no_first_packet);
-    return result::wait;
+    if (!known->timestamp_address || known->timestamp)
+        return result::wait;
+    d_heap = *known;
+    read_addressed_timestamp(d_heap, packet);
+    return d_heap.timestamp ? judge(packet, now) : result::wait;
 }
 
 void reassembler::begin_heap(const packet_view& packet, const received_packet& from)
@@ -233,7 +210,6 @@ reassembler::result reassembler::open(const packet_view& packet,
         note_end(packet, from, now);
         return result::ignored;
     }
-    note_sender(from.sender);
     if (known && known->is == state::incomplete)
         d_heap = *known;
     else
@@ -246,19 +222,19 @@ reassembler::result reassembler::open(const packet_view& packet,
         if (is_open())
             return known->needs_items ? result::ignored
                                       : place_samples(*known, packet, now);
-        note_seen(packet);
+        d_silence.note_lacking(cause::no_samples, packet);
         d_heap.is = state::ignored;
         record(d_heap);
-        return ignore(cause::no_samples);
+        return result::ignored;
     }
     const bool needs_timestamp = d_format->timestamp_id && !d_heap.timestamp;
     if (!d_heap.samples_begin || needs_timestamp) {
         if (is_open())
             return result::ignored;
-        note_seen(packet);
+        d_silence.note_lacking(needs_timestamp ? cause::no_timestamp : cause::no_samples,
+                               packet);
         d_heap.is = state::incomplete;
         record(d_heap);
-        ignore(needs_timestamp ? cause::no_timestamp : cause::no_samples);
         return result::wait;
     }
     return judge(packet, now);
@@ -267,22 +243,26 @@ reassembler::result reassembler::open(const packet_view& packet,
 // Asks whether the heap belongs to the stream, and places the packet.
 reassembler::result reassembler::judge(const packet_view& packet, clock::time_point now)
 {
-    const auto* known = d_heaps.find(d_heap.counter, d_heap.sender, d_heap.group);
-    const auto refuse = [&](cause why) {
+    auto* known = d_heaps.find(d_heap.counter, d_heap.sender, d_heap.group);
+    const auto refuse = [&] {
         if (!known || known->is != state::placed) {
             d_heap.is = state::ignored;
             record(d_heap);
         }
-        return ignore(why);
+        return result::ignored;
     };
-    if (d_heap.samples_end == *d_heap.samples_begin)
-        return refuse(cause::no_bytes);
-    if (!d_format->timestamp_id && d_heap.samples_end == received_heap::unknown_end)
-        return refuse(cause::no_length);
+    if (d_heap.samples_end == *d_heap.samples_begin) {
+        d_silence.note(cause::no_bytes);
+        return refuse();
+    }
+    if (!d_format->timestamp_id && d_heap.samples_end == received_heap::unknown_end) {
+        d_silence.note(cause::no_length);
+        return refuse();
+    }
     const auto output = output_of(d_heap);
     if (!output) {
-        d_seen_values = d_heap.values;
-        return refuse(cause::no_output);
+        d_silence.note_no_output(d_heap.values);
+        return refuse();
     }
     d_heap.output = *output;
     switch (d_tracker.judge(d_heap, now)) {
@@ -291,11 +271,11 @@ reassembler::result reassembler::judge(const packet_view& packet, clock::time_po
             return result::full;
         break;
     case stream_tracker::verdict::believe: {
-        const bool has_agreed = !d_tracker.agreed().empty();
+        const bool has_agreed = d_tracker.agreed();
         if (!believe_agreed(now) || !accept(d_heap, false, now))
             return result::full;
         if (has_agreed)
-            return result::wait; // behind the packets that have waited
+            return result::queue;
         break;
     }
     case stream_tracker::verdict::late:
@@ -303,18 +283,22 @@ reassembler::result reassembler::judge(const packet_view& packet, clock::time_po
         record(d_heap);
         break;
     case stream_tracker::verdict::wait:
-        if (d_tracker.is_running())
-            ignore(cause::different_times);
+        if (known) // packets without items may be of either heap
+            known->needs_items = true;
+        d_silence.note(cause::different_times);
         return result::wait;
     case stream_tracker::verdict::ignore:
         if (known && known->is == state::placed) {
             d_rejects.add(packet_error::contradiction);
             return result::rejected;
         }
-        return refuse(cause::different_times);
+        d_silence.note(cause::different_times);
+        return refuse();
     case stream_tracker::verdict::other:
-        note_other_sender();
-        return refuse(cause::other_sender);
+        d_silence.note_other_sender(d_tracker.item_that_differs());
+        if (!std::exchange(d_has_logged_other, true))
+            d_log.add(why_silent());
+        return refuse();
     }
     auto* heap = d_heaps.find(d_heap.counter, d_heap.sender, d_heap.group);
     while (d_tracker.finds_fitting(heap->output))
@@ -324,17 +308,13 @@ reassembler::result reassembler::judge(const packet_view& packet, clock::time_po
     return place_samples(*heap, packet, now);
 }
 
-// False if there is no room: then they are still pending, or have been accepted.
+// False if there is no room: then it is still pending.
 bool reassembler::believe_agreed(clock::time_point now, bool fits)
 {
-    // the tracker's list changes when a heap is accepted
-    auto agreed = d_tracker.agreed();
-    if (!agreed.empty() && d_is_replaying)
-        d_must_rewind = true; // to their packets, before they are forgotten
-    for (auto& heap : agreed)
-        if (!accept(heap, fits, now))
-            return false;
-    return true;
+    if (!d_tracker.agreed())
+        return true;
+    auto agreed = *d_tracker.agreed();
+    return accept(agreed, fits, now);
 }
 
 bool reassembler::accept(received_heap& heap, bool fits, clock::time_point now)
@@ -390,24 +370,21 @@ bool reassembler::accept(received_heap& heap, bool fits, clock::time_point now)
                   mismatch->samples,
                   " and timestamp_step=",
                   mismatch->ticks);
-    if (!d_store.empty()) {
-        if (d_must_place)
-            d_must_place_again = true;
-        else {
-            d_must_place = true;
-            d_next_to_place = d_store.begin();
+    for (auto i = d_store.begin(); i < d_store.end(); ++i)
+        if (auto& entry = d_store[i];
+            entry.heap_counter == heap.counter && entry.sender == heap.sender &&
+            d_plan.group_of_socket[entry.socket] == heap.group) {
+            entry.is_ready = true;
+            d_next_to_place = std::min(d_next_to_place, i);
         }
-    }
     return true;
 }
 
 // Of heaps that wait, the one that begins first: it may have come on another socket.
-void reassembler::note_earliest(const packet_store::entry& waiting)
+void reassembler::note_earliest(const packet_view& packet, const received_packet& from)
 {
-    packet_view view;
-    parse_packet(waiting.data, waiting.bytes, view);
-    begin_heap(view, waiting);
-    read_items(view);
+    begin_heap(packet, from);
+    read_items(packet);
     if (!d_heap.samples_begin || (d_format->timestamp_id && !d_heap.timestamp))
         return;
     if (!d_earliest || samples_from_earliest(d_heap) < 0)
@@ -493,7 +470,7 @@ reassembler::result reassembler::place_samples(received_heap& heap,
                 heap.samples_end != received_heap::unknown_end)
                 counters.heaps_received.add(1);
         } else
-            ignore(cause::nothing_new);
+            d_silence.note(cause::nothing_new);
         counters.samples_late.add(placed.late);
         counters.samples_duplicate.add(placed.duplicate);
     };
@@ -671,24 +648,21 @@ std::optional<std::size_t> reassembler::output_of(const received_heap& heap) con
 
 // Descriptors
 
+// Packets of a heap of descriptors may overtake the first one.
 void reassembler::collect_descriptors(const packet_view& packet,
                                       const received_packet& from)
 {
     const bool was_awaited = d_collector.awaits(packet.heap_counter, from.sender);
     d_collector.add(packet, from.sender);
-    if (was_awaited || !d_collector.awaits(packet.heap_counter, from.sender))
-        return;
-    std::size_t overtaking = 0;
-    for (auto i = d_store.begin(); i < d_store.end() && overtaking < most_overtaking;
-         ++i) {
+    std::size_t n = 0;
+    for (auto i = d_store.begin(); i < d_store.end() && n < most_overtaking; ++i) {
         const auto& entry = d_store[i];
-        if (!entry.is_live || entry.heap_counter != packet.heap_counter ||
-            entry.sender != from.sender)
+        if (was_awaited || !d_collector.awaits(entry.heap_counter, entry.sender))
             continue;
         packet_view view;
         parse_packet(entry.data, entry.bytes, view);
         d_collector.add(view, entry.sender);
-        ++overtaking;
+        ++n;
     }
 }
 
@@ -707,16 +681,17 @@ bool reassembler::read_descriptors()
         try {
             format = std::make_shared<const stream_format>(
                 d_table.format_for(d_plan.type, d_format.get()));
-            d_refusal.clear();
+            d_are_unsuitable = false;
         } catch (const std::invalid_argument& error) {
-            d_refusal = error.what();
+            d_are_unsuitable = true;
+            d_silence.note_unsuitable(error.what());
         }
         if (!use_format(std::move(format)))
             return false;
         d_has_changed_table = false;
     }
-    d_must_place = d_is_replaying = d_format && !d_begin_at && !d_store.empty();
-    d_next_to_place = d_store.begin();
+    if (d_format && !d_begin_at)
+        replay();
     return true;
 }
 
@@ -765,11 +740,27 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
 
 // Packets that wait
 
-packet_store::entry& reassembler::keep(const received_packet& packet,
-                                       std::uint64_t counter,
-                                       clock::time_point now)
+void reassembler::keep(const received_packet& packet,
+                       std::uint64_t counter,
+                       clock::time_point now,
+                       bool is_ready,
+                       bool waits)
 {
-    return d_store.add(packet, counter, now, [this] { d_common.packets_ignored.add(1); });
+    auto& kept =
+        d_store.add(packet, counter, now, [this] { d_common.packets_ignored.add(1); });
+    kept.waits = waits;
+    kept.is_ready = is_ready;
+    if (!is_ready && d_next_to_place + 1 == d_store.end())
+        ++d_next_to_place;
+}
+
+// Packets that have not been placed yet are, in order, before those that come.
+void reassembler::replay()
+{
+    for (auto i = d_store.begin(); i < d_store.end(); ++i)
+        d_store[i].is_ready = !d_store[i].waits;
+    d_next_to_place = d_store.begin();
+    d_is_replaying = !d_store.empty();
 }
 
 bool reassembler::go_on(clock::time_point now)
@@ -783,101 +774,80 @@ bool reassembler::go_on(clock::time_point now)
             return true;
         d_begin_at.reset();
         d_earliest.reset();
-        d_must_place = d_is_replaying = d_must_find_earliest = !d_store.empty();
-        d_next_to_place = d_store.begin();
+        replay();
+        d_must_find_earliest = d_is_replaying;
     }
     if (!d_is_replaying)
-        d_store.drop_before(now - longest_wait,
-                            [this] { d_common.packets_ignored.add(1); });
-    if (d_tracker.ends_silence(now) && !believe_agreed(now))
-        return false;
+        d_store.drop_before(now - longest_wait, drops_at_once, [this] {
+            d_common.packets_ignored.add(1);
+        });
     return place_kept(now);
 }
 
 bool reassembler::place_kept(clock::time_point now)
 {
-    if (!d_must_place)
-        return true;
     std::size_t entries = 0, packets = 0, bytes = 0;
-    while (d_next_to_place < d_store.end()) {
-        if (std::exchange(d_must_rewind, false))
-            d_next_to_place = 0;
+    while (has_ready_packets()) {
         d_next_to_place = std::max(d_next_to_place, d_store.begin());
         if (entries++ == entries_at_once || packets == packets_at_once ||
             bytes > bytes_at_once)
             return true;
         const auto number = d_next_to_place++;
         auto& entry = d_store[number];
-        if (!entry.is_live)
+        if (!entry.is_live || !entry.is_ready)
             continue;
-        if (d_must_find_earliest) {
-            note_earliest(entry);
-            ++packets;
-            bytes += entry.bytes;
-            continue;
-        }
-        packet_view view;
-        if (!d_is_replaying || entry.was_judged) {
-            const auto* known = d_heaps.find(
-                entry.heap_counter, entry.sender, d_plan.group_of_socket[entry.socket]);
-            if (!known || known->is == state::incomplete || known->is == state::stale)
-                continue;
-            parse_packet(entry.data, entry.bytes, view);
-            // of another heap of this counter
-            if (known->is == state::placed && view.has_items() &&
-                known->pointer < view.items && view.word(known->pointer) != known->word)
-                continue;
-        } else
-            parse_packet(entry.data, entry.bytes, view);
         ++packets;
         bytes += entry.bytes;
+        packet_view view;
+        parse_packet(entry.data, entry.bytes, view);
+        if (d_must_find_earliest) {
+            note_earliest(view, entry);
+            continue;
+        }
+        entry.is_ready = false;
         const auto done = place(view, entry, d_is_replaying ? entry.time : now);
         if (done == result::full) {
-            d_next_to_place = number;
+            entry.is_ready = true;
+            d_next_to_place = std::min(d_next_to_place, number);
             return false;
         }
-        if (done == result::wait) {
-            entry.was_judged = true;
+        if (done == result::wait || done == result::queue) {
+            entry.waits = true;
             continue;
         }
         if (done == result::ignored || done == result::rejected)
             d_common.packets_ignored.add(1);
         d_store.remove(number);
     }
-    d_next_to_place = d_store.begin();
-    if (std::exchange(d_must_find_earliest, false))
+    if (std::exchange(d_must_find_earliest, false)) {
+        d_next_to_place = d_store.begin();
         return true;
+    }
     d_earliest.reset();
     d_is_replaying = false;
-    d_must_place = std::exchange(d_must_place_again, false);
     return true;
 }
 
 // Ends of streams
 
-void reassembler::note_sender(std::uint64_t sender)
-{
-    if (std::find(d_senders.rbegin(), d_senders.rend(), sender) == d_senders.rend() &&
-        d_senders.size() < most_senders)
-        d_senders.push_back(sender);
-}
-
 // A stream ends the run in which heaps of its sender came. The end may be repeated, also
 // in the next run.
 bool reassembler::is_end_of_run(const packet_view& packet,
                                 const received_packet& from,
-                                clock::time_point now) const
+                                clock::time_point now)
 {
-    const auto is_repeated =
-        std::any_of(d_ends.begin(), d_ends.end(), [&](const ended_stream& each) {
-            return each.sender == from.sender && each.counter == packet.heap_counter &&
-                   now - each.time < longest_repetition;
+    if (d_last_end.sender == from.sender && d_last_end.counter == packet.heap_counter &&
+        now - d_last_end.time < longest_repetition)
+        return false;
+    bool has_sent = d_tracker.is_sender(from.sender);
+    if (!d_tracker.is_running()) {
+        d_heaps.for_each([&](const received_heap& each) {
+            has_sent |= each.is != state::none && each.sender == from.sender;
         });
-    return !is_repeated &&
-           (d_tracker.is_running()
-                ? d_tracker.is_sender(from.sender)
-                : std::find(d_senders.begin(), d_senders.end(), from.sender) !=
-                      d_senders.end());
+        for (auto i = d_store.begin(); i < d_store.end(); ++i)
+            has_sent |= d_store[i].sender == from.sender;
+    }
+    return has_sent;
 }
 
 void reassembler::note_end(const packet_view& packet,
@@ -886,113 +856,9 @@ void reassembler::note_end(const packet_view& packet,
 {
     if (!is_end_of_run(packet, from, now))
         return;
-    d_ends[d_next_end++ % d_ends.size()] = { from.sender, packet.heap_counter, now };
+    d_last_end = { from.sender, packet.heap_counter, now };
     d_has_stopped = true;
     d_tracker.note_end();
-}
-
-// Why nothing comes out
-
-void reassembler::note_other_sender()
-{
-    d_other_item = d_tracker.item_that_differs();
-    if (std::exchange(d_has_logged_other, true))
-        return;
-    d_log.add(explain_other_sender());
-}
-
-void reassembler::note_seen(const packet_view& packet)
-{
-    d_seen_count = 0;
-    for (std::size_t i = 0; i < packet.items && d_seen_count < d_seen.size(); ++i)
-        if (const auto item = packet.item(i); item.id >= wire::first_free)
-            d_seen[d_seen_count++] = item.id;
-}
-
-std::string reassembler::explain_other_sender() const
-{
-    const auto what =
-        std::string("another sender sends to the same output, and is ignored; ");
-    if (!d_other_item || *d_other_item >= d_format->immediates.size())
-        return what +
-               "only its source address tells it apart: give each sender a port of "
-               "its own";
-    const auto& item = d_format->immediates[*d_other_item];
-    return what + "item " + hex(item.id) + " \"" + item.name +
-           "\" tells it apart: select one with its value in items";
-}
-
-std::string reassembler::explain_silence() const
-{
-    const auto list = [](const auto& values, std::size_t n, const auto& text) {
-        std::string all;
-        for (std::size_t i = 0; i < n; ++i)
-            all += (i ? ", " : "") + text(values[i]);
-        return all;
-    };
-    const auto seen = d_seen_count ? "the packets have " + list(d_seen, d_seen_count, hex)
-                                   : std::string("the packets have no items");
-    switch (d_cause) {
-    case cause::none:
-        return {};
-    case cause::no_bytes:
-        return "the packets hold no samples";
-    case cause::nothing_new:
-        return "the packets repeat samples that have been received: their timestamps do "
-               "not advance; check the sender";
-    case cause::not_spead: {
-        std::string bytes;
-        for (std::size_t i = 0; i < d_first_byte_count; ++i) {
-            std::array<char, 4> text{};
-            std::snprintf(text.data(),
-                          text.size(),
-                          "%02x",
-                          static_cast<unsigned>(d_first_bytes[i]));
-            bytes += text.data();
-        }
-        return "the datagrams are not SPEAD packets (version 4, 64-bit item pointers): "
-               "they begin with " +
-               (bytes.empty() ? "nothing" : bytes) + "; check the port and the sender";
-    }
-    case cause::no_descriptors:
-        return "no descriptors have arrived: let the sender repeat them "
-               "(descriptor_interval "
-               "of spead.sink), or give items";
-    case cause::partial_descriptors:
-        return "a packet of the descriptors was lost: let the sender repeat them "
-               "(descriptor_interval of spead.sink), or give items";
-    case cause::unsuitable_descriptors:
-        return d_refusal;
-    case cause::no_samples:
-        return "the heaps have no item " + hex(d_format->samples_id) +
-               " (the samples): " + seen + "; check items";
-    case cause::no_timestamp:
-        return "the heaps have no item " + hex(*d_format->timestamp_id) +
-               " (the timestamp): " + seen + "; check items";
-    case cause::no_length:
-        return "the heaps have neither a timestamp nor a heap length (item 0x2): give "
-               "the "
-               "ID of the timestamp in items";
-    case cause::no_output: {
-        std::string values;
-        for (std::size_t i = 0; i < d_format->immediates.size(); ++i)
-            if (const auto& item = d_format->immediates[i]; !item.values.empty())
-                values +=
-                    (values.empty() ? "" : ", ") + item.name + " = " +
-                    (i < d_seen_values.size() && d_seen_values[i] ? hex(*d_seen_values[i])
-                                                                  : "none");
-        return "no output is selected for the heaps (" + values +
-               "); check the values in items";
-    }
-    case cause::no_first_packet:
-        return "the first packets of the heaps, which hold their items, do not arrive";
-    case cause::different_times:
-        return "the timestamps of the heaps contradict each other; check timestamp_step "
-               "and the sender";
-    case cause::other_sender:
-        return explain_other_sender();
-    }
-    return {};
 }
 
 } // namespace gr::spead

@@ -14,6 +14,7 @@
 #include "packet_store.h"
 #include "protocol/packet_parser.h"
 #include "receive_counters.h"
+#include "silence.h"
 #include "split_samples.h"
 #include "stream_format.h"
 #include "stream_tracker.h"
@@ -72,7 +73,10 @@ public:
     //! Places packets that waited, reads descriptors, and gives up what is too old. Does
     //! a part of it and sets has_more(). False if there is no room.
     bool go_on(clock::time_point now);
-    bool has_more() const { return d_must_place || d_collector.has_next(); }
+    bool has_more() const { return has_ready_packets() || d_collector.has_next(); }
+
+    //! Whether packets wait for those of other sockets, with which the stream begins.
+    bool is_beginning() const { return d_begin_at.has_value(); }
 
     //! Whether an end-of-stream heap of the stream has come in this run.
     bool has_stopped() const { return d_has_stopped; }
@@ -85,32 +89,23 @@ public:
         return d_tracker.tick_at(position);
     }
 
-    //! Why packets have given no samples since forget_cause(), and what to do about it.
-    std::string explain_silence() const;
-    bool has_cause() const { return d_cause != cause::none; }
-    void forget_cause() { d_cause = cause::none; }
+    //! Why packets have given no samples since end_silence(), and what to do about it.
+    std::string why_silent() const { return d_silence.text(d_format.get()); }
+    bool is_silence_explained() const { return d_silence.is_explained(); }
+    void end_silence() { d_silence.end(); }
 
 private:
     using state = received_heap::state;
+    using cause = silence::cause;
 
-    // Why a packet gives no samples.
-    enum class cause {
-        none,
-        not_spead,
-        no_descriptors,
-        partial_descriptors,
-        unsuitable_descriptors,
-        no_samples,
-        no_timestamp,
-        no_length,
-        no_output,
-        no_first_packet,
-        no_bytes,
-        nothing_new,
-        different_times,
-        other_sender
+    enum class result {
+        done,
+        ignored,
+        rejected,
+        wait,  // until its heap is accepted
+        queue, // behind the packets that are ready
+        full   // until the window has room
     };
-    enum class result { done, ignored, rejected, wait, full };
 
     struct found_item {
         std::optional<item_pointer> pointer;
@@ -130,13 +125,12 @@ private:
                 received_heap* known,
                 clock::time_point now);
     result open_without_items(const packet_view& packet,
-                              const received_packet& from,
-                              received_heap* known,
+                              const received_heap* known,
                               clock::time_point now);
     result judge(const packet_view& packet, clock::time_point now);
     bool believe_agreed(clock::time_point now, bool fits = false);
     bool accept(received_heap& heap, bool fits, clock::time_point now);
-    void note_earliest(const packet_store::entry& waiting);
+    void note_earliest(const packet_view& packet, const received_packet& from);
     std::int64_t samples_from_earliest(const received_heap& heap) const;
     void skip_to(std::int64_t position);
     received_heap& record(const received_heap& heap);
@@ -158,20 +152,25 @@ private:
     bool read_descriptors();
     bool use_format(std::shared_ptr<const stream_format> format);
 
-    packet_store::entry&
-    keep(const received_packet& packet, std::uint64_t counter, clock::time_point now);
+    bool has_ready_packets() const
+    {
+        return d_format && !d_begin_at && !d_store.empty() &&
+               d_next_to_place < d_store.end();
+    }
+    void keep(const received_packet& packet,
+              std::uint64_t counter,
+              clock::time_point now,
+              bool is_ready,
+              bool waits);
+    void replay();
     bool place_kept(clock::time_point now);
 
-    void note_sender(std::uint64_t sender);
     bool is_end_of_run(const packet_view& packet,
                        const received_packet& from,
-                       clock::time_point now) const;
+                       clock::time_point now);
     void note_end(const packet_view& packet,
                   const received_packet& from,
                   clock::time_point now);
-    void note_other_sender();
-    void note_seen(const packet_view& packet);
-    std::string explain_other_sender() const;
     result ignore(cause why);
 
     const plan d_plan;
@@ -196,29 +195,18 @@ private:
     std::vector<std::pair<std::uint64_t, std::size_t>> d_ids;
 
     packet_store d_store;
-    bool d_must_place = false; // packets in the store, from this one on
-    std::size_t d_next_to_place = 0;
-    bool d_must_place_again = false; // then once more
-    bool d_must_rewind = false;      // to the first one
-    bool d_is_replaying = false;     // all of them, in order, since there is a format
+    std::size_t d_next_to_place = 0; // in the store: none before it is ready
+    bool d_is_replaying = false;     // all of them, in order
 
     bool d_has_begun = false;                    // to receive in this run
     std::optional<clock::time_point> d_begin_at; // with packets in the store
     bool d_must_find_earliest = false;           // of them, before they are placed
     std::optional<received_heap> d_earliest;
     bool d_has_stopped = false;
-    std::vector<std::uint64_t> d_senders; // of this run
-    std::array<ended_stream, 16> d_ends{};
-    std::size_t d_next_end = 0;
+    ended_stream d_last_end;
 
-    cause d_cause = cause::none;
-    std::string d_refusal; // of the descriptors
-    std::array<std::byte, 8> d_first_bytes{};
-    std::size_t d_first_byte_count = 0;
-    std::array<std::uint64_t, 8> d_seen{}; // IDs of items
-    std::size_t d_seen_count = 0;
-    std::vector<std::optional<std::uint64_t>> d_seen_values;
-    std::optional<std::size_t> d_other_item;
+    silence d_silence;
+    bool d_are_unsuitable = false; // the descriptors
     bool d_has_logged_other = false;
 };
 

@@ -190,6 +190,8 @@ bool receiver::end_is_due(clock::time_point now) const
 {
     // packets may be on their way on other sockets, or by other paths. If packets keep
     // coming, those that were in the sockets when the stream ended are read.
+    if (d_to.is_beginning())
+        return false;
     if (d_stop_seen && now - *d_stop_seen >= d_plan.max_delay && !d_to.has_more() &&
         (!d_is_blocked || d_read_since_stop >= d_kernel_buffer * d_sockets.size()))
         return true;

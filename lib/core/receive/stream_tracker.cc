@@ -24,8 +24,6 @@ constexpr std::chrono::seconds longest_lateness{ 1 };
 // An item that tells another sender apart is remembered for so long.
 constexpr std::chrono::seconds longest_lock{ 1 };
 
-constexpr std::size_t most_pending = 2;
-constexpr std::int64_t largest_kept_heap = 256 << 10; // samples
 
 bool overlap(position_range a, position_range b)
 {
@@ -45,9 +43,8 @@ stream_tracker::stream_tracker(const plan& how,
 {
     for (auto& each : d_tracks) {
         each.newest.values.reserve(how.values);
-        each.pending.reserve(most_pending);
+        each.pending.values.reserve(how.values);
     }
-    d_agreed.reserve(most_pending);
     start_run();
 }
 
@@ -60,12 +57,12 @@ void stream_tracker::start_run()
         each.counter_step = each.last_counter_step = 0;
         each.senders.assign(d_plan.sockets, 0);
         each.locked_until = {};
-        each.pending.clear();
+        each.has_pending = false;
     }
-    d_is_running = d_is_over = d_has_pending = false;
+    d_is_running = d_is_over = false;
     d_heap_samples = 0;
     d_last_fresh = {};
-    d_agreed.clear();
+    d_agreed = nullptr;
 }
 
 void stream_tracker::set_format(bool has_timestamps)
@@ -191,9 +188,9 @@ bool stream_tracker::is_behind_newest(const received_heap& heap, const track& of
 stream_tracker::verdict stream_tracker::judge(received_heap& heap, clock::time_point now)
 {
     auto& of = d_tracks[heap.output];
-    d_agreed.clear();
+    d_agreed = nullptr;
     if (!d_is_running)
-        return judge_unfit(heap, of, false, now);
+        return verdict::believe;
     const bool has_place = has_position(heap);
     if (of.is_known && is_other_sender(heap, of, has_place, now))
         return verdict::other;
@@ -218,152 +215,54 @@ stream_tracker::verdict stream_tracker::judge_unfit(received_heap& heap,
                                                     clock::time_point now)
 {
     const bool is_behind = has_place && is_behind_newest(heap, of);
-    if (d_is_running) {
-        const bool was_silent = are_silent(now);
-        if (is_behind && !was_silent)
-            return heap.range().end <= d_window.front() ? verdict::late : verdict::ignore;
-        if (was_silent && (!is_behind || now - d_last_fresh >= longest_lateness))
-            return verdict::believe;
-    }
-    for (const auto& other : of.pending) {
-        const auto apart = distance(other, heap);
-        const bool is_taken = apart && *apart < other.length && -*apart < heap.length;
-        const bool is_other_address =
-            other.socket == heap.socket && other.sender != heap.sender;
-        if (!is_taken || other.has_key_of(heap))
-            continue;
-        const auto item = different_item(heap, other);
-        if (is_other_address || item) {
-            d_difference = item;
-            return verdict::other;
-        }
-    }
-    if (agrees(heap, of) && can_jump(heap, of))
+    const bool was_silent = are_silent(now);
+    if (is_behind && !was_silent)
+        return heap.range().end <= d_window.front() ? verdict::late : verdict::ignore;
+    if (was_silent && (!is_behind || now - d_last_fresh >= longest_lateness))
         return verdict::believe;
-    d_agreed.clear();
+    if (agrees(heap, of) && can_jump(heap, of)) {
+        d_agreed = &of.pending;
+        return verdict::believe;
+    }
+    of.pending = heap;
+    of.has_pending = true;
     of.pending_since = d_fresh_packets;
-    for (auto& each : of.pending)
-        if (each.has_key_of(heap) && each.timestamp == heap.timestamp)
-            return verdict::wait;
-    if (of.pending.size() == most_pending)
-        of.pending.erase(of.pending.begin());
-    of.pending.push_back(heap);
-    d_has_pending = true;
     return verdict::wait;
 }
 
-// Whether a heap agrees with what is pending; collects that in order.
-bool stream_tracker::agrees(const received_heap& heap, const track& of)
+// Whether a heap agrees with the pending one: it is the next one, or the one before, or
+// their times and counters advance as those of the stream.
+bool stream_tracker::agrees(const received_heap& heap, const track& of) const
 {
-    d_agreed.clear();
-    for (const auto& each : of.pending) {
-        if (each.has_key_of(heap) && each.timestamp == heap.timestamp) {
-            if (!is_proven_by_itself(each))
-                continue;
-            d_agreed.push_back(each);
-            return true;
-        }
-        const auto apart = distance(each, heap);
-        if (apart && ((*apart > 0 && *apart == each.length) ||
-                      (*apart < 0 && -*apart == heap.length))) {
-            d_agreed.push_back(each);
-            return true;
-        }
-    }
-    // three heaps in equal steps of their counters
-    if (of.pending.empty())
+    __extension__ using wide = __int128;
+    const auto apart = of.has_pending ? distance(of.pending, heap) : std::nullopt;
+    if (!apart || *apart == 0)
         return false;
-    const auto& second = of.pending.back();
-    const auto* first = of.pending.size() == 2        ? &of.pending.front()
-                        : d_is_running && of.is_known ? &of.newest
-                                                      : nullptr;
-    if (!first || second.counters_from(*first) <= 0 ||
-        second.counters_from(*first) != heap.counters_from(second))
+    if (*apart == of.pending.length || -*apart == heap.length)
+        return true;
+    const auto counters = heap.counters_from(of.pending);
+    if (!of.is_known || counters == 0)
         return false;
-    const auto one = distance(*first, second), two = distance(second, heap);
-    if (!one || !two || *one <= 0 || *two <= 0)
-        return false;
-    d_agreed.assign(of.pending.begin(), of.pending.end());
-    return true;
+    if (of.counter_step)
+        return wide(*apart) * of.counter_step == wide(counters) * of.sample_step;
+    return *apart > 0 && distance(of.newest, of.pending) == apart &&
+           of.pending.counters_from(of.newest) == counters;
 }
 
 // Two streams at different times must not take turns.
 bool stream_tracker::can_jump(received_heap heap, const track& of) const
 {
-    return !d_is_running || continuation_of(heap) != continuation::begins ||
+    return continuation_of(heap) != continuation::begins ||
            d_fresh_packets == of.pending_since;
-}
-
-// All packets of a heap have its time from the same place, so they prove nothing about
-// it. But a heap that is too large to be kept until the next one comes would be lost.
-bool stream_tracker::is_proven_by_itself(const received_heap& heap) const
-{
-    return !d_is_running || heap.length > largest_kept_heap;
-}
-
-bool stream_tracker::has_pending(std::uint64_t counter,
-                                 std::uint64_t sender,
-                                 std::size_t group) const
-{
-    return d_has_pending &&
-           std::any_of(d_tracks.begin(), d_tracks.end(), [&](const track& of) {
-               return std::any_of(
-                   of.pending.begin(), of.pending.end(), [&](const received_heap& each) {
-                       return each.counter == counter && each.sender == sender &&
-                              each.group == group;
-                   });
-           });
-}
-
-bool stream_tracker::confirms_pending(const received_heap& packet)
-{
-    d_agreed.clear();
-    for (auto& of : d_tracks)
-        for (auto& each : of.pending)
-            if (each.has_key_of(packet) && each.heap_length == packet.heap_length) {
-                const bool is_behind =
-                    d_is_running && has_position(each) && is_behind_newest(each, of);
-                if (is_behind || !is_proven_by_itself(each) || !can_jump(each, of))
-                    return false;
-                d_agreed.push_back(each);
-                return true;
-            }
-    return false;
 }
 
 bool stream_tracker::finds_fitting(std::size_t output)
 {
-    d_agreed.clear();
     auto& of = d_tracks[output];
-    for (auto& each : of.pending)
-        if (has_position(each) && fits(each, of)) {
-            d_agreed.push_back(each);
-            return true;
-        }
-    return false;
-}
-
-bool stream_tracker::ends_silence(clock::time_point now)
-{
-    d_agreed.clear();
-    for (auto& of : d_tracks) {
-        if (of.pending.empty())
-            continue;
-        if (d_is_running && of.pending_since != d_fresh_packets)
-            continue; // the stream has gone on without it
-        auto& first = of.pending.front();
-        const bool has_place = d_is_running && has_position(first);
-        const bool is_behind = has_place && is_behind_newest(first, of);
-        const auto waited = std::min(now - first.last_packet, now - d_last_fresh);
-        const bool is_believed =
-            d_is_running ? are_silent(now) && (!is_behind || waited >= longest_lateness)
-                         : d_is_over || waited >= shortest_silence;
-        if (!is_believed)
-            continue;
-        d_agreed.push_back(first);
-        return true;
-    }
-    return false;
+    const bool is_found =
+        of.has_pending && has_position(of.pending) && fits(of.pending, of);
+    d_agreed = is_found ? &of.pending : nullptr;
+    return is_found;
 }
 
 std::int64_t stream_tracker::end() const
@@ -434,19 +333,14 @@ void stream_tracker::accept(const received_heap& heap, clock::time_point now)
     of.is_known = true;
     of.last_fresh = now;
     // the times of heaps increase with their counters: what says otherwise is wrong
-    const auto contradicts = [&](received_heap& other) {
-        if (other.has_key_of(heap) && other.timestamp == heap.timestamp)
-            return true;
-        const auto counters = other.counters_from(heap);
-        return has_position(other) &&
-               (overlap(other.range(), heap.range()) ||
-                (counters > 0) != (other.position > heap.position));
-    };
-    of.pending.erase(std::remove_if(of.pending.begin(), of.pending.end(), contradicts),
-                     of.pending.end());
-    d_has_pending = std::any_of(d_tracks.begin(), d_tracks.end(), [](const track& each) {
-        return !each.pending.empty();
-    });
+    auto& other = of.pending;
+    if (!of.has_pending)
+        return;
+    const bool is_same = other.has_key_of(heap) && other.timestamp == heap.timestamp;
+    if (is_same || (has_position(other) && (overlap(other.range(), heap.range()) ||
+                                            (other.counters_from(heap) > 0) !=
+                                                (other.position > heap.position))))
+        of.has_pending = false;
 }
 
 void stream_tracker::check_step(const track& of, const received_heap& heap)

@@ -50,7 +50,7 @@ public:
 
     enum class verdict {
         fits,    //!< has its place in the stream
-        believe, //!< its new time is believed: first come the heaps in agreed()
+        believe, //!< its new time is believed: the heap agreed() comes before
         late,    //!< its samples have been produced
         wait,    //!< pending until another one agrees: its packets are to be kept
         ignore,  //!< contradicts the stream
@@ -59,15 +59,8 @@ public:
     //! Sets the position of a heap that fits or is late.
     verdict judge(received_heap& heap, clock::time_point now);
 
-    //! Heaps that were pending and are believed now, in order.
-    std::vector<received_heap>& agreed() { return d_agreed; }
-    //! Whether a heap of this key is pending.
-    bool
-    has_pending(std::uint64_t counter, std::uint64_t sender, std::size_t group) const;
-    //! Whether a packet without items is of a heap that is believed now: see agreed().
-    bool confirms_pending(const received_heap& packet);
-    //! Whether a heap is believed because nothing else came: see agreed().
-    bool ends_silence(clock::time_point now);
+    //! The heap that was pending and is believed now; nullptr if there is none.
+    const received_heap* agreed() const { return d_agreed; }
     //! Whether a heap that was pending fits now: see agreed().
     bool finds_fitting(std::size_t output);
 
@@ -131,8 +124,9 @@ private:
         // until then, other values of this item are of another sender
         clock::time_point locked_until{};
         std::size_t lock_item = 0;
-        std::vector<received_heap> pending; // two at most
-        std::uint64_t pending_since = 0;    // d_fresh_packets
+        bool has_pending = false;
+        received_heap pending;           // does not fit, until another one agrees
+        std::uint64_t pending_since = 0; // d_fresh_packets
         clock::time_point last_fresh{};
         clock::duration silence{}; // how long none means that the sender has stopped
     };
@@ -147,12 +141,11 @@ private:
     bool has_position(received_heap& heap) const;
     bool has_wrapped(const received_heap& heap) const;
     bool is_behind_newest(const received_heap& heap, const track& of) const;
-    bool is_proven_by_itself(const received_heap& heap) const;
     bool is_in_step(const received_heap& heap, const track& of) const;
     bool fits(const received_heap& heap, const track& of) const;
     verdict
     judge_unfit(received_heap& heap, track& of, bool has_place, clock::time_point now);
-    bool agrees(const received_heap& heap, const track& of);
+    bool agrees(const received_heap& heap, const track& of) const;
     bool can_jump(received_heap heap, const track& of) const;
     void check_step(const track& of, const received_heap& heap);
 
@@ -161,14 +154,13 @@ private:
     const heap_table& d_heaps;
     stream_time d_time;
     std::vector<track> d_tracks;
-    bool d_has_pending = false; // any of them
     bool d_has_timestamps = true;
     std::int64_t d_heap_samples = 0; // of a stream without timestamps
     bool d_is_running = false;
     bool d_is_over = false;
     clock::time_point d_last_fresh{};
     std::uint64_t d_fresh_packets = 0; // number
-    std::vector<received_heap> d_agreed;
+    const received_heap* d_agreed = nullptr;
     std::optional<std::size_t> d_difference;
     std::optional<mismatch> d_mismatch;
     bool d_has_reported_mismatch = false;

@@ -1,0 +1,521 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Samples are letters here: 'a' has position 0, 'b' position 1. A zero is a dot.
+
+#include "receive/output_window.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <tuple>
+
+using namespace gr::spead;
+
+namespace {
+
+constexpr output_window::clock::duration max_delay = std::chrono::milliseconds(100);
+constexpr output_window::clock::duration tick{ 1 };
+constexpr auto zero_fill = missing_policy::zero_fill;
+constexpr auto skip = missing_policy::skip;
+
+using strings = std::vector<std::string>;
+
+std::string numbers(std::initializer_list<std::pair<std::uint64_t, const char*>> each)
+{
+    std::string text;
+    for (const auto& [number, name] : each)
+        text += (text.empty() ? "" : ", ") + std::to_string(number) + ' ' + name;
+    return text;
+}
+
+//! A window, and the output buffers of a flow graph that consumes samples in drain().
+struct letter_window {
+    const std::size_t room;
+    std::vector<source_counter_set> counters;
+    output_window window;
+    output_window::clock::time_point now{ std::chrono::seconds(1000) };
+    std::vector<std::vector<float>> buffers;
+    std::size_t written = 0; // samples produced, not drained
+    strings out, tags;       // of each output
+
+    explicit letter_window(std::size_t outputs = 1,
+                           missing_policy on_missing = zero_fill,
+                           std::size_t samples = 64)
+        : room(samples),
+          counters(outputs),
+          window({ outputs, on_missing, max_delay, 2 }, counters),
+          buffers(outputs),
+          out(outputs),
+          tags(outputs)
+    {
+        // 2 bytes on the wire, 4 in the output
+        window.set_decoder(sample_decoder(sample_type::float32, byte_order::big, 1, 16));
+        drain();
+    }
+    void drain()
+    {
+        std::vector<std::byte*> at;
+        for (auto& each : buffers) {
+            each.erase(each.begin(), each.begin() + std::ptrdiff_t(written));
+            each.resize(room, '?');
+            at.push_back(reinterpret_cast<std::byte*>(each.data()));
+        }
+        written = 0;
+        window.set_room(at, std::int64_t(room));
+    }
+    std::string place_at(std::int64_t begin, const std::string& text, std::size_t to = 0)
+    {
+        std::vector<std::byte> wire;
+        for (const auto letter : text)
+            wire.insert(wire.end(), { {}, std::byte(letter) });
+        const auto end = begin + std::int64_t(text.size());
+        const auto is = window.place(to, { begin, end }, wire.data(), now);
+        return numbers({ { is.late, "late" },
+                         { is.duplicate, "duplicate" },
+                         { is.fresh, "fresh" } });
+    }
+    void place(const strings& parts, std::size_t to = 0)
+    {
+        for (const auto& part : parts)
+            place_at(part[0] - 'a', part, to);
+    }
+    bool has_room(std::int64_t begin, std::int64_t end)
+    {
+        return window.has_room(0, { begin, end });
+    }
+    //! Returns all that the first output has produced so far.
+    const std::string& produce(bool is_blocked = false)
+    {
+        const auto end = window.end_of_ready(now, is_blocked);
+        if (end <= window.front())
+            return out[0];
+        std::vector<sample_tag> added;
+        const auto last = written + window.produce(end, added);
+        for (const auto& tag : added) {
+            auto& text = tags[tag.output] += ' ';
+            text += std::to_string(out[tag.output].size() + tag.offset) + ':';
+            text += strings{ "timestamp", "missing", "item" }[std::size_t(tag.what)];
+            if (tag.what == sample_tag::kind::item)
+                text += std::to_string(tag.item);
+            text += '=' + std::to_string(tag.value);
+        }
+        for (; written < last; ++written)
+            for (std::size_t i = 0; i < out.size(); ++i)
+                out[i] += buffers[i][written] == 0 ? '.' : char(buffers[i][written]);
+        return out[0];
+    }
+    const std::string& produce_after(output_window::clock::duration time)
+    {
+        now += time;
+        return produce();
+    }
+    std::string counted(std::size_t output = 0) const
+    {
+        return numbers({ { counters[output].samples_received.get(), "received" },
+                         { counters[output].samples_missing.get(), "missing" },
+                         { counters[output].samples_skipped.get(), "skipped" } });
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(output_window_test)
+
+BOOST_AUTO_TEST_CASE(samples_placed_in_any_order_come_out_in_order)
+{
+    strings parts{ "abc", "d", "efgh", "ij" };
+    do {
+        letter_window w;
+        w.place(parts);
+        BOOST_TEST(w.produce() == "abcdefghij");
+    } while (std::next_permutation(parts.begin(), parts.end()));
+}
+
+BOOST_AUTO_TEST_CASE(production_stops_at_the_first_missing_sample_until_it_arrives)
+{
+    letter_window w;
+    w.place({ "bc", "ef" });
+    BOOST_TEST(w.produce() == "");
+    w.place({ "a", "h" });
+    BOOST_TEST(w.produce() == "abc");
+    w.place({ "d" });
+    BOOST_TEST(w.produce() == "abcdef");
+    BOOST_TEST(w.tags[0] == " 0:timestamp=0");
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_range_is_zero_filled_max_delay_after_a_later_sample)
+{
+    letter_window w;
+    w.place({ "ab" });
+    w.now += 5 * max_delay;
+    w.place({ "f" });
+    w.now += max_delay / 2;
+    w.place({ "h" });
+    BOOST_TEST(w.produce_after(max_delay / 2 - tick) == "ab");
+    BOOST_TEST(w.produce_after(tick) == "ab...f");
+    BOOST_TEST(w.produce_after(max_delay / 2) == "ab...f.h");
+    BOOST_TEST(w.tags[0] == " 0:timestamp=0 2:missing=3 6:missing=1");
+    BOOST_TEST(w.counted() == "4 received, 4 missing, 0 skipped");
+}
+
+BOOST_AUTO_TEST_CASE(a_blocked_window_gives_up_only_its_first_missing_range)
+{
+    letter_window w;
+    w.place({ "a", "d", "f" });
+    for (const auto* expected : { "a", "a..d", "a..d.f", "a..d.f" })
+        BOOST_TEST(w.produce(true) == expected);
+}
+
+BOOST_AUTO_TEST_CASE(produced_samples_are_late_and_placed_ones_duplicate_and_unchanged)
+{
+    letter_window w;
+    w.place({ "abc" });
+    w.produce();
+    const std::tuple<std::int64_t, const char*, const char*> steps[] = {
+        { 0, "XY", "2 late, 0 duplicate, 0 fresh" },
+        { 1, "XYd", "2 late, 0 duplicate, 1 fresh" },
+        { 5, "f", "0 late, 0 duplicate, 1 fresh" },
+        { 2, "XYeZgh", "1 late, 2 duplicate, 3 fresh" },
+        { 4, "XYZ", "0 late, 3 duplicate, 0 fresh" },
+    };
+    for (const auto& [position, text, outcome] : steps)
+        BOOST_TEST(w.place_at(position, text) == outcome);
+    BOOST_TEST(w.produce() == "abcdefgh");
+}
+
+BOOST_AUTO_TEST_CASE(only_a_range_without_produced_or_placed_samples_is_free)
+{
+    letter_window w;
+    w.place({ "ab", "e", "i" });
+    w.produce();
+    for (const auto& [begin, end] : { std::pair(2, 4), { 5, 8 }, { 6, 7 }, { 9, 12 } })
+        BOOST_TEST(w.window.is_free(0, { begin, end }), begin << ".." << end);
+    for (const auto& [begin, end] : { std::pair(1, 4), { 2, 5 }, { 4, 8 }, { 5, 12 } })
+        BOOST_TEST(!w.window.is_free(0, { begin, end }), begin << ".." << end);
+}
+
+BOOST_AUTO_TEST_CASE(there_is_no_room_beyond_the_buffer_until_samples_are_produced)
+{
+    letter_window w(1, zero_fill, 8);
+    BOOST_TEST((w.has_room(0, 8) && !w.has_room(0, 9)));
+    w.place({ "abc" });
+    w.produce();
+    BOOST_TEST((w.has_room(7, 8) && !w.has_room(8, 9))); // none consumed
+    w.drain();
+    BOOST_TEST((w.has_room(8, 11) && !w.has_room(8, 12)));
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_window_is_zero_filled_up_to_samples_that_found_no_room)
+{
+    letter_window w(1, zero_fill, 8);
+    for (const std::size_t produced : { 8u, 16u, 20u }) {
+        BOOST_TEST(!w.has_room(20, 26));
+        for (int i = 0; i < 2; ++i) { // the second time, they have not been tried again
+            BOOST_TEST(w.produce(true).size() == produced);
+            w.drain();
+        }
+    }
+    BOOST_TEST((w.has_room(20, 26) && w.window.is_empty()));
+}
+
+BOOST_AUTO_TEST_CASE(too_many_missing_ranges_or_item_changes_wait_for_production)
+{
+    letter_window w(1, zero_fill, 10000);
+    w.place({ "a" });
+    w.produce();
+    std::int64_t at = 2, values = 0;
+    const auto has_set = [&] {
+        return w.window.set_item(0, 0, { values, values + 1 }, values & 1);
+    };
+    for (; at < 9000 && w.has_room(at, at + 1); at += 2)
+        w.place_at(at, "x");
+    while (values < 9000 && has_set())
+        ++values;
+    BOOST_TEST((at < 9000 && values < 9000));
+    BOOST_TEST(w.has_room(0, 1)); // late samples need none
+    w.produce(true);
+    BOOST_TEST((w.has_room(at, at + 1) && has_set()));
+}
+
+BOOST_AUTO_TEST_CASE(outputs_produce_the_samples_that_all_of_them_have)
+{
+    letter_window w(3);
+    const std::tuple<std::size_t, std::string, std::string> steps[] = {
+        { 0, "abcd", "" }, { 1, "bcd", "" }, { 2, "ab", "" },
+        { 1, "a", "ab" },  { 2, "d", "ab" }, { 2, "c", "abcd" }
+    };
+    for (const auto& [output, placed, produced] : steps) {
+        w.place({ placed }, output);
+        w.produce();
+        BOOST_TEST(w.out == strings(3, produced), boost::test_tools::per_element());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_output_that_lags_is_zero_filled_after_ten_times_max_delay)
+{
+    letter_window w(2);
+    w.place({ "ab" }, 0);
+    w.place({ "b", "a" }, 1);
+    w.now += 20 * max_delay;
+    w.place({ "cd" }, 0); // output 1 lags from now on
+    BOOST_TEST(w.produce_after(10 * max_delay - tick) == "ab");
+    w.place({ "c" }, 1); // and is waited for again
+    w.now += max_delay;
+    w.place({ "ef" }, 0);
+    w.place({ "c" }, 1); // a duplicate changes nothing
+    BOOST_TEST(w.produce_after(9 * max_delay - tick) == "abc");
+    BOOST_TEST(w.produce_after(tick) == "abcdef");
+    BOOST_TEST(w.out[1] == "abc...");
+    BOOST_TEST(w.tags[1] == " 0:timestamp=0 3:missing=3");
+    BOOST_TEST(w.counted(0) == "6 received, 0 missing, 0 skipped");
+    BOOST_TEST(w.counted(1) == "3 received, 3 missing, 0 skipped");
+    w.window.begin_stream();
+    w.place({ "g" }, 0);
+    BOOST_TEST(w.produce() == "abcdef");
+}
+
+BOOST_AUTO_TEST_CASE(an_output_that_was_given_up_is_waited_for_anew)
+{
+    letter_window w(2);
+    w.place({ "ab" }, 0);
+    w.place({ "a" }, 1);
+    BOOST_TEST(w.produce_after(10 * max_delay) == "ab");
+    w.place({ "cd" }, 0);
+    BOOST_TEST(w.produce_after(tick) == "ab");
+    w.place({ "cd" }, 1);
+    BOOST_TEST(w.produce() == "abcd");
+    BOOST_TEST(w.out[1] == "a.cd");
+}
+
+BOOST_AUTO_TEST_CASE(a_blocked_window_gives_up_an_output_that_lags)
+{
+    letter_window w(3);
+    w.place({ "a" }, 0);
+    w.place({ "b", "d" }, 2);
+    for (const auto* expected : { "a", "a.", "a..." })
+        BOOST_TEST(w.produce(true) == expected);
+    BOOST_TEST(w.out[2] == ".b.d");
+}
+
+BOOST_AUTO_TEST_CASE(given_up_samples_are_not_waited_for_but_later_ones_are)
+{
+    letter_window w(2, zero_fill, 8);
+    w.place({ "bd" }, 0);
+    w.window.give_up(5);
+    BOOST_TEST(w.produce() == ".bd..");
+    BOOST_TEST(w.out[1] == ".....");
+    w.place({ "g" }, 0);
+    BOOST_TEST(w.produce() == ".bd..");
+    w.window.give_up(100); // up to the room
+    BOOST_TEST(w.produce() == ".bd...g.");
+}
+
+BOOST_AUTO_TEST_CASE(samples_behind_skipped_ones_move_up_and_stay_right)
+{
+    letter_window w(1, skip);
+    w.place({ "ab", "ef" });
+    w.now += max_delay / 2;
+    w.place({ "hi", "m" });
+    BOOST_TEST(w.produce_after(max_delay / 2) == "abef");
+    w.drain();
+    w.place({ "g", "kl" }); // between those that have moved
+    BOOST_TEST(w.produce() == "abefghi");
+    BOOST_TEST(w.produce_after(max_delay / 2) == "abefghiklm");
+    w.place({ "n" });
+    BOOST_TEST(w.produce() == "abefghiklmn");
+}
+
+BOOST_AUTO_TEST_CASE(skipped_samples_take_no_room)
+{
+    letter_window w(1, skip, 20);
+    w.place({ "ab", "mnop" });
+    w.now += max_delay / 2;
+    w.place({ "r" });
+    BOOST_TEST(w.produce_after(max_delay / 2) == "abmnop");
+    w.drain();
+    BOOST_TEST(w.has_room(34, 36));
+    BOOST_TEST(!w.has_room(34, 37));
+    BOOST_TEST(w.produce_after(max_delay / 2) == "abmnopr");
+}
+
+BOOST_AUTO_TEST_CASE(the_sample_behind_skipped_ones_has_their_number_and_a_timestamp)
+{
+    letter_window w(1, skip);
+    w.place({ "cd", "h" });
+    BOOST_TEST(w.produce_after(max_delay) == "cdh");
+    w.window.give_up(10); // two more, while no sample is behind them
+    w.produce();
+    w.place({ "k" });
+    BOOST_TEST(w.produce() == "cdhk");
+    BOOST_TEST(w.tags[0] == " 0:missing=2 0:timestamp=2 2:missing=3 2:timestamp=7"
+                            " 3:missing=2 3:timestamp=10");
+    BOOST_TEST(w.counted() == "4 received, 0 missing, 7 skipped");
+}
+
+BOOST_AUTO_TEST_CASE(an_item_has_a_tag_at_the_first_sample_and_at_each_change)
+{
+    using heap = std::pair<std::int64_t, std::uint64_t>; // its begin, and the value
+    std::vector<heap> heaps{ { 0, 5 }, { 2, 5 }, { 4, 6 }, { 6, 5 } };
+    do {
+        letter_window w;
+        for (const auto& [begin, value] : heaps) {
+            BOOST_TEST(w.window.set_item(0, 1, { begin, begin + 2 }, value));
+            w.place_at(begin, "xx");
+        }
+        w.produce();
+        BOOST_TEST(w.tags[0] == " 0:timestamp=0 0:item1=5 4:item1=6 6:item1=5");
+    } while (std::next_permutation(heaps.begin(), heaps.end()));
+}
+
+BOOST_AUTO_TEST_CASE(changes_of_an_item_are_tagged_at_the_first_sample_not_skipped)
+{
+    const std::pair<missing_policy, const char*> cases[] = {
+        { zero_fill,
+          " 0:timestamp=0 0:item0=5 4:missing=2 4:item0=6 6:item0=7 7:item0=5" },
+        { skip, " 0:timestamp=0 0:item0=5 4:missing=2 4:timestamp=6 4:item0=7 5:item0=5" }
+    };
+    for (const auto& [on_missing, tags] : cases) {
+        letter_window w(1, on_missing);
+        for (const auto& [begin, end, value] :
+             { std::tuple(0, 4, 5u), { 4, 6, 6u }, { 6, 7, 7u }, { 7, 8, 5u } })
+            BOOST_TEST(w.window.set_item(0, 0, { begin, end }, value));
+        w.place({ "abcd", "gh" });
+        w.produce_after(max_delay);
+        BOOST_TEST(w.tags[0] == tags);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(skip_to_leaves_samples_out_and_repeats_the_timestamp)
+{
+    for (const auto on_missing : { zero_fill, skip }) {
+        letter_window w(1, on_missing);
+        w.place({ "ab" });
+        w.produce();
+        w.window.skip_to(6);
+        BOOST_TEST((w.window.is_empty() && w.window.front() == 6));
+        w.place({ "gh" });
+        BOOST_TEST(w.produce() == "abgh");
+        BOOST_TEST(w.tags[0] == " 0:timestamp=0 2:missing=4 2:timestamp=6");
+        BOOST_TEST(w.counted() == "4 received, 0 missing, 4 skipped");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_window_skips_to_samples_beyond_its_room)
+{
+    letter_window w(1, skip, 8);
+    BOOST_TEST((w.has_room(1, 8) && w.window.front() == 0));
+    BOOST_TEST((w.has_room(20, 28) && w.window.front() == 20));
+    BOOST_TEST((!w.has_room(19, 29) && w.window.front() == 20)); // not back
+    w.place({ "uv" });
+    BOOST_TEST((!w.has_room(27, 29) && w.window.front() == 20));
+}
+
+BOOST_AUTO_TEST_CASE(begin_stream_repeats_the_timestamp_and_the_values_of_items)
+{
+    letter_window w(2);
+    for (const std::int64_t begin : { 0, 2 }) {
+        w.window.begin_stream();
+        BOOST_TEST(w.window.set_item(1, 0, { begin, begin + 2 }, 5));
+        for (const std::size_t output : { 0u, 1u })
+            w.place_at(begin, "xx", output);
+        w.produce();
+    }
+    BOOST_TEST(w.tags[0] == " 0:timestamp=0 2:timestamp=2");
+    BOOST_TEST(w.tags[1] == " 0:timestamp=0 0:item0=5 2:timestamp=2 2:item0=5");
+}
+
+BOOST_AUTO_TEST_CASE(abandoned_samples_count_as_skipped_and_the_next_ones_begin_anew)
+{
+    // an end within the placed samples, and one behind them
+    const std::tuple<missing_policy, std::int64_t, std::int64_t, const char*> cases[] = {
+        { zero_fill, 4, 6, "3 received, 2 missing, 2 skipped" },
+        { skip, 8, 8, "3 received, 0 missing, 6 skipped" }
+    };
+    for (const auto& [on_missing, end, front, counted] : cases) {
+        letter_window w(1, on_missing);
+        w.place({ "a", "c", "f" });
+        std::vector<sample_tag> tags;
+        w.window.produce(4, tags);
+        w.window.give_up();
+        w.window.abandon(end);
+        w.drain();
+        BOOST_TEST((w.window.is_empty() && w.window.front() == front));
+        BOOST_TEST(w.has_room(front, front + std::int64_t(w.room)));
+        w.place_at(front, "x");
+        w.place_at(front + 2, "z");
+        BOOST_TEST(w.produce() == "x");
+        BOOST_TEST(w.tags[0] == " 0:timestamp=" + std::to_string(front));
+        BOOST_TEST(w.counted() == counted);
+    }
+}
+
+// Against a map of the samples by position, as they were placed first. Time stands still:
+// samples are given up only to make room.
+static void place_at_random(unsigned seed)
+{
+    std::mt19937 random(seed);
+    const bool skips = random() % 2;
+    const std::size_t outputs = skips ? 1 : 1 + random() % 3;
+    letter_window w(outputs, skips ? skip : zero_fill);
+    const auto front = [&] { return w.window.front(); };
+    std::vector<std::map<std::int64_t, char>> model(outputs);
+    const auto produce = [&](bool is_blocked) {
+        auto ready = front();
+        const auto is_placed = [&](const auto& in) { return in.count(ready) > 0; };
+        while (std::all_of(model.begin(), model.end(), is_placed))
+            ++ready;
+        w.produce(is_blocked);
+        BOOST_REQUIRE_GE(front(), ready);
+        BOOST_REQUIRE((is_blocked || front() == ready));
+        if (is_blocked || random() % 2)
+            w.drain();
+    };
+    for (int step = 0; step < 200; ++step) {
+        const auto output = random() % outputs;
+        const auto ahead = std::int64_t(random() % (random() % 20 ? 30 : 200)) - 6;
+        const auto begin = std::max<std::int64_t>(front() + ahead, 0);
+        std::string text(1 + random() % 8, ' ');
+        for (auto& letter : text)
+            letter = char('a' + random() % 26);
+        const position_range range{ begin, begin + std::int64_t(text.size()) };
+        for (int tries = 0; !w.window.has_room(output, range); ++tries) {
+            BOOST_REQUIRE_LT(tries, 100);
+            produce(true);
+        }
+        w.place_at(begin, text, output);
+        for (auto at = std::max(begin, front()); at < range.end; ++at)
+            model[output].emplace(at, text[std::size_t(at - begin)]);
+        produce(random() % 16 == 0);
+    }
+    w.window.give_up();
+    w.produce();
+    for (std::size_t i = 0; i < outputs; ++i) {
+        std::string expected(skips ? 0 : std::size_t(front()), '.');
+        for (const auto& [position, letter] : model[i])
+            if (skips)
+                expected += letter;
+            else
+                expected[std::size_t(position)] = letter;
+        BOOST_TEST(w.out[i] == expected);
+        const auto missing = std::size_t(front()) - model[i].size();
+        BOOST_TEST(w.counted(i) == numbers({ { model[i].size(), "received" },
+                                             { skips ? 0 : missing, "missing" },
+                                             { skips ? missing : 0, "skipped" } }));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(random_samples_come_out_as_from_a_map_by_position)
+{
+    for (unsigned seed = 0; seed < 500; ++seed)
+        BOOST_TEST_CONTEXT("seed " << seed) { place_at_random(seed); }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

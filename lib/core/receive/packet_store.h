@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 namespace gr::spead {
@@ -39,7 +40,7 @@ public:
         time_point time = {};
         bool is_live = true;
         bool is_ready = false; //!< to be placed
-        bool waits = false;    //!< for its heap to be accepted
+        bool waits = false;    //!< see let_wait()
         std::vector<std::byte> content = {};
     };
 
@@ -54,6 +55,10 @@ public:
     bool empty() const { return d_entries.empty(); }
     std::size_t stored_bytes() const { return d_bytes; }
     entry& operator[](std::size_t number) { return d_entries[number - d_begin]; }
+
+    //! Lets a packet wait for its heap to be accepted.
+    void let_wait(entry& which) { d_waiting += !std::exchange(which.waits, true); }
+    bool has_waiting() const { return d_waiting > 0; }
 
     //! Copies a packet. Calls drop() for each live one that makes room.
     template <typename visitor>
@@ -92,6 +97,7 @@ private:
     void pop(visitor&& drop)
     {
         d_bytes -= d_entries.front().bytes;
+        d_waiting -= d_entries.front().waits;
         if (d_entries.front().is_live)
             drop();
         d_entries.pop_front();
@@ -103,6 +109,7 @@ private:
     std::deque<entry> d_entries;
     std::size_t d_begin = 0; // number of the first one
     std::size_t d_bytes = 0;
+    std::size_t d_waiting = 0;
 };
 
 } // namespace gr::spead

@@ -34,7 +34,7 @@ constexpr std::chrono::seconds longest_repetition{ 1 };
 // What go_on() does at a time.
 constexpr std::size_t descriptors_at_once = 4;
 constexpr std::size_t entries_at_once = 512;
-constexpr std::size_t packets_at_once = 8;
+constexpr std::size_t packets_at_once = 2;
 constexpr std::size_t drops_at_once = 64;
 constexpr std::size_t most_overtaking = 16; // packets of a heap of descriptors
 constexpr std::size_t bytes_at_once = 32 << 10;
@@ -370,7 +370,7 @@ bool reassembler::accept(received_heap& heap, bool fits, clock::time_point now)
                   mismatch->samples,
                   " and timestamp_step=",
                   mismatch->ticks);
-    for (auto i = d_store.begin(); i < d_store.end(); ++i)
+    for (auto i = d_store.begin(); d_store.has_waiting() && i < d_store.end(); ++i)
         if (auto& entry = d_store[i];
             entry.heap_counter == heap.counter && entry.sender == heap.sender &&
             d_plan.group_of_socket[entry.socket] == heap.group) {
@@ -748,7 +748,8 @@ void reassembler::keep(const received_packet& packet,
 {
     auto& kept =
         d_store.add(packet, counter, now, [this] { d_common.packets_ignored.add(1); });
-    kept.waits = waits;
+    if (waits)
+        d_store.let_wait(kept);
     kept.is_ready = is_ready;
     if (!is_ready && d_next_to_place + 1 == d_store.end())
         ++d_next_to_place;
@@ -812,7 +813,7 @@ bool reassembler::place_kept(clock::time_point now)
             return false;
         }
         if (done == result::wait || done == result::queue) {
-            entry.waits = true;
+            d_store.let_wait(entry);
             continue;
         }
         if (done == result::ignored || done == result::rejected)

@@ -14,11 +14,16 @@ namespace gr::spead {
 namespace {
 
 // Of which packets may come in turns: more than any sender interleaves.
-constexpr std::size_t most_heaps = 256;
+constexpr std::size_t most_placed = 256;
+constexpr std::size_t most_others = 64;
 
 } // namespace
 
-heap_table::heap_table(std::size_t values) : d_heaps(most_heaps), d_counters(most_heaps)
+heap_table::heap_table(std::size_t values)
+    : d_heaps(most_placed + most_others),
+      d_counters(d_heaps.size()),
+      d_placed{ 0, most_placed, 0 },
+      d_others{ most_placed, d_heaps.size(), most_placed }
 {
     for (auto& each : d_heaps)
         each.values.reserve(values);

@@ -88,17 +88,22 @@ public:
     //! Nullptr if there is none.
     received_heap* find(std::uint64_t counter, std::uint64_t sender, std::size_t group);
     //! Replaces the heap of the same key, or the oldest one, which is given to
-    //! finish(heap) before.
+    //! finish(heap) before. Heaps that give no samples do not replace placed ones.
     template <typename visitor>
     received_heap& insert(const received_heap& added, visitor&& finish)
     {
+        auto& in = added.is == received_heap::state::placed ? d_placed : d_others;
         auto* to = find(added.counter, added.sender, added.group);
-        if (!to) {
-            d_last = d_oldest;
-            d_oldest = (d_oldest + 1) % d_heaps.size();
+        if (to)
+            finish(*to);
+        if (!to || d_last < in.begin || d_last >= in.end) {
+            if (to)
+                to->is = received_heap::state::none;
+            d_last = in.oldest;
+            in.oldest = d_last + 1 == in.end ? in.begin : d_last + 1;
             to = &d_heaps[d_last];
+            finish(*to);
         }
-        finish(*to);
         *to = added;
         d_absent.reset();
         d_counters[d_last] = added.counter;
@@ -118,12 +123,15 @@ public:
 
 private:
     using key = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;
+    struct region {
+        std::size_t begin, end, oldest;
+    };
 
     std::vector<received_heap> d_heaps;
     std::vector<std::uint64_t> d_counters; // of the heaps, to find one fast
     std::size_t d_last = 0;                // that was found
     std::optional<key> d_absent;           // that was not found last
-    std::size_t d_oldest = 0;
+    region d_placed, d_others;             // of d_heaps
 };
 
 } // namespace gr::spead

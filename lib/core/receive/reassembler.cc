@@ -94,15 +94,18 @@ void reassembler::end_run()
 
 bool reassembler::take(const received_packet& packet, clock::time_point now)
 {
-    packet_view view;
+    arrival view;
     if (const auto error = parse_packet(packet.data, packet.bytes, view);
         error != packet_error::none) {
         d_rejects.add(error);
         d_silence.note_not_spead(packet.data, packet.bytes);
         return true;
     }
+    view.from = packet;
+    view.group = d_plan.group_of_socket[packet.socket];
+    view.time = now;
     if (!d_plan.format && (view.has_descriptors || d_collector.is_incomplete()))
-        collect_descriptors(view, packet);
+        collect_descriptors(view);
     if (!d_has_begun && d_plan.group_of_socket.size() > 1) {
         d_has_begun = true;
         d_begin_at = now + start_delay;
@@ -113,19 +116,15 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
                            !d_collector.awaits(view.heap_counter, packet.sender);
     auto done = result::wait;
     if (can_place) {
-        done = place(view, packet, now);
+        done = place(view);
         if (done == result::full)
             return false;
         if (done == result::rejected)
             return true;
     } else if (view.is_end_of_stream)
-        d_has_stopped |= is_end_of_run(view, packet, now);
+        d_has_stopped |= is_end_of_run(view);
     if (done == result::wait || done == result::queue)
-        keep(packet,
-             view.heap_counter,
-             now,
-             d_is_replaying || done == result::queue,
-             can_place);
+        keep(view, d_is_replaying || done == result::queue, can_place);
     if (done == result::ignored)
         d_common.packets_ignored.add(1);
     d_common.packets_received.add(1);
@@ -145,35 +144,31 @@ reassembler::result reassembler::ignore(cause why)
     return result::ignored;
 }
 
-reassembler::result reassembler::place(const packet_view& packet,
-                                       const received_packet& from,
-                                       clock::time_point now)
+reassembler::result reassembler::place(const arrival& packet)
 {
-    const auto group = d_plan.group_of_socket[from.socket];
-    auto* known = d_heaps.find(packet.heap_counter, from.sender, group);
+    auto* known = d_heaps.find(packet.heap_counter, packet.from.sender, packet.group);
     if (packet.has_items()) {
         const bool is_past = known && known->range().end <= d_window.front();
         const bool is_recognised = known && known->is == state::placed &&
                                    known->pointer < packet.items &&
                                    packet.word(known->pointer) == known->word &&
-                                   !(is_past && d_tracker.are_silent(now));
+                                   !(is_past && d_tracker.are_silent(packet.time));
         if (!is_recognised)
-            return open(packet, from, known, now);
+            return open(packet, known);
     } else if (!known || known->is == state::incomplete)
-        return open_without_items(packet, known, now);
+        return open_without_items(packet, known);
     if (known->heap_length != packet.heap_length) {
         d_rejects.add(packet_error::contradiction);
         return result::rejected;
     }
     if (known->is == state::placed && !(known->needs_items && !packet.has_items()))
-        return place_samples(*known, packet, now);
+        return place_samples(*known, packet);
     return result::ignored;
 }
 
 // A packet without items, of a heap whose position is not known.
-reassembler::result reassembler::open_without_items(const packet_view& packet,
-                                                    const received_heap* known,
-                                                    clock::time_point now)
+reassembler::result reassembler::open_without_items(const arrival& packet,
+                                                    const received_heap* known)
 {
     if (!known) {
         d_silence.note(cause::no_first_packet);
@@ -183,45 +178,41 @@ reassembler::result reassembler::open_without_items(const packet_view& packet,
         return result::wait;
     d_heap = *known;
     read_addressed_timestamp(d_heap, packet);
-    return d_heap.timestamp ? judge(packet, now) : result::wait;
+    return d_heap.timestamp ? judge(packet) : result::wait;
 }
 
-void reassembler::begin_heap(const packet_view& packet, const received_packet& from)
+void reassembler::begin_heap(const arrival& packet)
 {
     auto values = std::move(d_heap.values);
     values.assign(d_format->immediates.size(), std::nullopt);
     d_heap = received_heap{};
     d_heap.values = std::move(values);
     d_heap.counter = packet.heap_counter;
-    d_heap.sender = from.sender;
-    d_heap.group = d_plan.group_of_socket[from.socket];
+    d_heap.sender = packet.from.sender;
+    d_heap.group = packet.group;
     d_heap.heap_length = packet.heap_length;
-    d_heap.socket = from.socket;
+    d_heap.socket = packet.from.socket;
     d_heap.address_bits = packet.flavour.heap_address_bits;
 }
 
 // Finds out about a heap from a packet with items.
-reassembler::result reassembler::open(const packet_view& packet,
-                                      const received_packet& from,
-                                      received_heap* known,
-                                      clock::time_point now)
+reassembler::result reassembler::open(const arrival& packet, received_heap* known)
 {
     if (packet.is_end_of_stream) {
-        note_end(packet, from, now);
+        note_end(packet);
         return result::ignored;
     }
     if (known && known->is == state::incomplete)
         d_heap = *known;
     else
-        begin_heap(packet, from);
-    d_heap.last_packet = now;
+        begin_heap(packet);
+    d_heap.last_packet = packet.time;
     read_items(packet);
     const auto is_open = [&] { return known && known->is == state::placed; };
     if (!d_heap.samples_begin && !d_heap.timestamp && !d_heap.timestamp_address) {
         // more of the items of a heap that is spread over several packets
         if (is_open())
-            return known->needs_items ? result::ignored
-                                      : place_samples(*known, packet, now);
+            return known->needs_items ? result::ignored : place_samples(*known, packet);
         d_silence.note_lacking(cause::no_samples, packet);
         d_heap.is = state::ignored;
         record(d_heap);
@@ -237,12 +228,13 @@ reassembler::result reassembler::open(const packet_view& packet,
         record(d_heap);
         return result::wait;
     }
-    return judge(packet, now);
+    return judge(packet);
 }
 
 // Asks whether the heap belongs to the stream, and places the packet.
-reassembler::result reassembler::judge(const packet_view& packet, clock::time_point now)
+reassembler::result reassembler::judge(const arrival& packet)
 {
+    const auto now = packet.time;
     auto* known = d_heaps.find(d_heap.counter, d_heap.sender, d_heap.group);
     const auto refuse = [&] {
         if (!known || known->is != state::placed) {
@@ -305,7 +297,7 @@ reassembler::result reassembler::judge(const packet_view& packet, clock::time_po
         if (!believe_agreed(now, true))
             break;
     heap = d_heaps.find(packet.heap_counter, heap->sender, heap->group);
-    return place_samples(*heap, packet, now);
+    return place_samples(*heap, packet);
 }
 
 // False if there is no room: then it is still pending.
@@ -381,9 +373,9 @@ bool reassembler::accept(received_heap& heap, bool fits, clock::time_point now)
 }
 
 // Of heaps that wait, the one that begins first: it may have come on another socket.
-void reassembler::note_earliest(const packet_view& packet, const received_packet& from)
+void reassembler::note_earliest(const arrival& packet)
 {
-    begin_heap(packet, from);
+    begin_heap(packet);
     read_items(packet);
     if (!d_heap.samples_begin || (d_format->timestamp_id && !d_heap.timestamp))
         return;
@@ -424,10 +416,9 @@ void reassembler::finish(const received_heap& heap)
 
 // Samples
 
-reassembler::result reassembler::place_samples(received_heap& heap,
-                                               const packet_view& packet,
-                                               clock::time_point now)
+reassembler::result reassembler::place_samples(received_heap& heap, const arrival& packet)
 {
+    const auto now = packet.time;
     const auto shift = d_decoder.wire_bytes_log2();
     const auto size = std::int64_t{ 1 } << shift;
     const auto first = std::max(packet.payload_offset, *heap.samples_begin);
@@ -649,11 +640,11 @@ std::optional<std::size_t> reassembler::output_of(const received_heap& heap) con
 // Descriptors
 
 // Packets of a heap of descriptors may overtake the first one.
-void reassembler::collect_descriptors(const packet_view& packet,
-                                      const received_packet& from)
+void reassembler::collect_descriptors(const arrival& packet)
 {
-    const bool was_awaited = d_collector.awaits(packet.heap_counter, from.sender);
-    d_collector.add(packet, from.sender);
+    const auto sender = packet.from.sender;
+    const bool was_awaited = d_collector.awaits(packet.heap_counter, sender);
+    d_collector.add(packet, sender);
     std::size_t n = 0;
     for (auto i = d_store.begin(); i < d_store.end() && n < most_overtaking; ++i) {
         const auto& entry = d_store[i];
@@ -740,14 +731,11 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
 
 // Packets that wait
 
-void reassembler::keep(const received_packet& packet,
-                       std::uint64_t counter,
-                       clock::time_point now,
-                       bool is_ready,
-                       bool waits)
+void reassembler::keep(const arrival& packet, bool is_ready, bool waits)
 {
-    auto& kept =
-        d_store.add(packet, counter, now, [this] { d_common.packets_ignored.add(1); });
+    auto& kept = d_store.add(packet.from, packet.heap_counter, packet.time, [this] {
+        d_common.packets_ignored.add(1);
+    });
     if (waits)
         d_store.let_wait(kept);
     kept.is_ready = is_ready;
@@ -799,14 +787,17 @@ bool reassembler::place_kept(clock::time_point now)
             continue;
         ++packets;
         bytes += entry.bytes;
-        packet_view view;
-        parse_packet(entry.data, entry.bytes, view);
+        arrival packet;
+        parse_packet(entry.data, entry.bytes, packet);
+        packet.from = entry;
+        packet.group = d_plan.group_of_socket[entry.socket];
+        packet.time = d_is_replaying ? entry.time : now;
         if (d_must_find_earliest) {
-            note_earliest(view, entry);
+            note_earliest(packet);
             continue;
         }
         entry.is_ready = false;
-        const auto done = place(view, entry, d_is_replaying ? entry.time : now);
+        const auto done = place(packet);
         if (done == result::full) {
             entry.is_ready = true;
             d_next_to_place = std::min(d_next_to_place, number);
@@ -833,31 +824,28 @@ bool reassembler::place_kept(clock::time_point now)
 
 // A stream ends the run in which heaps of its sender came. The end may be repeated, also
 // in the next run.
-bool reassembler::is_end_of_run(const packet_view& packet,
-                                const received_packet& from,
-                                clock::time_point now)
+bool reassembler::is_end_of_run(const arrival& packet)
 {
-    if (d_last_end.sender == from.sender && d_last_end.counter == packet.heap_counter &&
-        now - d_last_end.time < longest_repetition)
+    const auto sender = packet.from.sender;
+    if (d_last_end.sender == sender && d_last_end.counter == packet.heap_counter &&
+        packet.time - d_last_end.time < longest_repetition)
         return false;
-    bool has_sent = d_tracker.is_sender(from.sender);
+    bool has_sent = d_tracker.is_sender(sender);
     if (!d_tracker.is_running()) {
         d_heaps.for_each([&](const received_heap& each) {
-            has_sent |= each.is != state::none && each.sender == from.sender;
+            has_sent |= each.is != state::none && each.sender == sender;
         });
         for (auto i = d_store.begin(); i < d_store.end(); ++i)
-            has_sent |= d_store[i].sender == from.sender;
+            has_sent |= d_store[i].sender == sender;
     }
     return has_sent;
 }
 
-void reassembler::note_end(const packet_view& packet,
-                           const received_packet& from,
-                           clock::time_point now)
+void reassembler::note_end(const arrival& packet)
 {
-    if (!is_end_of_run(packet, from, now))
+    if (!is_end_of_run(packet))
         return;
-    d_last_end = { from.sender, packet.heap_counter, now };
+    d_last_end = { packet.from.sender, packet.heap_counter, packet.time };
     d_has_stopped = true;
     d_tracker.note_end();
 }

@@ -107,6 +107,12 @@ private:
         full   // until the window has room
     };
 
+    // A packet that was received, and what it says.
+    struct arrival : packet_view {
+        received_packet from;
+        std::size_t group = 0;
+        clock::time_point time = {};
+    };
     struct found_item {
         std::optional<item_pointer> pointer;
         std::uint64_t end = 0; // in the payload of the heap, if it lies there
@@ -117,26 +123,19 @@ private:
         clock::time_point time = {};
     };
 
-    result
-    place(const packet_view& packet, const received_packet& from, clock::time_point now);
-    void begin_heap(const packet_view& packet, const received_packet& from);
-    result open(const packet_view& packet,
-                const received_packet& from,
-                received_heap* known,
-                clock::time_point now);
-    result open_without_items(const packet_view& packet,
-                              const received_heap* known,
-                              clock::time_point now);
-    result judge(const packet_view& packet, clock::time_point now);
+    result place(const arrival& packet);
+    void begin_heap(const arrival& packet);
+    result open(const arrival& packet, received_heap* known);
+    result open_without_items(const arrival& packet, const received_heap* known);
+    result judge(const arrival& packet);
     bool believe_agreed(clock::time_point now, bool fits = false);
     bool accept(received_heap& heap, bool fits, clock::time_point now);
-    void note_earliest(const packet_view& packet, const received_packet& from);
+    void note_earliest(const arrival& packet);
     std::int64_t samples_from_earliest(const received_heap& heap) const;
     void skip_to(std::int64_t position);
     received_heap& record(const received_heap& heap);
     void finish(const received_heap& heap);
-    result
-    place_samples(received_heap& heap, const packet_view& packet, clock::time_point now);
+    result place_samples(received_heap& heap, const arrival& packet);
     bool set_values(received_heap& heap);
 
     void sort_ids();
@@ -148,7 +147,7 @@ private:
     void read_addressed_timestamp(received_heap& heap, const packet_view& packet) const;
     std::optional<std::size_t> output_of(const received_heap& heap) const;
 
-    void collect_descriptors(const packet_view& packet, const received_packet& from);
+    void collect_descriptors(const arrival& packet);
     bool read_descriptors();
     bool use_format(std::shared_ptr<const stream_format> format);
 
@@ -157,20 +156,12 @@ private:
         return d_format && !d_begin_at && !d_store.empty() &&
                d_next_to_place < d_store.end();
     }
-    void keep(const received_packet& packet,
-              std::uint64_t counter,
-              clock::time_point now,
-              bool is_ready,
-              bool waits);
+    void keep(const arrival& packet, bool is_ready, bool waits);
     void replay();
     bool place_kept(clock::time_point now);
 
-    bool is_end_of_run(const packet_view& packet,
-                       const received_packet& from,
-                       clock::time_point now);
-    void note_end(const packet_view& packet,
-                  const received_packet& from,
-                  clock::time_point now);
+    bool is_end_of_run(const arrival& packet);
+    void note_end(const arrival& packet);
     result ignore(cause why);
 
     const plan d_plan;

@@ -33,7 +33,7 @@ constexpr std::size_t most_read_packets = 16;
 
 // Sanitizers make them slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t default_runs = 50;
+constexpr std::uint64_t default_runs = 15;
 #else
 constexpr std::uint64_t default_runs = 1000;
 #endif

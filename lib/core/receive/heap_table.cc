@@ -54,6 +54,15 @@ heap_table::find(std::uint64_t counter, std::uint64_t sender, std::size_t group)
     return nullptr;
 }
 
+const received_heap* heap_table::overlapping(const received_heap& heap) const
+{
+    const auto found = std::find_if(d_heaps.begin(), d_heaps.end(), [&](auto& each) {
+        return each.is == received_heap::state::placed && each.output == heap.output &&
+               each.position < heap.range().end && heap.position < each.range().end;
+    });
+    return found == d_heaps.end() ? nullptr : &*found;
+}
+
 bool heap_table::is_in_order(const received_heap& heap) const
 {
     const received_heap* before = nullptr;

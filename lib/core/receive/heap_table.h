@@ -115,6 +115,8 @@ public:
         for (auto& each : d_heaps)
             visit(each);
     }
+    //! A placed heap of the same output and time, at least in part.
+    const received_heap* overlapping(const received_heap& heap) const;
     //! Whether its counter lies between those of the heaps before and behind it.
     bool is_in_order(const received_heap& heap) const;
 

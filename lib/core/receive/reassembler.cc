@@ -76,6 +76,7 @@ void reassembler::start_run()
     d_tracker.start_run();
     d_split.clear();
     d_has_stopped = d_has_begun = false;
+    d_since = {};
     d_begin_at.reset();
     d_has_logged_other = false;
     d_silence.end();
@@ -319,6 +320,8 @@ bool reassembler::accept(received_heap& heap, bool fits, clock::time_point now)
         d_window.give_up();
         return false;
     }
+    if (!fits && d_tracker.is_running())
+        d_since = heap.last_packet;
     if (next == continuation::skip)
         skip_to(heap.position);
     else if (next == continuation::begins) {
@@ -365,7 +368,7 @@ bool reassembler::accept(received_heap& heap, bool fits, clock::time_point now)
     for (auto i = d_store.begin(); d_store.has_waiting() && i < d_store.end(); ++i)
         if (auto& entry = d_store[i];
             entry.heap_counter == heap.counter && entry.sender == heap.sender &&
-            d_plan.group_of_socket[entry.socket] == heap.group) {
+            d_plan.group_of_socket[entry.socket] == heap.group && entry.time >= d_since) {
             entry.is_ready = true;
             d_next_to_place = std::min(d_next_to_place, i);
         }
@@ -448,7 +451,10 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
         }
         skip_to(touched.begin);
     }
-    if (!d_window.has_room(heap.output, touched) || !set_values(heap))
+    if (!d_window.has_room(heap.output, touched))
+        return result::full;
+    // without samples in the window nothing would make room for values
+    if (whole.size() > 0 && !set_values(heap))
         return result::full;
     heap.last_packet = now;
     const auto place = [&](position_range range, const std::byte* from) {
@@ -747,7 +753,7 @@ void reassembler::keep(const arrival& packet, bool is_ready, bool waits)
 void reassembler::replay()
 {
     for (auto i = d_store.begin(); i < d_store.end(); ++i)
-        d_store[i].is_ready = !d_store[i].waits;
+        d_store[i].is_ready |= !d_store[i].waits;
     d_next_to_place = d_store.begin();
     d_is_replaying = !d_store.empty();
 }
@@ -759,7 +765,9 @@ bool reassembler::go_on(clock::time_point now)
     if (!d_format)
         return true;
     if (d_begin_at) {
-        if (now < *d_begin_at && d_store.stored_bytes() < most_stored_bytes / 2)
+        const auto packets = d_store.end() - d_store.begin();
+        if (now < *d_begin_at && d_store.stored_bytes() < most_stored_bytes / 4 &&
+            packets < most_stored_packets / 4)
             return true;
         d_begin_at.reset();
         d_earliest.reset();
@@ -847,7 +855,7 @@ void reassembler::note_end(const arrival& packet)
         return;
     d_last_end = { packet.from.sender, packet.heap_counter, packet.time };
     d_has_stopped = true;
-    d_tracker.note_end();
+    d_tracker.note_end(packet.from.sender);
 }
 
 } // namespace gr::spead

@@ -76,7 +76,7 @@ public:
     bool has_more() const { return has_ready_packets() || d_collector.has_next(); }
 
     //! Whether packets wait for those of other sockets, with which the stream begins.
-    bool is_beginning() const { return d_begin_at.has_value(); }
+    bool is_beginning() const { return d_format && d_begin_at; }
 
     //! Whether an end-of-stream heap of the stream has come in this run.
     bool has_stopped() const { return d_has_stopped; }
@@ -194,6 +194,7 @@ private:
     bool d_must_find_earliest = false;           // of them, before they are placed
     std::optional<received_heap> d_earliest;
     bool d_has_stopped = false;
+    clock::time_point d_since{}; // waiting packets from before are of another stream
     ended_stream d_last_end;
 
     silence d_silence;

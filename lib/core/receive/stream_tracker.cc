@@ -57,9 +57,9 @@ void stream_tracker::start_run()
         each.counter_step = each.last_counter_step = 0;
         each.senders.assign(d_plan.sockets, 0);
         each.locked_until = {};
-        each.has_pending = false;
+        each.has_pending = each.is_over = false;
     }
-    d_is_running = d_is_over = false;
+    d_is_running = false;
     d_heap_samples = 0;
     d_last_fresh = {};
     d_agreed = nullptr;
@@ -69,6 +69,13 @@ void stream_tracker::set_format(bool has_timestamps)
 {
     start_run();
     d_has_timestamps = has_timestamps;
+}
+
+void stream_tracker::note_end(std::uint64_t sender)
+{
+    for (auto& each : d_tracks)
+        each.is_over |= std::find(each.senders.begin(), each.senders.end(), sender) !=
+                        each.senders.end();
 }
 
 bool stream_tracker::is_sender(std::uint64_t sender) const
@@ -146,7 +153,7 @@ std::optional<std::size_t> stream_tracker::different_item(const received_heap& a
 
 bool stream_tracker::is_silent(const track& of, clock::time_point now) const
 {
-    return d_is_over || now - of.last_fresh >= of.silence;
+    return of.is_over || now - of.last_fresh >= of.silence;
 }
 
 // Of two senders, the first one is received. Another one has another source address, or
@@ -168,10 +175,14 @@ bool stream_tracker::is_other_sender(const received_heap& heap,
     const bool is_taken = has_place && (overlap(heap.range(), of.newest.range()) ||
                                         (heap.position < d_window.top() &&
                                          !d_window.is_free(heap.output, heap.range())));
-    if (is_taken && !is_in_step(heap, of))
-        if (const auto item = different_item(heap, of.newest)) {
+    const auto* same =
+        is_taken && !is_in_step(heap, of) ? d_heaps.overlapping(heap) : nullptr;
+    for (std::size_t i = 0; same && i < heap.values.size(); ++i)
+        // one that is the same in all heaps of the first sender
+        if (heap.values[i] != same->values[i] && same->values[i] == of.newest.values[i]) {
             of.locked_until = now + longest_lock;
-            of.lock_item = *item;
+            of.lock_item = i;
+            break;
         }
     d_difference = of.lock_item;
     return now < of.locked_until && of.lock_item < heap.values.size() &&
@@ -224,7 +235,10 @@ stream_tracker::verdict stream_tracker::judge_unfit(received_heap& heap,
         d_agreed = &of.pending;
         return verdict::believe;
     }
-    of.pending = heap;
+    const bool is_known = of.has_pending && of.pending.has_key_of(heap) &&
+                          of.pending.timestamp == heap.timestamp;
+    if (!is_known)
+        of.pending = heap;
     of.has_pending = true;
     of.pending_since = d_fresh_packets;
     return verdict::wait;
@@ -302,13 +316,13 @@ void stream_tracker::begin_stream(received_heap& heap, std::int64_t first)
     heap.position = d_window.front() - first;
     d_time.begin(*heap.timestamp, heap.position);
     d_is_running = true;
-    d_is_over = false;
 }
 
 void stream_tracker::accept(const received_heap& heap, clock::time_point now)
 {
     auto& of = d_tracks[heap.output];
     of.senders[heap.socket] = heap.sender;
+    of.is_over = false;
     const bool is_newest = !of.is_known || heap.position > of.newest.position;
     if (d_has_timestamps)
         d_time.advance(*heap.timestamp, heap.timestamp_bits, heap.position);

@@ -88,8 +88,8 @@ public:
         d_last_fresh = d_tracks[output].last_fresh = now;
         ++d_fresh_packets;
     }
-    //! An end-of-stream heap has come: any time may follow.
-    void note_end() { d_is_over = true; }
+    //! An end-of-stream heap has come: any time may follow, of any sender.
+    void note_end(std::uint64_t sender);
 
     //! Whether all senders have stopped.
     bool are_silent(clock::time_point now) const;
@@ -114,6 +114,7 @@ public:
 private:
     struct track {
         bool is_known = false;
+        bool is_over = false; // its stream has ended
         received_heap newest;
         // counters and samples from heap to heap, of two steps alike
         std::int64_t counter_step = 0;
@@ -157,7 +158,6 @@ private:
     bool d_has_timestamps = true;
     std::int64_t d_heap_samples = 0; // of a stream without timestamps
     bool d_is_running = false;
-    bool d_is_over = false;
     clock::time_point d_last_fresh{};
     std::uint64_t d_fresh_packets = 0; // number
     const received_heap* d_agreed = nullptr;

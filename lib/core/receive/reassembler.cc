@@ -258,7 +258,12 @@ reassembler::result reassembler::judge(const arrival& packet)
         return refuse();
     }
     d_heap.output = *output;
-    switch (d_tracker.judge(d_heap, now)) {
+    const auto verdict = d_tracker.judge(d_heap, now);
+    const bool is_accepted = verdict == stream_tracker::verdict::fits ||
+                             verdict == stream_tracker::verdict::believe;
+    if (known && !is_accepted) // packets without items may be of either heap
+        known->needs_items = d_heap.needs_items = true;
+    switch (verdict) {
     case stream_tracker::verdict::fits:
         if (!accept(d_heap, true, now))
             return result::full;
@@ -276,8 +281,6 @@ reassembler::result reassembler::judge(const arrival& packet)
         record(d_heap);
         break;
     case stream_tracker::verdict::wait:
-        if (known) // packets without items may be of either heap
-            known->needs_items = true;
         d_silence.note(cause::different_times);
         return result::wait;
     case stream_tracker::verdict::ignore:

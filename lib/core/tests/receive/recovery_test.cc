@@ -71,6 +71,23 @@ BOOST_AUTO_TEST_CASE(packets_from_before_a_restart_are_not_of_heaps_behind_it)
                heap_samples / 10);
 }
 
+BOOST_AUTO_TEST_CASE(a_refused_heap_does_not_fill_one_of_the_same_counter)
+{
+    receive_stream stream(with_item());
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        auto packets = heap(1 + i, i * heap_samples, 0, false);
+        if (i == 9)
+            packets.erase(packets.begin() + 5);
+        stream.take(packets);
+    }
+    stream.pass(milliseconds(50));
+    const auto again = heap(10, 9 * heap_samples + 50, 0, false);
+    stream.take(again);
+    stream.pass(milliseconds(2000));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_missing.get() == heap_samples / 10);
+}
+
 BOOST_AUTO_TEST_CASE(the_end_of_one_stream_does_not_mix_senders_of_another_output)
 {
     auto how = with_item();

@@ -337,9 +337,8 @@ def test_a_timestamp_of_each_type_is_read_exactly(how, bits):
     check_all_arrived(receiving, samples, first)
 
 
-@pytest.mark.parametrize("heap", [100 * 1024, 600 * 1024])
-def test_a_timestamp_described_behind_the_samples_is_found(heap):
-    samples = noise(4 * heap)
+def received_with_descriptors_behind(samples, heap):
+    """A source that has received timestamps described behind the samples."""
     group = spead2.send.ItemGroup()
     group.add_item(0x3300, "adc_samples", "", shape=(heap,), dtype=np.int8)
     group.add_item(0x1600, "timestamp", "", shape=(), format=[("u", 40)])
@@ -351,23 +350,20 @@ def test_a_timestamp_described_behind_the_samples_is_found(heap):
     with Receiving() as receiving:
         receiving.send_heaps([*heaps, group.get_end()])
         receiving.wait()
+    return receiving
+
+
+@pytest.mark.parametrize("heap", [100 * 1024, 600 * 1024])
+def test_a_timestamp_described_behind_the_samples_is_found(heap):
+    samples = noise(4 * heap)
+    receiving = received_with_descriptors_behind(samples, heap)
     check_all_arrived(receiving, samples, 7000)
 
 
 def test_descriptors_behind_more_than_is_kept_cost_their_heap_only():
     heap = 2 * 1024 * 1024
     samples = noise(3 * heap)
-    group = spead2.send.ItemGroup()
-    group.add_item(0x3300, "adc_samples", "", shape=(heap,), dtype=np.int8)
-    group.add_item(0x1600, "timestamp", "", shape=(), format=[("u", 40)])
-    heaps = []
-    for at in range(0, len(samples), heap):
-        group["adc_samples"].value = samples[at : at + heap]
-        group["timestamp"].value = 7000 + at
-        heaps.append(group.get_heap())
-    with Receiving() as receiving:
-        receiving.send_heaps([*heaps, group.get_end()])
-        receiving.wait()
+    receiving = received_with_descriptors_behind(samples, heap)
     check_all_arrived(receiving, samples[heap:], 7000 + heap)
 
 

@@ -62,6 +62,11 @@ struct received_heap {
     std::vector<std::optional<std::uint64_t>> values = {}; //!< of immediate items
 
     position_range range() const { return { position, position + length }; }
+    //! Of an immediate item; none too if it has been described since.
+    std::optional<std::uint64_t> value(std::size_t item) const
+    {
+        return item < values.size() ? values[item] : std::nullopt;
+    }
     //! \p other is the same heap, unless its counter has been used again.
     bool has_key_of(const received_heap& other) const
     {

@@ -203,9 +203,10 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
         note_end(packet);
         return result::ignored;
     }
-    if (known && known->is == state::incomplete)
+    if (known && known->is == state::incomplete) {
         d_heap = *known;
-    else
+        d_heap.values.resize(d_format->immediates.size());
+    } else
         begin_heap(packet);
     d_heap.last_packet = packet.time;
     read_items(packet);

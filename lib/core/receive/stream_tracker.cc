@@ -179,15 +179,14 @@ bool stream_tracker::is_other_sender(const received_heap& heap,
         is_taken && !is_in_step(heap, of) ? d_heaps.overlapping(heap) : nullptr;
     for (std::size_t i = 0; same && i < heap.values.size(); ++i)
         // one that is the same in all heaps of the first sender
-        if (heap.values[i] != same->values[i] && same->values[i] == of.newest.values[i]) {
+        if (heap.value(i) != same->value(i) && same->value(i) == of.newest.value(i)) {
             of.locked_until = now + longest_lock;
             of.lock_item = i;
             break;
         }
     d_difference = of.lock_item;
-    return now < of.locked_until && of.lock_item < heap.values.size() &&
-           of.lock_item < of.newest.values.size() &&
-           heap.values[of.lock_item] != of.newest.values[of.lock_item];
+    return now < of.locked_until &&
+           heap.value(of.lock_item) != of.newest.value(of.lock_item);
 }
 
 // Other outputs may be ahead of this one, if their packets were read first.

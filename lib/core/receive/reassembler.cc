@@ -62,8 +62,7 @@ reassembler::reassembler(plan how,
       d_decoder(d_plan.type),
       d_heaps(most_values(d_plan)),
       d_tracker(d_plan.stream, window, d_heaps),
-      d_store(most_stored_bytes, most_stored_packets),
-      d_silence(most_values(d_plan))
+      d_store(most_stored_bytes, most_stored_packets)
 {
     d_heap.values.reserve(most_values(d_plan));
     d_found.reserve(most_values(d_plan));
@@ -131,7 +130,7 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
     d_common.packets_received.add(1);
     d_common.bytes_received.add(packet.bytes);
     if (!d_format)
-        d_silence.note(d_are_unsuitable              ? cause::unsuitable_descriptors
+        d_silence.note(!d_refusal.empty()            ? d_refusal
                        : d_collector.is_incomplete() ? cause::partial_descriptors
                                                      : cause::no_descriptors);
     return true;
@@ -139,7 +138,7 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
 
 // Packets
 
-reassembler::result reassembler::ignore(cause why)
+reassembler::result reassembler::ignore(std::string_view why)
 {
     d_silence.note(why);
     return result::ignored;
@@ -215,7 +214,7 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
         // more of the items of a heap that is spread over several packets
         if (is_open())
             return known->needs_items ? result::ignored : place_samples(*known, packet);
-        d_silence.note_lacking(cause::no_samples, packet);
+        d_silence.note_lacking(d_format->samples_id, "the samples", packet);
         d_heap.is = state::ignored;
         record(d_heap);
         return result::ignored;
@@ -224,8 +223,10 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
     if (!d_heap.samples_begin || needs_timestamp) {
         if (is_open())
             return result::ignored;
-        d_silence.note_lacking(needs_timestamp ? cause::no_timestamp : cause::no_samples,
-                               packet);
+        if (needs_timestamp)
+            d_silence.note_lacking(*d_format->timestamp_id, "the timestamp", packet);
+        else
+            d_silence.note_lacking(d_format->samples_id, "the samples", packet);
         d_heap.is = state::incomplete;
         record(d_heap);
         return result::wait;
@@ -255,7 +256,7 @@ reassembler::result reassembler::judge(const arrival& packet)
     }
     const auto output = output_of(d_heap);
     if (!output) {
-        d_silence.note_no_output(d_heap.values);
+        d_silence.note_no_output(*d_format, d_heap.values);
         return refuse();
     }
     d_heap.output = *output;
@@ -292,7 +293,7 @@ reassembler::result reassembler::judge(const arrival& packet)
         d_silence.note(cause::different_times);
         return refuse();
     case stream_tracker::verdict::other:
-        d_silence.note_other_sender(d_tracker.item_that_differs());
+        d_silence.note_other_sender(*d_format, d_tracker.item_that_differs());
         if (!std::exchange(d_has_logged_other, true))
             d_log.add(why_silent());
         return refuse();
@@ -682,10 +683,9 @@ bool reassembler::read_descriptors()
         try {
             format = std::make_shared<const stream_format>(
                 d_table.format_for(d_plan.type, d_format.get()));
-            d_are_unsuitable = false;
+            d_refusal.clear();
         } catch (const std::invalid_argument& error) {
-            d_are_unsuitable = true;
-            d_silence.note_unsuitable(error.what());
+            d_refusal = error.what();
         }
         if (!use_format(std::move(format)))
             return false;

@@ -90,7 +90,7 @@ public:
     }
 
     //! Why packets have given no samples since end_silence(), and what to do about it.
-    std::string why_silent() const { return d_silence.text(d_format.get()); }
+    std::string why_silent() { return d_silence.text(); }
     bool is_silence_explained() const { return d_silence.is_explained(); }
     void end_silence() { d_silence.end(); }
 
@@ -162,7 +162,7 @@ private:
 
     bool is_end_of_run(const arrival& packet);
     void note_end(const arrival& packet);
-    result ignore(cause why);
+    result ignore(std::string_view why);
 
     const plan d_plan;
     output_window& d_window;
@@ -198,7 +198,7 @@ private:
     ended_stream d_last_end;
 
     silence d_silence;
-    bool d_are_unsuitable = false; // the descriptors
+    std::string d_refusal; // of the descriptors; empty: they suit
     bool d_has_logged_other = false;
 };
 

@@ -11,7 +11,7 @@
 #include "protocol/packet_parser.h"
 #include "stream_format.h"
 
-#include <array>
+#include <string_view>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,59 +21,68 @@
 namespace gr::spead {
 
 /*!
- * \brief Why packets arrive and no samples come out, with what the packets show of it.
+ * \brief Why packets arrive and no samples come out: a cause and its remedy.
+ *
+ * The latest cause replaces the one before. A text with details of a packet is made only
+ * for the first packet of its cause since text(): the others cost next to nothing.
  */
 class silence
 {
 public:
-    enum class cause {
-        none,
-        not_spead,
-        no_descriptors,
-        partial_descriptors,
-        unsuitable_descriptors,
-        no_samples,
-        no_timestamp,
-        no_length,
-        no_output,
-        no_first_packet,
-        no_bytes,
-        nothing_new,
-        different_times,
-        other_sender
+    //! The texts of causes without details.
+    struct cause {
+        static constexpr std::string_view no_descriptors =
+            "no descriptors have arrived: let the sender repeat them "
+            "(descriptor_interval of spead.sink), or give items";
+        static constexpr std::string_view partial_descriptors =
+            "a packet of the descriptors was lost: let the sender repeat them "
+            "(descriptor_interval of spead.sink), or give items";
+        static constexpr std::string_view no_length =
+            "the heaps have neither a timestamp nor a heap length (item 0x2): give the "
+            "ID of the timestamp in items";
+        static constexpr std::string_view no_first_packet =
+            "the first packets of the heaps, which hold their items, do not arrive";
+        static constexpr std::string_view no_bytes = "the packets hold no samples";
+        static constexpr std::string_view nothing_new =
+            "the packets repeat samples that have been received: their timestamps do not "
+            "advance; check the sender";
+        static constexpr std::string_view different_times =
+            "the timestamps of the heaps contradict each other; check timestamp_step and "
+            "the sender";
     };
 
-    explicit silence(std::size_t most_values) { d_values.reserve(most_values); }
-
-    void note(cause why);
+    void note(std::string_view text);
     void note_not_spead(const std::byte* datagram, std::size_t bytes);
-    //! An item is not among those of a packet.
-    void note_lacking(cause why, const packet_view& packet);
-    void note_unsuitable(const std::string& refusal) { d_refusal = refusal; }
+    //! An item, such as "the timestamp", is not among those of a packet.
+    void note_lacking(std::uint64_t id, const char* name, const packet_view& packet);
     //! No output is selected by these values of the immediate items.
-    void note_no_output(const std::vector<std::optional<std::uint64_t>>& values);
+    void note_no_output(const stream_format& format,
+                        const std::vector<std::optional<std::uint64_t>>& values);
     //! Another sender has another value of this immediate item; none: only another source
     //! address.
-    void note_other_sender(std::optional<std::size_t> item);
+    void note_other_sender(const stream_format& format, std::optional<std::size_t> item);
 
-    bool is_explained() const { return d_cause != cause::none; }
+    bool is_explained() const { return !d_text.empty(); }
     //! Samples have come out.
-    void end() { d_cause = cause::none; }
+    void end() { d_text.clear(); }
 
-    //! The cause and its remedy; empty if there is none.
-    std::string text(const stream_format* format) const;
+    //! Empty if there is no cause.
+    const std::string& text()
+    {
+        d_is_read = true;
+        return d_text;
+    }
 
 private:
-    std::string text_of_other_sender(const stream_format& format) const;
-    std::string text_of_lacking(std::uint64_t id, const char* name) const;
+    template <typename function>
+    void note(std::string_view beginning, function&& details)
+    {
+        if (d_is_read || d_text.compare(0, beginning.size(), beginning) != 0)
+            note(std::string(beginning) + details());
+    }
 
-    cause d_cause = cause::none;
-    std::string d_refusal;                // of the descriptors
-    std::uint64_t d_first_bytes = 0;      // of a datagram that is not SPEAD
-    std::array<std::uint64_t, 8> d_ids{}; // of items
-    std::size_t d_id_count = 0;
-    std::vector<std::optional<std::uint64_t>> d_values;
-    std::optional<std::size_t> d_other_item;
+    std::string d_text;
+    bool d_is_read = false; // so that the next packet brings its details
 };
 
 } // namespace gr::spead

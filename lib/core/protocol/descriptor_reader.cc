@@ -231,8 +231,8 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
                                                 std::size_t bytes)
 {
     packet_view view;
-    if (parse_packet(packet, bytes, view) != packet_error::none || view.payload_offset ||
-        view.items > most_descriptor_items)
+    if (parse_packet(packet, bytes, view, true) != packet_error::none ||
+        view.payload_offset || view.items > most_descriptor_items)
         return std::nullopt;
     const std::string_view payload(reinterpret_cast<const char*>(view.payload),
                                    view.payload_bytes);

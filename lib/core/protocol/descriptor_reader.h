@@ -52,7 +52,8 @@ struct item_description {
 };
 
 /*!
- * \brief Reads a descriptor: a whole SPEAD packet, the content of an item 0x05.
+ * \brief Reads a descriptor: a whole SPEAD packet, the content of an item 0x05. Bytes
+ * that follow it do not count.
  *
  * Accepts what spead2 accepts: formats, numpy headers, and the field widths of PySPEAD
  * (spead2's BUG_COMPAT_DESCRIPTOR_WIDTHS). None if it is not a descriptor. Never reads

@@ -40,7 +40,8 @@ std::uint64_t packet_view::end_of(std::uint64_t address) const
     return end;
 }
 
-packet_error parse_packet(const std::byte* packet, std::size_t bytes, packet_view& view)
+packet_error
+parse_packet(const std::byte* packet, std::size_t bytes, packet_view& view, bool has_tail)
 {
     if (bytes < wire::header_bytes)
         return packet_error::size;
@@ -84,7 +85,7 @@ packet_error parse_packet(const std::byte* packet, std::size_t bytes, packet_vie
     }
     if (!counter || !offset || !length)
         return packet_error::missing_item;
-    if (*length != bytes - begin)
+    if (*length > bytes - begin || (*length < bytes - begin && !has_tail))
         return packet_error::size;
     // cannot wrap: both have at most 56 bits
     if (view.heap_length && *offset + *length > *view.heap_length)

@@ -87,7 +87,11 @@ struct packet_view {
 
 //! Reads a packet into \p view. Accepts the packets that spead2 accepts. Never reads
 //! beyond the packet, whatever it says. If it is rejected, \p view is not to be used.
-packet_error parse_packet(const std::byte* packet, std::size_t bytes, packet_view& view);
+//! \p has_tail allows bytes behind the packet.
+packet_error parse_packet(const std::byte* packet,
+                          std::size_t bytes,
+                          packet_view& view,
+                          bool has_tail = false);
 
 } // namespace gr::spead
 

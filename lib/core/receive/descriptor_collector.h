@@ -22,7 +22,7 @@ namespace gr::spead {
 /*!
  * \brief Collects the descriptors of one heap at a time, from its packets in any order.
  *
- * Does not allocate after its construction, but for the names of items.
+ * Does not allocate after its construction, but in next().
  */
 class descriptor_collector
 {
@@ -44,7 +44,7 @@ public:
     bool is_incomplete() const { return !d_missing.empty(); }
 
     //! Whether next() has one.
-    bool has_next() const { return !is_incomplete() && d_next < d_descriptors.size(); }
+    bool has_next() const { return !is_incomplete() && d_unread > 0; }
     //! The next descriptor of a heap whose descriptors are complete. None for one that
     //! makes no sense.
     std::optional<item_description> next();
@@ -56,14 +56,11 @@ private:
     };
 
     void begin(const packet_view& packet, std::uint64_t sender);
-    bool read_addresses(const packet_view& packet);
-    bool is_rest_of_completed(const packet_view& packet, std::uint64_t sender) const;
 
     std::uint64_t d_heap = 0;
     std::uint64_t d_sender = 0;
-    std::vector<std::uint64_t> d_addresses; // of all items of a packet
-    std::vector<descriptor> d_descriptors;
-    std::size_t d_next = 0;
+    std::vector<descriptor> d_descriptors; // the last one first
+    std::size_t d_unread = 0;
     std::vector<std::byte> d_bytes;
     missing_ranges d_missing; // in d_bytes
 };

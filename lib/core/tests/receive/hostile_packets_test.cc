@@ -12,6 +12,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+
 using namespace gr::spead;
 
 namespace {
@@ -180,6 +182,32 @@ BOOST_AUTO_TEST_CASE(descriptors_in_many_pieces_do_not_keep_whole_ones_out)
     stream.pass(std::chrono::milliseconds(200));
     stream.end();
     BOOST_TEST(stream.counters[0].samples_received.get() == 64);
+}
+
+BOOST_AUTO_TEST_CASE(descriptors_are_found_whatever_the_order_of_the_item_pointers)
+{
+    constexpr std::size_t heap_samples = 500000;
+    packet_bytes content;
+    std::vector<std::uint64_t> pointers;
+    for (const auto& each : default_items()) {
+        pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
+        const auto packet = descriptor_packet(each, flavour);
+        content.insert(content.end(), packet.begin(), packet.end());
+    }
+    pointers.push_back(flavour.addressed(0x3300, content.size()));
+    pointers.push_back(flavour.immediate(0x1600, 0));
+    content.resize(content.size() + heap_samples);
+    std::sort(pointers.begin(), pointers.end());
+    do {
+        receive_stream::options options;
+        options.format = nullptr;
+        receive_stream stream(options);
+        heap_cutter cutter;
+        cutter.payload = 4000;
+        stream.take(cutter.cut(1, pointers, content));
+        stream.end();
+        BOOST_TEST(stream.counters[0].samples_received.get() == heap_samples);
+    } while (std::next_permutation(pointers.begin(), pointers.end()));
 }
 
 // An item that only the new descriptors name, in a heap that began before them.

@@ -37,9 +37,6 @@ public:
     //! Those that were seen.
     std::map<std::string, std::uint64_t> by_name() const
     {
-        constexpr std::array names{ "none",           "magic", "version",
-                                    "flavour",        "size",  "missing_item",
-                                    "payload_bounds", "items", "contradiction" };
         std::map<std::string, std::uint64_t> named;
         for (std::size_t i = 0; i < names.size(); ++i)
             if (const auto count = d_counters[i].get())
@@ -48,9 +45,11 @@ public:
     }
 
 private:
-    static constexpr auto causes =
-        static_cast<std::size_t>(packet_error::contradiction) + 1;
-    std::array<counter, causes> d_counters;
+    // in the order of packet_error
+    static constexpr std::array names{ "none",           "magic", "version",
+                                       "flavour",        "size",  "missing_item",
+                                       "payload_bounds", "items", "contradiction" };
+    std::array<counter, names.size()> d_counters;
 };
 
 } // namespace gr::spead

@@ -69,9 +69,6 @@ public:
     stream_format format_for(sample_type type, const stream_format* current) const;
 
 private:
-    const item_description& samples(const stream_format* current) const;
-    const item_description* timestamp() const;
-
     std::vector<item_description> d_items;
 };
 

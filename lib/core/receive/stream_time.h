@@ -44,7 +44,9 @@ public:
         constexpr std::int64_t farthest = std::int64_t{ 1 } << 56;
         if (ticks > farthest / d_samples || ticks < -(farthest / d_samples))
             return std::nullopt;
-        return d_position + to_samples(ticks);
+        // timestamps are rounded between ticks
+        const auto scaled = ticks * d_samples + (d_ticks - 1) / 2;
+        return d_position + (scaled >= 0 ? scaled : scaled - d_ticks + 1) / d_ticks;
     }
 
     //! Whether timestamps have wrapped between the newest heap and this one.
@@ -71,13 +73,6 @@ public:
         return d_first_tick +
                static_cast<std::uint64_t>(wide(position - d_first_position) * d_ticks /
                                           d_samples);
-    }
-
-    //! Samples in a number of ticks; timestamps are rounded between ticks.
-    std::int64_t to_samples(std::int64_t ticks) const
-    {
-        const auto scaled = ticks * d_samples + (d_ticks - 1) / 2;
-        return (scaled >= 0 ? scaled : scaled - d_ticks + 1) / d_ticks;
     }
 
 private:

@@ -8,10 +8,16 @@
 #include "descriptor_reader.h"
 #include "packet_parser.h"
 
+#include <byteswap.h>
+
 #include <string_view>
+#include <system_error>
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <limits>
 #include <utility>
+#include <vector>
 
 namespace gr::spead {
 
@@ -67,12 +73,10 @@ unsigned number(std::string_view digits)
 {
     constexpr unsigned most_number = 1000000;
     unsigned value = 0;
-    for (const char c : digits) {
-        if (c < '0' || c > '9')
-            return 0;
-        value = std::min(10 * value + static_cast<unsigned>(c - '0'), most_number);
-    }
-    return value;
+    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), value);
+    if (error == std::errc::result_out_of_range)
+        value = most_number;
+    return end == digits.end() ? std::min(value, most_number) : 0;
 }
 
 // A numpy dtype: "<i2", "i1", "h" or "int16".
@@ -101,61 +105,45 @@ number_format read_dtype(std::string_view dtype)
         known{ "float32", 'f', 32 },   known{ "float64", 'f', 64 },
         known{ "complex64", 'c', 64 }, known{ "complex128", 'c', 128 },
     };
-    number_format format;
-    format.order = native_order;
+    auto order = native_order;
     if (!dtype.empty() && std::string_view("<>=|").find(dtype[0]) != dtype.npos) {
         if (dtype[0] == '<')
-            format.order = byte_order::little;
+            order = byte_order::little;
         else if (dtype[0] == '>')
-            format.order = byte_order::big;
+            order = byte_order::big;
         dtype.remove_prefix(1);
     }
     for (const auto& each : dtypes)
-        if (dtype == each.name) {
-            format.type = each.type;
-            format.bits = each.bits;
-            return format;
-        }
-    if (dtype.size() > 1 && std::string_view("iufcb").find(dtype[0]) != dtype.npos) {
-        format.bits = 8 * number(dtype.substr(1));
-        if (format.bits)
-            format.type = dtype[0];
-    }
-    return format;
+        if (dtype == each.name)
+            return { each.type, each.bits, order };
+    unsigned bits = 0;
+    if (dtype.size() > 1 && std::string_view("iufcb").find(dtype[0]) != dtype.npos)
+        bits = 8 * number(dtype.substr(1));
+    return { bits ? dtype[0] : '\0', bits, order };
 }
 
-struct shape_summary {
-    std::size_t dimensions = 0;
-    std::size_t long_dimensions = 0; // of more than one element
-    bool ends_with_two = false;
-};
-
-void add_dimension(shape_summary& to, std::uint64_t size, bool is_variable = false)
-{
-    ++to.dimensions;
-    to.long_dimensions += is_variable || size > 1;
-    to.ends_with_two = !is_variable && size == 2;
-}
+using dimensions = std::vector<std::uint64_t>;
+constexpr auto variable_size = std::numeric_limits<std::uint64_t>::max();
 
 // A Python tuple: "()", "(4096,)", "(4096, 2)".
-shape_summary read_tuple(std::string_view text)
+dimensions read_tuple(std::string_view text)
 {
-    shape_summary shape;
+    dimensions shape;
     text = text.substr(0, text.find(')'));
     std::size_t at = 0;
     while ((at = text.find_first_of("0123456789", at)) != text.npos &&
-           shape.dimensions < most_dimensions) {
+           shape.size() < most_dimensions) {
         const auto end = std::min(text.find_first_not_of("0123456789", at), text.size());
-        add_dimension(shape, number(text.substr(at, end - at)));
+        shape.push_back(number(text.substr(at, end - at)));
         at = end;
     }
     return shape;
 }
 
-void set_shape(item_description& is, const shape_summary& shape)
+void set_shape(item_description& is, const dimensions& shape)
 {
-    is.is_array = shape.dimensions > 0;
-    is.is_pairs = shape.dimensions > 1 && shape.ends_with_two;
+    is.is_array = !shape.empty();
+    is.is_pairs = shape.size() > 1 && shape.back() == 2;
 }
 
 // Such as "{'descr': '<i2', 'fortran_order': False, 'shape': (4096,)}".
@@ -165,10 +153,12 @@ void read_numpy_header(std::string_view header, item_description& is)
     const auto descr = value_of(header, "descr");
     const auto shape = read_tuple(value_of(header, "shape"));
     set_shape(is, shape);
+    const auto long_dimensions = std::count_if(
+        shape.begin(), shape.end(), [](std::uint64_t size) { return size > 1; });
     const bool is_fortran = value_of(header, "fortran_order").substr(0, 4) == "True";
     if (!descr.empty() && descr[0] == '[')
         is.obstacle = "its elements are structures";
-    else if (is_fortran && shape.long_dimensions > 1)
+    else if (is_fortran && long_dimensions > 1)
         is.obstacle = "its array is in Fortran order";
     else
         is.format = read_dtype(string_literal(descr));
@@ -195,16 +185,16 @@ void read_format(std::string_view format, std::size_t field_bytes, item_descript
         is.obstacle = "its elements are structures";
 }
 
-shape_summary read_shape(std::string_view field, std::size_t dimension_bytes)
+dimensions read_shape(std::string_view field, std::size_t dimension_bytes)
 {
-    shape_summary shape;
+    dimensions shape;
     for (std::size_t at = 0;
-         at + dimension_bytes <= field.size() && shape.dimensions < most_dimensions;
+         at + dimension_bytes <= field.size() && shape.size() < most_dimensions;
          at += dimension_bytes) {
         std::uint64_t size = 0;
         for (std::size_t i = 1; i < dimension_bytes; ++i)
             size = size << 8 | static_cast<unsigned char>(field[at + i]);
-        add_dimension(shape, size, field[at] != 0);
+        shape.push_back(field[at] != 0 ? variable_size : size);
     }
     return shape;
 }
@@ -215,15 +205,10 @@ std::uint64_t number_format::value(std::uint64_t raw) const
 {
     if (!bits || bits > 64)
         return raw;
-    const auto n = bytes();
-    if (order == byte_order::little) {
-        std::uint64_t swapped = 0;
-        for (unsigned i = 0; i < n; ++i)
-            swapped = swapped << 8 | (raw >> (8 * i) & 0xff);
-        raw = swapped;
-    }
+    if (order == byte_order::little)
+        raw = bswap_64(raw) >> (64 - 8 * bytes());
     // spead2 pads a number that is no whole number of bytes on the right
-    raw >>= 8 * n - bits;
+    raw >>= 8 * bytes() - bits;
     return bits == 64 ? raw : raw & ((std::uint64_t{ 1 } << bits) - 1);
 }
 
@@ -236,41 +221,33 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
         return std::nullopt;
     const std::string_view payload(reinterpret_cast<const char*>(view.payload),
                                    view.payload_bytes);
-    const auto content = [&](std::size_t index) {
-        const auto address = view.item(index).value;
-        // of fields at the same address, all but the last are empty
-        for (std::size_t i = index + 1; i < view.items; ++i)
-            if (const auto other = view.item(i);
-                !other.is_immediate && other.value == address)
-                return std::string_view();
-        const auto end = std::min<std::uint64_t>(view.end_of(address), payload.size());
-        return address < end ? payload.substr(address, end - address)
-                             : std::string_view();
-    };
-
-    item_description is;
-    std::string_view format, shape, numpy_header;
-    bool has_id = false;
-    for (std::size_t i = 0; i < view.items; ++i) {
-        const auto field = view.item(i);
-        if (field.is_immediate) {
-            if (field.id == wire::descriptor_id) {
-                is.id = field.value;
-                has_id = true;
+    // of fields at the same address, all but the last are empty
+    const auto field = [&](std::uint64_t id) {
+        auto begin = payload.size();
+        for (std::size_t i = 0; i < view.items; ++i)
+            if (const auto item = view.item(i); !item.is_immediate) {
+                if (item.id == id)
+                    begin = item.value;
+                else if (item.value == begin)
+                    begin = payload.size();
             }
-            continue;
+        begin = std::min(begin, payload.size());
+        return payload.substr(begin, view.end_of(begin) - begin);
+    };
+    item_description is;
+    bool has_id = false;
+    for (std::size_t i = 0; i < view.items; ++i)
+        if (const auto item = view.item(i);
+            item.is_immediate && item.id == wire::descriptor_id) {
+            is.id = item.value;
+            has_id = true;
         }
-        if (field.id == wire::descriptor_name)
-            is.name = printable(content(i).substr(0, longest_name));
-        else if (field.id == wire::descriptor_format)
-            format = content(i);
-        else if (field.id == wire::descriptor_shape)
-            shape = content(i);
-        else if (field.id == wire::descriptor_dtype)
-            numpy_header = content(i);
-    }
     if (!has_id)
         return std::nullopt;
+    is.name = printable(field(wire::descriptor_name).substr(0, longest_name));
+    const auto format = field(wire::descriptor_format);
+    const auto shape = field(wire::descriptor_shape);
+    const auto numpy_header = field(wire::descriptor_dtype);
 
     // PySPEAD's fields have the widths of SPEAD-64-24 in every flavour
     constexpr std::size_t pyspead_format_bytes = 4, pyspead_dimension_bytes = 8;

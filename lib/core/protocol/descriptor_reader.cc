@@ -221,18 +221,14 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
         return std::nullopt;
     const std::string_view payload(reinterpret_cast<const char*>(view.payload),
                                    view.payload_bytes);
-    // of fields at the same address, all but the last are empty
     const auto field = [&](std::uint64_t id) {
-        auto begin = payload.size();
+        std::string_view content;
         for (std::size_t i = 0; i < view.items; ++i)
-            if (const auto item = view.item(i); !item.is_immediate) {
-                if (item.id == id)
-                    begin = item.value;
-                else if (item.value == begin)
-                    begin = payload.size();
+            if (const auto item = view.item(i); !item.is_immediate && item.id == id) {
+                const auto begin = std::min<std::uint64_t>(item.value, payload.size());
+                content = payload.substr(begin, view.end_of(i) - begin);
             }
-        begin = std::min(begin, payload.size());
-        return payload.substr(begin, view.end_of(begin) - begin);
+        return content;
     };
     item_description is;
     bool has_id = false;

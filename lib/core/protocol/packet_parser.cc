@@ -31,12 +31,17 @@ std::uint64_t byte_of(std::uint64_t word, unsigned from_the_left)
 
 } // namespace
 
-std::uint64_t packet_view::end_of(std::uint64_t address) const
+std::uint64_t packet_view::end_of(std::size_t index) const
 {
+    const auto begin = item(index).value;
     auto end = heap_length.value_or(std::numeric_limits<std::uint64_t>::max());
-    for (std::size_t i = 0; i < items; ++i)
-        if (const auto other = item(i); !other.is_immediate && other.value > address)
+    for (std::size_t i = 0; i < items; ++i) {
+        const auto other = item(i);
+        // an item that is empty has the address of the next one
+        const bool is_behind = other.value > begin || (other.value == begin && i > index);
+        if (!other.is_immediate && is_behind)
             end = std::min(end, other.value);
+    }
     return end;
 }
 

@@ -80,9 +80,9 @@ struct packet_view {
         return items > wire::required_items - (heap_length ? 0 : 1);
     }
     std::uint64_t payload_end() const { return payload_offset + payload_bytes; }
-    //! Where an addressed item ends that begins at \p address: at the next address of
-    //! this packet, or with the heap. The largest value if neither is known.
-    std::uint64_t end_of(std::uint64_t address) const;
+    //! Where an addressed item ends: where the next one of this packet begins, or with
+    //! the heap. The largest value if neither is known.
+    std::uint64_t end_of(std::size_t index) const;
 };
 
 //! Reads a packet into \p view. Accepts the packets that spead2 accepts. Never reads

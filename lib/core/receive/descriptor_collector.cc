@@ -21,6 +21,9 @@ constexpr std::size_t most_missing = 64;
 // Of each, so that those that seem to last until the end of the heap leave room for
 // others.
 constexpr std::uint64_t most_descriptor_bytes = 32 << 10;
+// For the rest of a heap; later packets are of another one with the same counter.
+constexpr std::chrono::seconds longest_wait{ 1 };
+constexpr std::uint64_t no_sender = 0;
 
 } // namespace
 
@@ -30,8 +33,12 @@ descriptor_collector::descriptor_collector()
     d_descriptors.reserve(most_descriptors);
 }
 
-void descriptor_collector::add(const packet_view& packet, std::uint64_t sender)
+void descriptor_collector::add(const packet_view& packet,
+                               std::uint64_t sender,
+                               time_point time)
 {
+    if (time - d_begun >= longest_wait)
+        d_sender = no_sender;
     if (!awaits(packet.heap_counter, sender)) {
         // senders may repeat the item pointers in all packets of a heap
         const bool is_rest_of_completed =
@@ -40,6 +47,7 @@ void descriptor_collector::add(const packet_view& packet, std::uint64_t sender)
         if (!packet.has_descriptors || has_next() || is_rest_of_completed)
             return;
         begin(packet, sender);
+        d_begun = time;
     }
     for (const auto& each : d_descriptors) {
         const auto begin = std::max(each.begin, packet.payload_offset);

@@ -12,6 +12,7 @@
 #include "protocol/descriptor_reader.h"
 #include "protocol/packet_parser.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -27,11 +28,13 @@ namespace gr::spead {
 class descriptor_collector
 {
 public:
+    using time_point = std::chrono::steady_clock::time_point;
+
     descriptor_collector();
 
     //! Takes what a packet holds of descriptors. A packet that points to descriptors of
     //! another heap begins with that heap.
-    void add(const packet_view& packet, std::uint64_t sender);
+    void add(const packet_view& packet, std::uint64_t sender, time_point time);
 
     //! Whether packets of this heap are still needed. One that has come in too many
     //! pieces may begin anew.
@@ -59,6 +62,7 @@ private:
 
     std::uint64_t d_heap = 0;
     std::uint64_t d_sender = 0;
+    time_point d_begun = {};
     std::vector<descriptor> d_descriptors; // the last one first
     std::size_t d_unread = 0;
     std::vector<std::byte> d_bytes;

@@ -38,9 +38,6 @@ heap_table::find(std::uint64_t counter, std::uint64_t sender, std::size_t group)
     };
     if (is_it(d_heaps[d_last]))
         return &d_heaps[d_last];
-    const key wanted{ counter, sender, group };
-    if (d_absent == wanted)
-        return nullptr;
     const auto begin = d_counters.begin(), end = d_counters.end();
     for (auto at = std::find(begin, end, counter); at != end;
          at = std::find(at + 1, end, counter)) {
@@ -50,7 +47,6 @@ heap_table::find(std::uint64_t counter, std::uint64_t sender, std::size_t group)
             return &d_heaps[i];
         }
     }
-    d_absent = wanted;
     return nullptr;
 }
 
@@ -61,40 +57,6 @@ const received_heap* heap_table::overlapping(const received_heap& heap) const
                each.position < heap.range().end && heap.position < each.range().end;
     });
     return found == d_heaps.end() ? nullptr : &*found;
-}
-
-bool heap_table::is_in_order(const received_heap& heap) const
-{
-    const received_heap* before = nullptr;
-    const received_heap* behind = nullptr;
-    for (const auto& each : d_heaps) {
-        if (each.is != received_heap::state::placed || each.output != heap.output)
-            continue;
-        if (each.range().end <= heap.position) {
-            if (!before || each.position > before->position)
-                before = &each;
-        } else if (each.position >= heap.range().end) {
-            if (!behind || each.position < behind->position)
-                behind = &each;
-        }
-    }
-    return behind && behind->counters_from(heap) > 0 &&
-           (!before || heap.counters_from(*before) > 0);
-}
-
-bool heap_table::has_gap_behind(const received_heap& heap) const
-{
-    if (heap.samples_end != received_heap::unknown_end)
-        return false;
-    bool is_followed = false;
-    for (const auto& each : d_heaps) {
-        if (each.is != received_heap::state::placed || each.output != heap.output)
-            continue;
-        if (each.position == heap.range().end)
-            return false;
-        is_followed |= each.position > heap.range().end;
-    }
-    return is_followed;
 }
 
 } // namespace gr::spead

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 namespace gr::spead {
@@ -28,8 +27,7 @@ struct received_heap {
         none,
         ignored,    //!< gives no samples
         incomplete, //!< the timestamp or the samples have not been found yet
-        placed,     //!< the position of its samples is known
-        stale       //!< placed, in a stream that ended: its counter may be used again
+        placed      //!< the position of its samples is known
     };
 
     // what its packets have in common
@@ -47,6 +45,7 @@ struct received_heap {
     std::uint64_t word = 0;
     // in the payload of the heap
     std::optional<std::uint64_t> timestamp_address = {};
+    std::uint64_t timestamp_end = 0;
     std::optional<std::uint64_t> samples_begin = {};
     std::uint64_t samples_end = unknown_end;
     std::uint64_t first_byte = 0; // of the samples, in the packet that came first
@@ -110,7 +109,6 @@ public:
             finish(*to);
         }
         *to = added;
-        d_absent.reset();
         d_counters[d_last] = added.counter;
         return *to;
     }
@@ -122,14 +120,8 @@ public:
     }
     //! A placed heap of the same output and time, at least in part.
     const received_heap* overlapping(const received_heap& heap) const;
-    //! Whether its counter lies between those of the heaps before and behind it.
-    bool is_in_order(const received_heap& heap) const;
-
-    //! Whether a heap of unknown length is followed by others, but not at once.
-    bool has_gap_behind(const received_heap& heap) const;
 
 private:
-    using key = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;
     struct region {
         std::size_t begin, end, oldest;
     };
@@ -137,7 +129,6 @@ private:
     std::vector<received_heap> d_heaps;
     std::vector<std::uint64_t> d_counters; // of the heaps, to find one fast
     std::size_t d_last = 0;                // that was found
-    std::optional<key> d_absent;           // that was not found last
     region d_placed, d_others;             // of d_heaps
 };
 

@@ -11,6 +11,7 @@
 #include "missing_ranges.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -26,43 +27,41 @@ namespace gr::spead {
 class item_values
 {
 public:
-    explicit item_values(std::size_t most) : d_most(most) { d_changes.reserve(most); }
+    item_values() { d_changes.reserve(most_changes); }
 
     //! False if there is no room: take() makes some.
     [[nodiscard]] bool set(position_range heap, std::uint64_t value)
     {
-        // in order, and the same as before: almost always
-        const bool is_newest = heap.begin >= d_known_end;
-        if (is_newest && value_at(heap.begin) == value) {
-            d_known_end = heap.end;
-            return true;
+        const auto first = from(heap.begin), last = from(heap.end);
+        const auto before = value_before(first), behind = value_before(last);
+        if (first != last || before != value) { // almost never
+            if (d_changes.size() + 2 > most_changes)
+                return false;
+            // heaps that came earlier keep their value behind this one
+            const bool has_next = last != d_changes.end() && last->position == heap.end;
+            auto at = d_changes.erase(first, last);
+            if (heap.end < d_known_end && !has_next && behind && behind != value)
+                at = d_changes.insert(at, { heap.end, *behind });
+            if (before != value)
+                d_changes.insert(at, { heap.begin, value });
         }
-        if (d_changes.size() + 2 > d_most)
-            return false;
-        const auto behind = value_at(heap.end);
-        const auto before = value_at(heap.begin - 1);
-        const auto first = from(heap.begin);
-        // those inside; one at the end stays
-        auto at = d_changes.erase(first, from(heap.end));
-        if (heap.end < d_known_end && behind && behind != value &&
-            (at == d_changes.end() || at->position != heap.end))
-            at = d_changes.insert(at, { heap.end, *behind });
-        if (before != value)
-            d_changes.insert(at, { heap.begin, value });
         d_known_end = std::max(d_known_end, heap.end);
         return true;
     }
 
-    //! Removes the changes before \p position. Calls visit(position, value) for each.
+    //! Removes the changes up to the end of \p part. Calls visit(position, value) for
+    //! each in it; its first sample has the last value of those before it.
     template <typename visitor>
-    void take(std::int64_t position, visitor&& visit)
+    void take(position_range part, visitor&& visit)
     {
-        const auto last = from(position);
-        for (auto at = d_changes.begin(); at != last; ++at)
-            if (d_taken != at->value) {
-                d_taken = at->value;
-                visit(at->position, *d_taken);
-            }
+        const auto last = from(part.end);
+        for (auto at = d_changes.begin(); at != last; ++at) {
+            const bool is_over = at + 1 != last && (at + 1)->position <= part.begin;
+            if (is_over || d_taken == at->value)
+                continue;
+            d_taken = at->value;
+            visit(std::max(at->position, part.begin), at->value);
+        }
         d_changes.erase(d_changes.begin(), last);
     }
 
@@ -80,23 +79,21 @@ private:
         std::uint64_t value;
     };
 
+    using iterator = std::vector<change>::iterator;
+
     //! The first change at \p position or behind it.
-    std::vector<change>::iterator from(std::int64_t position)
+    iterator from(std::int64_t position)
     {
-        return std::lower_bound(
-            d_changes.begin(),
-            d_changes.end(),
-            position,
-            [](const change& each, auto at) { return each.position < at; });
+        const auto is_before = [](auto& each, auto at) { return each.position < at; };
+        return std::lower_bound(d_changes.begin(), d_changes.end(), position, is_before);
+    }
+    std::optional<std::uint64_t> value_before(iterator at)
+    {
+        return at == d_changes.begin() ? d_taken : std::optional((at - 1)->value);
     }
 
-    std::optional<std::uint64_t> value_at(std::int64_t position)
-    {
-        const auto behind = from(position + 1);
-        return behind == d_changes.begin() ? d_taken : std::optional((behind - 1)->value);
-    }
+    static constexpr std::size_t most_changes = 255;
 
-    std::size_t d_most;
     std::vector<change> d_changes;        // by position
     std::optional<std::uint64_t> d_taken; // the value in front of them
     std::int64_t d_known_end = 0;         // of the heaps that gave values

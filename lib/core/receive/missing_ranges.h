@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace gr::spead {
@@ -60,47 +59,37 @@ public:
     {
         if (removed.size() <= 0)
             return;
-        const auto first = first_behind(removed.begin);
+        auto first = d_ranges.begin() + first_behind(removed.begin);
         auto last = first;
         for (; last != d_ranges.end() && last->begin < removed.end; ++last)
             visit(position_range{ std::max(last->begin, removed.begin),
                                   std::min(last->end, removed.end) });
         if (first == last)
             return;
-        const range before{ { first->begin, removed.begin }, first->since };
         const range behind{ { removed.end, (last - 1)->end }, (last - 1)->since };
-        auto to = first;
-        if (before.size() > 0)
-            *to++ = before;
-        if (behind.size() > 0) {
-            if (to == last) {
-                d_ranges.insert(to, behind);
-                return;
-            }
-            *to++ = behind;
-        }
-        d_ranges.erase(to, last);
+        if (first->begin < removed.begin)
+            (first++)->end = removed.begin;
+        if (behind.size() > 0 && first != last)
+            *--last = behind;
+        else if (behind.size() > 0)
+            first = last = d_ranges.insert(first, behind);
+        d_ranges.erase(first, last);
     }
 
     //! Whether all of \p wanted is missing.
     bool contain(position_range wanted) const
     {
-        const auto at = first_behind(wanted.begin);
+        const auto at = d_ranges.begin() + first_behind(wanted.begin);
         return at != d_ranges.end() && at->begin <= wanted.begin && wanted.end <= at->end;
     }
 
 private:
-    std::vector<range>::const_iterator first_behind(std::int64_t position) const
+    //! The index of the first range that ends behind \p position.
+    std::ptrdiff_t first_behind(std::int64_t position) const
     {
-        return std::upper_bound(
-            d_ranges.begin(), d_ranges.end(), position, [](std::int64_t at, auto& each) {
-                return at < each.end;
-            });
-    }
-    std::vector<range>::iterator first_behind(std::int64_t position)
-    {
-        return d_ranges.begin() +
-               (std::as_const(*this).first_behind(position) - d_ranges.cbegin());
+        const auto is_before = [](auto at, auto& each) { return at < each.end; };
+        return std::upper_bound(d_ranges.begin(), d_ranges.end(), position, is_before) -
+               d_ranges.begin();
     }
 
     std::size_t d_most;

@@ -15,27 +15,19 @@ namespace gr::spead {
 
 namespace {
 
-// Of each output.
-constexpr std::size_t most_missing = 4096;
-constexpr std::size_t most_item_changes = 255;
-
 // Senders send heaps of several outputs in turn.
 constexpr int delay_factor_of_other_outputs = 10;
 
 } // namespace
 
 output_window::output_window(const plan& how, std::vector<source_counter_set>& counters)
-    : d_plan(how), d_counters(counters), d_decoder(sample_type::int8)
+    : d_plan(how),
+      d_counters(counters),
+      d_decoder(sample_type::int8),
+      d_outputs(how.outputs)
 {
-    for (std::size_t i = 0; i < how.outputs; ++i)
-        d_outputs.push_back({ nullptr,
-                              missing_ranges(most_missing),
-                              0,
-                              false,
-                              {},
-                              { how.items, item_values(most_item_changes) },
-                              true,
-                              0 });
+    for (auto& of : d_outputs)
+        of.items = std::vector<item_values>(how.items);
 }
 
 void output_window::set_room(const std::vector<std::byte*>& at, std::int64_t samples)
@@ -55,9 +47,9 @@ bool output_window::is_free(std::size_t which, position_range range) const
 bool output_window::has_room(std::size_t which, position_range range)
 {
     if (d_plan.on_missing == missing_policy::skip && is_empty() &&
-        range.begin > d_front && range.end - d_front > d_room)
+        range.begin > d_front && range.end > end_of_room())
         skip_to(range.begin);
-    if (range.end - d_front + d_shift <= d_room && !d_outputs[which].missing.is_full())
+    if (range.end <= end_of_room() && !d_outputs[which].missing.is_full())
         return true;
     d_wanted = range.begin;
     return range.end <= d_front;
@@ -70,45 +62,31 @@ output_window::outcome output_window::place(std::size_t which,
 {
     auto& to = d_outputs[which];
     outcome done;
-    const auto wire_bytes = static_cast<std::int64_t>(d_decoder.wire_bytes());
-    if (range.begin < d_front) {
-        const auto late = std::min(d_front, range.end) - range.begin;
-        done.late = static_cast<std::size_t>(late);
-        data += late * wire_bytes;
-        range.begin += late;
-        if (range.size() <= 0)
-            return done;
-    }
+    const auto begin = std::clamp(d_front, range.begin, range.end);
+    done.late = static_cast<std::size_t>(begin - range.begin);
     const auto copy = [&](position_range part) {
-        d_decoder.decode(address(to, part.begin),
-                         data + (part.begin - range.begin) * wire_bytes,
-                         static_cast<std::size_t>(part.size()));
-        done.fresh += static_cast<std::size_t>(part.size());
+        const auto first = static_cast<std::size_t>(part.begin - range.begin);
+        const auto samples = static_cast<std::size_t>(part.size());
+        d_decoder.decode(
+            address(to, part.begin), data + first * d_decoder.wire_bytes(), samples);
+        done.fresh += samples;
     };
-    if (range.begin < to.top)
-        to.missing.remove({ range.begin, std::min(range.end, to.top) }, copy);
+    to.missing.remove({ begin, std::min(range.end, to.top) }, copy);
     if (range.end > to.top) {
-        if (range.begin > to.top)
-            to.missing.append({ to.top, range.begin }, now);
-        copy({ std::max(range.begin, to.top), range.end });
-        extend(which, range.end, now);
+        if (begin > to.top)
+            to.missing.append({ to.top, begin }, now);
+        copy({ std::max(begin, to.top), range.end });
+        to.top = range.end;
+        to.behind_since = now;
     }
-    done.duplicate = static_cast<std::size_t>(range.size()) - done.fresh;
+    if (to.top > d_top) {
+        for (auto& other : d_outputs)
+            if (other.top == d_top)
+                other.behind_since = now;
+        d_top = to.top;
+    }
+    done.duplicate = static_cast<std::size_t>(range.end - begin) - done.fresh;
     return done;
-}
-
-void output_window::extend(std::size_t which, std::int64_t top, clock::time_point now)
-{
-    auto& of = d_outputs[which];
-    of.top = top;
-    of.is_behind = top < d_top;
-    of.behind_since = now;
-    if (of.is_behind)
-        return;
-    d_top = top;
-    for (auto& other : d_outputs)
-        if (other.top < d_top && !std::exchange(other.is_behind, true))
-            other.behind_since = now;
 }
 
 bool output_window::set_item(std::size_t which,
@@ -120,61 +98,111 @@ bool output_window::set_item(std::size_t which,
                                             value);
 }
 
+std::int64_t output_window::begin_stream(std::int64_t room_before,
+                                         clock::time_point until,
+                                         std::int64_t granule)
+{
+    room_before = std::min(room_before, d_room / 2) / granule * granule;
+    d_open_until = room_before > 0 ? std::optional(until) : std::nullopt;
+    d_granule = granule;
+    d_wanted = d_front;
+    for (auto& of : d_outputs) {
+        of.needs_timestamp = true;
+        for (auto& item : of.items)
+            item.restart(d_front);
+    }
+    return d_front + room_before;
+}
+
 void output_window::skip_to(std::int64_t position)
 {
-    const auto skipped = static_cast<std::uint64_t>(position - d_front);
-    for (std::size_t i = 0; i < d_outputs.size(); ++i) {
-        auto& of = d_outputs[i];
-        d_counters[i].samples_skipped.add(skipped);
-        of.skipped += skipped;
-        of.needs_timestamp = true;
-        of.top = position;
-        of.is_behind = false;
+    if (d_open_until) {
+        d_wanted = position; // a stream of which nothing has arrived begins there
+        end_opening();
     }
-    d_front = d_top = position;
-    d_shift = 0;
+    for (std::size_t i = 0; i < d_outputs.size(); ++i)
+        note_skipped(i, position - d_front);
+    move_front(position);
 }
 
 void output_window::give_up(std::int64_t end)
 {
-    d_top = std::max(d_top, std::min(end, d_front + d_room - d_shift));
+    d_top = std::max(d_top, std::min(end, end_of_room()));
     d_gives_up = !is_empty();
 }
 
-void output_window::begin_stream()
+void output_window::abandon(std::int64_t end)
 {
+    skip_to(std::max(d_top, end));
+    for (auto& of : d_outputs)
+        of.skipped = 0; // the next run does not tag them
+}
+
+// Moves the front to the first sample that has arrived; if none has, to that for which
+// there was no room. Samples stay at their addresses.
+void output_window::end_opening()
+{
+    auto first = std::max(d_top, d_wanted);
+    for (const auto& of : d_outputs)
+        if (of.missing.contain({ d_front, d_front + 1 }))
+            first = std::min(first, of.missing.begin()->end);
+        else if (of.top > d_front)
+            first = d_front;
+    d_open_until.reset();
+    d_shift = (first - d_front) / d_granule * d_granule;
+    move_front(d_front + d_shift);
+}
+
+void output_window::move_front(std::int64_t to)
+{
+    d_top = std::max(d_top, to);
     for (auto& of : d_outputs) {
-        of.needs_timestamp = true;
-        of.is_behind = false;
-        for (auto& item : of.items)
-            item.restart(d_front);
+        of.missing.remove({ d_front, to }, [](position_range) {});
+        of.top = std::max(of.top, to);
+    }
+    d_front = d_wanted = to;
+    if (is_empty()) {
+        d_shift = 0;
+        d_gives_up = false;
     }
 }
 
-std::int64_t output_window::end_of_ready(clock::time_point now, bool is_blocked) const
+// Moves samples to their final addresses, so that what was skipped takes no room.
+void output_window::close_up()
 {
+    for (auto& of : d_outputs)
+        std::memmove(of.at, address(of, d_front), output_bytes(d_top - d_front));
+    d_shift = 0;
+}
+
+std::int64_t output_window::end_of_ready(clock::time_point now, bool is_blocked)
+{
+    if (d_open_until) {
+        const bool is_over = now >= *d_open_until && !is_empty();
+        if (!is_over && !is_blocked && !d_gives_up)
+            return d_front;
+        end_opening();
+        is_blocked &= d_shift == 0; // otherwise, this has made room
+        close_up();
+    }
     if (d_gives_up)
         return d_top;
     auto end = d_top;
     if (is_blocked)
-        end = std::min(std::max(d_top, d_wanted), d_front + d_room - d_shift);
+        end = std::min(std::max(d_top, d_wanted), end_of_room());
+    const auto is_given_up = [&](std::int64_t begin, auto since, auto delay) {
+        return (is_blocked && begin == d_front) || now - since >= delay;
+    };
     for (const auto& of : d_outputs) {
         auto missing = of.missing.begin();
-        const auto last = of.missing.end();
-        const bool begins_with_missing =
-            missing == last ? of.top == d_front : missing->begin == d_front;
-        if (is_blocked && begins_with_missing) {
-            if (missing == last)
-                continue;
+        while (missing != of.missing.end() &&
+               is_given_up(missing->begin, missing->since, d_plan.max_delay))
             ++missing;
-        }
-        while (missing != last && now - missing->since >= d_plan.max_delay)
-            ++missing;
-        if (missing != last)
+        if (missing != of.missing.end())
             end = std::min(end, missing->begin);
-        else if (of.top < end &&
-                 (is_blocked || now - of.behind_since <
-                                    delay_factor_of_other_outputs * d_plan.max_delay))
+        else if (!is_given_up(of.top,
+                              of.top < d_top ? of.behind_since : now,
+                              delay_factor_of_other_outputs * d_plan.max_delay))
             end = std::min(end, of.top);
     }
     return end;
@@ -186,49 +214,11 @@ std::size_t output_window::produce(std::int64_t end, std::vector<sample_tag>& ta
     for (std::size_t i = 0; i < d_outputs.size(); ++i)
         produced = produce_output(i, end, tags);
     d_shift += end - d_front - produced;
-    d_front = end;
-    d_top = std::max(d_top, end);
     d_room -= produced;
-    d_wanted = end;
-    for (auto& of : d_outputs)
-        of.is_behind &= of.top < d_top; // not if what it lacked was given up
-    if (is_empty())
-        d_gives_up = false;
-    if (is_empty() || d_shift > d_room / 2)
+    move_front(end);
+    if (d_shift > d_room / 2)
         close_up();
     return static_cast<std::size_t>(produced);
-}
-
-// Moves samples to their final addresses, so that what was skipped takes no room.
-void output_window::close_up()
-{
-    for (auto& of : d_outputs)
-        std::memmove(of.at,
-                     address(of, d_front),
-                     static_cast<std::size_t>(d_top - d_front) *
-                         d_decoder.output_bytes());
-    d_shift = 0;
-}
-
-// Calls visit(part, has_arrived) for each part of a range.
-template <typename visitor>
-void output_window::for_each_part(const output& of, position_range range, visitor&& visit)
-{
-    auto at = range.begin;
-    const auto up_to = [&](std::int64_t position, bool has_arrived) {
-        position = std::min(position, range.end);
-        if (position > at)
-            visit(position_range{ at, position }, has_arrived);
-        at = std::max(at, position);
-    };
-    for (const auto& missing : of.missing) {
-        if (missing.begin >= range.end)
-            break;
-        up_to(missing.begin, true);
-        up_to(missing.end, false);
-    }
-    up_to(of.top, true);
-    up_to(range.end, false);
 }
 
 std::int64_t output_window::produce_output(std::size_t which,
@@ -237,79 +227,59 @@ std::int64_t output_window::produce_output(std::size_t which,
 {
     auto& of = d_outputs[which];
     auto& counters = d_counters[which];
-    const auto bytes = static_cast<std::int64_t>(d_decoder.output_bytes());
+    auto position = d_front;
     std::int64_t offset = 0;
     const auto add_tag = [&](sample_tag::kind what, std::uint64_t value) {
         tags.push_back({ which, static_cast<std::size_t>(offset), what, value });
     };
-    for_each_part(of, { d_front, end }, [&](position_range part, bool has_arrived) {
-        const auto size = static_cast<std::uint64_t>(part.size());
+    const auto produce_up_to = [&](std::int64_t next, bool has_arrived) {
+        const position_range part{ position, next };
+        if (part.size() <= 0)
+            return;
+        position = next;
         if (!has_arrived && d_plan.on_missing == missing_policy::skip) {
-            counters.samples_skipped.add(size);
-            of.skipped += size;
-            of.needs_timestamp = true;
+            note_skipped(which, part.size());
             return;
         }
         if (const auto skipped = std::exchange(of.skipped, 0))
             add_tag(sample_tag::kind::missing, skipped);
         if (std::exchange(of.needs_timestamp, false))
             add_tag(sample_tag::kind::timestamp, static_cast<std::uint64_t>(part.begin));
-        auto* const to = of.at + offset * bytes;
-        const auto part_bytes = static_cast<std::size_t>(part.size() * bytes);
+        const auto size = static_cast<std::uint64_t>(part.size());
+        auto* const to = of.at + output_bytes(offset);
         if (has_arrived) {
             counters.samples_received.add(size);
             if (to != address(of, part.begin))
-                std::memmove(to, address(of, part.begin), part_bytes);
+                std::memmove(to, address(of, part.begin), output_bytes(part.size()));
         } else {
             counters.samples_missing.add(size);
             add_tag(sample_tag::kind::missing, size);
-            std::memset(to, 0, part_bytes);
+            std::memset(to, 0, output_bytes(part.size()));
         }
-        add_item_tags(which, part, offset, tags);
+        for (std::size_t i = 0; i < of.items.size(); ++i)
+            of.items[i].take(part, [&](std::int64_t at, std::uint64_t value) {
+                const auto tag_offset =
+                    static_cast<std::size_t>(offset + at - part.begin);
+                tags.push_back({ which, tag_offset, sample_tag::kind::item, value, i });
+            });
         offset += part.size();
+    };
+    of.missing.remove({ position, end }, [&](position_range missing) {
+        produce_up_to(missing.begin, true);
+        produce_up_to(missing.end, false);
     });
-    of.missing.remove({ d_front, end }, [](position_range) {});
-    of.top = std::max(of.top, end);
-    of.at += offset * bytes;
+    produce_up_to(std::min(of.top, end), true);
+    produce_up_to(end, false);
+    of.at += output_bytes(offset);
     return offset;
 }
 
-// Those of changes before the part are for its first sample: they were skipped.
-void output_window::add_item_tags(std::size_t which,
-                                  position_range part,
-                                  std::int64_t offset,
-                                  std::vector<sample_tag>& tags)
+void output_window::note_skipped(std::size_t which, std::int64_t samples)
 {
-    auto& items = d_outputs[which].items;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        const auto first = tags.size();
-        items[i].take(part.end, [&](std::int64_t position, std::uint64_t value) {
-            const auto at = static_cast<std::size_t>(
-                offset + std::max<std::int64_t>(position - part.begin, 0));
-            if (tags.size() > first && tags.back().offset == at)
-                tags.back().value = value;
-            else
-                tags.push_back({ which, at, sample_tag::kind::item, value, i });
-        });
-    }
-}
-
-void output_window::abandon(std::int64_t end)
-{
-    d_top = std::max(d_top, end);
-    for (std::size_t i = 0; i < d_outputs.size(); ++i) {
-        auto& of = d_outputs[i];
-        const auto lost = static_cast<std::uint64_t>(d_top - d_front);
-        d_counters[i].samples_skipped.add(lost);
-        of.missing.clear();
-        of.top = d_top;
-        of.is_behind = false;
-        of.needs_timestamp = true;
-        of.skipped = 0;
-    }
-    d_front = d_top;
-    d_shift = 0;
-    d_gives_up = false;
+    auto& of = d_outputs[which];
+    d_counters[which].samples_skipped.add(static_cast<std::uint64_t>(samples));
+    of.skipped += static_cast<std::uint64_t>(samples);
+    of.needs_timestamp = true;
 }
 
 } // namespace gr::spead

@@ -16,7 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <vector>
 
 namespace gr::spead {
@@ -69,8 +69,9 @@ public:
     void set_room(const std::vector<std::byte*>& at, std::int64_t samples);
 
     //! The end of the samples that can be produced now. With \p is_blocked, the first
-    //! ones that are missing are given up, to make room.
-    std::int64_t end_of_ready(clock::time_point now, bool is_blocked) const;
+    //! ones that are missing are given up, to make room. May end the opening of a stream,
+    //! which moves the front.
+    std::int64_t end_of_ready(clock::time_point now, bool is_blocked);
     //! Produces samples up to \p end: adds their tags and counts them. Returns their
     //! number, which is the same for all outputs.
     std::size_t produce(std::int64_t end, std::vector<sample_tag>& tags);
@@ -110,43 +111,54 @@ public:
                                 position_range heap,
                                 std::uint64_t value);
 
-    //! Everything before \p position that has not arrived is given up without zeros: to
-    //! be counted as skipped. The window must be empty.
+    //! Everything before \p position, which is not before the top, is given up and counts
+    //! as skipped, without zeros.
     void skip_to(std::int64_t position);
-    //! A stream begins at the front, with other items. The window must be empty.
-    void begin_stream();
+    //! A stream begins, with other items. The window must be empty. Returns the position
+    //! for its first heap: \p room_before samples behind the front, but at most half of
+    //! the room. If that is 0, the stream begins at the front. Otherwise it is open until
+    //! \p until, and until a sample has arrived: nothing is produced, so that earlier
+    //! samples find their place. Then end_of_ready() moves the front to the earliest
+    //! sample of any output; nothing before it counts as missing. The opening ends at
+    //! once if the window is blocked or given up. Both positions are a multiple of
+    //! \p granule samples behind the present front.
+    std::int64_t begin_stream(std::int64_t room_before,
+                              clock::time_point until,
+                              std::int64_t granule = 1);
     //! Nothing before the top, or \p end, will arrive any more.
     void give_up(std::int64_t end = 0);
 
     //! \}
 
 private:
+    static constexpr std::size_t most_missing = 4096; // ranges
+
     struct output {
         std::byte* at = nullptr;
-        missing_ranges missing;
+        missing_ranges missing{ most_missing };
         std::int64_t top = 0;
-        bool is_behind = false; // the top of another output
-        clock::time_point behind_since{};
+        clock::time_point behind_since{}; // if it is behind the top of another output
         std::vector<item_values> items;
         bool needs_timestamp = true;
         std::uint64_t skipped = 0; // samples, not tagged yet
     };
 
+    std::size_t output_bytes(std::int64_t samples) const
+    {
+        return static_cast<std::size_t>(samples) * d_decoder.output_bytes();
+    }
     std::byte* address(const output& of, std::int64_t position) const
     {
-        return of.at + (position - d_front + d_shift) *
-                           static_cast<std::int64_t>(d_decoder.output_bytes());
+        return of.at + output_bytes(position - d_front + d_shift);
     }
-    void extend(std::size_t which, std::int64_t top, clock::time_point now);
-    template <typename visitor>
-    static void for_each_part(const output& of, position_range range, visitor&& visit);
+    std::int64_t end_of_room() const { return d_front + d_room - d_shift; }
+
+    void end_opening();
+    void move_front(std::int64_t to);
+    void close_up();
+    void note_skipped(std::size_t which, std::int64_t samples);
     std::int64_t
     produce_output(std::size_t which, std::int64_t end, std::vector<sample_tag>& tags);
-    void close_up();
-    void add_item_tags(std::size_t which,
-                       position_range range,
-                       std::int64_t offset,
-                       std::vector<sample_tag>& tags);
 
     const plan d_plan;
     std::vector<source_counter_set>& d_counters;
@@ -159,6 +171,8 @@ private:
     std::int64_t d_shift = 0;    // samples from their final address, after skips
     std::int64_t d_wanted = 0;   // begin of a packet that found no room
     bool d_gives_up = false;
+    std::optional<clock::time_point> d_open_until; // none: the stream is not open
+    std::int64_t d_granule = 1; // samples by which the front moves when the opening ends
 };
 
 } // namespace gr::spead

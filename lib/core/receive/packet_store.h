@@ -8,11 +8,12 @@
 #ifndef INCLUDED_SPEAD_CORE_PACKET_STORE_H
 #define INCLUDED_SPEAD_CORE_PACKET_STORE_H
 
+#include "support/counter.h"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <utility>
 #include <vector>
 
 namespace gr::spead {
@@ -28,7 +29,7 @@ struct received_packet {
 /*!
  * \brief Packets that wait until their place is known, in order of their arrival.
  *
- * The oldest packets make room for new ones.
+ * The oldest packets make room for new ones, and are counted as dropped.
  */
 class packet_store
 {
@@ -36,80 +37,102 @@ public:
     using time_point = std::chrono::steady_clock::time_point;
 
     struct entry : received_packet {
+        enum class state { waiting, ready, gone };
+
         std::uint64_t heap_counter = 0;
-        time_point time = {};
-        bool is_live = true;
-        bool is_ready = false; //!< to be placed
-        bool waits = false;    //!< see let_wait()
+        time_point time = {}; //!< of its arrival
+        state is = state::waiting;
         std::vector<std::byte> content = {};
     };
 
-    packet_store(std::size_t most_bytes, std::size_t most_packets)
-        : d_most_bytes(most_bytes), d_most_packets(most_packets)
+    packet_store(std::size_t most_bytes, std::size_t most_packets, counter& dropped)
+        : d_most_bytes(most_bytes), d_most_packets(most_packets), d_dropped(dropped)
     {
     }
 
-    //! Numbers of the entries are begin() to end() - 1; some of them may have gone.
-    std::size_t begin() const { return d_begin; }
-    std::size_t end() const { return d_begin + d_entries.size(); }
-    bool empty() const { return d_entries.empty(); }
-    std::size_t stored_bytes() const { return d_bytes; }
-    entry& operator[](std::size_t number) { return d_entries[number - d_begin]; }
-
-    //! Lets a packet wait for its heap to be accepted.
-    void let_wait(entry& which) { d_waiting += !std::exchange(which.waits, true); }
-    bool has_waiting() const { return d_waiting > 0; }
-
-    //! Copies a packet. Calls drop() for each live one that makes room.
-    template <typename visitor>
-    entry& add(const received_packet& packet,
-               std::uint64_t heap_counter,
-               time_point now,
-               visitor&& drop)
+    auto begin() const { return d_entries.begin(); }
+    auto end() const { return d_entries.end(); }
+    //! Whether next_ready() has one.
+    bool has_ready() const { return d_ready > 0; }
+    entry* next_ready()
     {
-        while (!empty() && (d_entries.size() == d_most_packets ||
-                            d_bytes + packet.bytes > d_most_bytes))
-            pop(drop);
+        for (auto& each : d_entries)
+            if (each.is == entry::state::ready)
+                return &each;
+        return nullptr;
+    }
+
+    void add(const received_packet& packet,
+             std::uint64_t heap_counter,
+             time_point now,
+             bool is_ready)
+    {
+        while (!d_entries.empty() && (d_entries.size() == d_most_packets ||
+                                      d_bytes + packet.bytes > d_most_bytes))
+            pop();
         auto& added = d_entries.emplace_back(entry{ packet, heap_counter, now });
         added.content.assign(packet.data, packet.data + packet.bytes);
         added.data = added.content.data();
         d_bytes += packet.bytes;
-        return added;
+        if (is_ready)
+            set(added, entry::state::ready);
     }
 
-    void remove(std::size_t number)
+    //! Makes waiting packets ready, if is_released(entry).
+    template <typename condition>
+    void release(condition&& is_released)
     {
-        (*this)[number].is_live = false;
-        while (!empty() && !d_entries.front().is_live)
-            pop([] {});
+        for (auto& each : d_entries)
+            if (each.is == entry::state::waiting && is_released(each))
+                set(each, entry::state::ready);
     }
-
-    //! Removes packets that came before \p time, so many at most.
-    template <typename visitor>
-    void drop_before(time_point time, std::size_t most, visitor&& drop)
+    void let_wait(entry& which) { set(which, entry::state::waiting); }
+    void remove(entry& which)
     {
-        for (; most > 0 && !empty() && d_entries.front().time < time; --most)
-            pop(drop);
+        set(which, entry::state::gone);
+        while (!d_entries.empty() && d_entries.front().is == entry::state::gone)
+            pop();
+    }
+    //! Removes packets that have waited since before \p time, from the oldest one on, so
+    //! many at most.
+    void drop_before(time_point time, std::size_t most)
+    {
+        for (; most > 0 && !d_entries.empty(); --most) {
+            const auto& oldest = d_entries.front();
+            if (oldest.is == entry::state::ready || oldest.time >= time)
+                return;
+            pop();
+        }
+    }
+    void clear()
+    {
+        while (!d_entries.empty())
+            pop();
     }
 
 private:
-    template <typename visitor>
-    void pop(visitor&& drop)
+    void set(entry& which, typename entry::state to)
     {
-        d_bytes -= d_entries.front().bytes;
-        d_waiting -= d_entries.front().waits;
-        if (d_entries.front().is_live)
-            drop();
+        d_ready -= which.is == entry::state::ready;
+        which.is = to;
+        d_ready += to == entry::state::ready;
+    }
+    void pop()
+    {
+        auto& oldest = d_entries.front();
+        if (oldest.is != entry::state::gone)
+            d_dropped.add(1);
+        set(oldest, entry::state::gone);
+        d_bytes -= oldest.bytes;
         d_entries.pop_front();
-        ++d_begin;
     }
 
     std::size_t d_most_bytes;
     std::size_t d_most_packets;
+    counter& d_dropped;
     std::deque<entry> d_entries;
-    std::size_t d_begin = 0; // number of the first one
     std::size_t d_bytes = 0;
-    std::size_t d_waiting = 0;
+    std::size_t d_ready = 0;
 };
 
 } // namespace gr::spead

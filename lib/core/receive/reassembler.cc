@@ -23,17 +23,17 @@ constexpr std::size_t most_stored_bytes = 1 << 20;
 constexpr std::size_t most_stored_packets = 1024;
 constexpr std::chrono::seconds longest_wait{ 1 };
 
-// In which packets of other sockets may come that belong in front of a stream.
+// Packets that belong in front of a stream may come so long after it has begun.
 constexpr std::chrono::milliseconds start_delay{ 10 };
 
-// For so long a packet without items may be of an earlier heap of the same counter.
+// Packets of a heap come one after another within this time; later ones are of another
+// heap of the same counter.
 constexpr std::chrono::seconds longest_delay{ 1 };
 // For so long the end of an earlier stream may be repeated.
 constexpr std::chrono::seconds longest_repetition{ 1 };
 
 // What go_on() does at a time.
 constexpr std::size_t descriptors_at_once = 4;
-constexpr std::size_t entries_at_once = 512;
 constexpr std::size_t packets_at_once = 2;
 constexpr std::size_t drops_at_once = 64;
 constexpr std::size_t most_overtaking = 16; // packets of a heap of descriptors
@@ -43,6 +43,28 @@ std::size_t most_values(const reassembler::plan& how)
 {
     return std::max(most_described_immediates,
                     how.format ? how.format->immediates.size() : 0);
+}
+
+// A number that is too wide for an item pointer lies in the payload.
+std::uint64_t
+end_of(const packet_view& packet, std::size_t index, const number_format& format)
+{
+    return format.bits ? packet.item(index).value + format.bytes() : packet.end_of(index);
+}
+
+std::optional<std::uint64_t> number_at(const packet_view& packet,
+                                       std::uint64_t begin,
+                                       std::uint64_t end,
+                                       const number_format& format)
+{
+    if (begin < packet.payload_offset || end > packet.payload_end() || end <= begin ||
+        end - begin > sizeof(std::uint64_t))
+        return std::nullopt;
+    std::uint64_t raw = 0;
+    for (auto at = begin; at < end; ++at)
+        raw = raw << 8 |
+              static_cast<std::uint64_t>(packet.payload[at - packet.payload_offset]);
+    return format.value(raw);
 }
 
 } // namespace
@@ -61,8 +83,8 @@ reassembler::reassembler(plan how,
       d_log(log),
       d_decoder(d_plan.type),
       d_heaps(most_values(d_plan)),
-      d_tracker(d_plan.stream, window, d_heaps),
-      d_store(most_stored_bytes, most_stored_packets)
+      d_tracker(d_plan.stream, window, d_heaps, log),
+      d_store(most_stored_bytes, most_stored_packets, common.packets_ignored)
 {
     d_heap.values.reserve(most_values(d_plan));
     d_found.reserve(most_values(d_plan));
@@ -74,22 +96,17 @@ void reassembler::start_run()
 {
     d_tracker.start_run();
     d_split.clear();
-    d_has_stopped = d_has_begun = false;
+    d_has_stopped = false;
     d_since = {};
-    d_begin_at.reset();
+    d_last_sender = 0;
     d_has_logged_other = false;
     d_silence.end();
 }
 
 void reassembler::end_run()
 {
-    const auto drop = [this] { d_common.packets_ignored.add(1); };
-    d_store.drop_before(clock::time_point::max(), most_stored_packets, drop);
-    d_is_replaying = d_must_find_earliest = false;
-    d_heaps.for_each([this](received_heap& heap) {
-        finish(heap);
-        heap.is = state::none;
-    });
+    d_store.clear();
+    forget_heaps();
 }
 
 bool reassembler::take(const received_packet& packet, clock::time_point now)
@@ -106,29 +123,26 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
     view.time = now;
     if (!d_plan.format && (view.has_descriptors || d_collector.is_incomplete()))
         collect_descriptors(view);
-    if (!d_has_begun && d_plan.group_of_socket.size() > 1) {
-        d_has_begun = true;
-        d_begin_at = now + start_delay;
-    }
     // what comes with or behind descriptors waits until these have been read
-    const bool can_place = d_format && !d_is_replaying && !d_begin_at &&
-                           !d_has_changed_table && !d_collector.has_next() &&
+    const bool can_place = d_format && !d_store.has_ready() && !d_has_changed_table &&
+                           !d_collector.has_next() &&
                            !d_collector.awaits(view.heap_counter, packet.sender);
-    auto done = result::wait;
-    if (can_place) {
-        done = place(view);
-        if (done == result::full)
-            return false;
-        if (done == result::rejected)
-            return true;
-    } else if (view.is_end_of_stream)
-        d_has_stopped |= is_end_of_run(view);
-    if (done == result::wait || done == result::queue)
-        keep(view, d_is_replaying || done == result::queue, can_place);
+    auto done = result::ignored;
+    if (view.is_end_of_stream)
+        note_end(view);
+    else
+        done = can_place ? place(view) : result::wait;
+    if (done == result::full)
+        return false;
+    if (done == result::rejected)
+        return true;
+    if (done == result::wait)
+        d_store.add(packet, view.heap_counter, now, d_store.has_ready());
     if (done == result::ignored)
         d_common.packets_ignored.add(1);
     d_common.packets_received.add(1);
     d_common.bytes_received.add(packet.bytes);
+    d_last_sender = view.is_end_of_stream ? d_last_sender : packet.sender;
     if (!d_format)
         d_silence.note(!d_refusal.empty()            ? d_refusal
                        : d_collector.is_incomplete() ? cause::partial_descriptors
@@ -138,109 +152,78 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
 
 // Packets
 
-reassembler::result reassembler::ignore(std::string_view why)
-{
-    d_silence.note(why);
-    return result::ignored;
-}
-
 reassembler::result reassembler::place(const arrival& packet)
 {
     auto* known = d_heaps.find(packet.heap_counter, packet.from.sender, packet.group);
-    if (packet.has_items()) {
-        const bool is_past = known && known->range().end <= d_window.front();
-        const bool is_recognised = known && known->is == state::placed &&
-                                   known->pointer < packet.items &&
-                                   packet.word(known->pointer) == known->word &&
-                                   !(is_past && d_tracker.are_silent(packet.time));
-        if (!is_recognised)
-            return open(packet, known);
-    } else if (!known || known->is == state::incomplete)
-        return open_without_items(packet, known);
-    if (known->heap_length != packet.heap_length) {
-        d_rejects.add(packet_error::contradiction);
-        return result::rejected;
-    }
-    if (known->is == state::placed && !(known->needs_items && !packet.has_items()))
+    if (known && packet.time - known->last_packet >= longest_delay)
+        known = nullptr; // the sender may have started again
+    const bool is_of_known =
+        known && known->is == state::placed &&
+        (!packet.has_items() ||
+         (known->pointer < packet.items && packet.word(known->pointer) == known->word));
+    if (is_of_known) {
+        if (known->heap_length != packet.heap_length) {
+            d_rejects.add(packet_error::contradiction);
+            return result::rejected;
+        }
+        if (known->needs_items && !packet.has_items())
+            return result::ignored;
         return place_samples(*known, packet);
-    return result::ignored;
-}
-
-// A packet without items, of a heap whose position is not known.
-reassembler::result reassembler::open_without_items(const arrival& packet,
-                                                    const received_heap* known)
-{
-    if (!known) {
-        d_silence.note(cause::no_first_packet);
-        return result::wait;
     }
-    if (!known->timestamp_address || known->timestamp)
-        return result::wait;
-    d_heap = *known;
-    read_addressed_timestamp(d_heap, packet);
-    return d_heap.timestamp ? judge(packet) : result::wait;
+    if (packet.has_items() || (known && known->is == state::incomplete))
+        return open(packet, known);
+    if (known)
+        return result::ignored;
+    d_silence.note(cause::no_first_packet);
+    return result::wait;
 }
 
-void reassembler::begin_heap(const arrival& packet)
-{
-    auto values = std::move(d_heap.values);
-    values.assign(d_format->immediates.size(), std::nullopt);
-    d_heap = received_heap{};
-    d_heap.values = std::move(values);
-    d_heap.counter = packet.heap_counter;
-    d_heap.sender = packet.from.sender;
-    d_heap.group = packet.group;
-    d_heap.heap_length = packet.heap_length;
-    d_heap.socket = packet.from.socket;
-    d_heap.address_bits = packet.flavour.heap_address_bits;
-}
-
-// Finds out about a heap from a packet with items.
+// Finds out about a heap whose position is not known.
 reassembler::result reassembler::open(const arrival& packet, received_heap* known)
 {
-    if (packet.is_end_of_stream) {
-        note_end(packet);
-        return result::ignored;
-    }
     if (known && known->is == state::incomplete) {
         d_heap = *known;
-        d_heap.values.resize(d_format->immediates.size());
-    } else
-        begin_heap(packet);
+    } else {
+        auto values = std::move(d_heap.values);
+        values.clear();
+        d_heap = received_heap{};
+        d_heap.values = std::move(values);
+        d_heap.counter = packet.heap_counter;
+        d_heap.sender = packet.from.sender;
+        d_heap.group = packet.group;
+        d_heap.heap_length = packet.heap_length;
+        d_heap.socket = packet.from.socket;
+        d_heap.address_bits = packet.flavour.heap_address_bits;
+    }
+    d_heap.values.resize(d_format->immediates.size());
     d_heap.last_packet = packet.time;
     read_items(packet);
-    const auto is_open = [&] { return known && known->is == state::placed; };
-    if (!d_heap.samples_begin && !d_heap.timestamp && !d_heap.timestamp_address) {
-        // more of the items of a heap that is spread over several packets
-        if (is_open())
-            return known->needs_items ? result::ignored : place_samples(*known, packet);
-        d_silence.note_lacking(d_format->samples_id, "the samples", packet);
-        d_heap.is = state::ignored;
-        record(d_heap);
-        return result::ignored;
-    }
-    const bool needs_timestamp = d_format->timestamp_id && !d_heap.timestamp;
-    if (!d_heap.samples_begin || needs_timestamp) {
-        if (is_open())
-            return result::ignored;
-        if (needs_timestamp)
-            d_silence.note_lacking(*d_format->timestamp_id, "the timestamp", packet);
-        else
-            d_silence.note_lacking(d_format->samples_id, "the samples", packet);
-        d_heap.is = state::incomplete;
-        record(d_heap);
+    const bool has_time = d_heap.timestamp || !d_format->timestamp_id;
+    if (has_time && d_heap.samples_begin)
+        return judge(packet, known);
+    if (!packet.has_items())
         return result::wait;
-    }
-    return judge(packet);
+    const bool has_part =
+        d_heap.samples_begin || d_heap.timestamp || d_heap.timestamp_address;
+    if (known && known->is == state::placed) // it has items in several packets
+        return has_part || known->needs_items ? result::ignored
+                                              : place_samples(*known, packet);
+    if (has_part && !has_time)
+        d_silence.note_lacking(*d_format->timestamp_id, "the timestamp", packet);
+    else
+        d_silence.note_lacking(d_format->samples_id, "the samples", packet);
+    d_heap.is = has_part ? state::incomplete : state::ignored;
+    record(d_heap);
+    return has_part ? result::wait : result::ignored;
 }
 
 // Asks whether the heap belongs to the stream, and places the packet.
-reassembler::result reassembler::judge(const arrival& packet)
+reassembler::result reassembler::judge(const arrival& packet, received_heap* known)
 {
-    const auto now = packet.time;
-    auto* known = d_heaps.find(d_heap.counter, d_heap.sender, d_heap.group);
+    using verdict = stream_tracker::verdict;
+    const bool is_open = known && known->is == state::placed;
     const auto refuse = [&] {
-        if (!known || known->is != state::placed) {
+        if (!is_open) {
             d_heap.is = state::ignored;
             record(d_heap);
         }
@@ -260,143 +243,93 @@ reassembler::result reassembler::judge(const arrival& packet)
         return refuse();
     }
     d_heap.output = *output;
-    const auto verdict = d_tracker.judge(d_heap, now);
-    const bool is_accepted = verdict == stream_tracker::verdict::fits ||
-                             verdict == stream_tracker::verdict::believe;
-    if (known && !is_accepted) // packets without items may be of either heap
-        known->needs_items = d_heap.needs_items = true;
-    switch (verdict) {
-    case stream_tracker::verdict::fits:
-        if (!accept(d_heap, true, now))
+    const auto found = d_tracker.judge(d_heap, packet.time);
+    if (found <= verdict::begins) {
+        auto* heap = accept(found, known, packet);
+        if (!heap)
             return result::full;
-        break;
-    case stream_tracker::verdict::believe: {
-        const bool has_agreed = d_tracker.agreed();
-        if (!believe_agreed(now) || !accept(d_heap, false, now))
-            return result::full;
-        if (has_agreed)
-            return result::queue;
-        break;
+        if (const auto* pending = d_tracker.fitting_pending(heap->output))
+            release(pending);
+        return place_samples(*heap, packet);
     }
-    case stream_tracker::verdict::late:
+    if (is_open) // packets without items may be of either heap
+        known->needs_items = d_heap.needs_items = true;
+    switch (found) {
+    case verdict::late:
+        if (is_open)
+            break;
         d_heap.is = state::placed;
-        record(d_heap);
-        break;
-    case stream_tracker::verdict::wait:
+        return place_samples(record(d_heap), packet);
+    case verdict::agrees:
+        release(&d_tracker.pending(d_heap.output));
+        [[fallthrough]];
+    case verdict::wait:
         d_silence.note(cause::different_times);
         return result::wait;
-    case stream_tracker::verdict::ignore:
-        if (known && known->is == state::placed) {
-            d_rejects.add(packet_error::contradiction);
-            return result::rejected;
-        }
-        d_silence.note(cause::different_times);
-        return refuse();
-    case stream_tracker::verdict::other:
+    case verdict::other:
         d_silence.note_other_sender(*d_format, d_tracker.item_that_differs());
         if (!std::exchange(d_has_logged_other, true))
             d_log.add(why_silent());
         return refuse();
+    default:
+        break;
     }
-    auto* heap = d_heaps.find(d_heap.counter, d_heap.sender, d_heap.group);
-    while (d_tracker.finds_fitting(heap->output))
-        if (!believe_agreed(now, true))
-            break;
-    heap = d_heaps.find(packet.heap_counter, heap->sender, heap->group);
-    return place_samples(*heap, packet);
+    d_silence.note(cause::different_times);
+    if (!is_open)
+        return refuse();
+    d_rejects.add(packet_error::contradiction);
+    return result::rejected;
 }
 
-// False if there is no room: then it is still pending.
-bool reassembler::believe_agreed(clock::time_point now, bool fits)
+// Nullptr if there is no room.
+received_heap* reassembler::accept(stream_tracker::verdict how,
+                                   const received_heap* known,
+                                   const arrival& packet)
 {
-    if (!d_tracker.agreed())
-        return true;
-    auto agreed = *d_tracker.agreed();
-    return accept(agreed, fits, now);
-}
-
-bool reassembler::accept(received_heap& heap, bool fits, clock::time_point now)
-{
-    using continuation = stream_tracker::continuation;
-    auto next = fits ? continuation::same : d_tracker.continuation_of(heap);
-    if (fits && heap.position - d_tracker.end() > d_plan.stream.max_gap)
-        next = continuation::skip;
-    if (next != continuation::same && !d_window.is_empty()) {
+    using verdict = stream_tracker::verdict;
+    const bool is_new_time = how == verdict::begins || how == verdict::jumps;
+    if ((how == verdict::skips || how == verdict::begins) && !d_window.is_empty()) {
         d_window.give_up();
-        return false;
+        return nullptr;
     }
-    if (!fits && d_tracker.is_running())
-        d_since = heap.last_packet;
-    if (next == continuation::skip)
-        skip_to(heap.position);
-    else if (next == continuation::begins) {
-        if (d_tracker.is_running()) {
-            d_common.discontinuities.add(1);
-            d_log.add("the timestamps jump: the stream begins anew");
-        }
-        d_heaps.for_each([this](received_heap& each) {
-            if (each.is == state::placed) {
-                finish(each);
-                each.is = state::stale;
-            }
-        });
-        d_split.clear();
-        d_window.begin_stream();
-        // samples after which the ticks are a whole number
-        const auto step =
-            std::gcd(d_plan.stream.samples_per_step, d_plan.stream.ticks_per_step);
-        const auto granule =
-            std::max<std::int64_t>(d_plan.stream.samples_per_step / step, 1);
-        const auto first =
-            static_cast<std::int64_t>(heap.first_byte / d_decoder.wire_bytes());
-        const auto earlier = samples_from_earliest(heap);
-        d_tracker.begin_stream(heap,
-                               earlier > 0
-                                   ? -((earlier + granule - 1) / granule * granule)
-                                   : first / granule * granule);
-    }
-    if (const auto* known = d_heaps.find(heap.counter, heap.sender, heap.group))
-        heap.needs_items = (known->is == state::placed || known->is == state::stale) &&
-                           now - known->last_packet < longest_delay;
-    heap.is = state::placed;
-    record(heap);
-    d_tracker.accept(heap, now);
-    if (const auto mismatch = d_tracker.take_mismatch())
-        d_log.add("heaps of ",
-                  mismatch->samples,
-                  " samples are ",
-                  mismatch->ticks,
-                  " ticks apart; if none are lost or sent elsewhere, set heap_samples=",
-                  mismatch->samples,
-                  " and timestamp_step=",
-                  mismatch->ticks);
-    for (auto i = d_store.begin(); d_store.has_waiting() && i < d_store.end(); ++i)
-        if (auto& entry = d_store[i];
-            entry.heap_counter == heap.counter && entry.sender == heap.sender &&
-            d_plan.group_of_socket[entry.socket] == heap.group && entry.time >= d_since) {
-            entry.is_ready = true;
-            d_next_to_place = std::min(d_next_to_place, i);
-        }
-    return true;
+    if (how == verdict::skips)
+        skip_to(d_heap.position);
+    if (is_new_time && d_tracker.is_running())
+        d_since = packet.time;
+    if (how == verdict::begins)
+        begin_stream(packet.time);
+    d_heap.needs_items = known && known->is != state::incomplete;
+    d_heap.is = state::placed;
+    d_tracker.accept(d_heap, packet.time);
+    release(is_new_time ? nullptr : &d_heap);
+    return &record(d_heap);
 }
 
-// Of heaps that wait, the one that begins first: it may have come on another socket.
-void reassembler::note_earliest(const arrival& packet)
+void reassembler::begin_stream(clock::time_point now)
 {
-    begin_heap(packet);
-    read_items(packet);
-    if (!d_heap.samples_begin || (d_format->timestamp_id && !d_heap.timestamp))
-        return;
-    if (!d_earliest || samples_from_earliest(d_heap) < 0)
-        d_earliest = d_heap;
-}
-
-// 0 if they are too far apart to be of the same stream.
-std::int64_t reassembler::samples_from_earliest(const received_heap& heap) const
-{
-    const auto most = d_window.capacity() / 2;
-    const auto samples = d_earliest ? d_tracker.distance(*d_earliest, heap) : 0;
-    return samples && std::abs(*samples) <= most ? *samples : 0;
+    // packets that belong in front of it may come behind it
+    auto until = now;
+    if (d_tracker.is_running() || d_plan.group_of_socket.size() > 1)
+        until += start_delay;
+    if (d_tracker.is_running()) {
+        d_common.discontinuities.add(1);
+        d_log.add("the timestamps jump: the stream begins anew");
+    }
+    d_heaps.for_each([this](received_heap& each) {
+        if (each.is == state::placed) {
+            finish(each);
+            each.is = state::ignored;
+        }
+    });
+    d_split.clear();
+    const auto& how = d_plan.stream;
+    // samples after which the ticks are a whole number
+    const auto granule =
+        how.samples_per_step / std::gcd(how.samples_per_step, how.ticks_per_step);
+    const auto position = d_window.begin_stream(d_window.capacity() / 2, until, granule);
+    const auto first =
+        static_cast<std::int64_t>(d_heap.first_byte / d_decoder.wire_bytes());
+    d_tracker.begin_stream(d_heap, position - first / granule * granule);
 }
 
 void reassembler::skip_to(std::int64_t position)
@@ -412,11 +345,19 @@ received_heap& reassembler::record(const received_heap& heap)
     return d_heaps.insert(heap, [this](const received_heap& old) { finish(old); });
 }
 
+void reassembler::forget_heaps()
+{
+    d_heaps.for_each([this](received_heap& heap) {
+        finish(heap);
+        heap.is = state::none;
+    });
+}
+
 void reassembler::finish(const received_heap& heap)
 {
     if (heap.is != state::placed || heap.received == 0)
         return;
-    if (heap.received < heap.length || d_heaps.has_gap_behind(heap))
+    if (heap.received < heap.length)
         d_counters[heap.output].heaps_incomplete.add(1);
     else if (heap.samples_end == received_heap::unknown_end)
         d_counters[heap.output].heaps_received.add(1);
@@ -431,8 +372,10 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
     const auto size = std::int64_t{ 1 } << shift;
     const auto first = std::max(packet.payload_offset, *heap.samples_begin);
     const auto last = std::min(packet.payload_end(), heap.samples_end);
-    if (first >= last)
-        return ignore(cause::no_bytes);
+    if (first >= last) {
+        d_silence.note(cause::no_bytes);
+        return result::ignored;
+    }
     const auto* data = packet.payload + (first - packet.payload_offset);
     const auto begin = static_cast<std::int64_t>(first - *heap.samples_begin);
     auto end = static_cast<std::int64_t>(last - *heap.samples_begin);
@@ -466,7 +409,7 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
         const auto placed = d_window.place(heap.output, range, from, now);
         auto& counters = d_counters[heap.output];
         if (placed.fresh) {
-            d_tracker.note_fresh(heap.output, now);
+            d_tracker.note_fresh(heap, now);
             heap.received += static_cast<std::int64_t>(placed.fresh);
             if (heap.received == heap.length &&
                 heap.samples_end != received_heap::unknown_end)
@@ -476,25 +419,24 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
         counters.samples_late.add(placed.late);
         counters.samples_duplicate.add(placed.duplicate);
     };
-    if (whole.size() > 0)
-        place(whole, data + (((whole.begin - heap.position) << shift) - begin));
-    if (!((begin | end) & (size - 1)))
-        return result::done;
     const auto place_part = [&](std::int64_t from, std::int64_t to) {
-        const auto sample = from / size;
+        if (from == to)
+            return;
+        const auto position = heap.position + (from >> shift);
         const auto* bytes = d_split.add(heap.output,
-                                        heap.position + sample,
+                                        position,
                                         static_cast<std::size_t>(from % size),
                                         data + (from - begin),
                                         static_cast<std::size_t>(to - from),
                                         static_cast<std::size_t>(size));
         if (bytes)
-            place({ heap.position + sample, heap.position + sample + 1 }, bytes);
+            place({ position, position + 1 }, bytes);
     };
-    if (begin % size)
-        place_part(begin, std::min(end, (begin / size + 1) * size));
-    if (end % size && (end / size > begin / size || begin % size == 0))
-        place_part(std::max(begin, end / size * size), end);
+    const auto first_whole = std::min((whole.begin - heap.position) << shift, end);
+    if (whole.size() > 0)
+        place(whole, data + (first_whole - begin));
+    place_part(begin, first_whole);
+    place_part(std::max(first_whole, (whole.end - heap.position) << shift), end);
     return result::done;
 }
 
@@ -522,101 +464,67 @@ void reassembler::sort_ids()
 
 void reassembler::read_items(const packet_view& packet)
 {
+    constexpr auto none = max_packet_items;
     const auto& format = *d_format;
-    d_found.assign(format.immediates.size(), found_item());
-    std::optional<item_pointer> timestamp;
-    bool is_empty = false; // as the next item has the same address
-    bool ascends = true;   // so that an item ends where the next one begins
-    std::uint64_t address = 0;
-    std::uint64_t* end_of_last = nullptr;
+    auto timestamp = none, samples = none;
+    d_found.assign(format.immediates.size(), none);
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
-        if (!item.is_immediate) {
-            is_empty |= d_heap.samples_begin == item.value;
-            ascends &= item.value >= std::exchange(address, item.value);
-            if (auto* const end = std::exchange(end_of_last, nullptr))
-                *end = item.value;
-        }
-        if (format.timestamp_id && item.id == *format.timestamp_id) {
-            timestamp = item;
-            if (item.is_immediate) {
-                d_heap.pointer = i;
-                d_heap.word = packet.word(i);
-            }
-        } else if (item.id == format.samples_id && !item.is_immediate) {
-            d_heap.samples_begin = item.value;
-            is_empty = false;
-            if (!(timestamp && timestamp->is_immediate)) {
-                d_heap.pointer = i;
-                d_heap.word = packet.word(i);
-            }
+        if (item.id == format.timestamp_id) {
+            timestamp = i;
+        } else if (item.id == format.samples_id) {
+            samples = item.is_immediate ? samples : i;
         } else {
             const std::pair<std::uint64_t, std::size_t> first{ item.id, 0 };
             const auto id = std::lower_bound(d_ids.begin(), d_ids.end(), first);
-            if (id == d_ids.end() || id->first != item.id)
-                continue;
-            auto& found = d_found[id->second];
-            found = { item, packet.heap_length.value_or(packet.payload_end()) };
-            if (!item.is_immediate)
-                end_of_last = &found.end;
+            if (id != d_ids.end() && id->first == item.id)
+                d_found[id->second] = i;
         }
     }
     for (std::size_t k = 0; k < d_found.size(); ++k)
-        if (const auto& [item, end] = d_found[k]; item) {
+        if (d_found[k] != none) {
             const auto& is = format.immediates[k].format;
-            if (item->is_immediate || is.bits || ascends)
-                d_heap.values[k] =
-                    value_of(packet, *item, is, is.bits ? item->value + is.bytes() : end);
+            const auto item = packet.item(d_found[k]);
+            d_heap.values[k] =
+                item.is_immediate
+                    ? is.value(item.value)
+                    : number_at(packet, item.value, end_of(packet, d_found[k], is), is);
         }
-    if (timestamp && timestamp->is_immediate) {
-        d_heap.timestamp = format.timestamp_format.value(timestamp->value);
-        d_heap.timestamp_bits = d_heap.address_bits;
-    } else if (timestamp) {
-        d_heap.timestamp_address = timestamp->value;
-        read_addressed_timestamp(d_heap, packet);
+    auto recognised = samples;
+    if (timestamp != none) {
+        const auto& is = format.timestamp_format;
+        const auto item = packet.item(timestamp);
+        if (item.is_immediate) {
+            recognised = timestamp;
+            d_heap.timestamp = is.value(item.value);
+            d_heap.timestamp_bits = d_heap.address_bits;
+        } else {
+            d_heap.timestamp_address = item.value;
+            d_heap.timestamp_end = end_of(packet, timestamp, is);
+        }
+        if (is.bits)
+            d_heap.timestamp_bits = std::min(d_heap.timestamp_bits, is.bits);
     }
-    if (format.timestamp_format.bits)
-        d_heap.timestamp_bits =
-            std::min(d_heap.timestamp_bits, format.timestamp_format.bits);
-    if (!d_heap.samples_begin)
+    if (d_heap.timestamp_address && !d_heap.timestamp)
+        d_heap.timestamp = number_at(packet,
+                                     *d_heap.timestamp_address,
+                                     d_heap.timestamp_end,
+                                     format.timestamp_format);
+    if (recognised != none) {
+        d_heap.pointer = recognised;
+        d_heap.word = packet.word(recognised);
+    }
+    if (samples == none)
         return;
-    const auto begin = *d_heap.samples_begin;
-    d_heap.samples_end = is_empty ? begin : std::max(begin, packet.end_of(begin));
+    const auto begin = packet.item(samples).value;
+    d_heap.samples_begin = begin;
+    d_heap.samples_end = std::max(begin, packet.end_of(samples));
     d_heap.first_byte =
         std::clamp(packet.payload_offset, begin, d_heap.samples_end) - begin;
     const auto end = d_heap.samples_end == received_heap::unknown_end
                          ? std::max(begin, packet.payload_end())
                          : d_heap.samples_end;
     d_heap.length = static_cast<std::int64_t>((end - begin) / d_decoder.wire_bytes());
-}
-
-// A number that is too wide for an item pointer lies in the payload, up to \p end.
-std::optional<std::uint64_t> reassembler::value_of(const packet_view& packet,
-                                                   const item_pointer& item,
-                                                   const number_format& format,
-                                                   std::uint64_t end) const
-{
-    if (item.is_immediate)
-        return format.value(item.value);
-    if (item.value < packet.payload_offset || end > packet.payload_end() ||
-        end <= item.value || end - item.value > sizeof(std::uint64_t))
-        return std::nullopt;
-    std::uint64_t raw = 0;
-    for (auto at = item.value; at < end; ++at)
-        raw = raw << 8 |
-              static_cast<std::uint64_t>(packet.payload[at - packet.payload_offset]);
-    return format.value(raw);
-}
-
-void reassembler::read_addressed_timestamp(received_heap& heap,
-                                           const packet_view& packet) const
-{
-    const auto& format = d_format->timestamp_format;
-    const auto at = *heap.timestamp_address;
-    heap.timestamp = value_of(packet,
-                              { *d_format->timestamp_id, at, false },
-                              format,
-                              format.bits ? at + format.bytes() : packet.end_of(at));
 }
 
 // Values that items give select heaps: one for all outputs, or one for each.
@@ -631,15 +539,14 @@ std::optional<std::size_t> reassembler::output_of(const received_heap& heap) con
             continue;
         if (!heap.values[i])
             return std::nullopt;
-        const auto is_it = [&](std::int64_t value) {
-            return static_cast<std::uint64_t>(value) == *heap.values[i];
-        };
-        if (values.size() == 1) {
-            if (!is_it(values[0]))
-                return std::nullopt;
+        const auto found =
+            std::find_if(values.begin(), values.end(), [&](std::int64_t value) {
+                return static_cast<std::uint64_t>(value) == *heap.values[i];
+            });
+        if (found == values.end())
+            return std::nullopt;
+        if (values.size() == 1)
             continue;
-        }
-        const auto found = std::find_if(values.begin(), values.end(), is_it);
         output = static_cast<std::size_t>(found - values.begin());
         if (output < group.first_output || output >= group.first_output + group.outputs)
             return std::nullopt;
@@ -655,15 +562,16 @@ void reassembler::collect_descriptors(const arrival& packet)
 {
     const auto sender = packet.from.sender;
     const bool was_awaited = d_collector.awaits(packet.heap_counter, sender);
-    d_collector.add(packet, sender);
+    d_collector.add(packet, sender, packet.time);
     std::size_t n = 0;
-    for (auto i = d_store.begin(); i < d_store.end() && n < most_overtaking; ++i) {
-        const auto& entry = d_store[i];
+    for (const auto& entry : d_store) {
+        if (n == most_overtaking)
+            return;
         if (was_awaited || !d_collector.awaits(entry.heap_counter, entry.sender))
             continue;
         packet_view view;
         parse_packet(entry.data, entry.bytes, view);
-        d_collector.add(view, entry.sender);
+        d_collector.add(view, entry.sender, entry.time);
         ++n;
     }
 }
@@ -691,8 +599,8 @@ bool reassembler::read_descriptors()
             return false;
         d_has_changed_table = false;
     }
-    if (d_format && !d_begin_at)
-        replay();
+    if (d_format)
+        release();
     return true;
 }
 
@@ -719,10 +627,7 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
     if (d_format) {
         d_log.add("the descriptors have changed: the stream begins anew");
         d_common.discontinuities.add(1);
-        d_heaps.for_each([this](received_heap& heap) {
-            finish(heap);
-            heap.is = state::none;
-        });
+        forget_heaps();
     }
     d_format = std::move(format);
     if (!d_format)
@@ -741,25 +646,14 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
 
 // Packets that wait
 
-void reassembler::keep(const arrival& packet, bool is_ready, bool waits)
+// Lets packets be placed that waited: for this heap, or all.
+void reassembler::release(const received_heap* of)
 {
-    auto& kept = d_store.add(packet.from, packet.heap_counter, packet.time, [this] {
-        d_common.packets_ignored.add(1);
+    d_store.release([&](const packet_store::entry& each) {
+        return each.time >= d_since &&
+               (!of || (each.heap_counter == of->counter && each.sender == of->sender &&
+                        d_plan.group_of_socket[each.socket] == of->group));
     });
-    if (waits)
-        d_store.let_wait(kept);
-    kept.is_ready = is_ready;
-    if (!is_ready && d_next_to_place + 1 == d_store.end())
-        ++d_next_to_place;
-}
-
-// Packets that have not been placed yet are, in order, before those that come.
-void reassembler::replay()
-{
-    for (auto i = d_store.begin(); i < d_store.end(); ++i)
-        d_store[i].is_ready |= !d_store[i].waits;
-    d_next_to_place = d_store.begin();
-    d_is_replaying = !d_store.empty();
 }
 
 bool reassembler::go_on(clock::time_point now)
@@ -768,67 +662,29 @@ bool reassembler::go_on(clock::time_point now)
         return false;
     if (!d_format)
         return true;
-    if (d_begin_at) {
-        const auto packets = d_store.end() - d_store.begin();
-        if (now < *d_begin_at && d_store.stored_bytes() < most_stored_bytes / 4 &&
-            packets < most_stored_packets / 4)
-            return true;
-        d_begin_at.reset();
-        d_earliest.reset();
-        replay();
-        d_must_find_earliest = d_is_replaying;
-    }
-    if (!d_is_replaying)
-        d_store.drop_before(now - longest_wait, drops_at_once, [this] {
-            d_common.packets_ignored.add(1);
-        });
-    return place_kept(now);
-}
-
-bool reassembler::place_kept(clock::time_point now)
-{
-    std::size_t entries = 0, packets = 0, bytes = 0;
-    while (has_ready_packets()) {
-        d_next_to_place = std::max(d_next_to_place, d_store.begin());
-        if (entries++ == entries_at_once || packets == packets_at_once ||
-            bytes > bytes_at_once)
-            return true;
-        const auto number = d_next_to_place++;
-        auto& entry = d_store[number];
-        if (!entry.is_live || !entry.is_ready)
-            continue;
-        ++packets;
-        bytes += entry.bytes;
+    d_store.drop_before(now - longest_wait, drops_at_once);
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < packets_at_once && bytes <= bytes_at_once; ++i) {
+        auto* entry = d_store.next_ready();
+        if (!entry)
+            break;
+        bytes += entry->bytes;
         arrival packet;
-        parse_packet(entry.data, entry.bytes, packet);
-        packet.from = entry;
-        packet.group = d_plan.group_of_socket[entry.socket];
-        packet.time = d_is_replaying ? entry.time : now;
-        if (d_must_find_earliest) {
-            note_earliest(packet);
-            continue;
-        }
-        entry.is_ready = false;
+        parse_packet(entry->data, entry->bytes, packet);
+        packet.from = *entry;
+        packet.group = d_plan.group_of_socket[entry->socket];
+        packet.time = entry->time;
         const auto done = place(packet);
-        if (done == result::full) {
-            entry.is_ready = true;
-            d_next_to_place = std::min(d_next_to_place, number);
+        if (done == result::full)
             return false;
-        }
-        if (done == result::wait || done == result::queue) {
-            d_store.let_wait(entry);
+        if (done == result::wait) {
+            d_store.let_wait(*entry);
             continue;
         }
         if (done == result::ignored || done == result::rejected)
             d_common.packets_ignored.add(1);
-        d_store.remove(number);
+        d_store.remove(*entry);
     }
-    if (std::exchange(d_must_find_earliest, false)) {
-        d_next_to_place = d_store.begin();
-        return true;
-    }
-    d_earliest.reset();
-    d_is_replaying = false;
     return true;
 }
 
@@ -836,30 +692,19 @@ bool reassembler::place_kept(clock::time_point now)
 
 // A stream ends the run in which heaps of its sender came. The end may be repeated, also
 // in the next run.
-bool reassembler::is_end_of_run(const arrival& packet)
-{
-    const auto sender = packet.from.sender;
-    if (d_last_end.sender == sender && d_last_end.counter == packet.heap_counter &&
-        packet.time - d_last_end.time < longest_repetition)
-        return false;
-    bool has_sent = d_tracker.is_sender(sender);
-    if (!d_tracker.is_running()) {
-        d_heaps.for_each([&](const received_heap& each) {
-            has_sent |= each.is != state::none && each.sender == sender;
-        });
-        for (auto i = d_store.begin(); i < d_store.end(); ++i)
-            has_sent |= d_store[i].sender == sender;
-    }
-    return has_sent;
-}
-
 void reassembler::note_end(const arrival& packet)
 {
-    if (!is_end_of_run(packet))
+    const auto sender = packet.from.sender;
+    const bool is_repeated = d_last_end.sender == sender &&
+                             d_last_end.counter == packet.heap_counter &&
+                             packet.time - d_last_end.time < longest_repetition;
+    if (is_repeated)
         return;
-    d_last_end = { packet.from.sender, packet.heap_counter, packet.time };
+    const bool is_received = d_tracker.note_end(sender);
+    if (d_tracker.is_running() ? !is_received : d_last_sender != sender)
+        return;
+    d_last_end = { sender, packet.heap_counter, packet.time };
     d_has_stopped = true;
-    d_tracker.note_end(packet.from.sender);
 }
 
 } // namespace gr::spead

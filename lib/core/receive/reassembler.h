@@ -73,10 +73,10 @@ public:
     //! Places packets that waited, reads descriptors, and gives up what is too old. Does
     //! a part of it and sets has_more(). False if there is no room.
     bool go_on(clock::time_point now);
-    bool has_more() const { return has_ready_packets() || d_collector.has_next(); }
-
-    //! Whether packets wait for those of other sockets, with which the stream begins.
-    bool is_beginning() const { return d_format && d_begin_at; }
+    bool has_more() const
+    {
+        return (d_format && d_store.has_ready()) || d_collector.has_next();
+    }
 
     //! Whether an end-of-stream heap of the stream has come in this run.
     bool has_stopped() const { return d_has_stopped; }
@@ -102,9 +102,8 @@ private:
         done,
         ignored,
         rejected,
-        wait,  // until its heap is accepted
-        queue, // behind the packets that are ready
-        full   // until the window has room
+        wait, // until its heap is accepted
+        full  // until the window has room
     };
 
     // A packet that was received, and what it says.
@@ -113,10 +112,6 @@ private:
         std::size_t group = 0;
         clock::time_point time = {};
     };
-    struct found_item {
-        std::optional<item_pointer> pointer;
-        std::uint64_t end = 0; // in the payload of the heap, if it lies there
-    };
     struct ended_stream {
         std::uint64_t sender = 0;
         std::uint64_t counter = 0;
@@ -124,45 +119,30 @@ private:
     };
 
     result place(const arrival& packet);
-    void begin_heap(const arrival& packet);
     result open(const arrival& packet, received_heap* known);
-    result open_without_items(const arrival& packet, const received_heap* known);
-    result judge(const arrival& packet);
-    bool believe_agreed(clock::time_point now, bool fits = false);
-    bool accept(received_heap& heap, bool fits, clock::time_point now);
-    void note_earliest(const arrival& packet);
-    std::int64_t samples_from_earliest(const received_heap& heap) const;
+    result judge(const arrival& packet, received_heap* known);
+    received_heap* accept(stream_tracker::verdict how,
+                          const received_heap* known,
+                          const arrival& packet);
+    void begin_stream(clock::time_point now);
     void skip_to(std::int64_t position);
     received_heap& record(const received_heap& heap);
+    void forget_heaps();
     void finish(const received_heap& heap);
     result place_samples(received_heap& heap, const arrival& packet);
     bool set_values(received_heap& heap);
 
     void sort_ids();
     void read_items(const packet_view& packet);
-    std::optional<std::uint64_t> value_of(const packet_view& packet,
-                                          const item_pointer& item,
-                                          const number_format& format,
-                                          std::uint64_t end) const;
-    void read_addressed_timestamp(received_heap& heap, const packet_view& packet) const;
     std::optional<std::size_t> output_of(const received_heap& heap) const;
 
     void collect_descriptors(const arrival& packet);
     bool read_descriptors();
     bool use_format(std::shared_ptr<const stream_format> format);
 
-    bool has_ready_packets() const
-    {
-        return d_format && !d_begin_at && !d_store.empty() &&
-               d_next_to_place < d_store.end();
-    }
-    void keep(const arrival& packet, bool is_ready, bool waits);
-    void replay();
-    bool place_kept(clock::time_point now);
+    void release(const received_heap* of = nullptr);
 
-    bool is_end_of_run(const arrival& packet);
     void note_end(const arrival& packet);
-    result ignore(std::string_view why);
 
     const plan d_plan;
     output_window& d_window;
@@ -180,21 +160,15 @@ private:
     heap_table d_heaps;
     stream_tracker d_tracker;
     split_samples d_split;
-    received_heap d_heap;            // of the packet that is being placed
-    std::vector<found_item> d_found; // its immediate items
+    received_heap d_heap;             // of the packet that is being placed
+    std::vector<std::size_t> d_found; // item pointers of its immediate items
     // IDs of the format's immediate items, sorted, and where they are there
     std::vector<std::pair<std::uint64_t, std::size_t>> d_ids;
 
     packet_store d_store;
-    std::size_t d_next_to_place = 0; // in the store: none before it is ready
-    bool d_is_replaying = false;     // all of them, in order
-
-    bool d_has_begun = false;                    // to receive in this run
-    std::optional<clock::time_point> d_begin_at; // with packets in the store
-    bool d_must_find_earliest = false;           // of them, before they are placed
-    std::optional<received_heap> d_earliest;
     bool d_has_stopped = false;
-    clock::time_point d_since{}; // waiting packets from before are of another stream
+    clock::time_point d_since{};     // waiting packets from before are of another stream
+    std::uint64_t d_last_sender = 0; // in this run; 0: none
     ended_stream d_last_end;
 
     silence d_silence;

@@ -11,10 +11,13 @@
 #include <cerrno>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 namespace gr::spead {
 
 namespace {
+
+using seconds = std::chrono::duration<double>;
 
 // Of all sockets. Heaps of the same time may come on several ones, and the window must
 // hold what is read of one before the next.
@@ -80,9 +83,8 @@ void receiver::receive()
     d_is_blocked = !read_all();
     const auto now = clock::now();
     const auto packets = d_common.packets_received.get();
-    if (packets != d_packets || d_is_blocked)
+    if (std::exchange(d_packets, packets) != packets || d_is_blocked)
         d_last_packet = now;
-    d_packets = packets;
     if (d_plan.end_on_stop && d_to.has_stopped() && !d_stop_seen)
         d_stop_seen = now;
     if (end_is_due(now)) {
@@ -93,10 +95,8 @@ void receiver::receive()
 
 void receiver::wait()
 {
-    const auto now = clock::now();
     if (d_next_read) {
-        if (*d_next_read > now)
-            std::this_thread::sleep_until(*d_next_read);
+        std::this_thread::sleep_until(*d_next_read);
         return;
     }
     std::chrono::nanoseconds longest = longest_wait;
@@ -122,15 +122,14 @@ bool receiver::read_all()
             for (std::size_t i = 0; i < calls && has_room; ++i) {
                 d_pending = d_sockets[socket]->receive(d_buffer.data());
                 if (const int error = d_pending.error) {
-                    d_pending = {};
-                    if (error == EAGAIN || error == EINTR)
-                        break;
-                    has_failed = true;
-                    d_log.add("cannot receive on port ",
-                              d_sockets[socket]->port(),
-                              ": ",
-                              std::strerror(error),
-                              "; trying again");
+                    if (error != EAGAIN && error != EINTR) {
+                        has_failed = true;
+                        d_log.add("cannot receive on port ",
+                                  d_sockets[socket]->port(),
+                                  ": ",
+                                  std::strerror(error),
+                                  "; trying again");
+                    }
                     break;
                 }
                 d_pending_socket = socket;
@@ -150,22 +149,16 @@ bool receiver::read_all()
 
 void receiver::schedule_next_read(std::size_t bytes, bool is_empty, clock::time_point now)
 {
-    const std::chrono::duration<double> since = now - d_last_read;
-    d_last_read = now;
-    d_next_read.reset();
-    if (!is_empty) {
-        d_next_read = now;
+    const seconds elapsed = now - std::exchange(d_last_read, now);
+    d_next_read = is_empty ? std::nullopt : std::optional(now);
+    const auto rate = static_cast<double>(bytes) / std::max(elapsed.count(), 1e-6);
+    if (!is_empty || rate < busy_rate)
         return;
-    }
-    const auto rate = static_cast<double>(bytes) / std::max(since.count(), 1e-6);
-    const std::chrono::duration<double> to_fill(part_of_kernel_buffer *
-                                                static_cast<double>(d_kernel_buffer) /
-                                                std::max(rate, 1.0));
-    if (rate < busy_rate || to_fill < shortest_sleep)
-        return;
-    d_next_read =
-        now + std::chrono::duration_cast<clock::duration>(
-                  std::min<std::chrono::duration<double>>(to_fill, longest_sleep));
+    const seconds to_fill(part_of_kernel_buffer * static_cast<double>(d_kernel_buffer) /
+                          rate);
+    if (to_fill >= shortest_sleep)
+        d_next_read = now + std::chrono::duration_cast<clock::duration>(
+                                std::min<seconds>(to_fill, longest_sleep));
 }
 
 // False if there is no room for all of the datagrams that were received, and for packets
@@ -190,8 +183,6 @@ bool receiver::end_is_due(clock::time_point now) const
 {
     // packets may be on their way on other sockets, or by other paths. If packets keep
     // coming, those that were in the sockets when the stream ended are read.
-    if (d_to.is_beginning())
-        return false;
     if (d_stop_seen && now - *d_stop_seen >= d_plan.max_delay && !d_to.has_more() &&
         (!d_is_blocked || d_read_since_stop >= d_kernel_buffer * d_sockets.size()))
         return true;

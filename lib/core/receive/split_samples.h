@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace gr::spead {
 
@@ -25,8 +24,6 @@ class split_samples
 {
 public:
     static constexpr std::size_t most_sample_bytes = 16;
-
-    split_samples() : d_samples(most) {}
 
     //! Adds bytes from \p offset on of a sample of \p size bytes. Returns all of its
     //! bytes once they are there, otherwise nullptr.
@@ -41,8 +38,7 @@ public:
             return each.present && each.position == position && each.output == output;
         });
         if (at == d_samples.end()) {
-            at = d_samples.begin() + static_cast<std::ptrdiff_t>(d_next);
-            d_next = (d_next + 1) % most;
+            at = d_samples.begin() + d_next++ % most;
             *at = { output, position, 0, {} };
         }
         for (std::size_t i = offset; i < offset + bytes; ++i) {
@@ -56,7 +52,7 @@ public:
         at->present = 0;
         return at->bytes.data();
     }
-    void clear() { std::fill(d_samples.begin(), d_samples.end(), sample{}); }
+    void clear() { d_samples.fill({}); }
 
 private:
     static constexpr std::size_t most = 64;
@@ -67,7 +63,7 @@ private:
         unsigned present = 0; // a bit for each byte
         std::array<std::byte, most_sample_bytes> bytes = {};
     };
-    std::vector<sample> d_samples;
+    std::array<sample, most> d_samples;
     std::size_t d_next = 0;
 };
 

@@ -25,19 +25,16 @@ constexpr std::chrono::seconds longest_lateness{ 1 };
 constexpr std::chrono::seconds longest_lock{ 1 };
 
 
-bool overlap(position_range a, position_range b)
-{
-    return a.begin < b.end && b.begin < a.end;
-}
-
 } // namespace
 
 stream_tracker::stream_tracker(const plan& how,
                                const output_window& window,
-                               const heap_table& heaps)
+                               const heap_table& heaps,
+                               rate_limited_log& log)
     : d_plan(how),
       d_window(window),
       d_heaps(heaps),
+      d_log(log),
       d_time(how.samples_per_step, how.ticks_per_step),
       d_tracks(how.outputs)
 {
@@ -62,7 +59,6 @@ void stream_tracker::start_run()
     d_is_running = false;
     d_heap_samples = 0;
     d_last_fresh = {};
-    d_agreed = nullptr;
 }
 
 void stream_tracker::set_format(bool has_timestamps)
@@ -71,29 +67,28 @@ void stream_tracker::set_format(bool has_timestamps)
     d_has_timestamps = has_timestamps;
 }
 
-void stream_tracker::note_end(std::uint64_t sender)
+bool stream_tracker::note_end(std::uint64_t sender)
 {
-    for (auto& each : d_tracks)
-        each.is_over |= std::find(each.senders.begin(), each.senders.end(), sender) !=
-                        each.senders.end();
-}
-
-bool stream_tracker::is_sender(std::uint64_t sender) const
-{
-    return std::any_of(d_tracks.begin(), d_tracks.end(), [&](const track& each) {
-        return std::find(each.senders.begin(), each.senders.end(), sender) !=
-               each.senders.end();
-    });
+    bool is_received = false;
+    for (auto& each : d_tracks) {
+        const auto& all = each.senders;
+        const bool is_it = std::find(all.begin(), all.end(), sender) != all.end();
+        each.is_over |= is_it;
+        is_received |= is_it;
+    }
+    return is_received;
 }
 
 // Without timestamps, heaps take places of equal length in the order of their counters.
-bool stream_tracker::has_position(received_heap& heap) const
+// One that is shorter is the last one: two are a stream of another length.
+bool stream_tracker::set_position(received_heap& heap, const track& of) const
 {
     if (!d_has_timestamps) {
-        if (heap.length > d_heap_samples)
+        if (heap.length > d_heap_samples ||
+            (heap.length < d_heap_samples && of.newest.length == heap.length))
             return false;
-        const auto& any = d_tracks[heap.output].newest;
-        heap.position = any.position + heap.counters_from(any) * d_heap_samples;
+        heap.position =
+            of.newest.position + heap.counters_from(of.newest) * d_heap_samples;
         return true;
     }
     const auto position = d_time.position(*heap.timestamp, heap.timestamp_bits);
@@ -114,21 +109,23 @@ std::optional<std::int64_t> stream_tracker::distance(const received_heap& from,
     return time.position(*to.timestamp, to.timestamp_bits);
 }
 
-bool stream_tracker::is_in_step(const received_heap& heap, const track& of) const
+// Such a jump is as likely that of a sender that starts again.
+bool stream_tracker::has_wrapped(const received_heap& heap) const
+{
+    return d_has_timestamps && d_time.has_wrapped(*heap.timestamp, heap.timestamp_bits);
+}
+
+// Whether a heap is the next one, or as far away as its counter says.
+bool stream_tracker::continues(const received_heap& heap, const track& of) const
 {
     __extension__ using wide = __int128;
     const auto counters = heap.counters_from(of.newest);
     const auto samples = heap.position - of.newest.position;
     if (!d_has_timestamps) // the position follows from the counter: it proves nothing
-        return std::abs(samples) <= d_window.capacity();
-    return of.counter_step && counters &&
-           wide(samples) * of.counter_step == wide(counters) * of.sample_step;
-}
-
-// Such a jump is as likely that of a sender that starts again.
-bool stream_tracker::has_wrapped(const received_heap& heap) const
-{
-    return d_has_timestamps && d_time.has_wrapped(*heap.timestamp, heap.timestamp_bits);
+        return counters > 0 && samples <= d_window.capacity();
+    return (counters > 0 && heap.position == of.newest.range().end) ||
+           (of.counter_step && counters &&
+            wide(samples) * of.counter_step == wide(counters) * of.sample_step);
 }
 
 bool stream_tracker::fits(const received_heap& heap, const track& of) const
@@ -137,79 +134,15 @@ bool stream_tracker::fits(const received_heap& heap, const track& of) const
         return !has_wrapped(heap) &&
                heap.position <= d_window.top() + d_window.capacity() &&
                heap.position >= d_window.front() - d_window.capacity();
-    return heap.position == of.newest.range().end || is_in_step(heap, of) ||
-           (heap.position < d_window.top() &&
-            d_window.is_free(heap.output, heap.range()) && d_heaps.is_in_order(heap));
-}
-
-std::optional<std::size_t> stream_tracker::different_item(const received_heap& a,
-                                                          const received_heap& b) const
-{
-    for (std::size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i)
-        if (a.values[i] && b.values[i] && *a.values[i] != *b.values[i])
-            return i;
-    return std::nullopt;
+    const bool is_in_order =
+        (heap.counters_from(of.newest) > 0) == (heap.position > of.newest.position);
+    return continues(heap, of) || (heap.position < d_window.top() && is_in_order &&
+                                   d_window.is_free(heap.output, heap.range()));
 }
 
 bool stream_tracker::is_silent(const track& of, clock::time_point now) const
 {
     return of.is_over || now - of.last_fresh >= of.silence;
-}
-
-// Of two senders, the first one is received. Another one has another source address, or
-// sends heaps for times that have been received, with another value of an item.
-bool stream_tracker::is_other_sender(const received_heap& heap,
-                                     track& of,
-                                     bool has_place,
-                                     clock::time_point now)
-{
-    if (is_silent(of, now)) {
-        of.locked_until = {};
-        return false;
-    }
-    const auto known = of.senders[heap.socket];
-    if (known && known != heap.sender) {
-        d_difference = different_item(heap, of.newest);
-        return true;
-    }
-    const bool is_taken = has_place && (overlap(heap.range(), of.newest.range()) ||
-                                        (heap.position < d_window.top() &&
-                                         !d_window.is_free(heap.output, heap.range())));
-    const auto* same =
-        is_taken && !is_in_step(heap, of) ? d_heaps.overlapping(heap) : nullptr;
-    for (std::size_t i = 0; same && i < heap.values.size(); ++i)
-        // one that is the same in all heaps of the first sender
-        if (heap.value(i) != same->value(i) && same->value(i) == of.newest.value(i)) {
-            of.locked_until = now + longest_lock;
-            of.lock_item = i;
-            break;
-        }
-    d_difference = of.lock_item;
-    return now < of.locked_until &&
-           heap.value(of.lock_item) != of.newest.value(of.lock_item);
-}
-
-// Other outputs may be ahead of this one, if their packets were read first.
-bool stream_tracker::is_behind_newest(const received_heap& heap, const track& of) const
-{
-    return heap.position < (of.is_known ? of.newest.range().end : d_window.front());
-}
-
-stream_tracker::verdict stream_tracker::judge(received_heap& heap, clock::time_point now)
-{
-    auto& of = d_tracks[heap.output];
-    d_agreed = nullptr;
-    if (!d_is_running)
-        return verdict::believe;
-    const bool has_place = has_position(heap);
-    if (of.is_known && is_other_sender(heap, of, has_place, now))
-        return verdict::other;
-    // in a silence, heaps of past times are those of a sender that starts again
-    const bool may_be_again =
-        has_place && heap.range().end <= d_window.front() && are_silent(now);
-    if (has_place && fits(heap, of) && !may_be_again)
-        return verdict::fits;
-    return judge_unfit(heap, of, has_place, now);
 }
 
 bool stream_tracker::are_silent(clock::time_point now) const
@@ -219,28 +152,77 @@ bool stream_tracker::are_silent(clock::time_point now) const
     });
 }
 
-stream_tracker::verdict stream_tracker::judge_unfit(received_heap& heap,
-                                                    track& of,
-                                                    bool has_place,
-                                                    clock::time_point now)
+// Of two senders, the first one is received. Another one has another source address, or
+// sends heaps for times that have been received, with another value of an item that is
+// the same in all heaps of the first one.
+bool stream_tracker::is_other_sender(const received_heap& heap,
+                                     track& of,
+                                     bool has_place,
+                                     clock::time_point now)
 {
-    const bool is_behind = has_place && is_behind_newest(heap, of);
-    const bool was_silent = are_silent(now);
-    if (is_behind && !was_silent)
-        return heap.range().end <= d_window.front() ? verdict::late : verdict::ignore;
-    if (was_silent && (!is_behind || now - d_last_fresh >= longest_lateness))
-        return verdict::believe;
-    if (agrees(heap, of) && can_jump(heap, of)) {
-        d_agreed = &of.pending;
-        return verdict::believe;
+    if (!of.is_known || is_silent(of, now)) {
+        of.locked_until = {};
+        return false;
     }
-    const bool is_known = of.has_pending && of.pending.has_key_of(heap) &&
-                          of.pending.timestamp == heap.timestamp;
-    if (!is_known)
-        of.pending = heap;
-    of.has_pending = true;
-    of.pending_since = d_fresh_packets;
-    return verdict::wait;
+    const auto sender = of.senders[heap.socket];
+    const bool is_other = sender && sender != heap.sender;
+    const received_heap* same = is_other ? &of.newest : nullptr;
+    if (!is_other && has_place && !continues(heap, of))
+        same = d_heaps.overlapping(heap);
+    std::optional<std::size_t> difference;
+    for (std::size_t i = 0; same && !difference && i < heap.values.size(); ++i)
+        if (heap.value(i) != same->value(i) && same->value(i) == of.newest.value(i))
+            difference = i;
+    if (difference && !is_other) {
+        of.locked_until = now + longest_lock;
+        of.lock_item = *difference;
+    }
+    d_difference = is_other ? difference : of.lock_item;
+    return is_other || (now < of.locked_until &&
+                        heap.value(of.lock_item) != of.newest.value(of.lock_item));
+}
+
+stream_tracker::verdict stream_tracker::judge(received_heap& heap, clock::time_point now)
+{
+    auto& of = d_tracks[heap.output];
+    if (!d_is_running)
+        return verdict::begins;
+    const bool has_place = set_position(heap, of);
+    if (is_other_sender(heap, of, has_place, now))
+        return verdict::other;
+    // in a silence, heaps of past times are those of a sender that starts again
+    const bool are_all_silent = are_silent(now);
+    const bool is_past = has_place && heap.range().end <= d_window.front();
+    if (is_past && !are_all_silent)
+        return verdict::late;
+    // other outputs may be ahead of this one, if their packets were read first
+    const auto newest = of.is_known ? of.newest.range().end : d_window.front();
+    const bool is_behind = has_place && heap.range().end <= newest;
+    const bool goes_on = has_place && !is_past && fits(heap, of);
+    const bool needs_jump = !has_place || is_past || (is_behind && !d_has_timestamps) ||
+                            heap.position - end() > d_plan.max_gap ||
+                            (has_wrapped(heap) && !goes_on);
+    const bool is_pending = of.has_pending && of.pending.has_key_of(heap) &&
+                            of.pending.timestamp == heap.timestamp;
+    if (!goes_on && !(is_pending && of.is_agreed)) {
+        if (is_behind && !are_all_silent)
+            return verdict::ignore;
+        if (!are_all_silent || (is_behind && now - d_last_fresh < longest_lateness)) {
+            // two streams at different times must not take turns
+            of.is_agreed = !of.is_agreed && agrees(heap, of) &&
+                           (!needs_jump || d_fresh_packets == of.pending_since);
+            if (of.is_agreed)
+                return verdict::agrees;
+            if (!is_pending)
+                of.pending = heap;
+            of.has_pending = true;
+            of.pending_since = d_fresh_packets;
+            return verdict::wait;
+        }
+    }
+    if (goes_on)
+        return heap.position - end() > d_plan.max_gap ? verdict::skips : verdict::fits;
+    return needs_jump ? verdict::begins : verdict::jumps;
 }
 
 // Whether a heap agrees with the pending one: it is the next one, or the one before, or
@@ -262,20 +244,12 @@ bool stream_tracker::agrees(const received_heap& heap, const track& of) const
            of.pending.counters_from(of.newest) == counters;
 }
 
-// Two streams at different times must not take turns.
-bool stream_tracker::can_jump(received_heap heap, const track& of) const
-{
-    return continuation_of(heap) != continuation::begins ||
-           d_fresh_packets == of.pending_since;
-}
-
-bool stream_tracker::finds_fitting(std::size_t output)
+const received_heap* stream_tracker::fitting_pending(std::size_t output)
 {
     auto& of = d_tracks[output];
-    const bool is_found =
-        of.has_pending && has_position(of.pending) && fits(of.pending, of);
-    d_agreed = is_found ? &of.pending : nullptr;
-    return is_found;
+    const bool fits_now =
+        of.has_pending && set_position(of.pending, of) && fits(of.pending, of);
+    return fits_now ? &of.pending : nullptr;
 }
 
 std::int64_t stream_tracker::end() const
@@ -287,20 +261,7 @@ std::int64_t stream_tracker::end() const
     return end;
 }
 
-stream_tracker::continuation stream_tracker::continuation_of(received_heap& heap) const
-{
-    if (!d_is_running || !has_position(heap) || heap.range().end <= d_window.front())
-        return continuation::begins;
-    const auto& of = d_tracks[heap.output];
-    const bool goes_on =
-        of.is_known && (is_in_step(heap, of) || heap.position == of.newest.range().end);
-    const bool is_near = heap.position - end() <= d_plan.max_gap;
-    if (is_near && (goes_on || !has_wrapped(heap)))
-        return continuation::same;
-    return goes_on ? continuation::skip : continuation::begins;
-}
-
-void stream_tracker::begin_stream(received_heap& heap, std::int64_t first)
+void stream_tracker::begin_stream(received_heap& heap, std::int64_t position)
 {
     for (auto& each : d_tracks) {
         each.is_known = false;
@@ -312,8 +273,8 @@ void stream_tracker::begin_stream(received_heap& heap, std::int64_t first)
                          static_cast<std::uint64_t>(d_plan.ticks_per_step) /
                          static_cast<std::uint64_t>(d_plan.samples_per_step);
     }
-    heap.position = d_window.front() - first;
-    d_time.begin(*heap.timestamp, heap.position);
+    heap.position = position;
+    d_time.begin(*heap.timestamp, position);
     d_is_running = true;
 }
 
@@ -322,9 +283,11 @@ void stream_tracker::accept(const received_heap& heap, clock::time_point now)
     auto& of = d_tracks[heap.output];
     of.senders[heap.socket] = heap.sender;
     of.is_over = false;
-    const bool is_newest = !of.is_known || heap.position > of.newest.position;
+    of.has_pending &=
+        !(of.pending.has_key_of(heap) && of.pending.timestamp == heap.timestamp);
     if (d_has_timestamps)
         d_time.advance(*heap.timestamp, heap.timestamp_bits, heap.position);
+    const bool is_newest = !of.is_known || heap.position > of.newest.position;
     if (of.is_known && is_newest) {
         const auto counters = heap.counters_from(of.newest);
         const auto samples = heap.position - of.newest.position;
@@ -333,7 +296,7 @@ void stream_tracker::accept(const received_heap& heap, clock::time_point now)
             (counters == of.last_counter_step && samples == of.last_sample_step)) {
             of.counter_step = counters;
             of.sample_step = samples;
-            check_step(of, heap);
+            check_step(heap, of);
         }
         of.last_counter_step = counters;
         of.last_sample_step = samples;
@@ -345,18 +308,10 @@ void stream_tracker::accept(const received_heap& heap, clock::time_point now)
             pauses_of_silence * (now - of.last_fresh), of.silence, longest_silence);
     of.is_known = true;
     of.last_fresh = now;
-    // the times of heaps increase with their counters: what says otherwise is wrong
-    auto& other = of.pending;
-    if (!of.has_pending)
-        return;
-    const bool is_same = other.has_key_of(heap) && other.timestamp == heap.timestamp;
-    if (is_same || (has_position(other) && (overlap(other.range(), heap.range()) ||
-                                            (other.counters_from(heap) > 0) !=
-                                                (other.position > heap.position))))
-        of.has_pending = false;
 }
 
-void stream_tracker::check_step(const track& of, const received_heap& heap)
+// Says, once, if the times of heaps do not match their lengths.
+void stream_tracker::check_step(const received_heap& heap, const track& of)
 {
     if (d_has_reported_mismatch || !d_has_timestamps || heap.length != of.newest.length ||
         !heap.heap_length || heap.length == of.sample_step)
@@ -365,13 +320,24 @@ void stream_tracker::check_step(const track& of, const received_heap& heap)
     if (heap.length < of.sample_step && d_plan.sockets > 1)
         return;
     d_has_reported_mismatch = true;
-    d_mismatch = { static_cast<std::int64_t>(*heap.timestamp - *of.newest.timestamp),
-                   heap.length };
+    const auto ticks = *heap.timestamp - *of.newest.timestamp;
+    d_log.add("heaps of ",
+              heap.length,
+              " samples are ",
+              ticks,
+              " ticks apart; if none are lost or sent elsewhere, set heap_samples=",
+              heap.length,
+              " and timestamp_step=",
+              ticks);
 }
 
-std::optional<stream_tracker::mismatch> stream_tracker::take_mismatch()
+void stream_tracker::note_fresh(const received_heap& heap, clock::time_point now)
 {
-    return std::exchange(d_mismatch, std::nullopt);
+    auto& of = d_tracks[heap.output];
+    d_last_fresh = of.last_fresh = now;
+    ++d_fresh_packets;
+    if (of.newest.has_key_of(heap)) // its length may be unknown
+        of.newest.length = std::max(of.newest.length, heap.length);
 }
 
 } // namespace gr::spead

@@ -11,6 +11,7 @@
 #include "heap_table.h"
 #include "output_window.h"
 #include "stream_time.h"
+#include "support/rate_limited_log.h"
 
 #include <chrono>
 #include <cstddef>
@@ -26,8 +27,8 @@ namespace gr::spead {
  *
  * A heap fits if it begins where the newest one ends, or if its counter and its time have
  * advanced in the proportion that the stream has had so far. Any other time is believed
- * when a second heap or packet agrees with it, or when the stream has been silent. Of
- * several senders on one output the first one is received.
+ * when a second heap agrees with it, or when the stream has been silent. Of several
+ * senders on one output the first one is received.
  */
 class stream_tracker
 {
@@ -42,54 +43,46 @@ public:
         std::int64_t max_gap = 0; //!< samples
         std::size_t values = 0;   //!< immediate items, at most
     };
-    stream_tracker(const plan& how, const output_window& window, const heap_table& heaps);
+    stream_tracker(const plan& how,
+                   const output_window& window,
+                   const heap_table& heaps,
+                   rate_limited_log& log);
 
     void start_run();
     //! Heaps have timestamps, or only counters.
     void set_format(bool has_timestamps);
 
     enum class verdict {
-        fits,    //!< has its place in the stream
-        believe, //!< its new time is believed: the heap agreed() comes before
-        late,    //!< its samples have been produced
-        wait,    //!< pending until another one agrees: its packets are to be kept
-        ignore,  //!< contradicts the stream
-        other    //!< of another sender
+        fits,   //!< has its place in the stream
+        skips,  //!< does, behind a gap of more than max_gap
+        jumps,  //!< is believed: perhaps the sender has started again
+        begins, //!< is believed, and a stream begins with it
+        late,   //!< its samples have been produced
+        wait,   //!< pending until another heap agrees
+        agrees, //!< with the pending one, which is believed now: as wait
+        ignore, //!< contradicts the stream
+        other   //!< of another sender
     };
-    //! Sets the position of a heap that fits or is late.
+    //! Sets the position of a heap that has its place in the stream, or had it.
     verdict judge(received_heap& heap, clock::time_point now);
+    const received_heap& pending(std::size_t output) const
+    {
+        return d_tracks[output].pending;
+    }
+    //! The pending heap of an output if it fits now; otherwise nullptr.
+    const received_heap* fitting_pending(std::size_t output);
 
-    //! The heap that was pending and is believed now; nullptr if there is none.
-    const received_heap* agreed() const { return d_agreed; }
-    //! Whether a heap that was pending fits now: see agreed().
-    bool finds_fitting(std::size_t output);
-
-    enum class continuation {
-        same,  //!< the heap belongs to the stream
-        skip,  //!< it does, behind a gap of more than max_gap
-        begins //!< a stream begins with it
-    };
-    //! Of a heap that is believed. Sets its position, unless a stream begins.
-    continuation continuation_of(received_heap& heap) const;
     //! The end of the heaps that have been accepted.
     std::int64_t end() const;
-    //! Samples from the begin of a heap to that of another one; none if they cannot be
-    //! compared.
-    std::optional<std::int64_t> distance(const received_heap& from,
-                                         const received_heap& to) const;
-    //! A stream begins with a heap: at its sample \p first, which is for the front of
-    //! the window; negative: so many samples behind the front. Sets its position.
-    void begin_stream(received_heap& heap, std::int64_t first);
-    //! A heap of the stream has been accepted.
+    //! A stream begins with a heap, whose first sample has this position.
+    void begin_stream(received_heap& heap, std::int64_t position);
+    //! Receives a heap of the stream.
     void accept(const received_heap& heap, clock::time_point now);
-    //! Samples of an output have come that had not come before.
-    void note_fresh(std::size_t output, clock::time_point now)
-    {
-        d_last_fresh = d_tracks[output].last_fresh = now;
-        ++d_fresh_packets;
-    }
-    //! An end-of-stream heap has come: any time may follow, of any sender.
-    void note_end(std::uint64_t sender);
+    //! Samples of a heap have come that had not come before.
+    void note_fresh(const received_heap& heap, clock::time_point now);
+    //! An end-of-stream heap has come: any time may follow, of any sender. Whether the
+    //! sender is one of those that are received.
+    bool note_end(std::uint64_t sender);
 
     //! Whether all senders have stopped.
     bool are_silent(clock::time_point now) const;
@@ -98,18 +91,10 @@ public:
     {
         return d_time.tick_at(position);
     }
-    //! Whether the sender is one of those that are received.
-    bool is_sender(std::uint64_t sender) const;
 
     //! Of the heap that was ignored last because of another sender: the immediate item
     //! whose values differ. None: only the source address does.
     std::optional<std::size_t> item_that_differs() const { return d_difference; }
-    //! Ticks from heap to heap, and the samples of a heap, if they do not match. Once.
-    struct mismatch {
-        std::int64_t ticks;
-        std::int64_t samples;
-    };
-    std::optional<mismatch> take_mismatch();
 
 private:
     struct track {
@@ -126,7 +111,8 @@ private:
         clock::time_point locked_until{};
         std::size_t lock_item = 0;
         bool has_pending = false;
-        received_heap pending;           // does not fit, until another one agrees
+        received_heap pending; // does not fit, until another one agrees
+        bool is_agreed = false;
         std::uint64_t pending_since = 0; // d_fresh_packets
         clock::time_point last_fresh{};
         clock::duration silence{}; // how long none means that the sender has stopped
@@ -137,22 +123,19 @@ private:
                          bool has_place,
                          clock::time_point now);
     bool is_silent(const track& of, clock::time_point now) const;
-    std::optional<std::size_t> different_item(const received_heap& a,
-                                              const received_heap& b) const;
-    bool has_position(received_heap& heap) const;
+    bool set_position(received_heap& heap, const track& of) const;
+    std::optional<std::int64_t> distance(const received_heap& from,
+                                         const received_heap& to) const;
     bool has_wrapped(const received_heap& heap) const;
-    bool is_behind_newest(const received_heap& heap, const track& of) const;
-    bool is_in_step(const received_heap& heap, const track& of) const;
+    bool continues(const received_heap& heap, const track& of) const;
     bool fits(const received_heap& heap, const track& of) const;
-    verdict
-    judge_unfit(received_heap& heap, track& of, bool has_place, clock::time_point now);
     bool agrees(const received_heap& heap, const track& of) const;
-    bool can_jump(received_heap heap, const track& of) const;
-    void check_step(const track& of, const received_heap& heap);
+    void check_step(const received_heap& heap, const track& of);
 
     const plan d_plan;
     const output_window& d_window;
     const heap_table& d_heaps;
+    rate_limited_log& d_log;
     stream_time d_time;
     std::vector<track> d_tracks;
     bool d_has_timestamps = true;
@@ -160,9 +143,7 @@ private:
     bool d_is_running = false;
     clock::time_point d_last_fresh{};
     std::uint64_t d_fresh_packets = 0; // number
-    const received_heap* d_agreed = nullptr;
     std::optional<std::size_t> d_difference;
-    std::optional<mismatch> d_mismatch;
     bool d_has_reported_mismatch = false;
 };
 

@@ -43,6 +43,9 @@ struct receive_stream {
     std::vector<source_counter_set> counters;
     source_counter_set common;
     reject_counters rejects;
+    // complete once the stream, and with it the thread that writes, is gone
+    std::shared_ptr<std::vector<std::string>> log_lines =
+        std::make_shared<std::vector<std::string>>();
     rate_limited_log log;
     output_window window;
     reassembler to;
@@ -70,7 +73,7 @@ struct receive_stream {
     explicit receive_stream(options with)
         : how(with),
           counters(with.outputs),
-          log([](const std::string&) {}),
+          log([lines = log_lines](const std::string& line) { lines->push_back(line); }),
           window({ with.outputs, with.on_missing, with.max_delay, 32 }, counters),
           to(plan_of(with), window, counters, common, rejects, log),
           buffers(with.outputs,

@@ -53,6 +53,7 @@ struct heap_cutter {
     wire::flavour flavour{ 48 };
     std::size_t payload = 64;     //!< bytes in a packet
     bool repeats_pointers = true; //!< otherwise they are in the first packet only
+    bool has_heap_length = true;
 
     std::vector<packet_bytes> cut(std::uint64_t counter,
                                   const std::vector<std::uint64_t>& pointers,
@@ -61,12 +62,12 @@ struct heap_cutter {
         std::vector<packet_bytes> packets;
         for (std::size_t at = 0; at < content.size(); at += payload) {
             const auto n = std::min(payload, content.size() - at);
-            std::vector<std::uint64_t> all{
-                flavour.immediate(wire::heap_counter, counter),
-                flavour.immediate(wire::heap_length, content.size()),
-                flavour.immediate(wire::payload_offset, at),
-                flavour.immediate(wire::payload_length, n)
-            };
+            std::vector<std::uint64_t> all{ flavour.immediate(wire::heap_counter,
+                                                              counter) };
+            if (has_heap_length)
+                all.push_back(flavour.immediate(wire::heap_length, content.size()));
+            all.push_back(flavour.immediate(wire::payload_offset, at));
+            all.push_back(flavour.immediate(wire::payload_length, n));
             if (at == 0 || repeats_pointers)
                 all.insert(all.end(), pointers.begin(), pointers.end());
             const auto begin = content.begin() + static_cast<std::ptrdiff_t>(at);

@@ -19,10 +19,10 @@ namespace {
 
 using changes = std::vector<std::pair<std::int64_t, std::uint64_t>>;
 
-changes taken(item_values& values, std::int64_t before)
+changes taken(item_values& values, position_range part)
 {
     changes all;
-    values.take(before, [&](std::int64_t position, std::uint64_t value) {
+    values.take(part, [&](std::int64_t position, std::uint64_t value) {
         all.emplace_back(position, value);
     });
     return all;
@@ -34,70 +34,90 @@ BOOST_AUTO_TEST_SUITE(item_values_test)
 
 BOOST_AUTO_TEST_CASE(a_value_that_stays_is_one_change)
 {
-    item_values values(10);
+    item_values values;
     for (std::int64_t at = 0; at < 1000; at += 100)
         BOOST_TEST(values.set({ at, at + 100 }, 5));
-    BOOST_TEST((taken(values, 1000) == changes{ { 0, 5 } }));
+    BOOST_TEST((taken(values, { 0, 1000 }) == changes{ { 0, 5 } }));
 }
 
 BOOST_AUTO_TEST_CASE(each_new_value_is_a_change)
 {
-    item_values values(10);
+    item_values values;
     BOOST_TEST(values.set({ 0, 100 }, 5));
     BOOST_TEST(values.set({ 100, 200 }, 6));
     BOOST_TEST(values.set({ 200, 300 }, 5));
     const changes expected{ { 0, 5 }, { 100, 6 }, { 200, 5 } };
-    BOOST_TEST((taken(values, 300) == expected));
+    BOOST_TEST((taken(values, { 0, 300 }) == expected));
 }
 
 BOOST_AUTO_TEST_CASE(changes_behind_the_position_stay)
 {
-    item_values values(10);
+    item_values values;
     BOOST_TEST(values.set({ 0, 100 }, 5));
     BOOST_TEST(values.set({ 100, 200 }, 6));
-    BOOST_TEST((taken(values, 100) == changes{ { 0, 5 } }));
-    BOOST_TEST((taken(values, 101) == changes{ { 100, 6 } }));
+    BOOST_TEST((taken(values, { 0, 100 }) == changes{ { 0, 5 } }));
+    BOOST_TEST((taken(values, { 0, 101 }) == changes{ { 100, 6 } }));
 }
 
 BOOST_AUTO_TEST_CASE(a_heap_that_comes_late_changes_only_its_own_range)
 {
-    item_values values(10);
+    item_values values;
     BOOST_TEST(values.set({ 0, 100 }, 5));
     BOOST_TEST(values.set({ 200, 300 }, 5));
     BOOST_TEST(values.set({ 100, 200 }, 6));
     const changes expected{ { 0, 5 }, { 100, 6 }, { 200, 5 } };
-    BOOST_TEST((taken(values, 300) == expected));
+    BOOST_TEST((taken(values, { 0, 300 }) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(the_first_sample_of_a_part_has_the_last_value_before_it)
+{
+    const std::pair<std::int64_t, changes> cases[] = {
+        { 150, { { 150, 6 }, { 200, 5 }, { 300, 7 } } },
+        { 200, { { 200, 5 }, { 300, 7 } } },
+        { 250, { { 250, 5 }, { 300, 7 } } },
+        { 350, { { 350, 7 } } },
+    };
+    for (const auto& [begin, expected] : cases) {
+        item_values values;
+        BOOST_TEST(values.set({ 0, 100 }, 5));
+        BOOST_TEST(values.set({ 100, 200 }, 6));
+        BOOST_TEST(values.set({ 200, 300 }, 5));
+        BOOST_TEST(values.set({ 300, 400 }, 7));
+        BOOST_TEST((taken(values, { begin, 400 }) == expected));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(the_value_before_the_taken_changes_is_remembered)
 {
-    item_values values(10);
+    item_values values;
     BOOST_TEST(values.set({ 0, 100 }, 5));
-    taken(values, 100);
+    taken(values, { 0, 100 });
     BOOST_TEST(values.set({ 100, 200 }, 5));
-    BOOST_TEST(taken(values, 200).empty());
+    BOOST_TEST(taken(values, { 0, 200 }).empty());
 }
 
 BOOST_AUTO_TEST_CASE(no_value_is_known_after_a_restart)
 {
-    item_values values(10);
+    item_values values;
     BOOST_TEST(values.set({ 0, 100 }, 5));
-    taken(values, 100);
+    taken(values, { 0, 100 });
     values.restart(1000);
     BOOST_TEST(values.set({ 1000, 1100 }, 5));
-    BOOST_TEST((taken(values, 1100) == changes{ { 1000, 5 } }));
+    BOOST_TEST((taken(values, { 0, 1100 }) == changes{ { 1000, 5 } }));
 }
 
 BOOST_AUTO_TEST_CASE(there_is_room_again_after_changes_are_taken)
 {
-    item_values values(4);
-    std::uint64_t n = 0;
-    while (
-        values.set({ static_cast<std::int64_t>(n), static_cast<std::int64_t>(n) + 1 }, n))
+    item_values values;
+    std::int64_t n = 0;
+    const auto has_set = [&] {
+        return values.set({ n, n + 1 }, static_cast<std::uint64_t>(n));
+    };
+    while (n < 9000 && has_set())
         ++n;
-    BOOST_TEST(n == 3);
-    taken(values, 3);
-    BOOST_TEST(values.set({ 3, 4 }, 3));
+    BOOST_TEST(n < 9000);
+    taken(values, { 0, n });
+    BOOST_TEST(has_set());
 }
 
 // Against a value for each position.
@@ -112,14 +132,14 @@ BOOST_AUTO_TEST_CASE(heaps_in_any_order)
         auto order = heaps;
         for (std::size_t i = 0; i + 4 < order.size(); ++i)
             std::swap(order[i], order[i + random() % 4]);
-        item_values values(200);
+        item_values values;
         for (const auto& [at, value] : order)
             BOOST_TEST(values.set({ at, at + 10 }, value));
         changes expected;
         for (const auto& [at, value] : heaps)
             if (expected.empty() || expected.back().second != value)
                 expected.emplace_back(at, value);
-        BOOST_TEST((taken(values, 400) == expected));
+        BOOST_TEST((taken(values, { 0, 400 }) == expected));
     }
 }
 

@@ -22,6 +22,7 @@ using namespace gr::spead;
 namespace {
 
 constexpr output_window::clock::duration max_delay = std::chrono::milliseconds(100);
+constexpr output_window::clock::duration opening = std::chrono::milliseconds(10);
 constexpr output_window::clock::duration tick{ 1 };
 constexpr auto zero_fill = missing_policy::zero_fill;
 constexpr auto skip = missing_policy::skip;
@@ -86,6 +87,10 @@ struct letter_window {
     {
         for (const auto& part : parts)
             place_at(part[0] - 'a', part, to);
+    }
+    std::int64_t begin_stream(std::int64_t room_before = 0, std::int64_t granule = 1)
+    {
+        return window.begin_stream(room_before, now + opening, granule);
     }
     bool has_room(std::int64_t begin, std::int64_t end)
     {
@@ -277,7 +282,7 @@ BOOST_AUTO_TEST_CASE(an_output_that_lags_is_zero_filled_after_ten_times_max_dela
     BOOST_TEST(w.tags[1] == " 0:timestamp=0 3:missing=3");
     BOOST_TEST(w.counted(0) == "6 received, 0 missing, 0 skipped");
     BOOST_TEST(w.counted(1) == "3 received, 3 missing, 0 skipped");
-    w.window.begin_stream();
+    w.begin_stream();
     w.place({ "g" }, 0);
     BOOST_TEST(w.produce() == "abcdef");
 }
@@ -422,7 +427,7 @@ BOOST_AUTO_TEST_CASE(begin_stream_repeats_the_timestamp_and_the_values_of_items)
 {
     letter_window w(2);
     for (const std::int64_t begin : { 0, 2 }) {
-        w.window.begin_stream();
+        w.begin_stream();
         BOOST_TEST(w.window.set_item(1, 0, { begin, begin + 2 }, 5));
         for (const std::size_t output : { 0u, 1u })
             w.place_at(begin, "xx", output);
@@ -430,6 +435,175 @@ BOOST_AUTO_TEST_CASE(begin_stream_repeats_the_timestamp_and_the_values_of_items)
     }
     BOOST_TEST(w.tags[0] == " 0:timestamp=0 2:timestamp=2");
     BOOST_TEST(w.tags[1] == " 0:timestamp=0 0:item0=5 2:timestamp=2 2:item0=5");
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_opens_at_the_earliest_sample_of_any_output)
+{
+    for (const auto on_missing : { zero_fill, skip }) {
+        letter_window w(3, on_missing);
+        BOOST_TEST(w.begin_stream(10) == 10);
+        w.place({ "kl" }, 0);
+        w.place({ "ghijkl", "op" }, 1);
+        BOOST_TEST(w.produce_after(opening - tick) == "");
+        BOOST_TEST(w.window.front() == 0);
+        w.place({ "efghij" }, 0);
+        BOOST_TEST(w.produce_after(tick) == "");
+        BOOST_TEST(w.window.front() == 4);
+        w.place({ "ef", "mn" }, 1);
+        w.place({ "efgh" }, 2);
+        BOOST_TEST(w.produce() == "efgh");
+        w.drain();
+        w.place({ "mnop" }, 0);
+        w.place({ "ijklmnop" }, 2);
+        w.produce();
+        BOOST_TEST(w.out == strings(3, "efghijklmnop"), boost::test_tools::per_element());
+        for (const std::size_t output : { 0u, 1u, 2u }) {
+            BOOST_TEST(w.tags[output] == " 0:timestamp=4");
+            BOOST_TEST(w.counted(output) == "12 received, 0 missing, 0 skipped");
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_opens_at_a_multiple_of_the_granule)
+{
+    letter_window w;
+    BOOST_TEST(w.begin_stream(11, 4) == 8);
+    w.place({ "h", "k" });
+    BOOST_TEST(w.produce_after(max_delay) == "...h..k");
+    BOOST_TEST(w.tags[0] == " 0:timestamp=4 0:missing=3 4:missing=2");
+}
+
+BOOST_AUTO_TEST_CASE(samples_before_those_that_opened_a_stream_are_late)
+{
+    letter_window w;
+    w.begin_stream(10);
+    w.place({ "k" });
+    BOOST_TEST(w.produce_after(opening) == "k");
+    BOOST_TEST(w.place_at(8, "ijkl") == "3 late, 0 duplicate, 1 fresh");
+    BOOST_TEST(w.produce() == "kl");
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_without_room_before_it_begins_at_the_front)
+{
+    letter_window w;
+    BOOST_TEST(w.begin_stream(0) == 0);
+    w.place({ "a" });
+    BOOST_TEST(w.produce() == "a");
+    BOOST_TEST(w.begin_stream(0) == 1);
+    w.place({ "d" });
+    BOOST_TEST(w.produce_after(max_delay) == "a..d");
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_stays_open_until_something_has_arrived)
+{
+    letter_window w;
+    w.begin_stream(10);
+    BOOST_TEST(w.produce_after(2 * opening) == "");
+    BOOST_TEST(w.window.front() == 0);
+    BOOST_TEST(w.begin_stream(20) == 20); // another stream
+    BOOST_TEST(w.produce_after(2 * opening) == "");
+    w.place({ "f" });
+    BOOST_TEST(w.produce() == "f");
+    BOOST_TEST(w.counted() == "1 received, 0 missing, 0 skipped");
+}
+
+BOOST_AUTO_TEST_CASE(a_window_that_is_blocked_ends_the_opening_before_it_gives_up_samples)
+{
+    letter_window w(2, zero_fill, 8);
+    w.begin_stream(3);
+    w.place({ "c", "e" }, 0);
+    w.place({ "d" }, 1);
+    BOOST_TEST((w.has_room(5, 8) && !w.has_room(8, 10)));
+    BOOST_TEST(w.produce(true) == "");
+    BOOST_TEST(w.window.front() == 2);
+    BOOST_TEST(w.has_room(8, 10));
+    w.place({ "d" }, 0);
+    for (const auto* expected : { "cd", "cde", "cde" })
+        BOOST_TEST(w.produce(true) == expected);
+    BOOST_TEST(w.out[1] == ".d.");
+    BOOST_TEST(w.counted(1) == "1 received, 2 missing, 0 skipped");
+}
+
+BOOST_AUTO_TEST_CASE(a_window_that_is_blocked_by_the_first_samples_opens_at_them)
+{
+    for (const auto on_missing : { zero_fill, skip }) {
+        letter_window w(1, on_missing, 8);
+        BOOST_TEST(w.begin_stream(100) == 4); // half of the room
+        if (!w.has_room(4, 10))
+            w.produce(true);
+        BOOST_TEST((w.window.is_empty() && w.window.front() == 4));
+        BOOST_TEST(w.has_room(4, 10));
+        w.place({ "efghij" });
+        BOOST_TEST(w.produce() == "efghij");
+        BOOST_TEST(w.tags[0] == " 0:timestamp=4");
+        BOOST_TEST(w.counted() == "6 received, 0 missing, 0 skipped");
+    }
+    letter_window w;
+    w.begin_stream(10);
+    w.produce(true); // not by samples
+    BOOST_TEST(w.window.front() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(giving_up_ends_the_opening)
+{
+    letter_window w;
+    w.begin_stream(10);
+    w.window.give_up(); // nothing
+    BOOST_TEST(w.produce() == "");
+    w.place({ "j", "l" });
+    BOOST_TEST(w.produce() == "");
+    w.window.give_up(14);
+    BOOST_TEST(w.produce() == "j.l..");
+    BOOST_TEST(w.tags[0] == " 0:timestamp=9 1:missing=1 3:missing=2");
+    w.begin_stream(5);
+    w.window.give_up(20); // none of which arrived
+    BOOST_TEST(w.produce() == "j.l..");
+    BOOST_TEST((w.window.is_empty() && w.window.front() == 20));
+    w.place({ "v" });
+    BOOST_TEST(w.produce() == "j.l..");
+    BOOST_TEST(w.counted() == "2 received, 3 missing, 0 skipped");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_abandoned_in_the_opening_counts_from_its_first_sample)
+{
+    for (const auto& [placed, front, counted] :
+         { std::tuple("hi", 12, "0 received, 0 missing, 5 skipped"),
+           std::tuple("", 12, "0 received, 0 missing, 0 skipped") }) {
+        letter_window w;
+        w.begin_stream(10);
+        if (*placed)
+            w.place({ placed });
+        w.window.abandon(12);
+        BOOST_TEST((w.window.is_empty() && w.window.front() == front));
+        BOOST_TEST(w.counted() == counted);
+        w.place({ "mn" });
+        BOOST_TEST(w.produce() == "mn"); // not open any more
+        BOOST_TEST(w.tags[0] == " 0:timestamp=12");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_skipped_before_the_first_sample_of_a_stream)
+{
+    letter_window w;
+    w.begin_stream(10);
+    w.window.skip_to(12);
+    w.place({ "mn" });
+    BOOST_TEST(w.produce() == "mn");
+    BOOST_TEST(w.tags[0] == " 0:timestamp=12");
+    BOOST_TEST(w.counted() == "2 received, 0 missing, 0 skipped");
+}
+
+BOOST_AUTO_TEST_CASE(items_of_heaps_that_open_a_stream_are_tagged_where_they_begin)
+{
+    letter_window w;
+    w.place({ "a" });
+    w.produce();
+    w.begin_stream(10);
+    for (const auto& [begin, value] : { std::pair(11, 7u), { 7, 6u }, { 3, 5u } })
+        BOOST_TEST(w.window.set_item(0, 0, { begin, begin + 4 }, value));
+    w.place({ "lm", "hijk", "fg" }); // of the first heap, only the end
+    BOOST_TEST(w.produce_after(opening) == "afghijklm");
+    BOOST_TEST(w.tags[0] == " 0:timestamp=0 1:timestamp=5 1:item0=5 3:item0=6 7:item0=7");
 }
 
 BOOST_AUTO_TEST_CASE(abandoned_samples_count_as_skipped_and_the_next_ones_begin_anew)
@@ -478,9 +652,8 @@ static void place_at_random(unsigned seed)
         if (is_blocked || random() % 2)
             w.drain();
     };
-    for (int step = 0; step < 200; ++step) {
+    const auto place = [&](std::int64_t ahead) {
         const auto output = random() % outputs;
-        const auto ahead = std::int64_t(random() % (random() % 20 ? 30 : 200)) - 6;
         const auto begin = std::max<std::int64_t>(front() + ahead, 0);
         std::string text(1 + random() % 8, ' ');
         for (auto& letter : text)
@@ -493,19 +666,36 @@ static void place_at_random(unsigned seed)
         w.place_at(begin, text, output);
         for (auto at = std::max(begin, front()); at < range.end; ++at)
             model[output].emplace(at, text[std::size_t(at - begin)]);
+    };
+    std::int64_t first = 0;
+    if (random() % 2) {
+        w.begin_stream(20);
+        for (auto n = 1 + random() % 5; n > 0; --n)
+            place(std::int64_t(random() % 40));
+        BOOST_REQUIRE_EQUAL(w.window.end_of_ready(w.now, false), 0);
+        w.now += opening;
+        w.window.end_of_ready(w.now, random() % 2);
+        first = w.window.top();
+        for (const auto& each : model)
+            if (!each.empty())
+                first = std::min(first, each.begin()->first);
+        BOOST_REQUIRE_EQUAL(front(), first);
+    }
+    for (int step = 0; step < 200; ++step) {
+        place(std::int64_t(random() % (random() % 20 ? 30 : 200)) - 6);
         produce(random() % 16 == 0);
     }
     w.window.give_up();
     w.produce();
     for (std::size_t i = 0; i < outputs; ++i) {
-        std::string expected(skips ? 0 : std::size_t(front()), '.');
+        std::string expected(skips ? 0 : std::size_t(front() - first), '.');
         for (const auto& [position, letter] : model[i])
             if (skips)
                 expected += letter;
             else
-                expected[std::size_t(position)] = letter;
+                expected[std::size_t(position - first)] = letter;
         BOOST_TEST(w.out[i] == expected);
-        const auto missing = std::size_t(front()) - model[i].size();
+        const auto missing = std::size_t(front() - first) - model[i].size();
         BOOST_TEST(w.counted(i) == numbers({ { model[i].size(), "received" },
                                              { skips ? 0 : missing, "missing" },
                                              { skips ? missing : 0, "skipped" } }));

@@ -8,10 +8,12 @@
 // Sequences of packets that once gave wrong samples, or none any more.
 
 #include "helpers/receive_stream.h"
+#include "protocol/descriptor.h"
 
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <random>
 
 using namespace gr::spead;
 using std::chrono::milliseconds;
@@ -34,6 +36,108 @@ std::vector<packet_bytes> heap(std::uint64_t counter,
                         flavour.immediate(item_id, value),
                         flavour.addressed(0x3300, 0) },
                       packet_bytes(heap_samples, std::byte(counter & 127)));
+}
+
+std::vector<packet_bytes> heap_with_items_in_first_packet(std::uint64_t counter,
+                                                          std::uint64_t tick)
+{
+    return heap(counter, tick, 0, false);
+}
+
+// Neither a timestamp nor other items.
+std::vector<packet_bytes> heap_without_timestamp(std::uint64_t counter,
+                                                 std::size_t samples)
+{
+    heap_cutter cutter{ flavour, heap_samples / 10, false };
+    return cutter.cut(counter,
+                      { flavour.addressed(0x3300, 0) },
+                      packet_bytes(samples, std::byte(counter & 127)));
+}
+
+std::vector<packet_bytes> heap_without_length(std::uint64_t counter,
+                                              std::uint64_t tick,
+                                              std::size_t samples,
+                                              std::size_t payload)
+{
+    heap_cutter cutter{ flavour, payload, false, false };
+    return cutter.cut(counter,
+                      { flavour.immediate(0x1600, tick), flavour.addressed(0x3300, 0) },
+                      packet_bytes(samples, std::byte(counter & 127)));
+}
+
+// Descriptors in front of the samples.
+std::vector<packet_bytes> heap_with_descriptors(std::uint64_t counter,
+                                                std::uint64_t tick,
+                                                std::size_t payload = heap_samples / 10)
+{
+    packet_bytes content;
+    std::vector<std::uint64_t> pointers;
+    for (const auto& each : default_items()) {
+        const auto packet = descriptor_packet(each, flavour);
+        pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
+        content.insert(content.end(), packet.begin(), packet.end());
+    }
+    pointers.push_back(flavour.immediate(0x1600, tick));
+    pointers.push_back(flavour.addressed(0x3300, content.size()));
+    content.resize(content.size() + heap_samples, std::byte(counter & 127));
+    heap_cutter cutter{ flavour, payload, false };
+    return cutter.cut(counter, pointers, content);
+}
+
+packet_bytes end_of_stream(std::uint64_t counter)
+{
+    return packet_of(
+        { flavour.immediate(wire::heap_counter, counter),
+          flavour.immediate(wire::payload_offset, 0),
+          flavour.immediate(wire::payload_length, 0),
+          flavour.immediate(wire::stream_control, wire::stream_control_stop) },
+        {});
+}
+
+receive_stream::options without_timestamps()
+{
+    receive_stream::options is;
+    auto format = std::make_shared<stream_format>();
+    format->timestamp_id.reset();
+    is.format = format;
+    return is;
+}
+
+constexpr std::uint64_t first_tick = 1000000;
+
+// Its samples are 127.
+std::vector<packet_bytes>
+marked_heap(std::uint64_t counter, std::uint64_t tick, std::size_t samples = heap_samples)
+{
+    const heap_cutter cutter{ flavour, heap_samples / 10, false };
+    return cutter.cut(counter,
+                      { flavour.immediate(0x1600, tick), flavour.addressed(0x3300, 0) },
+                      packet_bytes(samples, std::byte{ 127 }));
+}
+
+// Of the sender and the counter of the sixth heap.
+packet_bytes intruder(std::uint64_t tick, std::size_t samples = heap_samples)
+{
+    return marked_heap(6, tick, samples)[0];
+}
+
+// Ten heaps. The intruder arrives after four packets of the sixth one.
+void take_heaps_with_intruder(receive_stream& stream,
+                              const packet_bytes& intruding,
+                              bool repeats_pointers = false)
+{
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        const auto packets =
+            heap(1 + i, first_tick + i * heap_samples, 0, repeats_pointers);
+        for (std::size_t k = 0; k < packets.size(); ++k) {
+            if (i == 5 && k == 4)
+                stream.take(intruding);
+            stream.take(packets[k]);
+            stream.now += std::chrono::microseconds(100);
+        }
+    }
+    stream.pass(milliseconds(2000));
+    stream.end();
 }
 
 receive_stream::options with_item()
@@ -104,14 +208,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_one_stream_does_not_mix_senders_of_another_outpu
         for (std::size_t output = 0; output < 2; ++output)
             take(heap(1 + i, i * heap_samples, 0), output, 10 + output);
     stream.pass(milliseconds(20));
-    take(std::vector<packet_bytes>{ packet_of(
-             { flavour.immediate(wire::heap_counter, 2),
-               flavour.immediate(wire::payload_offset, 0),
-               flavour.immediate(wire::payload_length, 0),
-               flavour.immediate(wire::stream_control, wire::stream_control_stop) },
-             {}) },
-         1,
-         11);
+    take({ end_of_stream(2) }, 1, 11);
     for (std::uint64_t i = 30; i < 60; ++i) {
         take(heap(1 + i, i * heap_samples, 0), 0, 10);
         take(heap(100, (i + 1) * heap_samples, 0), 0, 20); // another sender, ahead
@@ -159,6 +256,158 @@ BOOST_AUTO_TEST_CASE(a_late_heap_whose_item_changes_is_not_of_another_sender)
     stream.end();
     BOOST_TEST(stream.counters[0].samples_missing.get() == heap_samples);
     BOOST_TEST(stream.counters[0].samples_late.get() == heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(a_jump_whose_first_two_heaps_are_swapped_is_one_discontinuity)
+{
+    receive_stream::options how;
+    how.max_gap = heap_samples;
+    receive_stream stream(how);
+    for (std::uint64_t i = 0; i < 4; ++i)
+        stream.take(heap_with_items_in_first_packet(1 + i, i * heap_samples));
+    for (const std::uint64_t i : { 5, 4, 6 })
+        stream.take(heap_with_items_in_first_packet(1 + i, 1000000 + i * heap_samples));
+    stream.pass(milliseconds(2000));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 7 * heap_samples);
+    BOOST_TEST(stream.common.discontinuities.get() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(two_heaps_of_unknown_length_are_received)
+{
+    receive_stream stream;
+    for (std::uint64_t i = 0; i < 2; ++i) {
+        stream.take(heap_without_length(
+            1 + i, i * heap_samples, heap_samples, heap_samples / 10));
+        stream.now += milliseconds(1);
+    }
+    stream.pass(milliseconds(2000));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 2 * heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(large_heaps_of_unknown_length_are_received)
+{
+    constexpr std::size_t samples = 2000000;
+    receive_stream::options how;
+    how.window_samples = 8 << 20;
+    receive_stream stream(how);
+    for (std::uint64_t i = 0; i < 6; ++i)
+        for (const auto& each : heap_without_length(1 + i, i * samples, samples, 1000)) {
+            stream.take(each);
+            stream.now += std::chrono::microseconds(10);
+        }
+    stream.pass(milliseconds(2000));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 6 * samples);
+    BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(without_timestamps_a_longer_first_heap_does_not_set_the_heap_length)
+{
+    receive_stream stream(without_timestamps());
+    for (std::uint64_t i = 0; i < 30; ++i) {
+        stream.take(heap_without_timestamp(1 + i, (i == 0 ? 2 : 1) * heap_samples));
+        stream.now += milliseconds(1);
+    }
+    stream.pass(milliseconds(2000));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() >= 28 * heap_samples);
+    // while the receiver learns the length
+    BOOST_TEST(stream.counters[0].samples_missing.get() <= 3 * heap_samples);
+    BOOST_TEST(stream.common.discontinuities.get() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(the_log_names_the_timestamp_step_of_heaps_that_overlap)
+{
+    const auto log_lines = [] {
+        receive_stream stream;
+        for (std::uint64_t i = 0; i < 3000; ++i) {
+            stream.take(heap_with_items_in_first_packet(1 + i, i * 900));
+            stream.now += milliseconds(1);
+        }
+        stream.end();
+        return stream.log_lines;
+    }();
+    const auto has_both = [](const std::string& line) {
+        return line.find("heap_samples=1000") != line.npos &&
+               line.find("timestamp_step=900") != line.npos;
+    };
+    BOOST_TEST(std::any_of(log_lines->begin(), log_lines->end(), has_both));
+}
+
+BOOST_AUTO_TEST_CASE(packets_with_items_survive_a_packet_of_a_past_time_in_their_heap)
+{
+    receive_stream stream;
+    take_heaps_with_intruder(stream, intruder(first_tick - 5 * heap_samples), true);
+    BOOST_TEST(stream.counters[0].samples_received.get() == 10 * heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(the_counter_of_the_open_heap_does_not_take_the_place_of_the_next_one)
+{
+    receive_stream stream;
+    take_heaps_with_intruder(stream, intruder(first_tick + 6 * heap_samples));
+    const auto& out = stream.out[0];
+    BOOST_TEST(std::count(out.begin(), out.end(), std::byte{ 127 }) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(samples_of_a_restarted_sender_do_not_complete_its_old_descriptors)
+{
+    receive_stream::options how;
+    how.format = nullptr;
+    receive_stream stream(how);
+    auto packets = heap_with_descriptors(1, 0, 50);
+    packets.erase(packets.begin() + 1); // a part of the descriptor of the timestamp
+    stream.take(packets);
+    stream.pass(milliseconds(2000));
+    for (std::uint64_t i = 0; i < 10; ++i)
+        stream.take(
+            heap_with_items_in_first_packet(1 + i, first_tick + i * heap_samples));
+    stream.pass(milliseconds(2000));
+    stream.end();
+    // otherwise the samples would have times that follow from the heap counters
+    BOOST_TEST(!stream.to.format());
+    BOOST_TEST(stream.out[0].empty());
+}
+
+BOOST_AUTO_TEST_CASE(packets_without_items_do_not_complete_a_heap_from_before_a_silence)
+{
+    receive_stream stream;
+    auto before = heap_with_items_in_first_packet(1, 0);
+    before.resize(5);
+    stream.take(before);
+    stream.pass(milliseconds(3000));
+    auto again = marked_heap(1, first_tick);
+    again.erase(again.begin());
+    stream.take(again);
+    for (std::uint64_t i = 1; i < 10; ++i)
+        stream.take(
+            heap_with_items_in_first_packet(1 + i, first_tick + i * heap_samples));
+    stream.pass(milliseconds(2000));
+    stream.end();
+    const auto& out = stream.out[0];
+    BOOST_TEST(std::count(out.begin(), out.end(), std::byte{ 127 }) == 0);
+    BOOST_TEST(std::count(out.begin(), out.end(), std::byte{ 1 }) == heap_samples / 2);
+}
+
+BOOST_AUTO_TEST_CASE(without_timestamps_a_heap_is_not_of_two_runs_of_its_sender)
+{
+    receive_stream stream(without_timestamps());
+    auto before = heap_without_timestamp(10, heap_samples);
+    before.resize(5);
+    stream.take(before);
+    stream.pass(milliseconds(3000));
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        const heap_cutter cutter{ flavour, heap_samples / 10, false };
+        stream.take(cutter.cut(10 + i,
+                               { flavour.addressed(0x3300, 0) },
+                               packet_bytes(heap_samples, std::byte(100 + i))));
+    }
+    stream.pass(milliseconds(2000));
+    stream.end();
+    const auto& out = stream.out[0];
+    BOOST_TEST(std::count(out.begin(), out.end(), std::byte{ 100 }) == heap_samples);
+    BOOST_TEST(stream.common.discontinuities.get() == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -38,6 +38,9 @@ heap_table::find(std::uint64_t counter, std::uint64_t sender, std::size_t group)
     };
     if (is_it(d_heaps[d_last]))
         return &d_heaps[d_last];
+    const key wanted{ counter, sender, group };
+    if (d_absent == wanted)
+        return nullptr;
     const auto begin = d_counters.begin(), end = d_counters.end();
     for (auto at = std::find(begin, end, counter); at != end;
          at = std::find(at + 1, end, counter)) {
@@ -47,6 +50,7 @@ heap_table::find(std::uint64_t counter, std::uint64_t sender, std::size_t group)
             return &d_heaps[i];
         }
     }
+    d_absent = wanted;
     return nullptr;
 }
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace gr::spead {
@@ -109,6 +110,7 @@ public:
             finish(*to);
         }
         *to = added;
+        d_absent.reset();
         d_counters[d_last] = added.counter;
         return *to;
     }
@@ -122,6 +124,7 @@ public:
     const received_heap* overlapping(const received_heap& heap) const;
 
 private:
+    using key = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;
     struct region {
         std::size_t begin, end, oldest;
     };
@@ -129,6 +132,7 @@ private:
     std::vector<received_heap> d_heaps;
     std::vector<std::uint64_t> d_counters; // of the heaps, to find one fast
     std::size_t d_last = 0;                // that was found
+    std::optional<key> d_absent;           // that was not found last
     region d_placed, d_others;             // of d_heaps
 };
 

@@ -45,13 +45,16 @@ std::size_t most_values(const reassembler::plan& how)
                     how.format ? how.format->immediates.size() : 0);
 }
 
-// A number that is too wide for an item pointer lies in the payload.
-std::uint64_t
-end_of(const packet_view& packet, std::size_t index, const number_format& format)
+// Where the next item of a packet begins, if items are in the order of their addresses.
+std::uint64_t next_address(const packet_view& packet, std::size_t index)
 {
-    return format.bits ? packet.item(index).value + format.bytes() : packet.end_of(index);
+    while (++index < packet.items)
+        if (const auto item = packet.item(index); !item.is_immediate)
+            return item.value;
+    return packet.heap_length.value_or(packet.payload_end());
 }
 
+// A number that is too wide for an item pointer lies in the payload.
 std::optional<std::uint64_t> number_at(const packet_view& packet,
                                        std::uint64_t begin,
                                        std::uint64_t end,
@@ -485,10 +488,10 @@ void reassembler::read_items(const packet_view& packet)
         if (d_found[k] != none) {
             const auto& is = format.immediates[k].format;
             const auto item = packet.item(d_found[k]);
-            d_heap.values[k] =
-                item.is_immediate
-                    ? is.value(item.value)
-                    : number_at(packet, item.value, end_of(packet, d_found[k], is), is);
+            const auto end =
+                is.bits ? item.value + is.bytes() : next_address(packet, d_found[k]);
+            d_heap.values[k] = item.is_immediate ? is.value(item.value)
+                                                 : number_at(packet, item.value, end, is);
         }
     auto recognised = samples;
     if (timestamp != none) {
@@ -500,7 +503,8 @@ void reassembler::read_items(const packet_view& packet)
             d_heap.timestamp_bits = d_heap.address_bits;
         } else {
             d_heap.timestamp_address = item.value;
-            d_heap.timestamp_end = end_of(packet, timestamp, is);
+            d_heap.timestamp_end =
+                is.bits ? item.value + is.bytes() : packet.end_of(timestamp);
         }
         if (is.bits)
             d_heap.timestamp_bits = std::min(d_heap.timestamp_bits, is.bits);

@@ -249,6 +249,7 @@ const received_heap* stream_tracker::fitting_pending(std::size_t output)
     auto& of = d_tracks[output];
     const bool fits_now =
         of.has_pending && set_position(of.pending, of) && fits(of.pending, of);
+    of.has_pending &= !fits_now;
     return fits_now ? &of.pending : nullptr;
 }
 

@@ -69,7 +69,8 @@ public:
     {
         return d_tracks[output].pending;
     }
-    //! The pending heap of an output if it fits now; otherwise nullptr.
+    //! The pending heap of an output if it fits now, so that it is not pending any more;
+    //! otherwise nullptr.
     const received_heap* fitting_pending(std::size_t output);
 
     //! The end of the heaps that have been accepted.

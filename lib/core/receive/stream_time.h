@@ -22,6 +22,9 @@ namespace gr::spead {
 class stream_time
 {
 public:
+    //! What samples can be counted: with the length of a heap, and in bytes, 63 bits.
+    static constexpr std::int64_t farthest = std::int64_t{ 1 } << 56;
+
     //! \p samples_per_step samples last \p ticks_per_step ticks.
     stream_time(std::int64_t samples_per_step, std::int64_t ticks_per_step)
         : d_samples(samples_per_step / std::gcd(samples_per_step, ticks_per_step)),
@@ -40,8 +43,6 @@ public:
     std::optional<std::int64_t> position(std::uint64_t timestamp, unsigned bits) const
     {
         const auto ticks = distance(timestamp, bits);
-        // with the length of a heap, and in bytes, no more than 63 bits
-        constexpr std::int64_t farthest = std::int64_t{ 1 } << 56;
         if (ticks > farthest / d_samples || ticks < -(farthest / d_samples))
             return std::nullopt;
         // timestamps are rounded between ticks

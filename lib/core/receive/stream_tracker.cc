@@ -24,6 +24,16 @@ constexpr std::chrono::seconds longest_lateness{ 1 };
 // An item that tells another sender apart is remembered for so long.
 constexpr std::chrono::seconds longest_lock{ 1 };
 
+// In samples; positions must not overflow, however many such gaps a sender makes.
+constexpr std::int64_t longest_skip = std::int64_t{ 1 } << 40;
+
+// None if that is too far to be counted.
+std::optional<std::int64_t> samples_of(std::int64_t heaps, std::int64_t length)
+{
+    return std::abs(heaps) <= stream_time::farthest / std::max<std::int64_t>(length, 1)
+               ? std::optional(heaps * length)
+               : std::nullopt;
+}
 
 } // namespace
 
@@ -87,9 +97,9 @@ bool stream_tracker::set_position(received_heap& heap, const track& of) const
         if (heap.length > d_heap_samples ||
             (heap.length < d_heap_samples && of.newest.length == heap.length))
             return false;
-        heap.position =
-            of.newest.position + heap.counters_from(of.newest) * d_heap_samples;
-        return true;
+        const auto apart = samples_of(heap.counters_from(of.newest), d_heap_samples);
+        heap.position = of.newest.position + apart.value_or(0);
+        return apart.has_value();
     }
     const auto position = d_time.position(*heap.timestamp, heap.timestamp_bits);
     heap.position = position.value_or(0);
@@ -101,9 +111,8 @@ std::optional<std::int64_t> stream_tracker::distance(const received_heap& from,
                                                      const received_heap& to) const
 {
     if (!d_has_timestamps)
-        return from.length == to.length
-                   ? std::optional(to.counters_from(from) * from.length)
-                   : std::nullopt;
+        return from.length == to.length ? samples_of(to.counters_from(from), from.length)
+                                        : std::nullopt;
     stream_time time(d_plan.samples_per_step, d_plan.ticks_per_step);
     time.begin(*from.timestamp, 0);
     return time.position(*to.timestamp, to.timestamp_bits);
@@ -220,8 +229,10 @@ stream_tracker::verdict stream_tracker::judge(received_heap& heap, clock::time_p
             return verdict::wait;
         }
     }
-    if (goes_on)
-        return heap.position - end() > d_plan.max_gap ? verdict::skips : verdict::fits;
+    if (goes_on && heap.position - end() <= d_plan.max_gap)
+        return verdict::fits;
+    if (goes_on && heap.position - end() <= longest_skip)
+        return verdict::skips;
     return needs_jump ? verdict::begins : verdict::jumps;
 }
 

@@ -68,6 +68,8 @@ void check_items(const source_options& options, std::size_t lists)
     };
     if (count(item_kind::samples) != 1 || count(item_kind::timestamp) > 1)
         refuse("one samples(), at most one timestamp() and any number of immediate()");
+    if (outputs > 1 && count(item_kind::timestamp) == 0)
+        refuse("a timestamp() if there are several outputs: it aligns them");
     if (items.size() > wire::max_items)
         throw parameter_error("items",
                               to_text(items.size()) + " items",

@@ -32,14 +32,14 @@ namespace gr::spead {
  * The descriptors of the stream say which items are the timestamp and the samples, and
  * how they are encoded; or the option items does. The timestamp is the item named
  * "timestamp", or the one with ID 0x1600. Heaps without a timestamp are placed by their
- * counters. A jump of the timestamps is accepted when a second heap agrees with it, or
- * when the stream has been silent: for 0.1 s, or for three times its longest pause so
- * far, up to 10 s. Of several senders for one output, the first is received; the others
- * are ignored, and the log says how to select one.
+ * counters. A jump forward is accepted when a second heap agrees with it, or when the
+ * stream has been silent: for 0.1 s, or for three times its longest pause so far, up to
+ * 10 s. A jump back is accepted only after a silence. Of several senders for one output,
+ * the first is received; the others are ignored, and the log says how to select one.
  *
  * The first sample of a stream has a tag "timestamp" with its time in ticks. If
  * sample_rate is given, it also has a tag "rx_time", as GNU Radio's radios give it. Both
- * come again when the timestamps jump, and behind skipped samples. The values of
+ * come again where the stream begins anew, and behind skipped samples. The values of
  * immediate items are tags of their names, at the first sample and when they change. A
  * tag "missing" gives the number of samples that are missing from its place on, or before
  * it if they are skipped; a long gap has several. Items with the names of these three

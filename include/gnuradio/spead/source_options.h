@@ -29,8 +29,8 @@ struct SPEAD_API source_options {
 
     //! Type of the output samples. "int8", "sc8" (complex, two bytes), "int16" and "sc16"
     //! keep their values. "float" and "complex" are made of integers of 8 or 16 bits,
-    //! divided by scale. "int8" also takes integers of other sizes, such as packed 10-bit
-    //! ones, as bytes.
+    //! divided by scale; a stream of floats cannot be decoded. "int8" also takes integers
+    //! of other sizes, such as packed 10-bit ones, as bytes.
     std::string output_type = "int8";
 
     //! Bits of the integers that "float" and "complex" are made of, 8 or 16. The default
@@ -60,7 +60,7 @@ struct SPEAD_API source_options {
     //! tells streams apart that arrive at the same endpoint. None: read the items from
     //! the stream's descriptors. Packets that arrive before the descriptors are kept, up
     //! to 1 MiB. Heaps without a timestamp must have one length, and heap counters in
-    //! steps of 1.
+    //! steps of 1; only one output can receive them.
     std::optional<std::vector<item>> items = std::nullopt;
 
     //! Samples in timestamp_step ticks, 1 to 4294967296. Heaps of any size are received.
@@ -98,18 +98,18 @@ struct SPEAD_API source_options {
     //! those of other outputs do, and not at all when its buffer is full.
     double max_delay = 0.1;
 
-    //! Largest gap that is filled with zeros, 0 to 4294967296 samples. Behind a larger
-    //! one the stream begins anew, with other tags; if its heap counters go on, the
-    //! samples in between count as missing and skipped. A gap inside a heap is filled if
-    //! it fits into the buffer. The stream also begins anew when the timestamps jump back
-    //! after a silence.
+    //! Largest gap that is filled with zeros, 0 to 4294967296 samples. A larger one is
+    //! not filled, and a tag "timestamp" follows: if the heap counters go on, its samples
+    //! count as missing and skipped; otherwise the stream begins anew, and the values of
+    //! items are tagged again. A gap inside a heap is filled if it fits into the buffer.
+    //! The stream also begins anew when the timestamps jump back after a silence.
     std::int64_t max_gap = 16777216;
 
     //! Whether an end-of-stream heap ends the stream.
     bool end_on_stop = true;
 
-    //! Seconds without a packet after which the stream ends, from the start on, 0.001 to
-    //! 1000000000. With 0 the source waits for ever.
+    //! Seconds without a packet after which the stream ends, also if none ever comes:
+    //! 0.001 to 1000000000. With 0 the source waits for ever.
     double timeout = 0;
 
     //! Size of the buffer of each output in bytes, 262144 to 2^40, and at least 262144

@@ -29,7 +29,7 @@ struct source_counters {
     number packets_received{};  //!< SPEAD packets received
     number packets_ignored{};   //!< of them, packets that gave no samples
     number bytes_received{};    //!< UDP payload of packets_received
-    number discontinuities{}; //!< jumps of the timestamps at which the stream began anew
+    number discontinuities{};   //!< new beginnings of the stream, and gaps above max_gap
 
     //! Calls visit(name, member) for each, in order.
     template <typename visitor>

@@ -63,4 +63,19 @@ const received_heap* heap_table::overlapping(const received_heap& heap) const
     return found == d_heaps.end() ? nullptr : &*found;
 }
 
+bool heap_table::has_gap_behind(const received_heap& heap) const
+{
+    if (heap.samples_end != received_heap::unknown_end)
+        return false;
+    const auto end = heap.range().end;
+    bool is_followed = false;
+    for (const auto& each : d_heaps)
+        if (each.is == received_heap::state::placed && each.output == heap.output) {
+            if (each.position == end)
+                return false;
+            is_followed |= each.position > end;
+        }
+    return is_followed;
+}
+
 } // namespace gr::spead

@@ -122,6 +122,8 @@ public:
     }
     //! A placed heap of the same output and time, at least in part.
     const received_heap* overlapping(const received_heap& heap) const;
+    //! Whether a heap of unknown length is followed by others, but not at once.
+    bool has_gap_behind(const received_heap& heap) const;
 
 private:
     using key = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;

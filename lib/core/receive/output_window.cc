@@ -106,12 +106,13 @@ std::int64_t output_window::begin_stream(std::int64_t room_before,
     d_open_until = room_before > 0 ? std::optional(until) : std::nullopt;
     d_granule = granule;
     d_wanted = d_front;
+    d_opened_at = d_front + room_before;
     for (auto& of : d_outputs) {
         of.needs_timestamp = true;
         for (auto& item : of.items)
             item.restart(d_front);
     }
-    return d_front + room_before;
+    return d_opened_at;
 }
 
 void output_window::skip_to(std::int64_t position)
@@ -138,16 +139,18 @@ void output_window::abandon(std::int64_t end)
         of.skipped = 0; // the next run does not tag them
 }
 
-// Moves the front to the first sample that has arrived; if none has, to that for which
-// there was no room. Samples stay at their addresses.
+// Moves the front to the first sample of the heap that came first, or to an earlier one
+// that has arrived; if none has, to that for which there was no room. Samples stay at
+// their addresses.
 void output_window::end_opening()
 {
     auto first = std::max(d_top, d_wanted);
     for (const auto& of : d_outputs)
-        if (of.missing.contain({ d_front, d_front + 1 }))
-            first = std::min(first, of.missing.begin()->end);
-        else if (of.top > d_front)
-            first = d_front;
+        if (of.top > d_front) {
+            const bool begins_later = of.missing.contain({ d_front, d_front + 1 });
+            first = std::min(
+                { first, d_opened_at, begins_later ? of.missing.begin()->end : d_front });
+        }
     d_open_until.reset();
     d_shift = (first - d_front) / d_granule * d_granule;
     move_front(d_front + d_shift);

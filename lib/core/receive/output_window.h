@@ -118,10 +118,10 @@ public:
     //! for its first heap: \p room_before samples behind the front, but at most half of
     //! the room. If that is 0, the stream begins at the front. Otherwise it is open until
     //! \p until, and until a sample has arrived: nothing is produced, so that earlier
-    //! samples find their place. Then end_of_ready() moves the front to the earliest
-    //! sample of any output; nothing before it counts as missing. The opening ends at
-    //! once if the window is blocked or given up. Both positions are a multiple of
-    //! \p granule samples behind the present front.
+    //! samples find their place. Then end_of_ready() moves the front to that position, or
+    //! to an earlier sample of any output; nothing before it is missing. The opening ends
+    //! at once if the window is blocked or given up. Both positions are a multiple of \p
+    //! granule samples behind the present front.
     std::int64_t begin_stream(std::int64_t room_before,
                               clock::time_point until,
                               std::int64_t granule = 1);
@@ -172,6 +172,7 @@ private:
     std::int64_t d_wanted = 0;   // begin of a packet that found no room
     bool d_gives_up = false;
     std::optional<clock::time_point> d_open_until; // none: the stream is not open
+    std::int64_t d_opened_at = 0;                  // its position
     std::int64_t d_granule = 1; // samples by which the front moves when the opening ends
 };
 

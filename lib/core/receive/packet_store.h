@@ -29,7 +29,7 @@ struct received_packet {
 /*!
  * \brief Packets that wait until their place is known, in order of their arrival.
  *
- * The oldest packets make room for new ones, and are counted as dropped.
+ * The oldest packets make room for new ones, and are counted as ignored.
  */
 class packet_store
 {
@@ -45,8 +45,8 @@ public:
         std::vector<std::byte> content = {};
     };
 
-    packet_store(std::size_t most_bytes, std::size_t most_packets, counter& dropped)
-        : d_most_bytes(most_bytes), d_most_packets(most_packets), d_dropped(dropped)
+    packet_store(std::size_t most_bytes, std::size_t most_packets, counter& ignored)
+        : d_most_bytes(most_bytes), d_most_packets(most_packets), d_ignored(ignored)
     {
     }
 
@@ -111,7 +111,7 @@ public:
     }
 
 private:
-    void set(entry& which, typename entry::state to)
+    void set(entry& which, entry::state to)
     {
         d_ready -= which.is == entry::state::ready;
         which.is = to;
@@ -121,7 +121,7 @@ private:
     {
         auto& oldest = d_entries.front();
         if (oldest.is != entry::state::gone)
-            d_dropped.add(1);
+            d_ignored.add(1);
         set(oldest, entry::state::gone);
         d_bytes -= oldest.bytes;
         d_entries.pop_front();
@@ -129,7 +129,7 @@ private:
 
     std::size_t d_most_bytes;
     std::size_t d_most_packets;
-    counter& d_dropped;
+    counter& d_ignored;
     std::deque<entry> d_entries;
     std::size_t d_bytes = 0;
     std::size_t d_ready = 0;

@@ -130,22 +130,21 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
     const bool can_place = d_format && !d_store.has_ready() && !d_has_changed_table &&
                            !d_collector.has_next() &&
                            !d_collector.awaits(view.heap_counter, packet.sender);
-    auto done = result::ignored;
-    if (view.is_end_of_stream)
-        note_end(view);
-    else
-        done = can_place ? place(view) : result::wait;
+    const auto done = can_place ? place(view) : result::wait;
     if (done == result::full)
         return false;
     if (done == result::rejected)
         return true;
+    if (!can_place && view.is_end_of_stream)
+        note_end(view, false);
     if (done == result::wait)
         d_store.add(packet, view.heap_counter, now, d_store.has_ready());
     if (done == result::ignored)
         d_common.packets_ignored.add(1);
     d_common.packets_received.add(1);
     d_common.bytes_received.add(packet.bytes);
-    d_last_sender = view.is_end_of_stream ? d_last_sender : packet.sender;
+    if (!view.is_end_of_stream)
+        d_last_sender = packet.sender;
     if (!d_format)
         d_silence.note(!d_refusal.empty()            ? d_refusal
                        : d_collector.is_incomplete() ? cause::partial_descriptors
@@ -157,6 +156,10 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
 
 reassembler::result reassembler::place(const arrival& packet)
 {
+    if (packet.is_end_of_stream) {
+        note_end(packet, true);
+        return result::ignored;
+    }
     auto* known = d_heaps.find(packet.heap_counter, packet.from.sender, packet.group);
     if (known && packet.time - known->last_packet >= longest_delay)
         known = nullptr; // the sender may have started again
@@ -256,7 +259,7 @@ reassembler::result reassembler::judge(const arrival& packet, received_heap* kno
         return place_samples(*heap, packet);
     }
     if (is_open) // packets without items may be of either heap
-        known->needs_items = d_heap.needs_items = true;
+        known->needs_items = true;
     switch (found) {
     case verdict::late:
         if (is_open)
@@ -360,7 +363,7 @@ void reassembler::finish(const received_heap& heap)
 {
     if (heap.is != state::placed || heap.received == 0)
         return;
-    if (heap.received < heap.length)
+    if (heap.received < heap.length || d_heaps.has_gap_behind(heap))
         d_counters[heap.output].heaps_incomplete.add(1);
     else if (heap.samples_end == received_heap::unknown_end)
         d_counters[heap.output].heaps_received.add(1);
@@ -384,7 +387,8 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
     auto end = static_cast<std::int64_t>(last - *heap.samples_begin);
     if (heap.samples_end == received_heap::unknown_end)
         heap.length = std::max(heap.length, end >> shift);
-    end = std::min(end, heap.length << shift);
+    else
+        end = std::min(end, heap.length << shift);
 
     // whole samples, and those of which the packet holds the end or the begin
     const position_range touched{ heap.position + (begin >> shift),
@@ -407,11 +411,11 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
     // without samples in the window nothing would make room for values
     if (whole.size() > 0 && !set_values(heap))
         return result::full;
-    heap.last_packet = now;
     const auto place = [&](position_range range, const std::byte* from) {
         const auto placed = d_window.place(heap.output, range, from, now);
         auto& counters = d_counters[heap.output];
         if (placed.fresh) {
+            heap.last_packet = now;
             d_tracker.note_fresh(heap, now);
             heap.received += static_cast<std::int64_t>(placed.fresh);
             if (heap.received == heap.length &&
@@ -567,11 +571,13 @@ void reassembler::collect_descriptors(const arrival& packet)
     const auto sender = packet.from.sender;
     const bool was_awaited = d_collector.awaits(packet.heap_counter, sender);
     d_collector.add(packet, sender, packet.time);
+    if (was_awaited)
+        return;
     std::size_t n = 0;
     for (const auto& entry : d_store) {
         if (n == most_overtaking)
             return;
-        if (was_awaited || !d_collector.awaits(entry.heap_counter, entry.sender))
+        if (!d_collector.awaits(entry.heap_counter, entry.sender))
             continue;
         packet_view view;
         parse_packet(entry.data, entry.bytes, view);
@@ -595,8 +601,12 @@ bool reassembler::read_descriptors()
         try {
             format = std::make_shared<const stream_format>(
                 d_table.format_for(d_plan.type, d_format.get()));
+            if (!format->timestamp_id && d_plan.stream.outputs > 1)
+                throw std::invalid_argument("the descriptors name no timestamp, which "
+                                            "would align the outputs; give items");
             d_refusal.clear();
         } catch (const std::invalid_argument& error) {
+            format.reset();
             d_refusal = error.what();
         }
         if (!use_format(std::move(format)))
@@ -629,7 +639,8 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
         return false;
     }
     if (d_format) {
-        d_log.add("the descriptors have changed: the stream begins anew");
+        if (format)
+            d_log.add("the descriptors have changed: the stream begins anew");
         d_common.discontinuities.add(1);
         forget_heaps();
     }
@@ -696,7 +707,7 @@ bool reassembler::go_on(clock::time_point now)
 
 // A stream ends the run in which heaps of its sender came. The end may be repeated, also
 // in the next run.
-void reassembler::note_end(const arrival& packet)
+void reassembler::note_end(const arrival& packet, bool is_in_order)
 {
     const auto sender = packet.from.sender;
     const bool is_repeated = d_last_end.sender == sender &&
@@ -707,8 +718,9 @@ void reassembler::note_end(const arrival& packet)
     const bool is_received = d_tracker.note_end(sender);
     if (d_tracker.is_running() ? !is_received : d_last_sender != sender)
         return;
-    d_last_end = { sender, packet.heap_counter, packet.time };
     d_has_stopped = true;
+    if (is_in_order) // otherwise it is placed later, and ends the stream of its sender
+        d_last_end = { sender, packet.heap_counter, packet.time };
 }
 
 } // namespace gr::spead

@@ -70,8 +70,8 @@ public:
     //! Takes a datagram. False if there is no room: to be repeated after the window has
     //! produced samples.
     bool take(const received_packet& packet, clock::time_point now);
-    //! Places packets that waited, reads descriptors, and gives up what is too old. Does
-    //! a part of it and sets has_more(). False if there is no room.
+    //! Places packets that waited, reads descriptors, and gives up what is too old: a
+    //! part of it, if has_more() says so. False if there is no room.
     bool go_on(clock::time_point now);
     bool has_more() const
     {
@@ -142,7 +142,7 @@ private:
 
     void release(const received_heap* of = nullptr);
 
-    void note_end(const arrival& packet);
+    void note_end(const arrival& packet, bool is_in_order);
 
     const plan d_plan;
     output_window& d_window;

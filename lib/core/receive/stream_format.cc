@@ -45,29 +45,31 @@ std::string text_of(const number_format& format)
 // 10-bit ones, are read as bytes.
 unsigned bits_for(sample_type type, const item_description& samples)
 {
-    const auto refuse = [&](const std::string& why) {
-        throw std::invalid_argument("the descriptor of " + quoted_name(samples) + ": " +
-                                    why);
-    };
-    if (!samples.obstacle.empty())
-        refuse(samples.obstacle + "; give items to read them as they are");
     const auto& format = samples.format;
-    if (samples.is_pairs && !is_complex(type))
-        refuse(
-            "pairs of numbers are complex samples; set output_type to \"sc8\", \"sc16\" "
-            "or \"complex\"");
-    if (!samples.is_pairs && is_complex(type))
-        refuse(
-            "its samples are real; set output_type to \"int8\", \"int16\" or \"float\"");
     const bool is_whole = format.bits == 8 || format.bits == 16;
     const bool is_possible =
         is_float(type)
             ? format.type == 'i' && is_whole
             : format.is_integer() && (format.bits == bits_of(type, 8) ||
                                       (!is_whole && type == sample_type::int8));
-    if (!is_possible)
-        refuse(text_of(format) + " do not suit output_type");
-    return is_whole ? format.bits : 8;
+    const bool are_pairs = samples.is_pairs;
+    if (is_possible && are_pairs == is_complex(type) && samples.obstacle.empty())
+        return is_whole ? format.bits : 8;
+    std::string why = samples.obstacle;
+    if (why.empty())
+        why = (are_pairs          ? "pairs of "
+               : is_complex(type) ? "real "
+                                  : "") +
+              text_of(format) + " do not suit output_type";
+    if (!samples.obstacle.empty() || !format.is_integer() || !is_whole)
+        why += "; give items to read their bytes";
+    else
+        why += "; set it to \"" +
+               ((are_pairs ? "sc" : "int") + std::to_string(format.bits)) +
+               (format.type == 'u' ? "\""
+                : are_pairs        ? "\" or \"complex\""
+                                   : "\" or \"float\"");
+    throw std::invalid_argument("the descriptor of " + quoted_name(samples) + ": " + why);
 }
 
 // The only array that is not text; otherwise the current one; otherwise the only one with

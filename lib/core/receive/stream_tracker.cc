@@ -89,8 +89,9 @@ bool stream_tracker::note_end(std::uint64_t sender)
     return is_received;
 }
 
-// Without timestamps, heaps take places of equal length in the order of their counters.
-// One that is shorter is the last one: two are a stream of another length.
+// Without timestamps, heaps take places of equal length in the order of their counters. A
+// shorter heap is the last one of a stream; a second one of that length means that the
+// stream has changed its length.
 bool stream_tracker::set_position(received_heap& heap, const track& of) const
 {
     if (!d_has_timestamps) {
@@ -118,7 +119,7 @@ std::optional<std::int64_t> stream_tracker::distance(const received_heap& from,
     return time.position(*to.timestamp, to.timestamp_bits);
 }
 
-// Such a jump is as likely that of a sender that starts again.
+// A timestamp that wraps to 0 looks like that of a sender that starts again.
 bool stream_tracker::has_wrapped(const received_heap& heap) const
 {
     return d_has_timestamps && d_time.has_wrapped(*heap.timestamp, heap.timestamp_bits);
@@ -208,9 +209,8 @@ stream_tracker::verdict stream_tracker::judge(received_heap& heap, clock::time_p
     const auto newest = of.is_known ? of.newest.range().end : d_window.front();
     const bool is_behind = has_place && heap.range().end <= newest;
     const bool goes_on = has_place && !is_past && fits(heap, of);
-    const bool needs_jump = !has_place || is_past || (is_behind && !d_has_timestamps) ||
-                            heap.position - end() > d_plan.max_gap ||
-                            (has_wrapped(heap) && !goes_on);
+    const bool begins_anew = !has_place || is_past || (is_behind && !d_has_timestamps) ||
+                             heap.position - end() > d_plan.max_gap || has_wrapped(heap);
     const bool is_pending = of.has_pending && of.pending.has_key_of(heap) &&
                             of.pending.timestamp == heap.timestamp;
     if (!goes_on && !(is_pending && of.is_agreed)) {
@@ -219,7 +219,7 @@ stream_tracker::verdict stream_tracker::judge(received_heap& heap, clock::time_p
         if (!are_all_silent || (is_behind && now - d_last_fresh < longest_lateness)) {
             // two streams at different times must not take turns
             of.is_agreed = !of.is_agreed && agrees(heap, of) &&
-                           (!needs_jump || d_fresh_packets == of.pending_since);
+                           (!begins_anew || d_fresh_packets == of.pending_since);
             if (of.is_agreed)
                 return verdict::agrees;
             if (!is_pending)
@@ -233,7 +233,7 @@ stream_tracker::verdict stream_tracker::judge(received_heap& heap, clock::time_p
         return verdict::fits;
     if (goes_on && heap.position - end() <= longest_skip)
         return verdict::skips;
-    return needs_jump ? verdict::begins : verdict::jumps;
+    return begins_anew ? verdict::begins : verdict::jumps;
 }
 
 // Whether a heap agrees with the pending one: it is the next one, or the one before, or
@@ -281,9 +281,10 @@ void stream_tracker::begin_stream(received_heap& heap, std::int64_t position)
     }
     if (!d_has_timestamps) {
         d_heap_samples = heap.length;
-        heap.timestamp = heap.counter * static_cast<std::uint64_t>(heap.length) *
-                         static_cast<std::uint64_t>(d_plan.ticks_per_step) /
-                         static_cast<std::uint64_t>(d_plan.samples_per_step);
+        __extension__ using wide = unsigned __int128;
+        heap.timestamp = static_cast<std::uint64_t>(
+            wide(heap.counter) * wide(heap.length) * wide(d_plan.ticks_per_step) /
+            wide(d_plan.samples_per_step));
     }
     heap.position = position;
     d_time.begin(*heap.timestamp, position);

@@ -13,7 +13,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
-#include <random>
 
 using namespace gr::spead;
 using std::chrono::milliseconds;
@@ -106,20 +105,16 @@ receive_stream::options without_timestamps()
 constexpr std::uint64_t first_tick = 1000000;
 
 // Its samples are 127.
-std::vector<packet_bytes>
-marked_heap(std::uint64_t counter, std::uint64_t tick, std::size_t samples = heap_samples)
+std::vector<packet_bytes> marked_heap(std::uint64_t counter, std::uint64_t tick)
 {
     const heap_cutter cutter{ flavour, heap_samples / 10, false };
     return cutter.cut(counter,
                       { flavour.immediate(0x1600, tick), flavour.addressed(0x3300, 0) },
-                      packet_bytes(samples, std::byte{ 127 }));
+                      packet_bytes(heap_samples, std::byte{ 127 }));
 }
 
 // Of the sender and the counter of the sixth heap.
-packet_bytes intruder(std::uint64_t tick, std::size_t samples = heap_samples)
-{
-    return marked_heap(6, tick, samples)[0];
-}
+packet_bytes intruder(std::uint64_t tick) { return marked_heap(6, tick)[0]; }
 
 // Ten heaps. The intruder arrives after four packets of the sixth one.
 void take_heaps_with_intruder(receive_stream& stream,
@@ -286,6 +281,18 @@ BOOST_AUTO_TEST_CASE(two_heaps_of_unknown_length_are_received)
     BOOST_TEST(stream.counters[0].samples_received.get() == 2 * heap_samples);
 }
 
+BOOST_AUTO_TEST_CASE(packets_of_heaps_of_unknown_length_may_cut_samples)
+{
+    receive_stream::options how;
+    how.type = sample_type::int16;
+    receive_stream stream(how);
+    for (std::uint64_t i = 0; i < 4; ++i)
+        stream.take(heap_without_length(1 + i, i * 10, 20, 7));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 40);
+    BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(large_heaps_of_unknown_length_are_received)
 {
     constexpr std::size_t samples = 2000000;
@@ -316,6 +323,15 @@ BOOST_AUTO_TEST_CASE(without_timestamps_a_longer_first_heap_does_not_set_the_hea
     // while the receiver learns the length
     BOOST_TEST(stream.counters[0].samples_missing.get() <= 3 * heap_samples);
     BOOST_TEST(stream.common.discontinuities.get() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(without_timestamps_times_are_those_of_large_counters)
+{
+    receive_stream stream(without_timestamps());
+    constexpr std::uint64_t counter = std::uint64_t{ 1 } << 45;
+    stream.take(heap_without_timestamp(counter, 1 << 10));
+    stream.end();
+    BOOST_TEST(stream.tags_of(sample_tag::kind::timestamp)[0].second == counter << 10);
 }
 
 BOOST_AUTO_TEST_CASE(the_log_names_the_timestamp_step_of_heaps_that_overlap)

@@ -203,6 +203,11 @@ SOURCES = [
         'name="y", value=[3, 4])]',
         "at most one immediate() with several values",
     ),
+    (
+        {"items": [ITEMS[1], x([1, 2])], "num_outputs": 2},
+        'name="x", value=[1, 2])]',
+        "a timestamp() if there are several outputs",
+    ),
     ({"items": many(256)}, "256 items", "at most 255"),
     ({"heap_samples": 0}, "0", "1 to 4294967296"),
     ({"heap_samples": 2**32 + 1}, str(2**32 + 1), "1 to 4294967296"),

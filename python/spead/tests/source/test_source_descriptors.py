@@ -304,6 +304,7 @@ def test_samples_of_each_type_arrive_exactly_or_are_refused(kind, pairs, output_
     else:
         assert len(receiving.samples()) == 0
         assert '"voltages"' in stats["status"]
+        assert "; set it to " in stats["status"] or "; give items" in stats["status"]
 
 
 # Timestamps

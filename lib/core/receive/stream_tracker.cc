@@ -241,13 +241,14 @@ stream_tracker::verdict stream_tracker::judge(received_heap& heap, clock::time_p
 bool stream_tracker::agrees(const received_heap& heap, const track& of) const
 {
     __extension__ using wide = __int128;
-    const auto apart = of.has_pending ? distance(of.pending, heap) : std::nullopt;
+    const auto counters = heap.counters_from(of.pending);
+    const auto apart =
+        of.has_pending && counters ? distance(of.pending, heap) : std::nullopt;
     if (!apart || *apart == 0)
         return false;
     if (*apart == of.pending.length || -*apart == heap.length)
         return true;
-    const auto counters = heap.counters_from(of.pending);
-    if (!of.is_known || counters == 0)
+    if (!of.is_known)
         return false;
     if (of.counter_step)
         return wide(*apart) * of.counter_step == wide(counters) * of.sample_step;

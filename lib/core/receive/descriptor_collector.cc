@@ -35,18 +35,20 @@ descriptor_collector::descriptor_collector()
 
 void descriptor_collector::add(const packet_view& packet,
                                std::uint64_t sender,
+                               std::size_t group,
                                time_point time)
 {
     if (time - d_begun >= longest_wait)
         d_sender = no_sender;
-    if (!awaits(packet.heap_counter, sender)) {
+    if (!awaits(packet.heap_counter, sender, group)) {
         // senders may repeat the item pointers in all packets of a heap
         const bool is_rest_of_completed =
             !is_incomplete() && !d_descriptors.empty() && d_heap == packet.heap_counter &&
-            d_sender == sender && d_descriptors.back().begin < packet.payload_offset;
+            d_sender == sender && d_group == group &&
+            d_descriptors.back().begin < packet.payload_offset;
         if (!packet.has_descriptors || has_next() || is_rest_of_completed)
             return;
-        begin(packet, sender);
+        begin(packet, sender, group);
         d_begun = time;
     }
     for (const auto& each : d_descriptors) {
@@ -64,10 +66,13 @@ void descriptor_collector::add(const packet_view& packet,
     }
 }
 
-void descriptor_collector::begin(const packet_view& packet, std::uint64_t sender)
+void descriptor_collector::begin(const packet_view& packet,
+                                 std::uint64_t sender,
+                                 std::size_t group)
 {
     d_heap = packet.heap_counter;
     d_sender = sender;
+    d_group = group;
     d_descriptors.clear();
     d_missing.clear();
     const auto heap_end = packet.heap_length.value_or(packet.payload_end());

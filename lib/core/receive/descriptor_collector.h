@@ -34,14 +34,17 @@ public:
 
     //! Takes what a packet holds of descriptors. A packet that points to descriptors of
     //! another heap begins with that heap.
-    void add(const packet_view& packet, std::uint64_t sender, time_point time);
+    void add(const packet_view& packet,
+             std::uint64_t sender,
+             std::size_t group,
+             time_point time);
 
     //! Whether packets of this heap are still needed. One that has come in too many
     //! pieces may begin anew.
-    bool awaits(std::uint64_t heap_counter, std::uint64_t sender) const
+    bool awaits(std::uint64_t heap_counter, std::uint64_t sender, std::size_t group) const
     {
         return is_incomplete() && !d_missing.is_full() && d_heap == heap_counter &&
-               d_sender == sender;
+               d_sender == sender && d_group == group;
     }
     //! Whether a heap has been begun and not completed.
     bool is_incomplete() const { return !d_missing.empty(); }
@@ -58,10 +61,11 @@ private:
         std::size_t at;           // in d_bytes
     };
 
-    void begin(const packet_view& packet, std::uint64_t sender);
+    void begin(const packet_view& packet, std::uint64_t sender, std::size_t group);
 
     std::uint64_t d_heap = 0;
     std::uint64_t d_sender = 0;
+    std::size_t d_group = 0;
     time_point d_begun = {};
     std::vector<descriptor> d_descriptors; // the last one first
     std::size_t d_unread = 0;

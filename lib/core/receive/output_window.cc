@@ -18,6 +18,9 @@ namespace {
 // Senders send heaps of several outputs in turn.
 constexpr int delay_factor_of_other_outputs = 10;
 
+// Positions begin at 0 again before they could overflow.
+constexpr auto farthest_front = std::int64_t{ 1 } << 59;
+
 } // namespace
 
 output_window::output_window(const plan& how, std::vector<source_counter_set>& counters)
@@ -102,6 +105,11 @@ std::int64_t output_window::begin_stream(std::int64_t room_before,
                                          clock::time_point until,
                                          std::int64_t granule)
 {
+    if (d_front > farthest_front) {
+        d_front = d_top = 0;
+        for (auto& of : d_outputs)
+            of.top = 0;
+    }
     room_before = std::min(room_before, d_room / 2) / granule * granule;
     d_open_until = room_before > 0 ? std::optional(until) : std::nullopt;
     d_granule = granule;

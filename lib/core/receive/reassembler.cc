@@ -123,13 +123,14 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
     }
     view.from = packet;
     view.group = d_plan.group_of_socket[packet.socket];
-    view.time = now;
+    view.time = d_now = now;
     if (!d_plan.format && (view.has_descriptors || d_collector.is_incomplete()))
         collect_descriptors(view);
     // what comes with or behind descriptors waits until these have been read
-    const bool can_place = d_format && !d_store.has_ready() && !d_has_changed_table &&
-                           !d_collector.has_next() &&
-                           !d_collector.awaits(view.heap_counter, packet.sender);
+    const bool can_place =
+        d_format && !d_store.has_ready() && !d_has_changed_table &&
+        !d_collector.has_next() &&
+        !d_collector.awaits(view.heap_counter, packet.sender, view.group);
     const auto done = can_place ? place(view) : result::wait;
     if (done == result::full)
         return false;
@@ -161,12 +162,12 @@ reassembler::result reassembler::place(const arrival& packet)
         return result::ignored;
     }
     auto* known = d_heaps.find(packet.heap_counter, packet.from.sender, packet.group);
-    if (known && packet.time - known->last_packet >= longest_delay)
+    const bool has_word = known && packet.has_items() && known->pointer < packet.items &&
+                          packet.word(known->pointer) == known->word;
+    if (known && packet.time - known->last_packet >= longest_pause(*known, has_word))
         known = nullptr; // the sender may have started again
     const bool is_of_known =
-        known && known->is == state::placed &&
-        (!packet.has_items() ||
-         (known->pointer < packet.items && packet.word(known->pointer) == known->word));
+        known && known->is == state::placed && (!packet.has_items() || has_word);
     if (is_of_known) {
         if (known->heap_length != packet.heap_length) {
             d_rejects.add(packet_error::contradiction);
@@ -182,6 +183,18 @@ reassembler::result reassembler::place(const arrival& packet)
         return result::ignored;
     d_silence.note(cause::no_first_packet);
     return result::wait;
+}
+
+// How long packets of a heap may be apart; those of a whole one come again if its sender
+// starts again.
+reassembler::clock::duration reassembler::longest_pause(const received_heap& heap,
+                                                        bool has_word) const
+{
+    if (heap.is != state::placed || heap.received >= heap.length)
+        return longest_delay;
+    return has_word && d_format->timestamp_id && !heap.timestamp_address
+               ? clock::duration::max()
+               : std::max<clock::duration>(longest_delay, d_tracker.silence(heap.output));
 }
 
 // Finds out about a heap whose position is not known.
@@ -218,6 +231,8 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
         d_silence.note_lacking(*d_format->timestamp_id, "the timestamp", packet);
     else
         d_silence.note_lacking(d_format->samples_id, "the samples", packet);
+    if (has_part && !(known && known->is == state::incomplete))
+        release(&d_heap); // they may hold the rest
     d_heap.is = has_part ? state::incomplete : state::ignored;
     record(d_heap);
     return has_part ? result::wait : result::ignored;
@@ -249,6 +264,10 @@ reassembler::result reassembler::judge(const arrival& packet, received_heap* kno
         return refuse();
     }
     d_heap.output = *output;
+    if (is_open && d_heap.timestamp && d_heap.timestamp == known->timestamp &&
+        d_heap.samples_begin == known->samples_begin && d_heap.output == known->output &&
+        d_heap.heap_length == known->heap_length) // its items are in another order
+        return place_samples(*known, packet);
     const auto found = d_tracker.judge(d_heap, packet.time);
     if (found <= verdict::begins) {
         auto* heap = accept(found, known, packet);
@@ -303,7 +322,7 @@ received_heap* reassembler::accept(stream_tracker::verdict how,
     if (is_new_time && d_tracker.is_running())
         d_since = packet.time;
     if (how == verdict::begins)
-        begin_stream(packet.time);
+        begin_stream(d_now);
     d_heap.needs_items = known && known->is != state::incomplete;
     d_heap.is = state::placed;
     d_tracker.accept(d_heap, packet.time);
@@ -412,7 +431,7 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
     if (whole.size() > 0 && !set_values(heap))
         return result::full;
     const auto place = [&](position_range range, const std::byte* from) {
-        const auto placed = d_window.place(heap.output, range, from, now);
+        const auto placed = d_window.place(heap.output, range, from, d_now);
         auto& counters = d_counters[heap.output];
         if (placed.fresh) {
             heap.last_packet = now;
@@ -432,6 +451,8 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
         const auto position = heap.position + (from >> shift);
         const auto* bytes = d_split.add(heap.output,
                                         position,
+                                        heap.counter,
+                                        heap.sender,
                                         static_cast<std::size_t>(from % size),
                                         data + (from - begin),
                                         static_cast<std::size_t>(to - from),
@@ -569,19 +590,21 @@ std::optional<std::size_t> reassembler::output_of(const received_heap& heap) con
 void reassembler::collect_descriptors(const arrival& packet)
 {
     const auto sender = packet.from.sender;
-    const bool was_awaited = d_collector.awaits(packet.heap_counter, sender);
-    d_collector.add(packet, sender, packet.time);
+    const bool was_awaited =
+        d_collector.awaits(packet.heap_counter, sender, packet.group);
+    d_collector.add(packet, sender, packet.group, packet.time);
     if (was_awaited)
         return;
     std::size_t n = 0;
     for (const auto& entry : d_store) {
         if (n == most_overtaking)
             return;
-        if (!d_collector.awaits(entry.heap_counter, entry.sender))
+        const auto group = d_plan.group_of_socket[entry.socket];
+        if (!d_collector.awaits(entry.heap_counter, entry.sender, group))
             continue;
         packet_view view;
         parse_packet(entry.data, entry.bytes, view);
-        d_collector.add(view, entry.sender, entry.time);
+        d_collector.add(view, entry.sender, group, entry.time);
         ++n;
     }
 }
@@ -602,8 +625,9 @@ bool reassembler::read_descriptors()
             format = std::make_shared<const stream_format>(
                 d_table.format_for(d_plan.type, d_format.get()));
             if (!format->timestamp_id && d_plan.stream.outputs > 1)
-                throw std::invalid_argument("the descriptors name no timestamp, which "
-                                            "would align the outputs; give items");
+                throw std::invalid_argument(
+                    "the descriptors name no timestamp, which would align the outputs; "
+                    "use a source for each stream, or give items");
             d_refusal.clear();
         } catch (const std::invalid_argument& error) {
             format.reset();
@@ -673,6 +697,7 @@ void reassembler::release(const received_heap* of)
 
 bool reassembler::go_on(clock::time_point now)
 {
+    d_now = now;
     if (!read_descriptors())
         return false;
     if (!d_format)

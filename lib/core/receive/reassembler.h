@@ -119,6 +119,7 @@ private:
     };
 
     result place(const arrival& packet);
+    clock::duration longest_pause(const received_heap& heap, bool has_word) const;
     result open(const arrival& packet, received_heap* known);
     result judge(const arrival& packet, received_heap* known);
     received_heap* accept(stream_tracker::verdict how,
@@ -167,6 +168,7 @@ private:
 
     packet_store d_store;
     bool d_has_stopped = false;
+    clock::time_point d_now{};       // packets that waited came before
     clock::time_point d_since{};     // waiting packets from before are of another stream
     std::uint64_t d_last_sender = 0; // in this run; 0: none
     ended_stream d_last_end;

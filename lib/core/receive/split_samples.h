@@ -27,19 +27,23 @@ public:
 
     //! Adds bytes from \p offset on of a sample of \p size bytes. Returns all of its
     //! bytes once they are there, otherwise nullptr.
+    //! Those of another heap are of another sender, or of one that has started again.
     const std::byte* add(std::size_t output,
                          std::int64_t position,
+                         std::uint64_t heap,
+                         std::uint64_t sender,
                          std::size_t offset,
                          const std::byte* data,
                          std::size_t bytes,
                          std::size_t size)
     {
         auto at = std::find_if(d_samples.begin(), d_samples.end(), [&](auto& each) {
-            return each.present && each.position == position && each.output == output;
+            return each.present && each.position == position && each.output == output &&
+                   each.heap == heap && each.sender == sender;
         });
         if (at == d_samples.end()) {
             at = d_samples.begin() + d_next++ % most;
-            *at = { output, position, 0, {} };
+            *at = { output, position, heap, sender, 0, {} };
         }
         for (std::size_t i = offset; i < offset + bytes; ++i) {
             const auto bit = 1u << i;
@@ -60,6 +64,8 @@ private:
     struct sample {
         std::size_t output = 0;
         std::int64_t position = 0;
+        std::uint64_t heap = 0; // its counter
+        std::uint64_t sender = 0;
         unsigned present = 0; // a bit for each byte
         std::array<std::byte, most_sample_bytes> bytes = {};
     };

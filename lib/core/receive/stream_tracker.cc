@@ -23,9 +23,8 @@ constexpr int pauses_of_silence = 3;
 constexpr std::chrono::seconds longest_lateness{ 1 };
 // An item that tells another sender apart is remembered for so long.
 constexpr std::chrono::seconds longest_lock{ 1 };
-
-// In samples; positions must not overflow, however many such gaps a sender makes.
-constexpr std::int64_t longest_skip = std::int64_t{ 1 } << 40;
+// A stream begins anew before its positions could overflow.
+constexpr auto farthest_position = std::int64_t{ 1 } << 60;
 
 // None if that is too far to be counted.
 std::optional<std::int64_t> samples_of(std::int64_t heaps, std::int64_t length)
@@ -99,12 +98,12 @@ bool stream_tracker::set_position(received_heap& heap, const track& of) const
             (heap.length < d_heap_samples && of.newest.length == heap.length))
             return false;
         const auto apart = samples_of(heap.counters_from(of.newest), d_heap_samples);
-        heap.position = of.newest.position + apart.value_or(0);
-        return apart.has_value();
+        heap.position = of.newest.position + apart.value_or(2 * farthest_position);
+    } else {
+        const auto position = d_time.position(*heap.timestamp, heap.timestamp_bits);
+        heap.position = position.value_or(2 * farthest_position);
     }
-    const auto position = d_time.position(*heap.timestamp, heap.timestamp_bits);
-    heap.position = position.value_or(0);
-    return position.has_value();
+    return std::abs(heap.position) <= farthest_position;
 }
 
 // Samples from the begin of a heap to that of another one.
@@ -209,8 +208,9 @@ stream_tracker::verdict stream_tracker::judge(received_heap& heap, clock::time_p
     const auto newest = of.is_known ? of.newest.range().end : d_window.front();
     const bool is_behind = has_place && heap.range().end <= newest;
     const bool goes_on = has_place && !is_past && fits(heap, of);
-    const bool begins_anew = !has_place || is_past || (is_behind && !d_has_timestamps) ||
-                             heap.position - end() > d_plan.max_gap || has_wrapped(heap);
+    const bool is_far = heap.position - end() > d_plan.max_gap;
+    const bool begins_anew = !has_place || is_past || is_far || has_wrapped(heap) ||
+                             (is_behind && !d_has_timestamps);
     const bool is_pending = of.has_pending && of.pending.has_key_of(heap) &&
                             of.pending.timestamp == heap.timestamp;
     if (!goes_on && !(is_pending && of.is_agreed)) {
@@ -229,10 +229,8 @@ stream_tracker::verdict stream_tracker::judge(received_heap& heap, clock::time_p
             return verdict::wait;
         }
     }
-    if (goes_on && heap.position - end() <= d_plan.max_gap)
-        return verdict::fits;
-    if (goes_on && heap.position - end() <= longest_skip)
-        return verdict::skips;
+    if (goes_on)
+        return is_far ? verdict::skips : verdict::fits;
     return begins_anew ? verdict::begins : verdict::jumps;
 }
 
@@ -295,6 +293,8 @@ void stream_tracker::begin_stream(received_heap& heap, std::int64_t position)
 void stream_tracker::accept(const received_heap& heap, clock::time_point now)
 {
     auto& of = d_tracks[heap.output];
+    if (is_silent(of, now)) // another one may take over, on all sockets
+        of.senders.assign(d_plan.sockets, 0);
     of.senders[heap.socket] = heap.sender;
     of.is_over = false;
     of.has_pending &=
@@ -348,6 +348,8 @@ void stream_tracker::check_step(const received_heap& heap, const track& of)
 void stream_tracker::note_fresh(const received_heap& heap, clock::time_point now)
 {
     auto& of = d_tracks[heap.output];
+    of.silence = std::clamp<clock::duration>(
+        pauses_of_silence * (now - of.last_fresh), of.silence, longest_silence);
     d_last_fresh = of.last_fresh = now;
     ++d_fresh_packets;
     if (of.newest.has_key_of(heap)) // its length may be unknown

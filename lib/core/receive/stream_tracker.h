@@ -85,6 +85,8 @@ public:
     //! sender is one of those that are received.
     bool note_end(std::uint64_t sender);
 
+    //! After how long without samples the sender of an output has stopped.
+    clock::duration silence(std::size_t output) const { return d_tracks[output].silence; }
     //! Whether all senders have stopped.
     bool are_silent(clock::time_point now) const;
     bool is_running() const { return d_is_running; }

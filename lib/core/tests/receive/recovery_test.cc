@@ -325,6 +325,16 @@ BOOST_AUTO_TEST_CASE(without_timestamps_a_longer_first_heap_does_not_set_the_hea
     BOOST_TEST(stream.common.discontinuities.get() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(without_timestamps_a_heap_that_comes_late_fills_its_place)
+{
+    receive_stream stream(without_timestamps());
+    for (const std::uint64_t counter : { 1, 2, 4, 3, 5 })
+        stream.take(heap_without_timestamp(counter, heap_samples));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 5 * heap_samples);
+    BOOST_TEST(stream.common.discontinuities.get() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(without_timestamps_times_are_those_of_large_counters)
 {
     receive_stream stream(without_timestamps());
@@ -424,6 +434,173 @@ BOOST_AUTO_TEST_CASE(without_timestamps_a_heap_is_not_of_two_runs_of_its_sender)
     const auto& out = stream.out[0];
     BOOST_TEST(std::count(out.begin(), out.end(), std::byte{ 100 }) == heap_samples);
     BOOST_TEST(stream.common.discontinuities.get() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_sender_that_starts_again_is_received_on_all_sockets)
+{
+    receive_stream::options how;
+    how.has_own_sockets = true;
+    how.sockets = 3;
+    receive_stream stream(how);
+    for (std::uint64_t sender = 1; sender <= 2; ++sender) {
+        for (std::uint64_t i = 0; i < 30; ++i) {
+            for (const auto& each :
+                 heap(1 + i, sender * first_tick + i * heap_samples, 0))
+                stream.take(each, i % 3, sender);
+            stream.now += milliseconds(1);
+        }
+        stream.pass(milliseconds(5000));
+    }
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 60 * heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(packets_of_a_heap_may_be_seconds_apart)
+{
+    receive_stream stream;
+    for (std::uint64_t i = 0; i < 3; ++i)
+        for (const auto& each : heap(1 + i, i * heap_samples, 0)) {
+            stream.take(each);
+            stream.pass(milliseconds(1500));
+        }
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 3 * heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(what_waited_for_descriptors_is_received_on_all_outputs)
+{
+    receive_stream::options how;
+    how.format = nullptr;
+    how.outputs = 2;
+    how.has_own_sockets = true;
+    receive_stream stream(how);
+    for (std::uint64_t i = 0; i < 40; ++i) {
+        for (std::size_t output = 0; output < 2; ++output)
+            for (const auto& each :
+                 heap_with_items_in_first_packet(10 + i, i * heap_samples))
+                stream.take(each, output, 1 + output);
+        stream.now += milliseconds(50);
+    }
+    stream.take(heap_with_descriptors(9, 40 * heap_samples));
+    stream.pass(milliseconds(2000));
+    stream.end();
+    for (const auto& counters : stream.counters)
+        BOOST_TEST(counters.samples_received.get() >= 40 * heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(descriptors_are_not_mixed_with_a_heap_of_another_endpoint)
+{
+    receive_stream::options how;
+    how.format = nullptr;
+    how.outputs = 2;
+    how.has_own_sockets = true;
+    receive_stream stream(how);
+    const auto with_descriptors = heap_with_descriptors(1, 0);
+    const auto other = heap_with_items_in_first_packet(1, 0);
+    for (std::size_t i = 0; i < with_descriptors.size(); ++i) {
+        stream.take(with_descriptors[i], 0);
+        if (i < other.size())
+            stream.take(other[i], 1);
+    }
+    stream.pass(milliseconds(2000));
+    stream.end();
+    for (const auto& counters : stream.counters)
+        BOOST_TEST(counters.samples_received.get() == heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(a_sample_is_not_made_of_the_bytes_of_two_senders)
+{
+    receive_stream::options how;
+    how.type = sample_type::int16;
+    receive_stream stream(how);
+    const auto take = [&](std::uint64_t sender, std::size_t from, std::size_t to) {
+        heap_cutter cutter{ flavour, 101, true };
+        const auto packets =
+            cutter.cut(1,
+                       { flavour.immediate(0x1600, 0), flavour.addressed(0x3300, 0) },
+                       packet_bytes(1000, std::byte(sender)));
+        for (auto i = from; i < to; ++i)
+            stream.take(packets[i], 0, sender);
+    };
+    take(1, 0, 1);
+    stream.pass(milliseconds(150));
+    take(2, 1, 10);
+    stream.pass(milliseconds(2000));
+    stream.end();
+    for (std::size_t i = 0; i < stream.out[0].size(); i += 2)
+        BOOST_TEST((stream.out[0][i] == stream.out[0][i + 1]));
+}
+
+BOOST_AUTO_TEST_CASE(the_packet_with_the_timestamp_may_overtake_the_first_one)
+{
+    receive_stream::options how;
+    auto format = std::make_shared<stream_format>();
+    format->timestamp_format = { 'u', 64 };
+    how.format = format;
+    receive_stream stream(how);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        packet_bytes content(192, std::byte(1 + i));
+        append_word(content, i * 192);
+        heap_cutter cutter{ flavour, 100, false };
+        auto packets =
+            cutter.cut(1 + i,
+                       { flavour.addressed(0x3300, 0), flavour.addressed(0x1600, 192) },
+                       content);
+        std::reverse(packets.begin(), packets.end());
+        stream.take(packets);
+    }
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 3 * 192);
+}
+
+BOOST_AUTO_TEST_CASE(packets_may_have_other_items_in_front_of_those_of_their_heap)
+{
+    receive_stream stream;
+    for (std::uint64_t at = 0; at < heap_samples; at += 100) {
+        std::vector<std::uint64_t> pointers{
+            flavour.immediate(wire::heap_counter, 1),
+            flavour.immediate(wire::heap_length, heap_samples),
+            flavour.immediate(wire::payload_offset, at),
+            flavour.immediate(wire::payload_length, 100)
+        };
+        if (at == 0)
+            pointers.push_back(flavour.immediate(0x4000, 1));
+        pointers.push_back(flavour.immediate(0x1600, first_tick));
+        pointers.push_back(flavour.addressed(0x3300, 0));
+        stream.take(packet_of(pointers, packet_bytes(100, std::byte{ 1 }), flavour));
+    }
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(positions_do_not_overflow)
+{
+    constexpr wire::flavour wide{ 56 };
+    receive_stream::options how;
+    auto format = std::make_shared<stream_format>();
+    format->timestamp_id = 0x60;
+    format->samples_id = 0x61;
+    how.format = format;
+    receive_stream stream(how);
+    const auto take = [&](std::uint64_t counter, std::uint64_t sender) {
+        const auto mask = wide.address_mask();
+        heap_cutter cutter{ wide, 64, true };
+        for (const auto& each : cutter.cut(
+                 counter & mask,
+                 { wide.immediate(0x60, counter * 64 & mask), wide.addressed(0x61, 0) },
+                 packet_bytes(64)))
+            stream.take(each, 0, sender);
+        stream.now += milliseconds(1);
+    };
+    // in step, and as far apart as timestamps allow
+    for (std::uint64_t i = 0; i < 600; ++i)
+        take(i < 3 ? i : i << 48, 1);
+    stream.pass(milliseconds(20000));
+    const auto before = stream.counters[0].samples_received.get();
+    for (std::uint64_t i = 0; i < 100; ++i)
+        take(100 + i, 2);
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() - before == 6400);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

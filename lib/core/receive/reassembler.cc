@@ -349,8 +349,8 @@ void reassembler::begin_stream(clock::time_point now)
     d_split.clear();
     const auto& how = d_plan.stream;
     // samples after which the ticks are a whole number
-    const auto granule =
-        how.samples_per_step / std::gcd(how.samples_per_step, how.ticks_per_step);
+    const auto granule = std::max<std::int64_t>(
+        how.samples_per_step / std::gcd(how.samples_per_step, how.ticks_per_step), 1);
     const auto position = d_window.begin_stream(d_window.capacity() / 2, until, granule);
     const auto first =
         static_cast<std::int64_t>(d_heap.first_byte / d_decoder.wire_bytes());

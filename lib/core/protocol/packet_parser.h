@@ -36,7 +36,7 @@ enum class packet_error {
     missing_item,   //!< no heap counter, payload offset or payload length
     payload_bounds, //!< payload beyond the length of the heap
     items,          //!< more item pointers than max_packet_items
-    contradiction,  //!< not the heap length of the other packets of its heap
+    contradiction,  //!< another length or time than the other packets of its heap
 };
 
 //! The most item pointers of a packet: a descriptor and a value of each item. It bounds

@@ -19,7 +19,8 @@
 
 namespace gr::spead {
 
-//! What the receiver counts. Samples that are skipped do not count as missing.
+//! What the receiver counts. Here, samples_missing are those that became zeros; stats()
+//! adds the skipped ones.
 using source_counter_set = source_counters<counter>;
 
 //! Rejected packets by reason.

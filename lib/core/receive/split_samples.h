@@ -25,9 +25,8 @@ class split_samples
 public:
     static constexpr std::size_t most_sample_bytes = 16;
 
-    //! Adds bytes from \p offset on of a sample of \p size bytes. Returns all of its
-    //! bytes once they are there, otherwise nullptr.
-    //! Those of another heap are of another sender, or of one that has started again.
+    //! Adds bytes from \p offset on of a sample of \p size bytes, which all come in one
+    //! heap. Returns its bytes once they are all there, otherwise nullptr.
     const std::byte* add(std::size_t output,
                          std::int64_t position,
                          std::uint64_t heap,

@@ -48,10 +48,9 @@ reassembler::plan reassembler_plan(const std::vector<std::string>& endpoints,
     reassembler::plan plan;
     const auto outputs = static_cast<std::size_t>(options.num_outputs);
     const auto lists = endpoints_of(endpoints, options);
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-        plan.groups.push_back({ i, lists.size() == 1 ? outputs : 1 });
+    for (std::size_t i = 0; i < lists.size(); ++i)
         plan.group_of_socket.insert(plan.group_of_socket.end(), lists[i].size(), i);
-    }
+    plan.has_group_for_each_output = lists.size() > 1;
     plan.type = output_type_of(options);
     plan.scale = static_cast<float>(options.scale.value_or(0));
     if (options.items)
@@ -60,8 +59,7 @@ reassembler::plan reassembler_plan(const std::vector<std::string>& endpoints,
                     plan.group_of_socket.size(),
                     options.heap_samples,
                     timestamp_step_of(options),
-                    options.max_gap,
-                    window_plan(options).items };
+                    options.max_gap };
     return plan;
 }
 

@@ -19,14 +19,12 @@ constexpr std::size_t most_others = 64;
 
 } // namespace
 
-heap_table::heap_table(std::size_t values)
+heap_table::heap_table()
     : d_heaps(most_placed + most_others),
       d_counters(d_heaps.size()),
-      d_placed{ 0, most_placed, 0 },
-      d_others{ most_placed, d_heaps.size(), most_placed }
+      d_placed{ 0, most_placed },
+      d_others{ most_placed, most_others }
 {
-    for (auto& each : d_heaps)
-        each.values.reserve(values);
 }
 
 received_heap*

@@ -36,10 +36,10 @@ struct received_heap {
     std::uint64_t sender = 0;
     std::size_t group = 0;
     std::optional<std::uint64_t> heap_length = {};
-
-    state is = state::none;
     std::size_t socket = 0;
     unsigned address_bits = 48;
+
+    state is = state::none;
     std::chrono::steady_clock::time_point last_packet = {};
     // an item pointer by which its packets are recognised
     std::size_t pointer = 0;
@@ -80,39 +80,30 @@ struct received_heap {
     }
 };
 
-/*!
- * \brief The heaps whose packets arrived last.
- *
- * Does not allocate after its construction.
- */
+//! The heaps whose packets arrived last.
 class heap_table
 {
 public:
-    explicit heap_table(std::size_t values);
+    heap_table();
 
     //! Nullptr if there is none.
     received_heap* find(std::uint64_t counter, std::uint64_t sender, std::size_t group);
-    //! Replaces the heap of the same key, or the oldest one, which is given to
-    //! finish(heap) before. Heaps that give no samples do not replace placed ones.
+    //! Replaces the heap of the same key, and the oldest one; finish(heap) is called for
+    //! them before. Heaps that give no samples do not replace placed ones.
     template <typename visitor>
     received_heap& insert(const received_heap& added, visitor&& finish)
     {
-        auto& in = added.is == received_heap::state::placed ? d_placed : d_others;
-        auto* to = find(added.counter, added.sender, added.group);
-        if (to)
-            finish(*to);
-        if (!to || d_last < in.begin || d_last >= in.end) {
-            if (to)
-                to->is = received_heap::state::none;
-            d_last = in.oldest;
-            in.oldest = d_last + 1 == in.end ? in.begin : d_last + 1;
-            to = &d_heaps[d_last];
-            finish(*to);
+        if (auto* same = find(added.counter, added.sender, added.group)) {
+            finish(*same);
+            same->is = received_heap::state::none;
         }
-        *to = added;
-        d_absent.reset();
+        auto& in = added.is == received_heap::state::placed ? d_placed : d_others;
+        d_last = in.begin + in.added++ % in.size;
+        finish(d_heaps[d_last]);
+        d_heaps[d_last] = added;
         d_counters[d_last] = added.counter;
-        return *to;
+        d_absent.reset();
+        return d_heaps[d_last];
     }
     template <typename visitor>
     void for_each(visitor&& visit)
@@ -128,7 +119,8 @@ public:
 private:
     using key = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;
     struct region {
-        std::size_t begin, end, oldest;
+        std::size_t begin, size;
+        std::size_t added = 0;
     };
 
     std::vector<received_heap> d_heaps;

@@ -39,21 +39,6 @@ constexpr std::size_t drops_at_once = 64;
 constexpr std::size_t most_overtaking = 16; // packets of a heap of descriptors
 constexpr std::size_t bytes_at_once = 32 << 10;
 
-std::size_t most_values(const reassembler::plan& how)
-{
-    return std::max(most_described_immediates,
-                    how.format ? how.format->immediates.size() : 0);
-}
-
-// Where the next item of a packet begins, if items are in the order of their addresses.
-std::uint64_t next_address(const packet_view& packet, std::size_t index)
-{
-    while (++index < packet.items)
-        if (const auto item = packet.item(index); !item.is_immediate)
-            return item.value;
-    return packet.heap_length.value_or(packet.payload_end());
-}
-
 // A number that is too wide for an item pointer lies in the payload.
 std::optional<std::uint64_t> number_at(const packet_view& packet,
                                        std::uint64_t begin,
@@ -68,6 +53,25 @@ std::optional<std::uint64_t> number_at(const packet_view& packet,
         raw = raw << 8 |
               static_cast<std::uint64_t>(packet.payload[at - packet.payload_offset]);
     return format.value(raw);
+}
+
+// The value of an item, if this packet holds it. Addressed items are in the order of
+// their addresses.
+std::optional<std::uint64_t>
+value_of(const packet_view& packet, std::size_t index, const number_format& format)
+{
+    const auto item = packet.item(index);
+    if (item.is_immediate)
+        return format.value(item.value);
+    if (format.bits)
+        return number_at(packet, item.value, item.value + format.bytes(), format);
+    auto end = packet.heap_length.value_or(packet.payload_end());
+    while (++index < packet.items)
+        if (const auto next = packet.item(index); !next.is_immediate) {
+            end = next.value;
+            break;
+        }
+    return number_at(packet, item.value, end, format);
 }
 
 } // namespace
@@ -85,12 +89,9 @@ reassembler::reassembler(plan how,
       d_rejects(rejects),
       d_log(log),
       d_decoder(d_plan.type),
-      d_heaps(most_values(d_plan)),
       d_tracker(d_plan.stream, window, d_heaps, log),
       d_store(most_stored_bytes, most_stored_packets, common.packets_ignored)
 {
-    d_heap.values.reserve(most_values(d_plan));
-    d_found.reserve(most_values(d_plan));
     if (d_plan.format)
         use_format(d_plan.format);
 }
@@ -164,11 +165,12 @@ reassembler::result reassembler::place(const arrival& packet)
     auto* known = d_heaps.find(packet.heap_counter, packet.from.sender, packet.group);
     const bool has_word = known && packet.has_items() && known->pointer < packet.items &&
                           packet.word(known->pointer) == known->word;
-    if (known && packet.time - known->last_packet >= longest_pause(*known, has_word))
-        known = nullptr; // the sender may have started again
-    const bool is_of_known =
-        known && known->is == state::placed && (!packet.has_items() || has_word);
-    if (is_of_known) {
+    // after a pause, the sender may have started again
+    if (known &&
+        packet.time - known->last_packet >=
+            std::max<clock::duration>(longest_delay, d_tracker.silence(known->output)))
+        known = nullptr;
+    if (known && known->is == state::placed && (has_word || !packet.has_items())) {
         if (known->heap_length != packet.heap_length) {
             d_rejects.add(packet_error::contradiction);
             return result::rejected;
@@ -185,155 +187,110 @@ reassembler::result reassembler::place(const arrival& packet)
     return result::wait;
 }
 
-// How long packets of a heap may be apart; those of a whole one come again if its sender
-// starts again.
-reassembler::clock::duration reassembler::longest_pause(const received_heap& heap,
-                                                        bool has_word) const
-{
-    if (heap.is != state::placed || heap.received >= heap.length)
-        return longest_delay;
-    return has_word && d_format->timestamp_id && !heap.timestamp_address
-               ? clock::duration::max()
-               : std::max<clock::duration>(longest_delay, d_tracker.silence(heap.output));
-}
-
-// Finds out about a heap whose position is not known.
+// Reads the items of a heap whose position is not known.
 reassembler::result reassembler::open(const arrival& packet, received_heap* known)
 {
-    if (known && known->is == state::incomplete) {
+    const bool is_open = known && known->is == state::placed;
+    const bool is_incomplete = known && known->is == state::incomplete;
+    auto values = std::move(d_heap.values);
+    d_heap = {
+        packet.heap_counter, packet.from.sender, packet.group,
+        packet.heap_length,  packet.from.socket, packet.flavour.heap_address_bits
+    };
+    d_heap.values = std::move(values);
+    d_heap.values.assign(d_format->immediates.size(), std::nullopt);
+    d_heap.needs_items = known; // another heap of this counter, perhaps of another stream
+    if (is_incomplete)
         d_heap = *known;
-    } else {
-        auto values = std::move(d_heap.values);
-        values.clear();
-        d_heap = received_heap{};
-        d_heap.values = std::move(values);
-        d_heap.counter = packet.heap_counter;
-        d_heap.sender = packet.from.sender;
-        d_heap.group = packet.group;
-        d_heap.heap_length = packet.heap_length;
-        d_heap.socket = packet.from.socket;
-        d_heap.address_bits = packet.flavour.heap_address_bits;
-    }
-    d_heap.values.resize(d_format->immediates.size());
     d_heap.last_packet = packet.time;
     read_items(packet);
     const bool has_time = d_heap.timestamp || !d_format->timestamp_id;
     if (has_time && d_heap.samples_begin)
-        return judge(packet, known);
-    if (!packet.has_items())
-        return result::wait;
+        return classify(packet, is_open ? known : nullptr);
     const bool has_part =
         d_heap.samples_begin || d_heap.timestamp || d_heap.timestamp_address;
-    if (known && known->is == state::placed) // it has items in several packets
+    if (is_open) // it has items in several packets
         return has_part || known->needs_items ? result::ignored
                                               : place_samples(*known, packet);
     if (has_part && !has_time)
         d_silence.note_lacking(*d_format->timestamp_id, "the timestamp", packet);
     else
         d_silence.note_lacking(d_format->samples_id, "the samples", packet);
-    if (has_part && !(known && known->is == state::incomplete))
-        release(&d_heap); // they may hold the rest
+    if (has_part && !is_incomplete)
+        release(&d_heap); // packets that wait may hold the rest
     d_heap.is = has_part ? state::incomplete : state::ignored;
     record(d_heap);
     return has_part ? result::wait : result::ignored;
 }
 
-// Asks whether the heap belongs to the stream, and places the packet.
-reassembler::result reassembler::judge(const arrival& packet, received_heap* known)
+// Asks whether the heap belongs to the stream, and places the packet. \p open has the
+// same counter.
+reassembler::result reassembler::classify(const arrival& packet, received_heap* open)
 {
     using verdict = stream_tracker::verdict;
-    const bool is_open = known && known->is == state::placed;
-    const auto refuse = [&] {
-        if (!is_open) {
-            d_heap.is = state::ignored;
-            record(d_heap);
-        }
-        return result::ignored;
-    };
-    if (d_heap.samples_end == *d_heap.samples_begin) {
-        d_silence.note(cause::no_bytes);
-        return refuse();
-    }
-    if (!d_format->timestamp_id && d_heap.samples_end == received_heap::unknown_end) {
-        d_silence.note(cause::no_length);
-        return refuse();
-    }
     const auto output = output_of(d_heap);
-    if (!output) {
+    d_heap.output = output.value_or(0);
+    std::optional<verdict> found;
+    if (d_heap.samples_end == *d_heap.samples_begin)
+        d_silence.note(cause::no_bytes);
+    else if (!d_format->timestamp_id && d_heap.samples_end == received_heap::unknown_end)
+        d_silence.note(cause::no_length);
+    else if (!output)
         d_silence.note_no_output(*d_format, d_heap.values);
-        return refuse();
-    }
-    d_heap.output = *output;
-    if (is_open && d_heap.timestamp && d_heap.timestamp == known->timestamp &&
-        d_heap.samples_begin == known->samples_begin && d_heap.output == known->output &&
-        d_heap.heap_length == known->heap_length) // its items are in another order
-        return place_samples(*known, packet);
-    const auto found = d_tracker.judge(d_heap, packet.time);
-    if (found <= verdict::begins) {
-        auto* heap = accept(found, known, packet);
-        if (!heap)
+    else if (open && d_heap.timestamp == open->timestamp && d_format->timestamp_id &&
+             d_heap.samples_begin == open->samples_begin &&
+             d_heap.output == open->output && d_heap.heap_length == open->heap_length)
+        return place_samples(*open, packet); // its items are in another order
+    else
+        found = d_tracker.classify(d_heap, packet.time);
+    const bool is_new_time = found == verdict::begins || found == verdict::jumps;
+    if (found == verdict::fits || is_new_time) {
+        const bool begins = found == verdict::begins;
+        const bool is_far = !begins && d_tracker.is_far(d_heap);
+        if ((begins || is_far) && !d_window.is_empty()) {
+            d_window.give_up();
             return result::full;
-        if (const auto* pending = d_tracker.fitting_pending(heap->output))
-            release(pending);
-        return place_samples(*heap, packet);
-    }
-    if (is_open) // packets without items may be of either heap
-        known->needs_items = true;
-    switch (found) {
-    case verdict::late:
-        if (is_open)
-            break;
+        }
+        if (is_far)
+            skip_to(d_heap.position);
+        if (is_new_time && d_tracker.is_running())
+            d_since = packet.time;
+        if (begins)
+            begin_stream();
         d_heap.is = state::placed;
+        d_tracker.add(d_heap, packet.time);
+        release(is_new_time ? nullptr : &d_heap);
+        if (const auto* waiting = d_tracker.confirmed(d_heap.output))
+            release(waiting);
         return place_samples(record(d_heap), packet);
-    case verdict::agrees:
-        release(&d_tracker.pending(d_heap.output));
-        [[fallthrough]];
-    case verdict::wait:
+    }
+    if (open) // packets without items may be of either heap
+        open->needs_items = true;
+    if (found == verdict::wait) {
+        if (const auto* waiting = d_tracker.confirmed(d_heap.output))
+            release(waiting);
         d_silence.note(cause::different_times);
         return result::wait;
-    case verdict::other:
+    }
+    if (found == verdict::other) {
         d_silence.note_other_sender(*d_format, d_tracker.item_that_differs());
         if (!std::exchange(d_has_logged_other, true))
             d_log.add(why_silent());
-        return refuse();
-    default:
-        break;
     }
-    d_silence.note(cause::different_times);
-    if (!is_open)
-        return refuse();
-    d_rejects.add(packet_error::contradiction);
-    return result::rejected;
+    if (open) {
+        d_rejects.add(packet_error::contradiction);
+        return result::rejected;
+    }
+    const bool is_late = found == verdict::late;
+    d_heap.is = is_late ? state::placed : state::ignored;
+    auto& heap = record(d_heap);
+    return is_late ? place_samples(heap, packet) : result::ignored;
 }
 
-// Nullptr if there is no room.
-received_heap* reassembler::accept(stream_tracker::verdict how,
-                                   const received_heap* known,
-                                   const arrival& packet)
-{
-    using verdict = stream_tracker::verdict;
-    const bool is_new_time = how == verdict::begins || how == verdict::jumps;
-    if ((how == verdict::skips || how == verdict::begins) && !d_window.is_empty()) {
-        d_window.give_up();
-        return nullptr;
-    }
-    if (how == verdict::skips)
-        skip_to(d_heap.position);
-    if (is_new_time && d_tracker.is_running())
-        d_since = packet.time;
-    if (how == verdict::begins)
-        begin_stream(d_now);
-    d_heap.needs_items = known && known->is != state::incomplete;
-    d_heap.is = state::placed;
-    d_tracker.accept(d_heap, packet.time);
-    release(is_new_time ? nullptr : &d_heap);
-    return &record(d_heap);
-}
-
-void reassembler::begin_stream(clock::time_point now)
+void reassembler::begin_stream()
 {
     // packets that belong in front of it may come behind it
-    auto until = now;
+    auto until = d_now;
     if (d_tracker.is_running() || d_plan.group_of_socket.size() > 1)
         until += start_delay;
     if (d_tracker.is_running()) {
@@ -392,7 +349,6 @@ void reassembler::finish(const received_heap& heap)
 
 reassembler::result reassembler::place_samples(received_heap& heap, const arrival& packet)
 {
-    const auto now = packet.time;
     const auto shift = d_decoder.wire_bytes_log2();
     const auto size = std::int64_t{ 1 } << shift;
     const auto first = std::max(packet.payload_offset, *heap.samples_begin);
@@ -409,11 +365,8 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
     else
         end = std::min(end, heap.length << shift);
 
-    // whole samples, and those of which the packet holds the end or the begin
     const position_range touched{ heap.position + (begin >> shift),
                                   heap.position + ((end + size - 1) >> shift) };
-    const position_range whole{ heap.position + ((begin + size - 1) >> shift),
-                                heap.position + (end >> shift) };
     if (touched.size() <= 0)
         return result::ignored;
     const auto ahead = touched.begin - d_window.top();
@@ -428,43 +381,42 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
     if (!d_window.has_room(heap.output, touched))
         return result::full;
     // without samples in the window nothing would make room for values
-    if (whole.size() > 0 && !set_values(heap))
+    const bool has_whole_samples = (begin + size - 1) >> shift < end >> shift;
+    if (has_whole_samples && !set_values(heap))
         return result::full;
-    const auto place = [&](position_range range, const std::byte* from) {
-        const auto placed = d_window.place(heap.output, range, from, d_now);
-        auto& counters = d_counters[heap.output];
-        if (placed.fresh) {
-            heap.last_packet = now;
-            d_tracker.note_fresh(heap, now);
-            heap.received += static_cast<std::int64_t>(placed.fresh);
-            if (heap.received == heap.length &&
-                heap.samples_end != received_heap::unknown_end)
-                counters.heaps_received.add(1);
-        } else
-            d_silence.note(cause::nothing_new);
+    // a part of a sample at the begin or the end, or all whole samples in between
+    auto& counters = d_counters[heap.output];
+    for (auto at = begin; at < end;) {
+        const auto offset = at % size;
+        const bool is_whole = !offset && end - at >= size;
+        const auto next = is_whole ? at + ((end - at) >> shift << shift)
+                                   : std::min(end, at - offset + size);
+        const position_range range{ heap.position + (at >> shift),
+                                    heap.position + ((next + size - 1) >> shift) };
+        const auto* bytes = data + (at - begin);
+        if (!is_whole)
+            bytes = d_split.add({ heap.output, range.begin, heap.counter, heap.sender },
+                                bytes,
+                                static_cast<std::size_t>(offset),
+                                static_cast<std::size_t>(next - at),
+                                static_cast<std::size_t>(size));
+        at = next;
+        if (!bytes)
+            continue;
+        const auto placed = d_window.place(heap.output, range, bytes, d_now);
         counters.samples_late.add(placed.late);
         counters.samples_duplicate.add(placed.duplicate);
-    };
-    const auto place_part = [&](std::int64_t from, std::int64_t to) {
-        if (from == to)
-            return;
-        const auto position = heap.position + (from >> shift);
-        const auto* bytes = d_split.add(heap.output,
-                                        position,
-                                        heap.counter,
-                                        heap.sender,
-                                        static_cast<std::size_t>(from % size),
-                                        data + (from - begin),
-                                        static_cast<std::size_t>(to - from),
-                                        static_cast<std::size_t>(size));
-        if (bytes)
-            place({ position, position + 1 }, bytes);
-    };
-    const auto first_whole = std::min((whole.begin - heap.position) << shift, end);
-    if (whole.size() > 0)
-        place(whole, data + (first_whole - begin));
-    place_part(begin, first_whole);
-    place_part(std::max(first_whole, (whole.end - heap.position) << shift), end);
+        if (!placed.fresh) {
+            d_silence.note(cause::nothing_new);
+            continue;
+        }
+        heap.last_packet = packet.time;
+        d_tracker.note_fresh(heap, packet.time);
+        heap.received += static_cast<std::int64_t>(placed.fresh);
+        if (heap.received == heap.length &&
+            heap.samples_end != received_heap::unknown_end)
+            counters.heaps_received.add(1);
+    }
     return result::done;
 }
 
@@ -482,42 +434,22 @@ bool reassembler::set_values(received_heap& heap)
 
 // Items
 
-void reassembler::sort_ids()
-{
-    d_ids.clear();
-    for (const auto& each : d_format->immediates)
-        d_ids.emplace_back(each.id, d_ids.size());
-    std::sort(d_ids.begin(), d_ids.end());
-}
-
 void reassembler::read_items(const packet_view& packet)
 {
     constexpr auto none = max_packet_items;
     const auto& format = *d_format;
     auto timestamp = none, samples = none;
-    d_found.assign(format.immediates.size(), none);
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
-        if (item.id == format.timestamp_id) {
+        if (item.id == format.timestamp_id)
             timestamp = i;
-        } else if (item.id == format.samples_id) {
-            samples = item.is_immediate ? samples : i;
-        } else {
-            const std::pair<std::uint64_t, std::size_t> first{ item.id, 0 };
-            const auto id = std::lower_bound(d_ids.begin(), d_ids.end(), first);
-            if (id != d_ids.end() && id->first == item.id)
-                d_found[id->second] = i;
-        }
+        else if (item.id == format.samples_id && !item.is_immediate)
+            samples = i;
+        else if (const auto known = d_immediates.find(item.id);
+                 known != d_immediates.end())
+            d_heap.values[known->second] =
+                value_of(packet, i, format.immediates[known->second].format);
     }
-    for (std::size_t k = 0; k < d_found.size(); ++k)
-        if (d_found[k] != none) {
-            const auto& is = format.immediates[k].format;
-            const auto item = packet.item(d_found[k]);
-            const auto end =
-                is.bits ? item.value + is.bytes() : next_address(packet, d_found[k]);
-            d_heap.values[k] = item.is_immediate ? is.value(item.value)
-                                                 : number_at(packet, item.value, end, is);
-        }
     auto recognised = samples;
     if (timestamp != none) {
         const auto& is = format.timestamp_format;
@@ -559,9 +491,8 @@ void reassembler::read_items(const packet_view& packet)
 // Values that items give select heaps: one for all outputs, or one for each.
 std::optional<std::size_t> reassembler::output_of(const received_heap& heap) const
 {
-    const auto& group = d_plan.groups[heap.group];
-    bool is_selected = group.outputs == 1;
-    std::size_t output = group.first_output;
+    bool is_selected = d_plan.stream.outputs == 1 || d_plan.has_group_for_each_output;
+    auto output = heap.group;
     for (std::size_t i = 0; i < d_format->immediates.size(); ++i) {
         const auto& values = d_format->immediates[i].values;
         if (values.empty())
@@ -577,7 +508,7 @@ std::optional<std::size_t> reassembler::output_of(const received_heap& heap) con
         if (values.size() == 1)
             continue;
         output = static_cast<std::size_t>(found - values.begin());
-        if (output < group.first_output || output >= group.first_output + group.outputs)
+        if (d_plan.has_group_for_each_output && output != heap.group)
             return std::nullopt;
         is_selected = true;
     }
@@ -595,17 +526,15 @@ void reassembler::collect_descriptors(const arrival& packet)
     d_collector.add(packet, sender, packet.group, packet.time);
     if (was_awaited)
         return;
-    std::size_t n = 0;
+    auto left = most_overtaking;
     for (const auto& entry : d_store) {
-        if (n == most_overtaking)
-            return;
         const auto group = d_plan.group_of_socket[entry.socket];
-        if (!d_collector.awaits(entry.heap_counter, entry.sender, group))
+        if (!left || !d_collector.awaits(entry.heap_counter, entry.sender, group))
             continue;
         packet_view view;
         parse_packet(entry.data, entry.bytes, view);
         d_collector.add(view, entry.sender, group, entry.time);
-        ++n;
+        --left;
     }
 }
 
@@ -642,20 +571,18 @@ bool reassembler::read_descriptors()
     return true;
 }
 
+void reassembler::index_immediates()
+{
+    d_immediates.clear();
+    for (std::size_t i = 0; i < d_format->immediates.size(); ++i)
+        d_immediates.emplace(d_format->immediates[i].id, i);
+}
+
 bool reassembler::use_format(std::shared_ptr<const stream_format> format)
 {
-    const auto goes_on = [&] {
-        const auto& before = d_format->immediates;
-        const auto& now = format->immediates;
-        return format->has_same_samples(*d_format) && now.size() >= before.size() &&
-               std::equal(
-                   before.begin(), before.end(), now.begin(), [](auto& a, auto& b) {
-                       return a.id == b.id && a.format == b.format;
-                   });
-    };
-    if (format && d_format && goes_on()) {
+    if (format && d_format && format->extends(*d_format)) {
         d_format = std::move(format);
-        sort_ids();
+        index_immediates();
         return true;
     }
     if (!d_window.is_empty()) {
@@ -671,7 +598,7 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
     d_format = std::move(format);
     if (!d_format)
         return true;
-    sort_ids();
+    index_immediates();
     const float full_scale = d_format->bits == 16 ? INT16_MAX : INT8_MAX;
     d_decoder = sample_decoder(d_plan.type,
                                d_format->order,

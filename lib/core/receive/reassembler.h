@@ -20,7 +20,8 @@
 #include "stream_tracker.h"
 #include "support/rate_limited_log.h"
 
-#include <array>
+#include <boost/container/flat_map.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,14 +43,10 @@ class reassembler
 public:
     using clock = std::chrono::steady_clock;
 
-    //! The outputs of what arrives on a socket.
-    struct output_group {
-        std::size_t first_output = 0;
-        std::size_t outputs = 1;
-    };
     struct plan {
-        std::vector<output_group> groups;
+        //! Groups of sockets: one for each output, or one for all.
         std::vector<std::size_t> group_of_socket;
+        bool has_group_for_each_output = false;
         sample_type type = sample_type::int8;        //!< of the outputs
         float scale = 0;                             //!< of floats; 0: full scale is 1.0
         std::shared_ptr<const stream_format> format; //!< none: from descriptors
@@ -119,13 +116,9 @@ private:
     };
 
     result place(const arrival& packet);
-    clock::duration longest_pause(const received_heap& heap, bool has_word) const;
     result open(const arrival& packet, received_heap* known);
-    result judge(const arrival& packet, received_heap* known);
-    received_heap* accept(stream_tracker::verdict how,
-                          const received_heap* known,
-                          const arrival& packet);
-    void begin_stream(clock::time_point now);
+    result classify(const arrival& packet, received_heap* open);
+    void begin_stream();
     void skip_to(std::int64_t position);
     received_heap& record(const received_heap& heap);
     void forget_heaps();
@@ -133,12 +126,12 @@ private:
     result place_samples(received_heap& heap, const arrival& packet);
     bool set_values(received_heap& heap);
 
-    void sort_ids();
     void read_items(const packet_view& packet);
     std::optional<std::size_t> output_of(const received_heap& heap) const;
 
     void collect_descriptors(const arrival& packet);
     bool read_descriptors();
+    void index_immediates();
     bool use_format(std::shared_ptr<const stream_format> format);
 
     void release(const received_heap* of = nullptr);
@@ -161,10 +154,9 @@ private:
     heap_table d_heaps;
     stream_tracker d_tracker;
     split_samples d_split;
-    received_heap d_heap;             // of the packet that is being placed
-    std::vector<std::size_t> d_found; // item pointers of its immediate items
-    // IDs of the format's immediate items, sorted, and where they are there
-    std::vector<std::pair<std::uint64_t, std::size_t>> d_ids;
+    received_heap d_heap; // of the packet that is being placed
+    // by their IDs, those of the format
+    boost::container::flat_map<std::uint64_t, std::size_t> d_immediates;
 
     packet_store d_store;
     bool d_has_stopped = false;

@@ -12,48 +12,57 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
 namespace gr::spead {
 
 /*!
  * \brief Samples of which a packet holds only a part of the bytes, until the rest comes.
  *
- * Keeps the newest ones. Does not allocate after its construction.
+ * Keeps the newest ones.
  */
 class split_samples
 {
 public:
     static constexpr std::size_t most_sample_bytes = 16;
 
-    //! Adds bytes from \p offset on of a sample of \p size bytes, which all come in one
-    //! heap. Returns its bytes once they are all there, otherwise nullptr.
-    const std::byte* add(std::size_t output,
-                         std::int64_t position,
-                         std::uint64_t heap,
-                         std::uint64_t sender,
-                         std::size_t offset,
+    struct place {
+        std::size_t output;
+        std::int64_t position;
+        std::uint64_t heap_counter;
+        std::uint64_t sender;
+
+        bool operator==(const place& other) const
+        {
+            return std::tie(output, position, heap_counter, sender) ==
+                   std::tie(
+                       other.output, other.position, other.heap_counter, other.sender);
+        }
+    };
+
+    //! Adds bytes from \p offset on of a sample of \p size bytes. Returns its bytes once
+    //! they are all there, otherwise nullptr.
+    const std::byte* add(const place& at,
                          const std::byte* data,
+                         std::size_t offset,
                          std::size_t bytes,
                          std::size_t size)
     {
-        auto at = std::find_if(d_samples.begin(), d_samples.end(), [&](auto& each) {
-            return each.present && each.position == position && each.output == output &&
-                   each.heap == heap && each.sender == sender;
+        auto found = std::find_if(d_samples.begin(), d_samples.end(), [&](auto& each) {
+            return each.present && each.at == at;
         });
-        if (at == d_samples.end()) {
-            at = d_samples.begin() + d_next++ % most;
-            *at = { output, position, heap, sender, 0, {} };
+        if (found == d_samples.end()) {
+            found = d_samples.begin() + d_next++ % most;
+            *found = { at, 0, {} };
         }
-        for (std::size_t i = offset; i < offset + bytes; ++i) {
-            const auto bit = 1u << i;
-            if (!(at->present & bit))
-                at->bytes[i] = data[i - offset];
-            at->present |= bit;
+        for (std::size_t i = 0; i < bytes; ++i) {
+            found->bytes[offset + i] = data[i];
+            found->present |= 1u << (offset + i);
         }
-        if (at->present != (1u << size) - 1)
+        if (found->present != (1u << size) - 1)
             return nullptr;
-        at->present = 0;
-        return at->bytes.data();
+        found->present = 0;
+        return found->bytes.data();
     }
     void clear() { d_samples.fill({}); }
 
@@ -61,10 +70,7 @@ private:
     static constexpr std::size_t most = 64;
 
     struct sample {
-        std::size_t output = 0;
-        std::int64_t position = 0;
-        std::uint64_t heap = 0; // its counter
-        std::uint64_t sender = 0;
+        place at = {};
         unsigned present = 0; // a bit for each byte
         std::array<std::byte, most_sample_bytes> bytes = {};
     };

@@ -122,6 +122,21 @@ const item_description* timestamp_of(const std::vector<item_description>& items)
 
 } // namespace
 
+bool stream_format::extends(const stream_format& before) const
+{
+    const auto is_same = [](const immediate& a, const immediate& b) {
+        return a.id == b.id && a.format == b.format;
+    };
+    return samples_id == before.samples_id && bits == before.bits &&
+           order == before.order && timestamp_id == before.timestamp_id &&
+           timestamp_format == before.timestamp_format &&
+           immediates.size() >= before.immediates.size() &&
+           std::equal(before.immediates.begin(),
+                      before.immediates.end(),
+                      immediates.begin(),
+                      is_same);
+}
+
 bool item_table::merge(item_description description)
 {
     for (auto& each : d_items)

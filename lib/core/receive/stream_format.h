@@ -42,13 +42,8 @@ struct stream_format {
     unsigned bits = 8; //!< of the integers in a packet
     byte_order order = byte_order::big;
 
-    //! Whether the same bytes mean the same samples.
-    bool has_same_samples(const stream_format& other) const
-    {
-        return samples_id == other.samples_id && bits == other.bits &&
-               order == other.order && timestamp_id == other.timestamp_id &&
-               timestamp_format == other.timestamp_format;
-    }
+    //! Whether all items of \p before mean what they did.
+    bool extends(const stream_format& before) const;
 };
 
 //! The most immediate items whose values become tags, if descriptors name them.

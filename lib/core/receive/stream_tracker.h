@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace gr::spead {
@@ -41,7 +40,6 @@ public:
         std::int64_t samples_per_step = 1; //!< samples in ticks_per_step ticks
         std::int64_t ticks_per_step = 1;
         std::int64_t max_gap = 0; //!< samples
-        std::size_t values = 0;   //!< immediate items, at most
     };
     stream_tracker(const plan& how,
                    const output_window& window,
@@ -54,31 +52,26 @@ public:
 
     enum class verdict {
         fits,   //!< has its place in the stream
-        skips,  //!< does, behind a gap of more than max_gap
         jumps,  //!< is believed: perhaps the sender has started again
         begins, //!< is believed, and a stream begins with it
         late,   //!< its samples have been produced
-        wait,   //!< pending until another heap agrees
-        agrees, //!< with the pending one, which is believed now: as wait
-        ignore, //!< contradicts the stream
+        wait,   //!< until another heap agrees
         other   //!< of another sender
     };
     //! Sets the position of a heap that has its place in the stream, or had it.
-    verdict judge(received_heap& heap, clock::time_point now);
-    const received_heap& pending(std::size_t output) const
-    {
-        return d_tracks[output].pending;
-    }
-    //! The pending heap of an output if it fits now, so that it is not pending any more;
-    //! otherwise nullptr.
-    const received_heap* fitting_pending(std::size_t output);
+    verdict classify(received_heap& heap, clock::time_point now);
+    //! The heap that waits, if another one agrees with it or if it fits now; otherwise
+    //! nullptr.
+    const received_heap* confirmed(std::size_t output);
+    //! Whether a heap begins more than max_gap behind the stream.
+    bool is_far(const received_heap& heap) const;
 
-    //! The end of the heaps that have been accepted.
+    //! The end of the heaps that belong to the stream.
     std::int64_t end() const;
     //! A stream begins with a heap, whose first sample has this position.
     void begin_stream(received_heap& heap, std::int64_t position);
-    //! Receives a heap of the stream.
-    void accept(const received_heap& heap, clock::time_point now);
+    //! Adds a heap to the stream.
+    void add(const received_heap& heap, clock::time_point now);
     //! Samples of a heap have come that had not come before.
     void note_fresh(const received_heap& heap, clock::time_point now);
     //! An end-of-stream heap has come: any time may follow, of any sender. Whether the
@@ -87,8 +80,6 @@ public:
 
     //! After how long without samples the sender of an output has stopped.
     clock::duration silence(std::size_t output) const { return d_tracks[output].silence; }
-    //! Whether all senders have stopped.
-    bool are_silent(clock::time_point now) const;
     bool is_running() const { return d_is_running; }
     std::uint64_t tick_at(std::int64_t position) const
     {
@@ -100,30 +91,32 @@ public:
     std::optional<std::size_t> item_that_differs() const { return d_difference; }
 
 private:
+    // A stream is silent when nothing new has come for so long, or for three times its
+    // longest pause so far.
+    static constexpr std::chrono::milliseconds shortest_silence{ 100 };
+
+    // From a heap to the next one.
+    struct step {
+        std::int64_t counters = 0;
+        std::int64_t samples = 0;
+    };
+    // The stream of an output.
     struct track {
-        bool is_known = false;
-        bool is_over = false; // its stream has ended
-        received_heap newest;
-        // counters and samples from heap to heap, of two steps alike
-        std::int64_t counter_step = 0;
-        std::int64_t sample_step = 0;
-        std::int64_t last_counter_step = 0;
-        std::int64_t last_sample_step = 0;
+        std::optional<received_heap> newest;
+        std::optional<received_heap> pending; // does not fit, until another one agrees
+        bool is_agreed = false;               // with the pending one
+        step last;
+        step usual;                         // of which there were two in a row
         std::vector<std::uint64_t> senders; // of each socket; 0: none yet
-        // until then, other values of this item are of another sender
-        clock::time_point locked_until{};
-        std::size_t lock_item = 0;
-        bool has_pending = false;
-        received_heap pending; // does not fit, until another one agrees
-        bool is_agreed = false;
-        std::uint64_t pending_since = 0; // d_fresh_packets
+        std::optional<std::size_t>
+            lock_item; // has other values in heaps of other senders
         clock::time_point last_fresh{};
-        clock::duration silence{}; // how long none means that the sender has stopped
+        clock::duration silence = shortest_silence; // means that the sender has stopped
     };
 
     bool is_other_sender(const received_heap& heap,
                          track& of,
-                         bool has_place,
+                         bool has_position,
                          clock::time_point now);
     bool is_silent(const track& of, clock::time_point now) const;
     bool set_position(received_heap& heap, const track& of) const;
@@ -144,8 +137,6 @@ private:
     bool d_has_timestamps = true;
     std::int64_t d_heap_samples = 0; // of a stream without timestamps
     bool d_is_running = false;
-    clock::time_point d_last_fresh{};
-    std::uint64_t d_fresh_packets = 0; // number
     std::optional<std::size_t> d_difference;
     bool d_has_reported_mismatch = false;
 };

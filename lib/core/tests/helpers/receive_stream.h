@@ -57,15 +57,16 @@ struct receive_stream {
     {
         reassembler::plan plan;
         const auto lists = with.has_own_sockets ? with.outputs : 1;
-        for (std::size_t i = 0; i < lists; ++i)
-            plan.groups.push_back({ i, with.has_own_sockets ? 1 : with.outputs });
+        plan.has_group_for_each_output = lists > 1;
         for (std::size_t i = 0; i < lists * with.sockets; ++i)
             plan.group_of_socket.push_back(i / with.sockets);
         plan.type = with.type;
         plan.format = with.format;
-        plan.stream = { with.outputs, plan.group_of_socket.size(),
-                        with.samples, with.ticks,
-                        with.max_gap, 32 };
+        plan.stream = { with.outputs,
+                        plan.group_of_socket.size(),
+                        with.samples,
+                        with.ticks,
+                        with.max_gap };
         return plan;
     }
 

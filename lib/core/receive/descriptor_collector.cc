@@ -74,7 +74,6 @@ void descriptor_collector::begin(const packet_view& packet,
     d_sender = sender;
     d_group = group;
     d_descriptors.clear();
-    d_missing.clear();
     const auto heap_end = packet.heap_length.value_or(packet.payload_end());
     std::uint64_t bytes = 0;
     // Backwards: an item ends where the next one begins. If the pointers are in another
@@ -97,8 +96,7 @@ void descriptor_collector::begin(const packet_view& packet,
         bytes += size;
     }
     d_unread = d_descriptors.size();
-    if (bytes)
-        d_missing.append({ 0, static_cast<std::int64_t>(bytes) }, {});
+    d_missing.restart({ 0, static_cast<std::int64_t>(bytes) });
 }
 
 std::optional<item_description> descriptor_collector::next()

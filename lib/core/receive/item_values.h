@@ -65,12 +65,12 @@ public:
         d_changes.erase(d_changes.begin(), last);
     }
 
-    //! A stream begins anew at \p position: no value is known.
-    void restart(std::int64_t position)
+    //! A stream begins anew at position 0: no value is known.
+    void restart()
     {
         d_changes.clear();
         d_taken.reset();
-        d_known_end = position;
+        d_known_end = 0;
     }
 
 private:

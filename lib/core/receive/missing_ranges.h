@@ -25,7 +25,7 @@ struct position_range {
 };
 
 /*!
- * \brief The ranges of an output that have not arrived, while later ones have.
+ * \brief The ranges that have not arrived.
  *
  * Sorted, none empty, none touching another. Does not allocate after its construction.
  */
@@ -40,18 +40,20 @@ public:
 
     explicit missing_ranges(std::size_t most) : d_most(most) { d_ranges.reserve(most); }
 
+    //! Forgets all ranges but \p missing.
+    void restart(position_range missing)
+    {
+        d_ranges.clear();
+        if (missing.size() > 0)
+            d_ranges.push_back({ missing, {} });
+    }
+
     bool empty() const { return d_ranges.empty(); }
-    //! Whether the next append() or remove() may find no room.
+    //! Whether the next remove() may find no room.
     bool is_full() const { return d_ranges.size() >= d_most; }
     auto begin() const { return d_ranges.begin(); }
     auto end() const { return d_ranges.end(); }
-    void clear() { d_ranges.clear(); }
-
-    //! Adds a range behind all others.
-    void append(position_range added, time_point since)
-    {
-        d_ranges.push_back({ added, since });
-    }
+    range& last() { return d_ranges.back(); }
 
     //! Removes \p removed, and calls visit(part) for each part of it that was missing.
     template <typename visitor>
@@ -59,7 +61,9 @@ public:
     {
         if (removed.size() <= 0)
             return;
-        auto first = d_ranges.begin() + first_behind(removed.begin);
+        const auto is_before = [](auto& each, auto at) { return each.end <= at; };
+        auto first =
+            std::lower_bound(d_ranges.begin(), d_ranges.end(), removed.begin, is_before);
         auto last = first;
         for (; last != d_ranges.end() && last->begin < removed.end; ++last)
             visit(position_range{ std::max(last->begin, removed.begin),
@@ -76,22 +80,7 @@ public:
         d_ranges.erase(first, last);
     }
 
-    //! Whether all of \p wanted is missing.
-    bool contain(position_range wanted) const
-    {
-        const auto at = d_ranges.begin() + first_behind(wanted.begin);
-        return at != d_ranges.end() && at->begin <= wanted.begin && wanted.end <= at->end;
-    }
-
 private:
-    //! The index of the first range that ends behind \p position.
-    std::ptrdiff_t first_behind(std::int64_t position) const
-    {
-        const auto is_before = [](auto at, auto& each) { return at < each.end; };
-        return std::upper_bound(d_ranges.begin(), d_ranges.end(), position, is_before) -
-               d_ranges.begin();
-    }
-
     std::size_t d_most;
     std::vector<range> d_ranges;
 };

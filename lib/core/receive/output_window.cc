@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace gr::spead {
@@ -18,8 +19,7 @@ namespace {
 // Senders send heaps of several outputs in turn.
 constexpr int delay_factor_of_other_outputs = 10;
 
-// Positions begin at 0 again before they could overflow.
-constexpr auto farthest_front = std::int64_t{ 1 } << 59;
+constexpr position_range all_positions{ 0, std::numeric_limits<std::int64_t>::max() };
 
 } // namespace
 
@@ -29,8 +29,10 @@ output_window::output_window(const plan& how, std::vector<source_counter_set>& c
       d_decoder(sample_type::int8),
       d_outputs(how.outputs)
 {
-    for (auto& of : d_outputs)
+    for (auto& of : d_outputs) {
+        of.missing.restart(all_positions);
         of.items = std::vector<item_values>(how.items);
+    }
 }
 
 void output_window::set_room(const std::vector<std::byte*>& at, std::int64_t samples)
@@ -43,19 +45,23 @@ void output_window::set_room(const std::vector<std::byte*>& at, std::int64_t sam
 
 bool output_window::is_free(std::size_t which, position_range range) const
 {
-    const auto& of = d_outputs[which];
-    return range.begin >= d_front && (range.begin >= of.top || of.missing.contain(range));
+    const auto& missing = d_outputs[which].missing;
+    return std::any_of(missing.begin(), missing.end(), [&](auto& each) {
+        return each.begin <= range.begin && range.end <= each.end;
+    });
 }
 
-bool output_window::has_room(std::size_t which, position_range range)
+bool output_window::has_room(std::size_t which,
+                             position_range range,
+                             clock::time_point now)
 {
     if (d_plan.on_missing == missing_policy::skip && is_empty() &&
         range.begin > d_front && range.end > end_of_room())
         skip_to(range.begin);
     if (range.end <= end_of_room() && !d_outputs[which].missing.is_full())
         return true;
-    d_wanted = range.begin;
-    return range.end <= d_front;
+    raise_top(std::min(range.begin, end_of_room()), now); // what is produced makes room
+    return false;
 }
 
 output_window::outcome output_window::place(std::size_t which,
@@ -67,29 +73,29 @@ output_window::outcome output_window::place(std::size_t which,
     outcome done;
     const auto begin = std::clamp(d_front, range.begin, range.end);
     done.late = static_cast<std::size_t>(begin - range.begin);
-    const auto copy = [&](position_range part) {
+    raise_top(range.end, now);
+    if (range.end > to.missing.last().begin)
+        to.missing.last().since = now;
+    to.missing.remove({ begin, range.end }, [&](position_range part) {
         const auto first = static_cast<std::size_t>(part.begin - range.begin);
         const auto samples = static_cast<std::size_t>(part.size());
         d_decoder.decode(
             address(to, part.begin), data + first * d_decoder.wire_bytes(), samples);
         done.fresh += samples;
-    };
-    to.missing.remove({ begin, std::min(range.end, to.top) }, copy);
-    if (range.end > to.top) {
-        if (begin > to.top)
-            to.missing.append({ to.top, begin }, now);
-        copy({ std::max(begin, to.top), range.end });
-        to.top = range.end;
-        to.behind_since = now;
-    }
-    if (to.top > d_top) {
-        for (auto& other : d_outputs)
-            if (other.top == d_top)
-                other.behind_since = now;
-        d_top = to.top;
-    }
+    });
     done.duplicate = static_cast<std::size_t>(range.end - begin) - done.fresh;
     return done;
+}
+
+// Outputs that had all samples so far are behind from now on.
+void output_window::raise_top(std::int64_t to, clock::time_point now)
+{
+    if (to <= d_top)
+        return;
+    for (auto& of : d_outputs)
+        if (of.missing.last().begin == d_top)
+            of.missing.last().since = now;
+    d_top = to;
 }
 
 bool output_window::set_item(std::size_t which,
@@ -101,32 +107,24 @@ bool output_window::set_item(std::size_t which,
                                             value);
 }
 
-std::int64_t output_window::begin_stream(std::int64_t room_before,
-                                         clock::time_point until,
-                                         std::int64_t granule)
+std::int64_t output_window::begin_stream(clock::time_point until, std::int64_t granule)
 {
-    if (d_front > farthest_front) {
-        d_front = d_top = 0;
-        for (auto& of : d_outputs)
-            of.top = 0;
-    }
-    room_before = std::min(room_before, d_room / 2) / granule * granule;
-    d_open_until = room_before > 0 ? std::optional(until) : std::nullopt;
+    d_front = d_top = d_given_up = 0;
+    d_open_until = until;
     d_granule = granule;
-    d_wanted = d_front;
-    d_opened_at = d_front + room_before;
     for (auto& of : d_outputs) {
+        of.missing.restart(all_positions);
         of.needs_timestamp = true;
         for (auto& item : of.items)
-            item.restart(d_front);
+            item.restart();
     }
-    return d_opened_at;
+    return d_room / 2 / granule * granule;
 }
 
 void output_window::skip_to(std::int64_t position)
 {
     if (d_open_until) {
-        d_wanted = position; // a stream of which nothing has arrived begins there
+        d_top = position; // a stream of which nothing has arrived begins there
         end_opening();
     }
     for (std::size_t i = 0; i < d_outputs.size(); ++i)
@@ -137,7 +135,7 @@ void output_window::skip_to(std::int64_t position)
 void output_window::give_up(std::int64_t end)
 {
     d_top = std::max(d_top, std::min(end, end_of_room()));
-    d_gives_up = !is_empty();
+    d_given_up = d_top;
 }
 
 void output_window::abandon(std::int64_t end)
@@ -147,35 +145,29 @@ void output_window::abandon(std::int64_t end)
         of.skipped = 0; // the next run does not tag them
 }
 
-// Moves the front to the first sample of the heap that came first, or to an earlier one
-// that has arrived; if none has, to that for which there was no room. Samples stay at
-// their addresses.
+// Moves the front to the first sample that has arrived; if none has, to that for which
+// there was no room.
 void output_window::end_opening()
 {
-    auto first = std::max(d_top, d_wanted);
-    for (const auto& of : d_outputs)
-        if (of.top > d_front) {
-            const bool begins_later = of.missing.contain({ d_front, d_front + 1 });
-            first = std::min(
-                { first, d_opened_at, begins_later ? of.missing.begin()->end : d_front });
-        }
+    auto first = d_top;
+    for (const auto& of : d_outputs) {
+        const auto& missing = *of.missing.begin();
+        first = std::min(first, missing.begin == d_front ? missing.end : d_front);
+    }
     d_open_until.reset();
-    d_shift = (first - d_front) / d_granule * d_granule;
-    move_front(d_front + d_shift);
+    move_front(first / d_granule * d_granule);
 }
 
+// Samples stay at their addresses.
 void output_window::move_front(std::int64_t to)
 {
-    d_top = std::max(d_top, to);
-    for (auto& of : d_outputs) {
+    for (auto& of : d_outputs)
         of.missing.remove({ d_front, to }, [](position_range) {});
-        of.top = std::max(of.top, to);
-    }
-    d_front = d_wanted = to;
-    if (is_empty()) {
+    d_shift += to - d_front;
+    d_front = to;
+    d_top = std::max(d_top, to);
+    if (is_empty())
         d_shift = 0;
-        d_gives_up = false;
-    }
 }
 
 // Moves samples to their final addresses, so that what was skipped takes no room.
@@ -188,33 +180,30 @@ void output_window::close_up()
 
 std::int64_t output_window::end_of_ready(clock::time_point now, bool is_blocked)
 {
+    const bool gives_up = d_given_up > d_front;
     if (d_open_until) {
         const bool is_over = now >= *d_open_until && !is_empty();
-        if (!is_over && !is_blocked && !d_gives_up)
+        if (!is_over && !is_blocked && !gives_up)
             return d_front;
         end_opening();
-        is_blocked &= d_shift == 0; // otherwise, this has made room
         close_up();
+        is_blocked = false; // there may be room now
     }
-    if (d_gives_up)
-        return d_top;
-    auto end = d_top;
-    if (is_blocked)
-        end = std::min(std::max(d_top, d_wanted), end_of_room());
-    const auto is_given_up = [&](std::int64_t begin, auto since, auto delay) {
-        return (is_blocked && begin == d_front) || now - since >= delay;
+    if (gives_up)
+        return d_given_up;
+    const auto is_awaited = [&](const missing_ranges::range& missing) {
+        const int delays =
+            missing.end == all_positions.end ? delay_factor_of_other_outputs : 1;
+        return !(is_blocked && missing.begin == d_front) &&
+               (missing.begin >= d_top ||
+                now - missing.since < delays * d_plan.max_delay);
     };
+    auto end = d_top;
     for (const auto& of : d_outputs) {
-        auto missing = of.missing.begin();
-        while (missing != of.missing.end() &&
-               is_given_up(missing->begin, missing->since, d_plan.max_delay))
-            ++missing;
+        const auto missing =
+            std::find_if(of.missing.begin(), of.missing.end(), is_awaited);
         if (missing != of.missing.end())
             end = std::min(end, missing->begin);
-        else if (!is_given_up(of.top,
-                              of.top < d_top ? of.behind_since : now,
-                              delay_factor_of_other_outputs * d_plan.max_delay))
-            end = std::min(end, of.top);
     }
     return end;
 }
@@ -224,7 +213,7 @@ std::size_t output_window::produce(std::int64_t end, std::vector<sample_tag>& ta
     std::int64_t produced = 0;
     for (std::size_t i = 0; i < d_outputs.size(); ++i)
         produced = produce_output(i, end, tags);
-    d_shift += end - d_front - produced;
+    d_shift -= produced;
     d_room -= produced;
     move_front(end);
     if (d_shift > d_room / 2)
@@ -279,8 +268,7 @@ std::int64_t output_window::produce_output(std::size_t which,
         produce_up_to(missing.begin, true);
         produce_up_to(missing.end, false);
     });
-    produce_up_to(std::min(of.top, end), true);
-    produce_up_to(end, false);
+    produce_up_to(end, true);
     of.at += output_bytes(offset);
     return offset;
 }

@@ -84,7 +84,7 @@ public:
     //! \{
 
     std::int64_t front() const { return d_front; }
-    //! The end of the samples that have been placed in any output.
+    //! The end of the samples that have been placed in any output, or wait for room.
     std::int64_t top() const { return d_top; }
     bool is_empty() const { return d_top == d_front; }
     std::int64_t capacity() const { return d_capacity; }
@@ -94,7 +94,7 @@ public:
     void set_decoder(const sample_decoder& decoder) { d_decoder = decoder; }
 
     //! Whether samples can be placed. If not, produce() makes room.
-    bool has_room(std::size_t which, position_range range);
+    bool has_room(std::size_t which, position_range range, clock::time_point now);
 
     struct outcome {
         std::size_t fresh = 0, duplicate = 0, late = 0; //!< samples
@@ -114,30 +114,23 @@ public:
     //! Everything before \p position, which is not before the top, is given up and counts
     //! as skipped, without zeros.
     void skip_to(std::int64_t position);
-    //! A stream begins, with other items. The window must be empty. Returns the position
-    //! for its first heap: \p room_before samples behind the front, but at most half of
-    //! the room. If that is 0, the stream begins at the front. Otherwise it is open until
-    //! \p until, and until a sample has arrived: nothing is produced, so that earlier
-    //! samples find their place. Then end_of_ready() moves the front to that position, or
-    //! to an earlier sample of any output; nothing before it is missing. The opening ends
-    //! at once if the window is blocked or given up. Both positions are a multiple of \p
-    //! granule samples behind the present front.
-    std::int64_t begin_stream(std::int64_t room_before,
-                              clock::time_point until,
-                              std::int64_t granule = 1);
+    //! A stream begins, with other items and at position 0. The window must be empty.
+    //! Returns the position for its first heap, half of the room behind the front. The
+    //! stream is open until \p until, and until a sample has arrived: nothing is
+    //! produced, so that earlier samples find their place. Then end_of_ready() moves the
+    //! front to the first sample of any output; nothing before it is missing. The opening
+    //! ends at once if the window is blocked or given up. Both positions are multiples of
+    //! \p granule.
+    std::int64_t begin_stream(clock::time_point until, std::int64_t granule = 1);
     //! Nothing before the top, or \p end, will arrive any more.
     void give_up(std::int64_t end = 0);
 
     //! \}
 
 private:
-    static constexpr std::size_t most_missing = 4096; // ranges
-
     struct output {
         std::byte* at = nullptr;
-        missing_ranges missing{ most_missing };
-        std::int64_t top = 0;
-        clock::time_point behind_since{}; // if it is behind the top of another output
+        missing_ranges missing{ 4096 }; // the last one has no end
         std::vector<item_values> items;
         bool needs_timestamp = true;
         std::uint64_t skipped = 0; // samples, not tagged yet
@@ -153,6 +146,7 @@ private:
     }
     std::int64_t end_of_room() const { return d_front + d_room - d_shift; }
 
+    void raise_top(std::int64_t to, clock::time_point now);
     void end_opening();
     void move_front(std::int64_t to);
     void close_up();
@@ -169,10 +163,8 @@ private:
     std::int64_t d_room = 0;     // samples behind the front
     std::int64_t d_capacity = 0; // the most that d_room was
     std::int64_t d_shift = 0;    // samples from their final address, after skips
-    std::int64_t d_wanted = 0;   // begin of a packet that found no room
-    bool d_gives_up = false;
+    std::int64_t d_given_up = 0; // the end of the samples that are not waited for
     std::optional<clock::time_point> d_open_until; // none: the stream is not open
-    std::int64_t d_opened_at = 0;                  // its position
     std::int64_t d_granule = 1; // samples by which the front moves when the opening ends
 };
 

@@ -308,7 +308,7 @@ void reassembler::begin_stream()
     // samples after which the ticks are a whole number
     const auto granule = std::max<std::int64_t>(
         how.samples_per_step / std::gcd(how.samples_per_step, how.ticks_per_step), 1);
-    const auto position = d_window.begin_stream(d_window.capacity() / 2, until, granule);
+    const auto position = d_window.begin_stream(until, granule);
     const auto first =
         static_cast<std::int64_t>(d_heap.first_byte / d_decoder.wire_bytes());
     d_tracker.begin_stream(d_heap, position - first / granule * granule);
@@ -378,7 +378,7 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
         }
         skip_to(touched.begin);
     }
-    if (!d_window.has_room(heap.output, touched))
+    if (!d_window.has_room(heap.output, touched, d_now))
         return result::full;
     // without samples in the window nothing would make room for values
     const bool has_whole_samples = (begin + size - 1) >> shift < end >> shift;

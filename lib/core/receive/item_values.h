@@ -27,76 +27,58 @@ namespace gr::spead {
 class item_values
 {
 public:
-    item_values() { d_changes.reserve(most_changes); }
+    item_values() { d_parts.reserve(most_parts); }
 
     //! False if there is no room: take() makes some.
     [[nodiscard]] bool set(position_range heap, std::uint64_t value)
     {
-        const auto first = from(heap.begin), last = from(heap.end);
-        const auto before = value_before(first), behind = value_before(last);
-        if (first != last || before != value) { // almost never
-            if (d_changes.size() + 2 > most_changes)
-                return false;
-            // heaps that came earlier keep their value behind this one
-            const bool has_next = last != d_changes.end() && last->position == heap.end;
-            auto at = d_changes.erase(first, last);
-            if (heap.end < d_known_end && !has_next && behind && behind != value)
-                at = d_changes.insert(at, { heap.end, *behind });
-            if (before != value)
-                d_changes.insert(at, { heap.begin, value });
-        }
-        d_known_end = std::max(d_known_end, heap.end);
+        const auto begins_later = [](auto at, auto& each) { return at < each.begin; };
+        const auto next =
+            std::upper_bound(d_parts.begin(), d_parts.end(), heap.begin, begins_later);
+        const auto last = next == d_parts.begin() ? next : next - 1;
+        if (last != next && last->value == value && last->end >= heap.begin)
+            last->end = std::max(last->end, heap.end);
+        else if (next != d_parts.end() && next->value == value && next->begin == heap.end)
+            next->begin = heap.begin;
+        else if (d_parts.size() == most_parts)
+            return false;
+        else
+            d_parts.insert(next, { heap, value });
         return true;
     }
 
-    //! Removes the changes up to the end of \p part. Calls visit(position, value) for
-    //! each in it; its first sample has the last value of those before it.
+    //! Calls visit(position, value) for each change of the value in \p part, and forgets
+    //! the values up to its end.
     template <typename visitor>
     void take(position_range part, visitor&& visit)
     {
-        const auto last = from(part.end);
-        for (auto at = d_changes.begin(); at != last; ++at) {
-            const bool is_over = at + 1 != last && (at + 1)->position <= part.begin;
-            if (is_over || d_taken == at->value)
-                continue;
-            d_taken = at->value;
-            visit(std::max(at->position, part.begin), at->value);
-        }
-        d_changes.erase(d_changes.begin(), last);
+        auto at = d_parts.begin();
+        for (; at != d_parts.end() && at->begin < part.end; ++at)
+            if (at->end > part.begin && d_taken != at->value) {
+                d_taken = at->value;
+                visit(std::max(at->begin, part.begin), at->value);
+            }
+        if (at != d_parts.begin() && (at - 1)->end > part.end)
+            --at; // it goes on
+        d_parts.erase(d_parts.begin(), at);
     }
 
-    //! A stream begins anew at position 0: no value is known.
+    //! A stream begins: no value is known.
     void restart()
     {
-        d_changes.clear();
+        d_parts.clear();
         d_taken.reset();
-        d_known_end = 0;
     }
 
 private:
-    struct change {
-        std::int64_t position;
+    struct valued : position_range {
         std::uint64_t value;
     };
 
-    using iterator = std::vector<change>::iterator;
+    static constexpr std::size_t most_parts = 1024;
 
-    //! The first change at \p position or behind it.
-    iterator from(std::int64_t position)
-    {
-        const auto is_before = [](auto& each, auto at) { return each.position < at; };
-        return std::lower_bound(d_changes.begin(), d_changes.end(), position, is_before);
-    }
-    std::optional<std::uint64_t> value_before(iterator at)
-    {
-        return at == d_changes.begin() ? d_taken : std::optional((at - 1)->value);
-    }
-
-    static constexpr std::size_t most_changes = 255;
-
-    std::vector<change> d_changes;        // by position
+    std::vector<valued> d_parts;          // by their begin
     std::optional<std::uint64_t> d_taken; // the value in front of them
-    std::int64_t d_known_end = 0;         // of the heaps that gave values
 };
 
 } // namespace gr::spead

@@ -84,7 +84,6 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
           { seconds(options.max_delay), options.end_on_stop, seconds(options.timeout) },
           d_reassembler,
           d_window,
-          d_common,
           d_log)
 {
     open();
@@ -150,7 +149,6 @@ void source_engine::stop() noexcept
     if (!d_started)
         return;
     d_started = false;
-    d_receiver.stop();
     check_progress(clock::now(), true);
     d_window.abandon(d_reassembler.end());
     d_reassembler.end_run();

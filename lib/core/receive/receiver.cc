@@ -23,18 +23,18 @@ using seconds = std::chrono::duration<double>;
 // hold what is read of one before the next.
 constexpr std::size_t calls_in_turn = 16;
 
-// What is received before samples are produced, even though more packets are there.
-constexpr std::size_t most_bytes_at_once = 1 << 20;
-constexpr std::chrono::milliseconds longest_read{ 2 };
+// Then samples are produced, even though more packets are there.
+constexpr std::chrono::milliseconds longest_read{ 1 };
 
 // So that the flow graph can stop, and a block downstream end it.
-constexpr std::chrono::milliseconds longest_wait{ 10 };
+constexpr int longest_wait = 10; // ms
+constexpr int longest_wait_for_missing = 1;
 constexpr std::chrono::milliseconds wait_after_failure{ 10 };
 
 // From this rate on, in bytes a second, sleeping is cheaper than waiting for each packet.
 constexpr double busy_rate = 32e6;
-constexpr std::chrono::microseconds longest_sleep{ 500 };
-constexpr std::chrono::microseconds shortest_sleep{ 50 };
+constexpr std::chrono::microseconds longest_nap{ 500 };
+constexpr std::chrono::microseconds shortest_nap{ 50 };
 // The kernel's buffer is to be filled by no more than this part meanwhile. A packet takes
 // about twice its size in it.
 constexpr double part_of_kernel_buffer = 0.1;
@@ -44,12 +44,10 @@ constexpr double part_of_kernel_buffer = 0.1;
 receiver::receiver(const plan& how,
                    reassembler& to,
                    output_window& window,
-                   source_counter_set& common,
                    rate_limited_log& log)
     : d_plan(how),
       d_to(to),
       d_window(window),
-      d_common(common),
       d_log(log),
       d_buffer(receive_socket::buffer_bytes)
 {
@@ -57,18 +55,14 @@ receiver::receiver(const plan& how,
 
 void receiver::start(const std::vector<std::unique_ptr<receive_socket>>& sockets)
 {
-    d_sockets.clear();
+    d_sockets = &sockets;
     d_polled.clear();
-    d_kernel_buffer = receive_socket::wanted_kernel_buffer_bytes;
-    for (const auto& each : sockets) {
-        d_sockets.push_back(each.get());
+    d_kernel_buffer = sockets.front()->kernel_buffer_bytes();
+    for (const auto& each : sockets)
         d_polled.push_back({ each->native_handle(), POLLIN, 0 });
-        d_kernel_buffer = std::min(d_kernel_buffer, each->kernel_buffer_bytes());
-    }
     d_pending = {};
     d_is_blocked = d_has_ended = false;
-    d_last_read = d_last_packet = clock::now();
-    d_next_read.reset();
+    d_last_packet = clock::now();
     d_stop_seen.reset();
     d_read_since_stop = 0;
     d_to.start_run();
@@ -78,87 +72,75 @@ void receiver::receive()
 {
     if (d_has_ended)
         return;
-    if (!d_is_blocked && !d_to.has_more())
-        wait();
-    d_is_blocked = !read_all();
-    const auto now = clock::now();
-    const auto packets = d_common.packets_received.get();
-    if (std::exchange(d_packets, packets) != packets || d_is_blocked)
-        d_last_packet = now;
+    if (!d_is_blocked && !d_to.has_more()) {
+        if (d_nap.count())
+            std::this_thread::sleep_until(d_last_read + d_nap);
+        else
+            poll(d_polled.data(),
+                 d_polled.size(),
+                 d_window.is_empty() ? longest_wait : longest_wait_for_missing);
+    }
+    read_all();
     if (d_plan.end_on_stop && d_to.has_stopped() && !d_stop_seen)
-        d_stop_seen = now;
-    if (end_is_due(now)) {
+        d_stop_seen = d_last_read;
+    // packets may be on their way on other sockets, or by other paths. If packets keep
+    // coming, those that were in the sockets when the stream ended are read.
+    const bool has_stopped =
+        d_stop_seen && d_last_read - *d_stop_seen >= d_plan.max_delay &&
+        !d_to.has_more() &&
+        (!d_is_blocked || d_read_since_stop >= d_kernel_buffer * d_sockets->size());
+    const bool is_timeout =
+        d_plan.timeout.count() && d_last_read - d_last_packet >= d_plan.timeout;
+    if (has_stopped || is_timeout) {
         d_has_ended = true;
         d_window.give_up(d_to.end());
     }
 }
 
-void receiver::wait()
-{
-    if (d_next_read) {
-        std::this_thread::sleep_until(*d_next_read);
-        return;
-    }
-    std::chrono::nanoseconds longest = longest_wait;
-    if (!d_window.is_empty())
-        longest = std::clamp<std::chrono::nanoseconds>(
-            d_plan.max_delay / 16, std::chrono::milliseconds(1), longest);
-    const timespec time{ 0, longest.count() };
-    ppoll(d_polled.data(), d_polled.size(), &time, nullptr);
-}
-
-// False if there is no room for packets.
-bool receiver::read_all()
+// Reads the sockets in turn until they are empty, and decides how to wait then.
+void receiver::read_all()
 {
     auto now = clock::now();
     const auto latest = now + longest_read;
-    std::size_t bytes = 0;
-    bool is_empty = false, has_failed = false;
-    const auto calls = std::max<std::size_t>(calls_in_turn / d_sockets.size(), 1);
-    bool has_room = deliver(now);
-    while (has_room && !is_empty && now < latest && bytes < most_bytes_at_once) {
-        is_empty = true;
-        for (std::size_t socket = 0; socket < d_sockets.size() && has_room; ++socket)
-            for (std::size_t i = 0; i < calls && has_room; ++i) {
-                d_pending = d_sockets[socket]->receive(d_buffer.data());
-                if (const int error = d_pending.error) {
-                    if (error != EAGAIN && error != EINTR) {
-                        has_failed = true;
-                        d_log.add("cannot receive on port ",
-                                  d_sockets[socket]->port(),
-                                  ": ",
-                                  std::strerror(error),
-                                  "; trying again");
-                    }
-                    break;
-                }
-                d_pending_socket = socket;
-                bytes += d_pending.bytes;
-                is_empty = false;
-                has_room = deliver(now);
-            }
+    d_nap = {};
+    const auto calls = std::max<std::size_t>(calls_in_turn / d_sockets->size(), 1);
+    std::size_t bytes = 0, empty = 0; // empty sockets, one after another
+    d_is_blocked = !deliver(now);
+    while (!d_is_blocked && empty < d_sockets->size() && now < latest) {
+        ++empty;
+        d_socket = (d_socket + 1) % d_sockets->size();
+        auto& socket = *(*d_sockets)[d_socket];
+        for (std::size_t i = 0; i < calls && !d_is_blocked; ++i) {
+            d_pending = socket.receive(d_buffer.data());
+            if (d_pending.error)
+                break;
+            bytes += d_pending.bytes;
+            empty = 0;
+            d_is_blocked = !deliver(now);
+        }
+        if (d_pending.error && d_pending.error != EAGAIN) {
+            d_log.add("cannot receive on port ",
+                      socket.port(),
+                      ": ",
+                      std::strerror(d_pending.error),
+                      "; trying again");
+            d_nap = wait_after_failure;
+        }
         now = clock::now();
     }
+    if (bytes || d_is_blocked)
+        d_last_packet = now;
     if (d_stop_seen)
         d_read_since_stop += bytes;
-    schedule_next_read(bytes, is_empty, now);
-    if (has_failed)
-        d_next_read = now + wait_after_failure;
-    return has_room;
-}
-
-void receiver::schedule_next_read(std::size_t bytes, bool is_empty, clock::time_point now)
-{
+    // how long to sleep until the kernel's buffer has been filled so far at this rate
     const seconds elapsed = now - std::exchange(d_last_read, now);
-    d_next_read = is_empty ? std::nullopt : std::optional(now);
-    const auto rate = static_cast<double>(bytes) / std::max(elapsed.count(), 1e-6);
-    if (!is_empty || rate < busy_rate)
-        return;
-    const seconds to_fill(part_of_kernel_buffer * static_cast<double>(d_kernel_buffer) /
-                          rate);
-    if (to_fill >= shortest_sleep)
-        d_next_read = now + std::chrono::duration_cast<clock::duration>(
-                                std::min<seconds>(to_fill, longest_sleep));
+    const auto read = static_cast<double>(bytes);
+    const auto nap =
+        elapsed * part_of_kernel_buffer * static_cast<double>(d_kernel_buffer) / read;
+    if (empty == d_sockets->size() && read >= busy_rate * elapsed.count() &&
+        nap >= shortest_nap)
+        d_nap = std::chrono::duration_cast<clock::duration>(
+            std::min<seconds>(nap, longest_nap));
 }
 
 // False if there is no room for all of the datagrams that were received, and for packets
@@ -167,26 +149,14 @@ bool receiver::deliver(clock::time_point now)
 {
     while (d_pending.data) {
         const auto n = std::min(d_pending.datagram, d_pending.bytes);
-        if (!d_to.take({ d_pending.data, n, d_pending_socket, d_pending.sender }, now))
+        if (!d_to.take({ d_pending.data, n, d_socket, d_pending.sender }, now))
             return false;
-        d_pending.data += n;
         d_pending.bytes -= n;
-        if (!d_pending.bytes)
-            d_pending = {};
+        d_pending.data = d_pending.bytes ? d_pending.data + n : nullptr;
         if (d_to.has_more() && !d_to.go_on(now))
             return false;
     }
     return d_to.go_on(now);
-}
-
-bool receiver::end_is_due(clock::time_point now) const
-{
-    // packets may be on their way on other sockets, or by other paths. If packets keep
-    // coming, those that were in the sockets when the stream ended are read.
-    if (d_stop_seen && now - *d_stop_seen >= d_plan.max_delay && !d_to.has_more() &&
-        (!d_is_blocked || d_read_since_stop >= d_kernel_buffer * d_sockets.size()))
-        return true;
-    return d_plan.timeout.count() && now - d_last_packet >= d_plan.timeout;
 }
 
 } // namespace gr::spead

@@ -43,12 +43,10 @@ public:
     receiver(const plan& how,
              reassembler& to,
              output_window& window,
-             source_counter_set& common,
              rate_limited_log& log);
 
-    //! The sockets stay valid until stop().
+    //! The sockets stay valid while receive() is called.
     void start(const std::vector<std::unique_ptr<receive_socket>>& sockets);
-    void stop() { d_sockets.clear(); }
 
     //! Waits for packets, 10 ms at most, and takes what is in the sockets.
     void receive();
@@ -59,30 +57,25 @@ public:
     bool has_ended() const { return d_has_ended; }
 
 private:
-    void wait();
-    bool read_all();
+    void read_all();
     bool deliver(clock::time_point now);
-    void schedule_next_read(std::size_t bytes, bool is_empty, clock::time_point now);
-    bool end_is_due(clock::time_point now) const;
 
     const plan d_plan;
     reassembler& d_to;
     output_window& d_window;
-    source_counter_set& d_common;
     rate_limited_log& d_log;
 
-    std::vector<receive_socket*> d_sockets;
+    const std::vector<std::unique_ptr<receive_socket>>* d_sockets = nullptr;
     std::vector<pollfd> d_polled;
-    std::size_t d_kernel_buffer = 0; // bytes, of the smallest one
+    std::size_t d_kernel_buffer = 0; // bytes, of each socket
+    std::size_t d_socket = 0;        // that was read last
     std::vector<std::byte> d_buffer;
     received_datagrams d_pending; // in the buffer, and not taken
-    std::size_t d_pending_socket = 0;
     bool d_is_blocked = false;
     bool d_has_ended = false;
     clock::time_point d_last_read{};
-    std::optional<clock::time_point> d_next_read; // none: when packets come
-    clock::time_point d_last_packet{};
-    std::uint64_t d_packets = 0; // when it was set
+    clock::duration d_nap{};           // before the next read; 0: until packets come
+    clock::time_point d_last_packet{}; // that came, or waited for room
     std::optional<clock::time_point> d_stop_seen;
     std::size_t d_read_since_stop = 0; // bytes
 };

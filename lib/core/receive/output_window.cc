@@ -55,36 +55,35 @@ bool output_window::has_room(std::size_t which,
                              position_range range,
                              clock::time_point now)
 {
-    if (d_plan.on_missing == missing_policy::skip && is_empty() &&
-        range.begin > d_front && range.end > end_of_room())
-        skip_to(range.begin);
     if (range.end <= end_of_room() && !d_outputs[which].missing.is_full())
         return true;
     raise_top(std::min(range.begin, end_of_room()), now); // what is produced makes room
     return false;
 }
 
-output_window::outcome output_window::place(std::size_t which,
-                                            position_range range,
-                                            const std::byte* data,
-                                            clock::time_point now)
+std::size_t output_window::place(std::size_t which,
+                                 position_range range,
+                                 const std::byte* data,
+                                 clock::time_point now)
 {
     auto& to = d_outputs[which];
-    outcome done;
-    const auto begin = std::clamp(d_front, range.begin, range.end);
-    done.late = static_cast<std::size_t>(begin - range.begin);
+    const auto late = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(d_front - range.begin, 0, range.size()));
+    std::size_t placed = 0;
     raise_top(range.end, now);
     if (range.end > to.missing.last().begin)
         to.missing.last().since = now;
-    to.missing.remove({ begin, range.end }, [&](position_range part) {
+    to.missing.remove(range, [&](position_range part) {
         const auto first = static_cast<std::size_t>(part.begin - range.begin);
         const auto samples = static_cast<std::size_t>(part.size());
         d_decoder.decode(
             address(to, part.begin), data + first * d_decoder.wire_bytes(), samples);
-        done.fresh += samples;
+        placed += samples;
     });
-    done.duplicate = static_cast<std::size_t>(range.end - begin) - done.fresh;
-    return done;
+    const auto all = static_cast<std::size_t>(range.size());
+    d_counters[which].samples_late.add(late);
+    d_counters[which].samples_duplicate.add(all - late - placed);
+    return placed;
 }
 
 // Outputs that had all samples so far are behind from now on.

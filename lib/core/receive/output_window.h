@@ -96,14 +96,12 @@ public:
     //! Whether samples can be placed. If not, produce() makes room.
     bool has_room(std::size_t which, position_range range, clock::time_point now);
 
-    struct outcome {
-        std::size_t fresh = 0, duplicate = 0, late = 0; //!< samples
-    };
-    //! Decodes samples into their places, for which there is room.
-    outcome place(std::size_t which,
-                  position_range range,
-                  const std::byte* data,
-                  clock::time_point now);
+    //! Decodes samples into their places, for which there is room. Returns the number of
+    //! those that have not come before; counts the others.
+    std::size_t place(std::size_t which,
+                      position_range range,
+                      const std::byte* data,
+                      clock::time_point now);
     //! The value of an immediate item in a heap of which samples have been placed. False
     //! if there is no room.
     [[nodiscard]] bool set_item(std::size_t which,

@@ -385,7 +385,6 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
     if (has_whole_samples && !set_values(heap))
         return result::full;
     // a part of a sample at the begin or the end, or all whole samples in between
-    auto& counters = d_counters[heap.output];
     for (auto at = begin; at < end;) {
         const auto offset = at % size;
         const bool is_whole = !offset && end - at >= size;
@@ -404,18 +403,16 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
         if (!bytes)
             continue;
         const auto placed = d_window.place(heap.output, range, bytes, d_now);
-        counters.samples_late.add(placed.late);
-        counters.samples_duplicate.add(placed.duplicate);
-        if (!placed.fresh) {
+        if (!placed) {
             d_silence.note(cause::nothing_new);
             continue;
         }
         heap.last_packet = packet.time;
         d_tracker.note_fresh(heap, packet.time);
-        heap.received += static_cast<std::int64_t>(placed.fresh);
+        heap.received += static_cast<std::int64_t>(placed);
         if (heap.received == heap.length &&
             heap.samples_end != received_heap::unknown_end)
-            counters.heaps_received.add(1);
+            d_counters[heap.output].heaps_received.add(1);
     }
     return result::done;
 }

@@ -117,7 +117,7 @@ std::int64_t output_window::begin_stream(clock::time_point until, std::int64_t g
         for (auto& item : of.items)
             item.restart();
     }
-    return d_room / 2 / granule * granule;
+    return d_opened_at = d_room / 2 / granule * granule;
 }
 
 void output_window::skip_to(std::int64_t position)
@@ -144,14 +144,16 @@ void output_window::abandon(std::int64_t end)
         of.skipped = 0; // the next run does not tag them
 }
 
-// Moves the front to the first sample that has arrived; if none has, to that for which
-// there was no room.
+// Moves the front to the first sample of the heap that came first, or to an earlier one
+// that has arrived; if none has, to that for which there was no room.
 void output_window::end_opening()
 {
     auto first = d_top;
     for (const auto& of : d_outputs) {
         const auto& missing = *of.missing.begin();
-        first = std::min(first, missing.begin == d_front ? missing.end : d_front);
+        const auto arrived = missing.begin == d_front ? missing.end : d_front;
+        if (arrived != all_positions.end)
+            first = std::min({ first, arrived, d_opened_at });
     }
     d_open_until.reset();
     move_front(first / d_granule * d_granule);

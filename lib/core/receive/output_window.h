@@ -116,9 +116,9 @@ public:
     //! Returns the position for its first heap, half of the room behind the front. The
     //! stream is open until \p until, and until a sample has arrived: nothing is
     //! produced, so that earlier samples find their place. Then end_of_ready() moves the
-    //! front to the first sample of any output; nothing before it is missing. The opening
-    //! ends at once if the window is blocked or given up. Both positions are multiples of
-    //! \p granule.
+    //! front to that position, or to an earlier sample of any output; nothing before it
+    //! is missing. The opening ends at once if the window is blocked or given up. Both
+    //! positions are multiples of \p granule.
     std::int64_t begin_stream(clock::time_point until, std::int64_t granule = 1);
     //! Nothing before the top, or \p end, will arrive any more.
     void give_up(std::int64_t end = 0);
@@ -163,6 +163,7 @@ private:
     std::int64_t d_shift = 0;    // samples from their final address, after skips
     std::int64_t d_given_up = 0; // the end of the samples that are not waited for
     std::optional<clock::time_point> d_open_until; // none: the stream is not open
+    std::int64_t d_opened_at = 0;                  // the position of its first heap
     std::int64_t d_granule = 1; // samples by which the front moves when the opening ends
 };
 

@@ -661,13 +661,12 @@ static void place_at_random(unsigned seed)
     };
     std::int64_t first = 0;
     if (random() % 2) {
-        w.begin_stream();
+        first = w.begin_stream();
         for (auto n = 1 + random() % 5; n > 0; --n)
             place(std::int64_t(random() % 40));
         BOOST_REQUIRE_EQUAL(w.window.end_of_ready(w.now, false), 0);
         w.now += opening;
         w.window.end_of_ready(w.now, random() % 2);
-        first = std::int64_t(w.room);
         for (const auto& each : model)
             if (!each.empty())
                 first = std::min(first, each.begin()->first);

@@ -10,7 +10,6 @@
 
 #include "endpoint.h"
 
-#include <sys/socket.h>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
 
@@ -47,7 +46,7 @@ public:
     //! Reads datagrams that have come into \p buffer; never waits.
     received_datagrams receive(std::byte* buffer) noexcept;
 
-    int native_handle() { return d_socket.native_handle(); }
+    int native_handle() const { return d_socket.native_handle(); }
 
     //! Datagrams that the kernel dropped so far. Any thread.
     std::uint64_t dropped() const noexcept;
@@ -60,16 +59,10 @@ public:
 private:
     using udp = boost::asio::ip::udp;
 
-    void join(const boost::asio::ip::address& group,
-              const std::string& interface,
-              const endpoint& at);
-
-    udp::socket d_socket;
+    mutable udp::socket d_socket; // has no const native_handle()
     std::uint16_t d_port = 0;
     std::size_t d_kernel_buffer = 0;
     bool d_gro = false;
-    sockaddr_storage d_address{}; // of the last sender
-    std::uint64_t d_sender = 0;
 };
 
 } // namespace gr::spead

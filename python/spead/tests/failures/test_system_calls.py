@@ -31,10 +31,10 @@ FIONBIO, SIOCGIFINDEX = 0x5421, 0x8933
 IP, SOCKET, UDP = 0, 1, 17  # levels of options
 IP_TOS, IP_MTU_DISCOVER, IP_RECVERR, IP_MTU = 1, 10, 11, 14
 IP_MULTICAST_IF, IP_MULTICAST_TTL, IP_MULTICAST_LOOP = 32, 33, 34
-IP_ADD_MEMBERSHIP, IP_MULTICAST_ALL = 35, 49
+MCAST_JOIN_GROUP, IP_MULTICAST_ALL = 42, 49
 SO_REUSEADDR, SO_SNDBUF, SO_RCVBUF, SO_REUSEPORT = 2, 7, 8, 15
 SO_BINDTODEVICE, SO_ATTACH_FILTER, SO_MEMINFO, SO_ZEROCOPY = 25, 26, 55, 60
-UDP_GRO = 104
+SO_BINDTOIFINDEX, UDP_GRO = 62, 104
 
 NETLINK = ("socket", {0: socket.AF_NETLINK})
 MEMORY = [("mmap", {1: [1 << 20]})]
@@ -146,7 +146,7 @@ CONSTRUCTION = [
         "a receive buffer of 0 bytes",
     ),
     (
-        *("source", {"interface": "lo"}, EPERM, [option(SOCKET, SO_BINDTODEVICE)]),
+        *("source", {"interface": "lo"}, EPERM, [option(SOCKET, SO_BINDTOIFINDEX)]),
         'interface = "lo" is not possible.*not permitted',
     ),
     (
@@ -156,7 +156,7 @@ CONSTRUCTION = [
     ("source", GROUP, EPERM, [option(SOCKET, SO_REUSEADDR)], RUNS),
     ("source", GROUP, EPERM, [option(IP, IP_MULTICAST_ALL)], RUNS),
     (
-        *("source", GROUP, EPERM, [option(IP, IP_ADD_MEMBERSHIP)]),
+        *("source", GROUP, EPERM, [option(IP, MCAST_JOIN_GROUP)]),
         "cannot join the multicast group: Operation not permitted",
     ),
 ]

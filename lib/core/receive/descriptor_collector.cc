@@ -23,7 +23,6 @@ constexpr std::size_t most_missing = 64;
 constexpr std::uint64_t most_descriptor_bytes = 32 << 10;
 // For the rest of a heap; later packets are of another one with the same counter.
 constexpr std::chrono::seconds longest_wait{ 1 };
-constexpr std::uint64_t no_sender = 0;
 
 } // namespace
 
@@ -34,21 +33,19 @@ descriptor_collector::descriptor_collector()
 }
 
 void descriptor_collector::add(const packet_view& packet,
-                               std::uint64_t sender,
-                               std::size_t group,
+                               const heap_id& heap,
                                time_point time)
 {
     if (time - d_begun >= longest_wait)
-        d_sender = no_sender;
-    if (!awaits(packet.heap_counter, sender, group)) {
+        d_heap = {}; // of no sender
+    if (!awaits(heap)) {
         // senders may repeat the item pointers in all packets of a heap
-        const bool is_rest_of_completed =
-            !is_incomplete() && !d_descriptors.empty() && d_heap == packet.heap_counter &&
-            d_sender == sender && d_group == group &&
-            d_descriptors.back().begin < packet.payload_offset;
-        if (!packet.has_descriptors || has_next() || is_rest_of_completed)
+        const bool is_rest =
+            d_heap == heap && !is_incomplete() && packet.payload_offset > 0;
+        if (!packet.has_descriptors || has_next() || is_rest)
             return;
-        begin(packet, sender, group);
+        begin(packet);
+        d_heap = heap;
         d_begun = time;
     }
     for (const auto& each : d_descriptors) {
@@ -66,43 +63,36 @@ void descriptor_collector::add(const packet_view& packet,
     }
 }
 
-void descriptor_collector::begin(const packet_view& packet,
-                                 std::uint64_t sender,
-                                 std::size_t group)
+void descriptor_collector::begin(const packet_view& packet)
 {
-    d_heap = packet.heap_counter;
-    d_sender = sender;
-    d_group = group;
     d_descriptors.clear();
     const auto heap_end = packet.heap_length.value_or(packet.payload_end());
     std::uint64_t bytes = 0;
     // Backwards: an item ends where the next one begins. If the pointers are in another
     // order, the end is only a bound: a descriptor says its own length.
-    auto begin = heap_end, end = heap_end;
+    auto next = heap_end;
     for (auto i = packet.items; i-- > 0;) {
         const auto item = packet.item(i);
         if (item.is_immediate)
             continue;
-        if (item.value != begin) {
-            end = begin > item.value ? std::min(begin, heap_end) : heap_end;
-            begin = item.value;
-        }
-        if (item.id != wire::descriptor || begin >= end ||
+        const auto end = item.value < next ? std::min(next, heap_end) : heap_end;
+        next = item.value;
+        if (item.id != wire::descriptor || item.value >= end ||
             d_descriptors.size() == most_descriptors)
             continue;
         const auto size =
-            std::min({ end - begin, most_descriptor_bytes, most_bytes - bytes });
-        d_descriptors.push_back({ begin, begin + size, bytes });
+            std::min({ end - item.value, most_descriptor_bytes, most_bytes - bytes });
+        d_descriptors.push_back({ item.value, item.value + size, bytes });
         bytes += size;
     }
-    d_unread = d_descriptors.size();
     d_missing.restart({ 0, static_cast<std::int64_t>(bytes) });
 }
 
 std::optional<item_description> descriptor_collector::next()
 {
-    const auto& each = d_descriptors[--d_unread];
-    return read_descriptor(d_bytes.data() + each.at, each.end - each.begin);
+    const auto is = d_descriptors.back();
+    d_descriptors.pop_back();
+    return read_descriptor(d_bytes.data() + is.at, is.end - is.begin);
 }
 
 } // namespace gr::spead

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace gr::spead {
@@ -29,28 +30,26 @@ class descriptor_collector
 {
 public:
     using time_point = std::chrono::steady_clock::time_point;
+    //! Its counter, the sender and the group of sockets.
+    using heap_id = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;
 
     descriptor_collector();
 
     //! Takes what a packet holds of descriptors. A packet that points to descriptors of
     //! another heap begins with that heap.
-    void add(const packet_view& packet,
-             std::uint64_t sender,
-             std::size_t group,
-             time_point time);
+    void add(const packet_view& packet, const heap_id& heap, time_point time);
 
     //! Whether packets of this heap are still needed. One that has come in too many
     //! pieces may begin anew.
-    bool awaits(std::uint64_t heap_counter, std::uint64_t sender, std::size_t group) const
+    bool awaits(const heap_id& heap) const
     {
-        return is_incomplete() && !d_missing.is_full() && d_heap == heap_counter &&
-               d_sender == sender && d_group == group;
+        return is_incomplete() && !d_missing.is_full() && d_heap == heap;
     }
     //! Whether a heap has been begun and not completed.
     bool is_incomplete() const { return !d_missing.empty(); }
 
     //! Whether next() has one.
-    bool has_next() const { return !is_incomplete() && d_unread > 0; }
+    bool has_next() const { return !is_incomplete() && !d_descriptors.empty(); }
     //! The next descriptor of a heap whose descriptors are complete. None for one that
     //! makes no sense.
     std::optional<item_description> next();
@@ -61,14 +60,11 @@ private:
         std::size_t at;           // in d_bytes
     };
 
-    void begin(const packet_view& packet, std::uint64_t sender, std::size_t group);
+    void begin(const packet_view& packet);
 
-    std::uint64_t d_heap = 0;
-    std::uint64_t d_sender = 0;
-    std::size_t d_group = 0;
-    time_point d_begun = {};
+    heap_id d_heap{};
+    time_point d_begun{};
     std::vector<descriptor> d_descriptors; // the last one first
-    std::size_t d_unread = 0;
     std::vector<std::byte> d_bytes;
     missing_ranges d_missing; // in d_bytes
 };

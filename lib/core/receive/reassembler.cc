@@ -131,7 +131,7 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
     const bool can_place =
         d_format && !d_store.has_ready() && !d_has_changed_table &&
         !d_collector.has_next() &&
-        !d_collector.awaits(view.heap_counter, packet.sender, view.group);
+        !d_collector.awaits({ view.heap_counter, packet.sender, view.group });
     const auto done = can_place ? place(view) : result::wait;
     if (done == result::full)
         return false;
@@ -519,18 +519,18 @@ void reassembler::collect_descriptors(const arrival& packet)
 {
     const auto sender = packet.from.sender;
     const bool was_awaited =
-        d_collector.awaits(packet.heap_counter, sender, packet.group);
-    d_collector.add(packet, sender, packet.group, packet.time);
+        d_collector.awaits({ packet.heap_counter, sender, packet.group });
+    d_collector.add(packet, { packet.heap_counter, sender, packet.group }, packet.time);
     if (was_awaited)
         return;
     auto left = most_overtaking;
     for (const auto& entry : d_store) {
         const auto group = d_plan.group_of_socket[entry.socket];
-        if (!left || !d_collector.awaits(entry.heap_counter, entry.sender, group))
+        if (!left || !d_collector.awaits({ entry.heap_counter, entry.sender, group }))
             continue;
         packet_view view;
         parse_packet(entry.data, entry.bytes, view);
-        d_collector.add(view, entry.sender, group, entry.time);
+        d_collector.add(view, { entry.heap_counter, entry.sender, group }, entry.time);
         --left;
     }
 }

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
         check(!view.heap_length || view.payload_end() <= *view.heap_length,
               "the payload is in the heap");
         static descriptor_collector collector;
-        collector.add(view, 1, 0, {});
+        collector.add(view, { view.heap_counter, 1, 0 }, {});
         while (collector.has_next())
             collector.next();
     }

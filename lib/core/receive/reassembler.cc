@@ -542,14 +542,14 @@ bool reassembler::read_descriptors()
         return true;
     for (std::size_t i = 0; i < descriptors_at_once && d_collector.has_next(); ++i)
         if (auto description = d_collector.next())
-            d_has_changed_table |= d_table.merge(std::move(*description));
+            d_has_changed_table |= merge(d_table, std::move(*description));
     if (d_collector.has_next())
         return true;
     if (d_has_changed_table) {
         std::shared_ptr<const stream_format> format;
         try {
             format = std::make_shared<const stream_format>(
-                d_table.format_for(d_plan.type, d_format.get()));
+                format_for(d_table, d_plan.type, d_format.get()));
             if (!format->timestamp_id && d_plan.stream.outputs > 1)
                 throw std::invalid_argument(
                     "the descriptors name no timestamp, which would align the outputs; "

@@ -146,7 +146,7 @@ private:
     rate_limited_log& d_log;
 
     std::shared_ptr<const stream_format> d_format;
-    item_table d_table;
+    std::vector<item_description> d_table; // merged by their IDs
     descriptor_collector d_collector;
     bool d_has_changed_table = false; // so that the format may change
     sample_decoder d_decoder;

@@ -7,26 +7,17 @@
 
 #include "protocol/wire.h"
 #include "stream_format.h"
+#include "support/checks.h"
 
-#include <algorithm>
-#include <cctype>
-#include <functional>
+#include <boost/algorithm/string/predicate.hpp>
+
+#include <map>
 #include <stdexcept>
 #include <utility>
 
 namespace gr::spead {
 
 namespace {
-
-std::string lower_case_name(const item_description& item)
-{
-    auto name = item.name;
-    for (auto& each : name)
-        each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
-    return name;
-}
-
-std::string quoted_name(const item_description& item) { return "\"" + item.name + "\""; }
 
 std::string text_of(const number_format& format)
 {
@@ -45,31 +36,29 @@ std::string text_of(const number_format& format)
 // 10-bit ones, are read as bytes.
 unsigned bits_for(sample_type type, const item_description& samples)
 {
-    const auto& format = samples.format;
-    const bool is_whole = format.bits == 8 || format.bits == 16;
-    const bool is_possible =
-        is_float(type)
-            ? format.type == 'i' && is_whole
-            : format.is_integer() && (format.bits == bits_of(type, 8) ||
-                                      (!is_whole && type == sample_type::int8));
+    const auto& [numbers, bits, order] = samples.format;
+    const bool is_whole = bits == 8 || bits == 16;
+    const bool is_integer = samples.format.is_integer();
+    const bool suits = is_float(type) ? numbers == 'i' && is_whole
+                       : is_whole     ? is_integer && bits == bits_of(type, 8)
+                                      : is_integer && type == sample_type::int8;
     const bool are_pairs = samples.is_pairs;
-    if (is_possible && are_pairs == is_complex(type) && samples.obstacle.empty())
-        return is_whole ? format.bits : 8;
     std::string why = samples.obstacle;
+    if (why.empty() && suits && are_pairs == is_complex(type))
+        return is_whole ? bits : 8;
+    const bool has_type = why.empty() && is_integer && is_whole;
     if (why.empty())
         why = (are_pairs          ? "pairs of "
                : is_complex(type) ? "real "
                                   : "") +
-              text_of(format) + " do not suit output_type";
-    if (!samples.obstacle.empty() || !format.is_integer() || !is_whole)
+              text_of(samples.format) + " do not suit output_type";
+    if (has_type)
+        why += "; set it to " + quoted((are_pairs ? "sc" : "int") + std::to_string(bits));
+    if (has_type && numbers == 'i')
+        why += are_pairs ? " or \"complex\"" : " or \"float\"";
+    if (!has_type)
         why += "; give items to read their bytes";
-    else
-        why += "; set it to \"" +
-               ((are_pairs ? "sc" : "int") + std::to_string(format.bits)) +
-               (format.type == 'u' ? "\""
-                : are_pairs        ? "\" or \"complex\""
-                                   : "\" or \"float\"");
-    throw std::invalid_argument("the descriptor of " + quoted_name(samples) + ": " + why);
+    throw std::invalid_argument("the descriptor of " + quoted(samples.name) + ": " + why);
 }
 
 // The only array that is not text; otherwise the current one; otherwise the only one with
@@ -77,34 +66,30 @@ unsigned bits_for(sample_type type, const item_description& samples)
 const item_description& samples_of(const std::vector<item_description>& items,
                                    const stream_format* current)
 {
-    using test = std::function<bool(const item_description&)>;
-    const auto is_named = [](const char* part) {
-        return [=](const auto& each) {
-            return lower_case_name(each).find(part) != std::string::npos;
-        };
-    };
-    const std::vector<test> tests{
-        [](const auto& each) { return each.format.type != 'c' || each.format.bits > 8; },
-        [&](const auto& each) { return current && each.id == current->samples_id; },
-        [](const auto& each) { return each.id == stream_format().samples_id; },
-        is_named("samples"),
-        is_named("data")
-    };
-    for (const auto& passes : tests) {
-        const auto is_found = [&](const auto& each) {
-            return each.is_array && passes(each);
-        };
-        if (std::count_if(items.begin(), items.end(), is_found) == 1)
-            return *std::find_if(items.begin(), items.end(), is_found);
-    }
-    std::string names;
+    std::multimap<int, const item_description*> arrays; // the most likely ones first
     for (const auto& each : items)
-        if (each.is_array && tests.front()(each) && names.size() < 80)
-            names += (names.empty() ? "" : ", ") + quoted_name(each);
-    throw std::invalid_argument(names.empty()
-                                    ? "the descriptors name no array; give items"
-                                    : "the descriptors name several arrays (" + names +
-                                          "); give items to say which are the samples");
+        if (each.is_array && (each.format.type != 'c' || each.format.bits > 8)) {
+            const auto is_named = [&](const char* part) {
+                return each.name.find(part) != std::string::npos;
+            };
+            const bool is_current = current && each.id == current->samples_id;
+            const int rank = is_current                              ? 0
+                             : each.id == stream_format().samples_id ? 1
+                             : is_named("samples")                   ? 2
+                             : is_named("data")                      ? 3
+                                                                     : 4;
+            arrays.emplace(rank, &each);
+        }
+    if (arrays.empty())
+        throw std::invalid_argument("the descriptors name no array; give items");
+    if (arrays.count(arrays.begin()->first) == 1)
+        return *arrays.begin()->second;
+    std::string names;
+    for (const auto& [rank, array] : arrays)
+        if (names.size() < 80)
+            names += (names.empty() ? "" : ", ") + quoted(array->name);
+    throw std::invalid_argument("the descriptors name several arrays (" + names +
+                                "); give items to say which are the samples");
 }
 
 const item_description* timestamp_of(const std::vector<item_description>& items)
@@ -112,7 +97,7 @@ const item_description* timestamp_of(const std::vector<item_description>& items)
     const item_description* found = nullptr;
     for (const auto& each : items)
         if (!each.is_array && (each.format.is_integer() || each.format.type == 0)) {
-            if (lower_case_name(each) == "timestamp")
+            if (boost::iequals(each.name, "timestamp"))
                 return &each;
             if (each.id == stream_format().timestamp_id)
                 found = &each;
@@ -137,21 +122,23 @@ bool stream_format::extends(const stream_format& before) const
                       is_same);
 }
 
-bool item_table::merge(item_description description)
+bool merge(std::vector<item_description>& items, item_description description)
 {
-    for (auto& each : d_items)
+    for (auto& each : items)
         if (each.id == description.id)
             return !(std::exchange(each, description) == description);
-    if (d_items.size() == wire::max_items)
+    if (items.size() == wire::max_items)
         return false;
-    d_items.push_back(std::move(description));
+    items.push_back(std::move(description));
     return true;
 }
 
-stream_format item_table::format_for(sample_type type, const stream_format* current) const
+stream_format format_for(const std::vector<item_description>& items,
+                         sample_type type,
+                         const stream_format* current)
 {
-    const auto& array = samples_of(d_items, current);
-    const auto* time = timestamp_of(d_items);
+    const auto& array = samples_of(items, current);
+    const auto* time = timestamp_of(items);
     stream_format format;
     format.samples_id = array.id;
     format.bits = bits_for(type, array);
@@ -161,7 +148,7 @@ stream_format item_table::format_for(sample_type type, const stream_format* curr
         format.timestamp_id = time->id;
         format.timestamp_format = time->format;
     }
-    for (const auto& each : d_items)
+    for (const auto& each : items)
         if (!each.is_array && each.format.is_integer() && &each != time &&
             format.immediates.size() < most_described_immediates)
             format.immediates.push_back({ each.id, each.name, each.format });

@@ -13,7 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,23 +48,17 @@ struct stream_format {
 //! The most immediate items whose values become tags, if descriptors name them.
 constexpr std::size_t most_described_immediates = 32;
 
-/*!
- * \brief The descriptors that a stream has sent so far, merged by the IDs of their items.
- */
-class item_table
-{
-public:
-    //! True if it changes anything. False if there is no room for more items.
-    bool merge(item_description description);
+//! Adds what a descriptor says to what other descriptors of a stream have said, or
+//! replaces what was said about the same ID. True if it changes anything. False if there
+//! is no room for more items.
+bool merge(std::vector<item_description>& items, item_description description);
 
-    //! Finds out the format of samples for outputs of \p type. \p current, if any, is
-    //! kept as far as its items are still described. Throws std::invalid_argument with
-    //! the reason if the descriptors do not say enough.
-    stream_format format_for(sample_type type, const stream_format* current) const;
-
-private:
-    std::vector<item_description> d_items;
-};
+//! Finds out the format of samples for outputs of \p type. \p current, if any, is kept as
+//! far as its items are still described. Throws std::invalid_argument with the reason if
+//! the descriptors do not say enough.
+stream_format format_for(const std::vector<item_description>& items,
+                         sample_type type,
+                         const stream_format* current);
 
 } // namespace gr::spead
 

@@ -10,10 +10,12 @@
 
 #include "support/counter.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
+#include <utility>
 #include <vector>
 
 namespace gr::spead {
@@ -37,29 +39,24 @@ public:
     using time_point = std::chrono::steady_clock::time_point;
 
     struct entry : received_packet {
-        enum class state { waiting, ready, gone };
-
         std::uint64_t heap_counter = 0;
         time_point time = {}; //!< of its arrival
-        state is = state::waiting;
+        bool is_ready = false;
         std::vector<std::byte> content = {};
     };
+    using iterator = std::list<entry>::iterator;
 
-    packet_store(std::size_t most_bytes, std::size_t most_packets, counter& ignored)
-        : d_most_bytes(most_bytes), d_most_packets(most_packets), d_ignored(ignored)
-    {
-    }
+    explicit packet_store(counter& ignored) : d_ignored(ignored) {}
 
     auto begin() const { return d_entries.begin(); }
     auto end() const { return d_entries.end(); }
-    //! Whether next_ready() has one.
+    //! Whether there is a next_ready().
     bool has_ready() const { return d_ready > 0; }
-    entry* next_ready()
+    iterator next_ready()
     {
-        for (auto& each : d_entries)
-            if (each.is == entry::state::ready)
-                return &each;
-        return nullptr;
+        return std::find_if(d_entries.begin(), d_entries.end(), [](const entry& each) {
+            return each.is_ready;
+        });
     }
 
     void add(const received_packet& packet,
@@ -67,70 +64,61 @@ public:
              time_point now,
              bool is_ready)
     {
-        while (!d_entries.empty() && (d_entries.size() == d_most_packets ||
-                                      d_bytes + packet.bytes > d_most_bytes))
-            pop();
+        while (d_entries.size() == most_packets || d_bytes + packet.bytes > most_bytes)
+            drop_oldest();
         auto& added = d_entries.emplace_back(entry{ packet, heap_counter, now });
         added.content.assign(packet.data, packet.data + packet.bytes);
         added.data = added.content.data();
         d_bytes += packet.bytes;
-        if (is_ready)
-            set(added, entry::state::ready);
+        set_ready(added, is_ready);
     }
 
-    //! Makes waiting packets ready, if is_released(entry).
+    //! Makes packets ready, if is_released(entry).
     template <typename condition>
     void release(condition&& is_released)
     {
         for (auto& each : d_entries)
-            if (each.is == entry::state::waiting && is_released(each))
-                set(each, entry::state::ready);
+            set_ready(each, each.is_ready || is_released(each));
     }
-    void let_wait(entry& which) { set(which, entry::state::waiting); }
-    void remove(entry& which)
+    void let_wait(iterator which) { set_ready(*which, false); }
+    void remove(iterator which)
     {
-        set(which, entry::state::gone);
-        while (!d_entries.empty() && d_entries.front().is == entry::state::gone)
-            pop();
+        let_wait(which);
+        d_bytes -= which->bytes;
+        d_entries.erase(which);
     }
     //! Removes packets that have waited since before \p time, from the oldest one on, so
     //! many at most.
     void drop_before(time_point time, std::size_t most)
     {
-        for (; most > 0 && !d_entries.empty(); --most) {
-            const auto& oldest = d_entries.front();
-            if (oldest.is == entry::state::ready || oldest.time >= time)
-                return;
-            pop();
-        }
+        for (; most > 0 && !d_entries.empty() && !d_entries.front().is_ready &&
+               d_entries.front().time < time;
+             --most)
+            drop_oldest();
     }
     void clear()
     {
         while (!d_entries.empty())
-            pop();
+            drop_oldest();
     }
 
 private:
-    void set(entry& which, entry::state to)
+    static constexpr std::size_t most_bytes = 1 << 20;
+    static constexpr std::size_t most_packets = 1024;
+
+    void set_ready(entry& which, bool is_ready)
     {
-        d_ready -= which.is == entry::state::ready;
-        which.is = to;
-        d_ready += to == entry::state::ready;
+        d_ready += is_ready;
+        d_ready -= std::exchange(which.is_ready, is_ready);
     }
-    void pop()
+    void drop_oldest()
     {
-        auto& oldest = d_entries.front();
-        if (oldest.is != entry::state::gone)
-            d_ignored.add(1);
-        set(oldest, entry::state::gone);
-        d_bytes -= oldest.bytes;
-        d_entries.pop_front();
+        d_ignored.add(1);
+        remove(d_entries.begin());
     }
 
-    std::size_t d_most_bytes;
-    std::size_t d_most_packets;
     counter& d_ignored;
-    std::deque<entry> d_entries;
+    std::list<entry> d_entries;
     std::size_t d_bytes = 0;
     std::size_t d_ready = 0;
 };

@@ -19,8 +19,6 @@ namespace {
 
 // Of packets that wait: for descriptors, for the first packet of their heap, or until
 // another heap agrees.
-constexpr std::size_t most_stored_bytes = 1 << 20;
-constexpr std::size_t most_stored_packets = 1024;
 constexpr std::chrono::seconds longest_wait{ 1 };
 
 // Packets that belong in front of a stream may come so long after it has begun.
@@ -90,7 +88,7 @@ reassembler::reassembler(plan how,
       d_log(log),
       d_decoder(d_plan.type),
       d_tracker(d_plan.stream, window, d_heaps, log),
-      d_store(most_stored_bytes, most_stored_packets, common.packets_ignored)
+      d_store(common.packets_ignored)
 {
     if (d_plan.format)
         use_format(d_plan.format);
@@ -629,9 +627,9 @@ bool reassembler::go_on(clock::time_point now)
     d_store.drop_before(now - longest_wait, drops_at_once);
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < packets_at_once && bytes <= bytes_at_once; ++i) {
-        auto* entry = d_store.next_ready();
-        if (!entry)
+        if (!d_store.has_ready())
             break;
+        const auto entry = d_store.next_ready();
         bytes += entry->bytes;
         arrival packet;
         parse_packet(entry->data, entry->bytes, packet);
@@ -642,12 +640,12 @@ bool reassembler::go_on(clock::time_point now)
         if (done == result::full)
             return false;
         if (done == result::wait) {
-            d_store.let_wait(*entry);
+            d_store.let_wait(entry);
             continue;
         }
         if (done == result::ignored || done == result::rejected)
             d_common.packets_ignored.add(1);
-        d_store.remove(*entry);
+        d_store.remove(entry);
     }
     return true;
 }

@@ -94,12 +94,6 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
     message_port_register_out(stats_port);
 }
 
-source_impl::~source_impl()
-{
-    d_stats_timer.stop();
-    d_engine.stop();
-}
-
 // Whatever leaves start(), general_work() or stop() as an exception hangs the flow graph.
 
 bool source_impl::start()

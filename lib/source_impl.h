@@ -24,7 +24,6 @@ class source_impl : public source
 public:
     //! The options are those that check() takes.
     source_impl(const std::vector<std::string>& endpoints, const source_options& options);
-    ~source_impl() override;
 
     bool start() override;
     bool stop() override;

@@ -7,10 +7,8 @@
 
 #include "source_checks.h"
 #include "source_engine.h"
-#include "support/open_files.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace gr::spead {
@@ -29,16 +27,10 @@ duration seconds(double s)
     return std::chrono::duration_cast<duration>(std::chrono::duration<double>(s));
 }
 
-output_window::plan window_plan(const source_options& options)
+// Immediate items, at most.
+std::size_t most_values(const source_options& options)
 {
-    output_window::plan plan;
-    plan.outputs = static_cast<std::size_t>(options.num_outputs);
-    plan.on_missing = on_missing_of(options);
-    plan.max_delay = seconds(options.max_delay);
-    plan.items = most_described_immediates;
-    if (options.items)
-        plan.items = std::max(plan.items, options.items->size());
-    return plan;
+    return std::max(most_described_immediates, options.items ? options.items->size() : 0);
 }
 
 // A group for all sockets, or one for each output.
@@ -73,7 +65,11 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
       d_log(std::move(log)),
       d_io(1),
       d_counters(static_cast<std::size_t>(options.num_outputs)),
-      d_window(window_plan(options), d_counters),
+      d_window({ d_counters.size(),
+                 on_missing_of(options),
+                 seconds(options.max_delay),
+                 most_values(options) },
+               d_counters),
       d_reassembler(reassembler_plan(endpoints, options),
                     d_window,
                     d_counters,
@@ -93,12 +89,7 @@ void source_engine::open()
 {
     std::vector<std::unique_ptr<receive_socket>> opened;
     std::vector<int> ports;
-    const auto lists = endpoints_of(d_endpoints, d_options);
-    std::size_t needed = 1; // to look up a host
-    for (const auto& list : lists)
-        needed += list.size();
-    check_open_files(needed);
-    for (const auto& list : lists)
+    for (const auto& list : endpoints_of(d_endpoints, d_options))
         for (auto at : list) {
             // once more the port that was free
             if (!at.port && ports.size() < d_ports.size())
@@ -125,30 +116,22 @@ void source_engine::open()
 
 void source_engine::start()
 {
-    stop(); // if it was not stopped
     // the first time, those of the constructor: they have packets that came meanwhile
     if (d_sockets.empty())
         open();
     d_receiver.start(d_sockets);
-    d_silent_since.reset();
-    d_has_produced = false;
-    d_first_packets = d_checked_packets =
-        d_common.packets_received.get() + d_rejects.sum();
-    d_checked_samples = samples_out();
+    d_at_start = stats();
+    d_explain_at = clock::time_point::max();
     std::string ports;
     for (const auto port : d_ports)
         ports += (ports.empty() ? "" : ", ") + std::to_string(port);
     set_status("no packets have arrived on port " + ports);
-    d_started = true;
 }
 
 // Packets that come while the flow graph is stopped are not wanted.
 // NOLINTNEXTLINE(bugprone-exception-escape): a lock throws only if it is misused
 void source_engine::stop() noexcept
 {
-    if (!d_started)
-        return;
-    d_started = false;
     check_progress(clock::now(), true);
     d_window.abandon(d_reassembler.end());
     d_reassembler.end_run();
@@ -181,34 +164,27 @@ std::size_t source_engine::produce(std::vector<sample_tag>& tags)
     return samples;
 }
 
-std::uint64_t source_engine::samples_out() const
-{
-    std::uint64_t sum = 0;
-    for (const auto& each : d_counters)
-        sum += each.samples_received.get() + each.samples_missing.get();
-    return sum;
-}
-
-// If packets arrive and nothing comes out for a second, says why.
+// If packets arrive and nothing comes out for a second, says why; at the end of a run
+// without samples at once.
 void source_engine::check_progress(clock::time_point now, bool is_over)
 {
     d_next_check = now + between_checks;
-    const auto packets = d_common.packets_received.get() + d_rejects.sum();
-    const auto samples = samples_out();
-    const bool arrives = std::exchange(d_checked_packets, packets) != packets;
-    if (std::exchange(d_checked_samples, samples) != samples) {
-        if (d_silent_since || !d_has_produced)
-            set_status("");
-        d_has_produced = true;
-        d_silent_since.reset();
-        d_reassembler.end_silence();
-    } else if (arrives && !d_silent_since && d_reassembler.is_silence_explained())
-        d_silent_since = now;
-    const bool was_silent = is_over && !d_has_produced && packets > d_first_packets;
-    if (!was_silent && (!d_silent_since || now - *d_silent_since < silence_to_explain))
-        return;
     const auto text = d_reassembler.why_silent();
-    if (!text.empty() && text != status())
+    const auto current = stats();
+    if (std::exchange(d_checked_samples, current.samples_out) != current.samples_out) {
+        d_explain_at = clock::time_point::max();
+        d_reassembler.end_silence();
+        set_status("");
+        return;
+    }
+    if (!text.empty())
+        d_explain_at = std::min(d_explain_at, now + silence_to_explain);
+    const bool was_silent =
+        is_over && current.samples_out == d_at_start.samples_out &&
+        (!text.empty() || current.packets_received > d_at_start.packets_received);
+    if (!was_silent && now < d_explain_at)
+        return;
+    if (!text.empty() && text != current.status)
         d_log.add("no samples come out: ", text);
     set_status(text);
 }
@@ -219,23 +195,16 @@ void source_engine::set_status(const std::string& text)
     d_status = text;
 }
 
-std::string source_engine::status() const
-{
-    const std::lock_guard<std::mutex> lock(d_mutex);
-    return d_status;
-}
-
 source_stats source_engine::stats(std::int64_t output) const
 {
+    using figures = source_counters<std::uint64_t>;
+    std::vector<std::uint64_t figures::*> members;
+    figures::for_each([&](const char*, auto member) { members.push_back(member); });
     source_stats now;
     const auto add = [&](const source_counter_set& set) {
-        std::array<std::uint64_t, sizeof(source_counters<std::uint64_t>) / 8> values;
-        auto next = values.begin();
+        auto member = members.begin();
         source_counter_set::for_each(
-            [&](const char*, auto which) { *next++ = (set.*which).get(); });
-        next = values.begin();
-        source_counters<std::uint64_t>::for_each(
-            [&](const char*, auto which) { now.*which += *next++; });
+            [&](const char*, auto which) { now.*(*member++) += (set.*which).get(); });
     };
     for (std::size_t i = 0; i < d_counters.size(); ++i)
         if (output < 0 || static_cast<std::size_t>(output) == i)

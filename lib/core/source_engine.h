@@ -21,7 +21,6 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +47,6 @@ public:
     source_engine(const std::vector<std::string>& endpoints,
                   const source_options& options,
                   rate_limited_log::output log);
-    ~source_engine() { stop(); }
 
     void start();
     void stop() noexcept;
@@ -83,9 +81,7 @@ public:
 private:
     void open();
     void check_progress(clock::time_point now, bool is_over);
-    std::uint64_t samples_out() const;
     void set_status(const std::string& text);
-    std::string status() const;
 
     const std::vector<std::string> d_endpoints;
     const source_options d_options;
@@ -97,15 +93,12 @@ private:
     output_window d_window;
     reassembler d_reassembler;
     receiver d_receiver;
-    bool d_started = false;
 
     // why nothing comes out
     clock::time_point d_next_check{};
-    std::optional<clock::time_point> d_silent_since; // though packets arrive
-    std::uint64_t d_first_packets = 0;               // before this run
-    std::uint64_t d_checked_packets = 0;
+    clock::time_point d_explain_at{}; // if samples have not come out before
+    source_stats d_at_start;          // of this run
     std::uint64_t d_checked_samples = 0;
-    bool d_has_produced = false; // in this run
 
     mutable std::mutex d_mutex; // for the following, while stop() closes the sockets
     std::vector<std::unique_ptr<receive_socket>> d_sockets;

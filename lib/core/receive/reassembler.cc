@@ -17,8 +17,7 @@ namespace gr::spead {
 
 namespace {
 
-// Of packets that wait: for descriptors, for the first packet of their heap, or until
-// another heap agrees.
+// For descriptors, for the first packet of a heap, or for another heap that agrees.
 constexpr std::chrono::seconds longest_wait{ 1 };
 
 // Packets that belong in front of a stream may come so long after it has begun.

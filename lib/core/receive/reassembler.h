@@ -87,8 +87,7 @@ public:
     }
 
     //! Why packets have given no samples since end_silence(), and what to do about it.
-    std::string why_silent() { return d_silence.text(); }
-    bool is_silence_explained() const { return d_silence.is_explained(); }
+    const std::string& why_silent() const { return d_silence.text(); }
     void end_silence() { d_silence.end(); }
 
 private:

@@ -28,13 +28,6 @@ class reject_counters
 {
 public:
     void add(packet_error error) { d_counters[static_cast<std::size_t>(error)].add(1); }
-    std::uint64_t sum() const
-    {
-        std::uint64_t all = 0;
-        for (const auto& each : d_counters)
-            all += each.get();
-        return all;
-    }
     //! Those that were seen.
     std::map<std::string, std::uint64_t> by_name() const
     {

@@ -5,11 +5,12 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "item_text.h"
 #include "silence.h"
 
+#include <boost/algorithm/hex.hpp>
+
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 namespace gr::spead {
 
@@ -17,9 +18,7 @@ namespace {
 
 std::string hex(std::uint64_t value)
 {
-    std::array<char, 16> digits{};
-    auto* const begin = digits.data();
-    return "0x" + std::string(begin, std::to_chars(begin, begin + 16, value, 16).ptr);
+    return hexadecimal(static_cast<std::int64_t>(value));
 }
 
 // Of the items that a sender defines, the first ones.
@@ -39,10 +38,8 @@ std::string ids_of(const packet_view& packet)
 void silence::note(std::string_view text)
 {
     // that the first packet of a heap is late says less than any other cause
-    if (is_explained() && text == cause::no_first_packet)
-        return;
-    d_text = text;
-    d_is_read = false;
+    if (d_text.empty() || text != cause::no_first_packet)
+        d_text = text;
 }
 
 void silence::note_not_spead(const std::byte* datagram, std::size_t bytes)
@@ -50,10 +47,10 @@ void silence::note_not_spead(const std::byte* datagram, std::size_t bytes)
     note("the datagrams are not SPEAD packets (version 4, 64-bit item pointers): they "
          "begin with ",
          [&] {
-             std::uint64_t word = 0;
-             for (std::size_t i = 0; i < std::min(bytes, sizeof word); ++i)
-                 word = word << 8 | static_cast<std::uint64_t>(datagram[i]);
-             return hex(word) + "; check the port and the sender";
+             const std::string begin(reinterpret_cast<const char*>(datagram),
+                                     std::min<std::size_t>(bytes, 8));
+             return "0x" + boost::algorithm::hex_lower(begin) +
+                    "; check the port and the sender";
          });
 }
 
@@ -81,13 +78,13 @@ void silence::note_no_output(const stream_format& format,
 void silence::note_other_sender(const stream_format& format,
                                 std::optional<std::size_t> item)
 {
-    const auto* is =
-        item && *item < format.immediates.size() ? &format.immediates[*item] : nullptr;
     note("another sender sends to the same output, and is ignored; ", [&] {
-        return is ? "item " + hex(is->id) + " \"" + is->name +
-                        "\" tells it apart: select one with its value in items"
-                  : "only its source address tells it apart: give each sender a port of "
-                    "its own";
+        if (!item || *item >= format.immediates.size())
+            return std::string("only its source address tells it apart: give each sender "
+                               "a port of its own");
+        const auto& is = format.immediates[*item];
+        return "item " + hex(is.id) + " \"" + is.name +
+               "\" tells it apart: select one with its value in items";
     });
 }
 

@@ -24,7 +24,7 @@ namespace gr::spead {
  * \brief Why packets arrive and no samples come out: a cause and its remedy.
  *
  * The latest cause replaces the one before. A text with details of a packet is made only
- * for the first packet of its cause since text(): the others cost next to nothing.
+ * for the first packet of its cause: the others cost next to nothing.
  */
 class silence
 {
@@ -62,27 +62,21 @@ public:
     //! address.
     void note_other_sender(const stream_format& format, std::optional<std::size_t> item);
 
-    bool is_explained() const { return !d_text.empty(); }
     //! Samples have come out.
     void end() { d_text.clear(); }
 
     //! Empty if there is no cause.
-    const std::string& text()
-    {
-        d_is_read = true;
-        return d_text;
-    }
+    const std::string& text() const { return d_text; }
 
 private:
     template <typename function>
     void note(std::string_view beginning, function&& details)
     {
-        if (d_is_read || d_text.compare(0, beginning.size(), beginning) != 0)
-            note(std::string(beginning) + details());
+        if (d_text.compare(0, beginning.size(), beginning) != 0)
+            d_text = std::string(beginning) + details();
     }
 
     std::string d_text;
-    bool d_is_read = false; // so that the next packet brings its details
 };
 
 } // namespace gr::spead

@@ -70,7 +70,7 @@ const item_description& samples_of(const std::vector<item_description>& items,
     for (const auto& each : items)
         if (each.is_array && (each.format.type != 'c' || each.format.bits > 8)) {
             const auto is_named = [&](const char* part) {
-                return each.name.find(part) != std::string::npos;
+                return boost::icontains(each.name, part);
             };
             const bool is_current = current && each.id == current->samples_id;
             const int rank = is_current                              ? 0

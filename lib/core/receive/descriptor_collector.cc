@@ -21,8 +21,6 @@ constexpr std::size_t most_missing = 64;
 // Of each, so that those that seem to last until the end of the heap leave room for
 // others.
 constexpr std::uint64_t most_descriptor_bytes = 32 << 10;
-// For the rest of a heap; later packets are of another one with the same counter.
-constexpr std::chrono::seconds longest_wait{ 1 };
 
 } // namespace
 
@@ -36,7 +34,7 @@ void descriptor_collector::add(const packet_view& packet,
                                const heap_id& heap,
                                time_point time)
 {
-    if (time - d_begun >= longest_wait)
+    if (time - d_begun >= longest_delay)
         d_heap = {}; // of no sender
     if (!awaits(heap)) {
         // senders may repeat the item pointers in all packets of a heap

@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_CORE_DESCRIPTOR_COLLECTOR_H
 
 #include "missing_ranges.h"
+#include "packet_store.h"
 #include "protocol/descriptor_reader.h"
 #include "protocol/packet_parser.h"
 
@@ -16,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 namespace gr::spead {
@@ -30,8 +30,6 @@ class descriptor_collector
 {
 public:
     using time_point = std::chrono::steady_clock::time_point;
-    //! Its counter, the sender and the group of sockets.
-    using heap_id = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;
 
     descriptor_collector();
 

@@ -27,28 +27,25 @@ heap_table::heap_table()
 {
 }
 
-received_heap*
-heap_table::find(std::uint64_t counter, std::uint64_t sender, std::size_t group)
+received_heap* heap_table::find(const heap_id& heap)
 {
     const auto is_it = [&](const received_heap& each) {
-        return each.counter == counter && each.sender == sender && each.group == group &&
-               each.is != received_heap::state::none;
+        return each == heap && each.is != received_heap::state::none;
     };
     if (is_it(d_heaps[d_last]))
         return &d_heaps[d_last];
-    const key wanted{ counter, sender, group };
-    if (d_absent == wanted)
+    if (d_absent == heap)
         return nullptr;
     const auto begin = d_counters.begin(), end = d_counters.end();
-    for (auto at = std::find(begin, end, counter); at != end;
-         at = std::find(at + 1, end, counter)) {
+    for (auto at = std::find(begin, end, heap.counter); at != end;
+         at = std::find(at + 1, end, heap.counter)) {
         const auto i = static_cast<std::size_t>(at - begin);
         if (is_it(d_heaps[i])) {
             d_last = i;
             return &d_heaps[i];
         }
     }
-    d_absent = wanted;
+    d_absent = heap;
     return nullptr;
 }
 

@@ -9,19 +9,19 @@
 #define INCLUDED_SPEAD_CORE_HEAP_TABLE_H
 
 #include "missing_ranges.h"
+#include "packet_store.h"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 namespace gr::spead {
 
 //! A heap of which packets have arrived.
-struct received_heap {
+struct received_heap : heap_id {
     static constexpr auto unknown_end = std::numeric_limits<std::uint64_t>::max();
 
     enum class state {
@@ -31,10 +31,6 @@ struct received_heap {
         placed      //!< the position of its samples is known
     };
 
-    // what its packets have in common
-    std::uint64_t counter = 0;
-    std::uint64_t sender = 0;
-    std::size_t group = 0;
     std::optional<std::uint64_t> heap_length = {};
     std::size_t socket = 0;
     unsigned address_bits = 48;
@@ -67,11 +63,6 @@ struct received_heap {
     {
         return item < values.size() ? values[item] : std::nullopt;
     }
-    //! \p other is the same heap, unless its counter has been used again.
-    bool has_key_of(const received_heap& other) const
-    {
-        return counter == other.counter && sender == other.sender && group == other.group;
-    }
     //! Heap counters from \p other to this heap; they wrap.
     std::int64_t counters_from(const received_heap& other) const
     {
@@ -87,13 +78,13 @@ public:
     heap_table();
 
     //! Nullptr if there is none.
-    received_heap* find(std::uint64_t counter, std::uint64_t sender, std::size_t group);
-    //! Replaces the heap of the same key, and the oldest one; finish(heap) is called for
+    received_heap* find(const heap_id& heap);
+    //! Replaces the heap of the same ID, and the oldest one; finish(heap) is called for
     //! them before. Heaps that give no samples do not replace placed ones.
     template <typename visitor>
     received_heap& insert(const received_heap& added, visitor&& finish)
     {
-        if (auto* same = find(added.counter, added.sender, added.group)) {
+        if (auto* same = find(added)) {
             finish(*same);
             same->is = received_heap::state::none;
         }
@@ -117,7 +108,6 @@ public:
     bool has_gap_behind(const received_heap& heap) const;
 
 private:
-    using key = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;
     struct region {
         std::size_t begin, size;
         std::size_t added = 0;
@@ -126,7 +116,7 @@ private:
     std::vector<received_heap> d_heaps;
     std::vector<std::uint64_t> d_counters; // of the heaps, to find one fast
     std::size_t d_last = 0;                // that was found
-    std::optional<key> d_absent;           // that was not found last
+    std::optional<heap_id> d_absent;       // that was not found last
     region d_placed, d_others;             // of d_heaps
 };
 

@@ -28,6 +28,21 @@ struct received_packet {
     std::uint64_t sender = 0; //!< tells source addresses apart
 };
 
+//! Packets that belong together, or repeat each other, come within this time.
+constexpr std::chrono::seconds longest_delay{ 1 };
+
+//! What the packets of a heap have in common, unless its counter is used again.
+struct heap_id {
+    std::uint64_t counter = 0;
+    std::uint64_t sender = 0;
+    std::size_t group = 0; //!< of sockets
+
+    bool operator==(const heap_id& other) const
+    {
+        return counter == other.counter && sender == other.sender && group == other.group;
+    }
+};
+
 /*!
  * \brief Packets that wait until their place is known, in order of their arrival.
  *
@@ -39,7 +54,7 @@ public:
     using time_point = std::chrono::steady_clock::time_point;
 
     struct entry : received_packet {
-        std::uint64_t heap_counter = 0;
+        heap_id heap = {};
         time_point time = {}; //!< of its arrival
         bool is_ready = false;
         std::vector<std::byte> content = {};
@@ -59,14 +74,12 @@ public:
         });
     }
 
-    void add(const received_packet& packet,
-             std::uint64_t heap_counter,
-             time_point now,
-             bool is_ready)
+    void
+    add(const received_packet& packet, const heap_id& heap, time_point now, bool is_ready)
     {
         while (d_entries.size() == most_packets || d_bytes + packet.bytes > most_bytes)
             drop_oldest();
-        auto& added = d_entries.emplace_back(entry{ packet, heap_counter, now });
+        auto& added = d_entries.emplace_back(entry{ packet, heap, now });
         added.content.assign(packet.data, packet.data + packet.bytes);
         added.data = added.content.data();
         d_bytes += packet.bytes;

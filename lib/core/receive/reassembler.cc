@@ -17,17 +17,8 @@ namespace gr::spead {
 
 namespace {
 
-// For descriptors, for the first packet of a heap, or for another heap that agrees.
-constexpr std::chrono::seconds longest_wait{ 1 };
-
 // Packets that belong in front of a stream may come so long after it has begun.
 constexpr std::chrono::milliseconds start_delay{ 10 };
-
-// Packets of a heap come one after another within this time; later ones are of another
-// heap of the same counter.
-constexpr std::chrono::seconds longest_delay{ 1 };
-// For so long the end of an earlier stream may be repeated.
-constexpr std::chrono::seconds longest_repetition{ 1 };
 
 // What go_on() does at a time.
 constexpr std::size_t descriptors_at_once = 4;
@@ -120,15 +111,15 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
         return true;
     }
     view.from = packet;
-    view.group = d_plan.group_of_socket[packet.socket];
+    view.heap = { view.heap_counter,
+                  packet.sender,
+                  d_plan.group_of_socket[packet.socket] };
     view.time = d_now = now;
     if (!d_plan.format && (view.has_descriptors || d_collector.is_incomplete()))
         collect_descriptors(view);
     // what comes with or behind descriptors waits until these have been read
-    const bool can_place =
-        d_format && !d_store.has_ready() && !d_has_changed_table &&
-        !d_collector.has_next() &&
-        !d_collector.awaits({ view.heap_counter, packet.sender, view.group });
+    const bool can_place = d_format && !d_store.has_ready() && !d_has_changed_table &&
+                           !d_collector.has_next() && !d_collector.awaits(view.heap);
     const auto done = can_place ? place(view) : result::wait;
     if (done == result::full)
         return false;
@@ -137,7 +128,7 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
     if (!can_place && view.is_end_of_stream)
         note_end(view, false);
     if (done == result::wait)
-        d_store.add(packet, view.heap_counter, now, d_store.has_ready());
+        d_store.add(packet, view.heap, now, d_store.has_ready());
     if (done == result::ignored)
         d_common.packets_ignored.add(1);
     d_common.packets_received.add(1);
@@ -159,7 +150,7 @@ reassembler::result reassembler::place(const arrival& packet)
         note_end(packet, true);
         return result::ignored;
     }
-    auto* known = d_heaps.find(packet.heap_counter, packet.from.sender, packet.group);
+    auto* known = d_heaps.find(packet.heap);
     const bool has_word = known && packet.has_items() && known->pointer < packet.items &&
                           packet.word(known->pointer) == known->word;
     // after a pause, the sender may have started again
@@ -190,10 +181,10 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
     const bool is_open = known && known->is == state::placed;
     const bool is_incomplete = known && known->is == state::incomplete;
     auto values = std::move(d_heap.values);
-    d_heap = {
-        packet.heap_counter, packet.from.sender, packet.group,
-        packet.heap_length,  packet.from.socket, packet.flavour.heap_address_bits
-    };
+    d_heap = { packet.heap,
+               packet.heap_length,
+               packet.from.socket,
+               packet.flavour.heap_address_bits };
     d_heap.values = std::move(values);
     d_heap.values.assign(d_format->immediates.size(), std::nullopt);
     d_heap.needs_items = known; // another heap of this counter, perhaps of another stream
@@ -391,7 +382,7 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
                                     heap.position + ((next + size - 1) >> shift) };
         const auto* bytes = data + (at - begin);
         if (!is_whole)
-            bytes = d_split.add({ heap.output, range.begin, heap.counter, heap.sender },
+            bytes = d_split.add({ heap.output, range.begin, heap },
                                 bytes,
                                 static_cast<std::size_t>(offset),
                                 static_cast<std::size_t>(next - at),
@@ -514,20 +505,17 @@ std::optional<std::size_t> reassembler::output_of(const received_heap& heap) con
 // Packets of a heap of descriptors may overtake the first one.
 void reassembler::collect_descriptors(const arrival& packet)
 {
-    const auto sender = packet.from.sender;
-    const bool was_awaited =
-        d_collector.awaits({ packet.heap_counter, sender, packet.group });
-    d_collector.add(packet, { packet.heap_counter, sender, packet.group }, packet.time);
+    const bool was_awaited = d_collector.awaits(packet.heap);
+    d_collector.add(packet, packet.heap, packet.time);
     if (was_awaited)
         return;
     auto left = most_overtaking;
     for (const auto& entry : d_store) {
-        const auto group = d_plan.group_of_socket[entry.socket];
-        if (!left || !d_collector.awaits({ entry.heap_counter, entry.sender, group }))
+        if (!left || !d_collector.awaits(entry.heap))
             continue;
         packet_view view;
         parse_packet(entry.data, entry.bytes, view);
-        d_collector.add(view, { entry.heap_counter, entry.sender, group }, entry.time);
+        d_collector.add(view, entry.heap, entry.time);
         --left;
     }
 }
@@ -607,12 +595,10 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
 // Packets that wait
 
 // Lets packets be placed that waited: for this heap, or all.
-void reassembler::release(const received_heap* of)
+void reassembler::release(const heap_id* of)
 {
     d_store.release([&](const packet_store::entry& each) {
-        return each.time >= d_since &&
-               (!of || (each.heap_counter == of->counter && each.sender == of->sender &&
-                        d_plan.group_of_socket[each.socket] == of->group));
+        return each.time >= d_since && (!of || each.heap == *of);
     });
 }
 
@@ -623,7 +609,7 @@ bool reassembler::go_on(clock::time_point now)
         return false;
     if (!d_format)
         return true;
-    d_store.drop_before(now - longest_wait, drops_at_once);
+    d_store.drop_before(now - longest_delay, drops_at_once);
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < packets_at_once && bytes <= bytes_at_once; ++i) {
         if (!d_store.has_ready())
@@ -633,7 +619,7 @@ bool reassembler::go_on(clock::time_point now)
         arrival packet;
         parse_packet(entry->data, entry->bytes, packet);
         packet.from = *entry;
-        packet.group = d_plan.group_of_socket[entry->socket];
+        packet.heap = entry->heap;
         packet.time = entry->time;
         const auto done = place(packet);
         if (done == result::full)
@@ -658,15 +644,17 @@ void reassembler::note_end(const arrival& packet, bool is_in_order)
     const auto sender = packet.from.sender;
     const bool is_repeated = d_last_end.sender == sender &&
                              d_last_end.counter == packet.heap_counter &&
-                             packet.time - d_last_end.time < longest_repetition;
+                             packet.time - d_last_end_time < longest_delay;
     if (is_repeated)
         return;
     const bool is_received = d_tracker.note_end(sender);
     if (d_tracker.is_running() ? !is_received : d_last_sender != sender)
         return;
     d_has_stopped = true;
-    if (is_in_order) // otherwise it is placed later, and ends the stream of its sender
-        d_last_end = { sender, packet.heap_counter, packet.time };
+    if (!is_in_order) // it is placed later, and ends the stream of its sender
+        return;
+    d_last_end = packet.heap;
+    d_last_end_time = packet.time;
 }
 
 } // namespace gr::spead

@@ -105,12 +105,7 @@ private:
     // A packet that was received, and what it says.
     struct arrival : packet_view {
         received_packet from;
-        std::size_t group = 0;
-        clock::time_point time = {};
-    };
-    struct ended_stream {
-        std::uint64_t sender = 0;
-        std::uint64_t counter = 0;
+        heap_id heap;
         clock::time_point time = {};
     };
 
@@ -133,7 +128,7 @@ private:
     void index_immediates();
     bool use_format(std::shared_ptr<const stream_format> format);
 
-    void release(const received_heap* of = nullptr);
+    void release(const heap_id* of = nullptr);
 
     void note_end(const arrival& packet, bool is_in_order);
 
@@ -162,7 +157,8 @@ private:
     clock::time_point d_now{};       // packets that waited came before
     clock::time_point d_since{};     // waiting packets from before are of another stream
     std::uint64_t d_last_sender = 0; // in this run; 0: none
-    ended_stream d_last_end;
+    heap_id d_last_end;              // of a stream
+    clock::time_point d_last_end_time{};
 
     silence d_silence;
     std::string d_refusal; // of the descriptors; empty: they suit

@@ -8,11 +8,12 @@
 #ifndef INCLUDED_SPEAD_CORE_SPLIT_SAMPLES_H
 #define INCLUDED_SPEAD_CORE_SPLIT_SAMPLES_H
 
+#include "packet_store.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 
 namespace gr::spead {
 
@@ -29,14 +30,12 @@ public:
     struct place {
         std::size_t output;
         std::int64_t position;
-        std::uint64_t heap_counter;
-        std::uint64_t sender;
+        heap_id heap;
 
         bool operator==(const place& other) const
         {
-            return std::tie(output, position, heap_counter, sender) ==
-                   std::tie(
-                       other.output, other.position, other.heap_counter, other.sender);
+            return output == other.output && position == other.position &&
+                   heap == other.heap;
         }
     };
 

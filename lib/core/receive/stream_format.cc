@@ -11,6 +11,7 @@
 
 #include <boost/algorithm/string/predicate.hpp>
 
+#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -61,33 +62,31 @@ unsigned bits_for(sample_type type, const item_description& samples)
     throw std::invalid_argument("the descriptor of " + quoted(samples.name) + ": " + why);
 }
 
-// The only array that is not text; otherwise the current one; otherwise the only one with
-// the usual ID, or with "samples" or "data" in its name.
+// The current array; otherwise the only one of the most likely rank.
 const item_description& samples_of(const std::vector<item_description>& items,
                                    const stream_format* current)
 {
     std::multimap<int, const item_description*> arrays; // the most likely ones first
     for (const auto& each : items)
-        if (each.is_array && (each.format.type != 'c' || each.format.bits > 8)) {
-            const auto is_named = [&](const char* part) {
-                return boost::icontains(each.name, part);
-            };
+        if (each.is_array) {
+            const bool is_text = each.format.type == 'c' && each.format.bits <= 8;
             const bool is_current = current && each.id == current->samples_id;
-            const int rank = is_current                              ? 0
-                             : each.id == stream_format().samples_id ? 1
-                             : is_named("samples")                   ? 2
-                             : is_named("data")                      ? 3
-                                                                     : 4;
+            const int rank = is_current                               ? 0
+                             : is_text                                ? 5
+                             : each.id == stream_format().samples_id  ? 1
+                             : boost::icontains(each.name, "samples") ? 2
+                             : boost::icontains(each.name, "data")    ? 3
+                                                                      : 4;
             arrays.emplace(rank, &each);
         }
     if (arrays.empty())
         throw std::invalid_argument("the descriptors name no array; give items");
-    if (arrays.count(arrays.begin()->first) == 1)
-        return *arrays.begin()->second;
+    const auto likely = arrays.equal_range(arrays.begin()->first);
+    if (std::next(likely.first) == likely.second)
+        return *likely.first->second;
     std::string names;
-    for (const auto& [rank, array] : arrays)
-        if (names.size() < 80)
-            names += (names.empty() ? "" : ", ") + quoted(array->name);
+    for (auto at = likely.first; at != likely.second && names.size() < 80; ++at)
+        names += (names.empty() ? "" : ", ") + quoted(at->second->name);
     throw std::invalid_argument("the descriptors name several arrays (" + names +
                                 "); give items to say which are the samples");
 }

@@ -183,8 +183,8 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
         return verdict::late;
     if (has_position && !is_past && fits(heap, of))
         return verdict::fits;
-    const bool is_pending = of.pending && of.pending->has_key_of(heap) &&
-                            of.pending->timestamp == heap.timestamp;
+    const bool is_pending =
+        of.pending && *of.pending == heap && of.pending->timestamp == heap.timestamp;
     if (!are_all_silent && !(is_pending && of.is_agreed)) {
         of.is_agreed = !of.is_agreed && agrees(heap, of);
         if (!is_pending && !of.is_agreed)
@@ -264,8 +264,7 @@ void stream_tracker::add(const received_heap& heap, clock::time_point now)
     if (is_silent(of, now)) // another one may take over, on all sockets
         of.senders.assign(d_plan.sockets, 0);
     of.senders[heap.socket] = heap.sender;
-    if (of.pending && of.pending->has_key_of(heap) &&
-        of.pending->timestamp == heap.timestamp)
+    if (of.pending && *of.pending == heap && of.pending->timestamp == heap.timestamp)
         of.pending.reset();
     if (d_has_timestamps)
         d_time.advance(*heap.timestamp, heap.timestamp_bits, heap.position);
@@ -315,7 +314,7 @@ void stream_tracker::note_fresh(const received_heap& heap, clock::time_point now
         of.silence = std::clamp<clock::duration>(
             pauses_of_silence * (now - of.last_fresh), of.silence, longest_silence);
     of.last_fresh = now;
-    if (of.newest && of.newest->has_key_of(heap)) // its length may be unknown
+    if (of.newest && *of.newest == heap) // its length may be unknown
         of.newest->length = std::max(of.newest->length, heap.length);
 }
 

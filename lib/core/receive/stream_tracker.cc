@@ -288,12 +288,13 @@ void stream_tracker::add(const received_heap& heap, clock::time_point now)
 // Says, once, if the times of heaps do not match their lengths.
 void stream_tracker::check_step(const received_heap& heap, const track& of)
 {
-    if (d_has_reported_mismatch || !d_has_timestamps ||
-        heap.length != of.newest->length || !heap.heap_length ||
-        heap.length == of.usual.samples)
+    const auto [counters, samples] = of.usual;
+    const bool is_lost = wide(heap.length) * counters == samples; // what is in between
+    if (d_has_reported_mismatch || !d_has_timestamps || is_lost ||
+        heap.length != of.newest->length || !heap.heap_length || heap.length == samples)
         return;
     // those in between may come on other sockets
-    if (heap.length < of.usual.samples && d_plan.sockets > 1)
+    if (heap.length < samples && d_plan.sockets > 1)
         return;
     d_has_reported_mismatch = true;
     const auto ticks = *heap.timestamp - *of.newest->timestamp;

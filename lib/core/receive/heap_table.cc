@@ -8,6 +8,7 @@
 #include "heap_table.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace gr::spead {
 
@@ -21,7 +22,7 @@ constexpr std::size_t most_others = 64;
 
 heap_table::heap_table()
     : d_heaps(most_placed + most_others),
-      d_counters(d_heaps.size()),
+      d_tags(d_heaps.size()),
       d_placed{ 0, most_placed },
       d_others{ most_placed, most_others }
 {
@@ -36,10 +37,11 @@ received_heap* heap_table::find(const heap_id& heap)
         return &d_heaps[d_last];
     if (d_absent == heap)
         return nullptr;
-    const auto begin = d_counters.begin(), end = d_counters.end();
-    for (auto at = std::find(begin, end, heap.counter); at != end;
-         at = std::find(at + 1, end, heap.counter)) {
-        const auto i = static_cast<std::size_t>(at - begin);
+    const auto *begin = d_tags.data(), *end = begin + d_tags.size();
+    const auto* at = begin;
+    while ((at = static_cast<const unsigned char*>(
+                std::memchr(at, tag_of(heap.counter), end - at)))) {
+        const auto i = static_cast<std::size_t>(at++ - begin);
         if (is_it(d_heaps[i])) {
             d_last = i;
             return &d_heaps[i];

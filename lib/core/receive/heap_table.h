@@ -92,7 +92,7 @@ public:
         d_last = in.begin + in.added++ % in.size;
         finish(d_heaps[d_last]);
         d_heaps[d_last] = added;
-        d_counters[d_last] = added.counter;
+        d_tags[d_last] = tag_of(added.counter);
         d_absent.reset();
         return d_heaps[d_last];
     }
@@ -113,11 +113,17 @@ private:
         std::size_t added = 0;
     };
 
+    // Counters that follow each other, or advance by a power of 2, have different tags.
+    static unsigned char tag_of(std::uint64_t counter)
+    {
+        return static_cast<unsigned char>(counter * 0x9e3779b97f4a7c15 >> 56);
+    }
+
     std::vector<received_heap> d_heaps;
-    std::vector<std::uint64_t> d_counters; // of the heaps, to find one fast
-    std::size_t d_last = 0;                // that was found
-    std::optional<heap_id> d_absent;       // that was not found last
-    region d_placed, d_others;             // of d_heaps
+    std::vector<unsigned char> d_tags; // of the heaps, to find one fast
+    std::size_t d_last = 0;            // that was found
+    std::optional<heap_id> d_absent;   // that was not found last
+    region d_placed, d_others;         // of d_heaps
 };
 
 } // namespace gr::spead

@@ -113,7 +113,7 @@ private:
         std::size_t added = 0;
     };
 
-    // Counters that follow each other, or advance by a power of 2, have different tags.
+    // Few counters that follow each other, or advance by a power of 2, share a tag.
     static unsigned char tag_of(std::uint64_t counter)
     {
         return static_cast<unsigned char>(counter * 0x9e3779b97f4a7c15 >> 56);

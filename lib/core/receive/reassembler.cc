@@ -188,9 +188,12 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
     d_heap.values = std::move(values);
     d_heap.values.assign(d_format->immediates.size(), std::nullopt);
     d_heap.needs_items = known; // another heap of this counter, perhaps of another stream
-    if (is_incomplete)
+    if (is_incomplete) {
         d_heap = *known;
-    d_heap.last_packet = packet.time;
+        d_heap.values.resize(d_format->immediates.size()); // which may have grown
+    }
+    // packets that waited are older
+    d_heap.last_packet = std::max(d_heap.last_packet, packet.time);
     read_items(packet);
     const bool has_time = d_heap.timestamp || !d_format->timestamp_id;
     if (has_time && d_heap.samples_begin)
@@ -395,7 +398,7 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
             d_silence.note(cause::nothing_new);
             continue;
         }
-        heap.last_packet = packet.time;
+        heap.last_packet = std::max(heap.last_packet, packet.time);
         d_tracker.note_fresh(heap, packet.time);
         heap.received += static_cast<std::int64_t>(placed);
         if (heap.received == heap.length &&

@@ -136,8 +136,8 @@ bool stream_tracker::is_silent(const track& of, clock::time_point now) const
 }
 
 // Of two senders, the first one is received. Another one has another source address, or
-// sends heaps for times that have been received, with another value of an item that is
-// the same in all heaps of the first one.
+// sends a heap for a time that has been received, with another value of an item that is
+// the same in two heaps of the first one.
 bool stream_tracker::is_other_sender(const received_heap& heap,
                                      track& of,
                                      bool has_position,
@@ -187,7 +187,7 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
         of.pending && *of.pending == heap && of.pending->timestamp == heap.timestamp;
     if (!are_all_silent && !(is_pending && of.is_agreed)) {
         of.is_agreed = !of.is_agreed && agrees(heap, of);
-        if (!is_pending && !of.is_agreed)
+        if (!of.is_agreed)
             of.pending = heap;
         return verdict::wait;
     }
@@ -314,7 +314,7 @@ void stream_tracker::note_fresh(const received_heap& heap, clock::time_point now
     if (of.last_fresh != clock::time_point{})
         of.silence = std::clamp<clock::duration>(
             pauses_of_silence * (now - of.last_fresh), of.silence, longest_silence);
-    of.last_fresh = now;
+    of.last_fresh = std::max(of.last_fresh, now);
     if (of.newest && *of.newest == heap) // its length may be unknown
         of.newest->length = std::max(of.newest->length, heap.length);
 }

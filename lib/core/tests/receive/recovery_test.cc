@@ -500,6 +500,49 @@ BOOST_AUTO_TEST_CASE(what_waited_for_descriptors_is_received_on_all_outputs)
         BOOST_TEST(counters.samples_received.get() >= 40 * heap_samples);
 }
 
+BOOST_AUTO_TEST_CASE(an_item_may_be_described_while_its_heap_arrives)
+{
+    receive_stream::options how;
+    how.format = nullptr;
+    receive_stream stream(how);
+    stream.take(heap_with_descriptors(1, 0));
+    const auto part = [&](std::uint64_t offset, std::vector<std::uint64_t> items) {
+        items.insert(items.begin(),
+                     { flavour.immediate(wire::heap_counter, 2),
+                       flavour.immediate(wire::heap_length, heap_samples),
+                       flavour.immediate(wire::payload_offset, offset),
+                       flavour.immediate(wire::payload_length, heap_samples / 2) });
+        return packet_of(items, packet_bytes(heap_samples / 2, std::byte{ 2 }), flavour);
+    };
+    stream.take(part(0, { flavour.addressed(0x3300, 0) }));
+    const auto description =
+        descriptor_packet(immediate(item_id, "item", { 0 }), flavour);
+    heap_cutter cutter{ flavour, 1000, false };
+    stream.take(cutter.cut(3, { flavour.addressed(wire::descriptor, 0) }, description));
+    stream.take(
+        part(heap_samples / 2,
+             { flavour.immediate(0x1600, heap_samples), flavour.immediate(item_id, 5) }));
+    stream.end();
+    BOOST_TEST(std::any_of(stream.tags.begin(), stream.tags.end(), [](auto& tag) {
+        return tag.what == sample_tag::kind::item && tag.value == 5;
+    }));
+}
+
+// Two that are more than a second apart do not release each other for ever.
+BOOST_AUTO_TEST_CASE(packets_of_an_incomplete_heap_may_wait_for_seconds)
+{
+    receive_stream::options how;
+    how.format = nullptr;
+    receive_stream stream(how);
+    for (int i = 0; i < 3; ++i) {
+        stream.take(heap_without_timestamp(1, heap_samples)[0]);
+        stream.now += milliseconds(1200);
+    }
+    stream.take(heap_with_descriptors(2, 0));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == heap_samples);
+}
+
 BOOST_AUTO_TEST_CASE(descriptors_are_not_mixed_with_a_heap_of_another_endpoint)
 {
     receive_stream::options how;

@@ -151,7 +151,7 @@ void source_engine::receive(const std::vector<std::byte*>& at, std::int64_t room
 std::size_t source_engine::produce(std::vector<sample_tag>& tags)
 {
     const auto now = clock::now();
-    const auto end = d_window.end_of_ready(now, d_receiver.is_blocked());
+    const auto end = d_window.end_of_ready(d_receiver.now(), d_receiver.is_blocked());
     std::size_t samples = 0;
     if (end > d_window.front()) {
         samples = d_window.produce(end, tags);

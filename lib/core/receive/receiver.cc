@@ -62,7 +62,7 @@ void receiver::start(const std::vector<std::unique_ptr<receive_socket>>& sockets
         d_polled.push_back({ each->native_handle(), POLLIN, 0 });
     d_pending = {};
     d_is_blocked = d_has_ended = false;
-    d_last_packet = clock::now();
+    d_last_packet = d_returned = clock::now();
     d_stop_seen.reset();
     d_read_since_stop = 0;
     d_to.start_run();
@@ -72,6 +72,7 @@ void receiver::receive()
 {
     if (d_has_ended)
         return;
+    d_halted += clock::now() - d_returned;
     if (!d_is_blocked && !d_to.has_more()) {
         if (d_nap.count())
             std::this_thread::sleep_until(d_last_read + d_nap);
@@ -95,6 +96,7 @@ void receiver::receive()
         d_has_ended = true;
         d_window.give_up(d_to.end());
     }
+    d_returned = clock::now();
 }
 
 // Reads the sockets in turn until they are empty, and decides how to wait then.
@@ -105,7 +107,7 @@ void receiver::read_all()
     d_nap = {};
     const auto calls = std::max<std::size_t>(calls_in_turn / d_sockets->size(), 1);
     std::size_t bytes = 0, empty = 0; // empty sockets, one after another
-    d_is_blocked = !deliver(now);
+    d_is_blocked = !deliver(now - d_halted);
     while (!d_is_blocked && empty < d_sockets->size() && now < latest) {
         ++empty;
         d_socket = (d_socket + 1) % d_sockets->size();
@@ -116,7 +118,7 @@ void receiver::read_all()
                 break;
             bytes += d_pending.bytes;
             empty = 0;
-            d_is_blocked = !deliver(now);
+            d_is_blocked = !deliver(now - d_halted);
         }
         if (d_pending.error && d_pending.error != EAGAIN) {
             d_log.add("cannot receive on port ",
@@ -148,13 +150,13 @@ void receiver::read_all()
 bool receiver::deliver(clock::time_point now)
 {
     while (d_pending.data) {
+        if (d_to.has_more() && !d_to.go_on(now))
+            return false;
         const auto n = std::min(d_pending.datagram, d_pending.bytes);
         if (!d_to.take({ d_pending.data, n, d_socket, d_pending.sender }, now))
             return false;
         d_pending.bytes -= n;
         d_pending.data = d_pending.bytes ? d_pending.data + n : nullptr;
-        if (d_to.has_more() && !d_to.go_on(now))
-            return false;
     }
     return d_to.go_on(now);
 }

@@ -51,6 +51,9 @@ public:
     //! Waits for packets, 10 ms at most, and takes what is in the sockets.
     void receive();
 
+    //! A clock that stands still while receive() is not called: then packets wait in the
+    //! sockets, and nothing that they belong to gets old.
+    clock::time_point now() const { return clock::now() - d_halted; }
     //! Whether packets wait for room in the window.
     bool is_blocked() const { return d_is_blocked; }
     //! Whether the run has ended: nothing will come behind what is in the window.
@@ -73,6 +76,8 @@ private:
     received_datagrams d_pending; // in the buffer, and not taken
     bool d_is_blocked = false;
     bool d_has_ended = false;
+    clock::time_point d_returned{}; // from receive()
+    clock::duration d_halted{};     // the time in which it was not called
     clock::time_point d_last_read{};
     clock::duration d_nap{};           // before the next read; 0: until packets come
     clock::time_point d_last_packet{}; // that came, or waited for room

@@ -147,6 +147,24 @@ def test_a_flow_graph_that_halts_is_no_silence():
     assert len(recorder.samples()) > len(samples)
 
 
+def test_a_heap_is_complete_though_the_flow_graph_halts_within_it():
+    """Only its first packet has the items, and its last ones wait in the socket."""
+    samples = noise(350000)
+    *packets, _ = joined(spead2_packets(spead2_heaps(samples, len(samples)), 8972))
+    graph, receiver, gate, recorder = start_halted()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        to = ("127.0.0.1", receiver.ports()[0])
+        for packet in packets:
+            sock.sendto(packet, to)
+        time.sleep(1.5)  # the halt
+        gate.open.set()
+        eventually(lambda: receiver.stats()["samples_out"] == len(samples))
+        sock.sendto(end_of_stream(2**20), to)
+        wait(graph)
+    np.testing.assert_array_equal(recorder.samples(), samples)
+    assert receiver.stats()["heaps_received"] == 1
+
+
 def test_the_end_of_a_stream_ends_a_slow_flow_graph_though_packets_keep_coming():
     small = {"buffer_size": 262144, "on_missing": "skip"}
     receiver = spead.source("127.0.0.1:0", items=ITEMS, **small)

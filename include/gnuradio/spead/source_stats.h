@@ -22,12 +22,12 @@ struct source_counters {
     number samples_received{};  //!< samples that arrived and were given to the flow graph
     number samples_missing{};   //!< samples that did not arrive in time
     number samples_skipped{};   //!< of them, samples that were not replaced by zeros
-    number samples_late{};      //!< samples that arrived after they were given up
+    number samples_late{};      //!< samples that arrived for times that had left
     number samples_duplicate{}; //!< samples that arrived once more
     number heaps_received{};    //!< heaps of which all samples arrived
     number heaps_incomplete{};  //!< heaps of which only a part arrived
     number packets_received{};  //!< SPEAD packets received
-    number packets_ignored{};   //!< of them, packets that gave no samples
+    number packets_ignored{};   //!< of them, packets without samples for an output
     number bytes_received{};    //!< UDP payload of packets_received
     number discontinuities{};   //!< new beginnings of the stream, and gaps above max_gap
 
@@ -63,7 +63,7 @@ struct SPEAD_API source_stats : source_counters<std::uint64_t> {
     double buffer_fill = 0; //!< fraction of the buffer in use, 0 to 1
     bool gro = false;       //!< the kernel hands over many datagrams at once (UDP_GRO)
     std::map<std::string, std::uint64_t>
-        packets_rejected; //!< datagrams that are not valid SPEAD packets, by reason
+        packets_rejected; //!< not SPEAD, or in contradiction to their heap, by reason
     std::string status;   //!< why no samples come out, with the remedy; else empty
 
     //! Calls visit(name, member) for each figure, in order.

@@ -115,7 +115,10 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
                   packet.sender,
                   d_plan.group_of_socket[packet.socket] };
     view.time = d_now = now;
-    if (!d_plan.format && (view.has_descriptors || d_collector.is_incomplete()))
+    const auto output =
+        d_plan.has_group_for_each_output ? std::optional(view.heap.group) : std::nullopt;
+    if (!d_plan.format && (view.has_descriptors || d_collector.is_incomplete()) &&
+        !d_tracker.is_of_other_sender(packet, output, now))
         collect_descriptors(view);
     // what comes with or behind descriptors waits until these have been read
     const bool can_place = d_format && !d_store.has_ready() && !d_has_changed_table &&

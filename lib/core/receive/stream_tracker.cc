@@ -135,6 +135,18 @@ bool stream_tracker::is_silent(const track& of, clock::time_point now) const
     return of.last_fresh == clock::time_point{} || now - of.last_fresh >= of.silence;
 }
 
+bool stream_tracker::is_of_other_sender(const received_packet& packet,
+                                        std::optional<std::size_t> output,
+                                        clock::time_point now) const
+{
+    const auto receives_other = [&](const track& of) {
+        const auto sender = of.senders[packet.socket];
+        return sender && sender != packet.sender && !is_silent(of, now);
+    };
+    return output ? receives_other(d_tracks[*output])
+                  : std::all_of(d_tracks.begin(), d_tracks.end(), receives_other);
+}
+
 // Of two senders, the first one is received. Another one has another source address, or
 // sends a heap for a time that has been received, with another value of an item that is
 // the same in two heaps of the first one.
@@ -154,7 +166,8 @@ bool stream_tracker::is_other_sender(const received_heap& heap,
         same = d_heaps.overlapping(heap);
     d_difference.reset();
     for (std::size_t i = 0; same && !d_difference && i < heap.values.size(); ++i)
-        if (heap.value(i) != same->value(i) && same->value(i) == of.newest->value(i))
+        if (heap.value(i) != same->value(i) && same->value(i) == of.newest->value(i) &&
+            !(i < of.varies.size() && of.varies[i]))
             d_difference = i;
     if (has_other_address)
         return true;
@@ -179,7 +192,11 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
             return is_silent(each, now);
         });
     const bool is_past = has_position && heap.range().end <= d_window.front();
-    if (is_past && !are_all_silent)
+    // or of the stream that has just ended
+    const bool is_repeated = is_past && of.newest && continues(heap, of) &&
+                             of.senders[heap.socket] == heap.sender &&
+                             now - of.newest->last_packet < longest_delay;
+    if (is_past && (is_repeated || !are_all_silent))
         return verdict::late;
     if (has_position && !is_past && fits(heap, of))
         return verdict::fits;
@@ -243,6 +260,7 @@ void stream_tracker::begin_stream(received_heap& heap, std::int64_t position)
     for (auto& each : d_tracks) {
         each.newest.reset();
         each.last = each.usual = {};
+        each.varies.clear();
         each.last_fresh = {};
     }
     if (!d_has_timestamps) {
@@ -271,11 +289,15 @@ void stream_tracker::add(const received_heap& heap, clock::time_point now)
     if (of.newest && heap.position <= of.newest->position)
         return;
     if (of.newest) {
+        if (!continues(heap, of)) // the pause before a jump is none of the stream
+            of.last_fresh = std::max(of.last_fresh, now);
         const step now_step{ heap.counters_from(*of.newest),
                              heap.position - of.newest->position };
-        const bool is_repeated =
-            now_step.counters == of.last.counters && now_step.samples == of.last.samples;
-        if (is_repeated ||
+        of.varies.resize(heap.values.size());
+        for (std::size_t i = 0; i < heap.values.size(); ++i)
+            if (now_step == of.usual && heap.value(i) != of.newest->value(i))
+                of.varies[i] = true;
+        if (now_step == of.last ||
             (!of.usual.counters && now_step.samples == of.newest->length)) {
             of.usual = now_step;
             check_step(heap, of);

@@ -78,6 +78,10 @@ public:
     //! sender is one of those that are received.
     bool note_end(std::uint64_t sender);
 
+    //! Whether the outputs, or one of them, receive another sender from this socket.
+    bool is_of_other_sender(const received_packet& packet,
+                            std::optional<std::size_t> output,
+                            clock::time_point now) const;
     //! After how long without samples the sender of an output has stopped.
     clock::duration silence(std::size_t output) const { return d_tracks[output].silence; }
     bool is_running() const { return d_is_running; }
@@ -99,6 +103,11 @@ private:
     struct step {
         std::int64_t counters = 0;
         std::int64_t samples = 0;
+
+        bool operator==(const step& other) const
+        {
+            return counters == other.counters && samples == other.samples;
+        }
     };
     // The stream of an output.
     struct track {
@@ -110,6 +119,8 @@ private:
         std::vector<std::uint64_t> senders; // of each socket; 0: none yet
         std::optional<std::size_t>
             lock_item; // has other values in heaps of other senders
+        std::vector<bool>
+            varies; // in step, of each immediate item: it tells no senders apart
         clock::time_point last_fresh{};
         clock::duration silence = shortest_silence; // means that the sender has stopped
     };

@@ -543,6 +543,71 @@ BOOST_AUTO_TEST_CASE(packets_of_an_incomplete_heap_may_wait_for_seconds)
     BOOST_TEST(stream.counters[0].samples_received.get() == heap_samples);
 }
 
+BOOST_AUTO_TEST_CASE(descriptors_of_another_sender_do_not_change_the_stream)
+{
+    receive_stream::options how;
+    how.format = nullptr;
+    receive_stream stream(how);
+    stream.take(heap_with_descriptors(1, 0));
+    const auto other = descriptor_packet(
+        samples(0x3300), flavour, { sample_type::int16, byte_order::little, 64, 16 });
+    const heap_cutter cutter{ flavour, 1000, false };
+    for (std::uint64_t i = 1; i < 10; ++i) {
+        for (const auto& each :
+             cutter.cut(i, { flavour.addressed(wire::descriptor, 0) }, other))
+            stream.take(each, 0, 2);
+        stream.take(heap_with_items_in_first_packet(1 + i, i * heap_samples));
+        stream.now += milliseconds(1);
+    }
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 10 * heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(an_item_that_varies_does_not_tell_senders_apart)
+{
+    receive_stream stream(with_item());
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        const auto wrong = i == 51 ? heap_samples : 0; // the item has just changed
+        stream.take(heap(1 + i, first_tick + i * heap_samples - wrong, i / 3 % 2));
+        stream.now += milliseconds(1);
+    }
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 99 * heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(a_sender_may_start_its_counters_again_after_a_pause)
+{
+    receive_stream stream;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        stream.take(heap_with_items_in_first_packet(1 + i, i * heap_samples));
+        stream.now += milliseconds(1);
+    }
+    stream.pass(milliseconds(3000));
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        stream.take(heap_with_items_in_first_packet(1 + i, 150000 + i * heap_samples));
+        stream.now += milliseconds(1);
+    }
+    stream.pass(milliseconds(2000));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 200 * heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(a_heap_that_is_repeated_behind_the_end_does_not_begin_a_stream)
+{
+    receive_stream stream;
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+        stream.take(heap(1 + i, i * heap_samples, 0));
+        stream.now += milliseconds(1);
+    }
+    stream.take(end_of_stream(1001));
+    stream.take(heap(601, 600 * heap_samples, 0));
+    stream.pass(milliseconds(200));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 1000 * heap_samples);
+    BOOST_TEST(stream.counters[0].samples_late.get() == heap_samples);
+    BOOST_TEST(stream.common.discontinuities.get() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(descriptors_are_not_mixed_with_a_heap_of_another_endpoint)
 {
     receive_stream::options how;

@@ -16,6 +16,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 using namespace gr::spead;
@@ -67,8 +68,11 @@ receive_stream::options options_of(fuzz_input& input)
     format->timestamp_format = { 'u',
                                  input.one_of({ 64u, 32u, 10u, 0u }),
                                  input.one_of({ byte_order::big, byte_order::little }) };
-    if (has_selector)
-        format->immediates.push_back({ selector_id, "selector", {}, { 0, 1, 2 } });
+    if (has_selector) {
+        std::vector<std::int64_t> values(is.outputs);
+        std::iota(values.begin(), values.end(), 0);
+        format->immediates.push_back({ selector_id, "selector", {}, values });
+    }
     format->immediates.push_back({ immediate_id, "immediate" });
     is.format = format;
     return is;

@@ -210,6 +210,8 @@ source_stats source_engine::stats(std::int64_t output) const
         if (output < 0 || static_cast<std::size_t>(output) == i)
             add(d_counters[i]);
     add(d_common);
+    // last: never fewer than were ignored
+    now.packets_received = d_common.packets_received.get();
     // the window counts as missing what it fills with zeros: so that samples_out never
     // decreases while it counts
     now.samples_out = now.samples_received + now.samples_missing;

@@ -130,12 +130,12 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
         return true;
     if (!can_place && view.is_end_of_stream)
         note_end(view, false);
+    d_common.packets_received.add(1);
+    d_common.bytes_received.add(packet.bytes);
     if (done == result::wait)
         d_store.add(packet, view.heap, now, d_store.has_ready());
     if (done == result::ignored)
         d_common.packets_ignored.add(1);
-    d_common.packets_received.add(1);
-    d_common.bytes_received.add(packet.bytes);
     if (!view.is_end_of_stream)
         d_last_sender = packet.sender;
     if (!d_format)

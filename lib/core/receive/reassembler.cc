@@ -115,10 +115,7 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
                   packet.sender,
                   d_plan.group_of_socket[packet.socket] };
     view.time = d_now = now;
-    const auto output =
-        d_plan.has_group_for_each_output ? std::optional(view.heap.group) : std::nullopt;
-    if (!d_plan.format && (view.has_descriptors || d_collector.is_incomplete()) &&
-        !d_tracker.is_of_other_sender(packet, output, now))
+    if (!d_plan.format && (view.has_descriptors || d_collector.is_incomplete()))
         collect_descriptors(view);
     // what comes with or behind descriptors waits until these have been read
     const bool can_place = d_format && !d_store.has_ready() && !d_has_changed_table &&
@@ -508,9 +505,16 @@ std::optional<std::size_t> reassembler::output_of(const received_heap& heap) con
 
 // Descriptors
 
-// Packets of a heap of descriptors may overtake the first one.
+// Those of a sender that is ignored do not change the stream. Packets of a heap of
+// descriptors may overtake the first one.
 void reassembler::collect_descriptors(const arrival& packet)
 {
+    const auto output = d_plan.has_group_for_each_output
+                            ? std::optional(packet.heap.group)
+                            : std::nullopt;
+    if (d_tracker.ignores_sender(
+            packet.from.socket, packet.from.sender, output, packet.time))
+        return;
     const bool was_awaited = d_collector.awaits(packet.heap);
     d_collector.add(packet, packet.heap, packet.time);
     if (was_awaited)

@@ -51,8 +51,8 @@ public:
     //! Waits for packets, 10 ms at most, and takes what is in the sockets.
     void receive();
 
-    //! A clock that stands still while receive() is not called: then packets wait in the
-    //! sockets, and nothing that they belong to gets old.
+    //! The time without the periods between calls of receive(), in which packets wait in
+    //! the sockets.
     clock::time_point now() const { return clock::now() - d_halted; }
     //! Whether packets wait for room in the window.
     bool is_blocked() const { return d_is_blocked; }

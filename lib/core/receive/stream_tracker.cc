@@ -135,16 +135,23 @@ bool stream_tracker::is_silent(const track& of, clock::time_point now) const
     return of.last_fresh == clock::time_point{} || now - of.last_fresh >= of.silence;
 }
 
-bool stream_tracker::is_of_other_sender(const received_packet& packet,
-                                        std::optional<std::size_t> output,
-                                        clock::time_point now) const
+bool stream_tracker::ignores_sender(std::size_t socket,
+                                    std::uint64_t sender,
+                                    std::optional<std::size_t> output,
+                                    clock::time_point now) const
 {
-    const auto receives_other = [&](const track& of) {
-        const auto sender = of.senders[packet.socket];
-        return sender && sender != packet.sender && !is_silent(of, now);
+    const auto ignores = [&](const track& of) {
+        return has_other_address(socket, sender, of) && !is_silent(of, now);
     };
-    return output ? receives_other(d_tracks[*output])
-                  : std::all_of(d_tracks.begin(), d_tracks.end(), receives_other);
+    return output ? ignores(d_tracks[*output])
+                  : std::all_of(d_tracks.begin(), d_tracks.end(), ignores);
+}
+
+bool stream_tracker::has_other_address(std::size_t socket,
+                                       std::uint64_t sender,
+                                       const track& of)
+{
+    return of.senders[socket] && of.senders[socket] != sender;
 }
 
 // Of two senders, the first one is received. Another one has another source address, or
@@ -159,17 +166,16 @@ bool stream_tracker::is_other_sender(const received_heap& heap,
         of.lock_item.reset();
         return false;
     }
-    const auto sender = of.senders[heap.socket];
-    const bool has_other_address = sender && sender != heap.sender;
-    const received_heap* same = has_other_address ? &*of.newest : nullptr;
-    if (!has_other_address && has_position && !continues(heap, of))
+    const bool is_from_elsewhere = has_other_address(heap.socket, heap.sender, of);
+    const received_heap* same = is_from_elsewhere ? &*of.newest : nullptr;
+    if (!is_from_elsewhere && has_position && !continues(heap, of))
         same = d_heaps.overlapping(heap);
     d_difference.reset();
     for (std::size_t i = 0; same && !d_difference && i < heap.values.size(); ++i)
         if (heap.value(i) != same->value(i) && same->value(i) == of.newest->value(i) &&
             !(i < of.varies.size() && of.varies[i]))
             d_difference = i;
-    if (has_other_address)
+    if (is_from_elsewhere)
         return true;
     if (d_difference)
         of.lock_item = d_difference;
@@ -294,9 +300,9 @@ void stream_tracker::add(const received_heap& heap, clock::time_point now)
         const step now_step{ heap.counters_from(*of.newest),
                              heap.position - of.newest->position };
         of.varies.resize(heap.values.size());
-        for (std::size_t i = 0; i < heap.values.size(); ++i)
-            if (now_step == of.usual && heap.value(i) != of.newest->value(i))
-                of.varies[i] = true;
+        if (now_step == of.usual)
+            for (std::size_t i = 0; i < heap.values.size(); ++i)
+                of.varies[i] = of.varies[i] || heap.value(i) != of.newest->value(i);
         if (now_step == of.last ||
             (!of.usual.counters && now_step.samples == of.newest->length)) {
             of.usual = now_step;

@@ -78,10 +78,12 @@ public:
     //! sender is one of those that are received.
     bool note_end(std::uint64_t sender);
 
-    //! Whether the outputs, or one of them, receive another sender from this socket.
-    bool is_of_other_sender(const received_packet& packet,
-                            std::optional<std::size_t> output,
-                            clock::time_point now) const;
+    //! Whether a sender is ignored on this socket, since all outputs, or \p output,
+    //! receive another one.
+    bool ignores_sender(std::size_t socket,
+                        std::uint64_t sender,
+                        std::optional<std::size_t> output,
+                        clock::time_point now) const;
     //! After how long without samples the sender of an output has stopped.
     clock::duration silence(std::size_t output) const { return d_tracks[output].silence; }
     bool is_running() const { return d_is_running; }
@@ -119,12 +121,15 @@ private:
         std::vector<std::uint64_t> senders; // of each socket; 0: none yet
         std::optional<std::size_t>
             lock_item; // has other values in heaps of other senders
-        std::vector<bool>
-            varies; // in step, of each immediate item: it tells no senders apart
+        // of each immediate item: it changes from heap to heap, and so does not tell
+        // senders apart
+        std::vector<bool> varies;
         clock::time_point last_fresh{};
         clock::duration silence = shortest_silence; // means that the sender has stopped
     };
 
+    static bool
+    has_other_address(std::size_t socket, std::uint64_t sender, const track& of);
     bool is_other_sender(const received_heap& heap,
                          track& of,
                          bool has_position,

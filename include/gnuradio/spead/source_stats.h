@@ -22,7 +22,7 @@ struct source_counters {
     number samples_received{};  //!< samples that arrived and were given to the flow graph
     number samples_missing{};   //!< samples that did not arrive in time
     number samples_skipped{};   //!< of them, samples that were not replaced by zeros
-    number samples_late{};      //!< samples that arrived for times that had left
+    number samples_late{};      //!< samples that arrived after their time had left
     number samples_duplicate{}; //!< samples that arrived once more
     number heaps_received{};    //!< heaps of which all samples arrived
     number heaps_incomplete{};  //!< heaps of which only a part arrived
@@ -63,7 +63,7 @@ struct SPEAD_API source_stats : source_counters<std::uint64_t> {
     double buffer_fill = 0; //!< fraction of the buffer in use, 0 to 1
     bool gro = false;       //!< the kernel hands over many datagrams at once (UDP_GRO)
     std::map<std::string, std::uint64_t>
-        packets_rejected; //!< not SPEAD, or in contradiction to their heap, by reason
+        packets_rejected; //!< datagrams that are not SPEAD or contradict their heap
     std::string status;   //!< why no samples come out, with the remedy; else empty
 
     //! Calls visit(name, member) for each figure, in order.

@@ -168,6 +168,7 @@ int sink_impl::general_work(int,
         d_engine.warn("cannot take samples: ", e.what(), "; trying again");
         boost::this_thread::sleep(boost::posix_time::milliseconds(longest_wait.count()));
     }
+    d_engine.write_log();
     return 0;
 }
 
@@ -260,6 +261,7 @@ void sink_impl::handle_items(const pmt::pmt_t& message)
         d_engine.set_items(read_items_message(message, d_items));
     } catch (const std::exception& e) {
         d_engine.warn("message on port items ignored: ", e.what());
+        d_engine.write_log();
     }
 }
 

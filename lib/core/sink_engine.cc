@@ -84,6 +84,7 @@ sink_engine::sink_engine(const std::vector<std::string>& destinations,
     warn_of_slow_tails(options);
     for (const auto& warning : d_transport.warnings())
         d_log.add(warning);
+    d_log.flush();
 }
 
 sink_engine::~sink_engine() { stop(); }
@@ -194,10 +195,7 @@ std::size_t sink_engine::write(std::size_t input,
 
 void sink_engine::warn_of_input(std::size_t input, const std::string& text)
 {
-    if (d_inputs.size() > 1)
-        d_log.add_of_input(input, text);
-    else
-        d_log.add(text);
+    d_log.add(d_inputs.size() > 1 ? "input " + std::to_string(input) + ": " : "", text);
 }
 
 bool sink_engine::wait_for_space(ring_wait::clock::time_point deadline)
@@ -311,6 +309,7 @@ void sink_engine::stop() noexcept
             one->packer.drop_unpublished();
     }
     d_sender->finish(deadline);
+    d_log.flush();
 }
 
 void sink_engine::set_rate(double bytes_per_second)

@@ -28,7 +28,7 @@ namespace gr::spead {
  * \brief From samples to the network: a packer and a ring for each input, one sender, one
  * socket.
  *
- * start(), write(), drop(), wait_for_space() and stop() belong to one thread at a time;
+ * start(), write(), drop(), wait_for_space(), write_log() and stop() belong to one thread at a time;
  * the rest may be called from any thread.
  */
 class sink_engine
@@ -75,12 +75,13 @@ public:
     void set_rate(double bytes_per_second);
     double rate() const { return d_sender->rate(); }
 
-    //! Something that the user should know.
+    //! For what the user should know; written by write_log() and stop(). Any thread.
     template <typename... types>
-    void warn(const types&... parts) noexcept
+    void warn(const types&... parts)
     {
         d_log.add(parts...);
     }
+    void write_log() { d_log.write(); } //!< may block
 
     //! New values of immediate items: of each input, all from its next heap on.
     void set_items(const std::vector<item_update>& updates);

@@ -83,6 +83,7 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
           d_log)
 {
     open();
+    d_log.flush();
 }
 
 void source_engine::open()
@@ -139,12 +140,14 @@ void source_engine::stop() noexcept
     for (const auto& each : d_sockets)
         d_dropped_before += each->dropped();
     d_sockets.clear();
+    d_log.flush();
 }
 
 void source_engine::receive(const std::vector<std::byte*>& at, std::int64_t room)
 {
     d_window.set_room(at, room);
     d_receiver.receive();
+    d_log.write();
     d_fill = 1 - static_cast<double>(room) / static_cast<double>(d_window.capacity());
 }
 

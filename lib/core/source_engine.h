@@ -65,9 +65,9 @@ public:
         return d_reassembler.format()->immediates[item].name;
     }
 
-    //! Something that the user should know.
+    //! For what the user should know; written by receive() and stop(). Any thread.
     template <typename... types>
-    void warn(const types&... parts) noexcept
+    void warn(const types&... parts)
     {
         d_log.add(parts...);
     }

@@ -37,9 +37,7 @@ namespace gr::spead {
  * throws std::runtime_error (in Python: RuntimeError) when the system refuses.
  *
  * Faults of the network do not end the flow graph. Heaps that could not be sent are
- * counted, see stats(), and at most one line a second is logged. A thread named
- * "spead-log" writes the log, so that a terminal that is stopped does not stop the
- * stream.
+ * counted, see stats(), and at most one line a second is logged.
  *
  * Heap counters, timestamps and statistics continue across stop() and start(). An
  * unfinished heap uses a whole step of heap counter and timestamp.

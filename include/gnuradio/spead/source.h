@@ -59,8 +59,7 @@ namespace gr::spead {
  * counts, and the samples are missing.
  *
  * If packets arrive and no samples come out for a second, the log says why in one line,
- * and so does the status in stats(). At most one line a second is logged, by a thread
- * named "spead-log".
+ * and so does the status in stats(). At most one line a second is logged.
  *
  * Port "stats" publishes stats() every stats_interval seconds, as a pair of a dict and
  * NIL.

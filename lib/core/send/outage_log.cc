@@ -19,24 +19,20 @@ constexpr std::chrono::seconds quiet_for{ 10 };
 constexpr std::chrono::seconds longest_pause{ 1 };
 } // namespace
 
-void outage_log::failed(int error, std::uint64_t lost, time_point now) noexcept
+void outage_log::failed(int error, std::uint64_t lost, time_point now)
 {
     if (lost) {
         d_outage = true;
         d_last_loss = now;
         d_lost += lost;
     }
-    try {
-        const auto [seen, is_new] = d_seen.try_emplace(error, now);
-        if (is_new || now - seen->second > quiet_for)
-            d_lines.add("sending failed: ", std::strerror(error));
-        seen->second = now;
-    } catch (const std::exception&) {
-        // no memory: the next failure tells
-    }
+    const auto [seen, is_new] = d_seen.try_emplace(error, now);
+    if (is_new || now - seen->second > quiet_for)
+        d_lines.add("sending failed: ", std::strerror(error));
+    seen->second = now;
 }
 
-void outage_log::succeeded(time_point now) noexcept
+void outage_log::succeeded(time_point now)
 {
     if (!d_outage || now - d_last_loss < longest_pause)
         return;
@@ -45,7 +41,7 @@ void outage_log::succeeded(time_point now) noexcept
     d_lost = 0;
 }
 
-void outage_log::end() noexcept
+void outage_log::end()
 {
     if (d_outage)
         d_lines.add(d_lost, " packets were dropped");

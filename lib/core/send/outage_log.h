@@ -30,17 +30,17 @@ public:
     explicit outage_log(rate_limited_log& lines) : d_lines(lines) {}
 
     //! A send failed, and \p lost packets were dropped for it.
-    void failed(int error, std::uint64_t lost, time_point now) noexcept;
+    void failed(int error, std::uint64_t lost, time_point now);
     //! A send succeeded.
-    void succeeded(time_point now) noexcept;
+    void succeeded(time_point now);
     //! Something else that is worth a line.
     template <typename... types>
-    void warn(const types&... parts) noexcept
+    void warn(const types&... parts)
     {
         d_lines.add(parts...);
     }
     //! The stream has ended: logs the losses, though sending does not work again yet.
-    void end() noexcept;
+    void end();
 
     //! Nothing to recover from: the usual case, to be tested cheaply.
     bool quiet() const { return !d_outage; }

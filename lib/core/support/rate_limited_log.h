@@ -9,65 +9,88 @@
 #define INCLUDED_SPEAD_CORE_RATE_LIMITED_LOG_H
 
 #include <type_traits>
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
-#include <exception>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
+#include <utility>
+#include <vector>
 
 namespace gr::spead {
 
 /*!
- * \brief Writes at most one line a second, on a thread of its own.
+ * \brief Collects messages from any thread, and writes at most one line of them a second.
  *
- * Texts that are added sooner, or while the terminal has no room, are collected into one
- * line. add() never waits. Any thread.
+ * The thread that calls write() may block, such as on a terminal that is stopped; add()
+ * never does.
  */
 class rate_limited_log
 {
 public:
+    using clock = std::chrono::steady_clock;
     using output = std::function<void(const std::string&)>;
 
-    //! \p out owns what it uses: if the log is stuck, it is called for longer than this
-    //! object lives.
-    explicit rate_limited_log(output out);
-    //! Writes what was collected at once. Waits for a terminal without room, but not
-    //! long.
-    ~rate_limited_log();
+    explicit rate_limited_log(output out) : d_out(std::move(out)) {}
 
-    //! The parts, texts and integers, make one text. It is lost if there is no memory
-    //! for it.
+    //! The parts, texts and integers, make one message. Any thread.
     template <typename... types>
-    void add(const types&... parts) noexcept
+    void add(const types&... parts)
     {
-        try {
-            std::string news;
-            (append(news, parts), ...);
-            add_text(news);
-        } catch (const std::exception&) {
-        }
+        std::string message;
+        (append(message, parts), ...);
+        const std::lock_guard<std::mutex> lock(d_mutex);
+        if (std::find(d_messages.begin(), d_messages.end(), message) != d_messages.end())
+            return;
+        if (d_messages.size() < max_messages)
+            d_messages.push_back(message);
+        else
+            ++d_suppressed;
     }
-    //! Of one of several inputs. Those that wait with the same news are named together.
-    void add_of_input(std::size_t input, const std::string& news);
+
+    //! Writes the messages, unless the last line is less than a second old.
+    void write(clock::time_point now = clock::now())
+    {
+        if (now >= d_due)
+            flush(now);
+    }
+    //! Writes the messages now.
+    void flush(clock::time_point now = clock::now())
+    {
+        std::string line;
+        {
+            const std::lock_guard<std::mutex> lock(d_mutex);
+            for (const auto& message : d_messages)
+                line += (line.empty() ? "" : "; ") + message;
+            if (d_suppressed)
+                line += "; " + std::to_string(d_suppressed) + " more";
+            d_messages.clear();
+            d_suppressed = 0;
+        }
+        if (line.empty())
+            return;
+        d_due = now + std::chrono::seconds(1);
+        d_out(line);
+    }
 
 private:
-    struct state;
+    static constexpr std::size_t max_messages = 5; // in a line
 
     template <typename type>
-    static void append(std::string& news, const type& part)
+    static void append(std::string& message, const type& part)
     {
         if constexpr (std::is_arithmetic_v<type>)
-            news += std::to_string(part);
+            message += std::to_string(part);
         else
-            news += part;
+            message += part;
     }
-    void add_text(const std::string& news);
-    void wake_writer(std::unique_lock<std::mutex> lock);
 
-    const std::shared_ptr<state> d_state; // with the thread, which may stay behind
-    std::thread d_writer;                 // since there has been something to say
+    const output d_out;
+    clock::time_point d_due{}; // of the next line
+    std::mutex d_mutex;        // of the following
+    std::vector<std::string> d_messages;
+    std::size_t d_suppressed = 0;
 };
 
 } // namespace gr::spead

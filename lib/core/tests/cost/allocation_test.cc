@@ -214,9 +214,6 @@ BOOST_AUTO_TEST_CASE(waits_do_not_allocate)
                 return await([&] { return stream.sender_sleeps(); });
             };
             BOOST_REQUIRE(run(20));
-            // the thread that writes it may be late
-            BOOST_REQUIRE(
-                await([&] { return r.error != ENOBUFS || stream.lines.get() == 1; }));
             const auto wakes = stream.wakes.get();
             const auto failures = stream.network.failures.get();
             const auto found = cost_of([&] { return run(50); });

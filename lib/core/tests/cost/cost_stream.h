@@ -112,7 +112,7 @@ public:
                   spaces.add(1);
                   space.notify();
               },
-              d_lines)
+              d_log)
     {
     }
 
@@ -149,11 +149,10 @@ private:
     const std::unique_ptr<gr::spead::udp_transport> d_way;
     gr::spead::sink_counter_set d_packed;
     gr::spead::sender_counters d_sent;
-    gr::spead::rate_limited_log d_lines{ [this](const auto&) { lines.add(1); } };
+    gr::spead::rate_limited_log d_log{ [](const auto&) {} };
 
 public:
     gr::spead::ring_wait space;
-    gr::spead::counter lines; // of the log
     gr::spead::counter writes;
     gr::spead::counter refusals; // of a write(), which the writer waits for
     gr::spead::counter wakes;    // of the sender

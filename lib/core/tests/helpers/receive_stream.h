@@ -43,10 +43,8 @@ struct receive_stream {
     std::vector<source_counter_set> counters;
     source_counter_set common;
     reject_counters rejects;
-    // complete once the stream, and with it the thread that writes, is gone
-    std::shared_ptr<std::vector<std::string>> log_lines =
-        std::make_shared<std::vector<std::string>>();
-    rate_limited_log log;
+    std::vector<std::string> log_lines; // after log.flush()
+    rate_limited_log log{ [this](const std::string& line) { log_lines.push_back(line); } };
     output_window window;
     reassembler to;
     std::vector<std::vector<std::byte>> buffers;
@@ -74,7 +72,6 @@ struct receive_stream {
     explicit receive_stream(options with)
         : how(with),
           counters(with.outputs),
-          log([lines = log_lines](const std::string& line) { lines->push_back(line); }),
           window({ with.outputs, with.on_missing, with.max_delay, 32 }, counters),
           to(plan_of(with), window, counters, common, rejects, log),
           buffers(with.outputs,

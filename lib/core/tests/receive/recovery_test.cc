@@ -346,32 +346,29 @@ BOOST_AUTO_TEST_CASE(without_timestamps_times_are_those_of_large_counters)
 
 BOOST_AUTO_TEST_CASE(the_log_names_the_timestamp_step_of_heaps_that_overlap)
 {
-    const auto log_lines = [] {
-        receive_stream stream;
-        for (std::uint64_t i = 0; i < 3000; ++i) {
-            stream.take(heap_with_items_in_first_packet(1 + i, i * 900));
-            stream.now += milliseconds(1);
-        }
-        stream.end();
-        return stream.log_lines;
-    }();
+    receive_stream stream;
+    for (std::uint64_t i = 0; i < 3000; ++i) {
+        stream.take(heap_with_items_in_first_packet(1 + i, i * 900));
+        stream.now += milliseconds(1);
+    }
+    stream.end();
+    stream.log.flush();
     const auto has_both = [](const std::string& line) {
         return line.find("heap_samples=1000") != line.npos &&
                line.find("timestamp_step=900") != line.npos;
     };
-    BOOST_TEST(std::any_of(log_lines->begin(), log_lines->end(), has_both));
+    BOOST_TEST(
+        std::any_of(stream.log_lines.begin(), stream.log_lines.end(), has_both));
 }
 
 BOOST_AUTO_TEST_CASE(the_log_does_not_take_lost_heaps_for_another_timestamp_step)
 {
-    const auto log_lines = [] {
-        receive_stream stream;
-        for (std::uint64_t i = 0; i<30; i += i> 10 ? 1 : 2)
-            stream.take(heap_with_items_in_first_packet(1 + i, i * heap_samples));
-        stream.end();
-        return stream.log_lines;
-    }();
-    BOOST_TEST(log_lines->empty());
+    receive_stream stream;
+    for (std::uint64_t i = 0; i < 30; i += i > 10 ? 1 : 2)
+        stream.take(heap_with_items_in_first_packet(1 + i, i * heap_samples));
+    stream.end();
+    stream.log.flush();
+    BOOST_TEST(stream.log_lines.empty());
 }
 
 BOOST_AUTO_TEST_CASE(packets_with_items_survive_a_packet_of_a_past_time_in_their_heap)

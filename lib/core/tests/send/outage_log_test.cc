@@ -20,11 +20,10 @@ namespace {
 std::string said_of(void (*what)(outage_log& log, outage_log::time_point now))
 {
     std::string text;
-    {
-        rate_limited_log lines([&](const std::string& line) { text += line + "; "; });
-        outage_log log(lines);
-        what(log, outage_log::time_point{ seconds(1000) });
-    }
+    rate_limited_log lines([&](const std::string& line) { text += line + "; "; });
+    outage_log log(lines);
+    what(log, outage_log::time_point{ seconds(1000) });
+    lines.flush();
     return text;
 }
 

@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "core/support/open_files.h"
 #include "message_ports.h"
 #include "named_errors.h"
 #include "sink_impl.h"
@@ -46,9 +45,6 @@ std::string shortened(const std::vector<std::string>& texts)
     return all.size() <= longest ? all : all.substr(0, longest) + "...";
 }
 
-// A sink needs up to eight, some of them for a moment, and GNU Radio may want one or two.
-constexpr std::size_t open_files = 10;
-
 // A time as GNU Radio's sources write it: whole seconds and a fraction.
 time_tag time_of(const gr::tag_t& tag)
 {
@@ -69,7 +65,6 @@ sink::sptr sink::make(const std::vector<std::string>& destinations,
 {
     return with_name("spead.sink", [&] {
         check_options(destinations, options);
-        check_open_files(open_files);
         return gnuradio::make_block_sptr<sink_impl>(destinations, options);
     });
 }
@@ -104,22 +99,17 @@ sink_impl::sink_impl(const std::vector<std::string>& destinations,
                options,
                [logger = d_logger, name = shortened(destinations)](
                    const std::string& line) { logger->warn("{:s}: {:s}", name, line); }),
-      d_stats_timer(options.stats_interval, [this] { publish_stats(); })
+      d_publishes_stats(options.stats_interval > 0)
 {
     set_output_multiple(d_upstream_multiple);
     message_port_register_in(items_port);
     set_msg_handler(items_port,
                     [this](const pmt::pmt_t& message) { handle_items(message); });
     message_port_register_out(stats_port);
+    d_engine.publish_stats_every(options.stats_interval, [this] { publish_stats(); });
 }
 
-sink_impl::~sink_impl()
-{
-    d_stats_timer.stop();
-    d_engine.stop();
-}
-
-// Whatever leaves start(), general_work() or stop() as an exception hangs the flow graph.
+sink_impl::~sink_impl() { d_engine.stop(); }
 
 bool sink_impl::start()
 {
@@ -131,13 +121,9 @@ bool sink_impl::start()
     try {
         d_engine.start();
     } catch (const std::exception& e) {
+        // an exception that escapes start() hangs the flow graph
         d_failed = true;
-        d_engine.warn("cannot start, all samples are dropped: ", e.what());
-    }
-    try {
-        d_stats_timer.start();
-    } catch (const std::exception& e) {
-        d_engine.warn("cannot publish stats: ", e.what());
+        d_engine.warn("cannot start, the flow graph ends: ", e.what());
     }
     return true;
 }
@@ -145,7 +131,8 @@ bool sink_impl::start()
 bool sink_impl::stop()
 {
     d_engine.stop();
-    d_stats_timer.stop();
+    if (d_publishes_stats)
+        publish_stats();
     // a restart allocates the buffer anew
     set_output_multiple(d_upstream_multiple);
     return true;
@@ -161,20 +148,9 @@ int sink_impl::general_work(int,
                             gr_vector_const_void_star& input_items,
                             gr_vector_void_star&)
 {
-    try {
-        work(ninput_items, input_items);
-    } catch (const std::exception& e) {
-        // such as no memory for tags: the samples come again
-        d_engine.warn("cannot take samples: ", e.what(), "; trying again");
-        boost::this_thread::sleep(boost::posix_time::milliseconds(longest_wait.count()));
-    }
     d_engine.write_log();
-    return 0;
-}
-
-void sink_impl::work(const gr_vector_int& ninput_items,
-                     const gr_vector_const_void_star& input_items)
-{
+    if (d_failed)
+        return WORK_DONE;
     for (;;) {
         bool is_moving = false;
         bool is_blocked = false;
@@ -194,12 +170,11 @@ void sink_impl::work(const gr_vector_int& ninput_items,
         if (!is_blocked)
             d_inputs.finish();
         if (is_moving || !is_blocked)
-            return;
-        // Returning now would make the scheduler call again at once, and again. What may
-        // leave this as an exception is boost::thread_interrupted, which the scheduler
-        // expects: so tb.stop() ends the wait.
+            return 0;
+        // The scheduler would call again at once. May throw boost::thread_interrupted,
+        // which the scheduler handles: tb.stop() ends the wait.
         if (!d_engine.wait_for_space(ring_wait::clock::now() + longest_wait))
-            return;
+            return 0;
     }
 }
 
@@ -209,10 +184,6 @@ std::size_t sink_impl::take(std::size_t input,
                             std::size_t n,
                             std::size_t begin)
 {
-    if (d_failed) {
-        d_engine.drop(input, n);
-        return n;
-    }
     if (!d_reads_tags)
         return d_engine.write(input, samples, n);
     const auto first = nitems_read(static_cast<unsigned>(input)) + begin;
@@ -253,8 +224,7 @@ void sink_impl::set_items(const std::vector<item>& items)
     with_name("spead.sink", [&] { d_engine.set_items(d_items.update(items)); });
 }
 
-// A message that is wrong in one place changes nothing. Whatever left this as an
-// exception would end the flow graph.
+// A message that is wrong in one place changes nothing.
 void sink_impl::handle_items(const pmt::pmt_t& message)
 {
     try {
@@ -265,13 +235,6 @@ void sink_impl::handle_items(const pmt::pmt_t& message)
     }
 }
 
-void sink_impl::publish_stats() noexcept
-{
-    try {
-        message_port_pub(stats_port, stats_message(stats()));
-    } catch (const std::exception& e) {
-        d_engine.warn("cannot publish stats: ", e.what());
-    }
-}
+void sink_impl::publish_stats() { message_port_pub(stats_port, stats_message(stats())); }
 
 } // namespace gr::spead

@@ -11,7 +11,6 @@
 #include "core/items.h"
 #include "core/sink_engine.h"
 #include "input_progress.h"
-#include "periodic_call.h"
 #include <gnuradio/spead/sink.h>
 
 #include <vector>
@@ -46,10 +45,8 @@ private:
     std::size_t
     take(std::size_t input, const std::byte* samples, std::size_t n, std::size_t begin);
     void read_tags(std::size_t input, std::uint64_t first, std::size_t n);
-    void work(const gr_vector_int& ninput_items,
-              const gr_vector_const_void_star& input_items);
     void handle_items(const pmt::pmt_t& message);
-    void publish_stats() noexcept;
+    void publish_stats();
 
     const std::size_t d_input_bytes;  // of a sample
     const int d_upstream_multiple;    // samples
@@ -63,9 +60,8 @@ private:
     std::vector<time_tag> d_times;
 
     sink_engine d_engine;
+    const bool d_publishes_stats;
     bool d_failed = false;
-    // the last member: its thread uses the others
-    periodic_call d_stats_timer;
 };
 
 } // namespace gr::spead

@@ -7,7 +7,6 @@
 
 #include "core/source_checks.h"
 #include "core/support/checks.h"
-#include "core/support/open_files.h"
 #include "message_ports.h"
 #include "named_errors.h"
 #include "source_impl.h"
@@ -24,10 +23,6 @@
 namespace gr::spead {
 
 namespace {
-
-// Besides its sockets, a source needs four, one of them for a moment, and GNU Radio may
-// want one or two.
-constexpr std::size_t open_files = 6;
 
 const auto stats_port = pmt::mp("stats");
 const auto timestamp_key = pmt::mp("timestamp");
@@ -57,10 +52,6 @@ source::sptr source::make(const std::vector<std::string>& endpoints,
 {
     return with_name("spead.source", [&] {
         check_options(endpoints, options);
-        std::size_t sockets = 0;
-        for (const auto& list : endpoints_of(endpoints, options))
-            sockets += list.size();
-        check_open_files(open_files + sockets);
         return gnuradio::make_block_sptr<source_impl>(endpoints, options);
     });
 }
@@ -87,14 +78,13 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
           endpoints,
           options,
           [logger = d_logger](const std::string& line) { logger->warn("{:s}", line); }),
-      d_stats_timer(options.stats_interval, [this] { publish_stats(); })
+      d_stats_interval(std::chrono::duration_cast<clock::duration>(
+          std::chrono::duration<double>(options.stats_interval)))
 {
     set_output_multiple(d_multiple);
     set_min_noutput_items(static_cast<int>(source_engine::most_packet_samples));
     message_port_register_out(stats_port);
 }
-
-// Whatever leaves start(), general_work() or stop() as an exception hangs the flow graph.
 
 bool source_impl::start()
 {
@@ -104,21 +94,19 @@ bool source_impl::start()
     try {
         d_engine.start();
     } catch (const std::exception& e) {
+        // an exception that escapes start() hangs the flow graph
         d_failed = true;
         d_engine.warn("cannot start, the stream ends: ", e.what());
     }
-    try {
-        d_stats_timer.start();
-    } catch (const std::exception& e) {
-        d_engine.warn("cannot publish stats: ", e.what());
-    }
+    d_next_stats = clock::now() + d_stats_interval;
     return true;
 }
 
 bool source_impl::stop()
 {
     d_engine.stop();
-    d_stats_timer.stop();
+    if (d_stats_interval.count())
+        publish_stats();
     // a restart allocates the buffer anew
     set_output_multiple(d_multiple);
     return true;
@@ -131,14 +119,19 @@ int source_impl::general_work(int,
                               gr_vector_int&,
                               gr_vector_const_void_star&,
                               gr_vector_void_star& output_items)
-try {
+{
     for (std::size_t i = 0; i < d_to.size(); ++i)
         d_to[i] = static_cast<std::byte*>(output_items[i]);
     for (std::int64_t room = 0; !d_failed && find_room(room) && !d_engine.is_at_end();) {
-        // what may leave this as an exception is boost::thread_interrupted, which the
-        // scheduler expects: so tb.stop() ends the wait
+        // may throw boost::thread_interrupted, which the scheduler handles: tb.stop()
+        // ends the wait
         boost::this_thread::interruption_point();
         d_engine.receive(d_to, room);
+        if (const auto now = clock::now();
+            d_stats_interval.count() && now >= d_next_stats) {
+            d_next_stats = now + d_stats_interval;
+            publish_stats();
+        }
         d_tags.clear();
         const auto produced = d_engine.produce(d_tags);
         if (!produced)
@@ -149,9 +142,6 @@ try {
             produce(i, static_cast<int>(produced));
         return WORK_CALLED_PRODUCE;
     }
-    return WORK_DONE;
-} catch (const std::exception& error) {
-    d_engine.warn("receiving failed, the stream ends: ", error.what());
     return WORK_DONE;
 }
 
@@ -227,13 +217,9 @@ source_stats source_impl::stats(std::int64_t output) const
     return d_engine.stats(output);
 }
 
-void source_impl::publish_stats() noexcept
+void source_impl::publish_stats()
 {
-    try {
-        message_port_pub(stats_port, stats_message(stats(-1)));
-    } catch (const std::exception& e) {
-        d_engine.warn("cannot publish stats: ", e.what());
-    }
+    message_port_pub(stats_port, stats_message(stats(-1)));
 }
 
 } // namespace gr::spead

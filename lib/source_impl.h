@@ -10,9 +10,9 @@
 
 #include "core/source_engine.h"
 #include "core/time/tick_clock.h"
-#include "periodic_call.h"
 #include <gnuradio/spead/source.h>
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -36,10 +36,12 @@ public:
     std::vector<int> ports() const override { return d_engine.ports(); }
 
 private:
+    using clock = std::chrono::steady_clock;
+
     bool find_room(std::int64_t& room);
     void add_tag(const sample_tag& tag);
     pmt::pmt_t item_key(const std::string& name);
-    void publish_stats() noexcept;
+    void publish_stats();
 
     const std::int64_t d_num_outputs;
     const int d_multiple; // samples
@@ -53,8 +55,8 @@ private:
 
     source_engine d_engine;
     bool d_failed = false;
-    // the last member: its thread uses the others
-    periodic_call d_stats_timer;
+    const clock::duration d_stats_interval; // 0: no messages
+    clock::time_point d_next_stats{};
 };
 
 } // namespace gr::spead

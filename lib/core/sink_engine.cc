@@ -69,6 +69,7 @@ sink_engine::sink_engine(const std::vector<std::string>& destinations,
       d_endpoints(endpoints_of(destinations, options)),
       d_log(std::move(log)),
       d_io(1),
+      d_stats_timer(d_io),
       d_transport(d_io, all_of(d_endpoints), options)
 {
     std::vector<packet_ring*> rings;
@@ -160,8 +161,29 @@ void sink_engine::start()
         if (one->tagged)
             one->tagged->start_run();
     }
+    schedule_stats();
     d_sender->start();
     d_started = true;
+}
+
+void sink_engine::publish_stats_every(double interval, std::function<void()> publish)
+{
+    d_stats_interval = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(interval));
+    d_publish_stats = std::move(publish);
+}
+
+void sink_engine::schedule_stats()
+{
+    if (!d_stats_interval.count())
+        return;
+    d_stats_timer.expires_after(d_stats_interval);
+    d_stats_timer.async_wait([this](const boost::system::error_code& error) {
+        if (error)
+            return;
+        d_publish_stats();
+        schedule_stats();
+    });
 }
 
 std::size_t sink_engine::write(std::size_t input,
@@ -179,17 +201,12 @@ std::size_t sink_engine::write(std::size_t input,
         to.full_at = mark;
         to.counters.ring_full.add(1);
     }
-    try {
-        if (to.tagged)
-            for (const auto& warning : to.tagged->take_warnings())
-                warn_of_input(input, warning);
-        const auto warning =
-            to.level.look(samples, taken, std::chrono::steady_clock::now());
-        if (!warning.empty())
+    if (to.tagged)
+        for (const auto& warning : to.tagged->take_warnings())
             warn_of_input(input, warning);
-    } catch (const std::exception&) {
-        // no memory for a warning; the samples are not to come again
-    }
+    const auto warning = to.level.look(samples, taken, std::chrono::steady_clock::now());
+    if (!warning.empty())
+        warn_of_input(input, warning);
     return taken;
 }
 
@@ -290,26 +307,23 @@ void sink_engine::pause(sender::clock::duration time, sender::clock::time_point 
     std::this_thread::sleep_for(std::min(time, left / 2));
 }
 
-void sink_engine::stop() noexcept
+void sink_engine::stop()
 {
-    if (!d_started)
-        return;
-    d_started = false;
+    if (std::exchange(d_started, false))
+        end_run();
+    d_log.flush();
+}
+
+void sink_engine::end_run()
+{
     const auto half = std::chrono::duration_cast<sender::clock::duration>(
         std::chrono::duration<double>(d_stop_timeout / 2));
     // GNU Radio may interrupt this thread once more
     const boost::this_thread::disable_interruption until_the_end;
     const auto half_time = sender::clock::now() + half;
     const auto deadline = half_time + half;
-    try {
-        end_streams(half_time, deadline);
-    } catch (...) {
-        // no memory for the tails
-        for (auto& one : d_inputs)
-            one->packer.drop_unpublished();
-    }
+    end_streams(half_time, deadline);
     d_sender->finish(deadline);
-    d_log.flush();
 }
 
 void sink_engine::set_rate(double bytes_per_second)

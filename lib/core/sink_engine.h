@@ -17,7 +17,10 @@
 #include "sink_checks.h"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,8 +31,8 @@ namespace gr::spead {
  * \brief From samples to the network: a packer and a ring for each input, one sender, one
  * socket.
  *
- * start(), write(), drop(), wait_for_space(), write_log() and stop() belong to one thread at a time;
- * the rest may be called from any thread.
+ * start(), write(), wait_for_space(), write_log() and stop() belong to one thread at a
+ * time; the rest may be called from any thread.
  */
 class sink_engine
 {
@@ -43,6 +46,10 @@ public:
     ~sink_engine();
 
     void start();
+
+    //! Calls \p publish on the thread of the sender at this interval, in seconds, while
+    //! the engine runs; with 0 never. Before start().
+    void publish_stats_every(double interval, std::function<void()> publish);
 
     std::size_t inputs() const { return d_inputs.size(); }
 
@@ -62,15 +69,12 @@ public:
         return tagged && tagged->is_filling();
     }
 
-    //! Counts samples that came in as dropped, where the engine could not be started.
-    void drop(std::size_t input, std::size_t n) { d_inputs[input]->packer.drop(n); }
-
     //! Waits until there is room for an input whose last write() found none. False if
     //! there is none at the deadline. May throw boost::thread_interrupted.
     bool wait_for_space(ring_wait::clock::time_point deadline);
 
     //! Sends the tails and what is left, for no longer than the stop timeout.
-    void stop() noexcept;
+    void stop();
 
     void set_rate(double bytes_per_second);
     double rate() const { return d_sender->rate(); }
@@ -105,6 +109,8 @@ private:
     };
 
     void add_input(const sink_options& options, stream_plan plan);
+    void schedule_stats();
+    void end_run();
     void limit_queues();
     void warn_of_slow_tails(const sink_options& options);
     void warn_of_input(std::size_t input, const std::string& text);
@@ -122,6 +128,9 @@ private:
     const std::vector<std::vector<endpoint>> d_endpoints; // as written
     rate_limited_log d_log;
     boost::asio::io_context d_io;
+    boost::asio::steady_timer d_stats_timer;
+    std::chrono::nanoseconds d_stats_interval{ 0 };
+    std::function<void()> d_publish_stats;
     udp_transport d_transport;
     sender_counters d_sent;
     std::vector<std::unique_ptr<path>> d_inputs; // at least one

@@ -130,8 +130,7 @@ void source_engine::start()
 }
 
 // Packets that come while the flow graph is stopped are not wanted.
-// NOLINTNEXTLINE(bugprone-exception-escape): a lock throws only if it is misused
-void source_engine::stop() noexcept
+void source_engine::stop()
 {
     check_progress(clock::now(), true);
     d_window.abandon(d_reassembler.end());

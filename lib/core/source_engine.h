@@ -49,7 +49,7 @@ public:
                   rate_limited_log::output log);
 
     void start();
-    void stop() noexcept;
+    void stop();
 
     //! Receives packets, and waits for some for 10 ms at most. Places their samples from
     //! \p at on, where each output has room for so many samples.

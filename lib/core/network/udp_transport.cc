@@ -214,7 +214,7 @@ void udp_transport::async_wait(udp::socket::wait_type event,
 {
     // with an error, too: the socket is another one now
     auto ready = [handler = std::move(handler)](const auto&) { handler(); };
-    d_socket.async_wait(event, handler_in(d_wait_memory, std::move(ready)));
+    d_socket.async_wait(event, std::move(ready));
 }
 
 // Left in their queue, they would make the socket seem ready for ever.
@@ -263,7 +263,6 @@ udp_transport::udp_transport(boost::asio::io_context& io,
       d_options(options),
       d_destinations(to),
       d_remotes(resolve_all(io, to)),
-      d_wait_memory(std::make_shared<handler_memory>()),
       d_socket(io),
       d_max_packet_bytes(wire::max_datagram_bytes)
 {

@@ -10,7 +10,6 @@
 
 #include "endpoint.h"
 #include "network_watch.h"
-#include "support/handler_memory.h"
 #include "transport.h"
 #include "zero_copy.h"
 #include <gnuradio/spead/sink_options.h>
@@ -104,7 +103,6 @@ private:
     const sink_options d_options;
     const std::vector<endpoint> d_destinations; // as written, at least one
     std::vector<udp::endpoint> d_remotes;       // their addresses
-    const std::shared_ptr<handler_memory> d_wait_memory;
     udp::socket d_socket;
     unsigned d_interface = 0; // that it is bound to
     std::string d_home;       // the interface that has the address of the socket

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include <boost/asio/post.hpp>
 
 #include <system_error>
 #include <algorithm>
@@ -23,6 +24,8 @@ namespace {
 
 // Nothing that the thread is told meanwhile is in a hurry.
 constexpr std::chrono::milliseconds longest_brief_sleep{ 2 };
+// Then other handlers of the io_context run, such as a timer.
+constexpr std::chrono::milliseconds longest_turn{ 10 };
 
 // To wake a thread up costs more than to send 64 KiB. Where small pieces come at this
 // rate, the thread lets them gather, as network cards moderate interrupts: so many bytes,
@@ -79,8 +82,6 @@ send_loop::send_loop(boost::asio::io_context& io,
       d_counters(counters),
       d_on_space(std::move(space)),
       d_log(log),
-      d_timer_memory(std::make_shared<handler_memory>()),
-      d_wakeup_memory(std::make_shared<handler_memory>()),
       d_timer(io),
       d_wakeup(io, make_eventfd()),
       d_rate(options.rate),
@@ -142,7 +143,7 @@ void send_loop::abort()
     wake();
 }
 
-void send_loop::wake() noexcept
+void send_loop::wake()
 {
     // non-blocking; it can only fail when it is signalled already
     const std::uint64_t one = 1;
@@ -169,9 +170,8 @@ void send_loop::watch_wakeup()
         watch_wakeup();
         send_queued();
     };
-    d_wakeup.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                        handler_in(d_wakeup_memory, woken));
-    d_watching = true; // not where there is no memory to wait
+    d_wakeup.async_wait(boost::asio::posix::stream_descriptor::wait_read, woken);
+    d_watching = true;
 }
 
 void send_loop::take_wakeup()
@@ -192,7 +192,12 @@ void send_loop::apply_rate()
 // Sends until there is nothing to do or something to wait for.
 void send_loop::send_queued()
 {
+    const auto turn_end = clock::now() + longest_turn;
     while (!d_abort.load(std::memory_order_relaxed)) {
+        if (clock::now() >= turn_end) {
+            yield();
+            return;
+        }
         if (d_pacer_rate != d_rate)
             apply_rate();
         if (d_batch.nothing_left()) {
@@ -228,6 +233,16 @@ void send_loop::send_queued()
             return;
     }
     d_io.stop();
+}
+
+void send_loop::yield()
+{
+    if (std::exchange(d_yields, true))
+        return;
+    boost::asio::post(d_io, [this] {
+        d_yields = false;
+        send_queued();
+    });
 }
 
 // False if there is something to do after all.
@@ -314,7 +329,7 @@ void send_loop::wait_until(clock::time_point time)
         if (!error)
             send_queued();
     };
-    d_timer.async_wait(handler_in(d_timer_memory, expired));
+    d_timer.async_wait(expired);
 }
 
 void send_loop::wait_writable()

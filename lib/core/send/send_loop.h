@@ -15,7 +15,6 @@
 #include "pack/packet_ring.h"
 #include "ring_reader.h"
 #include "sink_counters.h"
-#include "support/handler_memory.h"
 #include <gnuradio/spead/sink_options.h>
 
 #include <boost/asio/io_context.hpp>
@@ -25,7 +24,6 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <vector>
 
 namespace gr::spead {
@@ -56,16 +54,16 @@ public:
 
     void start_run(); //!< a stream begins: forgets how the last one ended
     void prepare();   //!< on the thread that will send, once in a run
-    //! Sends what is queued; from then on, handlers of the io_context send. May throw.
+    //! Sends what is queued; from then on, handlers of the io_context send.
     void resume();
     //! What is left will not be sent: drops and counts it. Not while handlers run.
     void drop_rest();
 
     //! \name Any thread
     //! \{
-    void wake() noexcept; //!< there are packets
-    void close();         //!< stops the io_context when everything has been sent
-    void abort();         //!< stops the io_context
+    void wake();  //!< there are packets
+    void close(); //!< stops the io_context when everything has been sent
+    void abort(); //!< stops the io_context
     //! Receivers close their sockets from now on: that is not worth a line of the log.
     void expect_refusal() { d_expects_refusal = true; }
     void set_rate(double bytes_per_second);
@@ -77,6 +75,7 @@ private:
     void watch_wakeup();
     void apply_rate();
     void send_queued();
+    void yield();
     bool sleep();
     bool small_pieces_come_fast();
     bool gather();
@@ -106,8 +105,6 @@ private:
     outage_log d_log;
     std::atomic<bool> d_expects_refusal{ false };
 
-    const std::shared_ptr<handler_memory> d_timer_memory;
-    const std::shared_ptr<handler_memory> d_wakeup_memory;
     boost::asio::steady_timer d_timer;
     boost::asio::posix::stream_descriptor d_wakeup; // an eventfd
     std::atomic<double> d_rate;
@@ -126,6 +123,7 @@ private:
     } d_look;
     bool d_gathers = false;
     bool d_watching = false;         // the event is waited for
+    bool d_yields = false;           // to other handlers of the io_context
     bool d_writable_pending = false; // the socket is waited for
     bool d_reports_pending = false;  // so are reports on messages
     struct retries_of_message {

@@ -61,23 +61,11 @@ void sender::run()
     if (!warning.empty())
         d_log.add(warning);
     d_loop.prepare();
-    // memory may have run out for a moment; without this thread the flow graph would hang
-    while (!run_to_end())
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    d_loop.resume();
+    d_io.run();
     const std::lock_guard<std::mutex> lock(d_mutex);
     d_running = false;
     d_ended.notify_all();
-}
-
-bool sender::run_to_end() noexcept
-{
-    try {
-        d_loop.resume();
-        d_io.run();
-        return true;
-    } catch (...) {
-        return false;
-    }
 }
 
 } // namespace gr::spead

@@ -44,7 +44,7 @@ public:
 
     //! \name As those of send_loop; any thread
     //! \{
-    void wake() noexcept { d_loop.wake(); }
+    void wake() { d_loop.wake(); }
     void expect_refusal() { d_loop.expect_refusal(); }
     void set_rate(double bytes_per_second) { d_loop.set_rate(bytes_per_second); }
     double rate() const { return d_loop.rate(); }
@@ -53,7 +53,6 @@ public:
 
 private:
     void run();
-    bool run_to_end() noexcept;
 
     boost::asio::io_context& d_io;
     const int d_cpu; // the thread is pinned to it, -1 = not pinned

@@ -44,7 +44,9 @@ struct receive_stream {
     source_counter_set common;
     reject_counters rejects;
     std::vector<std::string> log_lines; // after log.flush()
-    rate_limited_log log{ [this](const std::string& line) { log_lines.push_back(line); } };
+    rate_limited_log log{ [this](const std::string& line) {
+        log_lines.push_back(line);
+    } };
     output_window window;
     reassembler to;
     std::vector<std::vector<std::byte>> buffers;

@@ -38,13 +38,7 @@ struct fixture {
           packer(plan, ring, packed, [this] { out->wake(); })
     {
         out.emplace(
-            io,
-            std::vector<packet_ring*>{ &ring },
-            network,
-            sent,
-            options,
-            [] {},
-            lines);
+            io, std::vector<packet_ring*>{ &ring }, network, sent, options, [] {}, lines);
     }
 
     // queued before the thread starts, so that what it finds does not depend on time

@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the log says of time tags, and how often."""
 
-import re
 from fractions import Fraction
 
 import pmt
 import pytest
 from gnuradio import gr, spead
-from inputs import run_all
 from receiving import destination
 from streams import run
 from tagged_streams import (
@@ -144,15 +142,3 @@ def test_a_rate_that_is_not_that_of_the_source_is_told_of_once(
     assert len(said) == 1
     assert f" {jump} samples" in said[0]
     assert "sample_rate" in said[0]
-
-
-def test_inputs_with_the_same_to_say_share_a_line(sock, capfd):
-    n = 16
-    sink = spead.sink(destination(sock), num_inputs=n, **OPTIONS)
-    run_all(sink, *[samples(HEAP)] * n)
-    del sink
-    lines = [line for line in capfd.readouterr().out.splitlines() if "input" in line]
-    # the first input at once, the others not before a second has passed
-    assert 0 < len(lines) < n
-    named = re.findall(r"\d+", " ".join(re.findall(r"inputs? ([\d, ]+):", str(lines))))
-    assert sorted(map(int, named)) == list(range(n))

@@ -158,7 +158,7 @@ def test_a_malformed_message_is_named_once_and_ignored(sock, log, message, said)
     assert said in complaint
 
 
-def test_what_must_wait_is_said_in_a_line_though_nothing_is_sent(sock, log):
+def test_what_must_wait_is_said_in_a_line(sock, log):
     sink = spead.sink(destination(sock), items=ITEMS)
     idle = Waiting(noise(1))
     graph = connected(sink, idle)
@@ -168,10 +168,11 @@ def test_what_must_wait_is_said_in_a_line_though_nothing_is_sent(sock, log):
         eventually(complaints)
         post(sink, {"state": -2})
         post(sink, {"state": -3})
-        eventually(lambda: "value = -3" in str(complaints()))
-        assert "value = -2" in str(complaints())
         idle.may.set()
         wait(graph)
+        _, last = complaints()
+    assert "value = -2" in last
+    assert "value = -3" in last
 
 
 WELL_FORMED = [
@@ -210,5 +211,5 @@ def test_a_message_has_a_value_for_all_inputs_or_one_for_each(sock, log, values,
         eventually(complaints)
         graph.stop()
         wait(graph)
-        (complaint,) = complaints()
-    assert ("value = [1" in complaint) != bool(good)
+        said = " ".join(complaints())
+    assert ("value = [1" in said) != bool(good)

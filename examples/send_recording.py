@@ -77,10 +77,7 @@ class SendRecording(gr.top_block):
         super().__init__("send_recording", catch_exceptions=True)
         self.total = None if loop else recording.samples
         if realtime:
-            # Packets in bursts of one, and time for the last heap to leave.
-            seconds = 3 * options["heap_samples"] / recording.sample_rate
-            stop_timeout = float(min(max(seconds, 1), 3600))
-            options = options | {"burst_size": 1, "stop_timeout": stop_timeout}
+            options = options | {"burst_size": 1}
         self.sink = spead.sink(
             destination, input_type=recording.type.input_type, **options
         )

@@ -17,10 +17,10 @@ namespace gr::spead {
 
 input_progress::input_progress(gr::block& block,
                                std::size_t inputs,
-                               std::uint64_t max_skew,
+                               std::uint64_t heaps_ahead,
                                std::uint64_t heap_samples)
     : d_block(block),
-      d_max_skew(inputs == 1 ? 0 : max_skew),
+      d_heaps_ahead(inputs == 1 ? 0 : heaps_ahead),
       d_heap_samples(heap_samples),
       d_taken(inputs),
       d_total(inputs)
@@ -41,13 +41,13 @@ std::uint64_t input_progress::limit() const
 {
     constexpr auto none = std::numeric_limits<std::uint64_t>::max();
     auto slowest = none;
-    for (std::size_t i = 0; d_max_skew && i < d_total.size(); ++i) {
+    for (std::size_t i = 0; d_heaps_ahead && i < d_total.size(); ++i) {
         const auto now = look_at(i);
         if (now.available > d_taken[i] || !now.has_ended)
             slowest = std::min(slowest, d_total[i]);
     }
     return slowest == none ? none
-                           : (slowest / d_heap_samples + d_max_skew) * d_heap_samples;
+                           : (slowest / d_heap_samples + d_heaps_ahead) * d_heap_samples;
 }
 
 std::size_t input_progress::allowed(std::size_t input) const
@@ -57,14 +57,8 @@ std::size_t input_progress::allowed(std::size_t input) const
 
 void input_progress::take(std::size_t input, std::size_t n)
 {
-    auto& taken = d_taken[input];
-    taken += n;
+    d_taken[input] += n;
     d_total[input] += n;
-    const std::size_t kept = d_taken.size() == 1 ? 0 : 1;
-    if (taken <= kept)
-        return;
-    d_block.consume(static_cast<int>(input), static_cast<int>(taken - kept));
-    taken = kept;
 }
 
 input_progress::outlook input_progress::look_at(std::size_t input) const
@@ -77,18 +71,19 @@ input_progress::outlook input_progress::look_at(std::size_t input) const
     return { static_cast<std::size_t>(reader->items_available()), reader->done() };
 }
 
-void input_progress::finish()
+void input_progress::consume()
 {
-    if (d_taken.size() == 1)
-        return;
-    for (std::size_t i = 0; i < d_taken.size(); ++i) {
+    bool all_have_ended = true;
+    for (std::size_t i = 0; i < d_taken.size() && d_taken.size() > 1; ++i) {
         const auto now = look_at(i);
-        if (now.available > d_taken[i] || !now.has_ended)
-            return;
+        all_have_ended &= now.has_ended && now.available <= d_taken[i];
     }
+    const std::size_t kept = all_have_ended ? 0 : 1;
     for (std::size_t i = 0; i < d_taken.size(); ++i) {
-        d_block.consume(static_cast<int>(i), static_cast<int>(d_taken[i]));
-        d_taken[i] = 0;
+        if (d_taken[i] <= kept)
+            continue;
+        d_block.consume(static_cast<int>(i), static_cast<int>(d_taken[i] - kept));
+        d_taken[i] = kept;
     }
 }
 

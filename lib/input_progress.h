@@ -20,7 +20,7 @@ namespace gr::spead {
  * gets to its own end.
  *
  * Like those of every synchronous block, samples of the same place in each input are
- * taken together, but for max_skew.
+ * taken together, but for heaps_ahead.
  *
  * The scheduler ends a block as soon as one of its inputs has ended and is empty: what
  * the others still have would be lost. So the last sample of each input stays in its
@@ -32,11 +32,11 @@ namespace gr::spead {
 class input_progress
 {
 public:
-    //! An input may be \p max_skew heaps of \p heap_samples ahead of the slowest; with
+    //! An input may be \p heaps_ahead heaps of \p heap_samples ahead of the slowest; with
     //! 0 heaps as far as it likes.
     input_progress(gr::block& block,
                    std::size_t inputs,
-                   std::uint64_t max_skew,
+                   std::uint64_t heaps_ahead,
                    std::uint64_t heap_samples);
 
     //! For start().
@@ -51,8 +51,9 @@ public:
     //! So many more have been taken.
     void take(std::size_t input, std::size_t n);
 
-    //! To be called when no more can be taken: consumes the last samples, if that is all.
-    void finish();
+    //! For the end of general_work(): consumes what was taken, including the last samples
+    //! if all inputs have ended.
+    void consume();
 
     //! What the scheduler is to wait for.
     void forecast(gr_vector_int& ninput_items_required) const;
@@ -66,7 +67,7 @@ private:
     std::uint64_t limit() const;
 
     gr::block& d_block;
-    const std::uint64_t d_max_skew; // heaps
+    const std::uint64_t d_heaps_ahead;
     const std::uint64_t d_heap_samples;
     std::vector<std::size_t> d_taken;   // of each input, and not consumed
     std::vector<std::uint64_t> d_total; // taken of each input in this run

@@ -91,7 +91,7 @@ sink_impl::sink_impl(const std::vector<std::string>& destinations,
                                        : std::numeric_limits<std::size_t>::max()),
       d_inputs(*this,
                static_cast<std::size_t>(options.num_inputs),
-               max_skew_of(options),
+               heaps_ahead_of(options),
                static_cast<std::uint64_t>(options.heap_samples)),
       d_items(options),
       d_reads_tags(timestamps_of(options) == timestamp_source::rx_time),
@@ -151,31 +151,47 @@ int sink_impl::general_work(int,
     d_engine.write_log();
     if (d_failed)
         return WORK_DONE;
-    for (;;) {
-        bool is_moving = false;
-        bool is_blocked = false;
-        for (std::size_t input = 0; input < input_items.size(); ++input) {
-            const auto begin = d_inputs.taken(input);
-            const auto offered = static_cast<std::size_t>(ninput_items[input]) - begin;
-            const auto n = std::min({ offered, d_most_at_once, d_inputs.allowed(input) });
-            const auto* samples = static_cast<const std::byte*>(input_items[input]);
-            const auto taken =
-                n ? take(input, samples + begin * d_input_bytes, n, begin) : 0;
-            d_inputs.take(input, taken);
-            // the scheduler calls again at once, as there are samples behind the gap
-            const bool is_filling = d_engine.is_filling(input);
-            is_blocked |= taken < n && !is_filling;
-            is_moving |= taken > 0 || is_filling;
-        }
-        if (!is_blocked)
-            d_inputs.finish();
-        if (is_moving || !is_blocked)
-            return 0;
+    bool is_blocked = false;
+    do {
+        bool has_moved = false;
+        while (take_turns(ninput_items, input_items, has_moved, is_blocked))
+            ;
+        d_inputs.consume();
+        if (has_moved)
+            break;
         // The scheduler would call again at once. May throw boost::thread_interrupted,
         // which the scheduler handles: tb.stop() ends the wait.
-        if (!d_engine.wait_for_space(ring_wait::clock::now() + longest_wait))
-            return 0;
+    } while (is_blocked &&
+             d_engine.wait_for_space(ring_wait::clock::now() + longest_wait));
+    return 0;
+}
+
+// Takes samples of each input. True if inputs that had to wait for others may go on.
+bool sink_impl::take_turns(const gr_vector_int& ninput_items,
+                           const gr_vector_const_void_star& input_items,
+                           bool& has_moved,
+                           bool& is_blocked)
+{
+    bool is_moving = false;
+    bool is_held = false;
+    is_blocked = false;
+    for (std::size_t input = 0; input < input_items.size(); ++input) {
+        const auto begin = d_inputs.taken(input);
+        const auto end =
+            std::min(static_cast<std::size_t>(ninput_items[input]), d_most_at_once);
+        const auto offered = end - std::min(begin, end);
+        const auto n = std::min(offered, d_inputs.allowed(input));
+        const auto* samples = static_cast<const std::byte*>(input_items[input]);
+        const auto taken = n ? take(input, samples + begin * d_input_bytes, n, begin) : 0;
+        d_inputs.take(input, taken);
+        // the scheduler calls again at once, as there are samples behind the gap
+        const bool is_filling = d_engine.is_filling(input);
+        has_moved |= taken > 0 || is_filling;
+        is_moving |= taken > 0;
+        is_held |= n < offered;
+        is_blocked |= taken < n && !is_filling;
     }
+    return is_moving && is_held;
 }
 
 // How many of the samples need not be offered again.

@@ -42,6 +42,10 @@ public:
     std::size_t packet_size() const override { return d_engine.packet_bytes(); }
 
 private:
+    bool take_turns(const gr_vector_int& ninput_items,
+                    const gr_vector_const_void_star& input_items,
+                    bool& has_moved,
+                    bool& is_blocked);
     std::size_t
     take(std::size_t input, const std::byte* samples, std::size_t n, std::size_t begin);
     void read_tags(std::size_t input, std::uint64_t first, std::size_t n);

@@ -133,13 +133,11 @@ void check_sending(const sink_options& options)
     when_full_of(options);
     check_range<std::int64_t>(
         "buffer_size", options.buffer_size, 0, std::numeric_limits<std::int64_t>::max());
-    check_range("stop_timeout", options.stop_timeout, 0.0, longest_stop_timeout);
     check_range<std::int64_t>("source_port", options.source_port, 0, 65535);
     check_range<std::int64_t>("ttl", options.ttl, 0, 255);
     check_range<std::int64_t>("socket_buffer", options.socket_buffer, 0, one_gib);
     check_range<std::int64_t>("dscp", options.dscp, 0, 63);
     check_range<std::int64_t>("affinity", options.affinity, -1, configured_cpus() - 1);
-    check_range<std::int64_t>("max_skew", options.max_skew, -1, 65536);
     check_interval("stats_interval", options.stats_interval);
 }
 
@@ -278,21 +276,15 @@ std::size_t ring_bytes(const sink_options& options)
     return std::max(default_ring_bytes / inputs, least_ring_bytes);
 }
 
-std::uint64_t max_skew_of(const sink_options& options)
+std::uint64_t heaps_ahead_of(const sink_options& options)
 {
-    // measured: a quarter of it costs a twentieth of the speed of two inputs
-    constexpr std::uint64_t default_bytes = 4 << 20;
     // one that waits cannot keep up with hardware
-    if (options.max_skew == -1 || when_full_of(options) == full_policy::drop)
+    if (when_full_of(options) == full_policy::drop)
         return 0;
-    if (options.max_skew > 0)
-        return static_cast<std::uint64_t>(options.max_skew);
+    constexpr std::uint64_t bytes_ahead = 256 << 10;
     const auto heap_bytes = static_cast<std::uint64_t>(options.heap_samples) *
                             converter_of(options).output_bytes();
-    // Above an eighth of the ring, or a little less, heaps leave before they are
-    // complete. Two of an input at a time would be more than a receiver expects.
-    const bool may_leave_early = heap_bytes > ring_bytes(options) / 16;
-    return may_leave_early ? 1 : std::max<std::uint64_t>(default_bytes / heap_bytes, 1);
+    return std::max<std::uint64_t>(bytes_ahead / heap_bytes, 1);
 }
 
 } // namespace gr::spead

@@ -32,8 +32,6 @@ endpoints_of(const std::vector<std::string>& destinations, const sink_options& o
 
 double checked_rate(double rate);
 
-constexpr double longest_stop_timeout = 3600; // seconds
-
 //! \}
 
 //! \name What options mean that are text, or that follow from others
@@ -63,7 +61,7 @@ std::size_t smallest_packet_of(const sink_options& options);
 std::size_t ring_bytes(const sink_options& options);
 
 //! Heaps that an input may be ahead of the slowest, 0 = no bound.
-std::uint64_t max_skew_of(const sink_options& options);
+std::uint64_t heaps_ahead_of(const sink_options& options);
 
 //! \}
 

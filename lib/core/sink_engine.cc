@@ -16,6 +16,8 @@
 
 namespace gr::spead {
 
+using namespace std::chrono_literals;
+
 namespace {
 
 // Seconds that a packer may take to wake up, on a busy machine.
@@ -28,6 +30,10 @@ constexpr std::chrono::milliseconds pause_before_ends{ 100 };
 // these times, each twice the one before.
 constexpr std::chrono::milliseconds first_repetition{ 10 };
 constexpr std::chrono::milliseconds last_repetition{ 80 };
+// If nothing leaves for this long at the end of a stream, the network is blocked.
+constexpr std::chrono::seconds patience{ 1 };
+// Seconds of the rate that queues hold, so that a stream ends soon.
+constexpr double paced_queue = 0.5;
 
 timeline_plan timeline_of(const sink_options& options)
 {
@@ -63,8 +69,7 @@ sink_engine::path::path(stream_plan plan,
 sink_engine::sink_engine(const std::vector<std::string>& destinations,
                          const sink_options& options,
                          rate_limited_log::output log)
-    : d_stop_timeout(options.stop_timeout),
-      d_burst_bytes(static_cast<double>(options.burst_size)),
+    : d_burst_bytes(static_cast<double>(options.burst_size)),
       d_limits_queue(when_full_of(options) == full_policy::block),
       d_endpoints(endpoints_of(destinations, options)),
       d_log(std::move(log)),
@@ -82,7 +87,6 @@ sink_engine::sink_engine(const std::vector<std::string>& destinations,
         d_io, rings, d_transport, d_sent, options, [this] { d_space.notify(); }, d_log);
     d_full.reserve(d_inputs.size());
     limit_queues();
-    warn_of_slow_tails(options);
     for (const auto& warning : d_transport.warnings())
         d_log.add(warning);
     d_log.flush();
@@ -101,7 +105,6 @@ void sink_engine::add_input(const sink_options& options, stream_plan plan)
             added.packer, added.counters, clock_of(options), timeline_of(options));
 }
 
-// Paced queues must not be longer than what stop() has time to send.
 void sink_engine::limit_queues()
 {
     const double rate = d_sender->rate();
@@ -118,8 +121,9 @@ void sink_engine::limit_queues()
             return static_cast<std::size_t>(std::min(bytes / slot_bytes, most));
         };
         // what may leave at a time twice at least, or the pace would suffer
-        const double bytes = std::max(rate * d_stop_timeout / 2 / inputs,
-                                      2 * pacer::burst(d_burst_bytes, slot_bytes, rate));
+        const double bytes = std::max(rate * paced_queue,
+                                      2 * pacer::burst(d_burst_bytes, slot_bytes, rate)) /
+                             inputs;
         const std::size_t limit =
             std::max(slots(bytes), one->packer.plan().min_slots_in_use(ring.slots()));
         // the packer has time as long as there is something to send: waking up costs more
@@ -127,28 +131,6 @@ void sink_engine::limit_queues()
         const std::size_t refill = slots(rate / inputs * time_to_wake);
         ring.set_limit(limit, std::clamp(refill, limit / 4, limit - limit / 4));
     }
-}
-
-void sink_engine::warn_of_slow_tails(const sink_options& options)
-{
-    const double bytes = static_cast<double>(options.heap_samples) *
-                         static_cast<double>(converter_of(options).output_bytes()) *
-                         static_cast<double>(options.num_inputs);
-    const double seconds = options.rate > 0 ? bytes / options.rate : 0;
-    // the queue takes a part of the time, and so do the ends of the streams
-    if (tail_of(options) == tail_policy::drop || seconds <= options.stop_timeout / 3)
-        return;
-    const bool is_possible = 3 * seconds <= longest_stop_timeout;
-    const auto takes =
-        is_possible ? to_text(seconds) : "more than " + to_text(longest_stop_timeout / 3);
-    const auto advice = is_possible ? to_text(3 * seconds) + " s is enough"
-                                    : "use a higher rate, smaller heaps or tail=\"drop\"";
-    d_log.add("stop_timeout = ",
-              to_text(options.stop_timeout),
-              " s may be too short: at this rate a heap of each input takes ",
-              takes,
-              " s, and an unfinished one may be dropped; ",
-              advice);
 }
 
 void sink_engine::start()
@@ -229,82 +211,81 @@ bool sink_engine::wait_for_space(ring_wait::clock::time_point deadline)
     return d_space.wait(d_full, any_space, deadline);
 }
 
+std::uint64_t sink_engine::released() const
+{
+    std::uint64_t sum = 0;
+    for (const auto& one : d_inputs)
+        sum += one->ring.released();
+    return sum;
+}
+
+// False if nothing leaves any more.
+template <typename condition>
+bool sink_engine::wait_while_sending(packet_ring& ring, condition is_met)
+{
+    for (;;) {
+        const auto before = released();
+        if (d_space.wait(std::array{ &ring }, is_met, sender::clock::now() + patience))
+            return true;
+        if (released() == before)
+            return false;
+    }
+}
+
 // Until it is done, whenever there is room.
 template <typename step>
-bool sink_engine::repeat(packet_ring& ring, step done, sender::clock::time_point deadline)
+bool sink_engine::repeat(packet_ring& ring, step done)
 {
     for (;;) {
         const auto mark = ring.released();
         if (done())
             return true;
-        if (!d_space.wait(
-                std::array{ &ring },
-                [&] { return ring.has_space_since(mark); },
-                deadline))
+        if (!wait_while_sending(ring, [&] { return ring.has_space_since(mark); }))
             return false;
     }
 }
 
-void sink_engine::end_streams(sender::clock::time_point half_time,
-                              sender::clock::time_point deadline)
+// False if the network is blocked.
+bool sink_engine::end_streams()
 {
-    // a large heap may take too long to fill: the other half is for what is queued, and
-    // for the end of the stream
-    for (auto& one : d_inputs) {
-        auto& packer = one->packer;
-        if (!repeat(
-                one->ring, [&] { return packer.finish_tail(); }, half_time))
-            packer.drop_tail();
-    }
-    if (!d_destinations_to_end) {
-        send_ends(deadline); // of heaps alone
-        return;
-    }
+    for (auto& one : d_inputs)
+        if (!repeat(one->ring, [&] { return one->packer.finish_tail(); }))
+            return false;
+    if (!d_destinations_to_end)
+        return send_ends() && wait_for_empty_queues(); // ends of heaps alone
     if (inputs() > 1 || d_destinations_to_end > 1)
-        wait_for_empty_queues(deadline);
+        if (!wait_for_empty_queues())
+            return false;
     if (d_destinations_to_end > 1)
-        pause(pause_before_ends, deadline);
+        std::this_thread::sleep_for(pause_before_ends);
     // a receiver that gets the first one may end at once
     d_sender->expect_refusal();
-    send_ends(deadline);
+    if (!send_ends() || !wait_for_empty_queues())
+        return false;
     for (auto time = first_repetition; time <= last_repetition; time *= 2) {
-        if (!wait_for_empty_queues(deadline))
-            return;
-        pause(time, deadline);
+        std::this_thread::sleep_for(time);
         for (auto& one : d_inputs)
             one->packer.repeat_stop();
-        send_ends(deadline);
+        if (!send_ends() || !wait_for_empty_queues())
+            return false;
     }
+    return true;
 }
 
-void sink_engine::send_ends(sender::clock::time_point deadline)
-{
-    for (auto& one : d_inputs) {
-        auto& packer = one->packer;
-        if (!repeat(
-                one->ring, [&] { return packer.send_stop(); }, deadline))
-            packer.drop_unpublished();
-    }
-}
-
-// Until everything has been sent. False if that takes too long.
-bool sink_engine::wait_for_empty_queues(sender::clock::time_point deadline)
+bool sink_engine::send_ends()
 {
     return std::all_of(d_inputs.begin(), d_inputs.end(), [&](const auto& one) {
-        auto& ring = one->ring;
-        return d_space.wait(
-            std::array{ &ring },
-            [&] { return ring.released() == ring.published(); },
-            deadline);
+        return repeat(one->ring, [&] { return one->packer.send_stop(); });
     });
 }
 
-// No longer than half of what is left, since something is to be sent afterwards.
-void sink_engine::pause(sender::clock::duration time, sender::clock::time_point deadline)
+bool sink_engine::wait_for_empty_queues()
 {
-    const auto left =
-        std::max(deadline - sender::clock::now(), sender::clock::duration());
-    std::this_thread::sleep_for(std::min(time, left / 2));
+    return std::all_of(d_inputs.begin(), d_inputs.end(), [&](const auto& one) {
+        auto& ring = one->ring;
+        return wait_while_sending(ring,
+                                  [&] { return ring.released() == ring.published(); });
+    });
 }
 
 void sink_engine::stop()
@@ -316,14 +297,13 @@ void sink_engine::stop()
 
 void sink_engine::end_run()
 {
-    const auto half = std::chrono::duration_cast<sender::clock::duration>(
-        std::chrono::duration<double>(d_stop_timeout / 2));
     // GNU Radio may interrupt this thread once more
     const boost::this_thread::disable_interruption until_the_end;
-    const auto half_time = sender::clock::now() + half;
-    const auto deadline = half_time + half;
-    end_streams(half_time, deadline);
-    d_sender->finish(deadline);
+    const bool is_sent = end_streams();
+    if (!is_sent)
+        for (auto& one : d_inputs)
+            one->packer.drop_unpublished();
+    d_sender->finish(sender::clock::now() + (is_sent ? patience : 0s));
 }
 
 void sink_engine::set_rate(double bytes_per_second)

@@ -73,7 +73,8 @@ public:
     //! there is none at the deadline. May throw boost::thread_interrupted.
     bool wait_for_space(ring_wait::clock::time_point deadline);
 
-    //! Sends the tails and what is left, for no longer than the stop timeout.
+    //! Sends the tails and what is left. If nothing can be sent for a second, the rest is
+    //! dropped.
     void stop();
 
     void set_rate(double bytes_per_second);
@@ -112,17 +113,16 @@ private:
     void schedule_stats();
     void end_run();
     void limit_queues();
-    void warn_of_slow_tails(const sink_options& options);
     void warn_of_input(std::size_t input, const std::string& text);
+    std::uint64_t released() const;
+    template <typename condition>
+    bool wait_while_sending(packet_ring& ring, condition is_met);
     template <typename step>
-    bool repeat(packet_ring& ring, step done, sender::clock::time_point deadline);
-    void end_streams(sender::clock::time_point half_time,
-                     sender::clock::time_point deadline);
-    void send_ends(sender::clock::time_point deadline);
-    bool wait_for_empty_queues(sender::clock::time_point deadline);
-    static void pause(sender::clock::duration time, sender::clock::time_point deadline);
+    bool repeat(packet_ring& ring, step done);
+    bool end_streams();
+    bool send_ends();
+    bool wait_for_empty_queues();
 
-    const double d_stop_timeout; // seconds
     const double d_burst_bytes;
     const bool d_limits_queue;
     const std::vector<std::vector<endpoint>> d_endpoints; // as written

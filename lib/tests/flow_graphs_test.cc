@@ -278,7 +278,6 @@ sink_options heaps_of(std::int64_t samples)
     options.heap_samples = samples;
     // a busy machine may take longer than a second to send what waits
     options.buffer_size = 1 << 18;
-    options.stop_timeout = 30;
     return options;
 }
 
@@ -303,7 +302,6 @@ BOOST_AUTO_TEST_CASE(several_inputs_to_several_outputs)
     constexpr int n = 3;
     auto send = heaps_of(2000);
     send.num_inputs = n;
-    send.max_skew = 1; // the source waits for none for long
     send.rate = 4e6;
     source_options receive;
     receive.num_outputs = n;
@@ -349,9 +347,7 @@ BOOST_AUTO_TEST_CASE(everything_changes_while_it_runs)
     auto send = heaps_of(700);
     // so that a change of the rate changes what the queue may hold
     send.buffer_size = sink_options().buffer_size;
-    send.stop_timeout = sink_options().stop_timeout;
     send.num_inputs = 2;
-    send.max_skew = -1;
     send.items = { gr::spead::timestamp(),
                    gr::spead::immediate(0x3101, "feng_id", { 0, 1 }),
                    gr::spead::immediate(0x3102, "gain", { 1 }),
@@ -425,7 +421,6 @@ BOOST_AUTO_TEST_CASE(a_flow_graph_is_stopped_while_the_ring_is_full)
         send.when_full = when_full;
         send.rate = 1e5;
         send.buffer_size = 1 << 16;
-        send.stop_timeout = 0.05;
         const auto out = sink::make(to.endpoint(), send);
         const auto graph = gr::make_top_block("full");
         graph->connect(gnuradio::make_block_sptr<numbered_samples>(endless), 0, out, 0);

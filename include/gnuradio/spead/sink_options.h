@@ -51,17 +51,12 @@ struct SPEAD_API sink_options {
     //! be "pad" or "drop".
     std::string byte_order = "big";
 
-    //! Number of stream inputs, 1 to 64. Each input has heaps of its own. Inputs
-    //! advance together, see max_skew. If an input ends before it delivers a sample,
-    //! GNU Radio stops the block.
+    //! Number of stream inputs, 1 to 64. Each input has heaps of its own. Inputs advance
+    //! together: none is further ahead of the slowest than one heap or 256 KiB, whichever
+    //! is more. An input that has ended holds up no other. With when_full="drop", no
+    //! input waits for another. If an input ends before it delivers a sample, GNU Radio
+    //! stops the block.
     std::int64_t num_inputs = 1;
-
-    //! Heaps that an input may be ahead of the slowest input, 1 to 65536. An input that
-    //! is this far ahead waits. An input that has ended holds up no other. 0 chooses as
-    //! many heaps as fit into 4 MiB, at least one. For heaps larger than a sixteenth of
-    //! the packet ring, 0 chooses 1. -1 sets no bound, for streams that are independent
-    //! of each other. With when_full="drop", no input waits for another.
-    std::int64_t max_skew = 0;
 
     //! \}
 
@@ -168,8 +163,8 @@ struct SPEAD_API sink_options {
 
     //! Rate at which to send, in bytes of UDP payload per second. 0 sends as fast as
     //! samples arrive. After a delay, the sink catches up at no more than 1.05 times
-    //! the rate. With when_full="block", the packet ring then holds no more than the rate
-    //! sends in half of stop_timeout.
+    //! the rate. With when_full="block", the packet rings then hold no more than the rate
+    //! sends in half a second.
     double rate = 0;
 
     //! Size of a burst at a rate, in bytes, 1 to 1073741824. A burst is at least one
@@ -193,10 +188,6 @@ struct SPEAD_API sink_options {
     //! unless its stop_on_stop_item is false. Receivers that keep running from run to
     //! run, such as instruments, need false.
     bool send_stop = true;
-
-    //! Time that the block may take to send queued packets when the flow graph stops, in
-    //! seconds, 0 to 3600. The rest is dropped and counted.
-    double stop_timeout = 1.0;
 
     //! CPU to pin the sender thread to, 0 to the number of CPUs - 1. -1 does not pin
     //! it.
@@ -253,7 +244,6 @@ struct SPEAD_API sink_options {
         visit("scale", &sink_options::scale);
         visit("byte_order", &sink_options::byte_order);
         visit("num_inputs", &sink_options::num_inputs);
-        visit("max_skew", &sink_options::max_skew);
         visit("items", &sink_options::items);
         visit("descriptors", &sink_options::descriptors);
         visit("descriptor_interval", &sink_options::descriptor_interval);
@@ -275,7 +265,6 @@ struct SPEAD_API sink_options {
         visit("when_full", &sink_options::when_full);
         visit("buffer_size", &sink_options::buffer_size);
         visit("send_stop", &sink_options::send_stop);
-        visit("stop_timeout", &sink_options::stop_timeout);
         visit("affinity", &sink_options::affinity);
         visit("stats_interval", &sink_options::stats_interval);
         visit("interface", &sink_options::interface);

@@ -125,7 +125,7 @@ void send_loop::drop_rest()
     d_batch.drop_all();
     release();
     if (const auto lost = d_counters.packets_dropped.get() - lost_before)
-        d_log.warn("not everything could be sent within stop_timeout: ",
+        d_log.warn("not everything could be sent before the end: ",
                    lost,
                    " packets were dropped");
     d_log.end();

@@ -148,7 +148,6 @@ BOOST_AUTO_TEST_CASE(the_memory_of_packets_is_recycled)
             o.heap_samples = static_cast<std::int64_t>(s.heap_samples);
             o.max_packet_size = static_cast<std::int64_t>(s.packet_bytes);
             o.when_full = s.when_full;
-            o.stop_timeout = 0.1;
             o.descriptor_interval = s.descriptor_interval;
             o.rate = s.rate;
             o.gso = s.gso;

@@ -24,7 +24,6 @@ int main(int argc, char** argv)
     o.heap_samples = std::strtoll(argv[1], nullptr, 10);
     o.max_packet_size = std::strtoll(argv[2], nullptr, 10);
     o.rate = std::strtod(argv[3], nullptr);
-    o.stop_timeout = 10;
     const auto total = std::strtoull(argv[4], nullptr, 10) << 20;
 
     sink_engine stream({ receiver.destination() }, o, [](const auto& line) {

@@ -63,7 +63,6 @@ void one_real_stream(unsigned seed)
     o.descriptors = random() % 2 ? "first_heap" : "none";
     o.when_full = pick(random, std::vector<std::string>{ "block", "drop" });
     o.tail = pick(random, std::vector<std::string>{ "short", "pad", "drop" });
-    o.stop_timeout = pick(random, std::vector<double>{ 0, 0.01, 0.1 });
     o.gso = random() % 2;
     o.rate = pick(random, std::vector<double>{ 0, 1, 1e6, 1e8, 1e308 });
     sink_engine stream({ to }, o, [](const auto&) {});
@@ -89,7 +88,7 @@ void one_real_stream(unsigned seed)
         stream.stop();
         const std::chrono::duration<double> took =
             std::chrono::steady_clock::now() - before;
-        BOOST_CHECK_LE(took.count(), o.stop_timeout + 10); // ended at all
+        BOOST_CHECK_LE(took.count(), 30); // ended at all
         const auto counts = stream.counts();
         BOOST_CHECK_EQUAL(counts.samples_in, written);
         BOOST_CHECK_EQUAL(counts.samples_sent + counts.samples_dropped, written);
@@ -103,7 +102,6 @@ sink_options hardly_sending(std::int64_t heap_samples, std::int64_t buffer_size)
     sink_options o;
     o.heap_samples = heap_samples;
     o.buffer_size = buffer_size;
-    o.stop_timeout = 0;
     o.rate = 1e-300;
     o.burst_size = 1;
     return o;
@@ -119,14 +117,13 @@ BOOST_AUTO_TEST_CASE(started_and_stopped_at_any_moment_it_stays_balanced)
         BOOST_TEST_CONTEXT("seed " << seed) one_real_stream(seed);
 }
 
-// However short a burst is to be, and however little time there is to stop.
+// However short a burst is to be.
 BOOST_AUTO_TEST_CASE(a_paced_queue_has_room_for_what_may_leave_at_a_time)
 {
     const listener receiver(1);
     const auto samples = noise(8 << 20);
     for (const double rate : { 1e6, 4e8, 1e10 }) {
         sink_options o;
-        o.stop_timeout = 0;
         o.rate = rate;
         o.burst_size = 1;
         sink_engine stream(
@@ -136,7 +133,7 @@ BOOST_AUTO_TEST_CASE(a_paced_queue_has_room_for_what_may_leave_at_a_time)
         const double packet = static_cast<double>(stream.packet_bytes());
         const double bursts = 2 * pacer::burst(1, packet, rate);
         BOOST_CHECK_GE(static_cast<double>(taken), 0.9 * bursts - 8 * packet);
-        BOOST_CHECK_LE(static_cast<double>(taken), 20000 + bursts);
+        BOOST_CHECK_LE(static_cast<double>(taken), rate / 2 + 20000 + bursts);
     }
 }
 
@@ -146,7 +143,6 @@ BOOST_AUTO_TEST_CASE(the_fill_is_that_of_the_fullest_ring)
     const auto samples = noise(4 << 20);
     sink_options o;
     o.num_inputs = 2;
-    o.stop_timeout = 0;
     const auto to = "127.0.0.1:" + std::to_string(receiver.port());
     // nothing is sent before start()
     sink_engine full({ to, to }, o, [](const auto&) {});

@@ -46,7 +46,6 @@ sink_options options_of(unsigned seed)
     o.on_start = pick(random, std::vector<std::string>{ "drop", "zero_fill" });
     o.when_full = pick(random, std::vector<std::string>{ "block", "drop" });
     o.buffer_size = 200000;
-    o.stop_timeout = 10; // seconds, of which none is needed
     return o;
 }
 

@@ -196,7 +196,6 @@ LONG_GAP = {
     "burst_size": 1,
     "when_full": "drop",
     "on_gap": "zero_fill",
-    "stop_timeout": 0.1,
 }
 
 

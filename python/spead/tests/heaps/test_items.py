@@ -212,7 +212,7 @@ def test_only_the_input_that_is_meant_has_another_value(sock, way, which):
 def test_messages_change_whole_heaps_in_order(sock):
     packets = []
     options = {"items": ONE_INPUT, "descriptors": "none"}
-    options |= {"rate": 20e6, "stop_timeout": BOUND}
+    options |= {"rate": 20e6}
     with Running(destination(sock), heap_samples=4000, **options) as sink:
         for value in range(11, 16):
             post(sink, {"state": value, OTHER: value + 1})
@@ -232,7 +232,7 @@ def test_messages_change_whole_heaps_in_order(sock):
 def test_values_set_at_full_speed_stay_together(sock, buffer_size):
     """No heap has values of two lists, and none has a value that came before."""
     options = {"buffer_size": buffer_size, "descriptors": "none"}
-    options |= {"rate": 40e6, "stop_timeout": BOUND}
+    options |= {"rate": 40e6}
     items = with_values(0, 0)
     sink = spead.sink(destination(sock), 4000, items=items, **options)
     done = threading.Event()

@@ -8,7 +8,7 @@ The far namespace is the router, to networks that are not there. It answers for 
 import errno
 from pathlib import Path
 
-from places import BOUND, eventually
+from places import eventually
 from streams import Running
 from two_hosts import FAR_HOST, inside, main, set_ipv6_addresses, tool
 
@@ -59,7 +59,7 @@ def send_until_answered(*hosts, answers):
     to = ",".join(f"[{host}]:7148" if ":" in host else f"{host}:7148" for host in hosts)
     # slow enough for a router that limits its answers to 1000 a second
     pace = {"rate": 5e5, "burst_size": 1400, "buffer_size": 65_536}
-    with Running(to, heap_samples=1300, stop_timeout=BOUND, **pace) as sink:
+    with Running(to, heap_samples=1300, **pace) as sink:
         eventually(lambda: sink.icmp_errors() >= answers)
         done = sink.packets_sent() + sink.packets_dropped()
         eventually(lambda: sink.packets_sent() + sink.packets_dropped() > done + 20)

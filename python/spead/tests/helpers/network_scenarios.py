@@ -62,7 +62,7 @@ def full_queue(far, family):
     shape("80mbit", "10kb", "30kb")
     set_ipv6_addresses(far)
     sock = listen(far, FAR[family])
-    options = {"gso": False, "stop_timeout": 20, "descriptors": "none"}
+    options = {"gso": False, "descriptors": "none"}
     sink = spead.sink(destination(sock), 1000, **options)
     run(sink, source(noise(2_000_000)))
     stats = sink.stats()
@@ -79,7 +79,7 @@ def full_queue_with_segments(far, family):
     shape("80mbit", "10kb", "30kb")
     set_ipv6_addresses(far)
     sock = listen(far, FAR[family])
-    sink = spead.sink(destination(sock), 1000, stop_timeout=20)
+    sink = spead.sink(destination(sock), 1000)
     run(sink, source(noise(2_000_000)))
     stats = sink.stats()
     assert stats["heaps_dropped"] == 0
@@ -95,7 +95,7 @@ def paced_below_the_link(far):
     shape("200mbit", "100kb", "1mb")
     sock = listen(far)
     options = {"rate": 8e6, "send_stop": False, "descriptors": "none"}
-    sink = spead.sink(f"{FAR_HOST}:7148", 1000, stop_timeout=BOUND, **options)
+    sink = spead.sink(f"{FAR_HOST}:7148", 1000, **options)
     run(sink, source(noise(4_000_000)))
     stats = sink.stats()
     assert stats["send_errors"] == {}
@@ -110,7 +110,7 @@ def blocked_network(far, family):
     # the next hop is known before nothing gets out
     run(spead.sink(destination(sock), 1000), source(noise(1000)))
     shape("8bit", "2kb", "100mb")
-    running = Running(destination(sock), stop_timeout=0.5, zero_copy=False)
+    running = Running(destination(sock), zero_copy=False)
     with running as sink:
         eventually(lambda: sink.stats()["send_errors"].get("EAGAIN", 0) > 0)
         taken = -1
@@ -239,7 +239,7 @@ def device_that_cuts(far):
     """Segmented sends over a device that must cut them: every packet arrives."""
     tool("ethtool", "-K", "v0", "tx-udp-segmentation", "off")
     sock = listen(far)
-    options = {"rate": 50e6, "stop_timeout": BOUND, "descriptors": "none"}
+    options = {"rate": 50e6, "descriptors": "none"}
     sink = spead.sink(f"{FAR_HOST}:7148", 1000, **options)
     run(sink, source(noise(2_000_000)))
     # on a busy machine, CPUs may pass packets on in another order

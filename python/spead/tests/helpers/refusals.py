@@ -103,7 +103,7 @@ class Sending:
     def __init__(self, to=None, **options):
         self.sock = bound_socket()
         self.to = to or destination(self.sock)
-        self.options = {"heap_samples": HEAP, "stop_timeout": BOUND, **options}
+        self.options = {"heap_samples": HEAP, **options}
 
     def make(self):
         return spead.sink(self.to, **self.options)
@@ -186,7 +186,7 @@ def while_it_runs(graph):
 def sink_runs(counter, hinder, *args):
     """Until it has counted something new."""
     with bound_socket() as sock:
-        options = {"rate": 1e7, "stop_timeout": 0.1}
+        options = {"rate": 1e7}
         running = Running(destination(sock), heap_samples=HEAP, **options)
         sink = running.sink
         with while_it_runs(running.graph):

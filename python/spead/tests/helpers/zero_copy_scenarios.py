@@ -70,9 +70,7 @@ def switched_off_it_is_never_used(_far):
     """The kernel takes more than the ring has: copies."""
     add_card()
     shape("8bit", "2kb", "100mb", "card")
-    with Running(
-        f"{CARD_HOST}:7148", zero_copy=False, stop_timeout=0, **SMALL_RING
-    ) as sink:
+    with Running(f"{CARD_HOST}:7148", zero_copy=False, **SMALL_RING) as sink:
         assert not sink.zero_copy()
         eventually(lambda: sink.samples_in() > 4 * RING)
         assert not sink.zero_copy()
@@ -93,7 +91,7 @@ def a_failure_is_reported_late(far):
         f"{here} drop",
     ]
     to = f"{CARD_HOST}:7148"
-    with Running(to, heap_samples=100_000, buffer_size=RING, stop_timeout=1) as sink:
+    with Running(to, heap_samples=100_000, buffer_size=RING) as sink:
         goes_on(sink)
         tool("nft", ";".join(rules))
         eventually(lambda: sink.stats()["send_errors"].get("EPERM", 0) > 0)
@@ -110,7 +108,7 @@ def what_waits_in_a_queue_stays_as_it_was(far, inputs=1):
     sock = listen(far)
     heaps = 2000 // inputs
     samples = [noise(heaps * PAYLOAD, seed=i) for i in range(inputs)]
-    options = {"num_inputs": inputs, "stop_timeout": 5, **SMALL_RING}
+    options = {"num_inputs": inputs, **SMALL_RING}
     sink = spead.sink(f"{FAR_HOST}:7148", **options)
     received = [0] * inputs  # heaps
     with in_background(sink, *map(source, samples)):
@@ -156,7 +154,7 @@ def a_card_that_is_made_again(_far):
     """What its queue held is given back, and the next one needs no copy either."""
     add_card()
     shape("8bit", "2kb", "100mb", "card")
-    options = {"interface": "card", "stop_timeout": 5, **SMALL_RING}
+    options = {"interface": "card", **SMALL_RING}
     with Running(f"{CARD_HOST}:7148", **options) as sink:
         until_stuck(sink)
         assert sink.zero_copy()

@@ -10,7 +10,6 @@ import pytest
 from icmp_scenarios import IPV4, NARROW, REJECTS
 from inputs import Deaf
 from places import (
-    BOUND,
     NEEDS_BUFFER,
     NEEDS_NAMESPACES,
     eventually,
@@ -53,7 +52,7 @@ def test_receivers_come_and_go(gso, address):
 
 def test_a_refusing_receiver_costs_no_heap():
     """Each heap is handed to the kernel although nobody ever listens."""
-    pace = {"rate": 2e6, "buffer_size": 65_536, "stop_timeout": BOUND}
+    pace = {"rate": 2e6, "buffer_size": 65_536}
     with (
         Deaf() as deaf,
         Running(deaf.destination, heap_samples=1000, **pace) as sink,
@@ -65,7 +64,7 @@ def test_a_refusing_receiver_costs_no_heap():
 @pytest.mark.parametrize("when_full", ["block", "drop"])
 def test_stop_does_not_wait_for_a_network_that_takes_nothing(when_full):
     """A pace of nearly nothing is a network that is blocked."""
-    pace = {"rate": 1, "burst_size": 1, "stop_timeout": 0.1}
+    pace = {"rate": 1, "burst_size": 1}
     with Running("127.0.0.1:9", when_full=when_full, **pace) as sink:
         eventually(lambda: sink.samples_pending() > 0)
     stats = sink.stats()
@@ -164,7 +163,7 @@ def test_a_receiver_on_this_host_ends_zero_copy(sock):
     """It needs a copy, and the kernel says so."""
     heap, heaps = 1416, 5000
     samples = noise(heap * heaps)
-    options = {"descriptors": "none", "rate": 100e6, "stop_timeout": BOUND}
+    options = {"descriptors": "none", "rate": 100e6}
     sink = send(sock, samples, heap_samples=heap, **options)
     assert not sink.zero_copy()
     received = datagrams(sock, heaps + 1)

@@ -119,7 +119,7 @@ def test_a_flow_graph_that_halts():
     """The kernel drops what fits into no buffer; the rest stays in its place."""
     samples = noise(40 * 10**6)
     graph, receiver, gate, recorder = start_halted(max_gap=2**32)
-    fast = {"rate": 200e6, "stop_timeout": BOUND, "send_stop": False}
+    fast = {"rate": 200e6, "send_stop": False}
     to = f"127.0.0.1:{receiver.ports()[0]}"
     run(spead.sink(to, 1000, **fast), source(samples))
     go_on(graph, receiver, gate, len(samples))

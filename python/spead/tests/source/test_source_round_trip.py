@@ -7,7 +7,7 @@ import pytest
 import spead2
 import spead2.send
 from gnuradio import spead
-from places import BOUND, NEEDS_BUFFER
+from places import NEEDS_BUFFER
 from received_streams import Receiving, spead2_heaps
 from streams import noise, run, source
 
@@ -95,7 +95,6 @@ def test_sink_sends(sample_type, heap, options):
                 heap,
                 input_type=sample_type,
                 rate=100e6,
-                stop_timeout=BOUND,
                 **options,
             ),
             source(samples),

@@ -10,7 +10,7 @@ import spead2
 import spead2.send
 from crafted_packets import data_heap, end_of_stream, immediate, packet, split_heap
 from gnuradio import spead
-from places import BOUND, eventually
+from places import eventually
 from received_streams import Receiving, joined, spead2_heaps, spead2_packets
 from streams import noise, run, source
 
@@ -183,7 +183,7 @@ def test_a_flow_graph_runs_once_for_each_stream_of_the_sink():
         with receiving:
             part = samples[10 * i * HEAP : 10 * (i + 1) * HEAP]
             to = f"127.0.0.1:{port}"
-            run(spead.sink(to, HEAP, rate=10e6, stop_timeout=BOUND), source(part))
+            run(spead.sink(to, HEAP, rate=10e6), source(part))
             receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
 

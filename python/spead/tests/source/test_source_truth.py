@@ -18,7 +18,7 @@ import spead2
 import spead2.send
 from gnuradio import spead
 from inputs import connected, packet_of
-from places import BOUND, NEEDS_BUFFER, eventually
+from places import NEEDS_BUFFER, eventually
 from received_streams import Receiving, spead2_heaps, spead2_packets
 from receiving import bound_socket, destination, is_end
 from streams import source, wait
@@ -135,7 +135,6 @@ class RandomSender:
                 destination(sock),
                 self.heap,
                 num_inputs=self.outputs,
-                max_skew=1,
                 items=self.items(has_values=True),
                 max_packet_size=self.packet_bytes,
                 pad_packets=self.chance(0.5),
@@ -143,7 +142,6 @@ class RandomSender:
                 heap_id_start=self.counter,
                 timestamp_start=self.tick % 2**self.bits,
                 rate=100e6,
-                stop_timeout=BOUND,
             )
             inputs = [source(self.samples(i, n)) for i in range(self.outputs)]
             graph = connected(sink, *inputs)

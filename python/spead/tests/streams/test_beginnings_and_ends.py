@@ -121,7 +121,7 @@ def test_ends_come_over_150_ms_and_late_for_several_destinations(n):
     with bound_sockets(n) as sockets:
         for sock in sockets:
             eventually(lambda sock=sock: stamps_arrivals(sock))
-        sink = spead.sink(destinations(sockets), 1000, stop_timeout=BOUND)
+        sink = spead.sink(destinations(sockets), 1000)
         run(sink, source(noise(10_500)))
         arrivals = [times_of_arrival(sock) for sock in sockets]
     last = max(samples[-1] for samples, _ in arrivals)
@@ -146,7 +146,7 @@ def test_who_is_late_loses_what_waits_at_another_socket():
 
 
 def test_lock_and_unlock_end_a_receiver_that_stops_on_an_end(sock):
-    running = Running(destination(sock), rate=20e6, stop_timeout=BOUND)
+    running = Running(destination(sock), rate=20e6)
     with DefaultReceiver([sock]) as receiver, running as sink:
         eventually(lambda: sink.heaps_sent() > 10)
         running.graph.lock()
@@ -161,7 +161,7 @@ def test_lock_and_unlock_end_a_receiver_that_stops_on_an_end(sock):
 
 @NEEDS_BUFFER
 def test_lock_and_unlock_send_an_end_and_descriptors(sock):
-    running = Running(destination(sock), rate=20e6, stop_timeout=BOUND)
+    running = Running(destination(sock), rate=20e6)
     with running as sink:
         for _ in range(2):
             before = sink.heaps_sent()
@@ -184,7 +184,7 @@ def test_lock_and_unlock_send_an_end_and_descriptors(sock):
 
 def test_descriptors_are_not_repeated_where_there_are_no_samples(sock):
     options = {"descriptors": "separate", "descriptor_interval": 0.001}
-    sink = spead.sink(destination(sock), 1000, num_inputs=2, max_skew=-1, **options)
+    sink = spead.sink(destination(sock), 1000, num_inputs=2, **options)
     ended, waiting = Gated(noise(5000)), Gated(noise(5000))
     with playing(sink, ended, waiting):
         ended.until(5000)
@@ -231,30 +231,11 @@ def test_the_large_tail_of_an_input_that_has_ended_may_be_given_up(
 
 @pytest.mark.parametrize("inputs", [1, 2])
 def test_a_paced_tail_of_a_large_heap_that_has_time_is_sent(sock, inputs):
-    options = {"tail": "pad", "rate": 5e6, "stop_timeout": BOUND}
+    options = {"tail": "pad", "rate": 5e6}
     sink = spead.sink(destination(sock), 500_000, num_inputs=inputs, **options)
     run_all(sink, *[noise(501_000)] * inputs)
     assert sink.samples_sent() == 501_000 * inputs
     assert sink.heaps_sent() == 2 * inputs
-
-
-def test_a_tail_that_takes_too_long_is_dropped_and_counted(sock):
-    sink = spead.sink(
-        destination(sock), 1_000_000, tail="pad", rate=1e5, stop_timeout=0.1
-    )
-    run(sink, source(noise(1000)))
-    stats = sink.stats()
-    assert stats["samples_dropped"] == 1000
-    assert stats["heaps_dropped"] == 1
-
-
-@pytest.mark.parametrize(("stop_timeout", "warns"), [(2, True), (4, False)])
-def test_a_stop_timeout_below_three_times_a_heap_is_warned_of(
-    sock, capfd, stop_timeout, warns
-):
-    options = {"tail": "pad", "rate": 1e6, "stop_timeout": stop_timeout}
-    spead.sink(destination(sock), 1_000_000, **options)
-    assert ("may be dropped" in capfd.readouterr().out) == warns
 
 
 @NEEDS_BUFFER
@@ -271,7 +252,7 @@ def test_a_large_tail_is_filled_up_with_zeros(sock):
 
 def test_who_does_not_stop_gets_each_end_five_times(sock):
     receiver = Receiver(sock)  # stop_on_stop_item=False
-    sink = spead.sink(destination(sock), 1000, stop_timeout=BOUND)
+    sink = spead.sink(destination(sock), 1000)
     guard = threading.Timer(BOUND, receiver.stream.stop)
     guard.start()
     for last in (5, 10):

@@ -66,7 +66,7 @@ def test_the_end_does_not_overtake_the_tail(destinations, tail):
             eventually(lambda sock=sock: stamps_arrivals(sock))
         port = sockets[0].getsockname()[1]
         to = f"127.0.0.1+{destinations - 1}:{port}"
-        run(spead.sink(to, HEAP, stop_timeout=BOUND), source(samples))
+        run(spead.sink(to, HEAP), source(samples))
         packets = joined(stamped_arrivals(sock) for sock in sockets)
     packets.sort(key=lambda packet: packet[1])
     stream = spead2.recv.Stream(
@@ -92,7 +92,7 @@ def test_the_end_comes_again_for_those_who_missed_it(inputs, destinations):
     with contextlib.ExitStack() as kept:
         sockets = [kept.enter_context(bound_socket()) for _ in range(destinations)]
         to = ",".join(map(destination, sockets))
-        sink = spead.sink(to, 1000, num_inputs=inputs, stop_timeout=BOUND)
+        sink = spead.sink(to, 1000, num_inputs=inputs)
         run_all(sink, *(noise(10_000) for _ in range(inputs)))
         counters = set()
         for sock in sockets:
@@ -113,8 +113,8 @@ def test_there_is_no_end_without_send_stop(sock):
 
 
 def test_a_network_that_takes_nothing_gets_no_second_end():
-    """What is left is dropped when stop_timeout is over, ends as well."""
-    pace = {"rate": 1, "burst_size": 1, "stop_timeout": 0.1}
+    """What is left is dropped after a second, ends as well."""
+    pace = {"rate": 1, "burst_size": 1}
     with Running("127.0.0.1:9,127.0.0.2:9", **pace) as sink:
         pass
     stats = sink.stats()

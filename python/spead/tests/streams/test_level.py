@@ -5,12 +5,11 @@
 import numpy as np
 import pytest
 from gnuradio import blocks, gr, spead
-from places import BOUND
 from receiving import destination
 
 RATE = 1_000_000  # bytes per second
 SECONDS = 2.5  # of which the ring holds half a second: the sink takes longer than one
-PACE = {"rate": RATE, "buffer_size": RATE // 2, "stop_timeout": BOUND}
+PACE = {"rate": RATE, "buffer_size": RATE // 2}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import sys
 from gnuradio import blocks, gr, spead
 to, heap = sys.argv[1], int(sys.argv[2])
 graph = gr.top_block()
-sink = spead.sink(to, heap, descriptors="none", stop_timeout=60)
+sink = spead.sink(to, heap, descriptors="none")
 graph.connect(blocks.null_source(1), blocks.head(1, 3 << 26), sink)
 graph.run()
 assert sink.samples_sent() == 3 << 26

@@ -284,7 +284,10 @@ std::uint64_t heaps_ahead_of(const sink_options& options)
     constexpr std::uint64_t bytes_ahead = 256 << 10;
     const auto heap_bytes = static_cast<std::uint64_t>(options.heap_samples) *
                             converter_of(options).output_bytes();
-    return std::max<std::uint64_t>(bytes_ahead / heap_bytes, 1);
+    // Above an eighth of the ring, or a little less, heaps leave before they are
+    // complete. Two of an input at a time would be more than a receiver expects.
+    const bool may_leave_early = heap_bytes > ring_bytes(options) / 16;
+    return may_leave_early ? 1 : std::max<std::uint64_t>(bytes_ahead / heap_bytes, 1);
 }
 
 } // namespace gr::spead

@@ -30,8 +30,9 @@ constexpr std::chrono::milliseconds pause_before_ends{ 100 };
 // these times, each twice the one before.
 constexpr std::chrono::milliseconds first_repetition{ 10 };
 constexpr std::chrono::milliseconds last_repetition{ 80 };
-// If nothing leaves for this long at the end of a stream, the network is blocked.
-constexpr std::chrono::seconds patience{ 1 };
+// If nothing leaves for this long at the end of a stream, the network is blocked. To
+// resolve a next hop takes up to 1.5 s.
+constexpr std::chrono::seconds patience{ 2 };
 // Seconds of the rate that queues hold, so that a stream ends soon.
 constexpr double paced_queue = 0.5;
 

@@ -73,8 +73,8 @@ public:
     //! there is none at the deadline. May throw boost::thread_interrupted.
     bool wait_for_space(ring_wait::clock::time_point deadline);
 
-    //! Sends the tails and what is left. If nothing can be sent for a second, the rest is
-    //! dropped.
+    //! Sends the tails and what is left. If nothing can be sent for two seconds, the rest
+    //! is dropped.
     void stop();
 
     void set_rate(double bytes_per_second);

@@ -300,11 +300,6 @@ def test_what_does_not_matter_is_hidden_unless_it_is_set(
     assert grc_lint.block_errors(accepted) == []
 
 
-def test_the_skew_of_one_input_is_hidden():
-    assert sink().params["max_skew"].hide == "all"
-    assert sink(num_inputs="2").params["max_skew"].hide == "part"
-
-
 @pytest.mark.parametrize(
     ("grc", "needed"), [(sink, {"timestamp_source": "rx_time"}), (source, {})], ids=str
 )

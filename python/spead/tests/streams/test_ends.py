@@ -113,7 +113,7 @@ def test_there_is_no_end_without_send_stop(sock):
 
 
 def test_a_network_that_takes_nothing_gets_no_second_end():
-    """What is left is dropped after a second, ends as well."""
+    """What is left is dropped after two seconds, ends as well."""
     pace = {"rate": 1, "burst_size": 1}
     with Running("127.0.0.1:9,127.0.0.2:9", **pace) as sink:
         pass

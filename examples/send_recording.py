@@ -31,7 +31,7 @@ BUFFER = 1 << 20  # bytes between blocks; the default of 64 KiB is slower
 # Options that are passed to the sink under the same name.
 SINK_OPTIONS = {
     "heap_samples": positive,
-    "sample_bits": int,
+    "wire_type": str,
     "scale": float,
     "max_packet_size": size,
     "heap_address_bits": int,

@@ -32,7 +32,7 @@ const auto missing_key = pmt::mp("missing");
 
 int output_bytes(const source_options& options)
 {
-    return static_cast<int>(sample_decoder(output_type_of(options)).output_bytes());
+    return static_cast<int>(sample_decoder(format_of(options).type).output_bytes());
 }
 
 // The scheduler makes a buffer twice as large as the output multiple. Half of it, which

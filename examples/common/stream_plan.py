@@ -47,7 +47,7 @@ class StreamPlan:
             self.timestamp_step = self.heap_samples
         self.heap_bytes = self.heap_samples * recording.type.sent_bytes
         if recording.type.input_type in ("float", "complex"):
-            self.heap_bytes *= (options["sample_bits"] or 8) // 8
+            self.heap_bytes *= int((options["wire_type"] or "i1")[-1])
         self.packet_size = min(packet_size, HEADER_BYTES + self.heap_bytes)
         payload = self.packet_size - HEADER_BYTES
         self.packets = -(-self.heap_bytes // payload)

@@ -38,40 +38,45 @@ std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
     return all;
 }
 
-sample_type read_sample_type(const std::string& parameter, const std::string& text)
+sample_format read_sample_format(const std::string& type_parameter,
+                                 const std::string& type,
+                                 const std::string& wire_type)
 {
-    return check_choice<sample_type>(parameter,
-                                     text,
-                                     { { "int8", sample_type::int8 },
-                                       { "sc8", sample_type::sc8 },
-                                       { "int16", sample_type::int16 },
-                                       { "sc16", sample_type::sc16 },
-                                       { "float", sample_type::float32 },
-                                       { "complex", sample_type::complex64 } });
+    sample_format format;
+    format.type = check_choice<sample_type>(type_parameter,
+                                            type,
+                                            { { "int8", sample_type::int8 },
+                                              { "sc8", sample_type::sc8 },
+                                              { "int16", sample_type::int16 },
+                                              { "sc16", sample_type::sc16 },
+                                              { "float", sample_type::float32 },
+                                              { "complex", sample_type::complex64 } });
+    std::string allowed;
+    for (const std::string name : { "i1", ">i2", "<i2" }) {
+        format.float_bits = name == "i1" ? 8 : 16;
+        format.order = name == "<i2" ? byte_order::little : byte_order::big;
+        if (format.bits() != format.float_bits) // integers keep their size
+            continue;
+        // the first that the type allows is the default
+        if (wire_type.empty() || wire_type == name)
+            return format;
+        allowed += quoted(name) + ", ";
+    }
+    throw parameter_error("wire_type",
+                          quoted(wire_type),
+                          allowed + "or \"\" with " + type_parameter + "=" +
+                              quoted(type));
 }
 
-byte_order read_byte_order(const std::string& text)
+void check_scale(const std::string& type_parameter,
+                 const std::string& type,
+                 std::optional<double> scale)
 {
-    return check_choice<byte_order>(
-        "byte_order",
-        text,
-        { { "big", byte_order::big }, { "little", byte_order::little } });
-}
-
-void check_float_options(const std::string& type_parameter,
-                         const std::string& type,
-                         std::optional<std::int64_t> sample_bits,
-                         std::optional<double> scale)
-{
-    const bool takes_them = is_float(read_sample_type(type_parameter, type));
-    const std::string only_floats = "None with " + type_parameter + "=" + quoted(type) +
-                                    "; it is for \"float\" and \"complex\"";
-    if (sample_bits && !takes_them)
-        throw parameter_error("sample_bits", to_text(*sample_bits), only_floats);
-    if (sample_bits && sample_bits != 8 && sample_bits != 16)
-        throw parameter_error("sample_bits", to_text(*sample_bits), "8 or 16");
-    if (scale && !takes_them)
-        throw parameter_error("scale", to_text(*scale), only_floats);
+    if (scale && type != "float" && type != "complex")
+        throw parameter_error("scale",
+                              to_text(*scale),
+                              "None with " + type_parameter + "=" + quoted(type) +
+                                  "; it is for \"float\" and \"complex\"");
     using limits = std::numeric_limits<float>;
     if (scale && !(*scale >= limits::min() && *scale <= limits::max()))
         throw parameter_error(

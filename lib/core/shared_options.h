@@ -9,7 +9,7 @@
 #define INCLUDED_SPEAD_CORE_SHARED_OPTIONS_H
 
 #include "network/endpoint.h"
-#include "protocol/sample_converter.h"
+#include "protocol/descriptor.h"
 #include "time/tick_clock.h"
 
 #include <cstdint>
@@ -32,14 +32,14 @@ std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   const std::string& what,
                                                   std::uint16_t first_port = 1);
 
-sample_type read_sample_type(const std::string& parameter, const std::string& text);
-byte_order read_byte_order(const std::string& text);
+//! \p type_parameter is "input_type" or "output_type". The heap_samples are left open.
+sample_format read_sample_format(const std::string& type_parameter,
+                                 const std::string& type,
+                                 const std::string& wire_type);
 
-//! \p type_parameter is the one that gives the type.
-void check_float_options(const std::string& type_parameter,
-                         const std::string& type,
-                         std::optional<std::int64_t> sample_bits,
-                         std::optional<double> scale);
+void check_scale(const std::string& type_parameter,
+                 const std::string& type,
+                 std::optional<double> scale);
 
 exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time);
 //! As the user wrote it.

@@ -39,17 +39,13 @@ void check_stream(const sink_options& options)
         "heap_samples", options.heap_samples, 1, std::int64_t{ 1 } << 32);
     const auto format = format_of(options);
     const auto tail = tail_of(options);
-    if (format.order == byte_order::little && format.bits() == 8)
-        throw parameter_error(
-            "byte_order", quoted(options.byte_order), "\"big\" with samples of 8 bits");
     if (format.order == byte_order::little && tail == tail_policy::shorten)
         throw parameter_error(
-            "byte_order",
-            quoted(options.byte_order),
-            "\"big\", or \"little\" with tail=\"pad\" or tail=\"drop\", since the numpy "
+            "wire_type",
+            quoted(options.wire_type),
+            "\">i2\", or \"<i2\" with tail=\"pad\" or tail=\"drop\", since the numpy "
             "header of little-endian samples has a fixed shape");
-    check_float_options(
-        "input_type", options.input_type, options.sample_bits, options.scale);
+    check_scale("input_type", options.input_type, options.scale);
 }
 
 void check_heaps(const sink_options& options)
@@ -171,10 +167,9 @@ double checked_rate(double rate)
 
 sample_format format_of(const sink_options& options)
 {
-    return { read_sample_type("input_type", options.input_type),
-             read_byte_order(options.byte_order),
-             static_cast<std::uint64_t>(options.heap_samples),
-             static_cast<unsigned>(options.sample_bits.value_or(8)) };
+    auto format = read_sample_format("input_type", options.input_type, options.wire_type);
+    format.heap_samples = static_cast<std::uint64_t>(options.heap_samples);
+    return format;
 }
 
 sample_converter converter_of(const sink_options& options)

@@ -27,21 +27,12 @@ constexpr std::size_t least_default_window_bytes = 1 << 20;
 
 void check_samples(const source_options& options)
 {
-    check_float_options(
-        "output_type", options.output_type, options.sample_bits, options.scale);
-    const auto bits = bits_of(output_type_of(options),
-                              static_cast<unsigned>(options.sample_bits.value_or(8)));
-    const auto order = read_byte_order(options.byte_order);
-    if (order == byte_order::little && (bits == 8 || !options.items))
-        throw parameter_error("byte_order",
-                              quoted(options.byte_order),
-                              options.items ? "\"big\" with samples of 8 bits"
-                                            : "\"big\" with items=None, as the "
-                                              "descriptors tell the byte order");
-    if (options.sample_bits && !options.items)
-        throw parameter_error("sample_bits",
-                              to_text(*options.sample_bits),
-                              "None with items=None, as the descriptors tell the bits");
+    if (!options.wire_type.empty() && !options.items)
+        throw parameter_error("wire_type",
+                              quoted(options.wire_type),
+                              "\"\" with items=None, as the descriptors give the type");
+    format_of(options);
+    check_scale("output_type", options.output_type, options.scale);
 }
 
 // Those that say something about the items as such have been checked with each item.
@@ -158,9 +149,9 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
     return read_endpoints("endpoints", texts, options.num_outputs, "output", 0);
 }
 
-sample_type output_type_of(const source_options& options)
+sample_format format_of(const source_options& options)
 {
-    return read_sample_type("output_type", options.output_type);
+    return read_sample_format("output_type", options.output_type, options.wire_type);
 }
 
 missing_policy on_missing_of(const source_options& options)
@@ -178,7 +169,7 @@ std::int64_t timestamp_step_of(const source_options& options)
 
 stream_format given_format(const source_options& options)
 {
-    const auto type = output_type_of(options);
+    const auto samples = format_of(options);
     stream_format format;
     format.timestamp_id.reset();
     for (const auto& each : *options.items) {
@@ -190,8 +181,8 @@ stream_format given_format(const source_options& options)
         else
             format.immediates.push_back({ id, each.name, {}, each.values });
     }
-    format.bits = bits_of(type, static_cast<unsigned>(options.sample_bits.value_or(8)));
-    format.order = read_byte_order(options.byte_order);
+    format.bits = samples.bits();
+    format.order = samples.order;
     return format;
 }
 

@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_CORE_SOURCE_CHECKS_H
 
 #include "network/endpoint.h"
+#include "protocol/descriptor.h"
 #include "receive/output_window.h"
 #include "receive/stream_format.h"
 #include "time/tick_clock.h"
@@ -36,7 +37,7 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 //! Throw parameter_error for a text that is not possible.
 //! \{
 
-sample_type output_type_of(const source_options& options);
+sample_format format_of(const source_options& options);
 missing_policy on_missing_of(const source_options& options);
 std::int64_t timestamp_step_of(const source_options& options);
 stream_format given_format(const source_options& options); //!< with items

@@ -43,7 +43,7 @@ reassembler::plan reassembler_plan(const std::vector<std::string>& endpoints,
     for (std::size_t i = 0; i < lists.size(); ++i)
         plan.group_of_socket.insert(plan.group_of_socket.end(), lists[i].size(), i);
     plan.has_group_for_each_output = lists.size() > 1;
-    plan.type = output_type_of(options);
+    plan.type = format_of(options).type;
     plan.scale = static_cast<float>(options.scale.value_or(0));
     if (options.items)
         plan.format = std::make_shared<const stream_format>(given_format(options));

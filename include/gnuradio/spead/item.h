@@ -97,7 +97,7 @@ timestamp(std::int64_t id = 0x1600,
 
 /*!
  * \brief The samples of a heap: an array whose first dimension is variable, or fixed with
- * byte_order="little".
+ * wire_type="<i2".
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1; 0x3300 in radio astronomy
  * \param name name of the item at receivers; not empty

@@ -31,25 +31,22 @@ struct SPEAD_API sink_options {
     std::int64_t heap_samples = 8192;
 
     //! Type of the samples. "int8", "sc8" (complex, two bytes), "int16" and "sc16" keep
-    //! their values. "float" and "complex" are sent as integers of sample_bits bits:
-    //! multiplied by scale, rounded to the nearest integer (half to even) and clipped to
-    //! the range of these integers. NaN is sent as 0. The counter samples_clipped counts
-    //! samples that were clipped or NaN.
+    //! their values. "float" and "complex" are sent as integers of wire_type: multiplied
+    //! by scale, rounded to the nearest integer (half to even) and clipped to the range
+    //! of these integers. NaN is sent as 0. The counter samples_clipped counts samples
+    //! that were clipped or NaN.
     std::string input_type = "int8";
 
-    //! Bits of the integers that are sent for "float" and "complex", 8 or 16. The default
-    //! is 8. Integer types are sent with the bits that they have.
-    std::optional<std::int64_t> sample_bits = std::nullopt;
+    //! Type of the integers in a packet, as numpy writes it: "i1" (8 bits), ">i2" (16
+    //! bits, big-endian) or "<i2" (16 bits, little-endian). Integers keep their size. ""
+    //! chooses "i1", or ">i2" for "int16" and "sc16". "<i2" is described by a numpy
+    //! header. Its shape is fixed, so tail must be "pad" or "drop".
+    std::string wire_type = "";
 
     //! Factor for "float" and "complex" samples, above 0. The default is the largest
     //! integer, 127 for 8 bits and 32767 for 16, so that full scale is 1.0. Integer types
     //! take no factor.
     std::optional<double> scale = std::nullopt;
-
-    //! Byte order of 16-bit samples in a packet. "big" is the order of SPEAD's
-    //! formats. "little" is described by a numpy header. Its shape is fixed, so tail must
-    //! be "pad" or "drop".
-    std::string byte_order = "big";
 
     //! Number of stream inputs, 1 to 64. Each input has heaps of its own. Inputs advance
     //! together: none is further ahead of the slowest than one heap or 256 KiB, whichever
@@ -240,9 +237,8 @@ struct SPEAD_API sink_options {
     {
         visit("heap_samples", &sink_options::heap_samples);
         visit("input_type", &sink_options::input_type);
-        visit("sample_bits", &sink_options::sample_bits);
+        visit("wire_type", &sink_options::wire_type);
         visit("scale", &sink_options::scale);
-        visit("byte_order", &sink_options::byte_order);
         visit("num_inputs", &sink_options::num_inputs);
         visit("items", &sink_options::items);
         visit("descriptors", &sink_options::descriptors);

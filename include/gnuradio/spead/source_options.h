@@ -33,17 +33,15 @@ struct SPEAD_API source_options {
     //! of other sizes, such as packed 10-bit ones, as bytes.
     std::string output_type = "int8";
 
-    //! Bits of the integers that "float" and "complex" are made of, 8 or 16. The default
-    //! is what the descriptors say, or 8 if items are given.
-    std::optional<std::int64_t> sample_bits = std::nullopt;
+    //! Type of the integers in a packet if items are given, as numpy writes it: "i1" (8
+    //! bits), ">i2" (16 bits, big-endian) or "<i2" (16 bits, little-endian). Integers
+    //! keep their size. "" chooses "i1", or ">i2" for "int16" and "sc16". Without items,
+    //! it must be "": the descriptors give the type.
+    std::string wire_type = "";
 
     //! Divisor for "float" and "complex" samples, above 0. The default is the largest
     //! integer, 127 for 8 bits and 32767 for 16, so that full scale is 1.0.
     std::optional<double> scale = std::nullopt;
-
-    //! Byte order of 16-bit samples in a packet, "big" or "little", if items are given.
-    //! Otherwise the descriptors tell.
-    std::string byte_order = "big";
 
     //! Number of stream outputs, 1 to 64. Samples at the same place of each output have
     //! the same timestamp.
@@ -137,9 +135,8 @@ struct SPEAD_API source_options {
     static void for_each(visitor&& visit)
     {
         visit("output_type", &source_options::output_type);
-        visit("sample_bits", &source_options::sample_bits);
+        visit("wire_type", &source_options::wire_type);
         visit("scale", &source_options::scale);
-        visit("byte_order", &source_options::byte_order);
         visit("num_outputs", &source_options::num_outputs);
         visit("items", &source_options::items);
         visit("heap_samples", &source_options::heap_samples);

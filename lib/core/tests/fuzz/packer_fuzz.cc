@@ -72,15 +72,13 @@ sink_setup choose_setup(fuzz_input& input)
     o.heap_samples = 1 + input.one_of<std::int64_t>({ 0, 2, 49, 332, 1999, any() });
     o.input_type = input.one_of({ "int8", "sc8", "int16", "sc16", "float", "complex" });
     const bool is_float = o.input_type == "float" || o.input_type == "complex";
-    if (is_float && input.once_in(2))
-        o.sample_bits = input.one_of({ 16, 8 });
+    const bool has_words =
+        is_float ? input.once_in(2) : o.input_type.find("16") != o.input_type.npos;
     if (is_float && input.once_in(2))
         o.scale = input.one_of({ 1.0, 1e4, 1e-30 });
     o.tail = input.one_of({ "short", "pad", "drop" });
-    const bool has_words = o.input_type == "int16" || o.input_type == "sc16" ||
-                           o.sample_bits.value_or(8) == 16;
-    if (has_words && o.tail != "short")
-        o.byte_order = input.one_of({ "big", "little" });
+    if (has_words)
+        o.wire_type = o.tail == "short" ? ">i2" : input.one_of({ ">i2", "<i2" });
     o.descriptors = input.one_of({ "first_heap", "separate", "none" });
     if (o.descriptors != "none")
         o.descriptor_interval = input.one_of({ 0.0, 0.001, 0.5, 1e9 });
@@ -117,7 +115,7 @@ void change_option(fuzz_input& input, sink_setup& is)
     auto& items = o.items;
     auto& some = items[input.upto(items.size() - 1)];
     const auto value = input.edgy();
-    switch (input.upto(18)) {
+    switch (input.upto(17)) {
     case 0:
         o.heap_samples = value;
         break;
@@ -143,39 +141,36 @@ void change_option(fuzz_input& input, sink_setup& is)
         o.buffer_size = value;
         break;
     case 8:
-        o.sample_bits = value;
-        break;
-    case 9:
         o.scale = static_cast<double>(value) * 1e-9;
         break;
-    case 10:
+    case 9:
         some.id = value;
         break;
-    case 11:
+    case 10:
         some.name = input.one_of({ "", "time", "samples" });
         break;
-    case 12:
+    case 11:
         some.values.assign(input.upto(4), value);
         break;
-    case 13:
+    case 12:
         items.push_back(some);
         break;
-    case 14:
+    case 13:
         o.num_inputs = value;
         break;
-    case 15:
+    case 14:
         o.descriptor_interval = input.one_of({ 1e300, -1.0, 1e-9 });
         break;
-    case 16:
+    case 15:
         is.possible_packet_bytes = input.upto(65507);
         break;
-    case 17:
+    case 16:
         is.destinations.push_back(input.one_of({ "10.0.0.0+4095:1", "a", "b:1" }));
         break;
     default:
-        for (auto* text : { &o.input_type, &o.byte_order, &o.tail, &o.descriptors })
+        for (auto* text : { &o.input_type, &o.wire_type, &o.tail, &o.descriptors })
             if (input.once_in(2))
-                *text = input.one_of({ "none", "little", "float", "drop", "int16" });
+                *text = input.one_of({ "none", "<i2", "float", "drop", "int16", "i1" });
     }
 }
 
@@ -294,14 +289,15 @@ class sample_maker
 public:
     explicit sample_maker(const sink_options& options)
         : d_is_float(options.input_type == "float" || options.input_type == "complex"),
-          d_is_little(options.byte_order == "little"),
+          d_is_little(options.wire_type == "<i2"),
           d_parts(options.input_type == "complex" || options.input_type == "sc8" ||
                           options.input_type == "sc16"
                       ? 2
                       : 1),
-          d_bits(d_is_float ? static_cast<unsigned>(options.sample_bits.value_or(8))
-                 : options.input_type == "int16" || options.input_type == "sc16" ? 16
-                                                                                 : 8),
+          d_bits(options.input_type == "int16" || options.input_type == "sc16" ||
+                         options.wire_type.size() == 3
+                     ? 16
+                     : 8),
           d_scale(static_cast<float>(options.scale.value_or(d_bits == 8 ? 127 : 32767)))
     {
     }

@@ -110,15 +110,15 @@ def test_a_wav_file_arrives(sock, tmp_path, dtype, shape):
     assert timestamps == [1000, 9192]
 
 
-@pytest.mark.parametrize(("bits", "scale"), [(8, 127), (16, 32767)])
+@pytest.mark.parametrize(("wire_type", "scale"), [("i1", 127), (">i2", 32767)])
 @pytest.mark.parametrize(("name", "shape"), [("rf32_le", (-1,)), ("cf32_le", (-1, 2))])
-def test_floats_are_sent_as_integers(sock, tmp_path, name, shape, bits, scale):
+def test_floats_are_sent_as_integers(sock, tmp_path, name, shape, wire_type, scale):
     path = tmp_path / "recording.bin"
     sine = np.sin(np.arange(2000, dtype="<f4")).reshape(shape)
     path.write_bytes(sine.tobytes())
-    send(path, sock, "--type", name, "--sample-bits", bits)
+    send(path, sock, "--type", name, "--wire-type", wire_type)
     _, got = received(sock)
-    assert got.dtype.itemsize == bits // 8
+    assert got.dtype.itemsize == np.dtype(wire_type).itemsize
     np.testing.assert_array_equal(got, np.rint(sine * np.float32(scale)))
 
 

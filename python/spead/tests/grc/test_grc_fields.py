@@ -82,7 +82,7 @@ def test_the_canvas_shows_listed_sizes(grc, name):
         (sink, {"destinations": "127.0.0.1:0"}),
         (sink, {"heap_samples": "0"}),
         (sink, {"max_packet_size": "79"}),
-        (sink, {"byte_order": "little", "input_type": "int16"}),
+        (sink, {"wire_type": "<i2", "input_type": "int16"}),
         (sink, {"scale": "float('nan')", "input_type": "float"}),
         (sink, {"items": "[spead.samples(), spead.timestamp(name='adc_samples')]"}),
         (sink, {"items": "['samples']"}),
@@ -99,8 +99,7 @@ def test_the_canvas_shows_listed_sizes(grc, name):
         (source, {"endpoints": "['localhost:1', 'localhost:2']"}),
         (source, {"endpoints": "127.0.0.1:65536"}),
         (source, {"num_outputs": "2"}),
-        (source, {"sample_bits": "16", "output_type": "float"}),
-        (source, {"byte_order": "little", "output_type": "int16"}),
+        (source, {"wire_type": "<i2", "output_type": "int16"}),
         (source, {"scale": "float('nan')", "output_type": "float"}),
         (source, {"items": "[spead.timestamp()]"}),
         (source, {"items": "['samples']"}),
@@ -249,15 +248,12 @@ def test_a_list_of_endpoints_with_variables_tells_outputs_apart():
     assert grc_lint.block_errors(filled) == []
 
 
-ITEMS = "[spead.timestamp(), spead.samples()]"
 RX = {"timestamp_source": "rx_time", "sample_rate": "10"}
 
 # Fields that only matter with another one; what makes them matter; and fields with
 # which they do not, where these are not the defaults.
 DEPENDENT = [
     (sink, "scale", "2.5", {"input_type": "float"}, {}),
-    (sink, "sample_bits", "16", {"input_type": "complex"}, {}),
-    (sink, "byte_order", "little", {"input_type": "int16", "tail": "pad"}, {}),
     (sink, "sync_time", "15.5", RX, {}),
     (sink, "on_gap", "ignore", RX, {}),
     (sink, "on_start", "zero_fill", RX, {}),
@@ -269,16 +265,6 @@ DEPENDENT = [
         {"descriptors": "none"},
     ),
     (source, "scale", "2.5", {"output_type": "float"}, {}),
-    (
-        *(source, "sample_bits", "16"),
-        {"output_type": "complex", "items": ITEMS},
-        {"output_type": "complex"},
-    ),
-    (
-        *(source, "byte_order", "little"),
-        {"output_type": "int16", "items": ITEMS},
-        {"output_type": "int16"},
-    ),
     (source, "sync_time", "15.5", {"sample_rate": "10"}, {}),
 ]
 

@@ -89,7 +89,7 @@ def test_little_endian_integers_round_trip(sock, receiver, kind, tail, bits):
             heap_samples=size,
             max_packet_size=max(packet, 300),  # the numpy header is longer
             input_type=kind,
-            byte_order="little",
+            wire_type="<i2",
             heap_address_bits=bits,
             tail=tail,
             send_stop=False,
@@ -125,13 +125,14 @@ def reference(samples, scale, bits):
     return whole, np.count_nonzero(clipped.any(axis=1))
 
 
+WIRE_TYPES = {8: "i1", 16: ">i2"}
+
+
 def convert(sock, receiver, samples, scale=1.0, bits=8, **options):
     kind = "float" if samples.dtype == np.float32 else "complex"
+    options.setdefault("wire_type", WIRE_TYPES[bits])
     options["send_stop"] = False  # which would take its time
-    sink = send(
-        sock, samples, input_type=kind, scale=scale, sample_bits=bits, **options
-    )
-    bits = bits or 8
+    sink = send(sock, samples, input_type=kind, scale=scale, **options)
     scale = scale or 2 ** (bits - 1) - 1
     whole, clipped = reference(samples, scale, bits)
     expected = expected_heaps(whole, options.get("heap_samples", 8192))
@@ -166,7 +167,7 @@ def test_full_scale_is_one(sock, receiver, kind, bits, scale):
 
 def test_floats_have_eight_bits_unless_asked(sock, receiver):
     numbers = np.linspace(-1, 1, 100, dtype=np.float32)
-    convert(sock, receiver, numbers, None, None)
+    convert(sock, receiver, numbers, None, wire_type="")
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.complex64])
@@ -178,7 +179,7 @@ def test_floats_as_little_endian_words(sock, receiver, kind):
         numbers,
         None,
         16,
-        byte_order="little",
+        wire_type="<i2",
         descriptors="separate",
         heap_samples=1024,
         tail="drop",

@@ -11,19 +11,23 @@ import pytest
 from gnuradio import spead
 from possible_options import AT, POSSIBLE, RX, TO, make
 
+BYTES, WORDS = ["i1"], [">i2", "<i2"]
+WIRE_TYPES = {"int8": BYTES, "sc8": BYTES, "int16": WORDS, "sc16": WORDS}
+WIRE_TYPES |= {"float": BYTES + WORDS, "complex": BYTES + WORDS}
+
 
 @pytest.mark.parametrize(
     "options",
     [
-        {"input_type": kind, "tail": tail, "byte_order": order}
-        for kind in ("int8", "sc8", "int16", "sc16", "float", "complex")
+        {"input_type": kind, "tail": tail, "wire_type": wire_type}
+        for kind, possible in WIRE_TYPES.items()
         for tail in ("short", "pad")
-        for order in ("big", "little")
-        if order == "big" or (kind.endswith("16") and tail == "pad")
+        for wire_type in ("", *possible)
+        if wire_type != "<i2" or tail == "pad"
     ],
     ids=lambda options: "-".join(options.values()),
 )
-def test_types_byte_orders_and_tails_that_go_together(options):
+def test_types_wire_types_and_tails_that_go_together(options):
     spead.sink(TO, **options)
 
 
@@ -86,8 +90,8 @@ def test_a_time_that_is_no_integer_of_nanoseconds_is_refused(time):
 
 
 def test_integers_of_numpy_are_integers():
-    of_numpy = spead.sink(TO, np.int32(8), sample_bits=np.uint8(16), input_type="float")
-    of_python = spead.sink(TO, 8, sample_bits=16, input_type="float")
+    of_numpy = spead.sink(TO, np.int32(8), timestamp_step=np.uint8(16))
+    of_python = spead.sink(TO, 8, timestamp_step=16)
     assert of_numpy.packet_size() == of_python.packet_size()
 
 
@@ -140,7 +144,7 @@ WRONG_TYPES = {
         ({"scale": "1"}, "a number, or None"),
         ({"end_on_stop": "no"}, "True or False"),
         ({"output_type": None}, "a string"),
-        ({"sample_bits": "16"}, "an integer, or None"),
+        ({"wire_type": np.dtype(">i2")}, "a string"),
         ({"timestamp_step": 1.5}, "an integer, or None"),
         ({"items": spead.samples()}, f"{LIST}, or None"),
         ({"items": ["samples"]}, f"{LIST}, or None"),
@@ -265,7 +269,7 @@ def test_help_shows_options_and_defaults_of_the_source():
     for part in (
         "endpoints: Union[str, list[str]], *",
         "output_type: str = 'int8'",
-        "sample_bits: Optional[int] = None",
+        "wire_type: str = ''",
         "items: Optional[list[item]] = None",
         "sample_rate: Optional[Union[int, tuple[int, int], Fraction]] = None",
         "sync_time: Union[str, int] = '0'",

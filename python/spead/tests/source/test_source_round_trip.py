@@ -115,7 +115,7 @@ def test_byte_order_of_descriptors():
                 f"127.0.0.1:{receiving.port}",
                 1000,
                 input_type="int16",
-                byte_order="little",
+                wire_type="<i2",
                 tail="pad",
             ),
             source(samples),

@@ -62,8 +62,7 @@ sink_engine::path::path(stream_plan plan,
                         std::size_t slots,
                         std::function<void()> published)
     : ring(slots, plan.regular.packet_bytes()),
-      packer(std::move(plan), ring, counters, std::move(published)),
-      level(packer.plan().converter, counters)
+      packer(std::move(plan), ring, counters, std::move(published))
 {
 }
 
@@ -139,7 +138,6 @@ void sink_engine::start()
     stop(); // if it was not stopped
     for (auto& one : d_inputs) {
         one->packer.start_run();
-        one->level.start_run();
         one->full_at.reset();
         if (one->tagged)
             one->tagged->start_run();
@@ -187,9 +185,6 @@ std::size_t sink_engine::write(std::size_t input,
     if (to.tagged)
         for (const auto& warning : to.tagged->take_warnings())
             warn_of_input(input, warning);
-    const auto warning = to.level.look(samples, taken, std::chrono::steady_clock::now());
-    if (!warning.empty())
-        warn_of_input(input, warning);
     return taken;
 }
 

@@ -10,7 +10,6 @@
 
 #include "network/udp_transport.h"
 #include "pack/input_packer.h"
-#include "pack/level_check.h"
 #include "pack/ring_wait.h"
 #include "pack/rx_time_packer.h"
 #include "send/sender.h"
@@ -103,7 +102,6 @@ private:
         sink_counter_set counters;
         packet_ring ring;
         input_packer packer;
-        level_check level;
         std::unique_ptr<rx_time_packer> tagged; // with rx_time
         // what the ring had released when a write() found no room
         std::optional<std::uint64_t> full_at;

@@ -236,29 +236,6 @@ sample_converter::convert(std::byte* out, const std::byte* in, std::size_t sampl
     return clipped;
 }
 
-float sample_converter::clipped_above() const
-{
-    const float most =
-        d_output_bytes == d_parts ? largest<std::int8_t> : largest<std::int16_t>;
-    return (most + 0.5f) / d_scale;
-}
-
-bool sample_converter::is_silent(const std::byte* in, std::size_t samples) const
-{
-    std::array<std::byte, 512> out;
-    const std::size_t most = out.size() / d_output_bytes;
-    while (samples) {
-        const std::size_t now = std::min(samples, most);
-        convert(out.data(), in, now);
-        const auto end = out.begin() + static_cast<std::ptrdiff_t>(now * d_output_bytes);
-        if (std::any_of(out.begin(), end, [](std::byte b) { return b != std::byte{}; }))
-            return false;
-        in += now * d_input_bytes;
-        samples -= now;
-    }
-    return true;
-}
-
 template <typename integer>
 std::uint64_t
 sample_converter::quantise(integer* out, const float* in, std::size_t samples) const

@@ -66,16 +66,6 @@ public:
     //! Whether bytes go as they come, so that samples may be cut anywhere.
     bool copies() const { return d_step == step::copy; }
 
-    bool is_scaled() const { return d_step == step::quantise; } //!< floats
-    float scale() const { return d_scale; }
-    //! The absolute value below which floats are sent as 0.
-    float zero_below() const { return 0.5f / d_scale; }
-    //! The absolute value above which floats are clipped.
-    float clipped_above() const;
-
-    //! Whether all of the samples are sent as 0. Stops at the first that is not.
-    bool is_silent(const std::byte* in, std::size_t samples) const;
-
     //! Writes \p samples to \p out, aligned or not, and returns how many of them were
     //! clipped. A complex sample counts once. \p in is aligned as its type asks for.
     std::uint64_t convert(std::byte* out, const std::byte* in, std::size_t samples) const;

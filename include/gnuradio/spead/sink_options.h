@@ -31,10 +31,11 @@ struct SPEAD_API sink_options {
     std::int64_t heap_samples = 8192;
 
     //! Type of the samples. "int8", "sc8" (complex, two bytes), "int16" and "sc16" keep
-    //! their values. "float" and "complex" are sent as integers of wire_type: multiplied
-    //! by scale, rounded to the nearest integer (half to even) and clipped to the range
-    //! of these integers. NaN is sent as 0. The counter samples_clipped counts samples
-    //! that were clipped or NaN.
+    //! their values. "float" and "complex" are sent as integers of wire_type:
+    //! multiplied by scale, rounded to the nearest integer and clipped to the range of
+    //! these integers. Halves are rounded to even; on machines other than x86, they may
+    //! be rounded away from zero. NaN is sent as 0. The counter samples_clipped counts
+    //! samples that were clipped or NaN.
     std::string input_type = "int8";
 
     //! Type of the integers in a packet, as numpy writes it: "i1" (8 bits), ">i2" (16

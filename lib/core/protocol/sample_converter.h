@@ -42,10 +42,10 @@ inline unsigned bits_of(sample_type type, unsigned float_bits)
  * \brief Writes samples into packets, in the form in which they go on the wire.
  *
  * Integers keep their value. float32 and complex64 are sent as integers of \p bits bits,
- * 8 or 16: times \p scale, rounded to nearest (half to even), and clipped to the range of
- * these integers. What is outside that range when it is rounded is clipped; so is NaN,
- * which becomes 0. The result does not depend on the kernels that Volk has for this
- * machine.
+ * 8 or 16: times \p scale, rounded to nearest, and clipped to the range of these
+ * integers. What is outside that range when it is rounded is clipped; so is NaN, which
+ * becomes 0. Volk rounds halves to even on x86; its kernels for other machines may round
+ * them away from zero.
  *
  * Does not change after its construction: any number of threads.
  */
@@ -73,17 +73,12 @@ public:
 private:
     enum class step { copy, swap, quantise };
 
-    template <typename integer>
-    std::uint64_t quantise(integer* out, const float* in, std::size_t samples) const;
-
     step d_step;
     bool d_swaps; // integers of two bytes, to the other order
     std::size_t d_input_bytes;
     std::size_t d_output_bytes;
     std::size_t d_parts; // numbers in a sample
     float d_scale;
-    bool d_volk_is_exact = false;
-    bool d_volk_shows_nan = false;
 };
 
 } // namespace gr::spead

@@ -8,8 +8,6 @@
 #include "support/parameter_error.h"
 #include "tick_clock.h"
 
-#include <boost/multiprecision/cpp_int.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,9 +16,7 @@ namespace gr::spead {
 
 namespace {
 
-// Times are counted in units of 10^-18 x 2^-64 s, which decimal seconds and doubles are
-// both multiples of: 64 bits of seconds, 124 of units and 63 of the rate make 251.
-using wide = boost::multiprecision::int256_t;
+__extension__ typedef __int128 wide;
 
 constexpr unsigned binary_places = 64;
 constexpr std::int64_t attoseconds_per_second = 1'000'000'000'000'000'000;
@@ -85,44 +81,61 @@ std::optional<tick_clock::reading> tick_clock::at(std::uint64_t seconds,
     // 1 included: where sources add fractions, rounding can end there
     if (!(fraction >= 0 && fraction <= 1))
         return std::nullopt;
-    const wide second = wide(attoseconds_per_second) << binary_places;
-    const wide time = (wide(seconds) - d_sync_time.seconds) * second +
-                      wide(std::ldexp(fraction, binary_places)) * attoseconds_per_second -
-                      (wide(d_sync_time.attoseconds) << binary_places);
+    // The time is (seconds + binary / 2^64 - decimal / 10^18) / denominator ticks, each
+    // of the three times the numerator. All fit: the numerator has 63 bits, the seconds
+    // and the binary fraction 64 each, and an attosecond is 2^-60 s.
+    const wide rate = d_rate.numerator;
+    const wide denominator = d_rate.denominator;
+    const wide binary = wide(std::ldexp(fraction, binary_places)) * rate;
+    const wide decimal = wide(d_sync_time.attoseconds) * rate;
+    wide whole = (wide(seconds) - wide(d_sync_time.seconds)) * rate +
+                 (binary >> binary_places) - decimal / attoseconds_per_second;
 
-    const wide ticks = time * d_rate.numerator; // in parts of a tick
-    const wide tick = second * d_rate.denominator;
-    wide nearest = ticks / tick; // towards 0 as yet
-    wide rest = ticks - nearest * tick;
-    if (2 * rest > tick) {
-        ++nearest;
-        rest -= tick;
-    } else if (2 * rest <= -tick) {
-        --nearest;
-        rest += tick;
+    // The rest in units of 2^-64 x 5^-18, which both fractions are multiples of.
+    constexpr wide fives = attoseconds_per_second >> 18;
+    constexpr wide one = fives << binary_places;
+    wide rest = (binary & ((wide(1) << binary_places) - 1)) * fives -
+                (decimal % attoseconds_per_second << (binary_places - 18));
+    if (rest < 0) {
+        rest += one;
+        --whole;
+    }
+
+    wide tick = whole / denominator;
+    wide parts = whole % denominator; // and the rest
+    if (parts < 0) {
+        parts += denominator;
+        --tick;
+    }
+    const wide halves = (2 * rest + one - 1) / one; // rounded up
+    if (2 * parts + halves > denominator) {
+        parts -= denominator;
+        ++tick;
     }
     using limits = std::numeric_limits<std::int64_t>;
-    if (nearest < limits::min() || nearest > limits::max())
+    if (tick < limits::min() || tick > limits::max())
         return std::nullopt;
-    return reading{ static_cast<std::int64_t>(nearest),
-                    static_cast<double>(rest) / static_cast<double>(tick) };
+    return reading{ static_cast<std::int64_t>(tick),
+                    (static_cast<double>(parts) +
+                     static_cast<double>(rest) / static_cast<double>(one)) /
+                        static_cast<double>(denominator) };
 }
 
 tick_clock::tag_time tick_clock::time_of(std::uint64_t tick) const
 {
-    // in parts of an attosecond
-    const wide part = d_rate.numerator;
-    const wide second = wide(attoseconds_per_second) * part;
-    const wide time = wide(tick) * d_rate.denominator * attoseconds_per_second +
-                      wide(d_sync_time.seconds) * second +
-                      wide(d_sync_time.attoseconds) * part;
-    const wide whole = time / second;
+    const wide rate = d_rate.numerator;
+    const wide time = wide(tick) * d_rate.denominator;
+    const wide second = attoseconds_per_second * rate;
+    const wide rest =
+        time % rate * attoseconds_per_second + wide(d_sync_time.attoseconds) * rate;
+    const auto whole =
+        static_cast<std::uint64_t>(time / rate + rest / second) + d_sync_time.seconds;
     const double fraction =
-        static_cast<double>(time - whole * second) / static_cast<double>(second);
+        static_cast<double>(rest % second) / static_cast<double>(second);
     // what is rounded to a second belongs to the next one
     if (fraction >= 1)
-        return { static_cast<std::uint64_t>(whole) + 1, 0 };
-    return { static_cast<std::uint64_t>(whole), fraction };
+        return { whole + 1, 0 };
+    return { whole, fraction };
 }
 
 } // namespace gr::spead

@@ -345,8 +345,10 @@ sink_stats sink_engine::stats() const
     sink_stats now;
     static_cast<sink_counters<std::uint64_t>&>(now) = counts();
     now.samples_pending = now.samples_in - now.samples_sent - now.samples_dropped;
-    for (const auto& one : d_inputs)
+    for (const auto& one : d_inputs) {
         now.ring_fill = std::max(now.ring_fill, one->ring.fill());
+        now.largest_sample = std::max(now.largest_sample, one->packer.largest_sample());
+    }
     now.gso = d_sender->gso();
     now.zero_copy = d_transport.zero_copy_active();
     now.send_errors = d_sent.errors.by_name();

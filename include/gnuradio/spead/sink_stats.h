@@ -67,11 +67,15 @@ struct sink_counters {
  * While the flow graph runs, other counters may lag by a few heaps. A sample is pending
  * until all packets of its heap have been handed to the kernel, or the heap is dropped.
  * send_errors counts retries, too, so it does not give the number of lost packets.
- * Counters go on over stop() and start().
+ * largest_sample is the largest magnitude of a float, or of the real or imaginary part of
+ * a complex sample, times scale, before it is rounded and clipped. NaN is ignored.
+ * Integer types leave it at 0. Counters, and largest_sample, go on over stop() and
+ * start().
  */
 struct SPEAD_API sink_stats : sink_counters<std::uint64_t> {
     std::uint64_t samples_pending = 0; //!< samples neither sent nor dropped yet
     double ring_fill = 0;              //!< used part of the fullest packet ring, 0 to 1
+    double largest_sample = 0;         //!< largest float times scale, before clipping
     bool gso = false;                  //!< segmented sends (UDP_SEGMENT) are in use
     bool zero_copy = false;            //!< sends without a copy (MSG_ZEROCOPY) are in use
     std::map<std::string, std::uint64_t> send_errors; //!< failed sends by error
@@ -83,6 +87,7 @@ struct SPEAD_API sink_stats : sink_counters<std::uint64_t> {
         sink_counters::for_each(visit);
         visit("samples_pending", &sink_stats::samples_pending);
         visit("ring_fill", &sink_stats::ring_fill);
+        visit("largest_sample", &sink_stats::largest_sample);
         visit("gso", &sink_stats::gso);
         visit("zero_copy", &sink_stats::zero_copy);
         visit("send_errors", &sink_stats::send_errors);

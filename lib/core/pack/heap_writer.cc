@@ -137,8 +137,12 @@ void heap_writer::convert(std::byte* out, const std::byte* in, std::size_t sampl
         std::memset(out, 0, bytes);
     else if (d_plan.converter.copies())
         std::memcpy(out, in, bytes); // the same, without the way there
-    else if (const auto clipped = d_plan.converter.convert(out, in, samples))
-        d_counters.samples_clipped.add(clipped);
+    else {
+        const auto level = d_plan.converter.convert(out, in, samples);
+        d_counters.samples_clipped.add(level.clipped);
+        if (level.largest > d_largest)
+            d_largest = level.largest;
+    }
 }
 
 bool heap_writer::put_prefix()

@@ -14,6 +14,7 @@
 #include "stream_plan.h"
 
 #include <array>
+#include <atomic>
 #include <optional>
 
 namespace gr::spead {
@@ -42,6 +43,9 @@ public:
     //! Takes samples until they or the ring or the heap is full, and says how many.
     //! \p samples is nullptr for zeros in place of samples that never came in.
     std::uint64_t write(const std::byte* samples, std::uint64_t n);
+
+    //! The largest magnitude of a float times scale so far, but for NaN. Any thread.
+    double largest_sample() const { return d_largest; }
 
     //! Whether the open heap has no sample, and nothing of it can have been sent.
     bool is_empty() const { return samples_so_far() == 0 && !is_partly_published(); }
@@ -84,6 +88,7 @@ private:
     const std::size_t d_sample_bytes; // in a packet
     const bool d_buffers_regular;
     const bool d_buffers_first;
+    std::atomic<float> d_largest{ 0 };
 
     // the open heap
     const heap_layout* d_layout = nullptr; // none between heaps

@@ -62,6 +62,9 @@ public:
     //! Counts samples that came in as dropped: they have no place in any heap.
     void drop(std::uint64_t n);
 
+    //! The largest magnitude of a float times scale so far, but for NaN. Any thread.
+    double largest_sample() const { return d_heap.largest_sample(); }
+
     //! Whether a part of the unfinished heap may have been sent.
     bool heap_is_partly_published() const { return d_heap.is_partly_published(); }
 

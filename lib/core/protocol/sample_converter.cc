@@ -76,22 +76,27 @@ count_clipped(const float* in, std::size_t samples, float scale)
     return clipped;
 }
 
-// Converts samples of \p parts numbers and returns how many of them were clipped.
+// Converts samples of \p parts numbers.
 template <typename integer>
-std::uint32_t convert_block(
+sample_level convert_block(
     integer* out, const float* in, std::size_t samples, std::size_t parts, float scale)
 {
     const std::size_t n = parts * samples;
     volk_convert(out, in, scale, n);
-    const float largest = largest_magnitude(in, n);
+    float largest = largest_magnitude(in, n);
     if (!is_clipped<integer>(largest * scale))
-        return 0;
-    if (std::isnan(largest)) // each kernel makes something else of it
+        return { 0, largest * scale };
+    if (std::isnan(largest)) { // each kernel makes something else of it
+        largest = 0;
         for (std::size_t i = 0; i < n; ++i)
             if (std::isnan(in[i]))
                 out[i] = 0;
-    return parts == 2 ? count_clipped<integer, 2>(in, samples, scale)
-                      : count_clipped<integer, 1>(in, samples, scale);
+            else
+                largest = std::max(largest, std::abs(in[i]));
+    }
+    return { parts == 2 ? count_clipped<integer, 2>(in, samples, scale)
+                        : count_clipped<integer, 1>(in, samples, scale),
+             largest * scale };
 }
 
 // Volk's byte swap works in place, on aligned words only, and would take a copy first.
@@ -133,30 +138,34 @@ sample_converter::sample_converter(sample_type type,
     }
 }
 
-std::uint64_t
+sample_level
 sample_converter::convert(std::byte* out, const std::byte* in, std::size_t samples) const
 {
     switch (d_step) {
     case step::copy:
         std::copy_n(in, samples * d_input_bytes, out);
-        return 0;
+        return {};
     case step::swap:
         copy_swapped(out, in, samples * d_parts);
-        return 0;
+        return {};
     case step::quantise:
         break;
     }
-    std::uint64_t clipped = 0;
+    sample_level level;
+    const auto add = [&](const sample_level& block) {
+        level.clipped += block.clipped;
+        level.largest = std::max(level.largest, block.largest);
+    };
     while (samples) {
         const std::size_t now = std::min(samples, block_numbers / d_parts);
         const auto* numbers = reinterpret_cast<const float*>(in);
         if (d_output_bytes == d_parts) {
             auto* bytes = reinterpret_cast<std::int8_t*>(out);
-            clipped += convert_block(bytes, numbers, now, d_parts, d_scale);
+            add(convert_block(bytes, numbers, now, d_parts, d_scale));
         } else {
             // a packet need not be aligned
             alignas(64) std::array<std::int16_t, block_numbers> words;
-            clipped += convert_block(words.data(), numbers, now, d_parts, d_scale);
+            add(convert_block(words.data(), numbers, now, d_parts, d_scale));
             const auto* bytes = reinterpret_cast<const std::byte*>(words.data());
             if (d_swaps)
                 copy_swapped(out, bytes, now * d_parts);
@@ -167,7 +176,7 @@ sample_converter::convert(std::byte* out, const std::byte* in, std::size_t sampl
         in += now * d_input_bytes;
         samples -= now;
     }
-    return clipped;
+    return level;
 }
 
 } // namespace gr::spead

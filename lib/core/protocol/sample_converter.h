@@ -38,6 +38,12 @@ inline unsigned bits_of(sample_type type, unsigned float_bits)
     return type == sample_type::int16 || type == sample_type::sc16 ? 16 : 8;
 }
 
+//! The level of samples that were converted; all is 0 for integers.
+struct sample_level {
+    std::uint64_t clipped = 0; //!< samples that were clipped; a complex one counts once
+    float largest = 0;         //!< largest magnitude of a number times scale, but for NaN
+};
+
 /*!
  * \brief Writes samples into packets, in the form in which they go on the wire.
  *
@@ -66,9 +72,9 @@ public:
     //! Whether bytes go as they come, so that samples may be cut anywhere.
     bool copies() const { return d_step == step::copy; }
 
-    //! Writes \p samples to \p out, aligned or not, and returns how many of them were
-    //! clipped. A complex sample counts once. \p in is aligned as its type asks for.
-    std::uint64_t convert(std::byte* out, const std::byte* in, std::size_t samples) const;
+    //! Writes \p samples to \p out, aligned or not. \p in is aligned as its type asks
+    //! for.
+    sample_level convert(std::byte* out, const std::byte* in, std::size_t samples) const;
 
 private:
     enum class step { copy, swap, quantise };

@@ -73,13 +73,13 @@ std::vector<std::byte> convert_at(std::size_t offset,
                                   const sample_converter& converter,
                                   const std::vector<number>& numbers,
                                   std::size_t samples,
-                                  std::uint64_t& clipped)
+                                  sample_level& level)
 {
     const auto* in = reinterpret_cast<const std::byte*>(numbers.data());
     const std::byte untouched{ 0x5a };
     const std::size_t size = samples * converter.output_bytes();
     std::vector<std::byte> out(offset + size + 64, untouched);
-    clipped = converter.convert(out.data() + offset, in, samples);
+    level = converter.convert(out.data() + offset, in, samples);
     const auto begin = out.begin() + static_cast<std::ptrdiff_t>(offset);
     const auto end = begin + static_cast<std::ptrdiff_t>(size);
     const auto is_untouched = [&](std::byte b) { return b == untouched; };
@@ -97,8 +97,9 @@ converted quantised(const std::vector<float>& numbers,
 {
     const sample_converter converter(type, order, scale, bits);
     const std::size_t samples = numbers.size() * sizeof(float) / converter.input_bytes();
-    converted result{ {}, 0 };
-    const auto out = convert_at(offset, converter, numbers, samples, result.clipped);
+    sample_level level;
+    const auto out = convert_at(offset, converter, numbers, samples, level);
+    converted result{ {}, level.clipped };
     const auto byte = [&](std::size_t i) { return std::to_integer<int>(out[i]); };
     for (std::size_t i = 0; i < out.size(); i += bits / 8) {
         if (bits == 8) {
@@ -201,12 +202,13 @@ BOOST_AUTO_TEST_CASE(bytes_stay_as_they_are)
         for (std::size_t samples = 0; samples <= 100; ++samples) {
             const sample_converter converter(type);
             BOOST_CHECK(converter.copies());
-            std::uint64_t clipped;
-            const auto out = convert_at(samples % 7, converter, in, samples, clipped);
+            sample_level level;
+            const auto out = convert_at(samples % 7, converter, in, samples, level);
             const auto* as_it_was = reinterpret_cast<const std::byte*>(in.data());
             BOOST_CHECK(std::equal(out.begin(), out.end(), as_it_was));
             BOOST_CHECK_EQUAL(out.size(), samples * converter.input_bytes());
-            BOOST_CHECK_EQUAL(clipped, 0u);
+            BOOST_CHECK_EQUAL(level.clipped, 0u);
+            BOOST_CHECK_EQUAL(level.largest, 0);
         }
 }
 
@@ -217,8 +219,8 @@ BOOST_AUTO_TEST_CASE(words_have_the_order_that_is_asked_for)
         for (const auto order : { byte_order::big, byte_order::little })
             for (std::size_t samples = 0; samples <= 100; ++samples) {
                 const sample_converter converter(type, order);
-                std::uint64_t clipped;
-                const auto out = convert_at(samples % 7, converter, in, samples, clipped);
+                sample_level level;
+                const auto out = convert_at(samples % 7, converter, in, samples, level);
                 BOOST_REQUIRE_EQUAL(out.size(), samples * converter.input_bytes());
                 for (std::size_t i = 0; i < out.size(); i += 2) {
                     std::uint16_t word;
@@ -228,7 +230,8 @@ BOOST_AUTO_TEST_CASE(words_have_the_order_that_is_asked_for)
                     BOOST_CHECK(out[i] == (order == byte_order::big ? high : low));
                     BOOST_CHECK(out[i + 1] == (order == byte_order::big ? low : high));
                 }
-                BOOST_CHECK_EQUAL(clipped, 0u);
+                BOOST_CHECK_EQUAL(level.clipped, 0u);
+                BOOST_CHECK_EQUAL(level.largest, 0);
             }
 }
 
@@ -282,6 +285,23 @@ BOOST_AUTO_TEST_CASE(numbers_are_scaled_in_single_precision)
     for (const float scale : { 1.0f, 0.1f, 3.0f, 127.0f, 1e-38f, 1e38f })
         for (const unsigned bits : { 8u, 16u })
             BOOST_TEST_CONTEXT("scale " << scale) { check_quantised(bits, scale); }
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_magnitude_is_that_before_clipping)
+{
+    for (const unsigned bits : { 8u, 16u })
+        for (const unsigned rarity : { 2u, 1000u, 100000u })
+            for (const float scale : { 0.1f, 1.0f, 127.0f }) {
+                const auto numbers = mixed_numbers(5000, rarity, rarity, bits);
+                float largest = 0;
+                for (const float number : numbers)
+                    largest = std::fmax(largest, std::fabs(number * scale));
+                const sample_converter converter(
+                    sample_type::complex64, byte_order::big, scale, bits);
+                sample_level level;
+                convert_at(0, converter, numbers, numbers.size() / 2, level);
+                BOOST_CHECK_EQUAL(level.largest, largest);
+            }
 }
 
 BOOST_AUTO_TEST_CASE(one_clipped_sample_is_found_anywhere)

@@ -237,6 +237,14 @@ def test_a_complex_sample_counts_once(sock, receiver):
     assert convert(sock, receiver, samples) == 4
 
 
+def test_the_largest_sample_is_that_before_clipping(sock):
+    sink = spead.sink(destination(sock), input_type="float", scale=100)
+    assert sink.largest_sample() == 0
+    for numbers, largest in [([0.5, 0.25], 50), ([-2, np.nan], 200), ([1, 0], 200)]:
+        run(sink, source(np.array(numbers, np.float32)))
+        assert sink.largest_sample() == largest
+
+
 def test_clipped_samples_count_over_runs_and_inputs(sock):
     sink = spead.sink(destination(sock), input_type="float", num_inputs=1)
     samples = np.array([1.01, 0, -1.02], np.float32)

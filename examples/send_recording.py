@@ -12,6 +12,7 @@ import json
 import re
 import sys
 
+import numpy as np
 from common.arguments import integer, option, positive, rate, seconds, size
 from common.recordings import (
     SAMPLE_TYPES,
@@ -128,6 +129,30 @@ def first_timestamp(recording, sync_time, options):
     return round(ticks) % (1 << options["heap_address_bits"])
 
 
+def check_level(recording, options):
+    """Refuse a recording of floats all of which would be sent as 0."""
+    if recording.type.input_type not in ("float", "complex"):
+        return
+    full_scale = 32767 if "2" in options["wire_type"] else 127
+    scale = options["scale"] or full_scale
+    length = recording.samples * recording.type.file_bytes
+    peak = 0
+    for at in range(0, length, BUFFER):
+        count = min(BUFFER, length - at) // 4
+        numbers = np.fromfile(
+            recording.path, "<f4", count, offset=recording.offset + at
+        )
+        peak = np.fmax.reduce(np.abs(numbers), initial=peak)  # which ignores NaN
+        if peak * scale > 0.5:
+            return
+    if peak:
+        raise ValueError(
+            f"{recording.path}: with scale = {scale:g}, the peak of {peak:.3g} and all"
+            f" other samples are rounded to 0; raise --scale, up to"
+            f" {full_scale / float(peak):.3g}"
+        )
+
+
 def sink_help():
     """Name -> text and default of each option, from the documentation of the sink."""
     texts = re.findall(r"^(\w+): (.+(?:\n    .+)*)", spead.sink.__doc__, re.M)
@@ -217,7 +242,11 @@ def build(args):
     options = {name: getattr(args, name) for name in SINK_OPTIONS}
     if args.sync_time is not None:
         options["timestamp_start"] = first_timestamp(recording, args.sync_time, options)
-    return SendRecording(recording, args.destination, options, args.loop, args.realtime)
+    graph = SendRecording(
+        recording, args.destination, options, args.loop, args.realtime
+    )
+    check_level(recording, options)
+    return graph
 
 
 def main(argv=None):

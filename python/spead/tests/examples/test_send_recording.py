@@ -122,6 +122,32 @@ def test_floats_are_sent_as_integers(sock, tmp_path, name, shape, wire_type, sca
     np.testing.assert_array_equal(got, np.rint(sine * np.float32(scale)))
 
 
+@pytest.mark.parametrize(
+    ("name", "peak", "options", "message"),
+    [
+        ("rf32_le", 0.0039, [], "scale = 127, the peak of 0.0039 .* up to 3.26e+04"),
+        ("cf32_le", 0.3, ["--scale", "1"], "scale = 1, the peak of 0.3 .* up to 423"),
+        ("rf32_le", 1e-5, ["--wire-type", ">i2"], "scale = 32767, .* up to 3.28e+09"),
+        ("rf32_le", 0.0040, [], None),
+        ("rf32_le", 0.0039, ["--wire-type", ">i2"], None),
+        ("cf32_le", 0, [], None),
+        ("ri8", 1, [], None),
+    ],
+)
+def test_floats_that_all_become_0_are_refused(tmp_path, name, peak, options, message):
+    path = tmp_path / "recording.bin"
+    numbers = np.zeros(600_000, "<f4")  # more than it reads at a time
+    numbers[:2] = np.nan, -peak
+    numbers[-2] = peak
+    path.write_bytes(numbers.tobytes())
+    args = send_recording.parse([str(path), "127.0.0.1:9", "--type", name, *options])
+    if message is None:
+        send_recording.build(args)
+        return
+    with pytest.raises(ValueError, match=message.replace("+", r"\+")):
+        send_recording.build(args)
+
+
 def test_a_raw_recording_after_a_header_is_sent(sock, tmp_path):
     samples = noise(28672)
     path = tmp_path / "recording.dada"

@@ -12,7 +12,7 @@ from gnuradio import spead
 from grc_blocks import each_block, sink, source
 
 ESSENTIALS = {
-    sink: ["input_type", "destinations", "heap_samples"],
+    sink: ["input_type", "destinations", "heap_samples", "rate"],
     source: ["output_type", "endpoints"],
 }
 ABBREVIATIONS = {"id": "ID", "ttl": "TTL", "dscp": "DSCP", "gso": "GSO"}

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What may be written in the fields of the block, and what GRC says of the rest."""
+"""Values of the fields that GRC accepts, and the errors that it shows for others."""
 
 import os
 import subprocess
@@ -31,47 +31,6 @@ def test_what_is_possible_is_accepted_and_passed_on(grc, options):
     assert grc_lint.block_errors(filled) == []
     passed = grc.arguments(filled)
     assert {name: passed[name] for name in options} == options
-
-
-def is_exact_on_the_canvas(parameter):
-    """GRC writes integers from 1000 on with a suffix, and shortens texts."""
-    value = parameter.get_evaluated()
-    if parameter.get_value() in parameter.options or isinstance(value, bool):
-        return True
-    if isinstance(value, int):
-        return value < 1000
-    if isinstance(value, str):
-        return len(value) <= 27 - len(parameter.name)
-    return not isinstance(value, list)
-
-
-@each_possible
-def test_the_canvas_shows_what_was_changed_if_that_is_exact(grc, options):
-    changed = next(iter(options))
-    if grc is sink and changed == "heap_samples":  # is always shown
-        return
-    shown = grc(**grc.written(options)).params[grc.in_grc(changed)]
-    assert shown.hide == ("none" if is_exact_on_the_canvas(shown) else "part")
-
-
-@pytest.mark.parametrize(
-    ("grc", "name"),
-    [
-        (sink, "max_packet_size"),
-        (sink, "burst_size"),
-        (sink, "buffer_size"),
-        (sink, "socket_buffer"),
-        (source, "heap_samples"),
-        (source, "buffer_size"),
-    ],
-    ids=str,
-)
-def test_the_canvas_shows_listed_sizes(grc, name):
-    default, sizes = grc().params[name].default, grc().params[name].options
-    assert len(sizes) > 3
-    for size in sizes:
-        hide = grc(**{name: size}).params[name].hide
-        assert hide == ("part" if size == default else "none")
 
 
 @with_fields(
@@ -246,44 +205,6 @@ def test_a_list_of_endpoints_with_variables_tells_outputs_apart():
     """How many there are is not known to GRC."""
     filled = source(endpoints="['host:1', 'host:' + str(2)]", num_outputs="2")
     assert grc_lint.block_errors(filled) == []
-
-
-RX = {"timestamp_source": "rx_time", "sample_rate": "10"}
-
-# Fields that only matter with another one; what makes them matter; and fields with
-# which they do not, where these are not the defaults.
-DEPENDENT = [
-    (sink, "scale", "2.5", {"input_type": "float"}, {}),
-    (sink, "sync_time", "15.5", RX, {}),
-    (sink, "on_gap", "ignore", RX, {}),
-    (sink, "on_start", "zero_fill", RX, {}),
-    (sink, "sample_rate", "10", {"timestamp_source": "rx_time"}, {}),
-    (sink, "timestamp_start", "7", {"timestamp_source": "count"}, RX),
-    (
-        *(sink, "descriptor_interval", "5"),
-        {"descriptors": "separate"},
-        {"descriptors": "none"},
-    ),
-    (source, "scale", "2.5", {"output_type": "float"}, {}),
-    (source, "sync_time", "15.5", {"sample_rate": "10"}, {}),
-]
-
-
-@pytest.mark.parametrize(
-    ("grc", "field", "value", "needed", "others"), DEPENDENT, ids=str
-)
-def test_what_does_not_matter_is_hidden_unless_it_is_set(
-    grc, field, value, needed, others
-):
-    """Then GRC shows the field, and why it is refused."""
-    assert grc(**others).params[field].hide == "all"
-    refused = grc(**{field: value}, **others)
-    assert refused.params[field].hide == "none"
-    (error,) = grc_lint.block_errors(refused)
-    assert f"spead.{grc.name}: {field} = " in error
-    accepted = grc(**{field: value}, **needed)
-    assert accepted.params[field].hide == "none"
-    assert grc_lint.block_errors(accepted) == []
 
 
 @pytest.mark.parametrize(

@@ -238,23 +238,6 @@ def test_blank_items_of_the_sink_are_its_default():
     assert sink.arguments(filled)["items"] == [spead.timestamp(), spead.samples()]
 
 
-@with_fields(
-    [
-        (grc, {name: ""})
-        for grc, names in (
-            (sink, ("pad_packets", "send_stop", "loopback", "gso", "zero_copy")),
-            (source, ("end_on_stop",)),
-        )
-        for name in names
-    ]
-)
-def test_a_blank_switch_is_off_as_grc_takes_it(grc, fields):
-    filled = grc(**fields)
-    (name,) = fields
-    assert filled.params[name].get_evaluated() is False
-    assert grc.arguments(filled)[name] is False
-
-
 @each_block
 def test_a_number_of_streams_that_is_refused_adds_no_more_ports(grc):
     """A million of them would take all memory."""

@@ -96,7 +96,6 @@ void check_untagged(const sink_options& options)
           "None");
     check("sync_time", to_text(options.sync_time), to_text(unset.sync_time));
     check("on_gap", quoted(options.on_gap), quoted(unset.on_gap));
-    check("on_start", quoted(options.on_start), quoted(unset.on_start));
 }
 
 void check_time(const sink_options& options)
@@ -106,7 +105,6 @@ void check_time(const sink_options& options)
     check_range<std::int64_t>("timestamp_step", timestamp_step_of(options), 0, largest);
     const bool is_tagged = timestamps_of(options) == timestamp_source::rx_time;
     on_gap_of(options);
-    on_start_of(options);
     clock_of(options);
     if (!is_tagged) {
         check_untagged(options);
@@ -223,14 +221,6 @@ gap_policy on_gap_of(const sink_options& options)
                                     { { "realign", gap_policy::realign },
                                       { "zero_fill", gap_policy::zero_fill },
                                       { "ignore", gap_policy::ignore } });
-}
-
-start_policy on_start_of(const sink_options& options)
-{
-    return check_choice<start_policy>(
-        "on_start",
-        options.on_start,
-        { { "drop", start_policy::drop }, { "zero_fill", start_policy::zero_fill } });
 }
 
 full_policy when_full_of(const sink_options& options)

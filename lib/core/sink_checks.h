@@ -49,7 +49,6 @@ timestamp_source timestamps_of(const sink_options& options);
 std::int64_t timestamp_step_of(const sink_options& options);
 tick_clock clock_of(const sink_options& options); //!< with "rx_time"
 gap_policy on_gap_of(const sink_options& options);
-start_policy on_start_of(const sink_options& options);
 full_policy when_full_of(const sink_options& options);
 tail_policy tail_of(const sink_options& options);
 

@@ -43,7 +43,6 @@ timeline_plan timeline_of(const sink_options& options)
     plan.timestamp_step = timestamp_step_of(options);
     plan.sample_rate = *options.sample_rate;
     plan.on_gap = on_gap_of(options);
-    plan.on_start = on_start_of(options);
     return plan;
 }
 

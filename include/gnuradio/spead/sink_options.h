@@ -149,11 +149,6 @@ struct SPEAD_API sink_options {
     //! of a run counts.
     std::string on_gap = "realign";
 
-    //! What to do with samples before the first multiple of timestamp_step, at the start
-    //! or after a realigned gap. "drop" drops them. "zero_fill" begins their heap at the
-    //! multiple before, with zeros in front of them.
-    std::string on_start = "drop";
-
     //! \}
 
     //! \name Sending
@@ -256,7 +251,6 @@ struct SPEAD_API sink_options {
         visit("sample_rate", &sink_options::sample_rate);
         visit("sync_time", &sink_options::sync_time);
         visit("on_gap", &sink_options::on_gap);
-        visit("on_start", &sink_options::on_start);
         visit("rate", &sink_options::rate);
         visit("burst_size", &sink_options::burst_size);
         visit("when_full", &sink_options::when_full);

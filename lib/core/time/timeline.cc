@@ -48,7 +48,6 @@ timeline::timeline(const timeline_plan& plan, sink_counter_set& counts)
     : d_heap(plan.heap_samples),
       d_step(plan.timestamp_step),
       d_on_gap(plan.on_gap),
-      d_on_start(plan.on_start),
       d_samples_per_second(samples_per_second(plan)),
       d_counters(counts)
 {
@@ -133,9 +132,8 @@ correction timeline::start(std::int64_t place, bool heap_has_left)
         d_counters.steps_back.add(1);
     note_loss(place);
     d_expected = place;
-    const auto first = begin_at(place);
     d_tagged = true;
-    return first;
+    return begin_at(place);
 }
 
 correction timeline::close_gap(std::int64_t place)
@@ -166,28 +164,16 @@ correction timeline::close_gap(std::int64_t place)
     return begin_at(place);
 }
 
-// Begins a heap with the sample of that place, or the next one that can be begun.
+// Begins the first heap that starts at that place or later, and has not been begun.
 correction timeline::begin_at(std::int64_t place)
 {
-    const std::int64_t free = heap_after(d_next); // those before have been begun
-    const std::int64_t begin = std::max(
-        free,
-        d_on_start == start_policy::zero_fill ? heap_before(place) : heap_after(place));
-
-    correction result;
-    // a heap that comes next anyway may have been begun by its descriptors
-    if (begin != d_next || !d_tagged)
-        result.next_heap = static_cast<std::uint64_t>(begin / d_heap) *
-                           static_cast<std::uint64_t>(d_step);
-    if (begin < place)
-        result.zeros = distance(begin, place);
-    d_next = std::max(begin, place);
+    d_next = heap_after(std::max(place, d_next));
     d_drop = distance(place, d_next);
-    return result;
+    return { static_cast<std::uint64_t>(d_next / d_heap) *
+             static_cast<std::uint64_t>(d_step) };
 }
 
-// The first place of the heap that a place is in. Before place 0, where no heap begins,
-// it is rounded towards it.
+// The first place of the heap that a place is in.
 std::int64_t timeline::heap_before(std::int64_t place) const
 {
     return place / d_heap * d_heap;

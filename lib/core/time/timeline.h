@@ -23,22 +23,14 @@ enum class gap_policy {
     ignore     //!< count on
 };
 
-//! What becomes of the samples between the first one and the first multiple of
-//! timestamp_step.
-enum class start_policy {
-    drop,     //!< they are dropped
-    zero_fill //!< their heap begins at the multiple before, with zeros in front
-};
-
 struct timeline_plan {
     std::int64_t heap_samples;
     std::int64_t timestamp_step; //!< ticks per heap, at least 1
     exact_rate sample_rate;      //!< ticks per second
     gap_policy on_gap = gap_policy::realign;
-    start_policy on_start = start_policy::drop;
 };
 
-//! What is to be done before the tagged sample is taken, in this order.
+//! What is to be done before the tagged sample is taken: nothing, or one of these.
 struct correction {
     //! the unfinished heap is left, and its samples dropped; the next heap has this
     //! timestamp, to be masked to the bits of an item
@@ -64,16 +56,15 @@ struct tag_warnings {
  * at a tag what to do first. While to_drop() is not 0 it drops samples instead of packing
  * them.
  *
- * - The first tag of a run is a start: heaps begin at multiples of timestamp_step, the
- *   first one as start_policy says.
+ * - The first tag of a run is a start: heaps begin at multiples of timestamp_step.
+ *   Samples before the first multiple are dropped.
  * - Without a tag, samples are counted from tick 0. The first tag is a start
  *   nevertheless.
  * - A later tag at the sample where it was expected changes nothing. Otherwise samples
  *   are missing, and gap_policy decides, or they came before.
  * - The timestamps of heaps only grow. Samples that would go back are dropped up to the
  *   one that is expected next, which continues the unfinished heap; with
- *   gap_policy::ignore they count on. Where zeros belong in front of the samples of a
- *   heap that has been begun before, those samples are dropped.
+ *   gap_policy::ignore they count on.
  * - Times before tick 0 have no timestamp: those samples are dropped.
  * - A new run begins behind the last heap of the run before, which may have been
  *   unfinished. Until its first tag it counts on from there; samples whose time lies
@@ -128,7 +119,6 @@ private:
     const std::int64_t d_heap;
     const std::int64_t d_step;
     const gap_policy d_on_gap;
-    const start_policy d_on_start;
     const double d_samples_per_second;
     sink_counter_set& d_counters;
 

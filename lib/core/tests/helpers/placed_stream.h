@@ -154,7 +154,6 @@ inline constexpr exact_rate megahertz{ 1000000 };
 inline constexpr std::array gap_policies{ gap_policy::realign,
                                           gap_policy::zero_fill,
                                           gap_policy::ignore };
-inline constexpr std::array start_policies{ start_policy::drop, start_policy::zero_fill };
 
 } // namespace gr::spead
 

@@ -25,14 +25,13 @@ BOOST_AUTO_TEST_CASE(a_new_run_starts_behind_the_unfinished_heap)
 
 BOOST_AUTO_TEST_CASE(a_new_run_emits_no_timestamp_again)
 {
-    for (const auto on_gap : gap_policies)
-        for (const auto on_start : start_policies) {
-            placed_stream s(plan(on_gap, on_start));
-            s.play({ { 0, 6 } });
-            s.restart();
-            s.play({ { 1, 11 } });
-            check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 80, { 8, 9, 10, 11 } } });
-        }
+    for (const auto on_gap : gap_policies) {
+        placed_stream s(plan(on_gap));
+        s.play({ { 0, 6 } });
+        s.restart();
+        s.play({ { 1, 11 } });
+        check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 80, { 8, 9, 10, 11 } } });
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_new_run_without_a_tag_counts_on_from_the_next_heap)

@@ -42,16 +42,6 @@ def test_a_start_off_the_grid_drops_up_to_it(sock, piece):
     assert sent.stats["samples_dropped"] == 54
 
 
-@pytest.mark.parametrize("piece", PIECES)
-def test_a_start_off_the_grid_filled_with_zeros(sock, piece):
-    sent = send_tagged(sock, 300, [(0, 5 * HEAP + 10)], piece, on_start="zero_fill")
-    assert sent.heaps.timestamps[0] == 5 * HEAP
-    assert sent.heaps.line(5 * HEAP, 310) == [0] * 10 + expected(300)
-    assert sent.stats["samples_dropped"] == 0
-    assert sent.stats["samples_zero_filled"] == 10
-    assert sent.stats["samples_sent"] == 300
-
-
 GAPS = [3, HEAP - 1, HEAP, 10 * HEAP + 5]
 
 

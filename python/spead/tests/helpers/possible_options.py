@@ -96,7 +96,6 @@ SINKS = [
     {"sync_time": "99999999999.999999999999999999", **RX},
     {"on_gap": "zero_fill", **RX},
     {"on_gap": "ignore", **RX},
-    {"on_start": "zero_fill", **RX},
     {"rate": 1e6},
     {"burst_size": 1},
     {"burst_size": 2**30},

@@ -92,7 +92,7 @@ def parse(argv):
     option(parser, "--sync-time S", str, "time of tick 0, in seconds since 1970", "0")
     parser.add_argument(
         "--on-gap",
-        choices=["realign", "zero_fill", "ignore"],
+        choices=["realign", "zero_fill"],
         default="realign",
         help="what the sink does if samples are missing (default: %(default)s)",
     )

@@ -216,11 +216,10 @@ tick_clock clock_of(const sink_options& options)
 
 gap_policy on_gap_of(const sink_options& options)
 {
-    return check_choice<gap_policy>("on_gap",
-                                    options.on_gap,
-                                    { { "realign", gap_policy::realign },
-                                      { "zero_fill", gap_policy::zero_fill },
-                                      { "ignore", gap_policy::ignore } });
+    return check_choice<gap_policy>(
+        "on_gap",
+        options.on_gap,
+        { { "realign", gap_policy::realign }, { "zero_fill", gap_policy::zero_fill } });
 }
 
 full_policy when_full_of(const sink_options& options)

@@ -145,8 +145,7 @@ struct SPEAD_API sink_options {
     //! What to do when tags show that samples are missing. "realign" drops the
     //! unfinished heap and begins another one, as at the start. "zero_fill" packs
     //! zeros in place of the missing samples, or realigns if more than 10 s are
-    //! missing. "ignore" goes on counting, also after a step back: only the first tag
-    //! of a run counts.
+    //! missing.
     std::string on_gap = "realign";
 
     //! \}

@@ -92,7 +92,7 @@ correction timeline::tag(std::int64_t tick, double residual, bool heap_has_left)
     const double off = place->residual + static_cast<double>(place->nearest - at);
     if (std::abs(off) > noticeable_residual)
         raise(&tag_warnings::residual, off);
-    if (at < 0 && !(d_tagged && d_on_gap == gap_policy::ignore))
+    if (at < 0)
         raise(&tag_warnings::before_sync, true);
 
     if (expected)
@@ -146,9 +146,6 @@ correction timeline::close_gap(std::int64_t place)
     }
     note_jump(place);
     d_expected = place;
-    if (d_on_gap == gap_policy::ignore)
-        return {};
-
     if (place <= d_next) {
         note_loss(place);
         d_drop = distance(place, d_next);
@@ -189,7 +186,7 @@ std::int64_t timeline::heap_after(std::int64_t place) const
 void timeline::note_jump(std::int64_t place)
 {
     const double jump = static_cast<double>(place) - static_cast<double>(d_expected);
-    if (d_on_gap == gap_policy::ignore || jump >= -noticeable_loss * d_samples_per_second)
+    if (jump >= -noticeable_loss * d_samples_per_second)
         raise(&tag_warnings::jump, jump);
 }
 

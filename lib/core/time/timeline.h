@@ -18,9 +18,8 @@ namespace gr::spead {
 
 //! What becomes of the heaps when a tag says that samples are missing.
 enum class gap_policy {
-    realign,   //!< leave the unfinished heap, begin another as at the start
-    zero_fill, //!< zeros for what is missing, whole heaps too; realign beyond 10 s
-    ignore     //!< count on
+    realign,  //!< leave the unfinished heap, begin another as at the start
+    zero_fill //!< zeros for what is missing, whole heaps too; realign beyond 10 s
 };
 
 struct timeline_plan {
@@ -63,8 +62,7 @@ struct tag_warnings {
  * - A later tag at the sample where it was expected changes nothing. Otherwise samples
  *   are missing, and gap_policy decides, or they came before.
  * - The timestamps of heaps only grow. Samples that would go back are dropped up to the
- *   one that is expected next, which continues the unfinished heap; with
- *   gap_policy::ignore they count on.
+ *   one that is expected next, which continues the unfinished heap.
  * - Times before tick 0 have no timestamp: those samples are dropped.
  * - A new run begins behind the last heap of the run before, which may have been
  *   unfinished. Until its first tag it counts on from there; samples whose time lies

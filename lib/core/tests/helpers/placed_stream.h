@@ -151,9 +151,7 @@ struct placed_stream {
 };
 
 inline constexpr exact_rate megahertz{ 1000000 };
-inline constexpr std::array gap_policies{ gap_policy::realign,
-                                          gap_policy::zero_fill,
-                                          gap_policy::ignore };
+inline constexpr std::array gap_policies{ gap_policy::realign, gap_policy::zero_fill };
 
 } // namespace gr::spead
 

@@ -42,7 +42,7 @@ sink_options options_of(unsigned seed)
     o.descriptor_interval = 0.001;
     o.timestamp_source = "rx_time";
     o.sample_rate = exact_rate{ rate };
-    o.on_gap = pick(random, std::vector<std::string>{ "realign", "zero_fill", "ignore" });
+    o.on_gap = pick(random, std::vector<std::string>{ "realign", "zero_fill" });
     o.when_full = pick(random, std::vector<std::string>{ "block", "drop" });
     o.buffer_size = 200000;
     return o;

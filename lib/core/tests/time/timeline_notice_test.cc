@@ -50,27 +50,6 @@ BOOST_AUTO_TEST_CASE(a_step_back_that_loses_more_than_a_second_is_told_each_time
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_ignored_is_only_told_as_a_jump)
-{
-    placed_stream s(plan(gap_policy::ignore));
-    s.tag(9 * samples_per_second);
-    s.send(4);
-    s.tag(0);
-    s.tag(99 * samples_per_second);
-    const auto said = s.line.take_warnings();
-    BOOST_CHECK_EQUAL(said.late, 0.);
-    BOOST_CHECK_EQUAL(said.jump, -9. * samples_per_second - 4);
-    BOOST_CHECK_EQUAL(s.counters.gaps.get(), 1u);
-    BOOST_CHECK_EQUAL(s.counters.steps_back.get(), 1u);
-}
-
-BOOST_AUTO_TEST_CASE(times_before_sync_time_are_not_told_of_where_they_are_ignored)
-{
-    placed_stream s(plan(gap_policy::ignore));
-    s.play({ { 0, 2 }, { -7, 2 } });
-    BOOST_CHECK(!s.line.take_warnings().before_sync);
-}
-
 BOOST_AUTO_TEST_CASE(a_start_in_a_long_heap_is_not_told)
 {
     placed_stream s({ 10 * samples_per_second, 100 * samples_per_second, megahertz });

@@ -73,25 +73,14 @@ def test_a_gap_begins_a_heap_anew(sock, gap, piece):
     assert sent.stats["samples_missing"] == gap
 
 
-@pytest.mark.parametrize("gap", GAPS)
-def test_a_gap_ignored_is_counted(sock, gap):
-    sent = send_tagged(sock, 300, [(0, 0), (100, 100 + gap)], on_gap="ignore")
-    assert sent.heaps.line(0, 300) == expected(300)
-    assert sent.stats["gaps"] == 1
-    assert sent.stats["samples_missing"] == gap
-
-
 @pytest.mark.parametrize("piece", PIECES)
-@pytest.mark.parametrize("on_gap", ["realign", "zero_fill", "ignore"])
+@pytest.mark.parametrize("on_gap", ["realign", "zero_fill"])
 def test_a_step_backwards_sends_no_timestamp_twice(sock, on_gap, piece):
     sent = send_tagged(sock, 300, [(0, 640), (100, 700)], piece, on_gap=on_gap)
     line = expected(300)
-    if on_gap == "ignore":
-        assert sent.heaps.line(640, 300) == line
-    else:
-        # samples 100 to 139 are those of the times before
-        assert sent.heaps.line(640, 260) == line[:100] + line[140:]
-        assert sent.stats["samples_dropped"] == 40
+    # samples 100 to 139 are those of the times before
+    assert sent.heaps.line(640, 260) == line[:100] + line[140:]
+    assert sent.stats["samples_dropped"] == 40
     assert sent.stats["steps_back"] == 1
 
 

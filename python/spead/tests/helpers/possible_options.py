@@ -95,7 +95,6 @@ SINKS = [
     {"sample_rate": (8000000, 7), "timestamp_source": "rx_time"},
     {"sync_time": "99999999999.999999999999999999", **RX},
     {"on_gap": "zero_fill", **RX},
-    {"on_gap": "ignore", **RX},
     {"rate": 1e6},
     {"burst_size": 1},
     {"burst_size": 2**30},

@@ -9,14 +9,11 @@
 #define INCLUDED_SPEAD_CORE_RTNETLINK_H
 
 #include <libmnl/libmnl.h>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/udp.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -25,7 +22,7 @@ namespace gr::spead {
 /*!
  * \brief Asks the kernel about routes, interfaces and neighbours, and hears of changes.
  *
- * No rights are needed. Calls block only on the kernel's lock of its interfaces (RTNL).
+ * Needs no privileges. Calls block only on the kernel's lock of its interfaces (RTNL).
  */
 class rtnetlink
 {
@@ -48,16 +45,12 @@ public:
         bool carrier = false;  //!< and it is up
         bool resolves = false; //!< looks for neighbours: not a tunnel, for one
     };
-    //! What has changed, or anything if there was no room for all of it.
-    struct change {
-        enum { routes, link, neighbour, anything } what;
-        unsigned interface; //!< index, of a link or neighbour
-        bool usable;        //!< the link has a carrier, the neighbour is known
-        address next_hop;   //!< of a neighbour
-    };
 
     //! Throws std::system_error where the system refuses.
-    explicit rtnetlink(boost::asio::io_context& io);
+    rtnetlink();
+
+    //! Whether anything may have changed since the last call.
+    bool take_changes();
 
     //! The route of packets; none if there is no route.
     std::optional<route> find_route(const endpoint& to, const origin& by);
@@ -65,24 +58,19 @@ public:
     //! The state of a neighbour, NUD_... of <linux/neighbour.h>; NUD_NONE if the kernel
     //! has no entry.
     std::uint16_t neighbour_state(unsigned interface, const address& next_hop);
-    //! Whether packets leave for a neighbour in this state.
-    static bool is_known(std::uint16_t neighbour_state);
-
-    //! Calls \p heard for each change since the last call. It must ask nothing.
-    void read_changes(const std::function<void(const change&)>& heard);
-    //! For waiting until there are changes to read.
-    boost::asio::posix::stream_descriptor& changes() { return d_changes; }
 
 private:
     nlmsghdr* new_request(std::uint16_t type);
-    template <typename message>
-    const message* ask(nlmsghdr* request);
+    const nlmsghdr* ask(nlmsghdr* request);
 
     struct close {
         void operator()(mnl_socket* socket) const { mnl_socket_close(socket); }
     };
-    std::unique_ptr<mnl_socket, close> d_questions;
-    boost::asio::posix::stream_descriptor d_changes;
+    using socket_ptr = std::unique_ptr<mnl_socket, close>;
+    static socket_ptr open(unsigned groups);
+
+    socket_ptr d_questions;
+    socket_ptr d_changes;
     unsigned d_sequence = 0;
     // that of a link may be long
     alignas(nlmsghdr) std::array<char, 32768> d_buffer{};

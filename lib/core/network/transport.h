@@ -67,14 +67,11 @@ public:
             max_segmented_bytes / packet_bytes, 1, max_segments);
     }
 
-    //! The error of a message that may be sent later, and has not failed: see
-    //! async_wait_writable().
+    //! The error of a message that has not failed, and is to be sent again after a
+    //! moment.
     static constexpr int not_yet = EINPROGRESS;
 
     virtual ~transport() = default;
-
-    //! A stream begins, on the thread of the sender. It may read reports.
-    virtual void start_run() noexcept {}
 
     //! Sends up to max_messages messages; never waits.
     virtual send_result send(const message* messages, std::size_t n) noexcept = 0;

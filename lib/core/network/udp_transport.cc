@@ -10,6 +10,9 @@
 #include "socket_buffer.h"
 #include "support/parameter_error.h"
 #include "udp_transport.h"
+#ifdef SPEAD_HAVE_LIBMNL
+#include "netlink_link_monitor.h"
+#endif
 
 #include <linux/errqueue.h>
 #include <linux/filter.h>
@@ -45,9 +48,6 @@ bool fails_without_a_number(int error)
 // Room for the messages of one send(), with what the kernel adds to each.
 constexpr int default_send_buffer = 2 << 20;
 
-// An address that was removed may come back: only then another one takes its place.
-constexpr std::chrono::milliseconds address_patience{ 500 };
-
 std::vector<boost::asio::ip::udp::endpoint> resolve_all(boost::asio::io_context& io,
                                                         const std::vector<endpoint>& to)
 {
@@ -60,11 +60,6 @@ std::vector<boost::asio::ip::udp::endpoint> resolve_all(boost::asio::io_context&
                                   "destinations of one IP version");
     }
     return all;
-}
-
-bool link_local(const boost::asio::ip::address& address)
-{
-    return address.is_v6() && address.to_v6().is_link_local();
 }
 
 } // namespace
@@ -98,65 +93,20 @@ void udp_transport::prepare(const message* messages, std::size_t n) noexcept
 
 send_result udp_transport::send_prepared(std::size_t n, int flags) noexcept
 {
-    const int sent = sendmmsg(
-        d_socket.native_handle(), d_headers.data(), static_cast<unsigned>(n), flags);
+    const int sent =
+        sendmmsg(native(), d_headers.data(), static_cast<unsigned>(n), flags);
     return sent < 0 ? send_result{ 0, errno }
                     : send_result{ static_cast<std::size_t>(sent), 0 };
-}
-
-void udp_transport::start_run() noexcept
-{
-    if (!d_watch)
-        return;
-    begin_to_watch();
-    look();
-}
-
-// NOLINTNEXTLINE(bugprone-exception-escape): an address of the kernel is never too long
-void udp_transport::begin_to_watch() noexcept
-{
-    boost::system::error_code ignored;
-    d_watch->begin({ d_socket.local_endpoint(ignored),
-                     d_interface,
-                     static_cast<int>(d_options.dscp) << 2 });
-}
-
-void udp_transport::look() noexcept
-{
-    const auto now = network_watch::clock::now();
-    try {
-        if (!d_watch || !d_watch->look(now))
-            return;
-        if (!std::exchange(d_missing, d_watch->route_missing()))
-            d_missing_since = now;
-        if (d_missing && (connected() || d_interface) && reopen(now)) {
-            d_watch->look(now);
-            d_missing = d_watch->route_missing();
-        }
-    } catch (const std::exception&) {
-        // no memory; the next look will tell
-    }
-}
-
-// How many of these messages, from the first one on, nothing stands in the way of.
-std::size_t udp_transport::unobstructed(const message* messages, std::size_t n) const
-{
-    std::size_t i = 0;
-    while (i < n && !d_watch->obstacle(messages[i].destination))
-        ++i;
-    return i;
 }
 
 // An ICMP error makes the next send fail, whatever its destination. With several it says
 // nothing about that message: not twice in a row, since some errors come again at once.
 send_result udp_transport::send(const message* messages, std::size_t n) noexcept
 {
-    look();
-    if (d_watch && !d_watch->clear()) {
-        n = unobstructed(messages, n);
-        if (!n)
-            return { 0, d_watch->obstacle(messages->destination) };
-    }
+    const auto checked = d_link->check(messages, n);
+    if (!checked.sent)
+        return checked;
+    n = checked.sent;
     const auto before = d_icmp_errors.count;
     const auto result = send_now(messages, n);
     if (connected() || !result.error || d_excused) {
@@ -193,10 +143,7 @@ send_result udp_transport::send_now(const message* messages, std::size_t n) noex
 
 void udp_transport::async_wait_writable(std::function<void()> handler)
 {
-    if (d_watch && d_watch->awaits_next_hop())
-        d_watch->async_wait(std::move(handler));
-    else
-        async_wait(udp::socket::wait_write, std::move(handler));
+    async_wait(udp::socket::wait_write, std::move(handler));
 }
 
 void udp_transport::async_wait_reports(std::function<void()> handler)
@@ -205,7 +152,7 @@ void udp_transport::async_wait_reports(std::function<void()> handler)
     // here, would end each wait at once until it is fetched.
     int error = 0;
     socklen_t size = sizeof error;
-    getsockopt(d_socket.native_handle(), SOL_SOCKET, SO_ERROR, &error, &size);
+    getsockopt(native(), SOL_SOCKET, SO_ERROR, &error, &size);
     async_wait(udp::socket::wait_error, std::move(handler));
 }
 
@@ -214,7 +161,7 @@ void udp_transport::async_wait(udp::socket::wait_type event,
 {
     // with an error, too: the socket is another one now
     auto ready = [handler = std::move(handler)](const auto&) { handler(); };
-    d_socket.async_wait(event, std::move(ready));
+    d_bound.socket.async_wait(event, std::move(ready));
 }
 
 // Left in their queue, they would make the socket seem ready for ever.
@@ -232,7 +179,7 @@ bool udp_transport::read_report() noexcept
     msghdr header{};
     header.msg_control = control.data();
     header.msg_controllen = control.size();
-    if (recvmsg(d_socket.native_handle(), &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+    if (recvmsg(native(), &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
         return false;
     for (auto* c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c)) {
         if (!(c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR) &&
@@ -263,7 +210,7 @@ udp_transport::udp_transport(boost::asio::io_context& io,
       d_options(options),
       d_destinations(to),
       d_remotes(resolve_all(io, to)),
-      d_socket(io),
+      d_bound{ udp::socket(io), 0 },
       d_max_packet_bytes(wire::max_datagram_bytes)
 {
     for (std::size_t i = 0; i < to.size(); ++i) {
@@ -272,12 +219,12 @@ udp_transport::udp_transport(boost::asio::io_context& io,
         connect(scout, i);
         respect_mtu(scout);
     }
-    use(open());
-    watch();
+    replace_socket(open_socket());
+    monitor_link();
 }
 
 // The socket that packets leave by.
-udp_transport::bound_socket udp_transport::open()
+bound_socket udp_transport::open_socket()
 {
     bound_socket opened{ udp::socket(d_io), 0 };
     opened.interface = configure(opened.socket);
@@ -290,39 +237,46 @@ udp_transport::bound_socket udp_transport::open()
     return opened;
 }
 
-void udp_transport::use(bound_socket opened)
+bool udp_transport::replace_socket(bound_socket by)
 {
-    d_socket = std::move(opened.socket);
-    d_interface = opened.interface;
-    try {
-        d_home = interface_with(d_socket.local_endpoint().address());
-    } catch (const std::runtime_error&) {
-        d_home.clear(); // only to choose another address when this one is removed
+    // what the kernel still reads must stay as it is
+    while (d_zero_copy.any_in_flight() && read_report()) {
     }
+    if (d_zero_copy.any_in_flight())
+        return false;
+    d_bound = std::move(by);
     const int on = 1;
-    d_zero_copy.enable(
-        d_options.zero_copy &&
-        setsockopt(d_socket.native_handle(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) ==
-            0);
+    d_zero_copy.enable(d_options.zero_copy &&
+                       setsockopt(native(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) ==
+                           0);
+    return true;
 }
 
-void udp_transport::watch()
+void udp_transport::monitor_link()
 {
+    std::string reason = "gr-spead was built without libmnl";
+#ifdef SPEAD_HAVE_LIBMNL
     try {
-        d_watch = std::make_unique<network_watch>(
-            d_io, d_remotes, [this](std::size_t destination) { solicit(destination); });
+        socket_owner& owner = *this;
+        d_link = std::make_unique<netlink_link_monitor>(
+            d_remotes, static_cast<int>(d_options.dscp) << 2, owner);
+        return;
     } catch (const std::runtime_error& error) {
-        warn("heaps that are lost without a carrier or a next hop are counted as sent, "
-             "since rtnetlink is not available: " +
-             std::string(error.what()));
+        reason = "rtnetlink is not available: " + std::string(error.what());
     }
+#endif
+    d_link = std::make_unique<link_monitor>();
+    warn(
+        "loss of the link cannot be detected: heaps that are lost without a carrier or a "
+        "next hop count as sent (" +
+        reason + ")");
 }
 
 // Makes the kernel look for the next hop, by what no receiver takes for data: an empty
 // datagram to the port of discard. A firewall may let only the stream pass, the interface
 // may have another name now, or the route may depend on the port, so that no answer
 // comes; then it goes the way of the stream.
-void udp_transport::solicit(std::size_t destination)
+void udp_transport::solicit(std::size_t destination, bool unanswered)
 {
     constexpr std::uint16_t discard = 9;
     const auto& to = d_remotes[destination];
@@ -332,48 +286,12 @@ void udp_transport::solicit(std::size_t destination)
         configure(socket);
         socket.non_blocking(true);
         socket.send_to(boost::asio::const_buffer(), { to.address(), discard }, 0, error);
-        if (!error && d_watch->obstacle(destination) != EHOSTUNREACH)
+        if (!error && !unanswered)
             return;
     } catch (const std::exception&) {
         // no socket, or no interface of that name
     }
-    d_socket.send_to(boost::asio::const_buffer(), to, 0, error);
-}
-
-// An interface that was deleted and made again has another index; and the address that a
-// connected socket sends from may be gone. True if there is another socket now.
-bool udp_transport::reopen(network_watch::clock::time_point now)
-{
-    try {
-        auto opened = open();
-        if (!replaces(opened, now - d_missing_since))
-            return false;
-        // what the kernel still reads must stay as it is
-        while (d_zero_copy.any_in_flight() && read_report()) {
-        }
-        if (d_zero_copy.any_in_flight())
-            return false;
-        use(std::move(opened));
-    } catch (const std::exception&) {
-        return false; // not yet
-    }
-    begin_to_watch();
-    return true;
-}
-
-// Whether it is better than the socket that has no route for so long.
-bool udp_transport::replaces(const bound_socket& opened,
-                             network_watch::clock::duration since) const
-{
-    const bool other_interface = opened.interface != d_interface;
-    const auto source = opened.socket.local_endpoint().address();
-    const auto old = d_socket.local_endpoint().address();
-    if (!connected() || source == old)
-        return other_interface;
-    // while an interface comes up, the kernel may offer an address that does not suit
-    if (link_local(source) != link_local(old) || interface_with(source) != d_home)
-        return false;
-    return other_interface || since >= address_patience;
+    d_bound.socket.send_to(boost::asio::const_buffer(), to, 0, error);
 }
 
 // What decides by which way packets leave, and how. The index of the interface that the

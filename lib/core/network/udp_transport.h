@@ -9,7 +9,7 @@
 #define INCLUDED_SPEAD_CORE_UDP_TRANSPORT_H
 
 #include "endpoint.h"
-#include "network_watch.h"
+#include "link_monitor.h"
 #include "transport.h"
 #include "zero_copy.h"
 #include <gnuradio/spead/sink_options.h>
@@ -32,7 +32,7 @@ namespace gr::spead {
  * It is connected if there is one destination, so that the kernel looks up the route only
  * once. Never fragments: a packet that is larger than the MTU fails with EMSGSIZE.
  */
-class udp_transport : public transport
+class udp_transport : public transport, private socket_owner
 {
 public:
     //! Looks up the hosts and opens the socket; throws parameter_error for an unknown
@@ -49,7 +49,6 @@ public:
     //! Sentences about what the system did not grant.
     const std::vector<std::string>& warnings() const { return d_warnings; }
 
-    void start_run() noexcept override;
     send_result send(const message* messages, std::size_t n) noexcept override;
     void async_wait_writable(std::function<void()> handler) override;
     icmp_errors take_reports() noexcept override;
@@ -65,13 +64,11 @@ public:
 private:
     using udp = boost::asio::ip::udp;
 
-    // a socket, and the index of the interface that it is bound to, 0 = none
-    struct bound_socket {
-        udp::socket socket;
-        unsigned interface;
-    };
-    bound_socket open();
-    void use(bound_socket opened);
+    const bound_socket& current_socket() const override { return d_bound; }
+    bound_socket open_socket() override;
+    bool replace_socket(bound_socket by) override;
+    void solicit(std::size_t destination, bool unanswered) override;
+
     unsigned configure(udp::socket& socket);
     void bind(udp::socket& socket, const boost::asio::ip::address& address) const;
     unsigned choose_interface(udp::socket& socket) const;
@@ -82,18 +79,13 @@ private:
     void set_option(
         udp::socket& socket, int level, int name, int value, const std::string& what);
     void warn(const std::string& warning);
-    void watch();
-    void solicit(std::size_t destination);
-    void begin_to_watch() noexcept;
-    void look() noexcept;
-    bool reopen(network_watch::clock::time_point now);
-    bool replaces(const bound_socket& opened, network_watch::clock::duration since) const;
-    std::size_t unobstructed(const message* messages, std::size_t n) const;
+    void monitor_link();
     void prepare(const message* messages, std::size_t n) noexcept;
     send_result send_now(const message* messages, std::size_t n) noexcept;
     send_result send_prepared(std::size_t n, int flags) noexcept;
     bool read_report() noexcept;
     void async_wait(udp::socket::wait_type event, std::function<void()> handler);
+    int native() { return d_bound.socket.native_handle(); }
     bool connected() const { return d_remotes.size() == 1; }
     bool ipv6() const { return d_remotes.front().protocol() == udp::v6(); }
     bool any_multicast() const;
@@ -103,12 +95,8 @@ private:
     const sink_options d_options;
     const std::vector<endpoint> d_destinations; // as written, at least one
     std::vector<udp::endpoint> d_remotes;       // their addresses
-    udp::socket d_socket;
-    unsigned d_interface = 0; // that it is bound to
-    std::string d_home;       // the interface that has the address of the socket
-    std::unique_ptr<network_watch> d_watch;             // none if the system refuses
-    network_watch::clock::time_point d_missing_since{}; // a route
-    bool d_missing = false;
+    bound_socket d_bound;
+    std::unique_ptr<link_monitor> d_link;
     std::size_t d_max_packet_bytes;
     std::vector<std::string> d_warnings;
 

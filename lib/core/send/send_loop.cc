@@ -56,6 +56,8 @@ int make_eventfd()
 
 // An error of an earlier packet is reported once, to a send that then has sent nothing.
 constexpr unsigned retries = 3;
+// How often a message is tried again that cannot be sent yet.
+constexpr std::chrono::milliseconds not_yet_interval{ 1 };
 constexpr std::chrono::microseconds first_back_off{ 50 };
 constexpr std::chrono::microseconds longest_back_off{ 10000 };
 // The own host may refuse packets for this long before they are dropped.
@@ -104,14 +106,7 @@ void send_loop::start_run()
     d_io.restart();
 }
 
-void send_loop::prepare()
-{
-    d_transport.start_run();
-    // the transport may have read the last reports: with nothing in flight, and nothing
-    // to send, nobody else would give their slots back
-    release();
-    apply_rate();
-}
+void send_loop::prepare() { apply_rate(); }
 
 void send_loop::resume()
 {
@@ -434,7 +429,7 @@ bool send_loop::message_failed(int error)
     if (error == EINTR)
         return true;
     if (error == transport::not_yet) {
-        wait_writable();
+        wait_until(clock::now() + not_yet_interval);
         return false;
     }
     d_counters.errors.add(error);

@@ -76,15 +76,8 @@ struct scripted_transport : gr::spead::transport {
     std::size_t reported = 0; // of those, not taken yet
     std::size_t spoilt = 0;   // written over while they were held
     std::function<void()> on_reports;
-    bool takes_reports_at_start = false; // as before it opens another socket
 
     explicit scripted_transport(boost::asio::io_context& context) : io(context) {}
-
-    void start_run() noexcept override
-    {
-        if (takes_reports_at_start)
-            take_reports();
-    }
 
     gr::spead::send_result send(const gr::spead::message* messages,
                                 std::size_t n) noexcept override

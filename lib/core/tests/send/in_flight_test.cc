@@ -130,21 +130,6 @@ BOOST_AUTO_TEST_CASE(
     check_all_arrived();
 }
 
-BOOST_AUTO_TEST_CASE(a_full_ring_is_given_back_though_their_reports_were_taken_at_a_start)
-{
-    start();
-    fill();
-    BOOST_CHECK(stop_in_time());
-    const auto mark = ring.released();
-    network.reported = network.held.size();
-    network.takes_reports_at_start = true;
-    out->start();
-    BOOST_CHECK(wait_for_space(space, ring, mark));
-    report_on_and_on();
-    finish_stream();
-    check_all_arrived();
-}
-
 BOOST_AUTO_TEST_CASE(what_is_given_up_behind_them_waits_for_them)
 {
     // one message goes, four tries cost the next one

@@ -25,6 +25,10 @@ NAMESPACES = not subprocess.run(
 NEEDS_NAMESPACES = pytest.mark.skipif(
     not NAMESPACES, reason="needs root, for network namespaces of its own"
 )
+NEEDS_LIBMNL = pytest.mark.skipif(
+    b"libmnl.so" not in (BUILD / "lib" / "libgnuradio-spead.so").read_bytes(),
+    reason="needs a build with libmnl, to detect loss of the link",
+)
 SO_RCVBUFFORCE = 33  # as root, beyond net.core.rmem_max
 RECEIVE_BUFFER = 128 << 20
 

@@ -3,9 +3,9 @@
 """Next hops that the own host does not know: the stream waits for them."""
 
 import pytest
-from places import NEEDS_NAMESPACES, run_scenario
+from places import NEEDS_LIBMNL, NEEDS_NAMESPACES, run_scenario
 
-pytestmark = NEEDS_NAMESPACES
+pytestmark = [NEEDS_LIBMNL, NEEDS_NAMESPACES]
 SCRIPT = "neighbour_scenarios.py"
 
 

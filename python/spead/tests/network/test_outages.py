@@ -5,9 +5,9 @@
 import re
 
 import pytest
-from places import NEEDS_NAMESPACES, run_scenario
+from places import NEEDS_LIBMNL, NEEDS_NAMESPACES, run_scenario
 
-pytestmark = NEEDS_NAMESPACES
+pytestmark = [NEEDS_LIBMNL, NEEDS_NAMESPACES]
 both_families = pytest.mark.parametrize("family", ["ipv4", "ipv6"])
 SCRIPT = "outage_scenarios.py"
 

@@ -1,0 +1,64 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_LINK_MONITOR_H
+#define INCLUDED_SPEAD_CORE_LINK_MONITOR_H
+
+#include "transport.h"
+
+#include <boost/asio/ip/udp.hpp>
+
+namespace gr::spead {
+
+//! A UDP socket, and the index of the interface that it is bound to, 0 = none.
+struct bound_socket {
+    boost::asio::ip::udp::socket socket;
+    unsigned interface;
+};
+
+//! The owner of a socket, which a link_monitor may ask for another one.
+class socket_owner
+{
+public:
+    virtual const bound_socket& current_socket() const = 0;
+
+    //! Opens a socket with the same options. Throws if that is not possible now.
+    virtual bound_socket open_socket() = 0;
+
+    //! Sends by this socket from now on. False if the present one is still needed.
+    virtual bool replace_socket(bound_socket by) = 0;
+
+    //! Sends something to a destination, given by its number, to make the kernel resolve
+    //! its next hop. \p unanswered is whether the last attempts failed.
+    virtual void solicit(std::size_t destination, bool unanswered) = 0;
+
+protected:
+    ~socket_owner() = default;
+};
+
+/*!
+ * \brief Tells which messages can leave this host, where a send would lose them and
+ * report success.
+ *
+ * This one knows nothing about the network: all can.
+ */
+class link_monitor
+{
+public:
+    virtual ~link_monitor() = default;
+
+    //! How many of the messages can be sent. If none, the error of the first one;
+    //! transport::not_yet while its next hop is resolved. To be called before each send.
+    virtual send_result check(const message* /* messages */, std::size_t n) noexcept
+    {
+        return { n, 0 };
+    }
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_LINK_MONITOR_H */

@@ -1,0 +1,196 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "addresses.h"
+#include "netlink_link_monitor.h"
+
+#include <linux/neighbour.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <utility>
+
+namespace gr::spead {
+
+namespace {
+
+// Each poll is a system call.
+constexpr std::chrono::milliseconds poll_interval{ 1 };
+// Reading all paths takes a tenth of the time at most, however often the network changes.
+constexpr int poll_share = 10;
+// Heaps wait this long for the next hop, then they are dropped. The kernel asks for it
+// once a second: if its first request is lost, as it is where a switch or the other end
+// is not ready yet, the answer to the second one comes in time.
+constexpr std::chrono::milliseconds patience{ 1500 };
+// The kernel gives up after three requests, and starts again when there is a packet.
+constexpr std::chrono::milliseconds ask_interval{ 500 };
+// After an outage the other end may not be ready to answer yet, and a lost request is
+// repeated only after a second.
+constexpr std::chrono::milliseconds time_to_settle{ 100 };
+// An address that was removed may come back: only then another one takes its place.
+constexpr std::chrono::milliseconds address_patience{ 500 };
+
+bool link_local(const boost::asio::ip::address& address)
+{
+    return address.is_v6() && address.to_v6().is_link_local();
+}
+
+} // namespace
+
+netlink_link_monitor::netlink_link_monitor(
+    const std::vector<rtnetlink::endpoint>& destinations,
+    int type_of_service,
+    socket_owner& owner)
+    : d_owner(owner)
+{
+    for (const auto& to : destinations)
+        d_paths.push_back({ to });
+    d_origin.type_of_service = type_of_service;
+    observe_socket();
+}
+
+void netlink_link_monitor::observe_socket()
+{
+    const auto& now = d_owner.current_socket();
+    d_origin.from = now.socket.local_endpoint();
+    d_origin.interface = now.interface;
+    d_home = interface_with(d_origin.from.address());
+}
+
+send_result netlink_link_monitor::check(const message* messages, std::size_t n) noexcept
+{
+    const auto now = clock::now();
+    if (now >= d_next_poll)
+        poll(now);
+    if (d_clear)
+        return { n, 0 };
+    std::size_t i = 0;
+    while (i < n && !d_paths[messages[i].destination].error)
+        ++i;
+    return { i, i ? 0 : d_paths[messages->destination].error };
+}
+
+void netlink_link_monitor::poll(clock::time_point now)
+{
+    bool changed = d_kernel.take_changes();
+    // a route that comes back is not always reported
+    changed = changed || (d_route_missing && now >= d_read_again);
+    if (now - d_last_poll > patience) { // after a pause everything is worth another try
+        for (auto& one : d_paths)
+            one = { one.to };
+        changed = true;
+    }
+    if (changed) {
+        read_paths(now);
+        if (d_route_missing && replace_socket(now))
+            read_paths(now);
+    }
+    if (changed || !d_clear) {
+        d_clear = true;
+        for (auto& one : d_paths) {
+            update_error(one, now, changed);
+            d_clear = d_clear && !one.error;
+        }
+    }
+    d_last_poll = now;
+    const auto rest =
+        std::max<clock::duration>(poll_interval, (poll_share - 1) * (clock::now() - now));
+    d_next_poll = d_route_missing ? now : now + rest;
+}
+
+void netlink_link_monitor::read_paths(clock::time_point now)
+{
+    const bool was_missing = std::exchange(d_route_missing, false);
+    for (auto& one : d_paths) {
+        one.route = d_kernel.find_route(one.to, d_origin);
+        if (one.route)
+            one.link = d_kernel.find_link(one.route->interface);
+        else
+            d_route_missing = true;
+        const bool was_up = std::exchange(one.up, one.route && one.link.carrier);
+        if (one.up && !was_up) {
+            one.ask_again = now + time_to_settle;
+            one.give_up = one.ask_again + patience;
+        }
+    }
+    if (d_route_missing && !was_missing)
+        d_missing_since = now;
+    d_read_again = now + ask_interval;
+}
+
+void netlink_link_monitor::update_error(path& one, clock::time_point now, bool changed)
+{
+    if (one.route && one.link.carrier && one.link.resolves && one.route->has_source &&
+        one.route->next_hop) {
+        if (changed || (one.give_up && now >= one.ask_again))
+            resolve_next_hop(one, now);
+    } else {
+        one.give_up.reset();
+    }
+    one.error = 0;
+    if (one.give_up)
+        one.error = now < *one.give_up ? transport::not_yet : EHOSTUNREACH;
+    else if (one.route && !one.link.carrier)
+        one.error = ENETDOWN;
+    else if (one.route && !one.route->has_source)
+        one.error = EADDRNOTAVAIL;
+}
+
+void netlink_link_monitor::resolve_next_hop(path& one, clock::time_point now)
+{
+    const auto state = [&] {
+        return d_kernel.neighbour_state(one.route->interface, *one.route->next_hop);
+    };
+    auto known = state();
+    if (known == NUD_NONE || known == NUD_FAILED) {
+        if (one.give_up && now < one.ask_again)
+            return;
+        // now the kernel makes an entry, if it needs one
+        d_owner.solicit(static_cast<std::size_t>(&one - d_paths.data()),
+                        one.give_up && now >= *one.give_up);
+        known = state();
+    }
+    one.ask_again = now + ask_interval;
+    if (known != NUD_INCOMPLETE && known != NUD_FAILED)
+        one.give_up.reset();
+    else if (!one.give_up)
+        one.give_up = now + patience;
+}
+
+// An interface that was deleted and made again has another index, and the address that a
+// connected socket sends from may be gone. True if there is another socket now.
+bool netlink_link_monitor::replace_socket(clock::time_point now)
+{
+    try {
+        auto opened = d_owner.open_socket();
+        if (!is_better(opened, now - d_missing_since) ||
+            !d_owner.replace_socket(std::move(opened)))
+            return false;
+        observe_socket();
+        return true;
+    } catch (const std::exception&) {
+        return false; // not yet
+    }
+}
+
+// Whether it is better than the socket that has had no route for so long.
+bool netlink_link_monitor::is_better(const bound_socket& opened,
+                                     clock::duration missing) const
+{
+    const bool other_interface = opened.interface != d_origin.interface;
+    const auto source = opened.socket.local_endpoint().address();
+    const auto old = d_origin.from.address();
+    if (source == old)
+        return other_interface;
+    // while an interface comes up, the kernel may offer an address that does not suit
+    if (link_local(source) != link_local(old) || interface_with(source) != d_home)
+        return false;
+    return other_interface || missing >= address_patience;
+}
+
+} // namespace gr::spead

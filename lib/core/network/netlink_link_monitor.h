@@ -1,0 +1,76 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_NETLINK_LINK_MONITOR_H
+#define INCLUDED_SPEAD_CORE_NETLINK_LINK_MONITOR_H
+
+#include "link_monitor.h"
+#include "rtnetlink.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief Asks the kernel about routes, links and next hops.
+ *
+ * The kernel reports success for packets that it drops because the interface has no
+ * carrier, or because too many wait for the address of the next hop (ARP, neighbour
+ * discovery). Without a route, the send itself fails; then the monitor replaces the
+ * socket, if another one has a route.
+ */
+class netlink_link_monitor : public link_monitor
+{
+public:
+    //! Throws std::runtime_error where the system refuses. The owner outlives it.
+    netlink_link_monitor(const std::vector<rtnetlink::endpoint>& destinations,
+                         int type_of_service,
+                         socket_owner& owner);
+
+    //! The errors are ENETDOWN without a carrier, EADDRNOTAVAIL without an address to
+    //! send from, EHOSTUNREACH if the next hop does not answer.
+    send_result check(const message* messages, std::size_t n) noexcept override;
+
+private:
+    using clock = std::chrono::steady_clock;
+    struct path {
+        rtnetlink::endpoint to;
+        std::optional<rtnetlink::route> route{};
+        rtnetlink::link link{};
+        bool up = true;                             // route and carrier, when last read
+        std::optional<clock::time_point> give_up{}; // while the next hop is unknown
+        clock::time_point ask_again{};              // then
+        int error = 0;
+    };
+
+    void poll(clock::time_point now);
+    void read_paths(clock::time_point now);
+    void update_error(path& one, clock::time_point now, bool changed);
+    void resolve_next_hop(path& one, clock::time_point now);
+    void observe_socket();
+    bool replace_socket(clock::time_point now);
+    bool is_better(const bound_socket& opened, clock::duration missing) const;
+
+    socket_owner& d_owner;
+    rtnetlink d_kernel;
+    std::vector<path> d_paths;
+    rtnetlink::origin d_origin;
+    std::string d_home; // the interface that has the address of the socket
+    bool d_clear = false;
+    bool d_route_missing = false;
+    clock::time_point d_missing_since{};
+    clock::time_point d_read_again{}; // while a route is missing
+    clock::time_point d_last_poll{};
+    clock::time_point d_next_poll{};
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_NETLINK_LINK_MONITOR_H */

@@ -221,7 +221,8 @@ struct SPEAD_API sink_options {
 
     //! Whether the network device may read large messages from the packet ring,
     //! without a copy (MSG_ZEROCOPY). The sink stops using it when the kernel copies
-    //! all the same, as it does for receivers on this host.
+    //! all the same, as it does for receivers on this host, and after a send that a
+    //! firewall or a full queue refused.
     bool zero_copy = true;
 
     //! \}

@@ -16,8 +16,10 @@
 
 #include <linux/errqueue.h>
 #include <linux/filter.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/udp.h>
+#include <sys/ioctl.h>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/multicast.hpp>
 
@@ -127,18 +129,30 @@ send_result udp_transport::send_now(const message* messages, std::size_t n) noex
         }
         return send_prepared(n, 0);
     }
+    n = messages_with_room(n);
+    if (!n)
+        return send_prepared(1, 0);
     const auto result = send_prepared(n, MSG_ZEROCOPY);
-    const bool all = result.sent == n;
-    d_zero_copy.sent(messages, result.sent, all);
-    while ((d_zero_copy.has_many_in_flight() || !all) && read_report()) {
+    d_zero_copy.sent(messages, result.sent);
+    if (result.sent < n && !fails_without_a_number(result.error))
+        d_zero_copy.stop();
+    while ((d_zero_copy.has_many_in_flight() || result.error) && read_report()) {
     }
-    // why a message behind others failed will be known when it is the first
-    if (result.error && !fails_without_a_number(result.error))
-        d_zero_copy.failure_not_reported();
     // the kernel would lock no more memory for us, or has no room for reports
-    if (result.error == ENOBUFS && !d_zero_copy.active())
+    if (result.error == ENOBUFS)
         return send_prepared(n, 0);
     return result;
+}
+
+// How many messages the socket takes now. For the next one it would return EAGAIN, but
+// not tell so behind others: that error could be any.
+std::size_t udp_transport::messages_with_room(std::size_t n) noexcept
+{
+    int queued = 0;
+    if (ioctl(native(), SIOCOUTQ, &queued) != 0 || queued >= d_send_buffer)
+        return 0;
+    const auto room = static_cast<std::size_t>(d_send_buffer - queued);
+    return std::min(n, 1 + (room - 1) / zero_copy::most_queued_bytes);
 }
 
 void udp_transport::async_wait_writable(std::function<void()> handler)
@@ -249,6 +263,8 @@ bool udp_transport::replace_socket(bound_socket by)
     d_zero_copy.enable(d_options.zero_copy &&
                        setsockopt(native(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) ==
                            0);
+    socklen_t size = sizeof d_send_buffer;
+    getsockopt(native(), SOL_SOCKET, SO_SNDBUF, &d_send_buffer, &size);
     return true;
 }
 

@@ -83,6 +83,7 @@ private:
     void prepare(const message* messages, std::size_t n) noexcept;
     send_result send_now(const message* messages, std::size_t n) noexcept;
     send_result send_prepared(std::size_t n, int flags) noexcept;
+    std::size_t messages_with_room(std::size_t n) noexcept;
     bool read_report() noexcept;
     void async_wait(udp::socket::wait_type event, std::function<void()> handler);
     int native() { return d_bound.socket.native_handle(); }
@@ -96,6 +97,7 @@ private:
     const std::vector<endpoint> d_destinations; // as written, at least one
     std::vector<udp::endpoint> d_remotes;       // their addresses
     bound_socket d_bound;
+    int d_send_buffer = 0; // what SO_SNDBUF tells
     std::unique_ptr<link_monitor> d_link;
     std::size_t d_max_packet_bytes;
     std::vector<std::string> d_warnings;

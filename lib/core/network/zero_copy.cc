@@ -40,7 +40,6 @@ bool fits(const message& m)
 void zero_copy::enable(bool possible)
 {
     d_oldest = d_next = 0;
-    d_doubt = d_failed = false;
     d_active = possible;
 }
 
@@ -58,69 +57,29 @@ bool zero_copy::suits(const message* messages, std::size_t n) const
            std::all_of(messages, messages + n, fits);
 }
 
-void zero_copy::sent(const message* messages, std::size_t n, bool all)
+void zero_copy::sent(const message* messages, std::size_t n)
 {
     for (std::size_t i = 0; i < n; ++i)
         at(d_next++) = { messages[i].position, messages[i].queue, false };
-    d_failed = !all;
-}
-
-void zero_copy::failure_not_reported()
-{
-    if (d_failed)
-        d_active = false;
 }
 
 void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool copied)
 {
-    if (copied)
-        d_active = false;
-    for (std::uint32_t number = first; number != last + 1; ++number) {
-        if (number - d_oldest < d_next - d_oldest) {
+    const std::uint32_t in_flight = d_next - d_oldest;
+    if (copied || first - d_oldest >= in_flight || last - d_oldest >= in_flight)
+        stop();
+    for (std::uint32_t number = d_oldest; number != d_next; ++number)
+        if (number - first <= last - first)
             at(number).finished = true;
-        } else if (number == d_next && d_failed) {
-            // only after it had got its number: a full queue or a firewall
-            at(d_next++) = { 0, no_queue, true };
-            d_failed = false;
-        } else if (number - d_oldest < d_messages.size()) {
-            d_active = false;
-            renumber(number);
-            at(number).finished = true;
-        }
-    }
-    give_back();
-}
-
-void zero_copy::give_back()
-{
-    if (d_doubt) {
-        for (std::uint32_t number = d_oldest; number != d_doubtful_until; ++number)
-            if (!at(number).finished)
-                return;
-        d_doubt = false;
-    }
     while (any_in_flight() && at(d_oldest).finished)
         ++d_oldest;
-}
-
-// A failure went unnoticed, and the kernel is ahead of us: up to \p last. What is in
-// flight may have any of the numbers from the oldest on: it is given back with the last
-// of them.
-void zero_copy::renumber(std::uint32_t last)
-{
-    const bool any = any_in_flight();
-    for (; d_next != last + 1; ++d_next)
-        at(d_next) = { 0, no_queue, !any };
-    d_doubt = true;
-    d_doubtful_until = d_next;
 }
 
 std::uint64_t zero_copy::in_flight_from(std::size_t queue) const
 {
     for (std::uint32_t number = d_oldest; number != d_next; ++number) {
         const auto& message = at(number);
-        const bool doubtful = d_doubt && number - d_oldest < d_doubtful_until - d_oldest;
-        if (message.queue == queue && (doubtful || !message.finished))
+        if (message.queue == queue && !message.finished)
             return message.position;
     }
     return transport::nothing;

@@ -32,18 +32,21 @@ public:
     void enable(bool possible);
     bool active() const { return d_active; } //!< from any thread
 
+    //! What a message takes of the send buffer, at most.
+    static constexpr std::size_t most_queued_bytes = 18 * 4096;
+
     //! Whether these messages should be sent without a copy.
     bool suits(const message* messages, std::size_t n) const;
 
-    //! \p n messages went without a copy; unless these are \p all, the next one failed,
-    //! and all reports are to be read now: it may have got a number.
-    void sent(const message* messages, std::size_t n, bool all);
+    //! \p n messages went without a copy.
+    void sent(const message* messages, std::size_t n);
 
-    //! There was no such report, though one that failed like this can have a number: the
-    //! next numbers would be guesses, so that there are no next ones.
-    void failure_not_reported();
+    //! A message failed, and may have used a number or not: the next numbers would be
+    //! guesses, so that there are none. What is in flight has its numbers.
+    void stop() { d_active = false; }
 
-    //! The kernel has done with the messages of these numbers.
+    //! The kernel has done with the messages of these numbers. Stops, if one of them is
+    //! none of those in flight.
     void finished(std::uint32_t first, std::uint32_t last, bool copied);
 
     bool any_in_flight() const { return d_oldest != d_next; }
@@ -58,16 +61,13 @@ private:
         std::uint16_t queue;
         bool finished;
     };
-    static constexpr std::uint16_t no_queue = 0xffff;
     static constexpr std::uint32_t many = 8;
     // Each costs some of what a socket may use for reports: 20 KiB before Linux 6.7.
     static constexpr std::size_t max_in_flight = 24;
     // a power of two, for numbers that start anew after 2^32
     using table = std::array<entry, 32>;
-    static_assert(max_in_flight + 1 <= std::tuple_size_v<table>);
+    static_assert(max_in_flight <= std::tuple_size_v<table>);
 
-    void renumber(std::uint32_t last);
-    void give_back();
     entry& at(std::uint32_t number) { return d_messages[number % d_messages.size()]; }
     const entry& at(std::uint32_t number) const
     {
@@ -75,11 +75,8 @@ private:
     }
 
     table d_messages{};
-    std::uint32_t d_oldest = 0;         // the first one in flight
-    std::uint32_t d_next = 0;           // the number of the next message
-    std::uint32_t d_doubtful_until = 0; // those before are given back together
-    bool d_doubt = false;
-    bool d_failed = false; // the last one failed, and has no number yet
+    std::uint32_t d_oldest = 0; // the first one in flight
+    std::uint32_t d_next = 0;   // the number of the next message
     std::atomic<bool> d_active{ false };
 };
 

@@ -97,7 +97,7 @@ def a_failure_is_reported_late(far):
         eventually(lambda: sink.stats()["send_errors"].get("EPERM", 0) > 0)
         tool("nft", "delete table ip t")
         goes_on(sink)
-        # which message a report is about can no longer be known
+        # the failed messages may have used numbers of reports
         assert not sink.zero_copy()
     return finished(sink)
 
@@ -190,35 +190,30 @@ def drop_ipc_lock():
     system_call(libc.capset(header, sets))
 
 
-def firewall(_far):
+def full_socket(_far):
+    """A card that is slower than the sink: no message fails behind others."""
     add_card()
-    rule = "add table ip t; add chain ip t o { type filter hook output priority 0; };"
-    drop = f"add rule ip t o ip daddr {CARD_HOST} drop"
-    with Running(f"{CARD_HOST}:7148", heap_samples=100_000, buffer_size=RING) as sink:
-        goes_on(sink)
-        tool("nft", rule + drop)
-        eventually(lambda: sink.stats()["send_errors"].get("EPERM", 0) > 1000)
-        tool("nft", "delete table ip t")
-        goes_on(sink)
+    shape("1gbit", "1mb", "100mb", "card")
+    with Running(f"{CARD_HOST}:7148", heap_samples=100_000) as sink:
+        eventually(lambda: sink.stats()["send_errors"].get("EAGAIN", 0) > 100)
+        assert sink.zero_copy()
     stats = finished(sink)
-    assert stats["zero_copy"]
-    assert stats["heaps_dropped"] > 0
+    assert stats["send_errors"].keys() == {"EAGAIN"}
+    assert stats["packets_dropped"] == 0
     return stats
 
 
 def full_queue(_far):
-    """Large messages that a queue has no room for: it says so, and that costs time."""
+    """Messages that it has no room for have used numbers; no packet is lost."""
     add_card()
     shape("800mbit", "100kb", "200kb", "card")
     with Running(f"{CARD_HOST}:7148", heap_samples=100_000) as sink:
         eventually(lambda: sink.stats()["send_errors"].get("ENOBUFS", 0) > 100)
-        goes_on(sink)
+        assert not sink.zero_copy()
         tool("tc", "qdisc", "del", "dev", "card", "root")
         goes_on(sink)
         assert sink.packets_dropped() == 0
-    stats = finished(sink)
-    assert stats["zero_copy"]
-    return stats
+    return finished(sink)
 
 
 if __name__ == "__main__":

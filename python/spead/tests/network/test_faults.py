@@ -119,7 +119,7 @@ def test_a_network_without_room(scenario, family):
         "a_failure_is_reported_late",
         "a_card_that_is_made_again",
         "without_locked_memory",
-        "firewall",
+        "full_socket",
         "full_queue",
     ],
 )

@@ -107,7 +107,6 @@ def measure(args, rate, network):
         "heap_samples": args.heap,
         "max_packet_size": args.packet,
         "burst_size": args.burst,
-        "gso": args.gso,
         "rate": rate,
     }
     times, sizes, packets = array("q"), array("l"), 0
@@ -160,12 +159,6 @@ def parse(argv=None):
     add("--heap", type=positive(int), default=8192, help="samples in a heap")
     add("--packet", type=packet_size, default=1472, help="bytes in a packet")
     add("--burst", type=positive(int), default=65536, help="burst_size, default: 65536")
-    add(
-        "--no-gso",
-        dest="gso",
-        action="store_false",
-        help="packets one by one; this process reads about 200 MB/s of them",
-    )
     add("--loopback", action="store_true", help="no private network, which needs root")
     return parser.parse_args(argv)
 

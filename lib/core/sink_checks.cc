@@ -127,10 +127,7 @@ void check_sending(const sink_options& options)
     when_full_of(options);
     check_range<std::int64_t>(
         "buffer_size", options.buffer_size, 0, std::numeric_limits<std::int64_t>::max());
-    check_range<std::int64_t>("source_port", options.source_port, 0, 65535);
     check_range<std::int64_t>("ttl", options.ttl, 0, 255);
-    check_range<std::int64_t>("socket_buffer", options.socket_buffer, 0, one_gib);
-    check_range<std::int64_t>("dscp", options.dscp, 0, 63);
     check_range<std::int64_t>("affinity", options.affinity, -1, configured_cpus() - 1);
     check_interval("stats_interval", options.stats_interval);
 }

@@ -198,32 +198,8 @@ struct SPEAD_API sink_options {
     //! addresses. "" leaves the choice to the routing table.
     std::string interface = "";
 
-    //! Local UDP port to send from, 0 to 65535. 0 takes any free port. Firewalls may need
-    //! a fixed port, as may switches that hash ports for link aggregation.
-    std::int64_t source_port = 0;
-
     //! Time to live of multicast packets in hops, 0 to 255.
     std::int64_t ttl = 1;
-
-    //! Whether receivers on this host get multicast packets, too (IP_MULTICAST_LOOP).
-    bool loopback = true;
-
-    //! Differentiated services code point of the packets, 0 to 63 (RFC 2474).
-    std::int64_t dscp = 0;
-
-    //! Size of the kernel's send buffer in bytes, 0 to 1073741824. 0 chooses 2 MiB. The
-    //! kernel limits it, except for root.
-    std::int64_t socket_buffer = 0;
-
-    //! Whether to use segmented sends (UDP_SEGMENT), which hand many packets to the
-    //! kernel at once, if the kernel supports them.
-    bool gso = true;
-
-    //! Whether the network device may read large messages from the packet ring,
-    //! without a copy (MSG_ZEROCOPY). The sink stops using it when the kernel copies
-    //! all the same, as it does for receivers on this host, and after a send that a
-    //! firewall or a full queue refused.
-    bool zero_copy = true;
 
     //! \}
 
@@ -259,13 +235,7 @@ struct SPEAD_API sink_options {
         visit("affinity", &sink_options::affinity);
         visit("stats_interval", &sink_options::stats_interval);
         visit("interface", &sink_options::interface);
-        visit("source_port", &sink_options::source_port);
         visit("ttl", &sink_options::ttl);
-        visit("loopback", &sink_options::loopback);
-        visit("dscp", &sink_options::dscp);
-        visit("socket_buffer", &sink_options::socket_buffer);
-        visit("gso", &sink_options::gso);
-        visit("zero_copy", &sink_options::zero_copy);
     }
 };
 

@@ -43,14 +43,11 @@ bool link_local(const boost::asio::ip::address& address)
 } // namespace
 
 netlink_link_monitor::netlink_link_monitor(
-    const std::vector<rtnetlink::endpoint>& destinations,
-    int type_of_service,
-    socket_owner& owner)
+    const std::vector<rtnetlink::endpoint>& destinations, socket_owner& owner)
     : d_owner(owner)
 {
     for (const auto& to : destinations)
         d_paths.push_back({ to });
-    d_origin.type_of_service = type_of_service;
     observe_socket();
 }
 

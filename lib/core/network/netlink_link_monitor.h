@@ -31,7 +31,6 @@ class netlink_link_monitor : public link_monitor
 public:
     //! Throws std::runtime_error where the system refuses. The owner outlives it.
     netlink_link_monitor(const std::vector<rtnetlink::endpoint>& destinations,
-                         int type_of_service,
                          socket_owner& owner);
 
     //! The errors are ENETDOWN without a carrier, EADDRNOTAVAIL without an address to

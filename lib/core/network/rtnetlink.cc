@@ -120,7 +120,6 @@ std::optional<rtnetlink::route> rtnetlink::find_route(const endpoint& to,
     const auto bits = static_cast<unsigned char>(to.address().is_v4() ? 32 : 128);
     header->rtm_family = family_of(to.address());
     header->rtm_dst_len = bits;
-    header->rtm_tos = static_cast<unsigned char>(by.type_of_service);
     put(request, RTA_DST, to.address());
     // with both, IPv6 takes the interface for a wish
     if (!from.address().is_unspecified() && !(interface && to.address().is_v6())) {

@@ -34,7 +34,6 @@ public:
     struct origin {
         endpoint from;
         unsigned interface = 0; //!< index of the one that it is bound to, 0 = none
-        int type_of_service = 0;
     };
     struct route {
         unsigned interface;              //!< index

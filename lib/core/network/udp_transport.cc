@@ -48,7 +48,7 @@ bool fails_without_a_number(int error)
 }
 
 // Room for the messages of one send(), with what the kernel adds to each.
-constexpr int default_send_buffer = 2 << 20;
+constexpr int send_buffer_bytes = 2 << 20;
 
 std::vector<boost::asio::ip::udp::endpoint> resolve_all(boost::asio::io_context& io,
                                                         const std::vector<endpoint>& to)
@@ -246,7 +246,8 @@ bound_socket udp_transport::open_socket()
         connect(opened.socket, 0);
     else
         bind_and_refuse_datagrams(opened.socket);
-    set_send_buffer(opened.socket);
+    set_socket_buffer(
+        opened.socket.native_handle(), SO_SNDBUF, SO_SNDBUFFORCE, send_buffer_bytes);
     opened.socket.non_blocking(true);
     return opened;
 }
@@ -260,9 +261,8 @@ bool udp_transport::replace_socket(bound_socket by)
         return false;
     d_bound = std::move(by);
     const int on = 1;
-    d_zero_copy.enable(d_options.zero_copy &&
-                       setsockopt(native(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) ==
-                           0);
+    d_zero_copy.enable(setsockopt(native(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) ==
+                       0);
     socklen_t size = sizeof d_send_buffer;
     getsockopt(native(), SOL_SOCKET, SO_SNDBUF, &d_send_buffer, &size);
     return true;
@@ -274,8 +274,7 @@ void udp_transport::monitor_link()
 #ifdef SPEAD_HAVE_LIBMNL
     try {
         socket_owner& owner = *this;
-        d_link = std::make_unique<netlink_link_monitor>(
-            d_remotes, static_cast<int>(d_options.dscp) << 2, owner);
+        d_link = std::make_unique<netlink_link_monitor>(d_remotes, owner);
         return;
     } catch (const std::runtime_error& error) {
         reason = "rtnetlink is not available: " + std::string(error.what());
@@ -318,33 +317,20 @@ unsigned udp_transport::configure(udp::socket& socket)
     socket.open(d_remotes.front().protocol(), error);
     if (error)
         throw std::runtime_error("destinations: no socket: " + error.message());
-    const auto dscp = static_cast<int>(d_options.dscp);
-    // a socket that takes the place of this one is opened while this one is open
-    if (d_options.source_port)
-        set_option(socket, SOL_SOCKET, SO_REUSEPORT, 1, "source_port");
     const unsigned interface = d_options.interface.empty() ? 0 : choose_interface(socket);
-    if (d_options.source_port && !socket.local_endpoint().port())
-        bind(socket, udp::endpoint(d_remotes.front().protocol(), 0).address());
     if (ipv6()) {
         set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO, "path MTU");
         set_option(socket, IPPROTO_IPV6, IPV6_RECVERR, 1, "error reports");
-        if (dscp)
-            set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, dscp << 2, "dscp");
     } else {
         set_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO, "path MTU");
         // without it, packets that this host drops count as sent
         set_option(socket, IPPROTO_IP, IP_RECVERR, 1, "error reports");
-        if (dscp)
-            set_option(socket, IPPROTO_IP, IP_TOS, dscp << 2, "dscp");
     }
     if (any_multicast()) {
         namespace multicast = boost::asio::ip::multicast;
         socket.set_option(multicast::hops(static_cast<int>(d_options.ttl)), error);
         if (error)
             warn("ttl could not be set: " + error.message());
-        socket.set_option(multicast::enable_loopback(d_options.loopback), error);
-        if (error)
-            warn("loopback could not be set: " + error.message());
     }
     return interface;
 }
@@ -383,14 +369,8 @@ void udp_transport::respect_mtu(udp::socket& socket)
 void udp_transport::bind(udp::socket& socket,
                          const boost::asio::ip::address& address) const
 {
-    const auto port = static_cast<std::uint16_t>(d_options.source_port);
     boost::system::error_code error;
-    socket.bind({ address, port }, error);
-    if (error && port)
-        throw parameter_error("source_port",
-                              std::to_string(port),
-                              "a port that is free on this host (" + error.message() +
-                                  "), or 0");
+    socket.bind({ address, 0 }, error);
     if (error)
         throw parameter_error("interface",
                               "\"" + d_options.interface + "\"",
@@ -440,18 +420,6 @@ unsigned udp_transport::choose_interface(udp::socket& socket) const
     if (any_unicast())
         set(SOL_SOCKET, SO_BINDTODEVICE, name.c_str(), name.size());
     return index;
-}
-
-void udp_transport::set_send_buffer(udp::socket& socket)
-{
-    const auto bytes = static_cast<int>(d_options.socket_buffer);
-    const int wanted = bytes ? bytes : default_send_buffer;
-    const int granted =
-        set_socket_buffer(socket.native_handle(), SO_SNDBUF, SO_SNDBUFFORCE, wanted);
-    if (bytes && granted < wanted)
-        warn("socket_buffer = " + std::to_string(bytes) + ": the kernel granted " +
-             std::to_string(granted) +
-             "; to allow more: sysctl -w net.core.wmem_max=" + std::to_string(bytes));
 }
 
 // The port is to be known when the kernel is asked for the route of packets from it.

@@ -74,7 +74,6 @@ private:
     unsigned choose_interface(udp::socket& socket) const;
     void connect(udp::socket& socket, std::size_t destination) const;
     void respect_mtu(udp::socket& socket);
-    void set_send_buffer(udp::socket& socket);
     void bind_and_refuse_datagrams(udp::socket& socket);
     void set_option(
         udp::socket& socket, int level, int name, int value, const std::string& what);

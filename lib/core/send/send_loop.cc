@@ -87,7 +87,6 @@ send_loop::send_loop(boost::asio::io_context& io,
       d_timer(io),
       d_wakeup(io, make_eventfd()),
       d_rate(options.rate),
-      d_gso(options.gso),
       d_pacer(static_cast<std::size_t>(options.burst_size), rings.front()->slot_bytes()),
       d_readers(make_readers(rings, counters)),
       d_batch(d_readers)

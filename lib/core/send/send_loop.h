@@ -108,7 +108,7 @@ private:
     boost::asio::steady_timer d_timer;
     boost::asio::posix::stream_descriptor d_wakeup; // an eventfd
     std::atomic<double> d_rate;
-    std::atomic<bool> d_gso;
+    std::atomic<bool> d_gso{ true };
     std::atomic<bool> d_closing{ false };
     std::atomic<bool> d_abort{ false };
 

@@ -50,7 +50,6 @@ struct scenario {
     std::size_t packet_bytes = 1472;
     double rate = 0;
     const char* when_full = "block";
-    bool gso = true;
     std::size_t chunk = mib; // samples in a write
     std::size_t total = 32 * mib;
     double descriptor_interval = 0;
@@ -64,13 +63,12 @@ const scenario scenarios[] = {
     { "small heaps" },
     { "large packets", 1 << 20, 8972 },
     { "heaps that are larger than the ring", 4 << 20 },
-    { "heaps of one sample", 1, 1472, 0, block, true, 1000, 200000 },
-    { "writes of less than a packet", 8192, 1472, 0, block, true, 500, 4 * mib },
-    { "packets one by one", 8192, 1472, 0, block, false },
+    { "heaps of one sample", 1, 1472, 0, block, 1000, 200000 },
+    { "writes of less than a packet", 8192, 1472, 0, block, 500, 4 * mib },
     { "paced: the writer waits", 8192, 1472, 2e8 },
-    { "paced: the sender sleeps", 8192, 1472, 5e8, block, true, 100000 },
+    { "paced: the sender sleeps", 8192, 1472, 5e8, block, 100000 },
     { "paced: heaps are dropped", 8192, 1472, 2e8, drop },
-    { "descriptors again and again", 8192, 1472, 0, block, true, 10000, 8 * mib, 1e-6 },
+    { "descriptors again and again", 8192, 1472, 0, block, 10000, 8 * mib, 1e-6 },
 };
 
 struct fixture {
@@ -150,7 +148,6 @@ BOOST_AUTO_TEST_CASE(the_memory_of_packets_is_recycled)
             o.when_full = s.when_full;
             o.descriptor_interval = s.descriptor_interval;
             o.rate = s.rate;
-            o.gso = s.gso;
             sink_engine stream({ receiver.destination() }, o, [](const auto&) {});
             only_input only{ stream };
             stream.start();

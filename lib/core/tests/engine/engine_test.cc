@@ -63,7 +63,6 @@ void one_real_stream(unsigned seed)
     o.descriptors = random() % 2 ? "first_heap" : "none";
     o.when_full = pick(random, std::vector<std::string>{ "block", "drop" });
     o.tail = pick(random, std::vector<std::string>{ "short", "pad", "drop" });
-    o.gso = random() % 2;
     o.rate = pick(random, std::vector<double>{ 0, 1, 1e6, 1e8, 1e308 });
     sink_engine stream({ to }, o, [](const auto&) {});
     balance_watch watch([&stream] { return stream.counts(); });

@@ -109,7 +109,6 @@ void one_chaotic_stream(unsigned seed)
     const auto slots = plan.min_ring_slots() + random() % 40;
 
     sink_options options;
-    options.gso = random() % 2;
     options.burst_size = 1 + random() % 4000;
     boost::asio::io_context io(1);
     packet_ring ring(slots, plan.regular.packet_bytes());

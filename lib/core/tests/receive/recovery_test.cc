@@ -363,7 +363,7 @@ BOOST_AUTO_TEST_CASE(the_log_names_the_timestamp_step_of_heaps_that_overlap)
 BOOST_AUTO_TEST_CASE(the_log_does_not_take_lost_heaps_for_another_timestamp_step)
 {
     receive_stream stream;
-    for (std::uint64_t i = 0; i<30; i += i> 10 ? 1 : 2)
+    for (std::uint64_t i = 0; i < 30; i += (i > 10 ? 1 : 2))
         stream.take(heap_with_items_in_first_packet(1 + i, i * heap_samples));
     stream.end();
     stream.log.flush();

@@ -19,20 +19,20 @@ namespace {
 struct shape {
     std::uint64_t heap_samples;
     std::size_t max_packet;
-    bool gso;
 };
 
 std::ostream& operator<<(std::ostream& out, const shape& s)
 {
-    return out << "heaps of " << s.heap_samples << " in packets of up to " << s.max_packet
-               << (s.gso ? "" : ", one by one");
+    return out << "heaps of " << s.heap_samples << " in packets of up to "
+               << s.max_packet;
 }
 
 // Without descriptors and with heaps that fill their packets all packets are of one size.
-const shape shapes[] = { { 8192, 1472, true },    { 1 << 20, 1472, true },
-                         { 1 << 20, 8972, true }, { 65536, 65507, true },
-                         { 1 << 16, 200, true },  { 8192, 1472, false },
-                         { 1 << 20, 8972, false } };
+const shape shapes[] = { { 8192, 1472 },
+                         { 1 << 20, 1472 },
+                         { 1 << 20, 8972 },
+                         { 65536, 65507 },
+                         { 1 << 16, 200 } };
 
 packing packing_of(const shape& s, std::size_t slots)
 {
@@ -51,20 +51,14 @@ std::uint64_t divide_up(std::uint64_t value, std::uint64_t by)
 }
 
 // What a call is to take. Numbers of the test's own: they are what is promised.
-std::size_t packets_in_a_turn(std::size_t packet_bytes)
+std::size_t packets_in_a_message(std::size_t packet_bytes)
 {
     return std::clamp<std::size_t>(65469 / packet_bytes, 1, 64);
 }
 
-std::size_t packets_in_a_message(const shape& s, std::size_t packet_bytes)
+std::size_t packets_in_a_batch(std::size_t packet_bytes)
 {
-    return s.gso ? packets_in_a_turn(packet_bytes) : 1;
-}
-
-std::size_t packets_in_a_batch(const shape& s, std::size_t packet_bytes)
-{
-    return std::min(8 * packets_in_a_turn(packet_bytes),
-                    64 * packets_in_a_message(s, packet_bytes));
+    return 8 * packets_in_a_message(packet_bytes);
 }
 
 constexpr std::size_t mib = 1 << 20;
@@ -97,7 +91,6 @@ costs costs_of_a_stream(const shape& s,
                         const std::vector<std::int8_t>& samples)
 {
     sink_options options;
-    options.gso = s.gso;
     auto how = packing_of(s, 0);
     const auto packet_bytes = how.plan().regular.packet_bytes();
     how.slots = 2 * mib / packet_bytes;
@@ -135,8 +128,8 @@ costs costs_of_a_stream(const shape& s,
     c.sends -= before.sends;
     c.wakes -= before.wakes;
     c.spaces -= before.spaces;
-    c.packets_in_a_message = packets_in_a_message(s, packet_bytes);
-    c.packets_in_a_batch = packets_in_a_batch(s, packet_bytes);
+    c.packets_in_a_message = packets_in_a_message(packet_bytes);
+    c.packets_in_a_batch = packets_in_a_batch(packet_bytes);
     c.laps = divide_up(c.packets, how.slots) + 1;
     c.done = stream.stop() && c.done;
     return c;
@@ -153,7 +146,6 @@ BOOST_AUTO_TEST_CASE(a_queue_leaves_in_full_batches)
         BOOST_TEST_CONTEXT(s)
         {
             sink_options options;
-            options.gso = s.gso;
             auto how = packing_of(s, 0);
             const auto& layout = how.plan().regular;
             const auto packets = layout.packets() * (samples.size() / s.heap_samples);
@@ -168,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_queue_leaves_in_full_batches)
             BOOST_REQUIRE_EQUAL(stream.sent().packets_sent.get(), packets);
             BOOST_CHECK_EQUAL(
                 stream.network.sends.get(),
-                divide_up(packets, packets_in_a_batch(s, layout.packet_bytes())));
+                divide_up(packets, packets_in_a_batch(layout.packet_bytes())));
         }
     }
 }

@@ -15,7 +15,7 @@ ESSENTIALS = {
     sink: ["input_type", "destinations", "heap_samples", "rate"],
     source: ["output_type", "endpoints"],
 }
-ABBREVIATIONS = {"id": "ID", "ttl": "TTL", "dscp": "DSCP", "gso": "GSO"}
+ABBREVIATIONS = {"id": "ID", "ttl": "TTL"}
 PORTS = {
     "int8": "byte",
     "sc8": "sc8",

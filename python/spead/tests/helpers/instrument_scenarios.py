@@ -50,9 +50,7 @@ def groups_in_turn(far, sockets, to, **options):
     """Send two polarisations from the sink, each to half of the groups in turn."""
     half, size, n = len(sockets) // 2, 4096, 100
     samples = [noise(n * size, seed=which) for which in range(2)]
-    sink = spead.sink(
-        to, size, num_inputs=2, interface="v0", ttl=2, loopback=False, **options
-    )
+    sink = spead.sink(to, size, num_inputs=2, interface="v0", ttl=2, **options)
     run_all(sink, *samples)
     for place, sock in enumerate(sockets):
         which, at = divmod(place, half)

@@ -215,16 +215,6 @@ def only_the_stream_may_pass(far):
     return late_answer(far, 100)
 
 
-def route_by_dscp(far):
-    """Only packets with this DSCP have a route."""
-    with inside(far):
-        tool("ip", "addr", "add", "10.99.0.2/32", "dev", "v1")
-    tool("ip", "rule", "add", "dsfield", "0x10", "table", "5")
-    tool("ip", "route", "add", "10.99.0.2", "dev", "v0", "table", "5")
-    answer_late(far, 0.1)
-    return send_all(bind_any(far, "ipv4"), ["10.99.0.2"], rate=40e6, dscp=4)
-
-
 def send_all(sock, hosts, **options):
     """To a receiver of all of it."""
     samples = noise(3663 * HEAP)

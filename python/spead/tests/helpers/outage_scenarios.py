@@ -334,7 +334,7 @@ def queue_without_a_carrier(far):
         first.sendto(b"", (FAR_HOST, 7148))
     sock.recv(2000)
     shape("8bit", "2kb", "100mb")
-    options = {"send_stop": False, "gso": False, "zero_copy": False}
+    options = {"send_stop": False}
     sink = spead.sink(f"{FAR_HOST}:7148", HEAP, **options)
     run(sink, source(noise(100 * HEAP)))
     with inside(far):

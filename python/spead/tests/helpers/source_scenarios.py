@@ -30,9 +30,7 @@ def receiving(far, endpoints, **options):
 def polarisations_in_groups(far, interface):
     samples = [noise(200 * HEAP, seed) for seed in (1, 2)]
     with receiving(far, GROUPS, num_outputs=2, interface=interface) as there:
-        sink = spead.sink(
-            GROUPS, HEAP, num_inputs=2, interface="v0", ttl=2, loopback=False, rate=40e6
-        )
+        sink = spead.sink(GROUPS, HEAP, num_inputs=2, interface="v0", ttl=2, rate=40e6)
         run_all(sink, *samples)
         there.wait()
     for i, own in enumerate(samples):

@@ -66,17 +66,6 @@ def a_card_needs_no_copy(_far):
     return stats
 
 
-def switched_off_it_is_never_used(_far):
-    """The kernel takes more than the ring has: copies."""
-    add_card()
-    shape("8bit", "2kb", "100mb", "card")
-    with Running(f"{CARD_HOST}:7148", zero_copy=False, **SMALL_RING) as sink:
-        assert not sink.zero_copy()
-        eventually(lambda: sink.samples_in() > 4 * RING)
-        assert not sink.zero_copy()
-    return finished(sink)
-
-
 def a_failure_is_reported_late(far):
     """A firewall refuses packets of which it has copies on their way elsewhere."""
     add_card()

@@ -70,13 +70,12 @@ def in_turn(several, inputs, size, n=100, **options):
 
 
 @NEEDS_BUFFER
-@pytest.mark.parametrize("gso", [True, False])
 @pytest.mark.parametrize("size", [64, 1400, 10_000, 70_000])
 @pytest.mark.parametrize("inputs", [1, 2])
 @pytest.mark.parametrize("n", [1, 3, 8])
-def test_heaps_go_to_each_in_turn(kept, n, inputs, size, gso):
-    """Of one packet and of many, in segmented sends and without."""
-    in_turn(sockets(kept, n), inputs, size, gso=gso)
+def test_heaps_go_to_each_in_turn(kept, n, inputs, size):
+    """Of one packet and of many."""
+    in_turn(sockets(kept, n), inputs, size)
 
 
 @NEEDS_BUFFER
@@ -207,10 +206,9 @@ def test_everybody_can_decode(kept, n, inputs, descriptors):
 # places of those where nobody listens, "x", among the destinations
 @NEEDS_BUFFER
 @pytest.mark.parametrize("places", ["ox", "xo", "xxo", "oxx", "xox", "oxo", "xxxxxxxo"])
-@pytest.mark.parametrize("gso", [True, False])
 @pytest.mark.parametrize("size", [1000, 5000])
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
-def test_where_nobody_listens_others_get_everything(kept, places, gso, size, address):
+def test_where_nobody_listens_others_get_everything(kept, places, size, address):
     listening = sockets(kept, places.count("o"), address)
     left = iter(listening)
     to = [
@@ -221,7 +219,7 @@ def test_where_nobody_listens_others_get_everything(kept, places, gso, size, add
     ]
     n = 100 * len(places)
     samples = noise(n * size)
-    sink = spead.sink(",".join(to), size, gso=gso, descriptors="none")
+    sink = spead.sink(",".join(to), size, descriptors="none")
     run(sink, source(samples))
     heard = [at for at, place in enumerate(places) if place == "o"]
     for at, heaps in zip(heard, received(listening), strict=True):

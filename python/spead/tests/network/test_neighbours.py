@@ -20,7 +20,7 @@ def test_a_next_hop_is_waited_for_until_linux_has_asked_twice():
     run_scenario(SCRIPT, "late_answer", 1100, "ipv4", 1, "", 1e6)
 
 
-@pytest.mark.parametrize("scenario", ["only_the_stream_may_pass", "route_by_dscp"])
+@pytest.mark.parametrize("scenario", ["only_the_stream_may_pass"])
 def test_a_next_hop_is_waited_for_on_the_way_of_the_stream(scenario):
     run_scenario(SCRIPT, scenario)
 

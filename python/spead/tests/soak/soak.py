@@ -44,7 +44,6 @@ class Stream:
     heap: int  # samples
     packet: int  # bytes
     rate: float  # bytes/s
-    gso: bool
     when_full: str
     on_missing: str
 
@@ -67,7 +66,6 @@ class Stream:
             heap=choose.choice([1000, 4096, 8192, 65536, 500_000]),
             packet=choose.choice([600, 1452]),
             rate=choose.choice([1e6, 4e6, 8e6]),
-            gso=choose.choice([True, False]),
             when_full=choose.choice(["block", "drop"]),
             on_missing=choose.choice(["zero_fill", "skip"][: 3 - inputs]),
         )

@@ -217,7 +217,6 @@ class Sink:
             "max_packet_size": stream.packet,
             "num_inputs": stream.inputs,
             "when_full": stream.when_full,
-            "gso": stream.gso,
             "interface": "v0",
             "descriptor_interval": 0.2,
             "buffer_size": 16

@@ -18,11 +18,11 @@ namespace gr::spead {
 
 namespace {
 
-// Item pointers of the largest packet: those that are required, one for each item and
-// perhaps for its descriptor, and the NULL item that ends the samples of a short heap.
+// Item pointers of the largest packet: those that are required, and one for each item and
+// perhaps for its descriptor.
 std::size_t most_items(descriptor_policy descriptors)
 {
-    const std::size_t left = wire::max_items - wire::required_items - 1;
+    const std::size_t left = wire::max_items - wire::required_items;
     return descriptors == descriptor_policy::first_heap ? left / 2 : left;
 }
 

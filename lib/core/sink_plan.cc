@@ -178,12 +178,6 @@ std::size_t ring_slots(const sink_options& options, const stream_plan& plan)
     const std::uint64_t rest = slots % plan.regular.packets();
     if (slots - rest >= std::max<std::uint64_t>(fewest, slots - slots / 4))
         slots -= rest;
-    if (!plan.can_end_anywhere(slots))
-        throw parameter_error(
-            "max_packet_size",
-            std::to_string(options.max_packet_size),
-            "8 bytes more, for the end of the samples in a heap that is "
-            "larger than an eighth of buffer_size (or tail=\"pad\")");
     return slots;
 }
 

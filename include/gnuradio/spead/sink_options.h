@@ -93,7 +93,8 @@ struct SPEAD_API sink_options {
     //! What to do with the unfinished heap at the end of the stream. "short" sends a heap
     //! of just its samples. "pad" fills it up with zeros. "drop" drops and counts it.
     //! Exception: with "short", a heap larger than an eighth of the packet ring is filled
-    //! up with zeros, too, and a NULL item marks the end of the samples.
+    //! up with zeros, too, once a packet of it has left with the full length. The counter
+    //! samples_zero_filled counts these zeros.
     std::string tail = "short";
 
     //! Width of immediate values and of addresses in a heap, in bits: 40

@@ -32,7 +32,7 @@ struct sink_counters {
     number samples_clipped{};     //!< float samples that were clipped, or NaN
     number gaps{};                //!< gaps between samples, according to tags
     number samples_missing{};     //!< samples missing in these gaps
-    number samples_zero_filled{}; //!< zeros packed in place of missing samples
+    number samples_zero_filled{}; //!< zeros packed for missing samples, or to fill a tail
     number ring_full{};           //!< times that samples found the packet ring full
     number steps_back{};          //!< steps back in time, according to tags
 

@@ -147,23 +147,14 @@ void heap_writer::convert(std::byte* out, const std::byte* in, std::size_t sampl
 
 bool heap_writer::put_prefix()
 {
-    const auto now = put(d_prefix, d_prefix_bytes);
+    if (!d_at && !open_packet())
+        return false;
+    const std::size_t now = std::min(d_prefix_bytes, d_room);
+    std::memcpy(d_at, d_prefix, now);
     d_prefix += now;
     d_prefix_bytes -= now;
-    return now != 0;
-}
-
-std::size_t heap_writer::put(const std::byte* bytes, std::size_t n)
-{
-    if (!d_at && !open_packet())
-        return 0;
-    const std::size_t now = std::min(n, d_room);
-    if (bytes)
-        std::memcpy(d_at, bytes, now);
-    else
-        std::memset(d_at, 0, now);
     advance(now);
-    return now;
+    return true;
 }
 
 void heap_writer::advance(std::size_t bytes)
@@ -200,117 +191,57 @@ bool heap_writer::finish(tail_policy policy, std::vector<extra_packet>& extra)
     if (!d_layout)
         return true;
 
-    if (!d_tail)
-        d_tail = samples_so_far();
-    if (policy == tail_policy::drop || *d_tail == 0)
+    const auto samples = samples_so_far();
+    if (policy == tail_policy::drop || samples == 0)
         drop(extra);
-    else if (policy == tail_policy::pad)
-        return finish_whole(false, extra);
-    else if (is_partly_published())
-        return finish_whole(true, extra);
+    else if (policy == tail_policy::pad || is_partly_published())
+        write(nullptr, d_heap_samples - samples);
     else
         finish_short(extra);
-    return true;
+    return !d_layout;
 }
 
-// Zeros up to the full length of the heap.
-bool heap_writer::finish_whole(bool mark_end, std::vector<extra_packet>& extra)
-{
-    const heap_layout& layout = *d_layout;
-    const auto samples_end = layout.contents().prefix.size() + *d_tail * d_sample_bytes;
-    const auto last_start = (layout.packets() - 1) * layout.payload_bytes();
-    while (d_offset < last_start)
-        if (!put(nullptr, static_cast<std::size_t>(last_start - d_offset)))
-            return false;
-
-    const auto& last = layout.last();
-    auto payload = d_ring.take_back(d_ring.next(), d_at);
-    payload.resize(last.payload_bytes);
-    const auto base_words = layout.make_packet(0).words.size();
-    const auto nulls = last.words.size() - base_words;
-    const auto add = [&](packet_template header,
-                         std::uint64_t offset,
-                         std::vector<std::byte> part,
-                         bool heap_end) {
-        extra.push_back(
-            make_packet(std::move(header), offset, std::move(part), heap_end));
-    };
-    if (!mark_end) {
-        add(last, last_start, std::move(payload), true);
-    } else if (nulls || last.packet_bytes() + wire::pointer_bytes <=
-                            layout.full().packet_bytes()) {
-        add(layout.make_packet(
-                last.payload_bytes, std::max<std::size_t>(nulls, 1) - 1, samples_end),
-            last_start,
-            std::move(payload),
-            true);
-    } else {
-        // no room for one more item: the last packet becomes two
-        const std::size_t first_part = wire::pointer_bytes;
-        std::vector<std::byte> rest(payload.begin() + first_part, payload.end());
-        const auto rest_bytes = rest.size();
-        payload.resize(first_part);
-        add(layout.make_packet(first_part), last_start, std::move(payload), false);
-        add(layout.make_packet(rest_bytes, 0, samples_end),
-            last_start + first_part,
-            std::move(rest),
-            true);
-    }
-    end();
-    return true;
-}
-
-// A heap of just the samples that came, none of which has been published.
+// A heap of just the samples so far, none of which has been published.
 void heap_writer::finish_short(std::vector<extra_packet>& extra)
 {
     const auto payload = d_ring.take_back(d_start, d_at);
-    const auto layout = d_layout->shortened(*d_tail * d_sample_bytes);
+    const auto layout = d_layout->shortened(samples_so_far() * d_sample_bytes);
+    const auto& contents = layout.contents();
     for (std::uint64_t offset = 0; offset < layout.heap_bytes();) {
-        const auto& header = layout.packet_at(offset);
+        auto header = layout.packet_at(offset);
+        const bool last = offset + header.payload_bytes == layout.heap_bytes();
+        header.words[heap_layout::counter_word] = d_counter_item;
+        header.words[heap_layout::offset_word] =
+            wire::network_order(contents.flavour.immediate(wire::payload_offset, offset));
+        if (contents.timestamp)
+            header.words[heap_layout::items_word + *contents.timestamp] =
+                d_timestamp_item;
+        const packet_info info{ static_cast<std::uint32_t>(header.packet_bytes()),
+                                last ? data_end : no_flags,
+                                d_destination,
+                                last ? samples_in() : 0 };
         const auto begin = payload.begin() + static_cast<std::ptrdiff_t>(offset);
-        const auto bytes = header.payload_bytes;
-        extra.push_back(make_packet(header,
-                                    offset,
-                                    { begin, begin + static_cast<std::ptrdiff_t>(bytes) },
-                                    &header == &layout.last()));
-        offset += bytes;
+        const auto end = begin + static_cast<std::ptrdiff_t>(header.payload_bytes);
+        offset += header.payload_bytes;
+        extra.push_back({ std::move(header), { begin, end }, info });
     }
     end();
 }
 
 void heap_writer::drop(std::vector<extra_packet>& extra)
 {
-    const bool has_samples = tail_samples() != 0;
+    const bool has_samples = samples_so_far() != 0;
     if (is_partly_published()) {
         std::uint16_t flags = packet_info::heap_dropped;
         if (has_samples)
             flags |= packet_info::data;
-        extra.push_back(
-            { { {}, 0 }, {}, { 0, flags, d_destination, tail_samples_in() } });
+        extra.push_back({ { {}, 0 }, {}, { 0, flags, d_destination, samples_in() } });
     } else {
         d_ring.rewind(d_start);
-        d_counters.samples_dropped.add(tail_samples_in());
+        d_counters.samples_dropped.add(samples_in());
         d_counters.heaps_dropped.add(has_samples);
     }
     end();
-}
-
-extra_packet heap_writer::make_packet(packet_template header,
-                                      std::uint64_t offset,
-                                      std::vector<std::byte> payload,
-                                      bool heap_end) const
-{
-    const auto& contents = d_layout->contents();
-    header.words[heap_layout::counter_word] = d_counter_item;
-    header.words[heap_layout::offset_word] =
-        wire::network_order(contents.flavour.immediate(wire::payload_offset, offset));
-    if (contents.timestamp)
-        header.words[heap_layout::items_word + *contents.timestamp] = d_timestamp_item;
-    const packet_info info{ static_cast<std::uint32_t>(header.packet_bytes()),
-                            heap_end ? data_end : no_flags,
-                            d_destination,
-                            heap_end ? tail_samples_in() : 0 };
-    return { std::move(header), std::move(payload), info };
 }
 
 void heap_writer::end()
@@ -318,7 +249,6 @@ void heap_writer::end()
     d_layout = nullptr;
     d_at = nullptr;
     d_prefix_bytes = 0;
-    d_tail.reset();
 }
 
 std::uint64_t heap_writer::samples_so_far() const

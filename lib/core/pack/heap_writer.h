@@ -15,7 +15,6 @@
 
 #include <array>
 #include <atomic>
-#include <optional>
 
 namespace gr::spead {
 
@@ -24,8 +23,7 @@ namespace gr::spead {
  *
  * A buffered heap is published when it is complete, so that it can still become a short
  * heap. The packets of a larger heap are published as they fill. Its heap length has been
- * sent by then: at the end of the stream it is filled up to that length, and a NULL item
- * ends the samples.
+ * sent by then: at the end of the stream it is filled up to that length with zeros.
  *
  * All numbers of samples are numbers of samples, not of bytes.
  */
@@ -53,8 +51,8 @@ public:
     //! Whether a part of the heap may have been sent.
     bool is_partly_published() const { return d_ring.ready().count > d_start.count; }
 
-    //! Ends an open heap where its samples end. The packets that are still to be written
-    //! are added to \p extra. False means that the ring is full: call again.
+    //! Ends an open heap. The packets of a short heap are added to \p extra. False means
+    //! that the ring is full: call again.
     bool finish(tail_policy policy, std::vector<extra_packet>& extra);
 
     //! Ends an open heap and counts its samples as dropped. Where a part of it has been
@@ -66,20 +64,13 @@ private:
     std::size_t fill(const std::byte* in, std::uint64_t samples);
     void convert(std::byte* out, const std::byte* in, std::size_t samples);
     bool put_prefix();
-    std::size_t put(const std::byte* bytes, std::size_t n); // nullptr: zeros
     void advance(std::size_t bytes);
     void close_packet();
 
-    bool finish_whole(bool mark_end, std::vector<extra_packet>& extra);
     void finish_short(std::vector<extra_packet>& extra);
-    extra_packet make_packet(packet_template header,
-                             std::uint64_t offset,
-                             std::vector<std::byte> payload,
-                             bool heap_end) const;
     void end();
     std::uint64_t samples_so_far() const;
-    std::uint64_t tail_samples() const { return d_tail.value_or(samples_so_far()); }
-    std::uint64_t tail_samples_in() const { return tail_samples() - d_zeros; }
+    std::uint64_t samples_in() const { return samples_so_far() - d_zeros; }
 
     const stream_plan& d_plan;
     ring_writer& d_ring;
@@ -98,8 +89,7 @@ private:
     std::uint64_t d_counter_item = 0; // in network order
     std::uint64_t d_timestamp_item = 0;
     std::uint16_t d_destination = 0;
-    std::uint64_t d_zeros = 0;           // samples that never came in
-    std::optional<std::uint64_t> d_tail; // its samples, while it is finished
+    std::uint64_t d_zeros = 0; // samples that never came in
 
     // what comes before the next sample: descriptors, or a sample that is cut in two
     const std::byte* d_prefix = nullptr;

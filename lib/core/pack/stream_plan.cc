@@ -22,18 +22,10 @@ std::size_t slots_per_packet(const stream_plan& plan, const heap_layout& layout)
     return (layout.packet_bytes() + slot_bytes - 1) / slot_bytes;
 }
 
-std::vector<const heap_layout*> sample_layouts(const stream_plan& plan)
-{
-    std::vector<const heap_layout*> all{ &plan.regular };
-    if (plan.first)
-        all.push_back(&*plan.first);
-    return all;
-}
-
 std::vector<const heap_layout*> all_layouts(const stream_plan& plan)
 {
-    auto all = sample_layouts(plan);
-    for (const auto* other : { &plan.descriptors, &plan.stop })
+    std::vector<const heap_layout*> all{ &plan.regular };
+    for (const auto* other : { &plan.first, &plan.descriptors, &plan.stop })
         if (*other)
             all.push_back(&**other);
     return all;
@@ -43,8 +35,8 @@ std::vector<const heap_layout*> all_layouts(const stream_plan& plan)
 
 std::uint64_t stream_plan::slots_of(const heap_layout& layout) const
 {
-    // two packets more: a wrap around the end of the ring, and a last packet cut in two
-    return (layout.packets() + 2) * slots_per_packet(*this, layout);
+    // one packet more, for a wrap around the end of the ring
+    return (layout.packets() + 1) * slots_per_packet(*this, layout);
 }
 
 bool stream_plan::is_buffered(const heap_layout& layout, std::size_t ring_slots) const
@@ -73,16 +65,6 @@ std::size_t stream_plan::min_slots_in_use(std::size_t ring_slots) const
                              ? slots_of(*layout)
                              : 4 * slots_per_packet(*this, *layout));
     return static_cast<std::size_t>(slots);
-}
-
-bool stream_plan::can_end_anywhere(std::size_t ring_slots) const
-{
-    const auto layouts = sample_layouts(*this);
-    return tail != tail_policy::shorten ||
-           std::all_of(layouts.begin(), layouts.end(), [&](const heap_layout* layout) {
-               return layout->payload_bytes() > wire::pointer_bytes ||
-                      is_buffered(*layout, ring_slots);
-           });
 }
 
 } // namespace gr::spead

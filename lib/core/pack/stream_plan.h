@@ -78,9 +78,6 @@ struct stream_plan {
     std::size_t min_ring_slots() const;
     //! The fewest slots that must be free to be used at a time, or the stream would stop.
     std::size_t min_slots_in_use(std::size_t ring_slots) const;
-    //! Whether a stream with tail_policy::shorten can end anywhere in a heap: the packets
-    //! of a heap that is not buffered must have room for one more item.
-    bool can_end_anywhere(std::size_t ring_slots) const;
 };
 
 } // namespace gr::spead

@@ -122,7 +122,7 @@ heap_layout::heap_layout(heap_contents contents,
       d_heap_bytes(d_contents.prefix.size() + sample_bytes),
       d_packets(divide_up(d_heap_bytes, payload_bytes)),
       d_pad(pad),
-      d_full(make_packet(payload_bytes))
+      d_full(make_packet(payload_bytes, 0))
 {
     const auto last =
         static_cast<std::size_t>(d_heap_bytes - (d_packets - 1) * payload_bytes);
@@ -150,8 +150,7 @@ heap_layout heap_layout::shortened(std::uint64_t sample_bytes) const
 }
 
 packet_template heap_layout::make_packet(std::size_t payload_bytes,
-                                         std::size_t null_items,
-                                         std::optional<std::uint64_t> samples_end) const
+                                         std::size_t null_items) const
 {
     const auto& flavour = d_contents.flavour;
     std::vector<std::uint64_t> words{ 0,
@@ -161,8 +160,6 @@ packet_template heap_layout::make_packet(std::size_t payload_bytes,
                                       flavour.immediate(wire::payload_length,
                                                         payload_bytes) };
     words.insert(words.end(), d_contents.pointers.begin(), d_contents.pointers.end());
-    if (samples_end)
-        words.push_back(flavour.addressed(wire::null, *samples_end));
     words.insert(words.end(), null_items, flavour.immediate(wire::null, 0));
     words[0] = flavour.header(words.size() - 1);
     std::transform(words.begin(), words.end(), words.begin(), wire::network_order);

@@ -118,14 +118,9 @@ public:
         return (d_packets > 1 ? d_full : d_last).packet_bytes();
     }
 
-    //! A packet of another size. \p samples_end puts an addressed NULL item there, which
-    //! ends the samples before the heap does.
-    packet_template
-    make_packet(std::size_t payload_bytes,
-                std::size_t null_items = 0,
-                std::optional<std::uint64_t> samples_end = std::nullopt) const;
-
 private:
+    packet_template make_packet(std::size_t payload_bytes, std::size_t null_items) const;
+
     heap_contents d_contents;
     std::uint64_t d_heap_bytes;
     std::uint64_t d_packets;

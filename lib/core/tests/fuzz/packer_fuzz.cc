@@ -245,11 +245,12 @@ public:
         leave();
         d_timestamp = timestamp;
     }
-    //! \p ends is how many end-of-stream heaps the input sends.
-    void end(std::size_t ends)
+    //! \p ends is how many end-of-stream heaps the input sends. \p is_large: a part of
+    //! the unfinished heap had been sent before.
+    void end(std::size_t ends, bool is_large)
     {
         if (d_current && d_options.tail != "drop") {
-            if (d_options.tail == "pad")
+            if (d_options.tail == "pad" || is_large)
                 d_current->content.resize(d_heap_bytes);
             complete();
         }
@@ -458,6 +459,9 @@ public:
     void end(bool hurry, bool repeats, stop_counts& stops)
     {
         auto& packer = d_stream.packer;
+        const auto& plan = packer.plan();
+        const auto& zeros = d_stream.counters.samples_zero_filled;
+        const auto zeros_before = zeros.get();
         if (hurry) {
             packer.finish_tail();
             packer.drop_tail();
@@ -472,7 +476,13 @@ public:
             }
         }
         d_is_lossy = d_is_lossy || hurry;
-        d_model.end(packer.plan().stop ? packer.plan().stop_destinations.size() : 0);
+        const bool is_padded = zeros.get() != zeros_before;
+        const auto slots = d_stream.ring.slots();
+        check(!is_padded || d_setup.options.tail == "pad" ||
+                  !plan.is_buffered(plan.regular, slots) ||
+                  !plan.is_buffered(plan.first.value_or(plan.regular), slots),
+              "a heap that is sent as a whole is not padded");
+        d_model.end(plan.stop ? plan.stop_destinations.size() : 0, is_padded);
         check_run(repeats, stops);
         d_checked = d_stream.datagrams.size();
         packer.start_run();

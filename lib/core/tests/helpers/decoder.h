@@ -96,8 +96,6 @@ struct heap {
             for (const auto& other : pointers)
                 if (!other.immediate && other.value > p.value && other.value < end)
                     end = other.value;
-                else if (!other.immediate && other.value == p.value && other.id == 0)
-                    end = p.value;
             return bytes(payload.begin() + static_cast<long>(p.value),
                          payload.begin() + static_cast<long>(end));
         }

@@ -115,8 +115,12 @@ BOOST_AUTO_TEST_CASE(every_type_arrives_as_it_is_wherever_packets_end)
                         stream.end();
                         auto expected = on_the_wire(k, in);
                         const auto sample = expected.size() / n;
+                        const auto zeros = stream.counters.samples_zero_filled.get();
                         if (tail == tail_policy::pad)
-                            expected.resize((n + 40) / 41 * 41 * sample);
+                            BOOST_CHECK_EQUAL(zeros, (n + 40) / 41 * 41 - n);
+                        else if (slots)
+                            BOOST_CHECK_EQUAL(zeros, 0u);
+                        expected.resize((n + zeros) * sample);
                         BOOST_CHECK(content(reassemble(stream.datagrams)) == expected);
                         BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), n);
                         BOOST_CHECK_EQUAL(stream.ended, n);
@@ -151,8 +155,11 @@ BOOST_AUTO_TEST_CASE(any_chunking_gives_identical_packets_of_every_type)
             stream.end();
             held_back.end();
             BOOST_CHECK(stream.datagrams == whole.datagrams);
-            // heaps are as whole here, but may be cut otherwise at the end
-            BOOST_CHECK(content(reassemble(held_back.datagrams)) == on_the_wire(k, in));
+            // heaps are as whole here, but the last one may be padded
+            auto expected = on_the_wire(k, in);
+            const auto zeros = held_back.counters.samples_zero_filled.get();
+            expected.resize(expected.size() + zeros * (expected.size() / 250));
+            BOOST_CHECK(content(reassemble(held_back.datagrams)) == expected);
         }
 }
 
@@ -187,7 +194,8 @@ BOOST_AUTO_TEST_CASE(a_sample_that_is_cut_by_a_full_ring_is_taken_once)
                 std::fill(expected.begin() + static_cast<long>(4 * taken),
                           expected.end(),
                           std::uint8_t{ 0 });
-                if (tail != tail_policy::pad)
+                if (tail != tail_policy::pad &&
+                    !stream.counters.samples_zero_filled.get())
                     expected.resize(tail == tail_policy::drop ? 0 : 4 * taken);
                 BOOST_CHECK(content(reassemble(stream.datagrams)) == expected);
             }

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(immediates_have_the_value_of_their_input_until_it_is_set)
     l.set_item(2, 0xabcdef0123456789);
     BOOST_CHECK_EQUAL(tail(l.full()), first + "8031020123456789");
     BOOST_CHECK_EQUAL(tail(l.last()), first + "8031020123456789");
-    BOOST_CHECK_EQUAL(tail(l.make_packet(8)), first + "8031020123456789");
+    BOOST_CHECK_EQUAL(tail(l.shortened(8).last()), first + "8031020123456789");
 }
 
 BOOST_AUTO_TEST_CASE(headers_are_as_in_the_fixed_vectors)

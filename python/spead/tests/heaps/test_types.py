@@ -103,11 +103,14 @@ def test_little_endian_integers_round_trip(sock, receiver, kind, tail, bits):
 @pytest.mark.parametrize("kind", PARTS)
 @pytest.mark.parametrize("n", [1, 33, 9_999, 10_001, 25_000])
 def test_a_heap_that_does_not_fit_into_an_eighth_of_the_ring(sock, receiver, kind, n):
-    """Its tail is filled up behind a NULL item, at any place in a packet."""
+    """Its tail is padded if a packet of it has left, unlike the tail of one sample."""
     samples = integers(kind, n)
+    tail = "short" if n == 10_001 else "pad"
     options = {"heap_samples": 10_000, "max_packet_size": 203, "buffer_size": 16_384}
-    send(sock, as_items(kind, samples), input_type=kind, **options)
-    check(receiver.until_end().heaps, expected_heaps(samples, 10_000))
+    sink = send(sock, as_items(kind, samples), input_type=kind, **options)
+    expected = expected_heaps(samples, 10_000, tail)
+    check(receiver.until_end().heaps, expected)
+    assert sink.samples_zero_filled() == sum(map(len, expected)) - n
 
 
 def reference(samples, scale, bits):

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Byte for byte: the packets of the sink are those of spead2's encoder."""
 
-
 import numpy as np
 import pytest
 import spead2

@@ -71,8 +71,8 @@ SINKS = [
     ({"items": [A, x([1, 2]), *ITEMS[:1]], "num_inputs": 3}, "[1, 2]", "each of 3 inp"),
     ({"items": [A, x(1), x(2, id=0x3102)]}, 'name="x"', "different IDs and names"),
     ({"items": many(126)}, "126 items", 'at most 125 with descriptors="first_heap"'),
-    ({"items": many(251), "descriptors": "none"}, "251 items", "at most 250"),
-    ({"items": many(251), "descriptors": "separate"}, "251 items", "at most 250"),
+    ({"items": many(252), "descriptors": "none"}, "252 items", "at most 251"),
+    ({"items": many(252), "descriptors": "separate"}, "252 items", "at most 251"),
     ({"items": [A], **RX}, 'name="a")', "one timestamp() and one samples(), with time"),
     ({"descriptors": "often"}, '"often"', '"first_heap", "separate", "none"'),
     ({"descriptor_interval": -1}, "-1", "0.001 to 1000000000, or 0"),
@@ -130,11 +130,6 @@ SINKS = [
     ({"stats_interval": float("nan")}, "nan", "0.001 to 1000000000, or 0"),
     ({"interface": "nosuch0"}, '"nosuch0"', "an interface of this host"),
     ({"interface": "::1"}, '"::1"', "same IP version"),
-    (
-        {"max_packet_size": 64, "heap_samples": 2**20, "descriptors": "none"},
-        "64",
-        "8 bytes more",
-    ),
 ]
 
 

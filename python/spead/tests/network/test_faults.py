@@ -11,6 +11,7 @@ from icmp_scenarios import IPV4, NARROW, REJECTS
 from inputs import Deaf
 from places import (
     NEEDS_BUFFER,
+    NEEDS_LIBMNL,
     NEEDS_NAMESPACES,
     eventually,
     run_scenario,
@@ -106,7 +107,7 @@ def test_a_network_without_room(scenario, family):
         "what_waits_in_a_queue_stays_as_it_was",
         "what_two_inputs_have_in_a_queue_stays_as_it_was",
         "a_failure_is_reported_late",
-        "a_card_that_is_made_again",
+        pytest.param("a_card_that_is_made_again", marks=NEEDS_LIBMNL),
         "without_locked_memory",
         "full_socket",
         "full_queue",

@@ -67,7 +67,6 @@ class UhdToSpead(gr.top_block):
             heap_samples=args.heap_samples,
             heap_address_bits=48,
             input_type="complex",
-            timestamp_source="rx_time",
             sample_rate=(args.sample_rate.numerator, args.sample_rate.denominator),
             sync_time=args.sync_time,
             on_gap=args.on_gap,

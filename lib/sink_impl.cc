@@ -94,7 +94,7 @@ sink_impl::sink_impl(const std::vector<std::string>& destinations,
                heaps_ahead_of(options),
                static_cast<std::uint64_t>(options.heap_samples)),
       d_items(options),
-      d_reads_tags(timestamps_of(options) == timestamp_source::rx_time),
+      d_reads_tags(options.sample_rate.has_value()),
       d_engine(destinations,
                options,
                [logger = d_logger, name = shortened(destinations)](

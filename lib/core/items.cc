@@ -62,9 +62,8 @@ void check_items(const sink_options& options)
     };
     if (count(item_kind::samples) != 1 || count(item_kind::timestamp) > 1)
         refuse("one samples() and at most one timestamp()");
-    if (timestamps_of(options) == timestamp_source::rx_time &&
-        !count(item_kind::timestamp))
-        refuse("one timestamp() and one samples(), with timestamp_source=\"rx_time\"");
+    if (options.sample_rate && !count(item_kind::timestamp))
+        refuse("one timestamp() and one samples(), with sample_rate");
     if (const auto most = most_items(descriptors); items.size() > most)
         throw parameter_error(
             "items",

@@ -78,46 +78,29 @@ void check_packets(const sink_options& options)
                                   ", or 0 for the most that the path takes");
 }
 
-// What only tags need is not ignored without a word.
-void check_untagged(const sink_options& options)
-{
-    const sink_options unset;
-    const auto check =
-        [](const char* name, const std::string& value, const std::string& allowed) {
-            if (value != allowed)
-                throw parameter_error(name,
-                                      value,
-                                      allowed + " with timestamp_source=\"count\"; it is "
-                                                "for \"rx_time\"");
-        };
-    const auto& rate = options.sample_rate;
-    check("sample_rate",
-          rate ? to_text(rate->numerator) + "/" + to_text(rate->denominator) : "None",
-          "None");
-    check("sync_time", to_text(options.sync_time), to_text(unset.sync_time));
-    check("on_gap", quoted(options.on_gap), quoted(unset.on_gap));
-}
-
 void check_time(const sink_options& options)
 {
     const auto largest = largest_value(options);
     check_range<std::int64_t>("timestamp_start", options.timestamp_start, 0, largest);
     check_range<std::int64_t>("timestamp_step", timestamp_step_of(options), 0, largest);
-    const bool is_tagged = timestamps_of(options) == timestamp_source::rx_time;
     on_gap_of(options);
     clock_of(options);
-    if (!is_tagged) {
-        check_untagged(options);
-        return;
-    }
-    const std::string why = " with timestamp_source=\"rx_time\"";
-    if (!options.sample_rate)
-        throw parameter_error("sample_rate", "None", "a rate in Hz" + why);
-    if (timestamp_step_of(options) == 0)
-        throw parameter_error("timestamp_step", "0", "1 to " + to_text(largest) + why);
-    if (options.timestamp_start)
+    const auto require =
+        [](const char* name, const std::string& value, const std::string& allowed) {
+            if (value != allowed)
+                throw parameter_error(name, value, allowed + " without sample_rate");
+        };
+    const sink_options unset;
+    if (!options.sample_rate) {
+        require("sync_time", to_text(options.sync_time), to_text(unset.sync_time));
+        require("on_gap", quoted(options.on_gap), quoted(unset.on_gap));
+    } else if (timestamp_step_of(options) == 0) {
         throw parameter_error(
-            "timestamp_start", to_text(options.timestamp_start), "0" + why);
+            "timestamp_step", "0", "1 to " + to_text(largest) + " with sample_rate");
+    } else if (options.timestamp_start) {
+        throw parameter_error(
+            "timestamp_start", to_text(options.timestamp_start), "0 with sample_rate");
+    }
 }
 
 void check_sending(const sink_options& options)
@@ -190,14 +173,6 @@ descriptor_policy descriptors_of(const sink_options& options)
         { { "first_heap", descriptor_policy::first_heap },
           { "separate", descriptor_policy::separate },
           { "none", descriptor_policy::none } });
-}
-
-timestamp_source timestamps_of(const sink_options& options)
-{
-    return check_choice<timestamp_source>("timestamp_source",
-                                          options.timestamp_source,
-                                          { { "count", timestamp_source::count },
-                                            { "rx_time", timestamp_source::rx_time } });
 }
 
 std::int64_t timestamp_step_of(const sink_options& options)

@@ -39,15 +39,13 @@ double checked_rate(double rate);
 //! \{
 
 enum class descriptor_policy { none, first_heap, separate };
-enum class timestamp_source { count, rx_time };
 
 sample_format format_of(const sink_options& options);
 sample_converter converter_of(const sink_options& options);
 wire::flavour flavour_of(const sink_options& options);
 descriptor_policy descriptors_of(const sink_options& options);
-timestamp_source timestamps_of(const sink_options& options);
 std::int64_t timestamp_step_of(const sink_options& options);
-tick_clock clock_of(const sink_options& options); //!< with "rx_time"
+tick_clock clock_of(const sink_options& options); //!< of "rx_time" tags
 gap_policy on_gap_of(const sink_options& options);
 full_policy when_full_of(const sink_options& options);
 tail_policy tail_of(const sink_options& options);

@@ -99,7 +99,7 @@ void sink_engine::add_input(const sink_options& options, stream_plan plan)
     d_inputs.push_back(
         std::make_unique<path>(std::move(plan), slots, [this] { d_sender->wake(); }));
     auto& added = *d_inputs.back();
-    if (timestamps_of(options) == timestamp_source::rx_time)
+    if (options.sample_rate)
         added.tagged = std::make_unique<rx_time_packer>(
             added.packer, added.counters, clock_of(options), timeline_of(options));
 }

@@ -53,8 +53,8 @@ public:
     std::size_t inputs() const { return d_inputs.size(); }
 
     //! Takes as many samples of an input as there is room for, and says how many. With
-    //! rx_time, \p first is the number of the first one since the start, and \p tags say
-    //! when some of them were taken.
+    //! sample_rate, \p first is the number of the first one since the start, and \p tags
+    //! say when some of them were taken.
     std::size_t write(std::size_t input,
                       const std::byte* samples,
                       std::size_t n,
@@ -102,7 +102,7 @@ private:
         sink_counter_set counters;
         packet_ring ring;
         input_packer packer;
-        std::unique_ptr<rx_time_packer> tagged; // with rx_time
+        std::unique_ptr<rx_time_packer> tagged; // with sample_rate
         // what the ring had released when a write() found no room
         std::optional<std::uint64_t> full_at;
     };

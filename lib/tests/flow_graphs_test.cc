@@ -326,7 +326,6 @@ BOOST_AUTO_TEST_CASE(several_inputs_to_several_outputs)
 BOOST_AUTO_TEST_CASE(tags_move_samples_in_time)
 {
     auto send = heaps_of(500);
-    send.timestamp_source = "rx_time";
     send.sample_rate = gr::spead::exact_rate{ 1000000, 1 };
     send.on_gap = "zero_fill";
     send.rate = 4e6;
@@ -394,7 +393,6 @@ BOOST_AUTO_TEST_CASE(everything_changes_while_it_runs)
 BOOST_AUTO_TEST_CASE(the_same_blocks_start_again_and_again)
 {
     auto send = heaps_of(1000);
-    send.timestamp_source = "rx_time";
     send.sample_rate = gr::spead::exact_rate{ 1000000, 1 };
     send.rate = 3e6;
     source_options receive;

@@ -116,36 +116,32 @@ struct SPEAD_API sink_options {
     //! \name Time
     //! \{
 
-    //! Where timestamps come from. "count": timestamp_start, then timestamp_step more
-    //! for each heap. "rx_time": tags of that name, as the sources of SDRs set them.
-    //! The timestamp is then the number of ticks since sync_time, at sample_rate.
-    //! Heaps begin at multiples of timestamp_step, which must be at least 1. No
-    //! timestamp is sent twice: samples whose times have been sent, after a step back
-    //! or in a later run, are dropped. A loss of more than a second is logged. The
-    //! timestamps of samples before the first tag are counted from 0. Samples from before
-    //! sync_time are dropped. Each input needs tags of its own.
-    std::string timestamp_source = "count";
-
     //! Timestamp of the first heap in ticks, 0 to 2^heap_address_bits - 1. Must be 0 with
-    //! timestamp_source="rx_time".
+    //! sample_rate.
     std::int64_t timestamp_start = 0;
 
-    //! Ticks from one heap to the next, 0 to 2^heap_address_bits - 1. The default is
-    //! heap_samples.
+    //! Ticks from one heap to the next, 0 to 2^heap_address_bits - 1, with sample_rate at
+    //! least 1. The default is heap_samples.
     std::optional<std::int64_t> timestamp_step = std::nullopt;
 
-    //! Ticks per second in Hz, with timestamp_source="rx_time": a whole number, or the
-    //! exact ratio of two integers. A tick is a sample if timestamp_step equals
-    //! heap_samples.
+    //! Ticks per second in Hz: a whole number, or the exact ratio of two integers.
+    //! Without it, timestamps are counted: timestamp_start, then timestamp_step more for
+    //! each heap. With it, tags "rx_time" set the time, as the sources of SDRs send them:
+    //! a timestamp is the number of ticks since sync_time. Each input needs tags of its
+    //! own. Heaps begin at multiples of timestamp_step; samples before the first one are
+    //! dropped, as are samples from before sync_time. No timestamp is sent twice: samples
+    //! whose times have been sent, after a step back or in a later run, are dropped. A
+    //! loss of more than a second is logged. The timestamps of samples before the first
+    //! tag are counted from 0. A tick is a sample if timestamp_step equals heap_samples.
     std::optional<exact_rate> sample_rate = std::nullopt;
 
-    //! Time of tick 0 with timestamp_source="rx_time": seconds since 1970 as text,
-    //! such as "1600000000.123456789", or an integer number of nanoseconds.
+    //! Time of tick 0, with sample_rate: seconds since 1970 as text, such as
+    //! "1600000000.123456789", or an integer number of nanoseconds.
     std::variant<std::string, std::int64_t> sync_time = "0";
 
-    //! What to do when tags show that samples are missing. "realign" drops the
-    //! unfinished heap and begins another one, as at the start. "zero_fill" packs
-    //! zeros in place of the missing samples, or realigns if more than 10 s are
+    //! What to do when tags show that samples are missing, with sample_rate. "realign"
+    //! drops the unfinished heap and begins another one, as at the start. "zero_fill"
+    //! packs zeros in place of the missing samples, or realigns if more than 10 s are
     //! missing.
     std::string on_gap = "realign";
 
@@ -222,7 +218,6 @@ struct SPEAD_API sink_options {
         visit("heap_address_bits", &sink_options::heap_address_bits);
         visit("heap_id_start", &sink_options::heap_id_start);
         visit("heap_id_step", &sink_options::heap_id_step);
-        visit("timestamp_source", &sink_options::timestamp_source);
         visit("timestamp_start", &sink_options::timestamp_start);
         visit("timestamp_step", &sink_options::timestamp_step);
         visit("sample_rate", &sink_options::sample_rate);

@@ -40,7 +40,6 @@ sink_options options_of(unsigned seed)
     o.max_packet_size = pick(random, std::vector<std::int64_t>{ 200, 1472 });
     o.descriptors = pick(random, std::vector<std::string>{ "first_heap", "separate" });
     o.descriptor_interval = 0.001;
-    o.timestamp_source = "rx_time";
     o.sample_rate = exact_rate{ rate };
     o.on_gap = pick(random, std::vector<std::string>{ "realign", "zero_fill" });
     o.when_full = pick(random, std::vector<std::string>{ "block", "drop" });

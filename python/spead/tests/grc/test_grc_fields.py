@@ -46,12 +46,8 @@ def test_what_is_possible_is_accepted_and_passed_on(grc, options):
         (sink, {"items": "[spead.samples(), spead.timestamp(name='adc_samples')]"}),
         (sink, {"items": "['samples']"}),
         (sink, {"timestamp_step": "1.5"}),
-        (sink, {"timestamp_source": "rx_time"}),
-        (sink, {"sample_rate": "8e6 / 7", "timestamp_source": "rx_time"}),
-        (
-            sink,
-            {"sync_time": "noon", "timestamp_source": "rx_time", "sample_rate": "1"},
-        ),
+        (sink, {"sample_rate": "8e6 / 7"}),
+        (sink, {"sync_time": "noon", "sample_rate": "1"}),
         (sink, {"tail": "cut"}),
         (sink, {"rate": "-1"}),
         (source, {"endpoints": "localhost"}),
@@ -207,12 +203,10 @@ def test_a_list_of_endpoints_with_variables_tells_outputs_apart():
     assert grc_lint.block_errors(filled) == []
 
 
-@pytest.mark.parametrize(
-    ("grc", "needed"), [(sink, {"timestamp_source": "rx_time"}), (source, {})], ids=str
-)
-def test_a_sample_rate_may_be_a_fraction(grc, needed):
+@each_block
+def test_a_sample_rate_may_be_a_fraction(grc):
     rate = "__import__('fractions').Fraction(8000000, 7)"
-    filled = grc(sample_rate=rate, **needed)
+    filled = grc(sample_rate=rate)
     assert grc_lint.block_errors(filled) == []
     assert grc.arguments(filled)["sample_rate"] == Fraction(8000000, 7)
 
@@ -222,6 +216,7 @@ def test_a_sample_rate_may_be_a_fraction(grc, needed):
         (sink, {"timestamp_step": ""}),
         (source, {"timestamp_step": ""}),
         (source, {"items": ""}),
+        (sink, {"sample_rate": ""}),
         (source, {"sample_rate": ""}),
     ]
 )

@@ -9,7 +9,7 @@ AT = "127.0.0.1:0"  # a free port
 ENDPOINTS = {"sink": {"destinations": TO}, "source": {"endpoints": AT}}
 ITEMS = [spead.timestamp(), spead.samples()]
 TIMESTAMP, SAMPLES = ITEMS
-RX = {"timestamp_source": "rx_time", "sample_rate": 10}
+RX = {"sample_rate": 10}
 
 
 def make(block, **options):
@@ -90,9 +90,9 @@ SINKS = [
     {"timestamp_step": 0},
     {"timestamp_step": 2**40 - 1},
     {"timestamp_step": 1, **RX},
-    {"timestamp_source": "rx_time", "sample_rate": 1},
-    {"sample_rate": 1e12, "timestamp_source": "rx_time"},
-    {"sample_rate": (8000000, 7), "timestamp_source": "rx_time"},
+    {"sample_rate": 1},
+    {"sample_rate": 1e12},
+    {"sample_rate": (8000000, 7)},
     {"sync_time": "99999999999.999999999999999999", **RX},
     {"on_gap": "zero_fill", **RX},
     {"rate": 1e6},

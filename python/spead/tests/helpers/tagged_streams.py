@@ -85,7 +85,6 @@ class Heaps:
 OPTIONS = {
     "heap_samples": HEAP,
     "descriptors": "none",
-    "timestamp_source": "rx_time",
     "sample_rate": MHZ,
     "sync_time": str(SYNC),
 }

@@ -36,7 +36,6 @@ int main()
     options.items = { gr::spead::timestamp(),
                       gr::spead::samples(),
                       gr::spead::immediate(0x3101, "state", { 5 }) };
-    options.timestamp_source = "rx_time";
     options.sample_rate = gr::spead::exact_rate{ 8000000, 7 };
     options.sync_time = 1600000000123456789;
     const std::vector<std::string> destinations{ "127.0.0.1:9", "127.0.0.1:10" };

@@ -86,7 +86,7 @@ def test_a_mistyped_name_of_the_endpoints_is_corrected(make):
 @pytest.mark.parametrize("time", [Decimal("1600000000.5"), Fraction(3, 2), 1.5])
 def test_a_time_that_is_no_integer_of_nanoseconds_is_refused(time):
     with pytest.raises(ValueError, match=r"spead.sink: sync_time = .*integer nanosec"):
-        spead.sink(TO, timestamp_source="rx_time", sample_rate=1, sync_time=time)
+        spead.sink(TO, sample_rate=1, sync_time=time)
 
 
 def test_integers_of_numpy_are_integers():

@@ -247,7 +247,6 @@ def test_rx_time_of_the_source_is_understood_by_the_sink():
         f"127.0.0.1:{far.port}",
         1000,
         heap_address_bits=48,
-        timestamp_source="rx_time",
         sample_rate=rate,
         sync_time=sync,
     )

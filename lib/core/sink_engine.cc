@@ -30,7 +30,7 @@ constexpr std::chrono::milliseconds pause_before_ends{ 100 };
 // these times, each twice the one before.
 constexpr std::chrono::milliseconds first_repetition{ 10 };
 constexpr std::chrono::milliseconds last_repetition{ 80 };
-// If nothing leaves for this long at the end of a stream, the network is blocked. To
+// If nothing is sent for this long at the end of a stream, the network is blocked. To
 // resolve a next hop takes up to 1.5 s.
 constexpr std::chrono::seconds patience{ 2 };
 // Seconds of the rate that queues hold, so that a stream ends soon.
@@ -206,23 +206,17 @@ bool sink_engine::wait_for_space(ring_wait::clock::time_point deadline)
     return d_space.wait(d_full, any_space, deadline);
 }
 
-std::uint64_t sink_engine::released() const
-{
-    std::uint64_t sum = 0;
-    for (const auto& one : d_inputs)
-        sum += one->ring.released();
-    return sum;
-}
-
-// False if nothing leaves any more.
+// False if the network is blocked.
 template <typename condition>
 bool sink_engine::wait_while_sending(packet_ring& ring, condition is_met)
 {
     for (;;) {
-        const auto before = released();
-        if (d_space.wait(std::array{ &ring }, is_met, sender::clock::now() + patience))
+        const auto sent = d_sent.packets_sent.get();
+        if (std::exchange(d_sent_at_end, sent) != sent)
+            d_give_up = sender::clock::now() + patience;
+        if (d_space.wait(std::array{ &ring }, is_met, d_give_up))
             return true;
-        if (released() == before)
+        if (sent == d_sent.packets_sent.get())
             return false;
     }
 }
@@ -294,6 +288,7 @@ void sink_engine::end_run()
 {
     // GNU Radio may interrupt this thread once more
     const boost::this_thread::disable_interruption until_the_end;
+    d_give_up = sender::clock::now() + patience;
     const bool is_sent = end_streams();
     if (!is_sent)
         for (auto& one : d_inputs)

@@ -112,7 +112,6 @@ private:
     void end_run();
     void limit_queues();
     void warn_of_input(std::size_t input, const std::string& text);
-    std::uint64_t released() const;
     template <typename condition>
     bool wait_while_sending(packet_ring& ring, condition is_met);
     template <typename step>
@@ -136,6 +135,8 @@ private:
     ring_wait d_space;
     std::unique_ptr<sender> d_sender;
     std::size_t d_destinations_to_end = 0;
+    std::uint64_t d_sent_at_end = 0;        // packets, as the end has seen it
+    sender::clock::time_point d_give_up{}; // unless more are sent before
     bool d_started = false;
 };
 

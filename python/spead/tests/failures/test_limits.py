@@ -28,7 +28,7 @@ NO_MEMORY = "no(t enough)? memory.*must be smaller"
 
 # the limit, what is left, and the error
 CONSTRUCTION = [
-    ("RLIMIT_NOFILE", 3, "Too many open files"),
+    ("RLIMIT_NOFILE", 1, "Too many open files"),
     ("RLIMIT_AS", 4 * MIB, NO_MEMORY),
     ("RLIMIT_DATA", 4 * MIB, NO_MEMORY),
     *(

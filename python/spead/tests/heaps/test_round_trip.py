@@ -65,7 +65,13 @@ def test_every_size_round_trips(sock, receiver, heap_samples, bits):
             for heap, content in zip(got, expected, strict=True):
                 assert heap.cnt == heap_id, case
                 assert heap.timestamp == timestamp, case
-                assert np.array_equal(heap.samples, content), case
+                received = heap.samples
+                if tail == "short" and heap_samples >= 1 << 20:
+                    # it may have begun to leave: then it is padded
+                    received, zeros = np.split(received, [len(content)])
+                    assert len(zeros) in (0, heap_samples - len(content)), case
+                    assert not zeros.any(), case
+                assert np.array_equal(received, content), case
                 heap_id += 1
                 timestamp += heap_samples
             if tail == "drop" and n % heap_samples:

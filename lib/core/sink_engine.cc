@@ -91,6 +91,7 @@ sink_engine::sink_engine(const std::vector<std::string>& destinations,
     d_log.flush();
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): waits throw only if they are misused
 sink_engine::~sink_engine() { stop(); }
 
 void sink_engine::add_input(const sink_options& options, stream_plan plan)

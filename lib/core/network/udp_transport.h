@@ -32,7 +32,7 @@ namespace gr::spead {
  * It is connected if there is one destination, so that the kernel looks up the route only
  * once. Never fragments: a packet that is larger than the MTU fails with EMSGSIZE.
  */
-class udp_transport : public transport, private socket_owner
+class udp_transport final : public transport, private socket_owner
 {
 public:
     //! Looks up the hosts and opens the socket; throws parameter_error for an unknown

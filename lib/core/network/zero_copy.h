@@ -33,7 +33,7 @@ public:
     bool active() const { return d_active; } //!< from any thread
 
     //! What a message takes of the send buffer, at most.
-    static constexpr std::size_t most_queued_bytes = 18 * 4096;
+    static constexpr std::size_t most_queued_bytes = std::size_t{ 18 } * 4096;
 
     //! Whether these messages should be sent without a copy.
     bool suits(const message* messages, std::size_t n) const;

@@ -36,7 +36,7 @@ void input_progress::start_run()
 }
 
 // How many samples may have been taken of any input: the whole heaps of the slowest one,
-// and the skew.
+// and heaps_ahead.
 std::uint64_t input_progress::limit() const
 {
     constexpr auto none = std::numeric_limits<std::uint64_t>::max();
@@ -103,7 +103,7 @@ void input_progress::forecast(gr_vector_int& required) const
             (awaited == d_taken.size() || d_total[i] < d_total[awaited]))
             awaited = i;
     }
-    // otherwise all have ended, and finish() is due
+    // otherwise all have ended, and consume() takes the last samples
     if (awaited < d_taken.size())
         required[awaited] = static_cast<int>(d_taken[awaited]) + 1;
 }

@@ -20,7 +20,7 @@ namespace gr::spead {
  * gets to its own end.
  *
  * Like those of every synchronous block, samples of the same place in each input are
- * taken together, but for heaps_ahead.
+ * taken within heaps_ahead heaps of each other.
  *
  * The scheduler ends a block as soon as one of its inputs has ended and is empty: what
  * the others still have would be lost. So the last sample of each input stays in its

@@ -10,9 +10,9 @@
 #include "sink_impl.h"
 
 #include <gnuradio/io_signature.h>
-#include <boost/thread/thread.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 
 namespace gr::spead {

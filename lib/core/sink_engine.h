@@ -79,7 +79,8 @@ public:
     void set_rate(double bytes_per_second);
     double rate() const { return d_sender->rate(); }
 
-    //! For what the user should know; written by write_log() and stop(). Any thread.
+    //! For what the user should know; written by the constructor, write_log() and stop().
+    //! Any thread.
     template <typename... types>
     void warn(const types&... parts)
     {
@@ -135,7 +136,7 @@ private:
     ring_wait d_space;
     std::unique_ptr<sender> d_sender;
     std::size_t d_destinations_to_end = 0;
-    std::uint64_t d_sent_at_end = 0;        // packets, as the end has seen it
+    std::uint64_t d_sent_at_end = 0;       // packets, as the end has seen it
     sender::clock::time_point d_give_up{}; // unless more are sent before
     bool d_started = false;
 };

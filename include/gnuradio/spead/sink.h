@@ -39,8 +39,9 @@ namespace gr::spead {
  * Faults of the network do not end the flow graph. Heaps that could not be sent are
  * counted, see stats(), and at most one line a second is logged.
  *
- * When the flow graph stops, queued packets are sent. If nothing can be sent for two
- * seconds, the rest is dropped and counted.
+ * When the flow graph stops, the unfinished heap and queued packets are sent, at the rate
+ * if there is one: a large heap takes as long as at any other time. If nothing can be
+ * sent for two seconds, the rest is dropped and counted.
  *
  * Heap counters, timestamps and statistics continue across stop() and start(). An
  * unfinished heap uses a whole step of heap counter and timestamp.

@@ -62,7 +62,7 @@ struct SPEAD_API sink_options {
     //! \{
 
     //! Items of a heap, in order: one samples(), at most one timestamp() and any number
-    //! of immediate(). Their IDs and names must differ. At most 250 items, or 125 with
+    //! of immediate(). Their IDs and names must differ. At most 251 items, or 125 with
     //! descriptors="first_heap". Every packet repeats the items.
     std::vector<item> items = default_items();
 

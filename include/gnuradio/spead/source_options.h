@@ -115,7 +115,8 @@ struct SPEAD_API source_options {
     std::int64_t buffer_size = 0;
 
     //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000.
-    //! 0 sends none. The last message is sent when the flow graph stops.
+    //! 0 sends none. There are none while the flow graph is blocked. The last message is
+    //! sent when it stops.
     double stats_interval = 0;
 
     //! \}

@@ -44,7 +44,7 @@ protected:
  * \brief Tells which messages can leave this host, where a send would lose them and
  * report success.
  *
- * This one knows nothing about the network: all can.
+ * This base class says that all can.
  */
 class link_monitor
 {

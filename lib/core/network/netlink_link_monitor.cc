@@ -21,7 +21,8 @@ namespace {
 
 // Each poll is a system call.
 constexpr std::chrono::milliseconds poll_interval{ 1 };
-// Reading all paths takes a tenth of the time at most, however often the network changes.
+// Reading all paths takes a tenth of the time at most, however often the network changes,
+// unless a route is missing.
 constexpr int poll_share = 10;
 // Heaps wait this long for the next hop, then they are dropped. The kernel asks for it
 // once a second: if its first request is lost, as it is where a switch or the other end

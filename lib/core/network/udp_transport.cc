@@ -144,8 +144,8 @@ send_result udp_transport::send_now(const message* messages, std::size_t n) noex
     return result;
 }
 
-// How many messages the socket takes now. For the next one it would return EAGAIN, but
-// not tell so behind others: that error could be any.
+// How many messages the socket takes now. sendmmsg() hides the error of a message that
+// follows others: it must not be EAGAIN.
 std::size_t udp_transport::messages_with_room(std::size_t n) noexcept
 {
     int queued = 0;
@@ -287,8 +287,8 @@ void udp_transport::monitor_link()
         reason + ")");
 }
 
-// Makes the kernel look for the next hop, by what no receiver takes for data: an empty
-// datagram to the port of discard. A firewall may let only the stream pass, the interface
+// Makes the kernel look for the next hop, with what no receiver takes for data: an empty
+// datagram to the discard port. A firewall may let only the stream pass, the interface
 // may have another name now, or the route may depend on the port, so that no answer
 // comes; then it goes the way of the stream.
 void udp_transport::solicit(std::size_t destination, bool unanswered)

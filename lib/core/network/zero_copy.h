@@ -41,12 +41,12 @@ public:
     //! \p n messages went without a copy.
     void sent(const message* messages, std::size_t n);
 
-    //! A message failed, and may have used a number or not: the next numbers would be
-    //! guesses, so that there are none. What is in flight has its numbers.
+    //! A message failed and may have used a number: the numbers of later messages would
+    //! be uncertain. Those in flight keep theirs.
     void stop() { d_active = false; }
 
-    //! The kernel has done with the messages of these numbers. Stops, if one of them is
-    //! none of those in flight.
+    //! The kernel has done with the messages of these numbers. Stops if a
+    //! number belongs to no message in flight.
     void finished(std::uint32_t first, std::uint32_t last, bool copied);
 
     bool any_in_flight() const { return d_oldest != d_next; }

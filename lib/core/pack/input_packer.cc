@@ -222,18 +222,14 @@ void input_packer::make_ends()
 
 void input_packer::drop_unpublished()
 {
-    const auto drop_extra = [&] {
-        for (; d_extra_sent < d_extra.size(); ++d_extra_sent) {
-            const auto& info = d_extra[d_extra_sent].info;
-            d_counters.samples_dropped.add(info.heap_samples);
-            d_counters.heaps_dropped.add((info.flags & packet_info::data) != 0);
-        }
-        d_extra.clear();
-        d_extra_sent = 0;
-    };
-    drop_extra(); // makes room for the mark of the unfinished heap: memory may be short
     drop_tail();
-    drop_extra();
+    for (; d_extra_sent < d_extra.size(); ++d_extra_sent) {
+        const auto& info = d_extra[d_extra_sent].info;
+        d_counters.samples_dropped.add(info.heap_samples);
+        d_counters.heaps_dropped.add((info.flags & packet_info::data) != 0);
+    }
+    d_extra.clear();
+    d_extra_sent = 0;
     d_descriptors.skip_all();
     d_drop_left = 0;
     d_ring.rewind(d_ring.ready());

@@ -90,7 +90,7 @@ public:
     //! it.
     void drop_tail();
 
-    //! Drops what is not published yet, and counts it. Needs no memory.
+    //! Drops what is not published yet, and counts it.
     void drop_unpublished();
 
 private:

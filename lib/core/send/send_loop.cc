@@ -22,9 +22,9 @@ namespace gr::spead {
 
 namespace {
 
-// Nothing that the thread is told meanwhile is in a hurry.
+// Wake-ups may be delayed by this much.
 constexpr std::chrono::milliseconds longest_brief_sleep{ 2 };
-// Then other handlers of the io_context run, such as a timer.
+// Yield to other handlers of the io_context (the stats timer) after this long.
 constexpr std::chrono::milliseconds longest_turn{ 10 };
 
 // To wake a thread up costs more than to send 64 KiB. Where small pieces come at this
@@ -56,11 +56,11 @@ int make_eventfd()
 
 // An error of an earlier packet is reported once, to a send that then has sent nothing.
 constexpr unsigned retries = 3;
-// How often a message is tried again that cannot be sent yet.
+// Retry interval while a next hop is resolved.
 constexpr std::chrono::milliseconds not_yet_interval{ 1 };
 constexpr std::chrono::microseconds first_back_off{ 50 };
 constexpr std::chrono::microseconds longest_back_off{ 10000 };
-// The own host may refuse packets for this long before they are dropped.
+// Give up on local ENOBUFS after this long.
 constexpr std::chrono::seconds patience{ 1 };
 // Segmented sends in a row that must fail where single packets do not.
 constexpr unsigned refusals_to_believe = 3;

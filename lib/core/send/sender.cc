@@ -8,7 +8,6 @@
 #include "sender.h"
 #include "support/thread_setup.h"
 
-#include <chrono>
 #include <utility>
 
 namespace gr::spead {

@@ -42,7 +42,6 @@ MEMORY = [("mmap", {1: [1 << 20]})]
 THREADS = [("clone", {}), ("clone3", {})]
 EPOLL = [("epoll_create1", {}), ("epoll_create", {})]
 GROUP = {"to": "239.77.0.1:7148", "interface": "lo"}
-TWO = {"to": "127.0.0.1:9,127.0.0.2:9"}
 RUNS = None
 NO_MONITOR = "loss of the link cannot be detected: .*(not permitted|libmnl)"
 

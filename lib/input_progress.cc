@@ -35,8 +35,7 @@ void input_progress::start_run()
     std::fill(d_total.begin(), d_total.end(), 0);
 }
 
-// How many samples may have been taken of any input: the whole heaps of the slowest one,
-// and heaps_ahead.
+// The whole heaps of the slowest one, and heaps_ahead.
 std::uint64_t input_progress::limit() const
 {
     constexpr auto none = std::numeric_limits<std::uint64_t>::max();
@@ -48,11 +47,6 @@ std::uint64_t input_progress::limit() const
     }
     return slowest == none ? none
                            : (slowest / d_heap_samples + d_heaps_ahead) * d_heap_samples;
-}
-
-std::size_t input_progress::allowed(std::size_t input) const
-{
-    return static_cast<std::size_t>(limit() - d_total[input]);
 }
 
 void input_progress::take(std::size_t input, std::size_t n)

@@ -45,8 +45,13 @@ public:
     //! How many of the samples that are offered have been taken before.
     std::size_t taken(std::size_t input) const { return d_taken[input]; }
 
-    //! How many more may be taken until the other inputs have caught up.
-    std::size_t allowed(std::size_t input) const;
+    //! How many samples may have been taken of any input, until the slowest catches up.
+    std::uint64_t limit() const;
+    //! How many more that are of this one.
+    std::size_t allowed(std::size_t input, std::uint64_t limit) const
+    {
+        return static_cast<std::size_t>(limit - d_total[input]);
+    }
 
     //! So many more have been taken.
     void take(std::size_t input, std::size_t n);
@@ -64,7 +69,6 @@ private:
         bool has_ended;
     };
     outlook look_at(std::size_t input) const;
-    std::uint64_t limit() const;
 
     gr::block& d_block;
     const std::uint64_t d_heaps_ahead;

@@ -175,12 +175,13 @@ bool sink_impl::take_turns(const gr_vector_int& ninput_items,
     bool is_moving = false;
     bool is_held = false;
     is_blocked = false;
+    const auto limit = d_inputs.limit();
     for (std::size_t input = 0; input < input_items.size(); ++input) {
         const auto begin = d_inputs.taken(input);
         const auto end =
             std::min(static_cast<std::size_t>(ninput_items[input]), d_most_at_once);
         const auto offered = end - std::min(begin, end);
-        const auto n = std::min(offered, d_inputs.allowed(input));
+        const auto n = std::min(offered, d_inputs.allowed(input, limit));
         const auto* samples = static_cast<const std::byte*>(input_items[input]);
         const auto taken = n ? take(input, samples + begin * d_input_bytes, n, begin) : 0;
         d_inputs.take(input, taken);

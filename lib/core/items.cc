@@ -41,11 +41,6 @@ std::optional<std::string> allowed_instead_of(const std::vector<std::int64_t>& v
                               std::to_string(inputs) + " inputs");
 }
 
-std::int64_t largest_value(const sink_options& options)
-{
-    return static_cast<std::int64_t>(flavour_of(options).address_mask());
-}
-
 } // namespace
 
 void check_items(const sink_options& options)

@@ -28,11 +28,6 @@ constexpr std::size_t default_ring_bytes = 8 << 20;
 // Of each ring, where there are several.
 constexpr std::size_t least_ring_bytes = 1 << 20;
 
-std::int64_t largest_value(const sink_options& options)
-{
-    return static_cast<std::int64_t>(flavour_of(options).address_mask());
-}
-
 void check_stream(const sink_options& options)
 {
     check_range<std::int64_t>(
@@ -163,6 +158,11 @@ sample_converter converter_of(const sink_options& options)
 wire::flavour flavour_of(const sink_options& options)
 {
     return { static_cast<unsigned>(options.heap_address_bits) };
+}
+
+std::int64_t largest_value(const sink_options& options)
+{
+    return static_cast<std::int64_t>(flavour_of(options).address_mask());
 }
 
 descriptor_policy descriptors_of(const sink_options& options)

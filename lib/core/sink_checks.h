@@ -43,6 +43,8 @@ enum class descriptor_policy { none, first_heap, separate };
 sample_format format_of(const sink_options& options);
 sample_converter converter_of(const sink_options& options);
 wire::flavour flavour_of(const sink_options& options);
+//! Of a heap counter, a timestamp and an immediate item.
+std::int64_t largest_value(const sink_options& options);
 descriptor_policy descriptors_of(const sink_options& options);
 std::int64_t timestamp_step_of(const sink_options& options);
 tick_clock clock_of(const sink_options& options); //!< of "rx_time" tags

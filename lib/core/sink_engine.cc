@@ -289,6 +289,7 @@ void sink_engine::end_run()
 {
     // GNU Radio may interrupt this thread once more
     const boost::this_thread::disable_interruption until_the_end;
+    d_sent_at_end = d_sent.packets_sent.get();
     d_give_up = sender::clock::now() + patience;
     const bool is_sent = end_streams();
     if (!is_sent)

@@ -105,10 +105,9 @@ void send_loop::start_run()
     d_io.restart();
 }
 
-void send_loop::prepare() { apply_rate(); }
-
-void send_loop::resume()
+void send_loop::begin()
 {
+    apply_rate();
     watch_wakeup();
     send_queued();
 }

@@ -53,9 +53,9 @@ public:
               rate_limited_log& log);
 
     void start_run(); //!< a stream begins: forgets how the last one ended
-    void prepare();   //!< on the thread that will send, once in a run
-    //! Sends what is queued; from then on, handlers of the io_context send.
-    void resume();
+    //! On the thread that sends: sends what is queued; from then on, handlers of the
+    //! io_context send.
+    void begin();
     //! What is left will not be sent: drops and counts it. Not while handlers run.
     void drop_rest();
 

@@ -59,8 +59,7 @@ void sender::run()
     const auto warning = prepare_thread("spead-send", d_cpu);
     if (!warning.empty())
         d_log.add(warning);
-    d_loop.prepare();
-    d_loop.resume();
+    d_loop.begin();
     d_io.run();
     const std::lock_guard<std::mutex> lock(d_mutex);
     d_running = false;

@@ -18,6 +18,7 @@
 
 #include <system_error>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -36,8 +37,8 @@ std::thread start_thread(std::function<void()> run)
     }
 }
 
-std::string prepare_thread(const char* name, int cpu) noexcept
-try {
+std::string prepare_thread(const char* name, int cpu)
+{
     pthread_setname_np(pthread_self(), name);
     // our threads sleep for hundreds of microseconds; by default 50 us longer
     prctl(PR_SET_TIMERSLACK, 1);
@@ -49,7 +50,7 @@ try {
     const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
         CPU_ALLOC(cpus), [](cpu_set_t* s) { CPU_FREE(s); });
     if (!set)
-        return "affinity: no memory";
+        throw std::bad_alloc();
     const auto wanted = static_cast<std::size_t>(cpu);
     CPU_ZERO_S(bytes, set.get());
     CPU_SET_S(wanted, bytes, set.get());
@@ -61,8 +62,6 @@ try {
         return "";
     return "thread " + std::string(name) + " is not pinned to CPU " +
            std::to_string(cpu) + (error ? std::string(": ") + std::strerror(error) : "");
-} catch (const std::exception&) {
-    return "";
 }
 
 // Since Linux 6.12, a thread of the usual policy that asks for short slices is scheduled

@@ -23,10 +23,9 @@ int configured_cpus();
 /*!
  * \brief Names the calling thread and pins it to \p cpu unless that is -1.
  *
- * Returns a warning if the kernel did not pin it as asked, otherwise nothing, nor if
- * there is no memory for a warning.
+ * Returns a warning if the kernel did not pin it as asked, otherwise "".
  */
-std::string prepare_thread(const char* name, int cpu) noexcept;
+std::string prepare_thread(const char* name, int cpu);
 
 //! Lets the kernel run the calling thread sooner after a sleep, if it can (Linux 6.12).
 void use_short_time_slices(bool is_prompt);

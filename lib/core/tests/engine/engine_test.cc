@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_SUITE(engines)
 
 BOOST_AUTO_TEST_CASE(started_and_stopped_at_any_moment_it_stays_balanced)
 {
-    for (unsigned seed = 1; seed <= 25; ++seed)
+    for (unsigned seed = 1; seed <= 10; ++seed)
         BOOST_TEST_CONTEXT("seed " << seed) one_real_stream(seed);
 }
 
@@ -196,14 +196,12 @@ BOOST_AUTO_TEST_CASE(the_ring_is_no_larger_than_asked_for_and_hardly_smaller)
             sink_engine stream({ "127.0.0.1:" + std::to_string(receiver.port()) },
                                o,
                                [](const auto&) {});
-            stream.start();
             BOOST_CHECK_EQUAL(stream.write(0, raw(samples.data()), samples.size()),
                               samples.size());
             const auto kept = samples.size() - stream.counts().samples_dropped;
             BOOST_CHECK_LE(kept, buffer + 1472);
             // up to a quarter may go for whole heaps, and one of them may not fit
             BOOST_CHECK_GE(kept, buffer * 7 / 10 - heap);
-            stream.stop();
         }
 }
 

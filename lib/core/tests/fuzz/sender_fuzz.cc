@@ -108,8 +108,7 @@ private:
         for (auto& one : d_queues)
             one->heap = no_heap;
         d_loop->start_run();
-        d_loop->prepare();
-        d_loop->resume();
+        d_loop->begin();
     }
 
     void step()

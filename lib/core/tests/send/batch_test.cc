@@ -191,7 +191,9 @@ BOOST_AUTO_TEST_CASE(calls_and_locks_are_for_batches_and_wake_ups_only)
                 // wait. The sender yields to other handlers in between.
                 BOOST_CHECK_LE(found.locks_of_sender,
                                8 * (found.wakes + 1) + 2 * found.spaces + found.sends);
-                BOOST_CHECK_LE(found.locks_of_writer, 3 * found.refusals);
+                // A wake-up for too little room is followed by another wait.
+                BOOST_CHECK_LE(found.locks_of_writer,
+                               3 * found.refusals + 2 * found.spaces);
             }
         }
     }

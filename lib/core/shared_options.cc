@@ -8,6 +8,8 @@
 #include "shared_options.h"
 #include "support/checks.h"
 
+#include <unistd.h>
+
 #include <limits>
 
 namespace gr::spead {
@@ -88,6 +90,12 @@ exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time)
     if (const auto* text = std::get_if<std::string>(&time))
         return parse_sync_time(*text);
     return sync_time_from_nanoseconds(std::get<std::int64_t>(time));
+}
+
+std::size_t half_of_memory()
+{
+    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
+           static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
 std::string to_text(const std::variant<std::string, std::int64_t>& time)

@@ -45,6 +45,23 @@ exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time);
 //! As the user wrote it.
 std::string to_text(const std::variant<std::string, std::int64_t>& time);
 
+template <typename options>
+std::int64_t timestamp_step_of(const options& of)
+{
+    return of.timestamp_step.value_or(of.heap_samples);
+}
+
+//! With sample_rate.
+template <typename options>
+tick_clock clock_of(const options& of)
+{
+    return tick_clock(of.sample_rate.value_or(exact_rate{ 1 }),
+                      read_sync_time(of.sync_time));
+}
+
+//! Bytes. Buffers are touched when they are made: more could cost the process its life.
+std::size_t half_of_memory();
+
 //! \}
 
 } // namespace gr::spead

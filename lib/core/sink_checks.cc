@@ -7,7 +7,6 @@
 
 #include "items.h"
 #include "protocol/heap_layout.h"
-#include "shared_options.h"
 #include "sink_checks.h"
 #include "support/checks.h"
 #include "support/thread_setup.h"
@@ -173,17 +172,6 @@ descriptor_policy descriptors_of(const sink_options& options)
         { { "first_heap", descriptor_policy::first_heap },
           { "separate", descriptor_policy::separate },
           { "none", descriptor_policy::none } });
-}
-
-std::int64_t timestamp_step_of(const sink_options& options)
-{
-    return options.timestamp_step.value_or(options.heap_samples);
-}
-
-tick_clock clock_of(const sink_options& options)
-{
-    return tick_clock(options.sample_rate.value_or(exact_rate{ 1 }),
-                      read_sync_time(options.sync_time));
 }
 
 gap_policy on_gap_of(const sink_options& options)

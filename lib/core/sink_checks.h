@@ -11,6 +11,7 @@
 #include "network/endpoint.h"
 #include "pack/stream_plan.h"
 #include "protocol/descriptor.h"
+#include "shared_options.h"
 #include "time/timeline.h"
 #include <gnuradio/spead/sink_options.h>
 
@@ -46,8 +47,6 @@ wire::flavour flavour_of(const sink_options& options);
 //! Of a heap counter, a timestamp and an immediate item.
 std::int64_t largest_value(const sink_options& options);
 descriptor_policy descriptors_of(const sink_options& options);
-std::int64_t timestamp_step_of(const sink_options& options);
-tick_clock clock_of(const sink_options& options); //!< of "rx_time" tags
 gap_policy on_gap_of(const sink_options& options);
 full_policy when_full_of(const sink_options& options);
 tail_policy tail_of(const sink_options& options);

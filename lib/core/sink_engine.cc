@@ -318,21 +318,14 @@ void sink_engine::set_items(const std::vector<item_update>& updates)
 
 sink_counters<std::uint64_t> sink_engine::counts() const
 {
-    using sums = sink_counters<std::uint64_t>;
-    const auto total = [this](counter sink_counter_set::*which) {
-        auto sum = (d_sent.*which).get();
-        for (const auto& one : d_inputs)
-            sum += (one->counters.*which).get();
-        return sum;
-    };
-    std::array<std::uint64_t, sizeof(sums) / sizeof(std::uint64_t)> totals;
-    auto next = totals.begin();
-    sink_counter_set::for_each([&](const char*, auto which) { *next++ = total(which); });
-    sums now;
-    next = totals.begin();
-    sums::for_each([&](const char*, auto which) { now.*which = *next++; });
+    sink_counters<std::uint64_t> now;
+    add_counters<sink_counters>(now, d_sent);
+    for (const auto& one : d_inputs)
+        add_counters<sink_counters>(now, one->counters);
     // last: what is gone must never seem more than what came in
-    now.samples_in = total(&sink_counter_set::samples_in);
+    now.samples_in = 0;
+    for (const auto& one : d_inputs)
+        now.samples_in += one->counters.samples_in.get();
     return now;
 }
 

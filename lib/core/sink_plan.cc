@@ -9,8 +9,6 @@
 #include "sink_plan.h"
 #include "support/parameter_error.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,13 +17,6 @@
 namespace gr::spead {
 
 namespace {
-
-// A ring is touched when it is made: more could cost the process its life.
-std::size_t half_of_memory()
-{
-    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
-           static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
 
 std::string range(std::uint64_t from, std::uint64_t to)
 {

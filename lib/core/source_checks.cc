@@ -6,11 +6,8 @@
  */
 
 #include "item_text.h"
-#include "shared_options.h"
 #include "source_checks.h"
 #include "support/checks.h"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -162,11 +159,6 @@ missing_policy on_missing_of(const source_options& options)
         { { "zero_fill", missing_policy::zero_fill }, { "skip", missing_policy::skip } });
 }
 
-std::int64_t timestamp_step_of(const source_options& options)
-{
-    return options.timestamp_step.value_or(options.heap_samples);
-}
-
 stream_format given_format(const source_options& options)
 {
     const auto samples = format_of(options);
@@ -186,19 +178,12 @@ stream_format given_format(const source_options& options)
     return format;
 }
 
-tick_clock clock_of(const source_options& options)
-{
-    return tick_clock(options.sample_rate.value_or(exact_rate{ 1 }),
-                      read_sync_time(options.sync_time));
-}
-
 std::size_t window_bytes_of(const source_options& options)
 {
     if (options.buffer_size) {
-        const auto half_of_memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) /
-                                    2 * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
         check_buffer_size(options,
-                          half_of_memory / options.num_outputs,
+                          static_cast<std::int64_t>(half_of_memory()) /
+                              options.num_outputs,
                           " (half of the memory for all outputs)");
         return static_cast<std::size_t>(options.buffer_size);
     }

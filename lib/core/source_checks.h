@@ -12,6 +12,7 @@
 #include "protocol/descriptor.h"
 #include "receive/output_window.h"
 #include "receive/stream_format.h"
+#include "shared_options.h"
 #include "time/tick_clock.h"
 #include <gnuradio/spead/source_options.h>
 
@@ -39,9 +40,7 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 
 sample_format format_of(const source_options& options);
 missing_policy on_missing_of(const source_options& options);
-std::int64_t timestamp_step_of(const source_options& options);
 stream_format given_format(const source_options& options); //!< with items
-tick_clock clock_of(const source_options& options);
 //! Throws parameter_error for more than half of the memory of this host.
 std::size_t window_bytes_of(const source_options& options);
 

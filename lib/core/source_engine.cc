@@ -199,19 +199,11 @@ void source_engine::set_status(const std::string& text)
 
 source_stats source_engine::stats(std::int64_t output) const
 {
-    using figures = source_counters<std::uint64_t>;
-    std::vector<std::uint64_t figures::*> members;
-    figures::for_each([&](const char*, auto member) { members.push_back(member); });
     source_stats now;
-    const auto add = [&](const source_counter_set& set) {
-        auto member = members.begin();
-        source_counter_set::for_each(
-            [&](const char*, auto which) { now.*(*member++) += (set.*which).get(); });
-    };
     for (std::size_t i = 0; i < d_counters.size(); ++i)
         if (output < 0 || static_cast<std::size_t>(output) == i)
-            add(d_counters[i]);
-    add(d_common);
+            add_counters<source_counters>(now, d_counters[i]);
+    add_counters<source_counters>(now, d_common);
     // last: never fewer than were ignored
     now.packets_received = d_common.packets_received.get();
     // the window counts as missing what it fills with zeros: so that samples_out never

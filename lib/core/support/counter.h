@@ -8,6 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_COUNTER_H
 #define INCLUDED_SPEAD_CORE_COUNTER_H
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -28,6 +29,19 @@ public:
 private:
     std::atomic<std::uint64_t> d_value{ 0 };
 };
+
+//! Adds what one thread has counted to \p sums. A set has figures of one kind.
+template <template <typename> class set>
+void add_counters(set<std::uint64_t>& sums, const set<counter>& counted)
+{
+    std::array<std::uint64_t, sizeof(sums) / sizeof(std::uint64_t)> figures;
+    auto figure = figures.begin();
+    set<counter>::for_each(
+        [&](const char*, auto which) { *figure++ = (counted.*which).get(); });
+    figure = figures.begin();
+    set<std::uint64_t>::for_each(
+        [&](const char*, auto which) { sums.*which += *figure++; });
+}
 
 } // namespace gr::spead
 

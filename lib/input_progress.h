@@ -19,7 +19,7 @@ namespace gr::spead {
  * \brief Consumes the samples of several inputs so that they advance together, and each
  * gets to its own end.
  *
- * Like those of every synchronous block, samples of the same place in each input are
+ * Like those of every synchronous block, samples with the same index in each input are
  * taken within heaps_ahead heaps of each other.
  *
  * The scheduler ends a block as soon as one of its inputs has ended and is empty: what

@@ -40,7 +40,7 @@ namespace gr::spead {
  * counted, see stats(), and at most one line a second is logged.
  *
  * When the flow graph stops, the unfinished heap and queued packets are sent, at the rate
- * if there is one: a large heap takes as long as at any other time. If nothing can be
+ * if one is set, so that a large heap takes its normal time. If nothing can be
  * sent for two seconds, the rest is dropped and counted.
  *
  * Heap counters, timestamps and statistics continue across stop() and start(). An

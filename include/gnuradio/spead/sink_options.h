@@ -107,8 +107,8 @@ struct SPEAD_API sink_options {
     std::int64_t heap_id_start = 1;
 
     //! Step from one heap counter to the next, 1 to (2^(heap_address_bits - 16) - 1) /
-    //! num_inputs. So no heap counter is repeated within 65536 heaps. With n inputs, each
-    //! input advances by n steps.
+    //! num_inputs. So no heap counter is repeated within 65536 heaps. With n inputs, the
+    //! counters of each advance by n times this step.
     std::int64_t heap_id_step = 1;
 
     //! \}
@@ -152,12 +152,12 @@ struct SPEAD_API sink_options {
 
     //! Rate at which to send, in bytes of UDP payload per second. 0 sends as fast as
     //! samples arrive. After a delay, the sink catches up at no more than 1.05 times
-    //! the rate. With when_full="block", the packet rings then hold no more than the rate
-    //! sends in half a second.
+    //! the rate. With when_full="block", the packet rings then hold no more than the
+    //! largest of what the rate sends in half a second, two bursts, and a heap each.
     double rate = 0;
 
     //! Size of a burst at a rate, in bytes, 1 to 1073741824. A burst is at least one
-    //! packet. At high rates it is longer, up to 300 us of the rate. After a delay, two
+    //! packet. At high rates it is larger, up to 300 us of the rate. After a delay, two
     //! bursts may be sent at once: a receiver that reads at 1.05 times the rate needs a
     //! buffer of two bursts.
     std::int64_t burst_size = 65536;

@@ -33,8 +33,8 @@ struct sink_counters {
     number gaps{};                //!< gaps between samples, according to tags
     number samples_missing{};     //!< samples missing in these gaps
     number samples_zero_filled{}; //!< zeros packed for missing samples, or to fill a tail
-    number ring_full{};           //!< times that samples found the packet ring full
-    number steps_back{};          //!< steps back in time, according to tags
+    number ring_full{};  //!< times that the packet ring was full when samples arrived
+    number steps_back{}; //!< steps back in time, according to tags
 
     //! Calls visit(name, member) for each, in order.
     template <typename visitor>

@@ -57,9 +57,9 @@ std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
 
 } // namespace
 
-sink_engine::path::path(stream_plan plan,
-                        std::size_t slots,
-                        std::function<void()> published)
+sink_engine::packed_input::packed_input(stream_plan plan,
+                                        std::size_t slots,
+                                        std::function<void()> published)
     : ring(slots, plan.regular.packet_bytes()),
       packer(std::move(plan), ring, counters, std::move(published))
 {
@@ -68,16 +68,25 @@ sink_engine::path::path(stream_plan plan,
 sink_engine::sink_engine(const std::vector<std::string>& destinations,
                          const sink_options& options,
                          rate_limited_log::output log)
+    : sink_engine(endpoints_of(destinations, options), options, std::move(log))
+{
+}
+
+sink_engine::sink_engine(const std::vector<std::vector<endpoint>>& destinations,
+                         const sink_options& options,
+                         rate_limited_log::output log)
     : d_burst_bytes(static_cast<double>(options.burst_size)),
       d_limits_queue(when_full_of(options) == full_policy::block),
-      d_endpoints(endpoints_of(destinations, options)),
       d_log(std::move(log)),
       d_io(1),
       d_stats_timer(d_io),
-      d_transport(d_io, all_of(d_endpoints), options)
+      d_transport(d_io, all_of(destinations), options)
 {
     std::vector<packet_ring*> rings;
-    for (auto& plan : make_plans(options, d_endpoints, d_transport.max_packet_bytes())) {
+    for (auto& plan : make_plans(options,
+                                 destinations,
+                                 d_transport.addresses(),
+                                 d_transport.max_packet_bytes())) {
         d_destinations_to_end += plan.stop ? plan.stop_destinations.size() : 0;
         add_input(options, std::move(plan));
         rings.push_back(&d_inputs.back()->ring);
@@ -97,8 +106,8 @@ sink_engine::~sink_engine() { stop(); }
 void sink_engine::add_input(const sink_options& options, stream_plan plan)
 {
     const auto slots = ring_slots(options, plan);
-    d_inputs.push_back(
-        std::make_unique<path>(std::move(plan), slots, [this] { d_sender->wake(); }));
+    d_inputs.push_back(std::make_unique<packed_input>(
+        std::move(plan), slots, [this] { d_sender->wake(); }));
     auto& added = *d_inputs.back();
     if (options.sample_rate)
         added.tagged = std::make_unique<rx_time_packer>(

@@ -97,8 +97,10 @@ public:
     sink_stats stats() const; //!< the same, and the rest
 
 private:
-    struct path {
-        path(stream_plan plan, std::size_t slots, std::function<void()> published);
+    struct packed_input {
+        packed_input(stream_plan plan,
+                     std::size_t slots,
+                     std::function<void()> published);
 
         sink_counter_set counters;
         packet_ring ring;
@@ -108,6 +110,9 @@ private:
         std::optional<std::uint64_t> full_at;
     };
 
+    sink_engine(const std::vector<std::vector<endpoint>>& destinations,
+                const sink_options& options,
+                rate_limited_log::output log);
     void add_input(const sink_options& options, stream_plan plan);
     void schedule_stats();
     void end_run();
@@ -123,7 +128,6 @@ private:
 
     const double d_burst_bytes;
     const bool d_limits_queue;
-    const std::vector<std::vector<endpoint>> d_endpoints; // as written
     rate_limited_log d_log;
     boost::asio::io_context d_io;
     boost::asio::steady_timer d_stats_timer;
@@ -131,8 +135,8 @@ private:
     std::function<void()> d_publish_stats;
     udp_transport d_transport;
     sender_counters d_sent;
-    std::vector<std::unique_ptr<path>> d_inputs; // at least one
-    std::vector<packet_ring*> d_full;            // those that wait_for_space() waits for
+    std::vector<std::unique_ptr<packed_input>> d_inputs; // at least one
+    std::vector<packet_ring*> d_full; // those that wait_for_space() waits for
     ring_wait d_space;
     std::unique_ptr<sender> d_sender;
     std::size_t d_destinations_to_end = 0;

@@ -5,14 +5,13 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "network/addresses.h"
 #include "pack/input_packer.h"
 #include "sink_plan.h"
 #include "support/parameter_error.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <utility>
 
 namespace gr::spead {
 
@@ -106,39 +105,36 @@ void share_counters(const sink_options& options, std::size_t input, stream_plan&
 
 } // namespace
 
-std::vector<stream_plan> make_plans(const sink_options& options,
-                                    const std::vector<std::vector<endpoint>>& endpoints,
-                                    std::size_t possible_packet_bytes)
+std::vector<stream_plan>
+make_plans(const sink_options& options,
+           const std::vector<std::vector<endpoint>>& endpoints,
+           const std::vector<boost::asio::ip::udp::endpoint>& addresses,
+           std::size_t possible_packet_bytes)
 {
     const auto packet_bytes = packet_limit(options, possible_packet_bytes);
     std::vector<stream_plan> plans;
-    // the end of the stream goes to each endpoint once; descriptors once from each input,
-    // since the others may have no samples for long, and nothing to send
-    std::set<std::pair<std::string, std::uint16_t>> served;
+    // the end of the stream goes to each address once
+    std::set<boost::asio::ip::udp::endpoint> served;
     std::uint32_t next = 0;
     for (std::size_t input = 0; input < static_cast<std::size_t>(options.num_inputs);
          ++input) {
         auto plan = make_plan(options, input, packet_bytes);
         share_counters(options, input, plan);
         const bool own = endpoints.size() > 1;
-        const auto& list = endpoints.at(own ? input : 0);
         plan.first_destination = own ? next : 0;
+        const auto& list = endpoints.at(own ? input : 0);
         plan.destinations = static_cast<std::uint32_t>(list.size());
         plan.stop_destinations.clear();
-        plan.descriptor_destinations.clear();
-        std::map<std::pair<std::string, std::uint16_t>, std::uint32_t> first_of;
+        std::set<boost::asio::ip::udp::endpoint> own_addresses;
         for (std::uint32_t i = 0; i < plan.destinations; ++i) {
-            const std::pair to(list[i].host, list[i].port);
             const auto number = plan.first_destination + i;
-            const auto [first, is_new] = first_of.emplace(to, number);
-            plan.same_destinations.push_back(first->second);
-            if (is_new)
-                plan.descriptor_destinations.push_back(number);
+            const auto& to = addresses.at(number);
+            if (!own_addresses.insert(to).second)
+                throw parameter_error(
+                    "destinations", to_text(list[i]), "each address once in a string");
             if (served.insert(to).second)
                 plan.stop_destinations.push_back(number);
         }
-        if (first_of.size() == list.size())
-            plan.same_destinations.clear();
         next += plan.destinations;
         plans.push_back(std::move(plan));
     }

@@ -67,8 +67,8 @@ public:
      *     "[IPv6 address]:port" or "A.B.C.D+N:port". "A.B.C.D+N:port" stands for N+1
      *     consecutive IPv4 addresses, either all multicast or none. The host is an IPv4
      *     or IPv6 address or a name, the port 1 to 65535. The heaps of an input go to
-     *     its destinations in turn. There may be up to 4096 of them. A destination that
-     *     is written in two ways counts as two and gets two end-of-stream heaps.
+     *     its destinations in turn. There may be up to 4096 of them. A string must not
+     *     name an address twice.
      * \param options all other parameters
      */
     static sptr make(const std::vector<std::string>& destinations,

@@ -42,6 +42,12 @@ public:
                   const std::vector<endpoint>& to,
                   const sink_options& options);
 
+    //! The addresses of the destinations, in their order.
+    const std::vector<boost::asio::ip::udp::endpoint>& addresses() const
+    {
+        return d_remotes;
+    }
+
     //! The largest packet that the paths to all destinations take, in bytes of UDP
     //! payload.
     std::size_t max_packet_bytes() const { return d_max_packet_bytes; }

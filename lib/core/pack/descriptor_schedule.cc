@@ -26,8 +26,8 @@ descriptor_schedule::clock::duration interval_of(const stream_plan& plan)
 } // namespace
 
 descriptor_schedule::descriptor_schedule(const stream_plan& plan)
-    : d_destinations(plan.descriptors ? plan.descriptor_destinations
-                                      : std::vector<std::uint32_t>()),
+    : d_first_destination(plan.first_destination),
+      d_destinations(plan.descriptors ? plan.destinations : 0),
       d_at_start(!plan.first),
       d_interval(interval_of(plan)),
       d_id_step(plan.descriptor_id_step),
@@ -58,7 +58,7 @@ void descriptor_schedule::look(clock::time_point now)
 void descriptor_schedule::begin_round()
 {
     d_at = 0;
-    d_end = d_destinations.size();
+    d_end = d_destinations;
 }
 
 void descriptor_schedule::sent(std::size_t payload_bytes, bool heap_end)

@@ -37,7 +37,7 @@ public:
     //! Whether there is something to send. Then the packet at offset() of a heap with
     //! the counter heap_id() is next, to destination().
     bool is_due() const { return d_at < d_end; }
-    std::uint32_t destination() const { return d_destinations[d_at]; }
+    std::uint32_t destination() const { return d_first_destination + d_at; }
     std::uint64_t heap_id() const { return d_heap_id; }
     std::uint64_t offset() const { return d_offset; }
 
@@ -53,16 +53,17 @@ private:
     void begin_round();
     void end_heap();
 
-    const std::vector<std::uint32_t> d_destinations; // none without descriptors
+    const std::uint32_t d_first_destination;
+    const std::uint32_t d_destinations; // 0 without descriptors
     const bool d_at_start;
     const clock::duration d_interval;
     const std::uint64_t d_id_step;
     const std::uint64_t d_mask;
     std::uint64_t d_heap_id; // runs on over all streams
     clock::time_point d_next;
-    // the round, in numbers of the list of destinations
-    std::size_t d_at = 0;
-    std::size_t d_end = 0;
+    // the round, in destinations
+    std::uint32_t d_at = 0;
+    std::uint32_t d_end = 0;
     std::uint64_t d_offset = 0;
 };
 

@@ -19,7 +19,6 @@ namespace gr::spead {
 struct heap_numbers {
     std::uint64_t id = 0; //!< the heap counter
     std::uint64_t timestamp = 0;
-    std::uint32_t turn = 0; //!< whose of the destinations of its input it is
     std::uint16_t destination = 0;
     bool is_first = false; //!< the first one to this destination in this stream
 };
@@ -37,7 +36,6 @@ public:
           d_id_step(plan.heap_id_step),
           d_timestamp_step(plan.timestamp_step),
           d_first_destination(plan.first_destination),
-          d_same_destinations(plan.same_destinations),
           d_id(plan.heap_id_start),
           d_timestamp(plan.timestamp_start),
           d_is_served(plan.destinations)
@@ -49,13 +47,10 @@ public:
     //! The numbers of the next heap of samples.
     heap_numbers take()
     {
-        const auto destination = d_same_destinations.empty()
-                                     ? d_first_destination + d_turn
-                                     : d_same_destinations[d_turn];
         const heap_numbers numbers{ d_id,
                                     d_timestamp,
-                                    d_turn,
-                                    static_cast<std::uint16_t>(destination),
+                                    static_cast<std::uint16_t>(d_first_destination +
+                                                               d_turn),
                                     !d_is_served[d_turn] };
         d_id = (d_id + d_id_step) & d_mask;
         d_timestamp = (d_timestamp + d_timestamp_step) & d_mask;
@@ -72,7 +67,10 @@ public:
     }
 
     //! A heap is complete: the next one to its destination is not the first.
-    void set_complete(const heap_numbers& heap) { d_is_served[heap.turn] = true; }
+    void set_complete(const heap_numbers& heap)
+    {
+        d_is_served[heap.destination - d_first_destination] = true;
+    }
 
     //! The counter of a heap without samples.
     std::uint64_t take_id()
@@ -91,7 +89,6 @@ private:
     const std::uint64_t d_id_step;
     const std::uint64_t d_timestamp_step;
     const std::uint32_t d_first_destination;
-    const std::vector<std::uint32_t> d_same_destinations;
     std::uint64_t d_id;
     std::uint64_t d_timestamp;
     std::uint32_t d_turn = 0;

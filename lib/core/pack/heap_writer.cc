@@ -49,11 +49,7 @@ void heap_writer::begin(const heap_layout& layout, const heap_numbers& numbers)
     d_is_buffered = &layout == &d_plan.regular ? d_buffers_regular : d_buffers_first;
     d_start = d_ring.next();
     d_offset = 0;
-    d_counter_item =
-        wire::network_order(contents.flavour.immediate(wire::heap_counter, numbers.id));
-    if (contents.timestamp)
-        d_timestamp_item = wire::network_order(contents.pointers[*contents.timestamp] |
-                                               numbers.timestamp);
+    d_words = layout.words(numbers.id, numbers.timestamp);
     d_destination = numbers.destination;
     d_zeros = 0;
     d_prefix = contents.prefix.data();
@@ -86,25 +82,16 @@ bool heap_writer::open_packet()
         return false;
     // a recycled slot has its header already, but for the words that run
     if (!d_ring.has_header(header)) {
-        const bool last = &header == &d_layout->last();
         const auto bytes = static_cast<std::uint32_t>(header.packet_bytes());
-        d_ring.write_header(header, { bytes, last ? data_end : no_flags, 0, 0 });
+        d_ring.write_header(
+            header, { bytes, d_layout->is_last(d_offset) ? data_end : no_flags, 0, 0 });
         d_ring.keep_header(header);
     }
-    // all is looked up before anything is written: bytes may alias whatever there is
-    const auto& contents = d_layout->contents();
-    const auto offset_item =
-        wire::network_order(contents.flavour.immediate(wire::payload_offset, d_offset));
-    const auto timestamp = contents.timestamp;
-    const auto timestamp_item = d_timestamp_item;
     std::byte* const packet = d_ring.packet();
     d_at = packet + header.header_bytes();
     d_room = header.payload_bytes;
     set(d_ring.info().destination, d_destination);
-    store_word(packet, heap_layout::counter_word, d_counter_item);
-    store_word(packet, heap_layout::offset_word, offset_item);
-    if (timestamp)
-        store_word(packet, heap_layout::items_word + *timestamp, timestamp_item);
+    d_layout->complete_header(packet, d_words, d_offset);
     return true;
 }
 
@@ -206,24 +193,15 @@ void heap_writer::finish_short(std::vector<extra_packet>& extra)
 {
     const auto payload = d_ring.take_back(d_start, d_at);
     const auto layout = d_layout->shortened(samples_so_far() * d_sample_bytes);
-    const auto& contents = layout.contents();
-    for (std::uint64_t offset = 0; offset < layout.heap_bytes();) {
-        auto header = layout.packet_at(offset);
-        const bool last = offset + header.payload_bytes == layout.heap_bytes();
-        header.words[heap_layout::counter_word] = d_counter_item;
-        header.words[heap_layout::offset_word] =
-            wire::network_order(contents.flavour.immediate(wire::payload_offset, offset));
-        if (contents.timestamp)
-            header.words[heap_layout::items_word + *contents.timestamp] =
-                d_timestamp_item;
-        const packet_info info{ static_cast<std::uint32_t>(header.packet_bytes()),
+    for (std::uint64_t offset = 0; offset < layout.heap_bytes();
+         offset += layout.packet_at(offset).payload_bytes) {
+        const bool last = layout.is_last(offset);
+        auto packet = layout.packet(d_words, offset, payload);
+        const packet_info info{ static_cast<std::uint32_t>(packet.size()),
                                 last ? data_end : no_flags,
                                 d_destination,
                                 last ? samples_in() : 0 };
-        const auto begin = payload.begin() + static_cast<std::ptrdiff_t>(offset);
-        const auto end = begin + static_cast<std::ptrdiff_t>(header.payload_bytes);
-        offset += header.payload_bytes;
-        extra.push_back({ std::move(header), { begin, end }, info });
+        extra.push_back({ std::move(packet), info });
     }
     end();
 }
@@ -235,7 +213,7 @@ void heap_writer::drop(std::vector<extra_packet>& extra)
         std::uint16_t flags = packet_info::heap_dropped;
         if (has_samples)
             flags |= packet_info::data;
-        extra.push_back({ { {}, 0 }, {}, { 0, flags, d_destination, samples_in() } });
+        extra.push_back({ {}, { 0, flags, d_destination, samples_in() } });
     } else {
         d_ring.rewind(d_start);
         d_counters.samples_dropped.add(samples_in());

@@ -85,9 +85,8 @@ private:
     const heap_layout* d_layout = nullptr; // none between heaps
     bool d_is_buffered = false;
     ring_cursor d_start;
-    std::uint64_t d_offset = 0;       // payload written so far
-    std::uint64_t d_counter_item = 0; // in network order
-    std::uint64_t d_timestamp_item = 0;
+    std::uint64_t d_offset = 0; // payload written so far
+    heap_words d_words;
     std::uint16_t d_destination = 0;
     std::uint64_t d_zeros = 0; // samples that never came in
 

@@ -38,20 +38,13 @@ void input_packer::start_run()
     d_descriptors.start(d_descriptors.needs_clock() ? d_now() : clock::time_point());
 }
 
-std::size_t input_packer::write(const std::byte* samples, std::size_t n)
-{
-    return static_cast<std::size_t>(take(samples, n));
-}
-
-std::uint64_t input_packer::write_zeros(std::uint64_t n) { return take(nullptr, n); }
-
 void input_packer::drop(std::uint64_t n)
 {
     d_counters.samples_in.add(n);
     d_counters.samples_dropped.add(n);
 }
 
-std::uint64_t input_packer::take(const std::byte* in, std::uint64_t n)
+std::uint64_t input_packer::write(const std::byte* samples, std::uint64_t n)
 {
     if (d_descriptors.needs_clock())
         d_descriptors.look(d_now());
@@ -60,10 +53,11 @@ std::uint64_t input_packer::take(const std::byte* in, std::uint64_t n)
         if (!d_heap.is_open() && !d_drop_left && !begin_heap())
             break;
         if (d_drop_left) {
-            taken += drop_rest(n - taken, in);
+            taken += drop_rest(n - taken, samples);
             continue;
         }
-        taken += d_heap.write(in ? in + taken * input_bytes() : nullptr, n - taken);
+        taken +=
+            d_heap.write(samples ? samples + taken * input_bytes() : nullptr, n - taken);
         if (d_heap.is_open())
             break; // no more samples, or no room
         if (d_numbers.is_first)
@@ -132,27 +126,21 @@ bool input_packer::emit_descriptors()
 {
     while (d_descriptors.is_due()) {
         const auto& layout = *d_plan.descriptors;
-        const auto& flavour = layout.contents().flavour;
-        const auto& payloads = layout.contents().prefix;
         const auto offset = d_descriptors.offset();
         const auto& header = layout.packet_at(offset);
         if (!d_ring.claim(header.packet_bytes()))
             return false;
-        const bool heap_end = &header == &layout.last();
+        const bool heap_end = layout.is_last(offset);
         const std::uint16_t flags = heap_end ? packet_info::heap_end : 0;
         const packet_info info{ static_cast<std::uint32_t>(header.packet_bytes()),
                                 flags,
                                 static_cast<std::uint16_t>(d_descriptors.destination()),
                                 0 };
         std::byte* payload = d_ring.write_header(header, info);
-        const auto heap_id = d_descriptors.heap_id();
-        store_word(d_ring.packet(),
-                   heap_layout::counter_word,
-                   wire::network_order(flavour.immediate(wire::heap_counter, heap_id)));
-        store_word(d_ring.packet(),
-                   heap_layout::offset_word,
-                   wire::network_order(flavour.immediate(wire::payload_offset, offset)));
-        std::copy_n(payloads.begin() + static_cast<std::ptrdiff_t>(offset),
+        layout.complete_header(
+            d_ring.packet(), layout.words(d_descriptors.heap_id()), offset);
+        std::copy_n(layout.contents().prefix.begin() +
+                        static_cast<std::ptrdiff_t>(offset),
                     header.payload_bytes,
                     payload);
         d_ring.close();
@@ -207,16 +195,14 @@ void input_packer::make_ends()
     if (!d_plan.stop)
         return;
     const auto& layout = *d_plan.stop;
-    const auto& flavour = layout.contents().flavour;
     for (const auto destination : d_plan.stop_destinations) {
-        auto header = layout.last();
-        header.words[heap_layout::counter_word] = wire::network_order(
-            flavour.immediate(wire::heap_counter, d_numbering.take_id()));
-        const packet_info info{ static_cast<std::uint32_t>(header.packet_bytes()),
+        auto packet = layout.packet(
+            layout.words(d_numbering.take_id()), 0, layout.contents().prefix);
+        const packet_info info{ static_cast<std::uint32_t>(packet.size()),
                                 packet_info::heap_end,
                                 static_cast<std::uint16_t>(destination),
                                 0 };
-        d_ends.push_back({ std::move(header), layout.contents().prefix, info });
+        d_ends.push_back({ std::move(packet), info });
     }
 }
 

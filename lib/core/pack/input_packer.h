@@ -52,12 +52,9 @@ public:
 
     std::size_t input_bytes() const { return d_plan.converter.input_bytes(); }
 
-    //! Takes as many samples as the ring has room for, and says how many.
-    std::size_t write(const std::byte* samples, std::size_t n);
-
-    //! Packs zeros in place of samples that never came in, as many as the ring has room
-    //! for, and says how many.
-    std::uint64_t write_zeros(std::uint64_t n);
+    //! Packs as many of \p n samples as the ring has room for, and says how many.
+    //! \p samples is nullptr for zeros in place of samples that never came in.
+    std::uint64_t write(const std::byte* samples, std::uint64_t n);
 
     //! Counts samples that came in as dropped: they have no place in any heap.
     void drop(std::uint64_t n);
@@ -86,18 +83,14 @@ public:
     //! The next send_stop() sends the same end-of-stream heaps again.
     void repeat_stop() { d_extra.insert(d_extra.end(), d_ends.begin(), d_ends.end()); }
 
-    //! Drops an unfinished heap, whatever the policy, since there is no time to finish
-    //! it.
-    void drop_tail();
-
     //! Drops what is not published yet, and counts it.
     void drop_unpublished();
 
 private:
-    std::uint64_t take(const std::byte* in, std::uint64_t n); // nullptr: zeros
     bool begin_heap();
     void apply_item_updates();
     std::uint64_t drop_rest(std::uint64_t n, bool came_in);
+    void drop_tail();
     void make_ends();
     bool emit_extra();
     bool emit_descriptors();

@@ -8,6 +8,7 @@
 #include "ring_writer.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace gr::spead {
@@ -52,24 +53,22 @@ bool ring_writer::claim(std::size_t packet_bytes)
     return true;
 }
 
-std::byte* ring_writer::write_header(const packet_template& header,
-                                     const packet_info& info)
+void ring_writer::write_bytes(const void* begin,
+                              std::size_t bytes,
+                              const packet_info& info)
 {
-    if (!header.words.empty())
-        std::memcpy(packet(), header.words.data(), header.header_bytes());
+    if (bytes)
+        std::memcpy(packet(), begin, bytes);
     this->info() = info;
     const auto first = d_headers.begin() + static_cast<std::ptrdiff_t>(d_next.slot);
     std::fill_n(first, d_claimed, nullptr);
-    return packet() + header.header_bytes();
 }
 
 bool ring_writer::write(const extra_packet& packet)
 {
-    if (!claim(packet.info.bytes))
+    if (!claim(packet.bytes.size()))
         return false;
-    std::copy(packet.payload.begin(),
-              packet.payload.end(),
-              write_header(packet.header, packet.info));
+    write_bytes(packet.bytes.data(), packet.bytes.size(), packet.info);
     close();
     set_ready();
     return true;

@@ -11,22 +11,14 @@
 #include "packet_ring.h"
 #include "protocol/heap_layout.h"
 
-#include <cstring>
 #include <functional>
 #include <vector>
 
 namespace gr::spead {
 
-//! Writes a word, in network order, of the header of a packet.
-inline void store_word(std::byte* packet, std::size_t index, std::uint64_t word)
-{
-    std::memcpy(packet + index * sizeof word, &word, sizeof word);
-}
-
 //! A packet that is made by itself, not in a slot.
 struct extra_packet {
-    packet_template header;
-    std::vector<std::byte> payload;
+    std::vector<std::byte> bytes;
     packet_info info;
 };
 
@@ -62,7 +54,11 @@ public:
         return d_headers[d_next.slot] == &header;
     }
     //! Writes a header and returns where the payload goes.
-    std::byte* write_header(const packet_template& header, const packet_info& info);
+    std::byte* write_header(const packet_template& header, const packet_info& info)
+    {
+        write_bytes(header.words.data(), header.header_bytes(), info);
+        return packet() + header.header_bytes();
+    }
     //! The header that was laid out last will do the next time round; it stays where it
     //! is, and as it is, until invalidate_headers().
     void keep_header(const packet_template& header)
@@ -100,6 +96,8 @@ public:
     }
 
 private:
+    void write_bytes(const void* begin, std::size_t bytes, const packet_info& info);
+
     packet_ring& d_ring;
     const std::function<void()> d_on_published;
     const std::size_t d_batch;

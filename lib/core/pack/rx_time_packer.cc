@@ -92,7 +92,7 @@ void rx_time_packer::apply_tag(const time_tag& tag)
 bool rx_time_packer::pack_zeros(std::uint64_t& most)
 {
     const auto wanted = std::min(d_zeros, most);
-    const auto packed = wanted ? d_packer.write_zeros(wanted) : 0;
+    const auto packed = wanted ? d_packer.write(nullptr, wanted) : 0;
     most -= packed;
     d_zeros -= packed;
     d_filling = d_zeros && packed == wanted;
@@ -106,7 +106,7 @@ std::size_t rx_time_packer::take(const std::byte* samples, std::size_t n)
         taken = static_cast<std::size_t>(std::min<std::uint64_t>(n, to_drop));
         d_packer.drop(taken);
     } else {
-        taken = d_packer.write(samples, n);
+        taken = static_cast<std::size_t>(d_packer.write(samples, n));
     }
     d_timeline.advance(taken);
     return taken;

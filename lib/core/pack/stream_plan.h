@@ -45,15 +45,11 @@ struct stream_plan {
     full_policy when_full = full_policy::block;
     tail_policy tail = tail_policy::shorten;
 
-    //! heaps of samples go to so many destinations in turn, from this one on
+    //! heaps of samples go to so many destinations in turn, from this one on; each of
+    //! them gets a heap of descriptors
     std::uint32_t first_destination = 0;
     std::uint32_t destinations = 1;
-    //! where some of them are the same: the first of its kind for each; empty otherwise.
-    //! Heaps of different numbers do not keep their order
-    std::vector<std::uint32_t> same_destinations = {};
 
-    //! each gets a heap of descriptors
-    std::vector<std::uint32_t> descriptor_destinations{ 0 };
     double descriptor_interval = 0; //!< seconds, 0 = only at the start of a stream
     //! the counters of these heaps go down, from the last there is unless told otherwise,
     //! so that they do not meet those of the others

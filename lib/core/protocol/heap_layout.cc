@@ -122,7 +122,7 @@ heap_layout::heap_layout(heap_contents contents,
       d_heap_bytes(d_contents.prefix.size() + sample_bytes),
       d_packets(divide_up(d_heap_bytes, payload_bytes)),
       d_pad(pad),
-      d_full(make_packet(payload_bytes, 0))
+      d_full(make_template(payload_bytes, 0))
 {
     const auto last =
         static_cast<std::size_t>(d_heap_bytes - (d_packets - 1) * payload_bytes);
@@ -131,7 +131,7 @@ heap_layout::heap_layout(heap_contents contents,
     const bool fill =
         pad && missing % wire::pointer_bytes == 0 &&
         wire::required_items + d_contents.pointers.size() + nulls <= wire::max_items;
-    d_last = make_packet(last, fill ? nulls : 0);
+    d_last = make_template(last, fill ? nulls : 0);
 }
 
 void heap_layout::set_item(std::size_t item, std::uint64_t value)
@@ -149,8 +149,34 @@ heap_layout heap_layout::shortened(std::uint64_t sample_bytes) const
     return { d_contents, sample_bytes, d_full.payload_bytes, d_pad };
 }
 
-packet_template heap_layout::make_packet(std::size_t payload_bytes,
-                                         std::size_t null_items) const
+heap_words heap_layout::words(std::uint64_t heap_counter, std::uint64_t timestamp) const
+{
+    const auto& flavour = d_contents.flavour;
+    heap_words words;
+    words.counter =
+        wire::network_order(flavour.immediate(wire::heap_counter, heap_counter));
+    if (d_contents.timestamp)
+        words.timestamp =
+            wire::network_order(d_contents.pointers[*d_contents.timestamp] | timestamp);
+    return words;
+}
+
+std::vector<std::byte> heap_layout::packet(const heap_words& heap,
+                                           std::uint64_t offset,
+                                           const std::vector<std::byte>& payload) const
+{
+    const auto& header = packet_at(offset);
+    std::vector<std::byte> packet(header.packet_bytes());
+    std::memcpy(packet.data(), header.words.data(), header.header_bytes());
+    complete_header(packet.data(), heap, offset);
+    std::memcpy(packet.data() + header.header_bytes(),
+                payload.data() + offset,
+                header.payload_bytes);
+    return packet;
+}
+
+packet_template heap_layout::make_template(std::size_t payload_bytes,
+                                           std::size_t null_items) const
 {
     const auto& flavour = d_contents.flavour;
     std::vector<std::uint64_t> words{ 0,

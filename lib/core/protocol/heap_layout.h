@@ -13,6 +13,7 @@
 #include <gnuradio/spead/item.h>
 
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -66,6 +67,12 @@ struct packet_template {
     std::size_t packet_bytes() const { return header_bytes() + payload_bytes; }
 };
 
+//! The words of a header that differ from heap to heap, in network order.
+struct heap_words {
+    std::uint64_t counter = 0;
+    std::uint64_t timestamp = 0;
+};
+
 /*!
  * \brief How heaps of one kind and size are cut into packets.
  *
@@ -75,11 +82,6 @@ struct packet_template {
 class heap_layout
 {
 public:
-    // where in a header the words stand that differ from packet to packet
-    static constexpr std::size_t counter_word = 1;
-    static constexpr std::size_t offset_word = 3;
-    static constexpr std::size_t items_word = 1 + wire::required_items;
-
     //! Cut evenly, into as few packets as \p max_packet_bytes allows.
     static heap_layout even(heap_contents contents,
                             std::uint64_t sample_bytes,
@@ -99,18 +101,41 @@ public:
     //! The same packets, but only as many as \p sample_bytes need.
     heap_layout shortened(std::uint64_t sample_bytes) const;
 
+    heap_words words(std::uint64_t heap_counter, std::uint64_t timestamp = 0) const;
+
+    //! Completes a copy of the template packet_at(\p offset) with the words that differ
+    //! from packet to packet.
+    void
+    complete_header(std::byte* packet, const heap_words& heap, std::uint64_t offset) const
+    {
+        // all is looked up before anything is written, since bytes may alias anything
+        const auto words = heap;
+        const auto offset_item = wire::network_order(
+            d_contents.flavour.immediate(wire::payload_offset, offset));
+        const auto timestamp = d_contents.timestamp;
+        store_word(packet, counter_word, words.counter);
+        store_word(packet, offset_word, offset_item);
+        if (timestamp)
+            store_word(packet, items_word + *timestamp, words.timestamp);
+    }
+
+    //! The whole packet at \p offset. \p payload: that of the heap.
+    std::vector<std::byte> packet(const heap_words& heap,
+                                  std::uint64_t offset,
+                                  const std::vector<std::byte>& payload) const;
+
     const heap_contents& contents() const { return d_contents; }
     std::uint64_t sample_bytes() const { return d_heap_bytes - d_contents.prefix.size(); }
     std::uint64_t heap_bytes() const { return d_heap_bytes; }
     std::uint64_t packets() const { return d_packets; }
-    std::size_t payload_bytes() const { return d_full.payload_bytes; }
 
-    //! Every packet but the last; only meaningful where there is more than one.
-    const packet_template& full() const { return d_full; }
-    const packet_template& last() const { return d_last; }
     const packet_template& packet_at(std::uint64_t offset) const
     {
-        return offset + d_full.payload_bytes < d_heap_bytes ? d_full : d_last;
+        return is_last(offset) ? d_last : d_full;
+    }
+    bool is_last(std::uint64_t offset) const
+    {
+        return offset + d_full.payload_bytes >= d_heap_bytes;
     }
     //! The largest packet of a heap.
     std::size_t packet_bytes() const
@@ -119,7 +144,17 @@ public:
     }
 
 private:
-    packet_template make_packet(std::size_t payload_bytes, std::size_t null_items) const;
+    // in a header
+    static constexpr std::size_t counter_word = 1;
+    static constexpr std::size_t offset_word = 3;
+    static constexpr std::size_t items_word = 1 + wire::required_items;
+
+    static void store_word(std::byte* packet, std::size_t index, std::uint64_t word)
+    {
+        std::memcpy(packet + index * sizeof word, &word, sizeof word);
+    }
+    packet_template make_template(std::size_t payload_bytes,
+                                  std::size_t null_items) const;
 
     heap_contents d_contents;
     std::uint64_t d_heap_bytes;

@@ -33,12 +33,6 @@ public:
     void failed(int error, std::uint64_t lost, time_point now);
     //! A send succeeded.
     void succeeded(time_point now);
-    //! Something else that is worth a line.
-    template <typename... types>
-    void warn(const types&... parts)
-    {
-        d_lines.add(parts...);
-    }
     //! The stream has ended: logs the losses, though sending does not work again yet.
     void end();
 

@@ -8,9 +8,69 @@
 #include "sender.h"
 #include "support/thread_setup.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <boost/asio/post.hpp>
+
+#include <system_error>
+#include <algorithm>
+#include <cerrno>
 #include <utility>
 
 namespace gr::spead {
+
+namespace {
+
+// Wake-ups may be delayed by this much.
+constexpr std::chrono::milliseconds longest_brief_sleep{ 2 };
+// Yield to other handlers of the io_context (the stats timer) after this long.
+constexpr std::chrono::milliseconds longest_turn{ 10 };
+
+// To wake a thread up costs more than to send 64 KiB. Where small pieces come at this
+// rate, the thread lets them gather, as network cards moderate interrupts: so many bytes,
+// or for so long.
+constexpr double gather_rate = 128e6; // bytes per second
+constexpr std::size_t gather_bytes = 128 << 10;
+constexpr std::chrono::microseconds gather_time{ 500 };
+// How often it looks whether that is so.
+constexpr std::chrono::milliseconds look_time{ 10 };
+
+std::vector<ring_reader> make_readers(const std::vector<packet_ring*>& rings,
+                                      sender_counters& counters)
+{
+    std::vector<ring_reader> readers;
+    readers.reserve(rings.size());
+    for (auto* ring : rings)
+        readers.emplace_back(*ring, counters);
+    return readers;
+}
+
+int make_eventfd()
+{
+    const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (fd < 0)
+        throw std::system_error(errno, std::generic_category(), "eventfd");
+    return fd;
+}
+
+// An error of an earlier packet is reported once, to a send that then has sent nothing.
+constexpr unsigned retries = 3;
+// Retry interval while a next hop is resolved.
+constexpr std::chrono::milliseconds not_yet_interval{ 1 };
+constexpr std::chrono::microseconds first_back_off{ 50 };
+constexpr std::chrono::microseconds longest_back_off{ 10000 };
+// Give up on local ENOBUFS after this long.
+constexpr std::chrono::seconds patience{ 1 };
+// Segmented sends in a row that must fail where single packets do not.
+constexpr unsigned refusals_to_believe = 3;
+
+bool may_refuse_segmentation(int error)
+{
+    return error == EIO || error == EINVAL || error == EOPNOTSUPP || error == EMSGSIZE;
+}
+
+} // namespace
 
 sender::sender(boost::asio::io_context& io,
                const std::vector<packet_ring*>& rings,
@@ -20,9 +80,18 @@ sender::sender(boost::asio::io_context& io,
                std::function<void()> space,
                rate_limited_log& log)
     : d_io(io),
-      d_cpu(static_cast<int>(options.affinity)),
+      d_transport(out),
+      d_counters(counters),
+      d_on_space(std::move(space)),
       d_log(log),
-      d_loop(io, rings, out, counters, options, std::move(space), log)
+      d_outages(log),
+      d_cpu(static_cast<int>(options.affinity)),
+      d_timer(io),
+      d_wakeup(io, make_eventfd()),
+      d_rate(options.rate),
+      d_pacer(static_cast<std::size_t>(options.burst_size), rings.front()->slot_bytes()),
+      d_readers(make_readers(rings, counters)),
+      d_batch(d_readers)
 {
 }
 
@@ -30,28 +99,20 @@ sender::~sender() { finish(clock::now()); }
 
 void sender::start()
 {
-    d_loop.start_run();
-    d_running = true;
-    try {
-        d_thread = start_thread([this] { run(); });
-    } catch (...) {
-        d_running = false;
-        throw;
-    }
+    begin_run();
+    d_ended = {};
+    d_thread = start_thread([this] { run(); });
 }
 
 void sender::finish(clock::time_point deadline)
 {
     if (d_thread.joinable()) {
-        d_loop.close();
-        {
-            std::unique_lock<std::mutex> lock(d_mutex);
-            d_ended.wait_until(lock, deadline, [this] { return !d_running; });
-        }
-        d_loop.abort();
+        close();
+        d_ended.get_future().wait_until(deadline);
+        abort();
         d_thread.join();
     }
-    d_loop.drop_rest();
+    drop_rest();
 }
 
 void sender::run()
@@ -59,11 +120,404 @@ void sender::run()
     const auto warning = prepare_thread("spead-send", d_cpu);
     if (!warning.empty())
         d_log.add(warning);
-    d_loop.begin();
+    begin();
     d_io.run();
-    const std::lock_guard<std::mutex> lock(d_mutex);
-    d_running = false;
-    d_ended.notify_all();
+    d_ended.set_value();
+}
+
+void sender::begin_run()
+{
+    d_closing = false;
+    d_abort = false;
+    d_expects_refusal = false;
+    for (auto& one : d_readers)
+        one.start_run();
+    d_retries = {};
+    d_refusal_open = false;
+    d_io.restart();
+}
+
+void sender::begin()
+{
+    apply_rate();
+    watch_wakeup();
+    send_queued();
+}
+
+void sender::drop_rest()
+{
+    const auto lost_before = d_counters.packets_dropped.get();
+    d_batch.drop_all();
+    release();
+    if (const auto lost = d_counters.packets_dropped.get() - lost_before)
+        d_log.add("not everything could be sent before the end: ",
+                  lost,
+                  " packets were dropped");
+    d_outages.end();
+}
+
+void sender::close()
+{
+    d_closing = true;
+    wake();
+}
+
+void sender::abort()
+{
+    d_abort = true;
+    wake();
+}
+
+void sender::wake()
+{
+    // non-blocking; it can only fail when it is signalled already
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written =
+        write(d_wakeup.native_handle(), &one, sizeof one);
+}
+
+void sender::set_rate(double bytes_per_second)
+{
+    d_rate = bytes_per_second;
+    wake();
+}
+
+void sender::watch_wakeup()
+{
+    // still waiting after a stop and a start
+    if (d_watching)
+        return;
+    const auto woken = [this](const boost::system::error_code& error) {
+        d_watching = false;
+        if (error)
+            return;
+        take_wakeup();
+        watch_wakeup();
+        send_queued();
+    };
+    d_wakeup.async_wait(boost::asio::posix::stream_descriptor::wait_read, woken);
+    d_watching = true;
+}
+
+void sender::take_wakeup()
+{
+    std::uint64_t count;
+    [[maybe_unused]] const auto got =
+        read(d_wakeup.native_handle(), &count, sizeof count);
+}
+
+void sender::apply_rate()
+{
+    d_pacer_rate = d_rate;
+    d_pacer.set_rate(d_pacer_rate, clock::now());
+    // unpaced it would take the CPU from the packer, and cost 3 to 8 % of the throughput
+    use_short_time_slices(!d_pacer.unlimited());
+}
+
+// Sends until there is nothing to do or something to wait for.
+void sender::send_queued()
+{
+    const auto turn_end = clock::now() + longest_turn;
+    while (!d_abort.load(std::memory_order_relaxed)) {
+        if (clock::now() >= turn_end) {
+            yield();
+            return;
+        }
+        if (d_pacer_rate != d_rate)
+            apply_rate();
+        if (d_batch.nothing_left()) {
+            if (sleep())
+                return;
+            continue;
+        }
+        std::size_t allowance = static_cast<std::size_t>(-1);
+        if (!d_pacer.unlimited()) {
+            const auto now = clock::now();
+            const std::size_t waiting = queued_bytes();
+            allowance = d_pacer.allowance(waiting, now);
+            if (!allowance) {
+                if (sleep_briefly_until(d_pacer.next(waiting, now), now))
+                    continue;
+                return;
+            }
+        }
+        d_batch.collect(allowance, gso());
+        const std::size_t n = d_batch.size();
+        if (!n) {
+            d_batch.sent(0); // no packets, only ends of heaps
+            release();
+            continue;
+        }
+        const auto result = d_transport.send(d_batch.messages(), n);
+        // the error that cut a send short is not always reported by the next one
+        if (result.sent < n)
+            take_reports();
+        if (result.sent)
+            messages_sent(result.sent);
+        if (result.error && !message_failed(result.error))
+            return;
+    }
+    d_io.stop();
+}
+
+void sender::yield()
+{
+    if (std::exchange(d_yields, true))
+        return;
+    boost::asio::post(d_io, [this] {
+        d_yields = false;
+        send_queued();
+    });
+}
+
+// False if there is something to do after all.
+bool sender::sleep()
+{
+    if (small_pieces_come_fast() && !much_in_flight() && gather())
+        return false;
+    for (auto& one : d_readers)
+        one.ring().sender_sleeps.announce();
+    if (!d_batch.nothing_left() || d_closing || d_abort) {
+        for (auto& one : d_readers)
+            one.ring().sender_sleeps.withdraw();
+        if (d_closing && d_batch.nothing_left())
+            d_abort = true; // everything is sent
+        return false;
+    }
+    // the packer may come to wait for it
+    if (release_reported())
+        wait_reports();
+    return true;
+}
+
+// Judged by what was published, and how often the thread slept, since the last look.
+bool sender::small_pieces_come_fast()
+{
+    const auto now = clock::now();
+    ++d_look.sleeps;
+    if (const std::chrono::duration<double> time = now - d_look.time; time >= look_time) {
+        const auto end = published_bytes();
+        const auto bytes = static_cast<double>(end - d_look.bytes);
+        d_gathers = bytes >= gather_rate * time.count() &&
+                    bytes < 2.0 * gather_bytes * static_cast<double>(d_look.sleeps);
+        d_look = { now, end, 0 };
+    }
+    return d_gathers;
+}
+
+// Waits until packets have gathered. False if none have come.
+bool sender::gather()
+{
+    for (const auto& one : d_readers) {
+        auto& ring = one.ring();
+        const auto slots = std::min(gather_bytes / ring.slot_bytes(), ring.limit() / 8);
+        ring.sender_sleeps.announce(one.position().count + slots);
+    }
+    pollfd news{ d_wakeup.native_handle(), POLLIN, 0 };
+    const timespec time{ 0, std::chrono::nanoseconds(gather_time).count() };
+    if (ppoll(&news, 1, &time, nullptr) > 0)
+        take_wakeup();
+    for (const auto& one : d_readers)
+        one.ring().sender_sleeps.withdraw();
+    return !d_batch.nothing_left();
+}
+
+// Gives back what the kernel has read meanwhile. True if there is more to come.
+bool sender::release_reported()
+{
+    if (!anything_in_flight())
+        return false;
+    take_reports();
+    release();
+    return anything_in_flight();
+}
+
+// A short wait is slept through: that takes half the time of a timer that can be
+// interrupted. False if it is not short.
+bool sender::sleep_briefly_until(clock::time_point time, clock::time_point now)
+{
+    // the packer may be waiting for it
+    if (much_in_flight())
+        release_reported();
+    if (time - now > longest_brief_sleep) {
+        wait_until(time);
+        return false;
+    }
+    std::this_thread::sleep_until(time);
+    return true;
+}
+
+void sender::wait_until(clock::time_point time)
+{
+    d_timer.expires_at(time);
+    const auto expired = [this](const boost::system::error_code& error) {
+        if (!error)
+            send_queued();
+    };
+    d_timer.async_wait(expired);
+}
+
+void sender::wait_writable()
+{
+    if (d_writable_pending)
+        return;
+    d_transport.async_wait_writable([this] {
+        d_writable_pending = false;
+        send_queued();
+    });
+    d_writable_pending = true;
+}
+
+void sender::wait_reports()
+{
+    if (d_reports_pending)
+        return;
+    d_transport.async_wait_reports([this] {
+        d_reports_pending = false;
+        send_queued();
+    });
+    d_reports_pending = true;
+}
+
+// What becomes of messages: sent, tried again, or dropped.
+
+std::size_t sender::queued_bytes() const
+{
+    std::size_t sum = 0;
+    for (const auto& one : d_readers)
+        sum += one.queued_bytes();
+    return sum;
+}
+
+std::uint64_t sender::published_bytes() const
+{
+    std::uint64_t sum = 0;
+    for (const auto& one : d_readers)
+        sum += one.ring().published() * one.ring().slot_bytes();
+    return sum;
+}
+
+bool sender::anything_in_flight() const
+{
+    for (std::size_t i = 0; i < d_readers.size(); ++i)
+        if (d_transport.in_flight_from(i) != transport::nothing)
+            return true;
+    return false;
+}
+
+// So much that a packer may be waiting for it.
+bool sender::much_in_flight() const
+{
+    for (std::size_t i = 0; i < d_readers.size(); ++i) {
+        const auto from = d_transport.in_flight_from(i);
+        if (from != transport::nothing &&
+            d_readers[i].position().count - from > d_readers[i].ring().limit() / 8)
+            return true;
+    }
+    return false;
+}
+
+// Gives back the slots that nobody reads any more.
+void sender::release()
+{
+    bool wanted = false;
+    for (std::size_t i = 0; i < d_readers.size(); ++i)
+        wanted = d_readers[i].release(d_transport.in_flight_from(i)) || wanted;
+    if (wanted)
+        d_on_space();
+}
+
+void sender::messages_sent(std::size_t n)
+{
+    if (!d_pacer.unlimited())
+        d_pacer.sent(d_batch.bytes_of(n), clock::now());
+    if (d_batch.messages()->segmented())
+        d_refusals = 0;
+    else if (d_refusal_open)
+        refusal_proved();
+    d_batch.sent(n);
+    release();
+    d_retries = {};
+    if (!d_outages.quiet())
+        d_outages.succeeded(clock::now());
+}
+
+void sender::take_reports()
+{
+    const auto errors = d_transport.take_reports();
+    d_counters.icmp_errors.add(errors.count);
+    if (errors.causes.none())
+        return;
+    for (std::size_t cause = 0; cause < errors.causes.size(); ++cause)
+        if (errors.causes[cause])
+            log_failure(static_cast<int>(cause), 0);
+}
+
+// What to do about the first message; false if there is something to wait for.
+bool sender::message_failed(int error)
+{
+    if (error == EINTR)
+        return true;
+    if (error == transport::not_yet) {
+        wait_until(clock::now() + not_yet_interval);
+        return false;
+    }
+    d_counters.errors.add(error);
+    if (error == EAGAIN) {
+        wait_writable();
+        return false;
+    }
+    if (d_batch.messages()->segmented() && may_refuse_segmentation(error)) {
+        // the same packets again, each on its own: that tells what was refused
+        d_batch.split();
+        d_refusal_open = true;
+        return true;
+    }
+    const auto now = clock::now();
+    log_failure(error, 0);
+    if (error == ENOBUFS || error == ENOMEM) {
+        if (!d_retries.back_offs)
+            d_retries.first_back_off = now;
+        if (now - d_retries.first_back_off < patience) {
+            const auto delay = first_back_off * (1 << std::min(d_retries.back_offs, 8u));
+            ++d_retries.back_offs;
+            wait_until(now + std::min(delay, longest_back_off));
+            return false;
+        }
+    } else if (d_retries.attempts < retries) {
+        ++d_retries.attempts;
+        return true;
+    }
+    drop_message(error);
+    return true;
+}
+
+void sender::drop_message(int error)
+{
+    // what is lost has had its turn: an outage must not use up a paced stream
+    d_pacer.sent(d_batch.bytes_of(1), clock::now());
+    const auto packets = d_batch.lost();
+    release();
+    d_retries = {};
+    d_refusal_open = false;
+    log_failure(error, packets);
+}
+
+void sender::log_failure(int error, std::uint64_t packets)
+{
+    if (packets || error != ECONNREFUSED || !d_expects_refusal)
+        d_outages.failed(error, packets, clock::now());
+}
+
+// Single packets went where a segmented send did not.
+void sender::refusal_proved()
+{
+    d_refusal_open = false;
+    d_counters.gso_refused.add(1);
+    if (++d_refusals < refusals_to_believe)
+        return;
+    d_gso = false;
+    d_log.add("the kernel refuses segmented sends (gso): packets are sent one by one");
 }
 
 } // namespace gr::spead

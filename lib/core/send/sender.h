@@ -8,25 +8,44 @@
 #ifndef INCLUDED_SPEAD_CORE_SENDER_H
 #define INCLUDED_SPEAD_CORE_SENDER_H
 
-#include "send_loop.h"
+#include "batch.h"
+#include "network/transport.h"
+#include "outage_log.h"
+#include "pacer.h"
+#include "pack/packet_ring.h"
+#include "ring_reader.h"
+#include "sink_counters.h"
+#include <gnuradio/spead/sink_options.h>
 
-#include <condition_variable>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <atomic>
+#include <chrono>
 #include <functional>
-#include <mutex>
+#include <future>
 #include <thread>
 #include <vector>
 
 namespace gr::spead {
 
 /*!
- * \brief The thread that sends: runs a send_loop from the start of a stream to its end.
+ * \brief Takes packets from the rings and sends them, at the pace, in a thread of its
+ * own.
+ *
+ * Equal packets to one destination leave as one message, across heaps, and several
+ * messages in one system call, in the order in which they were published. Whatever the
+ * network does, it goes on: it waits, tries again or drops a message, and counts.
+ *
+ * start() and finish() belong to one thread at a time; the rest may be called from any.
  */
 class sender
 {
 public:
-    using clock = send_loop::clock;
+    using clock = std::chrono::steady_clock;
 
-    //! \p space is called, on the sender's thread, when a packer waits and there is
+    //! \p space is called, on the thread that sends, when a packer waits and there is
     //! room again in its ring.
     sender(boost::asio::io_context& io,
            const std::vector<packet_ring*>& rings,
@@ -42,26 +61,89 @@ public:
     //! Sends what is left until \p deadline; what is left then is dropped and counted.
     void finish(clock::time_point deadline);
 
-    //! \name As those of send_loop; any thread
-    //! \{
-    void wake() { d_loop.wake(); }
-    void expect_refusal() { d_loop.expect_refusal(); }
-    void set_rate(double bytes_per_second) { d_loop.set_rate(bytes_per_second); }
-    double rate() const { return d_loop.rate(); }
-    bool gso() const { return d_loop.gso(); }
-    //! \}
+    void wake(); //!< there are packets
+    //! Receivers close their sockets from now on: that is not worth a line of the log.
+    void expect_refusal() { d_expects_refusal = true; }
+    void set_rate(double bytes_per_second);
+    double rate() const { return d_rate.load(std::memory_order_relaxed); }
+    bool gso() const { return d_gso.load(std::memory_order_relaxed); }
+
+protected:
+    // The steps of a run, for a test that runs the io_context itself.
+    void begin_run(); // forgets how the last one ended
+    void begin(); // sends what is queued; from then on, handlers of the io_context send
+    void close(); // stops the io_context when everything has been sent
+    void abort(); // stops the io_context
+    void drop_rest(); // drops and counts what is left; not while handlers run
 
 private:
     void run();
+    void watch_wakeup();
+    void apply_rate();
+    void send_queued();
+    void yield();
+    bool sleep();
+    bool small_pieces_come_fast();
+    bool gather();
+    void take_wakeup();
+    bool release_reported();
+    bool sleep_briefly_until(clock::time_point time, clock::time_point now);
+    void wait_until(clock::time_point time);
+    void wait_writable();
+    void wait_reports();
+
+    std::size_t queued_bytes() const;
+    std::uint64_t published_bytes() const;
+    bool anything_in_flight() const;
+    bool much_in_flight() const;
+    void release();
+    void messages_sent(std::size_t n);
+    void take_reports();
+    bool message_failed(int error);
+    void drop_message(int error);
+    void log_failure(int error, std::uint64_t packets);
+    void refusal_proved();
 
     boost::asio::io_context& d_io;
-    const int d_cpu; // the thread is pinned to it, -1 = not pinned
+    transport& d_transport;
+    sender_counters& d_counters;
+    const std::function<void()> d_on_space;
     rate_limited_log& d_log;
-    send_loop d_loop;
+    outage_log d_outages;
+    const int d_cpu; // the thread is pinned to it, -1 = not pinned
     std::thread d_thread;
-    std::mutex d_mutex;
-    std::condition_variable d_ended;
-    bool d_running = false; // under the mutex
+    std::promise<void> d_ended; // by the thread
+    std::atomic<bool> d_expects_refusal{ false };
+
+    boost::asio::steady_timer d_timer;
+    boost::asio::posix::stream_descriptor d_wakeup; // an eventfd
+    std::atomic<double> d_rate;
+    std::atomic<bool> d_gso{ true };
+    std::atomic<bool> d_closing{ false };
+    std::atomic<bool> d_abort{ false };
+
+    pacer d_pacer;
+    double d_pacer_rate = 0;
+    std::vector<ring_reader> d_readers;
+    batch d_batch;
+    struct {
+        clock::time_point time{};
+        std::uint64_t bytes = 0;  // published by then
+        std::uint64_t sleeps = 0; // since then
+    } d_look;
+    bool d_gathers = false;
+    bool d_watching = false;         // the event is waited for
+    bool d_yields = false;           // to other handlers of the io_context
+    bool d_writable_pending = false; // the socket is waited for
+    bool d_reports_pending = false;  // so are reports on messages
+    struct retries_of_message {
+        unsigned attempts = 0;  // that failed at once
+        unsigned back_offs = 0; // waits for a queue that is full
+        clock::time_point first_back_off{};
+    };
+    retries_of_message d_retries; // of the first message
+    bool d_refusal_open = false;  // is it the segmentation that is refused?
+    unsigned d_refusals = 0;      // of segmented sends, in a row
 };
 
 } // namespace gr::spead

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -100,7 +101,7 @@ sink_setup choose_setup(fuzz_input& input)
         is.destinations.push_back(input.one_of({ "a:1",
                                                  "10.0.0.1+2:7",
                                                  "a:1,b:1",
-                                                 "b:1,c:3,b:1",
+                                                 "b:1,c:3,a:1",
                                                  "10.0.0.2:7",
                                                  "a:1,a:1" }));
     is.possible_packet_bytes =
@@ -462,10 +463,11 @@ public:
         const auto& plan = packer.plan();
         const auto& zeros = d_stream.counters.samples_zero_filled;
         const auto zeros_before = zeros.get();
+        bool has_stops = true;
         if (hurry) {
-            packer.finish_tail();
-            packer.drop_tail();
-            packer.send_stop();
+            has_stops = packer.finish_tail();
+            if (has_stops)
+                packer.send_stop();
             packer.drop_unpublished();
             d_stream.send();
         } else {
@@ -482,7 +484,8 @@ public:
                   !plan.is_buffered(plan.regular, slots) ||
                   !plan.is_buffered(plan.first.value_or(plan.regular), slots),
               "a heap that is sent as a whole is not padded");
-        d_model.end(plan.stop ? plan.stop_destinations.size() : 0, is_padded);
+        d_model.end(has_stops && plan.stop ? plan.stop_destinations.size() : 0,
+                    is_padded);
         check_run(repeats, stops);
         d_checked = d_stream.datagrams.size();
         packer.start_run();
@@ -524,7 +527,7 @@ private:
         auto& packer = d_stream.packer;
         while (n) {
             const auto now = in ? packer.write(in, static_cast<std::size_t>(n))
-                                : packer.write_zeros(n);
+                                : packer.write(nullptr, n);
             check(now <= n, "no more is taken than there is");
             if (in)
                 in += now * packer.input_bytes();
@@ -695,6 +698,21 @@ private:
     std::uint64_t d_heaps_missing = 0;
 };
 
+// One for each host.
+std::vector<boost::asio::ip::udp::endpoint>
+addresses_of(const std::vector<std::vector<endpoint>>& lists)
+{
+    std::vector<boost::asio::ip::udp::endpoint> addresses;
+    std::map<std::string, boost::asio::ip::address_v4::uint_type> hosts;
+    for (const auto& list : lists)
+        for (const auto& each : list) {
+            const auto next = hosts.size();
+            const auto host = hosts.emplace(each.host, next).first->second;
+            addresses.emplace_back(boost::asio::ip::address_v4(host), each.port);
+        }
+    return addresses;
+}
+
 void play(fuzz_input& input, const sink_setup& setup)
 {
     std::vector<std::vector<endpoint>> endpoints;
@@ -703,7 +721,10 @@ void play(fuzz_input& input, const sink_setup& setup)
     try {
         check_options(setup.destinations, setup.options);
         endpoints = endpoints_of(setup.destinations, setup.options);
-        plans = make_plans(setup.options, endpoints, setup.possible_packet_bytes);
+        plans = make_plans(setup.options,
+                           endpoints,
+                           addresses_of(endpoints),
+                           setup.possible_packet_bytes);
         for (const auto& plan : plans)
             slots.push_back(ring_slots(setup.options, plan));
     } catch (const parameter_error&) {

@@ -11,7 +11,7 @@
 #include "fuzz_input.h"
 #include "helpers/scripted_transport.h"
 #include "helpers/simulated_time.h"
-#include "send/send_loop.h"
+#include "send/sender.h"
 
 #include <cstring>
 #include <map>
@@ -57,6 +57,18 @@ sink_options choose_options(fuzz_input& input)
     return is;
 }
 
+// Runs without a thread of its own.
+class stepped_sender : public sender
+{
+public:
+    using sender::abort;
+    using sender::begin;
+    using sender::begin_run;
+    using sender::close;
+    using sender::drop_rest;
+    using sender::sender;
+};
+
 class sent_stream
 {
 public:
@@ -72,7 +84,7 @@ public:
             d_queues.push_back(std::make_unique<queue>(slots, d_most_bytes));
             all.push_back(&d_queues.back()->ring);
         }
-        d_loop = std::make_unique<send_loop>(
+        d_sender = std::make_unique<stepped_sender>(
             d_io, all, d_network, d_counters, d_options, [] {}, no_log());
         set_rate(d_options.rate);
     }
@@ -107,8 +119,8 @@ private:
     {
         for (auto& one : d_queues)
             one->heap = no_heap;
-        d_loop->start_run();
-        d_loop->begin();
+        d_sender->begin_run();
+        d_sender->begin();
     }
 
     void step()
@@ -181,9 +193,9 @@ private:
     void set_rate(double rate)
     {
         d_rate = rate;
-        d_rate_since = send_loop::clock::now();
+        d_rate_since = sender::clock::now();
         d_bytes_at_rate = 0;
-        d_loop->set_rate(rate);
+        d_sender->set_rate(rate);
         poll();
     }
 
@@ -203,7 +215,7 @@ private:
         if (to.ring.published() != to.head.count) {
             to.ring.publish(to.head.count);
             if (to.ring.sender_sleeps.claim(to.head.count))
-                d_loop->wake();
+                d_sender->wake();
         }
         if (!is_full)
             return;
@@ -319,7 +331,7 @@ private:
     {
         if (d_rate == 0)
             return;
-        const std::chrono::duration<double> time = send_loop::clock::now() - d_rate_since;
+        const std::chrono::duration<double> time = sender::clock::now() - d_rate_since;
         const auto packet = static_cast<double>(4 * d_most_bytes);
         const auto burst = pacer::burst(static_cast<double>(d_options.burst_size),
                                         static_cast<double>(d_most_bytes),
@@ -345,22 +357,22 @@ private:
             check(one->ring.released() == one->ring.published(), "slots are given back");
             check(!one->ring.packer_waits.is_set(), "a packer that waits is woken");
         }
-        d_loop->close();
+        d_sender->close();
         poll();
         check(d_io.stopped(), "the loop ends when all has been sent");
-        d_loop->drop_rest();
+        d_sender->drop_rest();
     }
 
     void stop_at_once()
     {
         if (d_input.once_in(2)) {
-            d_loop->close();
+            d_sender->close();
             poll();
         }
-        d_loop->abort();
+        d_sender->abort();
         poll();
         check(d_io.stopped(), "the loop ends");
-        d_loop->drop_rest();
+        d_sender->drop_rest();
     }
 
     void check_balance()
@@ -394,7 +406,7 @@ private:
     scripted_transport d_network{ d_io };
     sender_counters d_counters;
     std::vector<std::unique_ptr<queue>> d_queues;
-    std::unique_ptr<send_loop> d_loop;
+    std::unique_ptr<stepped_sender> d_sender;
 
     std::vector<queued_heap> d_heaps;
     std::vector<queued_packet> d_packets;      // by their numbers
@@ -402,7 +414,7 @@ private:
     std::size_t d_left = 0;
     std::uint64_t d_bytes = 0;
     double d_rate = 0;
-    send_loop::clock::time_point d_rate_since;
+    sender::clock::time_point d_rate_since;
     std::uint64_t d_bytes_at_rate = 0;
 };
 

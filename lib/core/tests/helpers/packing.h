@@ -161,7 +161,7 @@ public:
     void write_all_zeros(std::uint64_t n)
     {
         for (;;) {
-            n -= packer.write_zeros(n);
+            n -= packer.write(nullptr, n);
             if (!n)
                 break;
             send();

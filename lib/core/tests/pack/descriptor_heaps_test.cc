@@ -133,11 +133,11 @@ BOOST_AUTO_TEST_CASE(a_heap_that_has_begun_is_completed_first)
 BOOST_AUTO_TEST_CASE(each_destination_gets_them_with_a_counter_of_its_own)
 {
     auto p = separate();
-    p.destinations = 2;
+    p.destinations = 3;
     p.max_packet = 128; // several packets
     p.interval = 1;
     auto plan = p.plan();
-    plan.descriptor_destinations = { 5, 0, 9 };
+    plan.first_destination = 5;
     plan.descriptor_id_start = 100;
     plan.descriptor_id_step = 2;
     packed_stream stream(plan, 0);
@@ -159,14 +159,14 @@ BOOST_AUTO_TEST_CASE(each_destination_gets_them_with_a_counter_of_its_own)
     }
     BOOST_CHECK_EQUAL(packets, 6 * plan.descriptors->packets());
     BOOST_CHECK_GT(packets, 6u);
-    const decltype(found) expected{ { 100, 5 }, { 98, 0 }, { 96, 9 },
-                                    { 94, 5 },  { 92, 0 }, { 90, 9 } };
+    const decltype(found) expected{ { 100, 5 }, { 98, 6 }, { 96, 7 },
+                                    { 94, 5 },  { 92, 6 }, { 90, 7 } };
     BOOST_CHECK(found == expected);
     // samples have their turns as if there were none
     for (std::size_t i = 0; i < stream.datagrams.size(); ++i) {
         const auto packet = decode(stream.datagrams[i]);
         if (packet.find(0x1600)) {
-            BOOST_CHECK_EQUAL(stream.destinations[i], packet.get(1) - 1);
+            BOOST_CHECK_EQUAL(stream.destinations[i], packet.get(1) + 4);
         }
     }
 }
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(their_counters_wrap_below_zero)
 {
     auto p = separate(8);
     auto plan = p.plan();
-    plan.descriptor_destinations = { 0, 0 };
+    plan.destinations = 2;
     plan.descriptor_id_start = 0;
     packed_stream stream(plan, 0);
     stream.write_all(noise(8));

@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(they_wait_for_room_and_are_complete)
         p.max_packet = 128;
         p.slots = 16 * 8; // where heaps are held
         auto plan = p.plan();
-        plan.descriptor_destinations = { 0, 1, 2 };
+        plan.destinations = 3;
         packed_stream stream(plan, p.slots);
         const auto in = noise(3000);
         stream.ring.set_limit(limit);
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_stop_cuts_a_round_short_but_no_heap)
         auto p = separate();
         p.max_packet = 128;
         auto plan = p.plan();
-        plan.descriptor_destinations = { 0, 1, 2 };
+        plan.destinations = 3;
         const auto each = plan.descriptors->packets();
         packed_stream stream(plan, 128);
         stream.ring.set_limit(limit);

@@ -267,23 +267,6 @@ BOOST_AUTO_TEST_CASE(a_stop_at_a_full_ring_skips_no_number)
         }
 }
 
-BOOST_AUTO_TEST_CASE(a_tail_that_is_given_up_leaves_room_for_the_end)
-{
-    packing p;
-    p.heap_samples = 1 << 20;
-    p.slots = 64;
-    packed_stream stream(p);
-    const auto samples = noise(20000);
-    BOOST_REQUIRE_EQUAL(stream.packer.write(raw(samples.data()), 20000), 20000u);
-    BOOST_REQUIRE(!end_stream(stream.packer));
-    stream.packer.drop_tail();
-    stream.end();
-    BOOST_CHECK_EQUAL(stream.abandoned, 20000u);
-    const auto heaps = reassemble(stream.datagrams);
-    BOOST_REQUIRE_EQUAL(heaps.size(), 1u);
-    BOOST_CHECK(heaps[0].is_stop());
-}
-
 BOOST_AUTO_TEST_CASE(what_is_abandoned_is_counted)
 {
     packing p;

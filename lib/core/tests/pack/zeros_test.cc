@@ -87,12 +87,12 @@ BOOST_AUTO_TEST_CASE(a_recycled_slot_counts_anew_what_came_in)
 BOOST_AUTO_TEST_CASE(zeros_wait_for_room)
 {
     packed_stream stream(heaps_of(large, small_ring));
-    const auto taken = stream.packer.write_zeros(10 * large);
+    const auto taken = stream.packer.write(nullptr, 10 * large);
     BOOST_CHECK_GT(taken, 0u);
     BOOST_CHECK_LT(taken, large);
-    BOOST_CHECK_EQUAL(stream.packer.write_zeros(10 * large), 0u);
+    BOOST_CHECK_EQUAL(stream.packer.write(nullptr, 10 * large), 0u);
     stream.send();
-    BOOST_CHECK_GT(stream.packer.write_zeros(10 * large), 0u);
+    BOOST_CHECK_GT(stream.packer.write(nullptr, 10 * large), 0u);
 }
 
 BOOST_AUTO_TEST_CASE(zeros_of_every_type_are_zeros)
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(zeros_of_a_heap_that_is_left_out_are_gone)
     const auto samples = stream.counters.samples_dropped.get();
     const auto heaps = stream.counters.heaps_dropped.get();
     BOOST_CHECK_GT(samples, 0u);
-    BOOST_CHECK_EQUAL(stream.packer.write_zeros(700), 700u);
+    BOOST_CHECK_EQUAL(stream.packer.write(nullptr, 700), 700u);
     BOOST_CHECK_EQUAL(stream.packer.write(raw(noise(300).data()), 300), 300u);
     BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), samples + 300);
     BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), heaps + 1);
@@ -220,9 +220,9 @@ BOOST_AUTO_TEST_CASE(a_long_gap_is_filled_in_several_calls)
             whole.packer.write(raw(in.data() + from), to - from);
         };
         samples(0, size / 2);
-        whole.packer.write_zeros(gap / 2 - size / 2);
+        whole.packer.write(nullptr, gap / 2 - size / 2);
         samples(size / 2, size);
-        whole.packer.write_zeros(gap - gap / 2 - size / 2);
+        whole.packer.write(nullptr, gap - gap / 2 - size / 2);
         samples(size, 2 * size);
         BOOST_CHECK_EQUAL(stream.ring.published(), whole.ring.published());
         for (const auto which : { &sink_counter_set::samples_in,

@@ -25,6 +25,13 @@ std::string hex(const packet_template& header)
     return to_hex({ at, at + header.header_bytes() });
 }
 
+const packet_template& full(const heap_layout& layout) { return layout.packet_at(0); }
+
+const packet_template& last(const heap_layout& layout)
+{
+    return layout.packet_at(layout.heap_bytes() - 1);
+}
+
 const auto sizes = { 1, 7, 8, 1000, 1393, 4096, 8192, 65536, 1048576 };
 const auto packet_limits = { 104, 576, 1472, 8972, 65507 };
 
@@ -43,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_heap_of_descriptors_is_as_in_the_fixed_vectors)
     const auto contents = descriptor_contents(items, { 48 });
     const auto whole = heap_layout::even(contents, 0, 9000, false);
     BOOST_CHECK_EQUAL(whole.packets(), 1u);
-    BOOST_CHECK_EQUAL(hex(whole.last()) + hex(contents.prefix),
+    BOOST_CHECK_EQUAL(hex(last(whole)) + hex(contents.prefix),
                       "53040206000000078001000000000000800200000000011c8003000000000000"
                       "800400000000011c0005000000000000000500000000005e00050000000000b5"
                       "53040206000000098001000000000001800200000000000e8003000000000000"
@@ -57,10 +64,10 @@ BOOST_AUTO_TEST_CASE(a_heap_of_descriptors_is_as_in_the_fixed_vectors)
                       "00000000106164635f73616d706c6573643269000801000000000000");
     const auto cut = heap_layout::even(contents, 0, 128, false);
     BOOST_CHECK_EQUAL(cut.packets(), 5u);
-    BOOST_CHECK_EQUAL(hex(cut.full()),
+    BOOST_CHECK_EQUAL(hex(full(cut)),
                       "53040206000000078001000000000000800200000000011c8003000000000000"
                       "80040000000000400005000000000000000500000000005e00050000000000b5");
-    BOOST_CHECK_EQUAL(hex(cut.last()),
+    BOOST_CHECK_EQUAL(hex(last(cut)),
                       "53040206000000078001000000000000800200000000011c8003000000000000"
                       "800400000000001c0005000000000000000500000000005e00050000000000b5");
 }
@@ -76,19 +83,19 @@ BOOST_AUTO_TEST_CASE(immediates_have_the_value_of_their_input_until_it_is_set)
     const auto tail = [&](const packet_template& t) { return hex(t).substr(80); };
     const std::string first = "8031010000000007"
                               "0033000000000000";
-    BOOST_CHECK_EQUAL(tail(l.full()), first + "803102ffffffffff");
+    BOOST_CHECK_EQUAL(tail(full(l)), first + "803102ffffffffff");
     // what is too wide must not change the ID
     l.set_item(2, 0xabcdef0123456789);
-    BOOST_CHECK_EQUAL(tail(l.full()), first + "8031020123456789");
-    BOOST_CHECK_EQUAL(tail(l.last()), first + "8031020123456789");
-    BOOST_CHECK_EQUAL(tail(l.shortened(8).last()), first + "8031020123456789");
+    BOOST_CHECK_EQUAL(tail(full(l)), first + "8031020123456789");
+    BOOST_CHECK_EQUAL(tail(last(l)), first + "8031020123456789");
+    BOOST_CHECK_EQUAL(tail(last(l.shortened(8))), first + "8031020123456789");
 }
 
 BOOST_AUTO_TEST_CASE(headers_are_as_in_the_fixed_vectors)
 {
     const auto header = [](unsigned bits) {
         const auto contents = data_contents(default_items(), { bits }, false);
-        return hex(heap_layout::even(contents, 24, 1472, true).last());
+        return hex(last(heap_layout::even(contents, 24, 1472, true)));
     };
     BOOST_CHECK_EQUAL(header(40),
                       "5304030500000006800001000000000080000200000000188000030000000000"
@@ -106,7 +113,7 @@ BOOST_AUTO_TEST_CASE(first_heap_is_as_in_the_fixed_vector)
                                    samples(0x3300, "adc_samples", "d2") };
     const auto layout =
         heap_layout::even(data_contents(items, { 40 }, true), 24, 1472, true);
-    BOOST_CHECK_EQUAL(hex(layout.last()),
+    BOOST_CHECK_EQUAL(hex(last(layout)),
                       "5304030500000008800001000000000080000200000000de8000030000000000"
                       "80000400000000de00000500000000008016000000000000000005000000005f"
                       "00330000000000c6");
@@ -119,7 +126,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_later_items_come_before_the_samples)
                                    immediate(0x3101, "id", { 7 }, "d3") };
     const auto layout =
         heap_layout::even(data_contents(items, { 48 }, true), 24, 1472, true);
-    BOOST_CHECK_EQUAL(hex(layout.last()).substr(80),
+    BOOST_CHECK_EQUAL(hex(last(layout)).substr(80),
                       "0005000000000000"
                       "9600000000000000"
                       "000500000000005e"
@@ -131,7 +138,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_later_items_come_before_the_samples)
 BOOST_AUTO_TEST_CASE(stop_heap_is_as_in_the_fixed_vector)
 {
     const auto layout = heap_layout::even(stop_contents({ 48 }), 0, 1472, true);
-    BOOST_CHECK_EQUAL(hex(layout.last()) + "00",
+    BOOST_CHECK_EQUAL(hex(last(layout)) + "00",
                       "5304020600000006800100000000000080020000000000018003000000000000"
                       "80040000000000018006000000000002000000000000000000");
 }
@@ -157,19 +164,19 @@ BOOST_AUTO_TEST_CASE(geometry_is_even_and_within_limits)
                                           : (total + room / 8 * 8 - 1) / (room / 8 * 8);
                         BOOST_CHECK_LE(l.packets(), fewest);
                         BOOST_CHECK_LE(l.packet_bytes(), most);
-                        BOOST_CHECK_LE(l.last().packet_bytes(), l.packet_bytes());
-                        BOOST_CHECK_EQUAL((l.packets() - 1) * l.payload_bytes() +
-                                              l.last().payload_bytes,
+                        BOOST_CHECK_LE(last(l).packet_bytes(), l.packet_bytes());
+                        BOOST_CHECK_EQUAL((l.packets() - 1) * full(l).payload_bytes +
+                                              last(l).payload_bytes,
                                           l.heap_bytes());
-                        BOOST_CHECK_LE(l.last().words.size(), 256u);
+                        BOOST_CHECK_LE(last(l).words.size(), 256u);
                         if (l.packets() > 1) {
-                            BOOST_CHECK_EQUAL(l.payload_bytes() % 8, 0u);
+                            BOOST_CHECK_EQUAL(full(l).payload_bytes % 8, 0u);
                             // as even as whole words allow
-                            BOOST_CHECK_LT(l.payload_bytes(), total / l.packets() + 9);
+                            BOOST_CHECK_LT(full(l).payload_bytes,
+                                           total / l.packets() + 9);
                         }
                         if (!pad)
-                            BOOST_CHECK_EQUAL(l.last().words.size(),
-                                              l.full().words.size());
+                            BOOST_CHECK_EQUAL(last(l).words.size(), full(l).words.size());
                     }
                 }
 }
@@ -179,18 +186,18 @@ BOOST_AUTO_TEST_CASE(padding_fills_the_last_packet_where_it_can)
     const auto contents = data_contents(default_items(), { 40 }, false);
     const auto padded = heap_layout::even(contents, 8192, 1472, true);
     BOOST_CHECK_EQUAL(padded.packets(), 6u);
-    BOOST_CHECK_EQUAL(padded.full().packet_bytes(), 1424u);
-    BOOST_CHECK_EQUAL(padded.last().packet_bytes(), 1424u);
-    BOOST_CHECK_EQUAL(padded.last().payload_bytes, 8192u - 5 * 1368);
+    BOOST_CHECK_EQUAL(full(padded).packet_bytes(), 1424u);
+    BOOST_CHECK_EQUAL(last(padded).packet_bytes(), 1424u);
+    BOOST_CHECK_EQUAL(last(padded).payload_bytes, 8192u - 5 * 1368);
 
     const auto plain = heap_layout::even(contents, 8192, 1472, false);
-    BOOST_CHECK_EQUAL(plain.last().packet_bytes(), 1424u - 16);
+    BOOST_CHECK_EQUAL(last(plain).packet_bytes(), 1424u - 16);
 
     // 255 items are the most: 6 and up to 249 NULL items
     const heap_layout most(contents, 8 * (2 * 300 - 249), 8 * 300, true);
-    BOOST_CHECK_EQUAL(most.last().words.size(), 256u);
+    BOOST_CHECK_EQUAL(last(most).words.size(), 256u);
     const heap_layout too_many(contents, 8 * (2 * 300 - 250), 8 * 300, true);
-    BOOST_CHECK_EQUAL(too_many.last().words.size(), 7u);
+    BOOST_CHECK_EQUAL(last(too_many).words.size(), 7u);
 }
 
 BOOST_AUTO_TEST_CASE(largest_heap_has_its_length_in_the_header)
@@ -199,8 +206,8 @@ BOOST_AUTO_TEST_CASE(largest_heap_has_its_length_in_the_header)
                                      std::uint64_t{ 1 } << 32,
                                      1472,
                                      true);
-    BOOST_CHECK_EQUAL(hex(l.full()).substr(32, 16), "8000020100000000");
-    BOOST_CHECK_EQUAL((l.packets() - 1) * l.payload_bytes() + l.last().payload_bytes,
+    BOOST_CHECK_EQUAL(hex(full(l)).substr(32, 16), "8000020100000000");
+    BOOST_CHECK_EQUAL((l.packets() - 1) * full(l).payload_bytes + last(l).payload_bytes,
                       std::uint64_t{ 1 } << 32);
 }
 

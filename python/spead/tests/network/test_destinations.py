@@ -10,13 +10,12 @@ from gnuradio import spead
 from inputs import (
     Deaf,
     consecutive_sockets,
-    packet_of,
     packets_to_end,
     run_all,
     whole_heaps,
 )
 from places import NEEDS_BUFFER, NEEDS_NAMESPACES, run_scenario
-from receiving import Receiver, arrived, bound_socket, datagrams, destination
+from receiving import Receiver, bound_socket, datagrams, destination
 from streams import balanced, noise, run, source
 
 
@@ -143,32 +142,18 @@ def test_a_shared_destination_ends_once_and_after_all(kept, lengths):
     assert len(set(counters)) == len(counters)
 
 
-@NEEDS_BUFFER
-def test_a_destination_twice_in_a_list_ends_once(kept):
-    a, b = sockets(kept, 2)
-    options = {"descriptors": "separate", "heap_id_start": 1}
-    sink = spead.sink(listed([a, b, a]), 1000, **options)
-    run(sink, source(noise(900_000)))
-    for sock, counters in (
-        (a, [k for k in range(1, 901) if k % 3 != 2]),
-        (b, list(range(2, 901, 3))),
-    ):
-        packets = packets_to_end(sock)
-        assert [packet.is_end for packet in packets[:-1]] == [False] * len(packets[:-1])
-        assert sum(packet.is_descriptors for packet in packets) == 1
-        assert [heap.cnt for heap in whole_heaps(packets)] == counters
-
-
 @pytest.mark.parametrize(
-    ("to", "ends"),
-    [("127.0.0.1+0:{0},127.0.0.1:{0}", 1), ("127.1:{0},127.0.0.1:{0}", 2)],
+    "to",
+    [
+        "127.0.0.1:{0},127.0.0.1:{0}",
+        "127.0.0.1+1:{0},127.0.0.2:{0}",
+        "127.1:{0},127.0.0.1:{0}",
+    ],
 )
-def test_destinations_are_told_apart_as_they_are_written(sock, to, ends):
+def test_an_address_twice_in_a_string_is_refused(sock, to):
     written = to.format(sock.getsockname()[1])
-    run(spead.sink(written, 64, descriptors="none"), source(noise(4 * 64)))
-    packets = [packet_of(datagram) for datagram in arrived(sock)]
-    assert len({packet.cnt for packet in packets}) == 4 + ends
-    assert len({packet.cnt for packet in packets if packet.is_end}) == ends
+    with pytest.raises(ValueError, match=r"destinations = .* once in a string"):
+        spead.sink(written, 64)
 
 
 def test_an_end_of_stream_has_a_counter_of_its_own(kept):

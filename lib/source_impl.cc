@@ -212,7 +212,7 @@ pmt::pmt_t source_impl::item_key(const std::string& name)
 source_stats source_impl::stats(std::int64_t output) const
 {
     with_name("spead.source", [&] {
-        check_range<std::int64_t>("output", output, -1, d_num_outputs - 1);
+        check_value("output", output, bounds{ -1, d_num_outputs - 1 });
     });
     return d_engine.stats(output);
 }

@@ -8,89 +8,152 @@
 #include "item_text.h"
 #include "items.h"
 #include "sink_checks.h"
-#include "support/checks.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 namespace gr::spead {
 
 namespace {
 
-// Item pointers of the largest packet: those that are required, and one for each item and
-// perhaps for its descriptor.
-std::size_t most_items(descriptor_policy descriptors)
+std::ptrdiff_t count_of(item_kind kind, const std::vector<item>& items)
 {
-    const std::size_t left = wire::max_items - wire::required_items;
-    return descriptors == descriptor_policy::first_heap ? left / 2 : left;
+    return std::count_if(
+        items.begin(), items.end(), [&](const item& each) { return each.kind == kind; });
 }
 
-// None if it is possible.
-std::optional<std::string> allowed_instead_of(const std::vector<std::int64_t>& values,
-                                              std::int64_t largest,
-                                              std::size_t inputs)
+// The limits that all blocks share. A heap address of 40 bits leaves the most to IDs, one
+// of 48 bits has the largest values.
+void check_item(const std::string& prefix, const item& each)
 {
-    const bool is_one_each = values.size() == 1 || values.size() == inputs;
-    const auto is_possible = [&](auto value) { return value >= 0 && value <= largest; };
-    if (is_one_each && std::all_of(values.begin(), values.end(), is_possible))
-        return std::nullopt;
-    return "0 to " + std::to_string(largest) +
-           (inputs == 1 ? ", one value"
-                        : ", one value for all or one for each of " +
-                              std::to_string(inputs) + " inputs");
+    constexpr auto first_id = static_cast<std::int64_t>(wire::first_free);
+    constexpr auto last_id = static_cast<std::int64_t>(wire::flavour{ 40 }.max_id());
+    constexpr auto largest =
+        static_cast<std::int64_t>(wire::flavour{ 48 }.address_mask());
+    constexpr bounds ids{
+        first_id,
+        last_id,
+        nullptr,
+        "22 to 8388607 (0x16 to 0x7fffff); SPEAD reserves the IDs below"
+    };
+    check_value(prefix + "id", each.id, ids);
+    require(!each.name.empty(), prefix + "name", each.name, "any text that is not empty");
+    for (const auto value : each.values)
+        check_value(prefix + "value", value, bounds{ 0, largest });
+}
+
+item checked(const std::string& function, item made)
+{
+    check_item("spead." + function + ": ", made);
+    return made;
+}
+
+// One value for all inputs, or one for each.
+void check_values(const std::string& parameter,
+                  const std::string& shown,
+                  const std::vector<std::int64_t>& values,
+                  std::int64_t largest,
+                  std::size_t inputs)
+{
+    const bool fits = std::all_of(values.begin(), values.end(), [&](auto value) {
+        return value >= 0 && value <= largest;
+    });
+    if (!fits || (values.size() != 1 && values.size() != inputs))
+        throw parameter_error(parameter,
+                              shown,
+                              "0 to " + to_text(largest) +
+                                  (inputs == 1
+                                       ? ", one value"
+                                       : ", one value for all or one for each of " +
+                                             to_text(inputs) + " inputs"));
 }
 
 } // namespace
 
-void check_items(const sink_options& options)
+item timestamp(std::int64_t id, std::string name, std::string description)
 {
-    const auto& items = options.items;
-    const auto flavour = flavour_of(options);
-    const auto descriptors = descriptors_of(options);
-    const auto refuse = [&](const std::string& allowed) {
-        throw parameter_error("items", to_text(items), allowed);
-    };
-    const auto count = [&](item_kind what) {
-        return std::count_if(
-            items.begin(), items.end(), [&](const item& i) { return i.kind == what; });
-    };
-    if (count(item_kind::samples) != 1 || count(item_kind::timestamp) > 1)
-        refuse("one samples() and at most one timestamp()");
-    if (options.sample_rate && !count(item_kind::timestamp))
-        refuse("one timestamp() and one samples(), with sample_rate");
-    if (const auto most = most_items(descriptors); items.size() > most)
-        throw parameter_error(
-            "items",
-            std::to_string(items.size()) + " items",
-            "at most " + std::to_string(most) +
-                (descriptors == descriptor_policy::first_heap
-                     ? " with descriptors=\"first_heap\", as each takes two of the 255 "
-                       "item pointers of a packet"
-                     : ", as a packet has at most 255 item pointers"));
+    return checked("timestamp",
+                   { item_kind::timestamp, id, std::move(name), std::move(description) });
+}
 
-    constexpr auto first = static_cast<std::int64_t>(wire::first_free);
-    static_assert(first == detail::first_item_id);
-    static_assert(wire::flavour{ 40 }.max_id() == detail::last_item_id);
-    static_assert(wire::flavour{ 48 }.address_mask() == detail::largest_value);
-    const auto last = static_cast<std::int64_t>(flavour.max_id());
-    const auto inputs = static_cast<std::size_t>(options.num_inputs);
+item samples(std::int64_t id, std::string name, std::string description)
+{
+    return checked("samples",
+                   { item_kind::samples, id, std::move(name), std::move(description) });
+}
+
+item immediate(std::int64_t id,
+               std::string name,
+               std::vector<std::int64_t> value,
+               std::string description)
+{
+    return checked("immediate",
+                   { item_kind::immediate,
+                     id,
+                     std::move(name),
+                     std::move(description),
+                     std::move(value) });
+}
+
+bool has_timestamp(const std::vector<item>& items)
+{
+    return count_of(item_kind::timestamp, items) > 0;
+}
+
+void check_items(const std::vector<item>& items,
+                 std::size_t most,
+                 const std::string& limit)
+{
+    require(count_of(item_kind::samples, items) == 1 &&
+                count_of(item_kind::timestamp, items) <= 1,
+            "items",
+            items,
+            "one samples(), at most one timestamp() and any number of immediate()");
+    if (items.size() > most)
+        throw parameter_error("items",
+                              to_text(items.size()) + " items",
+                              "at most " + to_text(most) + limit);
     std::set<std::int64_t> ids;
     std::set<std::string> names;
     for (const auto& each : items) {
-        if (each.id < first || each.id > last)
-            refuse("IDs of " + std::to_string(first) + " to " + std::to_string(last) +
-                   " with " + std::to_string(flavour.heap_address_bits) +
-                   " heap address bits");
-        if (each.name.empty())
-            refuse("names that are not empty");
-        if (!ids.insert(each.id).second || !names.insert(each.name).second)
-            refuse("items of different IDs and names");
-        if (each.kind != item_kind::immediate)
-            continue;
-        if (const auto allowed =
-                allowed_instead_of(each.values, largest_value(options), inputs))
-            throw parameter_error("items", to_text(each), *allowed);
+        check_item("items: ", each); // it need not come from a function that checks it
+        require(ids.insert(each.id).second && names.insert(each.name).second,
+                "items",
+                items,
+                "items of different IDs and names");
+    }
+}
+
+void check_items(const sink_options& options)
+{
+    const auto& items = options.items;
+    // item pointers of the largest packet: those that are required, and one for each item
+    // and perhaps for its descriptor
+    const std::size_t pointers = wire::max_items - wire::required_items;
+    if (descriptors_of(options) == descriptor_policy::first_heap)
+        check_items(items,
+                    pointers / 2,
+                    " with descriptors=\"first_heap\", as each takes two of the 255 item "
+                    "pointers of a packet");
+    else
+        check_items(items, pointers, ", as a packet has at most 255 item pointers");
+    require(!options.sample_rate || has_timestamp(items),
+            "items",
+            items,
+            "one timestamp() and one samples(), with sample_rate");
+    const auto last_id = static_cast<std::int64_t>(flavour_of(options).max_id());
+    for (const auto& each : items) {
+        require(each.id <= last_id,
+                "items",
+                each,
+                "IDs 22 to " + to_text(last_id) +
+                    " with heap_address_bits=" + to_text(options.heap_address_bits));
+        if (each.kind == item_kind::immediate)
+            check_values("items",
+                         to_text(each),
+                         each.values,
+                         largest_value(options),
+                         static_cast<std::size_t>(options.num_inputs));
     }
 }
 
@@ -101,44 +164,30 @@ immediate_items::immediate_items(const sink_options& options)
 {
 }
 
-std::string immediate_items::immediates() const
+std::size_t
+immediate_items::find(const std::variant<std::int64_t, std::string>& key) const
 {
-    std::string text;
-    for (const auto& each : d_items)
-        if (each.kind == item_kind::immediate)
-            text += (text.empty() ? "" : ", ") + hexadecimal(each.id) + " or " +
-                    quoted(each.name);
-    return text.empty() ? "none, as there is no immediate() in items" : text;
-}
-
-template <typename key>
-std::size_t immediate_items::find(const key& wanted,
-                                  key item::*member,
-                                  const std::string& shown) const
-{
-    const auto found = std::find_if(d_items.begin(), d_items.end(), [&](const item& i) {
-        return i.kind == item_kind::immediate && i.*member == wanted;
-    });
-    if (found == d_items.end())
-        throw parameter_error("item", shown, immediates());
-    return static_cast<std::size_t>(found - d_items.begin());
-}
-
-std::size_t immediate_items::find(std::int64_t id) const
-{
-    return find(id, &item::id, hexadecimal(id));
-}
-
-std::size_t immediate_items::find(const std::string& name) const
-{
-    return find(name, &item::name, quoted(name));
+    const auto* id = std::get_if<std::int64_t>(&key);
+    std::string immediates;
+    for (std::size_t i = 0; i < d_items.size(); ++i) {
+        const auto& each = d_items[i];
+        if (each.kind != item_kind::immediate)
+            continue;
+        if (id ? each.id == *id : each.name == std::get<std::string>(key))
+            return i;
+        immediates += (immediates.empty() ? "" : ", ") + hexadecimal(each.id) + " or " +
+                      quoted(each.name);
+    }
+    throw parameter_error("item",
+                          id ? hexadecimal(*id) : to_text(key),
+                          immediates.empty() ? "none, as there is no immediate() in items"
+                                             : immediates);
 }
 
 std::vector<item_update>
 immediate_items::update(std::size_t index, std::int64_t value, std::int64_t input) const
 {
-    const auto last = static_cast<std::int64_t>(d_inputs) - 1;
-    check_range("input", input, std::int64_t{ -1 }, last);
+    check_value("input", input, bounds{ -1, static_cast<std::int64_t>(d_inputs) - 1 });
     auto all = update(index, { value });
     if (input == -1)
         return all;
@@ -148,15 +197,12 @@ immediate_items::update(std::size_t index, std::int64_t value, std::int64_t inpu
 std::vector<item_update>
 immediate_items::update(std::size_t index, const std::vector<std::int64_t>& values) const
 {
-    if (const auto allowed = allowed_instead_of(values, d_largest, d_inputs))
-        throw parameter_error("value", to_text(values), *allowed);
+    check_values("value", to_text(values), values, d_largest, d_inputs);
     std::vector<item_update> updates;
-    updates.reserve(d_inputs);
-    for (std::size_t input = 0; input < d_inputs; ++input)
-        updates.push_back(
-            { index,
-              static_cast<std::uint64_t>(values[values.size() == 1 ? 0 : input]),
-              input });
+    for (std::size_t input = 0; input < d_inputs; ++input) {
+        const auto value = values[values.size() == 1 ? 0 : input];
+        updates.push_back({ index, static_cast<std::uint64_t>(value), input });
+    }
     return updates;
 }
 
@@ -165,11 +211,11 @@ std::vector<item_update> immediate_items::update(const std::vector<item>& items)
     const auto is_same = [](const item& a, const item& b) {
         return a.kind == b.kind && a.id == b.id && a.name == b.name;
     };
-    if (!std::equal(items.begin(), items.end(), d_items.begin(), d_items.end(), is_same))
-        throw parameter_error("items",
-                              to_text(items),
-                              "while the sink exists only other values in " +
-                                  to_text(d_items));
+    require(
+        std::equal(items.begin(), items.end(), d_items.begin(), d_items.end(), is_same),
+        "items",
+        items,
+        "the items of the constructor with any values: " + to_text(d_items));
     std::vector<item_update> updates;
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (items[i].kind != item_kind::immediate)

@@ -13,17 +13,31 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace gr::spead {
 
-//! Throws parameter_error unless heaps can hold the items, given all other options.
+//! \name Checks of items, which throw parameter_error
+//! \{
+
+//! The rules for the items of sinks and sources. \p limit says why there are not more
+//! than \p most.
+void check_items(const std::vector<item>& items,
+                 std::size_t most,
+                 const std::string& limit);
+
+//! Whether heaps can hold the items of a sink.
 void check_items(const sink_options& options);
 
+//! \}
+
+bool has_timestamp(const std::vector<item>& items);
+
 /*!
- * \brief Knows the items of a sink, and so which updates of them are possible.
+ * \brief Knows the items of a sink, and checks updates of them.
  *
- * All members throw parameter_error for one that is not. Does not change after its
+ * All members throw parameter_error for an invalid update. Does not change after its
  * construction: any number of threads.
  */
 class immediate_items
@@ -31,9 +45,8 @@ class immediate_items
 public:
     explicit immediate_items(const sink_options& options);
 
-    //! Where the immediate item of this ID or name is in the list of items.
-    std::size_t find(std::int64_t id) const;
-    std::size_t find(const std::string& name) const;
+    //! The index of the immediate item of this ID or name in the list of items.
+    std::size_t find(const std::variant<std::int64_t, std::string>& key) const;
 
     //! \p value for one input, or with -1 for all of them.
     std::vector<item_update>
@@ -43,16 +56,11 @@ public:
     std::vector<item_update> update(std::size_t index,
                                     const std::vector<std::int64_t>& values) const;
 
-    //! The values of all immediate items in \p items, which has to be the same list but
-    //! for them.
+    //! The values of all immediate items in \p items, which must otherwise be the same
+    //! list.
     std::vector<item_update> update(const std::vector<item>& items) const;
 
 private:
-    template <typename key>
-    std::size_t
-    find(const key& wanted, key item::*member, const std::string& shown) const;
-    std::string immediates() const;
-
     const std::vector<item> d_items;
     const std::int64_t d_largest; // value
     const std::size_t d_inputs;

@@ -6,11 +6,8 @@
  */
 
 #include "shared_options.h"
-#include "support/checks.h"
 
 #include <unistd.h>
-
-#include <limits>
 
 namespace gr::spead {
 
@@ -45,14 +42,7 @@ sample_format read_sample_format(const std::string& type_parameter,
                                  const std::string& wire_type)
 {
     sample_format format;
-    format.type = check_choice<sample_type>(type_parameter,
-                                            type,
-                                            { { "int8", sample_type::int8 },
-                                              { "sc8", sample_type::sc8 },
-                                              { "int16", sample_type::int16 },
-                                              { "sc16", sample_type::sc16 },
-                                              { "float", sample_type::float32 },
-                                              { "complex", sample_type::complex64 } });
+    format.type = check_value(type_parameter, type, sample_types);
     std::string allowed;
     for (const std::string name : { "i1", ">i2", "<i2" }) {
         format.float_bits = name == "i1" ? 8 : 16;
@@ -70,21 +60,6 @@ sample_format read_sample_format(const std::string& type_parameter,
                               quoted(type));
 }
 
-void check_scale(const std::string& type_parameter,
-                 const std::string& type,
-                 std::optional<double> scale)
-{
-    if (scale && type != "float" && type != "complex")
-        throw parameter_error("scale",
-                              to_text(*scale),
-                              "None with " + type_parameter + "=" + quoted(type) +
-                                  "; it is for \"float\" and \"complex\"");
-    using limits = std::numeric_limits<float>;
-    if (scale && !(*scale >= limits::min() && *scale <= limits::max()))
-        throw parameter_error(
-            "scale", to_text(*scale), "above 0, from 1.18e-38 to 3.40e+38");
-}
-
 exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time)
 {
     if (const auto* text = std::get_if<std::string>(&time))
@@ -96,12 +71,6 @@ std::size_t half_of_memory()
 {
     return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
            static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
-std::string to_text(const std::variant<std::string, std::int64_t>& time)
-{
-    const auto* text = std::get_if<std::string>(&time);
-    return text ? quoted(*text) : to_text(std::get<std::int64_t>(time));
 }
 
 } // namespace gr::spead

@@ -10,15 +10,37 @@
 
 #include "network/endpoint.h"
 #include "protocol/descriptor.h"
+#include "support/checks.h"
 #include "time/tick_clock.h"
 
 #include <cstdint>
-#include <optional>
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace gr::spead {
+
+//! \name What is allowed for options that sink and source have in common
+//! \{
+
+inline constexpr choices<sample_type, 6> sample_types{
+    { { "int8", sample_type::int8 },
+      { "sc8", sample_type::sc8 },
+      { "int16", sample_type::int16 },
+      { "sc16", sample_type::sc16 },
+      { "float", sample_type::float32 },
+      { "complex", sample_type::complex64 } }
+};
+inline constexpr bounds scales{ double{ std::numeric_limits<float>::min() },
+                                double{ std::numeric_limits<float>::max() },
+                                nullptr,
+                                "above 0, from 1.18e-38 to 3.40e+38" };
+inline constexpr bounds stream_counts{ 1, 64 };
+inline constexpr bounds sample_counts{ 1, std::int64_t{ 1 } << 32 }; // samples of a heap
+inline constexpr bounds intervals{ 1e-3, 1e9, ", or 0" };            // s
+
+//! \}
 
 //! \name Options that sink and source have in common, with their values
 //! All throw parameter_error.
@@ -37,13 +59,7 @@ sample_format read_sample_format(const std::string& type_parameter,
                                  const std::string& type,
                                  const std::string& wire_type);
 
-void check_scale(const std::string& type_parameter,
-                 const std::string& type,
-                 std::optional<double> scale);
-
 exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time);
-//! As the user wrote it.
-std::string to_text(const std::variant<std::string, std::int64_t>& time);
 
 template <typename options>
 std::int64_t timestamp_step_of(const options& of)
@@ -57,6 +73,25 @@ tick_clock clock_of(const options& of)
 {
     return tick_clock(of.sample_rate.value_or(exact_rate{ 1 }),
                       read_sync_time(of.sync_time));
+}
+
+//! The rules for scale, sample_rate and sync_time.
+template <typename options>
+void check_shared_rules(const options& of,
+                        const std::string& type_parameter,
+                        const std::string& type)
+{
+    require(!of.scale || type == "float" || type == "complex",
+            "scale",
+            of.scale.value_or(0),
+            "None with " + type_parameter + "=" + quoted(type) +
+                "; it is for \"float\" and \"complex\"");
+    clock_of(of);
+    const auto unset = options().sync_time;
+    require(of.sample_rate || of.sync_time == unset,
+            "sync_time",
+            of.sync_time,
+            to_text(unset) + " without sample_rate");
 }
 
 //! Bytes. Buffers are touched when they are made: more could cost the process its life.

@@ -8,120 +8,111 @@
 #include "items.h"
 #include "protocol/heap_layout.h"
 #include "sink_checks.h"
-#include "support/checks.h"
 #include "support/thread_setup.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace gr::spead {
 
 namespace {
 
-constexpr std::int64_t one_gib = 1 << 30;
-constexpr std::int64_t max_inputs = 64;
+constexpr choices<descriptor_policy, 3> descriptor_policies{
+    { { "first_heap", descriptor_policy::first_heap },
+      { "separate", descriptor_policy::separate },
+      { "none", descriptor_policy::none } }
+};
+constexpr choices<gap_policy, 2> gap_policies{
+    { { "realign", gap_policy::realign }, { "zero_fill", gap_policy::zero_fill } }
+};
+constexpr choices<full_policy, 2> full_policies{ { { "block", full_policy::block },
+                                                   { "drop", full_policy::drop } } };
+constexpr choices<tail_policy, 3> tail_policies{ { { "short", tail_policy::shorten },
+                                                   { "pad", tail_policy::pad },
+                                                   { "drop", tail_policy::drop } } };
+constexpr choices<wire::flavour, 2, std::int64_t> flavours{ { { 40, { 40 } },
+                                                              { 48, { 48 } } } };
+
+constexpr bounds rates{
+    0.0, std::numeric_limits<double>::max(), nullptr, "0 or more bytes per second"
+};
+
+auto counters(const sink_options& options) { return bounds{ 0, largest_value(options) }; }
+
+auto counter_steps(const sink_options& options)
+{
+    return bounds{ 1, (largest_value(options) >> 16) / options.num_inputs };
+}
+
+auto cpus(const sink_options&) { return bounds{ -1, configured_cpus() - 1 }; }
+
+// What is allowed for each option; functions look at the options of rows above. Not here:
+// options of type bool, and those that check_options() compares with others.
+constexpr std::tuple table{
+    option{ "heap_samples", &sink_options::heap_samples, sample_counts },
+    option{ "input_type", &sink_options::input_type, sample_types },
+    option{ "scale", &sink_options::scale, scales },
+    option{ "num_inputs", &sink_options::num_inputs, stream_counts },
+    option{ "descriptors", &sink_options::descriptors, descriptor_policies },
+    option{ "descriptor_interval", &sink_options::descriptor_interval, intervals },
+    option{ "tail", &sink_options::tail, tail_policies },
+    option{ "heap_address_bits", &sink_options::heap_address_bits, flavours },
+    option{ "heap_id_start", &sink_options::heap_id_start, counters },
+    option{ "heap_id_step", &sink_options::heap_id_step, counter_steps },
+    option{ "timestamp_start", &sink_options::timestamp_start, counters }, // ticks
+    option{ "timestamp_step", &sink_options::timestamp_step, counters },   // ticks
+    option{ "on_gap", &sink_options::on_gap, gap_policies },
+    option{ "rate", &sink_options::rate, rates },
+    option{ "burst_size", &sink_options::burst_size, bounds{ 1, 1 << 30 } }, // bytes
+    option{ "when_full", &sink_options::when_full, full_policies },
+    option{ "buffer_size", &sink_options::buffer_size, bounds{ 0, INT64_MAX } }, // bytes
+    option{ "affinity", &sink_options::affinity, cpus },
+    option{ "stats_interval", &sink_options::stats_interval, intervals },
+    option{ "ttl", &sink_options::ttl, bounds{ 0, 255 } } // hops
+};
 
 // Measured: a quarter of it costs a tenth of the speed, an eighth a third.
 constexpr std::size_t default_ring_bytes = 8 << 20;
 // Of each ring, where there are several.
 constexpr std::size_t least_ring_bytes = 1 << 20;
 
-void check_stream(const sink_options& options)
-{
-    check_range<std::int64_t>(
-        "heap_samples", options.heap_samples, 1, std::int64_t{ 1 } << 32);
-    const auto format = format_of(options);
-    const auto tail = tail_of(options);
-    if (format.order == byte_order::little && tail == tail_policy::shorten)
-        throw parameter_error(
-            "wire_type",
-            quoted(options.wire_type),
-            "\">i2\", or \"<i2\" with tail=\"pad\" or tail=\"drop\", since the numpy "
-            "header of little-endian samples has a fixed shape");
-    check_scale("input_type", options.input_type, options.scale);
-}
-
-void check_heaps(const sink_options& options)
-{
-    if (options.heap_address_bits != 40 && options.heap_address_bits != 48)
-        throw parameter_error(
-            "heap_address_bits", to_text(options.heap_address_bits), "40 or 48");
-    const auto largest = largest_value(options);
-    check_range<std::int64_t>("heap_id_start", options.heap_id_start, 0, largest);
-    check_range<std::int64_t>(
-        "heap_id_step", options.heap_id_step, 1, (largest >> 16) / options.num_inputs);
-    const auto descriptors = descriptors_of(options);
-    check_interval("descriptor_interval", options.descriptor_interval);
-    if (options.descriptor_interval > 0 && descriptors == descriptor_policy::none)
-        throw parameter_error("descriptor_interval",
-                              to_text(options.descriptor_interval),
-                              "0 with descriptors=\"none\"");
-}
-
-// Looks at the items: to be called after check_items().
-void check_packets(const sink_options& options)
-{
-    const auto smallest = static_cast<std::int64_t>(smallest_packet_of(options));
-    const auto largest = static_cast<std::int64_t>(wire::max_datagram_bytes);
-    if (options.max_packet_size != 0 &&
-        (options.max_packet_size < smallest || options.max_packet_size > largest))
-        throw parameter_error("max_packet_size",
-                              to_text(options.max_packet_size),
-                              to_text(smallest) + " to " + to_text(largest) +
-                                  ", or 0 for the most that the path takes");
-}
-
-void check_time(const sink_options& options)
-{
-    const auto largest = largest_value(options);
-    check_range<std::int64_t>("timestamp_start", options.timestamp_start, 0, largest);
-    check_range<std::int64_t>("timestamp_step", timestamp_step_of(options), 0, largest);
-    on_gap_of(options);
-    clock_of(options);
-    const auto require =
-        [](const char* name, const std::string& value, const std::string& allowed) {
-            if (value != allowed)
-                throw parameter_error(name, value, allowed + " without sample_rate");
-        };
-    const sink_options unset;
-    if (!options.sample_rate) {
-        require("sync_time", to_text(options.sync_time), to_text(unset.sync_time));
-        require("on_gap", quoted(options.on_gap), quoted(unset.on_gap));
-    } else if (timestamp_step_of(options) == 0) {
-        throw parameter_error(
-            "timestamp_step", "0", "1 to " + to_text(largest) + " with sample_rate");
-    } else if (options.timestamp_start) {
-        throw parameter_error(
-            "timestamp_start", to_text(options.timestamp_start), "0 with sample_rate");
-    }
-}
-
-void check_sending(const sink_options& options)
-{
-    checked_rate(options.rate);
-    check_range<std::int64_t>("burst_size", options.burst_size, 1, one_gib);
-    when_full_of(options);
-    check_range<std::int64_t>(
-        "buffer_size", options.buffer_size, 0, std::numeric_limits<std::int64_t>::max());
-    check_range<std::int64_t>("ttl", options.ttl, 0, 255);
-    check_range<std::int64_t>("affinity", options.affinity, -1, configured_cpus() - 1);
-    check_interval("stats_interval", options.stats_interval);
-}
-
 } // namespace
 
 void check_options(const std::vector<std::string>& destinations,
                    const sink_options& options)
 {
-    check_range<std::int64_t>("num_inputs", options.num_inputs, 1, max_inputs);
+    check_table(options, table);
     endpoints_of(destinations, options);
-    check_stream(options);
-    check_heaps(options);
-    check_time(options);
+    const bool is_little = format_of(options).order == byte_order::little;
+    require(!is_little || tail_of(options) != tail_policy::shorten,
+            "wire_type",
+            options.wire_type,
+            "\">i2\", or \"<i2\" with tail=\"pad\" or tail=\"drop\", since the numpy "
+            "header of little-endian samples has a fixed shape");
     check_items(options);
-    check_packets(options);
-    check_sending(options);
+    check_value("max_packet_size",
+                options.max_packet_size,
+                bounds{ static_cast<std::int64_t>(smallest_packet_of(options)),
+                        static_cast<std::int64_t>(wire::max_datagram_bytes),
+                        ", or 0 for the most that the path takes" });
+    require(!options.descriptor_interval ||
+                descriptors_of(options) != descriptor_policy::none,
+            "descriptor_interval",
+            options.descriptor_interval,
+            "0 with descriptors=\"none\"");
+    check_shared_rules(options, "input_type", options.input_type);
+    require(options.sample_rate || on_gap_of(options) == gap_policy::realign,
+            "on_gap",
+            options.on_gap,
+            "\"realign\" without sample_rate");
+    require(!options.sample_rate || timestamp_step_of(options),
+            "timestamp_step",
+            0,
+            "1 to " + to_text(largest_value(options)) + " with sample_rate");
+    require(!options.sample_rate || !options.timestamp_start,
+            "timestamp_start",
+            options.timestamp_start,
+            "0 with sample_rate");
 }
 
 std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& texts,
@@ -130,12 +121,7 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
     return read_endpoints("destinations", texts, options.num_inputs, "input");
 }
 
-double checked_rate(double rate)
-{
-    if (!(rate >= 0) || std::isinf(rate))
-        throw parameter_error("rate", to_text(rate), "0 or more bytes per second");
-    return rate;
-}
+double checked_rate(double rate) { return check_value("rate", rate, rates); }
 
 sample_format format_of(const sink_options& options)
 {
@@ -156,7 +142,7 @@ sample_converter converter_of(const sink_options& options)
 
 wire::flavour flavour_of(const sink_options& options)
 {
-    return { static_cast<unsigned>(options.heap_address_bits) };
+    return check_value("heap_address_bits", options.heap_address_bits, flavours);
 }
 
 std::int64_t largest_value(const sink_options& options)
@@ -166,37 +152,22 @@ std::int64_t largest_value(const sink_options& options)
 
 descriptor_policy descriptors_of(const sink_options& options)
 {
-    return check_choice<descriptor_policy>(
-        "descriptors",
-        options.descriptors,
-        { { "first_heap", descriptor_policy::first_heap },
-          { "separate", descriptor_policy::separate },
-          { "none", descriptor_policy::none } });
+    return check_value("descriptors", options.descriptors, descriptor_policies);
 }
 
 gap_policy on_gap_of(const sink_options& options)
 {
-    return check_choice<gap_policy>(
-        "on_gap",
-        options.on_gap,
-        { { "realign", gap_policy::realign }, { "zero_fill", gap_policy::zero_fill } });
+    return check_value("on_gap", options.on_gap, gap_policies);
 }
 
 full_policy when_full_of(const sink_options& options)
 {
-    return check_choice<full_policy>(
-        "when_full",
-        options.when_full,
-        { { "block", full_policy::block }, { "drop", full_policy::drop } });
+    return check_value("when_full", options.when_full, full_policies);
 }
 
 tail_policy tail_of(const sink_options& options)
 {
-    return check_choice<tail_policy>("tail",
-                                     options.tail,
-                                     { { "short", tail_policy::shorten },
-                                       { "pad", tail_policy::pad },
-                                       { "drop", tail_policy::drop } });
+    return check_value("tail", options.tail, tail_policies);
 }
 
 std::size_t smallest_packet_of(const sink_options& options)

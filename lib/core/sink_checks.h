@@ -36,7 +36,7 @@ double checked_rate(double rate);
 //! \}
 
 //! \name What options mean that are text, or that follow from others
-//! Throw parameter_error for a text that is not possible.
+//! Throw parameter_error for an invalid text.
 //! \{
 
 enum class descriptor_policy { none, first_heap, separate };

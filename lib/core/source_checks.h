@@ -35,7 +35,7 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 //! \}
 
 //! \name What options mean that are text, or that follow from others
-//! Throw parameter_error for a text that is not possible.
+//! Throw parameter_error for an invalid text.
 //! \{
 
 sample_format format_of(const source_options& options);

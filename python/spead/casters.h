@@ -14,25 +14,9 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
-#include <string>
-#include <variant>
+#include <utility>
 
-//! What Python gives for sync_time.
-struct time_argument {
-    std::variant<std::string, std::int64_t> value;
-};
-
-namespace pybind11 {
-namespace detail {
-
-// Here a float is a mistake that deserves a reason, where pybind11 would only say that
-// the arguments are incompatible. The name of the block is added in front.
-[[noreturn]] inline void
-refuse(const char* parameter, handle value, const std::string& allowed)
-{
-    throw value_error(std::string(parameter) + " = " + std::string(repr(value)) +
-                      " is not possible; allowed: " + allowed);
-}
+namespace pybind11::detail {
 
 //! Out of an integer, a tuple of two, or a fraction; out of a float if it is whole.
 template <>
@@ -45,20 +29,15 @@ struct type_caster<gr::spead::exact_rate> {
         object rate = reinterpret_borrow<object>(source);
         if (isinstance<float_>(rate) && pybind11::cast<bool>(rate.attr("is_integer")()))
             rate = int_(rate);
-        const bool is_pair = isinstance<tuple>(rate) && len(rate) == 2;
-        const bool is_ratio = hasattr(rate, "numerator") && hasattr(rate, "denominator");
-        make_caster<std::int64_t> numerator, denominator;
-        if ((!is_pair && !is_ratio) ||
-            !numerator.load(is_pair ? object(rate[int_(0)]) : rate.attr("numerator"),
-                            false) ||
-            !denominator.load(is_pair ? object(rate[int_(1)]) : rate.attr("denominator"),
-                              false))
-            refuse("sample_rate",
-                   source,
-                   "a whole number of Hz, or an exact ratio: a tuple of two integers, "
-                   "such as (8000000, 7), or a fractions.Fraction; a float would round "
-                   "it");
-        value = { cast_op<std::int64_t>(numerator), cast_op<std::int64_t>(denominator) };
+        if (!isinstance<tuple>(rate))
+            rate = make_tuple(getattr(rate, "numerator", none()),
+                              getattr(rate, "denominator", none()));
+        make_caster<std::pair<std::int64_t, std::int64_t>> ratio;
+        if (!ratio.load(rate, false))
+            return false;
+        const auto [numerator, denominator] =
+            cast_op<std::pair<std::int64_t, std::int64_t>>(ratio);
+        value = { numerator, denominator };
         return true;
     }
 
@@ -68,32 +47,6 @@ struct type_caster<gr::spead::exact_rate> {
     }
 };
 
-template <>
-struct type_caster<time_argument> {
-    PYBIND11_TYPE_CASTER(time_argument, const_name("Union[str, int]"));
-
-    bool load(handle source, bool)
-    {
-        make_caster<std::int64_t> nanoseconds;
-        if (isinstance<str>(source))
-            value.value = pybind11::cast<std::string>(source);
-        else if (nanoseconds.load(source, false))
-            value.value = cast_op<std::int64_t>(nanoseconds);
-        else
-            refuse("sync_time",
-                   source,
-                   "seconds since 1970 as text, such as \"1234567890.000000001\", or "
-                   "integer nanoseconds; a float would round it to about 0.2 us");
-        return true;
-    }
-
-    static handle cast(const time_argument& source, return_value_policy, handle)
-    {
-        return pybind11::cast(source.value).release();
-    }
-};
-
-} // namespace detail
-} // namespace pybind11
+} // namespace pybind11::detail
 
 #endif /* INCLUDED_SPEAD_PYTHON_CASTERS_H */

@@ -108,16 +108,17 @@ def docstrings(include):
         summary, parameters = params(block_comment(items, f"{name}(std::int64_t id"))
         docs[name] = f"{summary}\n\n{parameter_list(parameters)}"
 
-    sink, *others = headers("sink")
-    docs["sink"], docs["stats"], figures = block_docs(sink, *others)
-    for name in ("set_rate", "set_item", "set_items"):
-        docs[name] = one_line(method_comment(sink, name))
-    for name in ("rate", "packet_size"):
-        docs[name] = re.search(rf" {name}\(\) const = 0; *//!< (.*)", sink)[1]
-    docs.update(figures)
+    for block in ("sink", "source"):
+        docs[block], docs[f"{block}.stats"], figures = block_docs(*headers(block))
+        docs.update({f"{block}.{name}": text for name, text in figures.items()})
 
-    source, *others = headers("source")
-    docs["source"], docs["source.stats"], figures = block_docs(source, *others)
+    sink, *_ = headers("sink")
+    for name in ("set_rate", "set_item", "set_items"):
+        docs[f"sink.{name}"] = one_line(method_comment(sink, name))
+    for name in ("rate", "packet_size"):
+        docs[f"sink.{name}"] = re.search(rf" {name}\(\) const = 0; *//!< (.*)", sink)[1]
+
+    source, *_ = headers("source")
     docs["source.stats"] = (
         one_line(re.search(r"((?: *//!.*\n)+) *virtual source_stats", source)[1])
         + "\n\n"
@@ -126,7 +127,6 @@ def docstrings(include):
     docs["source.ports"] = one_line(
         re.search(r"((?: *//!.*\n)+) *virtual std::vector<int> ports", source)[1]
     )
-    docs.update({f"source.{name}": text for name, text in figures.items()})
     return docs
 
 

@@ -12,6 +12,8 @@
 #include <pybind11/operators.h>
 
 #include <map>
+#include <sstream>
+#include <tuple>
 
 #include "docstrings.h" // made from the C++ headers
 
@@ -52,60 +54,47 @@ void bind_items(py::module& m)
         .def(py::self == py::self)
         .def("__hash__", [](const item& i) { return py::hash(py::str(i.name)) ^ i.id; })
         .def("__repr__", &repr);
-    // arguments are objects, and read here: errors name the one that is wrong
-    py::options texts;
-    texts.disable_function_signatures();
-    for (const auto& [name, make] :
-         { std::pair{ "timestamp", &timestamp }, std::pair{ "samples", &samples } }) {
-        const item standard = make == &timestamp ? timestamp() : samples();
-        const std::string function = name;
+    using text = argument<std::string>;
+    using integer = argument<std::int64_t>;
+    using integers = argument<std::variant<std::int64_t, std::vector<std::int64_t>>>;
+    const auto bind_function = [&](const char* name, auto make, const item& standard) {
         m.def(
             name,
-            [function, make = make](const py::object& id,
-                                    const py::object& called,
-                                    const py::object& description) {
-                item i;
-                read("id", id, i.id, function);
-                read("name", called, i.name, function);
-                read("description", description, i.description, function);
-                return make(i.id, i.name, i.description);
+            [=](const integer& id, const text& called, const text& description) {
+                // in braces: the first one that is wrong is named
+                return std::apply(make,
+                                  std::tuple{ id.read("id", name),
+                                              called.read("name", name),
+                                              description.read("description", name) });
             },
             py::arg("id") = standard.id,
             py::arg("name") = standard.name,
             py::arg("description") = standard.description,
-            (function + "(id: int = " + std::to_string(standard.id) + ", name: str = '" +
-             standard.name + "', description: str = '" + standard.description +
-             "') -> item\n\n" + docstrings.at(function))
-                .c_str());
-    }
+            docstrings.at(name));
+    };
+    bind_function("timestamp", &timestamp, timestamp());
+    bind_function("samples", &samples, samples());
     m.def(
         "immediate",
-        [](const py::object& id,
-           const py::object& name,
-           const py::object& value,
-           const py::object& description) {
-            const std::string function = "immediate";
-            item i;
-            std::variant<std::int64_t, std::vector<std::int64_t>> values;
-            read("id", id, i.id, function);
-            read("name", name, i.name, function);
-            read("value", value, values, function);
-            read("description", description, i.description, function);
-            const auto* one = std::get_if<std::int64_t>(&values);
-            return immediate(i.id,
-                             i.name,
+        [](const integer& id,
+           const text& name,
+           const integers& value,
+           const text& description) {
+            const auto number = id.read("id", "immediate");
+            const auto called = name.read("name", "immediate");
+            const auto given = value.read("value", "immediate");
+            const auto* one = std::get_if<std::int64_t>(&given);
+            return immediate(number,
+                             called,
                              one ? std::vector{ *one }
-                                 : std::get<std::vector<std::int64_t>>(values),
-                             i.description);
+                                 : std::get<std::vector<std::int64_t>>(given),
+                             description.read("description", "immediate"));
         },
         py::arg("id"),
         py::arg("name"),
         py::arg("value") = py::list(),
         py::arg("description") = "",
-        (std::string("immediate(id: int, name: str, value: Union[int, list[int]] = [], "
-                     "description: str = '') -> item\n\n") +
-         docstrings.at("immediate"))
-            .c_str());
+        docstrings.at("immediate"));
 }
 
 } // namespace gr::spead

@@ -5,116 +5,54 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "arguments.h"
 #include "bindings.h"
+#include "block_binding.h"
 #include <gnuradio/spead/sink.h>
-
-#include <map>
-
-#include "docstrings.h" // made from the C++ headers
 
 namespace gr::spead {
 
-namespace {
-
-block_arguments<sink_options> arguments()
+void bind_sink(py::module& m)
 {
-    return { "sink", "destinations", "heap_samples" };
-}
-
-sink::sptr
-make(const py::object& destinations, const py::args& positional, const py::kwargs& named)
-{
-    // first: with a mistyped name there may be no destinations
-    const auto options = arguments().read_options(positional, named);
-    const auto to = arguments().read_endpoints(destinations);
-    // looking up a host can take its time
-    const py::gil_scoped_release release;
-    return std::visit([&](const auto& each) { return sink::make(each, options); }, to);
-}
-
-// Their arguments are objects, and read here: errors name the one that is wrong.
-void bind_setters(
-    py::class_<sink, gr::block, gr::basic_block, std::shared_ptr<sink>>& block)
-{
-    py::options texts;
-    texts.disable_function_signatures();
-    const auto text = [](const char* signature, const char* name) {
-        return std::string(signature) + " -> None\n\n" + docstrings.at(name);
-    };
-    block
+    using key = std::variant<std::int64_t, std::string>;
+    block_binding<sink, sink_options>(
+        "sink", "destinations", &sink_options::num_inputs, "heap_samples")
+        .bind(m)
         .def(
             "set_rate",
-            [](sink& self, const py::object& rate) {
-                double value;
-                read("rate", rate, value, "sink");
-                self.set_rate(value);
+            [](sink& self, const argument<double>& rate) {
+                self.set_rate(rate.read("rate", "sink"));
             },
             py::arg("rate"),
-            text("set_rate(self, rate: float)", "set_rate").c_str())
+            docstrings.at("sink.set_rate"))
         .def(
             "set_item",
             [](sink& self,
-               const py::object& item,
-               const py::object& value,
-               const py::object& input) {
-                std::variant<std::int64_t, std::string> which;
-                std::int64_t number, at;
-                read("item", item, which, "sink");
-                read("value", value, number, "sink");
-                read("input", input, at, "sink");
-                std::visit([&](const auto& key) { self.set_item(key, number, at); },
+               const argument<key>& item,
+               const argument<std::int64_t>& value,
+               const argument<std::int64_t>& input) {
+                const auto which = item.read("item", "sink");
+                const auto number = value.read("value", "sink");
+                const auto at = input.read("input", "sink");
+                std::visit([&](const auto& one) { self.set_item(one, number, at); },
                            which);
             },
             py::arg("item"),
             py::arg("value"),
             py::arg("input") = -1,
-            text("set_item(self, item: Union[int, str], value: int, input: int = -1)",
-                 "set_item")
-                .c_str())
+            docstrings.at("sink.set_item"))
         .def(
             "set_items",
-            [](sink& self, const py::object& items) {
-                std::vector<item> values;
-                read("items", items, values, "sink");
-                self.set_items(values);
+            [](sink& self, const argument<std::vector<item>>& items) {
+                self.set_items(items.read("items", "sink"));
             },
             py::arg("items"),
-            text("set_items(self, items: list[item])", "set_items").c_str());
-}
-
-} // namespace
-
-void bind_sink(py::module& m)
-{
-    py::class_<sink, gr::block, gr::basic_block, std::shared_ptr<sink>> block(
-        m, "sink", docstrings.at("sink"));
-    {
-        // of them it would know (destinations: object, *args, **kwargs)
-        py::options texts;
-        texts.disable_function_signatures();
-        block.def(py::init(&make),
-                  py::arg("destinations") = py::none(), // which is refused by name
-                  arguments().signature().c_str());
-    }
-    block.def_static("_error_in_grc", [](const py::dict& fields) {
-        return arguments().error_in_grc(
-            fields, "sender_affinity", &sink_options::num_inputs, &sink::check);
-    });
-    sink_stats::for_each([&](const char* name, auto figure) {
-        if constexpr (!std::is_class_v<std::decay_t<decltype(sink_stats().*figure)>>)
-            block.def(
-                name,
-                [figure](const sink& self) { return self.stats().*figure; },
-                docstrings.at(name));
-    });
-    bind_setters(block);
-    block.def("rate", &sink::rate, docstrings.at("rate"))
+            docstrings.at("sink.set_items"))
+        .def("rate", &sink::rate, docstrings.at("sink.rate"))
         .def(
             "stats",
-            [](const sink& s) { return to_dict(s.stats()); },
-            docstrings.at("stats"))
-        .def("packet_size", &sink::packet_size, docstrings.at("packet_size"));
+            [](const sink& self) { return to_dict(self.stats()); },
+            docstrings.at("sink.stats"))
+        .def("packet_size", &sink::packet_size, docstrings.at("sink.packet_size"));
 }
 
 } // namespace gr::spead

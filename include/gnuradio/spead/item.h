@@ -8,10 +8,10 @@
 #ifndef INCLUDED_SPEAD_ITEM_H
 #define INCLUDED_SPEAD_ITEM_H
 
+#include <gnuradio/spead/api.h>
+
 #include <cstdint>
-#include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace gr::spead {
@@ -44,40 +44,6 @@ struct item {
     }
 };
 
-namespace detail {
-
-// The limits of a sink are narrower: those of its heap address width.
-constexpr std::int64_t first_item_id = 0x16;
-constexpr std::int64_t last_item_id = (std::int64_t{ 1 } << 23) - 1;  // SPEAD-64-40
-constexpr std::int64_t largest_value = (std::int64_t{ 1 } << 48) - 1; // SPEAD-64-48
-
-//! Throws std::invalid_argument for what no sink takes.
-inline item checked(const char* function, item made)
-{
-    const auto check = [&](bool is_possible,
-                           const char* parameter,
-                           const std::string& value,
-                           const std::string& allowed) {
-        if (!is_possible)
-            throw std::invalid_argument(std::string("spead.") + function + ": " +
-                                        parameter + " = " + value +
-                                        " is not possible; allowed: " + allowed);
-    };
-    check(made.id >= first_item_id && made.id <= last_item_id,
-          "id",
-          std::to_string(made.id),
-          "22 to 8388607 (0x16 to 0x7fffff); SPEAD reserves the IDs below");
-    check(!made.name.empty(), "name", "\"\"", "any text that is not empty");
-    for (const auto value : made.values)
-        check(value >= 0 && value <= largest_value,
-              "value",
-              std::to_string(value),
-              "0 to " + std::to_string(largest_value));
-    return made;
-}
-
-} // namespace detail
-
 /*!
  * \brief The running timestamp of a heap, an immediate item as wide as the heap address.
  *
@@ -85,15 +51,10 @@ inline item checked(const char* function, item made)
  * \param name name of the item at receivers; not empty
  * \param description description in the descriptor, for people
  */
-inline item
+SPEAD_API item
 timestamp(std::int64_t id = 0x1600,
           std::string name = "timestamp",
-          std::string description = "Running timestamp of the first sample in the heap")
-{
-    return detail::checked(
-        "timestamp",
-        { item_kind::timestamp, id, std::move(name), std::move(description), {} });
-}
+          std::string description = "Running timestamp of the first sample in the heap");
 
 /*!
  * \brief The samples of a heap: an array whose first dimension is variable, or fixed with
@@ -103,14 +64,9 @@ timestamp(std::int64_t id = 0x1600,
  * \param name name of the item at receivers; not empty
  * \param description description in the descriptor, for people
  */
-inline item samples(std::int64_t id = 0x3300,
-                    std::string name = "adc_samples",
-                    std::string description = "Samples in order of time")
-{
-    return detail::checked(
-        "samples",
-        { item_kind::samples, id, std::move(name), std::move(description), {} });
-}
+SPEAD_API item samples(std::int64_t id = 0x3300,
+                       std::string name = "adc_samples",
+                       std::string description = "Samples in order of time");
 
 /*!
  * \brief An immediate item, as wide as the heap address. Every packet of a sink carries
@@ -123,18 +79,10 @@ inline item samples(std::int64_t id = 0x3300,
  *     received.
  * \param description description in the descriptor, for people
  */
-inline item immediate(std::int64_t id,
-                      std::string name,
-                      std::vector<std::int64_t> value = {},
-                      std::string description = "")
-{
-    return detail::checked("immediate",
-                           { item_kind::immediate,
-                             id,
-                             std::move(name),
-                             std::move(description),
-                             std::move(value) });
-}
+SPEAD_API item immediate(std::int64_t id,
+                         std::string name,
+                         std::vector<std::int64_t> value = {},
+                         std::string description = "");
 
 /*! \brief The items of a heap by default: timestamp() and samples(). */
 inline std::vector<item> default_items() { return { timestamp(), samples() }; }

@@ -10,15 +10,22 @@
 
 #include "parameter_error.h"
 
-#include <initializer_list>
+#include <type_traits>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <variant>
 
 namespace gr::spead {
 
-//! \name Checks of one parameter: they return its value, or throw parameter_error
+inline std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+
+//! \name Values as errors show them, nearly as the user wrote them
 //! \{
 
 template <typename number>
@@ -30,44 +37,112 @@ std::string to_text(number value)
     return text.str();
 }
 
-inline std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+inline std::string to_text(const std::string& text) { return quoted(text); }
 
-template <typename number>
-number check_range(const std::string& parameter, number value, number from, number to)
+template <typename... types>
+std::string to_text(const std::variant<types...>& value)
 {
-    // written so that not-a-number is refused too
-    if (!(value >= from && value <= to))
-        throw parameter_error(
-            parameter, to_text(value), to_text(from) + " to " + to_text(to));
-    return value;
-}
-
-//! Seconds between two of many times; 0 is never.
-inline void check_interval(const std::string& parameter, double seconds)
-{
-    constexpr double shortest = 1e-3;
-    constexpr double longest = 1e9;
-    if (!(seconds == 0 || (seconds >= shortest && seconds <= longest)))
-        throw parameter_error(parameter,
-                              to_text(seconds),
-                              to_text(shortest) + " to " + to_text(longest) + ", or 0");
-}
-
-template <typename choice>
-choice check_choice(const std::string& parameter,
-                    const std::string& value,
-                    std::initializer_list<std::pair<const char*, choice>> choices)
-{
-    std::string allowed;
-    for (const auto& [name, meaning] : choices) {
-        if (value == name)
-            return meaning;
-        allowed += (allowed.empty() ? "" : ", ") + quoted(name);
-    }
-    throw parameter_error(parameter, quoted(value), allowed);
+    return std::visit([](const auto& held) { return to_text(held); }, value);
 }
 
 //! \}
+
+//! The range of a number.
+template <typename number>
+struct bounds {
+    number from;
+    number to;
+    //! how an error says that 0 is allowed as well; nullptr if it is not
+    const char* or_zero = nullptr;
+    //! in an error instead of the numbers, where they are hard to read
+    const char* text = nullptr;
+};
+template <typename lower, typename upper, typename... texts>
+bounds(lower, upper, texts...) -> bounds<std::common_type_t<lower, upper, std::int64_t>>;
+
+//! Values, each with its meaning.
+template <typename meaning, std::size_t count, typename value = const char*>
+using choices = std::array<std::pair<value, meaning>, count>;
+
+//! \name Checks of one parameter, which throw parameter_error
+//! \{
+
+template <typename value>
+void require(bool is_allowed,
+             const std::string& parameter,
+             const value& given,
+             const std::string& allowed)
+{
+    if (!is_allowed)
+        throw parameter_error(parameter, to_text(given), allowed);
+}
+
+template <typename number>
+number
+check_value(const std::string& parameter, number given, const bounds<number>& allowed)
+{
+    // written so that not-a-number is refused too
+    const bool is_inside = given >= allowed.from && given <= allowed.to;
+    if (!is_inside && !(allowed.or_zero && given == 0))
+        throw parameter_error(parameter,
+                              to_text(given),
+                              allowed.text
+                                  ? allowed.text
+                                  : to_text(allowed.from) + " to " + to_text(allowed.to) +
+                                        (allowed.or_zero ? allowed.or_zero : ""));
+    return given;
+}
+
+//! Returns what the value means.
+template <typename value, typename meaning, std::size_t count, typename key>
+meaning check_value(const std::string& parameter,
+                    const value& given,
+                    const std::array<std::pair<key, meaning>, count>& allowed)
+{
+    std::string all;
+    for (const auto& [each, means] : allowed) {
+        if (given == each)
+            return means;
+        all += (all.empty() ? "" : ", ") + to_text(value(each));
+    }
+    throw parameter_error(parameter, to_text(given), all);
+}
+
+//! Unless it is unset.
+template <typename value, typename rule>
+void check_value(const std::string& parameter,
+                 const std::optional<value>& given,
+                 const rule& allowed)
+{
+    if (given)
+        check_value(parameter, *given, allowed);
+}
+
+//! \}
+
+//! A row in a table of options.
+template <typename options, typename value, typename rule>
+struct option {
+    const char* name;
+    value options::*member;
+    //! bounds or choices, or a function that returns them for the options
+    rule allowed;
+};
+template <typename options, typename value, typename rule>
+option(const char*, value options::*, rule) -> option<options, value, rule>;
+
+//! Checks the options in the order of the rows.
+template <typename options, typename... rows>
+void check_table(const options& all, const std::tuple<rows...>& table)
+{
+    const auto check = [&](const auto& row) {
+        if constexpr (std::is_invocable_v<decltype(row.allowed), const options&>)
+            check_value(row.name, all.*row.member, row.allowed(all));
+        else
+            check_value(row.name, all.*row.member, row.allowed);
+    };
+    std::apply([&](const auto&... row) { (check(row), ...); }, table);
+}
 
 } // namespace gr::spead
 

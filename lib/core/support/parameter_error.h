@@ -21,7 +21,7 @@ public:
                     const std::string& value,
                     const std::string& allowed)
         : std::invalid_argument(parameter + " = " + value +
-                                " is not possible; allowed: " + allowed)
+                                " is invalid; allowed: " + allowed)
     {
     }
 };

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_mistake_in_a_list_is_named_with_its_place)
             [&](const parameter_error& e) {
                 const std::string said = e.what();
                 return said.find("destinations = ") != std::string::npos &&
-                       said.find(row.shown + std::string(" is not possible")) !=
+                       said.find(row.shown + std::string(" is invalid")) !=
                            std::string::npos &&
                        said.find("allowed: " + row.allowed) != std::string::npos;
             });

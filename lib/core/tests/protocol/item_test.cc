@@ -34,15 +34,15 @@ BOOST_AUTO_TEST_SUITE(items)
 BOOST_AUTO_TEST_CASE(what_no_sink_takes_is_refused_at_once)
 {
     BOOST_CHECK_EQUAL(refusal([] { samples(5); }),
-                      "spead.samples: id = 5 is not possible; allowed: 22 to 8388607 "
+                      "spead.samples: id = 5 is invalid; allowed: 22 to 8388607 "
                       "(0x16 to 0x7fffff); SPEAD reserves the IDs below");
     BOOST_CHECK_EQUAL(refusal([] { timestamp(0x16, ""); }),
-                      "spead.timestamp: name = \"\" is not possible; allowed: any text "
+                      "spead.timestamp: name = \"\" is invalid; allowed: any text "
                       "that is not empty");
     BOOST_CHECK_EQUAL(refusal([] {
                           immediate(0x3101, "x", { 1, -1 });
                       }),
-                      "spead.immediate: value = -1 is not possible; allowed: 0 to "
+                      "spead.immediate: value = -1 is invalid; allowed: 0 to "
                       "281474976710655");
     for (const std::int64_t id :
          { std::int64_t{ -1 }, std::int64_t{ 21 }, last_id + 1 }) {

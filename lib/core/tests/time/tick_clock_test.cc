@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_sync_time_is_refused_by_name)
                               "1.0000000000000000001" })
         BOOST_CHECK_EXCEPTION(parse_sync_time(text), parameter_error, [&](auto& error) {
             return std::string(error.what())
-                       .find("sync_time = \"" + std::string(text) + "\" is not") !=
+                       .find("sync_time = \"" + std::string(text) + "\" is invalid") !=
                    std::string::npos;
         });
     BOOST_CHECK_THROW(sync_time_from_nanoseconds(-1), parameter_error);

@@ -90,11 +90,11 @@ CONSTRUCTION = [
     ("sink", {}, EPERM, [option(SOCKET, SO_SNDBUF)], RUNS),
     (
         *("sink", {"interface": "lo"}, EPERM, [option(SOCKET, SO_BINDTODEVICE)]),
-        'interface = "lo" is not possible.*not permitted',
+        'interface = "lo" is invalid.*not permitted',
     ),
     (
         *("sink", {"interface": "lo"}, EPERM, [("ioctl", {1: SIOCGIFINDEX})]),
-        'interface = "lo" is not possible',
+        'interface = "lo" is invalid',
     ),
     (
         *("sink", {"interface": "127.0.0.1"}, EPERM, [NETLINK]),
@@ -136,7 +136,7 @@ CONSTRUCTION = [
     ),
     (
         *("source", {"interface": "lo"}, EPERM, [option(SOCKET, SO_BINDTOIFINDEX)]),
-        'interface = "lo" is not possible.*not permitted',
+        'interface = "lo" is invalid.*not permitted',
     ),
     (
         *("source", {"interface": "127.0.0.1"}, EPERM, [NETLINK]),

@@ -81,13 +81,13 @@ def test_grc_shows_the_error_of_the_block(grc, fields):
 @each_block
 def test_endpoints_that_are_neither_text_nor_list_are_refused_as_text(grc, text):
     (error,) = grc_lint.block_errors(grc(**{grc.endpoints: text}))
-    assert f'spead.{grc.name}: {grc.endpoints} = "{text}" is not possible' in error
+    assert f'spead.{grc.name}: {grc.endpoints} = "{text}" is invalid' in error
 
 
 def test_the_thread_of_the_network_is_named_as_in_grc():
     """There "affinity" is the one of the block's own thread."""
     (error,) = grc_lint.block_errors(sink(sender_affinity="-2"))
-    assert "spead.sink: sender_affinity = -2 is not possible; allowed: " in error
+    assert "spead.sink: sender_affinity = -2 is invalid; allowed: " in error
 
 
 @each_block
@@ -159,7 +159,7 @@ def test_grcc_ends_with_the_error(tmp_path):
     )
     assert program.returncode != 0
     assert "spead_sink_0" in program.stdout
-    assert "spead.sink: heap_samples = 0 is not possible; allowed: 1" in program.stdout
+    assert "spead.sink: heap_samples = 0 is invalid; allowed: 1" in program.stdout
 
 
 def test_items_may_have_the_values_of_variables():
@@ -240,4 +240,4 @@ def test_a_number_of_streams_that_is_refused_adds_no_more_ports(grc):
     ports = [*filled.sinks, *filled.sources]
     assert len([port for port in ports if port.domain == "stream"]) == 64
     (error,) = grc_lint.block_errors(filled)
-    assert f"num_{grc.streams} = 1000 is not possible; allowed: 1 to 64" in error
+    assert f"num_{grc.streams} = 1000 is invalid; allowed: 1 to 64" in error

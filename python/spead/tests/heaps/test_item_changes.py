@@ -47,7 +47,7 @@ def test_a_mistaken_change_of_an_item_is_named(two_inputs, change, said, allowed
     with pytest.raises(ValueError, match=r"^spead\.sink: ") as error:
         two_inputs.set_item(*change)
     message = str(error.value)
-    assert f"{said} is not possible" in message
+    assert f"{said} is invalid" in message
     assert allowed in message.split("allowed: ")[1]
 
 

@@ -10,7 +10,7 @@ from possible_options import AT, ITEMS, RX, SAMPLES, TO, make, many, x
 
 CPUS = os.sysconf("SC_NPROCESSORS_CONF")
 MEMORY = min(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), 2**40)
-ONE = "one samples() and at most one timestamp()"
+EACH = "one samples(), at most one timestamp() and any number of immediate()"
 A = spead.samples(name="a")
 
 # parameters, how the value is shown, and what the message says of the allowed ones
@@ -44,7 +44,7 @@ SINKS = [
         "57 to 65507",
     ),
     ({"max_packet_size": 65508}, "65508", "80 to 65507"),
-    ({"heap_address_bits": 44}, "44", "40 or 48"),
+    ({"heap_address_bits": 44}, "44", "40, 48"),
     ({"heap_id_start": -1}, "-1", f"0 to {2**40 - 1}"),
     ({"heap_id_start": 2**40}, str(2**40), f"0 to {2**40 - 1}"),
     ({"heap_id_start": 2**48, "heap_address_bits": 48}, str(2**48), f"{2**48 - 1}"),
@@ -55,10 +55,10 @@ SINKS = [
         str(2**31),
         f"1 to {2**31 - 1}",
     ),
-    ({"items": []}, "[]", ONE),
-    ({"items": [spead.timestamp()]}, 'name="timestamp")]', ONE),
-    ({"items": [A, spead.samples(id=0x3301, name="b")]}, 'name="b")]', ONE),
-    ({"items": [A, *[spead.timestamp()] * 2]}, 'name="timestamp")]', ONE),
+    ({"items": []}, "[]", EACH),
+    ({"items": [spead.timestamp()]}, 'name="timestamp")]', EACH),
+    ({"items": [A, spead.samples(id=0x3301, name="b")]}, 'name="b")]', EACH),
+    ({"items": [A, *[spead.timestamp()] * 2]}, 'name="timestamp")]', EACH),
     (
         {"items": [spead.samples(id=2**15)], "heap_address_bits": 48},
         "id=0x8000",
@@ -112,7 +112,7 @@ SINKS = [
     ({"burst_size": 0}, "0", "1 to 1073741824"),
     ({"burst_size": 2**30 + 1}, str(2**30 + 1), "1 to 1073741824"),
     ({"when_full": "explode"}, '"explode"', '"block", "drop"'),
-    ({"buffer_size": -1}, "-1", "0 to "),
+    ({"buffer_size": -1}, "-1", f"0 to {2**63 - 1}"),
     ({"buffer_size": 1000}, "1000", "11392 to "),
     ({"buffer_size": 10000, "when_full": "drop"}, "10000", " to "),
     ({"buffer_size": 2**62}, str(2**62), "11392 to "),
@@ -130,7 +130,6 @@ SINKS = [
 ]
 
 
-EACH = "one samples(), at most one timestamp() and any number of immediate()"
 APART = "endpoints with one string for each output"
 
 SOURCES = [
@@ -227,7 +226,7 @@ def test_a_mistake_is_named(block, options, value, allowed):
         make(block, **options)
     message = str(error.value)
     assert message.startswith(f"spead.{block}: {next(iter(options))} = ")
-    said, rest = message.split(" is not possible; allowed: ")
+    said, rest = message.split(" is invalid; allowed: ")
     assert value in said
     assert allowed in rest
 
@@ -246,7 +245,7 @@ def test_a_mistake_is_named(block, options, value, allowed):
 def test_a_mistaken_destination_is_named(destinations, inputs, value, allowed):
     with pytest.raises(ValueError, match=r"^spead\.sink: destinations = ") as error:
         spead.sink(destinations, num_inputs=inputs)
-    said, rest = str(error.value).split(" is not possible; allowed: ")
+    said, rest = str(error.value).split(" is invalid; allowed: ")
     assert value in said
     assert allowed in rest
 

@@ -165,7 +165,7 @@ def test_an_argument_of_the_wrong_type_is_named(block, arguments, allowed):
     with pytest.raises(TypeError) as error:
         make(block, **arguments)
     assert str(error.value) == (
-        f"spead.{block}: {name} = {value!r} is not possible; allowed: {allowed}"
+        f"spead.{block}: {name} = {value!r} is invalid; allowed: {allowed}"
     )
 
 
@@ -195,32 +195,32 @@ def test_a_mistyped_name_is_corrected(block, name, nearest):
     [
         (
             lambda: spead.timestamp(id="5"),
-            "timestamp: id = '5' is not possible; allowed",
+            "timestamp: id = '5' is invalid; allowed",
         ),
         (
             lambda: spead.samples(name=3),
-            "samples: name = 3 is not possible; allowed: a",
+            "samples: name = 3 is invalid; allowed: a",
         ),
         (
             lambda: spead.immediate(0x3101, "x", Fraction(1, 2)),
-            "immediate: value = Fraction(1, 2) is not possible; allowed: an integer",
+            "immediate: value = Fraction(1, 2) is invalid; allowed: an integer",
         ),
         (
             lambda: spead.immediate(0x3101, "x", 1.5),
-            "immediate: value = 1.5 is not possible; allowed: an integer, or a list of",
+            "immediate: value = 1.5 is invalid; allowed: an integer, or a list of",
         ),
         (
             lambda: spead.immediate(0x3101, b"\xff", 1),
-            r"immediate: name = b'\xff' is not possible; allowed: text (str) without",
+            r"immediate: name = b'\xff' is invalid; allowed: text (str) without",
         ),
         (
             lambda: spead.immediate(0x3101, "x", 2**64),
-            f"immediate: value = {2**64} is not possible; allowed: an integer, or a"
+            f"immediate: value = {2**64} is invalid; allowed: an integer, or a"
             " list of integers, one for each input; integers are from -2^63 to",
         ),
         (
             lambda: spead.immediate("x", 0x3101, 1),
-            "immediate: id = 'x' is not possible; allowed: an integer",
+            "immediate: id = 'x' is invalid; allowed: an integer",
         ),
     ],
 )
@@ -232,11 +232,11 @@ def test_an_argument_of_the_wrong_type_of_an_item_is_named(function, message):
 @pytest.mark.parametrize(
     ("method", "arguments", "message"),
     [
-        ("set_rate", ["fast"], "rate = 'fast' is not possible; allowed: a number"),
-        ("set_item", [None, 1], "item = None is not possible; allowed: the ID or the"),
-        ("set_item", ["x", "5"], "value = '5' is not possible; allowed: an integer"),
-        ("set_item", ["x", 1, 0.5], "input = 0.5 is not possible; allowed: an integer"),
-        ("set_items", [None], f"items = None is not possible; allowed: {LIST}"),
+        ("set_rate", ["fast"], "rate = 'fast' is invalid; allowed: a number"),
+        ("set_item", [None, 1], "item = None is invalid; allowed: the ID or the"),
+        ("set_item", ["x", "5"], "value = '5' is invalid; allowed: an integer"),
+        ("set_item", ["x", 1, 0.5], "input = 0.5 is invalid; allowed: an integer"),
+        ("set_items", [None], f"items = None is invalid; allowed: {LIST}"),
     ],
 )
 def test_an_argument_of_the_wrong_type_of_a_setter_is_named(method, arguments, message):

@@ -1,0 +1,200 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_PYTHON_BLOCK_BINDING_H
+#define INCLUDED_SPEAD_PYTHON_BLOCK_BINDING_H
+
+#include "arguments.h"
+#include <gnuradio/block.h>
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "docstrings.h" // made from the C++ headers
+
+namespace gr::spead {
+
+/*!
+ * \brief Makes a class of Python out of \p block, whose constructor takes endpoints and,
+ * by name, \p options.
+ */
+template <typename block, typename options>
+class block_binding
+{
+public:
+    using python_class =
+        py::class_<block, gr::block, gr::basic_block, std::shared_ptr<block>>;
+
+    //! \p streams is the number of inputs or outputs, \p positional the option that needs
+    //! no name, if there is one.
+    block_binding(std::string name,
+                  std::string endpoints,
+                  std::int64_t options::*streams,
+                  std::string positional = "")
+        : d_name(std::move(name)),
+          d_endpoints(std::move(endpoints)),
+          d_streams(streams),
+          d_positional(std::move(positional))
+    {
+    }
+
+    //! The class, with its constructor, and a method for each counter.
+    python_class bind(py::module& m) const
+    {
+        python_class bound(m, d_name.c_str(), docstrings.at(d_name));
+        const auto make = [binding = *this](const py::object& endpoints,
+                                            const py::args& positional,
+                                            const py::kwargs& named) {
+            // first: with a mistyped name there may be no endpoints
+            const auto given = binding.read_options(positional, named);
+            const auto at = binding.read_endpoints(endpoints);
+            // looking up a host can take its time
+            const py::gil_scoped_release release;
+            return block::make(at, given);
+        };
+        {
+            // of them it would know (endpoints: object, *args, **kwargs)
+            py::options texts;
+            texts.disable_function_signatures();
+            bound.def(py::init(make),
+                      py::arg(d_endpoints.c_str()) =
+                          py::none(), // which is refused by name
+                      signature().c_str());
+        }
+        bound.def_static("_error_in_grc", [binding = *this](const py::dict& fields) {
+            return binding.error_in_grc(fields);
+        });
+        using figures = decltype(std::declval<block>().stats());
+        figures::for_each([&](const char* name, auto figure) {
+            if constexpr (!std::is_class_v<std::decay_t<decltype(figures().*figure)>>)
+                bound.def(
+                    name,
+                    [figure](const block& self) { return self.stats().*figure; },
+                    docstrings.at(d_name + "." + name));
+        });
+        return bound;
+    }
+
+private:
+    // One string for all streams, or one for each.
+    std::vector<std::string> read_endpoints(const py::object& given) const
+    {
+        if (py::isinstance<py::str>(given))
+            return { read<std::string>(d_endpoints, given, d_name) };
+        return read<std::vector<std::string>>(d_endpoints, given, d_name);
+    }
+
+    options read_options(const py::args& positional, py::kwargs named) const
+    {
+        if (positional.size() > (d_positional.empty() ? 0 : 1) ||
+            (!positional.empty() && named.contains(d_positional)))
+            throw py::type_error("spead." + d_name + ": only " + d_endpoints +
+                                 (d_positional.empty()
+                                      ? " needs no name"
+                                      : " and " + d_positional + " need no name, and " +
+                                            d_positional + " is given once"));
+        if (!positional.empty())
+            named[d_positional.c_str()] = positional[0];
+        options value;
+        options::for_each([&](const char* name, auto member) {
+            if (!named.contains(name))
+                return;
+            read_option(name, named[name], value.*member);
+            PyDict_DelItemString(named.ptr(), name);
+        });
+        for (const auto& unknown : named) {
+            const auto name = py::cast<std::string>(unknown.first);
+            throw py::type_error("spead." + d_name + ": there is no parameter " + name +
+                                 "; the nearest is " + nearest(name));
+        }
+        return value;
+    }
+
+    template <typename type>
+    void read_option(const char* name, const py::object& given, type& value) const
+    {
+        value = read<type>(name, given, d_name);
+    }
+
+    // The option that a mistyped one is most like: difflib knows.
+    std::string nearest(const std::string& mistyped) const
+    {
+        py::list names;
+        names.append(d_endpoints);
+        options::for_each([&](const char* name, auto) { names.append(name); });
+        const py::list found = py::module::import("difflib").attr("get_close_matches")(
+            mistyped, names, 1, 0.0);
+        return py::cast<std::string>(found[0]);
+    }
+
+    // As pybind11 would write it if the options were arguments of a function.
+    std::string signature() const
+    {
+        const options defaults;
+        std::string text = "__init__(self, " + d_endpoints + ": Union[str, list[str]]";
+        bool needs_name = false;
+        options::for_each([&](const char* name, auto member) {
+            if (name != d_positional && !std::exchange(needs_name, true))
+                text += ", *";
+            text += std::string(", ") + name + ": " + text_of(defaults.*member).name +
+                    " = " + std::string(py::repr(py::cast(defaults.*member)));
+        });
+        return text + ") -> None";
+    }
+
+    // Why the block refuses the fields of its block in GRC; "" if it does not, or if GRC
+    // itself finds no value for one of them.
+    std::string error_in_grc(const py::dict& fields) const
+    {
+        try {
+            bool is_complete = true;
+            options value;
+            options::for_each([&](const char* name, auto member) {
+                const py::object field = fields[name];
+                if (field.is_none() && !py::cast(value.*member).is_none())
+                    is_complete = false;
+                else
+                    read_option(name, field, value.*member);
+            });
+            if (is_complete)
+                block::check(
+                    endpoints_in_grc(fields[d_endpoints.c_str()], value.*d_streams),
+                    value);
+            return "";
+        } catch (const std::exception& error) {
+            return error.what();
+        }
+    }
+
+    // A text, or a list as Python writes it. Of a list with variables, whose values are
+    // not known here, as many as the block takes.
+    std::vector<std::string> endpoints_in_grc(const py::object& field,
+                                              std::int64_t streams) const
+    {
+        py::object given = field.attr("strip")();
+        if (py::cast<bool>(given.attr("endswith")(py::make_tuple("]", ")"))))
+            try {
+                given = py::module::import("ast").attr("literal_eval")(given);
+            } catch (const py::error_already_set& error) {
+                // what is no list is refused as text
+                if (!error.matches(PyExc_SyntaxError))
+                    return std::vector<std::string>(
+                        std::clamp<std::size_t>(streams, 1, 64), "localhost:1");
+            }
+        return read_endpoints(given);
+    }
+
+    const std::string d_name;
+    const std::string d_endpoints;
+    std::int64_t options::*const d_streams;
+    const std::string d_positional;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_PYTHON_BLOCK_BINDING_H */

@@ -145,13 +145,13 @@ def make_hosts(far, family, count, gateway):
     return behind, hosts
 
 
-def bind_any(namespace, family):
+def bind_any(namespace, family, port=7148):
     """A socket for all addresses of a namespace, with room for all that is sent."""
     with inside(namespace):
         kind = socket.AF_INET if family == "ipv4" else socket.AF_INET6
         sock = socket.socket(kind, socket.SOCK_DGRAM)
         receive_buffer(sock)
-        sock.bind(("", 7148))
+        sock.bind(("", port))
     sock.settimeout(BOUND)
     return sock
 
@@ -195,8 +195,10 @@ def check_all_arrived(datagrams, samples):
     assert np.concatenate(values).tobytes() == samples.tobytes()
 
 
-def to_port(hosts):
-    return ",".join(f"[{h}]:7148" if ":" in h else f"{h}:7148" for h in hosts)
+def to_port(hosts, ports=(7148,)):
+    """Each port of each host."""
+    addresses = [f"[{h}]" if ":" in h else h for h in hosts]
+    return ",".join(f"{address}:{port}" for address in addresses for port in ports)
 
 
 def late_answer(far, milliseconds, family="ipv4", count=1, behind="", rate=40e6):

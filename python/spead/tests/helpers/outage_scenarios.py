@@ -5,6 +5,7 @@
 As network_scenarios.py. The stream has 40 MB/s, and a receiver that checks each heap.
 """
 
+import select
 import socket
 import subprocess
 import threading
@@ -148,10 +149,10 @@ class Faults:
 class CheckingReceiver:
     """Keeps the heap counters of what arrives in the far namespace."""
 
-    def __init__(self, far, family, group):
+    def __init__(self, far, family, group, ports=(7148,)):
         self.far = far
         self.group = group
-        self.sock = bind_any(far, family)
+        self.sockets = [bind_any(far, family, port) for port in ports]
         self.counters = []
         self.ended = False
         self.join()
@@ -161,24 +162,25 @@ class CheckingReceiver:
     def join(self):
         if self.group:
             with inside(self.far):
-                join(self.sock, self.group)
+                for sock in self.sockets:
+                    join(sock, self.group)
 
     def receive(self):
-        self.sock.settimeout(0.1)
         while True:
-            try:
-                datagram = self.sock.recv(2000)
-            except TimeoutError:
-                if self.ended:
-                    return
-                continue
-            if not datagram:  # makes Linux look for the next hop
-                continue
-            counter = counter_of(datagram)
-            at = (counter - 1) % 100 * HEAP
-            if len(datagram) > HEAP:  # not the tail, nor the end of the stream
-                assert datagram[-HEAP:] == SAMPLES[at : at + HEAP].tobytes()
-            self.counters.append(counter)
+            readable, _, _ = select.select(self.sockets, [], [], 0.1)
+            if self.ended and not readable:
+                return
+            for sock in readable:
+                self.check(sock.recv(2000))
+
+    def check(self, datagram):
+        if not datagram:  # makes Linux look for the next hop
+            return
+        counter = counter_of(datagram)
+        at = (counter - 1) % 100 * HEAP
+        if len(datagram) > HEAP:  # not the tail, nor the end of the stream
+            assert datagram[-HEAP:] == SAMPLES[at : at + HEAP].tobytes()
+        self.counters.append(counter)
 
     def goes_on(self):
         """For thousands of heaps."""
@@ -225,18 +227,19 @@ class CheckingSource:
         return counters.tolist()
 
 
-def outage(far, cut, mend, family="ipv4", interface="", group="", times=1, by=""):
+def outage(far, cut, mend, family="ipv4", interface="", group="", ports=1, by=""):
     """What has not arrived when it is over was counted as dropped."""
     set_ipv6_addresses(far)
     to = GROUPS[family] if group else FAR[family]
+    ports = [7148 + i for i in range(int(ports))]
     if by == "source":
         receiver = CheckingSource(far, to, group)
     else:
-        receiver = CheckingReceiver(far, family, group and to)
+        receiver = CheckingReceiver(far, family, group and to, ports)
     faults = Faults(far, family, receiver)
     interface = interface.replace("address", NEAR[family])
     options = {"heap_samples": HEAP, "rate": 40e6, "interface": interface}
-    with Running(to_port([to] * int(times)), **options) as sink:
+    with Running(to_port([to], ports), **options) as sink:
         receiver.goes_on()
         getattr(faults, cut)()
         dropped = sink.heaps_dropped()
@@ -257,7 +260,7 @@ def outage(far, cut, mend, family="ipv4", interface="", group="", times=1, by=""
     assert len(arrived) == len(set(arrived))
     report = {"unseen": sent - len(arrived), **stats}
     seen_late = ["no_carrier", "interface_down", "no_interface", "no_answer"]
-    if int(times) > 1:
+    if len(ports) > 1:
         seen_late.append("no_address")  # Linux takes that of another interface
     exact = cut not in seen_late
     most = 0 if exact else UNSEEN * options["rate"] / HEAP

@@ -70,6 +70,9 @@ class Receiving:
         """Until the stream has ended."""
         wait(self.graph)
 
+    def wait_for_samples(self, count, output=0):
+        eventually(lambda: len(self.samples(output)) >= count)
+
     def samples(self, output=0):
         return self.recorder.samples(output)
 
@@ -129,6 +132,28 @@ class Receiving:
         return True
 
 
+def received(packets, **options):
+    """A flow graph that has received these packets, to the end of the stream.
+
+    max_delay: 0 by default, for packets in order, so that the end is not delayed
+    """
+    with Receiving(**{"max_delay": 0, **options}) as receiving:
+        receiving.send_packets(packets)
+        receiving.wait()
+    return receiving
+
+
+def check_whole(receiving, samples, first=0, output=0):
+    """Nothing is wrong, missing, duplicate or complained about; floats are rounded."""
+    rounding = 1e-6 if samples.dtype.kind in "fc" else 0
+    np.testing.assert_allclose(receiving.samples(output), samples, rtol=rounding)
+    assert receiving.tags("timestamp", output) == [(0, first)]
+    stats = receiving.source.stats(output)
+    for name in ("samples_missing", "samples_duplicate", "discontinuities"):
+        assert stats[name] == 0, name
+    assert stats["status"] == ""
+
+
 def joined(lists):
     """The elements of all of them."""
     return [each for one in lists for each in one]
@@ -184,4 +209,26 @@ def spead2_heaps(
         )
         heap.repeat_pointers = repeat_pointers
         yield heap
+    yield group.get_end()
+
+
+def packets_by_heap(samples, heap=1000, counter=1, step=1, packet_size=1472, **options):
+    """The packets of each heap of spead2, and of the end of the stream."""
+    heaps = spead2_heaps(samples, heap, **options)
+    return spead2_packets(heaps, packet_size, counter, step)
+
+
+def described_heaps(items, *columns, bits=40, bugs=0):
+    """Heaps of spead2's ItemGroup, and the end-of-stream heap.
+
+    items: by name, (id, arguments of add_item())
+    columns: the values of each item
+    """
+    group = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, bits, bugs))
+    for name, (id, how) in items.items():
+        group.add_item(id, name, "", **{"shape": (), **how})
+    for values in zip(*columns, strict=True):
+        for item, value in zip(group.values(), values, strict=True):
+            item.value = value
+        yield group.get_heap()
     yield group.get_end()

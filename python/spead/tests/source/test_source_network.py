@@ -6,30 +6,21 @@ import pytest
 from places import NEEDS_NAMESPACES, run_scenario
 
 pytestmark = NEEDS_NAMESPACES
-SCRIPT = "source_scenarios.py"
+ENDPOINTS = ["10.77.0.2:7148", "239.77.0.1:7148"]
 
 
-@pytest.mark.parametrize("interface", ["v1", "10.77.0.2"])
-def test_two_polarisations_in_sixteen_groups(interface):
-    run_scenario(SCRIPT, "polarisations_in_groups", interface)
+@pytest.mark.parametrize(
+    "scenario", ["polarisations_in_groups", "ipv6_group", "groups_of_others"]
+)
+def test_receive(scenario):
+    run_scenario("source_scenarios.py", scenario)
 
 
-def test_ipv6():
-    run_scenario(SCRIPT, "ipv6_group")
-
-
-def test_a_group_that_only_another_socket_has_joined():
-    run_scenario(SCRIPT, "groups_of_others")
-
-
-one_or_many = pytest.mark.parametrize("endpoint", ["10.77.0.2:7148", "239.77.0.1:7148"])
-
-
-@one_or_many
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_interface_down_and_up(endpoint):
-    run_scenario(SCRIPT, "interface_down", endpoint)
+    run_scenario("source_scenarios.py", "interface_down", endpoint)
 
 
-@one_or_many
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_an_interface_is_used_again_in_the_next_run(endpoint):
-    run_scenario(SCRIPT, "interface_made_again", endpoint)
+    run_scenario("source_scenarios.py", "interface_made_again", endpoint)

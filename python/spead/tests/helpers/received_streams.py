@@ -94,15 +94,17 @@ class Receiving:
         """Send the packets that spead2 makes of heaps."""
         self.send_packets(joined(spead2_packets(heaps, max_packet_size)))
 
-    def send_packets(self, packets, ports=None):
-        """Send datagrams from one socket, so few at a time that none is lost.
+    def send_packets(self, packets, ports=None, sockets=None):
+        """Send datagrams, so few at a time that none is lost.
 
         ports: of each packet; by default all go to the first one
+        sockets: from which each is sent; by default all from one
         """
         waiting, end = 0, self.taken()
         for i, packet in enumerate(packets):
+            sock = sockets[i] if sockets else self.socket
             port = ports[i] if ports else self.port
-            self.socket.sendto(packet, ("127.0.0.1", port))
+            sock.sendto(packet, ("127.0.0.1", port))
             # with what the kernel needs for each
             waiting += 2048 + len(packet)
             end += 1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Several senders, senders that restart, and single wrong packets."""
 
+import itertools
 import socket
 
 import numpy as np
@@ -37,14 +38,15 @@ def two_streams(heap, **options):
     return samples, streams
 
 
-def send_in_turn(receiving, streams):
-    """Heap by heap, each stream from a socket of its own."""
-    own = receiving.socket
+def send_in_turn(receiving, *parts):
+    """Send lists of packets, by turns from the usual socket and from another.
+
+    They are sent at once: after silence the source would accept the other sender.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
-        for heaps in zip(*streams, strict=True):
-            for receiving.socket, packets in zip((own, other), heaps, strict=True):
-                receiving.send_packets(packets)
-    receiving.socket = own
+        turns = itertools.cycle((receiving.socket, other))
+        sockets = [[sock] * len(part) for sock, part in zip(turns, parts, strict=False)]
+        receiving.send_packets(joined(parts), sockets=joined(sockets))
 
 
 def send_until_begun(receiving, packets):
@@ -72,7 +74,7 @@ def test_streams_of_two_addresses_are_never_mixed(heap, counters, shift):
     *first, end = packets_by_heap(samples[0], heap, one, step)
     *second, _ = packets_by_heap(samples[1], heap, two, step, first=shift)
     with Receiving() as receiving:
-        send_in_turn(receiving, [first, second])
+        send_in_turn(receiving, *joined(zip(first, second, strict=True)))
         receiving.send_packets(end)
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples[0])
@@ -98,7 +100,7 @@ def test_a_value_in_items_selects_heaps(heap, chosen):
     pol = spead.immediate(POL, "pol", 7 + chosen)
     items = [spead.timestamp(), pol, spead.samples()]
     with Receiving(items=items, end_on_stop=False) as receiving:
-        send_in_turn(receiving, [each[:-1] for each in streams])
+        send_in_turn(receiving, *joined(zip(*streams, strict=True)))
         receiving.wait_for_samples(30 * heap)
     check_whole(receiving, samples[chosen])
     assert receiving.tags("pol") == [(0, 7 + chosen)]
@@ -118,13 +120,9 @@ def test_another_sender_takes_over_when_the_first_one_is_silent():
 def test_the_end_of_stream_heap_of_another_sender_is_ignored():
     samples = noise(20 * HEAP)
     heaps = packets_by_heap(samples)
+    ends = [end_of_stream(11), end_of_stream(777)]
     with Receiving() as receiving:
-        receiving.send_packets(joined(heaps[:10]))
-        own = receiving.socket
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiving.socket:
-            receiving.send_packets([end_of_stream(11), end_of_stream(777)])
-        receiving.socket = own
-        receiving.send_packets(joined(heaps[10:]))
+        send_in_turn(receiving, joined(heaps[:10]), ends, joined(heaps[10:]))
         receiving.wait()
     check_whole(receiving, samples)
 
@@ -229,7 +227,11 @@ def test_a_wrong_timestamp_costs_its_heap_only(wrong, heap):
     assert right in heaps[20][0]
     heaps[20][0] = heaps[20][0].replace(right, wrong)
     with Receiving(max_delay=0) as receiving:
-        receiving.send_packets(joined(heaps[:-1]))
+        packets = joined(heaps[:-1])
+        at = packets.index(heaps[20][0])
+        receiving.send_packets(packets[: at - 1])
+        # at once: after silence the source would accept another time
+        receiving.send_packets(packets[at - 1 :])
         receiving.wait_for_samples(len(samples))
         receiving.send_packets(heaps[-1])
         receiving.wait()
@@ -252,13 +254,15 @@ def test_a_spoofed_packet_places_nothing(counter, moves, time):
         counter, [immediate(0x1600, time), pointer], b"\x7e" * LARGE, 1400
     )
     with Receiving() as receiving:
-        receiving.send_packets(joined(heaps[:5]) + heaps[5][:7])
-        own = receiving.socket
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
-            receiving.socket = other if moves else own
-            receiving.send_packets(evil[:1])
-        receiving.socket = own
-        receiving.send_packets(heaps[5][7:] + joined(heaps[6:]))
+        before, after = (
+            joined(heaps[:5]) + heaps[5][:7],
+            heaps[5][7:] + joined(heaps[6:]),
+        )
+        receiving.send_packets(before[:-1])
+        if moves:
+            send_in_turn(receiving, before[-1:], evil[:1], after)
+        else:
+            receiving.send_packets([before[-1], evil[0], *after])
         receiving.wait()
     got = receiving.samples()
     assert len(got) == len(samples)

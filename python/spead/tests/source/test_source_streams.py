@@ -137,7 +137,9 @@ def test_descriptors_in_many_packets_in_any_order():
     heaps = packets_by_heap(samples, packet_size=512, extra=extra)
     assert len(heaps[0]) > 5
     heaps[0].reverse()
-    receiving = received(joined(heaps))
+    with Receiving(max_delay=2) as receiving:
+        receiving.send_packets(joined(heaps[:-1]))
+        receiving.wait_for_samples(len(samples))
     check_whole(receiving, samples)
     for _, name, value in extra:
         assert receiving.tags(name) == [(0, value)]

@@ -146,7 +146,8 @@ def test_who_is_late_loses_what_waits_at_another_socket():
 
 
 def test_lock_and_unlock_end_a_receiver_that_stops_on_an_end(sock):
-    running = Running(destination(sock), rate=20e6)
+    # so slow that the socket buffer does not overflow on a busy machine
+    running = Running(destination(sock), rate=2e5)
     with DefaultReceiver([sock]) as receiver, running as sink:
         eventually(lambda: sink.heaps_sent() > 10)
         running.graph.lock()

@@ -32,7 +32,7 @@ html_theme = "furo"
 html_title = f"gr-spead {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_show_sourcelink = False
+html_show_sourcelink = True
 pygments_style = "friendly"
 
 linkcheck_timeout = 15  # seconds

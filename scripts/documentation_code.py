@@ -108,7 +108,9 @@ def check_addresses(block):
     """Only this host: 127.0.0.0/8, and multicast groups on the loopback interface."""
     for match in ADDRESS.finditer(block.text):
         first = int(match[1])
-        on_loopback = re.search(r"interface(=\"| )lo\b", block.text)
+        on_loopback = re.search(
+            r"interface(_address)?(=\"127\.|=\"lo\b| lo\b)", block.text
+        )
         multicast = 224 <= first < 240 and on_loopback
         if first not in (0, 127) and not multicast:
             raise Failure(f"{block}: sends to {match[0]}, which may be another host")

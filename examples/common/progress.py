@@ -8,7 +8,10 @@ import sys
 import threading
 import time
 
-from gnuradio.spead.live_figures import LiveFigures
+try:
+    from gnuradio.spead.live_figures import LiveFigures
+except ImportError as error:
+    sys.exit(f"{error}: install gr-spead, or set PYTHONPATH to build/python")
 
 from common.interrupts import at_interrupt
 

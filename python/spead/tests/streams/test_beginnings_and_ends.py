@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What docs/beginnings-and-ends.md says and no other test proves."""
+"""What docs/ends.md promises and no other test proves."""
 
 import itertools
 import threading

@@ -219,7 +219,7 @@ double longest_of_rest(receive_stream& stream)
     do {
         bool is_done = false;
         longest =
-            std::max(longest, us_of([&] { is_done = stream.to.go_on(stream.now); }));
+            std::max(longest, us_of([&] { is_done = stream.to.resume(stream.now); }));
         if (!is_done)
             stream.produce(true);
     } while (stream.to.has_more());
@@ -234,7 +234,8 @@ cost run(const scenario& what)
         stream.now += std::chrono::microseconds(10);
         bool is_done = false;
         const auto take = [&] {
-            is_done = stream.to.take({ each.data(), each.size(), 0, 1 }, stream.now);
+            is_done =
+                stream.to.place_packet({ each.data(), each.size(), 0, 1 }, stream.now);
         };
         is.take.push_back(us_of(take));
         if (!is_done) {

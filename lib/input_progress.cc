@@ -31,7 +31,7 @@ void input_progress::start_run()
 {
     // a restart empties buffers, or makes new ones; nothing has been put into them yet
     for (std::size_t i = 0; i < d_taken.size(); ++i)
-        d_taken[i] = std::min(d_taken[i], look_at(i).available);
+        d_taken[i] = std::min(d_taken[i], state_of(i).available);
     std::fill(d_total.begin(), d_total.end(), 0);
 }
 
@@ -41,7 +41,7 @@ std::uint64_t input_progress::limit() const
     constexpr auto none = std::numeric_limits<std::uint64_t>::max();
     auto slowest = none;
     for (std::size_t i = 0; d_heaps_ahead && i < d_total.size(); ++i) {
-        const auto now = look_at(i);
+        const auto now = state_of(i);
         if (now.available > d_taken[i] || !now.has_ended)
             slowest = std::min(slowest, d_total[i]);
     }
@@ -49,13 +49,13 @@ std::uint64_t input_progress::limit() const
                            : (slowest / d_heap_samples + d_heaps_ahead) * d_heap_samples;
 }
 
-void input_progress::take(std::size_t input, std::size_t n)
+void input_progress::mark_taken(std::size_t input, std::size_t n)
 {
     d_taken[input] += n;
     d_total[input] += n;
 }
 
-input_progress::outlook input_progress::look_at(std::size_t input) const
+input_progress::input_state input_progress::state_of(std::size_t input) const
 {
     const auto detail = d_block.detail();
     if (!detail) // started outside of a flow graph
@@ -69,7 +69,7 @@ void input_progress::consume()
 {
     bool all_have_ended = true;
     for (std::size_t i = 0; i < d_taken.size() && d_taken.size() > 1; ++i) {
-        const auto now = look_at(i);
+        const auto now = state_of(i);
         all_have_ended &= now.has_ended && now.available <= d_taken[i];
     }
     const std::size_t kept = all_have_ended ? 0 : 1;
@@ -90,7 +90,7 @@ void input_progress::forecast(gr_vector_int& required) const
     const auto most = limit();
     std::size_t awaited = d_taken.size(); // the slowest that has more to come
     for (std::size_t i = 0; i < d_taken.size(); ++i) {
-        const auto now = look_at(i);
+        const auto now = state_of(i);
         if (now.available > d_taken[i] && d_total[i] < most)
             return;
         if (!now.has_ended &&

@@ -54,7 +54,7 @@ public:
     }
 
     //! So many more have been taken.
-    void take(std::size_t input, std::size_t n);
+    void mark_taken(std::size_t input, std::size_t n);
 
     //! For the end of general_work(): consumes what was taken, including the last samples
     //! if all inputs have ended.
@@ -64,11 +64,11 @@ public:
     void forecast(gr_vector_int& ninput_items_required) const;
 
 private:
-    struct outlook {
+    struct input_state {
         std::size_t available; // samples, taken ones included
         bool has_ended;
     };
-    outlook look_at(std::size_t input) const;
+    input_state state_of(std::size_t input) const;
 
     gr::block& d_block;
     const std::uint64_t d_heaps_ahead;

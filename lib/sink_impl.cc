@@ -183,8 +183,9 @@ bool sink_impl::take_turns(const gr_vector_int& ninput_items,
         const auto offered = end - std::min(begin, end);
         const auto n = std::min(offered, d_inputs.allowed(input, limit));
         const auto* samples = static_cast<const std::byte*>(input_items[input]);
-        const auto taken = n ? take(input, samples + begin * d_input_bytes, n, begin) : 0;
-        d_inputs.take(input, taken);
+        const auto taken =
+            n ? write_samples(input, samples + begin * d_input_bytes, n, begin) : 0;
+        d_inputs.mark_taken(input, taken);
         // the scheduler calls again at once, as there are samples behind the gap
         const bool is_filling = d_engine.is_filling(input);
         has_moved |= taken > 0 || is_filling;
@@ -196,10 +197,10 @@ bool sink_impl::take_turns(const gr_vector_int& ninput_items,
 }
 
 // How many of the samples need not be offered again.
-std::size_t sink_impl::take(std::size_t input,
-                            const std::byte* samples,
-                            std::size_t n,
-                            std::size_t begin)
+std::size_t sink_impl::write_samples(std::size_t input,
+                                     const std::byte* samples,
+                                     std::size_t n,
+                                     std::size_t begin)
 {
     if (!d_reads_tags)
         return d_engine.write(input, samples, n);

@@ -46,8 +46,10 @@ private:
                     const gr_vector_const_void_star& input_items,
                     bool& has_moved,
                     bool& is_blocked);
-    std::size_t
-    take(std::size_t input, const std::byte* samples, std::size_t n, std::size_t begin);
+    std::size_t write_samples(std::size_t input,
+                              const std::byte* samples,
+                              std::size_t n,
+                              std::size_t begin);
     void read_tags(std::size_t input, std::uint64_t first, std::size_t n);
     void handle_items(const pmt::pmt_t& message);
     void publish_stats();

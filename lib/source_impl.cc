@@ -96,7 +96,7 @@ bool source_impl::start()
     } catch (const std::exception& e) {
         // an exception that escapes start() hangs the flow graph
         d_failed = true;
-        d_engine.warn("cannot start, the stream ends: ", e.what());
+        d_engine.warn("cannot start, the flow graph ends: ", e.what());
     }
     d_next_stats = clock::now() + d_stats_interval;
     return true;
@@ -156,8 +156,8 @@ bool source_impl::find_room(std::int64_t& room)
         if (buffer.get_mapping_type() != gr::buffer_mapping_type::double_mapped) {
             d_engine.warn("output ",
                           i,
-                          " leads to a block with buffers of its own kind, in which "
-                          "samples cannot be placed: put a copy block in between");
+                          " is connected to a block with custom buffers, which is not "
+                          "supported; insert a copy block");
             return false;
         }
         const gr::thread::scoped_lock lock(*buffer.mutex());

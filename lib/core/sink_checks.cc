@@ -94,7 +94,7 @@ void check_options(const std::vector<std::string>& destinations,
                 options.max_packet_size,
                 bounds{ static_cast<std::int64_t>(smallest_packet_of(options)),
                         static_cast<std::int64_t>(wire::max_datagram_bytes),
-                        ", or 0 for the most that the path takes" });
+                        ", or 0 for the maximum of the path" });
     require(!options.descriptor_interval ||
                 descriptors_of(options) != descriptor_policy::none,
             "descriptor_interval",

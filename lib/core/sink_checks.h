@@ -9,7 +9,7 @@
 #define INCLUDED_SPEAD_CORE_SINK_CHECKS_H
 
 #include "network/endpoint.h"
-#include "pack/stream_plan.h"
+#include "pack/stream_config.h"
 #include "protocol/descriptor.h"
 #include "shared_options.h"
 #include "time/timeline.h"

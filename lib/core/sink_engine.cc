@@ -6,7 +6,7 @@
  */
 
 #include "sink_engine.h"
-#include "sink_plan.h"
+#include "stream_configs.h"
 #include "support/checks.h"
 
 #include <boost/thread/thread.hpp>
@@ -36,14 +36,14 @@ constexpr std::chrono::seconds patience{ 2 };
 // Seconds of the rate that queues hold, so that a stream ends soon.
 constexpr double paced_queue = 0.5;
 
-timeline_plan timeline_of(const sink_options& options)
+timeline_config timeline_of(const sink_options& options)
 {
-    timeline_plan plan{};
-    plan.heap_samples = options.heap_samples;
-    plan.timestamp_step = timestamp_step_of(options);
-    plan.sample_rate = *options.sample_rate;
-    plan.on_gap = on_gap_of(options);
-    return plan;
+    timeline_config config{};
+    config.heap_samples = options.heap_samples;
+    config.timestamp_step = timestamp_step_of(options);
+    config.sample_rate = *options.sample_rate;
+    config.on_gap = on_gap_of(options);
+    return config;
 }
 
 // In the order in which their numbers run.
@@ -57,11 +57,11 @@ std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
 
 } // namespace
 
-sink_engine::packed_input::packed_input(stream_plan plan,
+sink_engine::packed_input::packed_input(stream_config config,
                                         std::size_t slots,
                                         std::function<void()> published)
-    : ring(slots, plan.regular.packet_bytes()),
-      packer(std::move(plan), ring, counters, std::move(published))
+    : ring(slots, config.regular.packet_bytes()),
+      packer(std::move(config), ring, counters, std::move(published))
 {
 }
 
@@ -83,12 +83,12 @@ sink_engine::sink_engine(const std::vector<std::vector<endpoint>>& destinations,
       d_transport(d_io, all_of(destinations), options)
 {
     std::vector<packet_ring*> rings;
-    for (auto& plan : make_plans(options,
-                                 destinations,
-                                 d_transport.addresses(),
-                                 d_transport.max_packet_bytes())) {
-        d_destinations_to_end += plan.stop ? plan.stop_destinations.size() : 0;
-        add_input(options, std::move(plan));
+    for (auto& config : make_stream_configs(options,
+                                            destinations,
+                                            d_transport.addresses(),
+                                            d_transport.max_packet_bytes())) {
+        d_destinations_to_end += config.stop ? config.stop_destinations.size() : 0;
+        add_input(options, std::move(config));
         rings.push_back(&d_inputs.back()->ring);
     }
     d_sender = std::make_unique<sender>(
@@ -103,11 +103,11 @@ sink_engine::sink_engine(const std::vector<std::vector<endpoint>>& destinations,
 // NOLINTNEXTLINE(bugprone-exception-escape): waits throw only if they are misused
 sink_engine::~sink_engine() { stop(); }
 
-void sink_engine::add_input(const sink_options& options, stream_plan plan)
+void sink_engine::add_input(const sink_options& options, stream_config config)
 {
-    const auto slots = ring_slots(options, plan);
+    const auto slots = ring_slots(options, config);
     d_inputs.push_back(std::make_unique<packed_input>(
-        std::move(plan), slots, [this] { d_sender->wake(); }));
+        std::move(config), slots, [this] { d_sender->wake(); }));
     auto& added = *d_inputs.back();
     if (options.sample_rate)
         added.tagged = std::make_unique<rx_time_packer>(
@@ -134,7 +134,7 @@ void sink_engine::limit_queues()
                                       2 * pacer::burst(d_burst_bytes, slot_bytes, rate)) /
                              inputs;
         const std::size_t limit =
-            std::max(slots(bytes), one->packer.plan().min_slots_in_use(ring.slots()));
+            std::max(slots(bytes), one->packer.config().min_slots_in_use(ring.slots()));
         // the packer has time as long as there is something to send: waking up costs more
         // than packing
         const std::size_t refill = slots(rate / inputs * time_to_wake);

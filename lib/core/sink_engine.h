@@ -98,7 +98,7 @@ public:
 
 private:
     struct packed_input {
-        packed_input(stream_plan plan,
+        packed_input(stream_config config,
                      std::size_t slots,
                      std::function<void()> published);
 
@@ -113,7 +113,7 @@ private:
     sink_engine(const std::vector<std::vector<endpoint>>& destinations,
                 const sink_options& options,
                 rate_limited_log::output log);
-    void add_input(const sink_options& options, stream_plan plan);
+    void add_input(const sink_options& options, stream_config config);
     void schedule_stats();
     void end_run();
     void limit_queues();

@@ -98,8 +98,8 @@ void check_options(const std::vector<std::string>& endpoints,
     require(options.num_outputs == 1 || on_missing_of(options) != missing_policy::skip,
             "on_missing",
             options.on_missing,
-            "\"zero_fill\" with more than one output, so that samples at the same place "
-            "have the same timestamp");
+            "\"zero_fill\" with more than one output, so that the same offset has the "
+            "same timestamp");
 }
 
 std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& texts,

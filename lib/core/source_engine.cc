@@ -34,25 +34,25 @@ std::size_t most_values(const source_options& options)
 }
 
 // A group for all sockets, or one for each output.
-reassembler::plan reassembler_plan(const std::vector<std::string>& endpoints,
-                                   const source_options& options)
+reassembler::config reassembler_config(const std::vector<std::string>& endpoints,
+                                       const source_options& options)
 {
-    reassembler::plan plan;
+    reassembler::config config;
     const auto outputs = static_cast<std::size_t>(options.num_outputs);
     const auto lists = endpoints_of(endpoints, options);
     for (std::size_t i = 0; i < lists.size(); ++i)
-        plan.group_of_socket.insert(plan.group_of_socket.end(), lists[i].size(), i);
-    plan.has_group_for_each_output = lists.size() > 1;
-    plan.type = format_of(options).type;
-    plan.scale = static_cast<float>(options.scale.value_or(0));
+        config.group_of_socket.insert(config.group_of_socket.end(), lists[i].size(), i);
+    config.has_group_for_each_output = lists.size() > 1;
+    config.type = format_of(options).type;
+    config.scale = static_cast<float>(options.scale.value_or(0));
     if (options.items)
-        plan.format = std::make_shared<const stream_format>(given_format(options));
-    plan.stream = { outputs,
-                    plan.group_of_socket.size(),
-                    options.heap_samples,
-                    timestamp_step_of(options),
-                    options.max_gap };
-    return plan;
+        config.format = std::make_shared<const stream_format>(given_format(options));
+    config.stream = { outputs,
+                      config.group_of_socket.size(),
+                      options.heap_samples,
+                      timestamp_step_of(options),
+                      options.max_gap };
+    return config;
 }
 
 } // namespace
@@ -70,7 +70,7 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
                  seconds(options.max_delay),
                  most_values(options) },
                d_counters),
-      d_reassembler(reassembler_plan(endpoints, options),
+      d_reassembler(reassembler_config(endpoints, options),
                     d_window,
                     d_counters,
                     d_common,
@@ -101,11 +101,9 @@ void source_engine::open()
         }
     const auto granted = opened.front()->kernel_buffer_bytes();
     if (d_ports.empty() && granted < small_kernel_buffer)
-        d_log.add("the kernel granted a receive buffer of ",
+        d_log.add("the kernel limits the receive buffer to ",
                   granted,
-                  " bytes of ",
-                  receive_socket::wanted_kernel_buffer_bytes,
-                  ", so that packets may be lost; to allow more: sysctl -w "
+                  " bytes, so packets may be lost; to raise the limit: sysctl -w "
                   "net.core.rmem_max=",
                   receive_socket::wanted_kernel_buffer_bytes);
     const std::lock_guard<std::mutex> lock(d_mutex);
@@ -187,7 +185,7 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
     if (!was_silent && now < d_explain_at)
         return;
     if (!text.empty() && text != current.status)
-        d_log.add("no samples come out: ", text);
+        d_log.add("no output: ", text);
     set_status(text);
 }
 

@@ -34,7 +34,7 @@ struct item {
     std::int64_t id;
     std::string name;
     std::string description;
-    //! of an immediate item: one value for all inputs, or one for each
+    //! of an immediate item: one value for all inputs, or one per input
     std::vector<std::int64_t> values = {};
 
     bool operator==(const item& other) const
@@ -70,11 +70,11 @@ SPEAD_API item samples(std::int64_t id = 0x3300,
 
 /*!
  * \brief An immediate item, as wide as the heap address. Every packet of a sink carries
- * its value, which set_item() changes. A source makes tags of its values.
+ * its value, which set_item() changes. A source tags its values.
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1
  * \param name name of the item at receivers; not empty
- * \param value one value for all inputs, or one for each, 0 to 2^heap_address_bits - 1.
+ * \param value one value for all inputs, or one per input, 0 to 2^heap_address_bits - 1.
  *     In a source, a value selects the heaps that have it; by default any value is
  *     received.
  * \param description description in the descriptor, for people

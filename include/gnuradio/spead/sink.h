@@ -34,17 +34,16 @@ namespace gr::spead {
  * The constructor checks all parameters, looks up host names, opens the socket and
  * allocates memory. It throws std::invalid_argument (in Python: ValueError) for an
  * invalid value; the error names the parameter, the value and the allowed range. It
- * throws std::runtime_error (in Python: RuntimeError) when the system refuses.
+ * throws std::runtime_error (in Python: RuntimeError) when a system call fails.
  *
- * Faults of the network do not end the flow graph. Heaps that could not be sent are
- * counted, see stats(), and at most one line a second is logged.
+ * Network faults do not end the flow graph. Heaps that could not be sent are counted, see
+ * stats(). The log has at most one line per second.
  *
  * When the flow graph stops, the unfinished heap and queued packets are sent, at the rate
- * if one is set, so that a large heap takes its normal time. If nothing can be
- * sent for two seconds, the rest is dropped and counted.
+ * if one is set. If nothing can be sent for two seconds, the rest is dropped and counted.
  *
- * Heap counters, timestamps and statistics continue across stop() and start(). An
- * unfinished heap uses a whole step of heap counter and timestamp.
+ * Heap counters, timestamps and counters continue across stop() and start(). An
+ * unfinished heap advances heap counter and timestamp by a full step.
  *
  * A message on port "items" sets immediate items, as set_item() does. It is a pair of key
  * and value, or a dict of them. A key is the name or ID of an item. A value is an integer

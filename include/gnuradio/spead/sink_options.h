@@ -45,15 +45,15 @@ struct SPEAD_API sink_options {
     std::string wire_type = "";
 
     //! Factor for "float" and "complex" samples, above 0. The default is the largest
-    //! integer, 127 for 8 bits and 32767 for 16, so that full scale is 1.0. Integer types
-    //! take no factor.
+    //! integer, 127 for 8 bits and 32767 for 16, so that full scale is 1.0. Not allowed
+    //! for integer types.
     std::optional<double> scale = std::nullopt;
 
-    //! Number of stream inputs, 1 to 64. Each input has heaps of its own. Inputs advance
+    //! Number of stream inputs, 1 to 64. Each input has its own heaps. Inputs advance
     //! together: none is further ahead of the slowest than one heap or 256 KiB, whichever
-    //! is more. An input that has ended holds up no other. With when_full="drop", no
-    //! input waits for another. If an input ends before it delivers a sample, GNU Radio
-    //! stops the block.
+    //! is more. An input that has ended does not hold up the others. With
+    //! when_full="drop", inputs do not wait for each other. If an input ends before it
+    //! delivers a sample, GNU Radio stops the block.
     std::int64_t num_inputs = 1;
 
     //! \}
@@ -66,10 +66,9 @@ struct SPEAD_API sink_options {
     //! descriptors="first_heap". Every packet repeats the items.
     std::vector<item> items = default_items();
 
-    //! Where the descriptors of the items are sent. "first_heap": in the first heap
-    //! of samples to each destination after each start. "separate": in heaps of their
-    //! own. "none": not at all, for receivers that know the items, such as chunk
-    //! receivers.
+    //! How the descriptors of the items are sent. "first_heap": in the first heap of
+    //! samples to each destination after each start. "separate": in heaps of their own.
+    //! "none": never, for receivers that know the items, such as chunk receivers.
     std::string descriptors = "first_heap";
 
     //! Interval between repetitions of the descriptors in seconds, 0.001 to
@@ -91,10 +90,10 @@ struct SPEAD_API sink_options {
     bool pad_packets = true;
 
     //! What to do with the unfinished heap at the end of the stream. "short" sends a heap
-    //! of just its samples. "pad" fills it up with zeros. "drop" drops and counts it.
-    //! Exception: with "short", a heap larger than an eighth of the packet ring is filled
-    //! up with zeros, too, once a packet of it has left with the full length. The counter
-    //! samples_zero_filled counts these zeros.
+    //! of just its samples. "pad" fills it with zeros. "drop" drops and counts it. A heap
+    //! larger than an eighth of the packet ring is filled with zeros with "short", too,
+    //! once one of its packets has left with the full length. samples_zero_filled counts
+    //! zeros.
     std::string tail = "short";
 
     //! Width of immediate values and of addresses in a heap, in bits: 40
@@ -107,8 +106,8 @@ struct SPEAD_API sink_options {
     std::int64_t heap_id_start = 1;
 
     //! Step from one heap counter to the next, 1 to (2^(heap_address_bits - 16) - 1) /
-    //! num_inputs. So no heap counter is repeated within 65536 heaps. With n inputs, the
-    //! counters of each advance by n times this step.
+    //! num_inputs, so that no heap counter is repeated within 65536 heaps. With n inputs,
+    //! the counters of each advance by n times this step.
     std::int64_t heap_id_step = 1;
 
     //! \}
@@ -125,14 +124,14 @@ struct SPEAD_API sink_options {
     std::optional<std::int64_t> timestamp_step = std::nullopt;
 
     //! Ticks per second in Hz: a whole number, or the exact ratio of two integers.
-    //! Without it, timestamps are counted: timestamp_start, then timestamp_step more for
-    //! each heap. With it, tags "rx_time" set the time, as the sources of SDRs send them:
-    //! a timestamp is the number of ticks since sync_time. Each input needs tags of its
-    //! own. Heaps begin at multiples of timestamp_step; samples before the first one are
-    //! dropped, as are samples from before sync_time. No timestamp is sent twice: samples
-    //! whose times have been sent, after a step back or in a later run, are dropped. A
-    //! loss of more than a second is logged. The timestamps of samples before the first
-    //! tag are counted from 0. A tick is a sample if timestamp_step equals heap_samples.
+    //! Without it, timestamps start at timestamp_start and advance by timestamp_step per
+    //! heap. With it, timestamps are ticks since sync_time, and follow the "rx_time" tags
+    //! that sources of SDRs attach. Each input needs its own tags. Heaps begin at
+    //! multiples of timestamp_step; samples before the first multiple or before sync_time
+    //! are dropped. No timestamp is sent twice: samples whose times have been sent, after
+    //! a step back or in a later run, are dropped. A loss of more than a second is
+    //! logged. Samples before the first tag are counted from 0. A tick is a sample if
+    //! timestamp_step equals heap_samples.
     std::optional<exact_rate> sample_rate = std::nullopt;
 
     //! Time of tick 0, with sample_rate: seconds since 1970 as text, such as
@@ -140,9 +139,8 @@ struct SPEAD_API sink_options {
     std::variant<std::string, std::int64_t> sync_time = "0";
 
     //! What to do when tags show that samples are missing, with sample_rate. "realign"
-    //! drops the unfinished heap and begins another one, as at the start. "zero_fill"
-    //! packs zeros in place of the missing samples, or realigns if more than 10 s are
-    //! missing.
+    //! drops the unfinished heap and aligns a new one, as at the start. "zero_fill" packs
+    //! zeros in place of the missing samples, or realigns if more than 10 s are missing.
     std::string on_gap = "realign";
 
     //! \}
@@ -151,15 +149,14 @@ struct SPEAD_API sink_options {
     //! \{
 
     //! Rate at which to send, in bytes of UDP payload per second. 0 sends as fast as
-    //! samples arrive. After a delay, the sink catches up at no more than 1.05 times
-    //! the rate. With when_full="block", the packet rings then hold no more than the
-    //! largest of what the rate sends in half a second, two bursts, and a heap each.
+    //! samples arrive. After a delay, the sink catches up at no more than 1.05 times the
+    //! rate. With a rate and when_full="block", the packet rings hold at most what the
+    //! rate sends in half a second, two bursts, or a heap per input, whichever is most.
     double rate = 0;
 
-    //! Size of a burst at a rate, in bytes, 1 to 1073741824. A burst is at least one
-    //! packet. At high rates it is larger, up to 300 us of the rate. After a delay, two
-    //! bursts may be sent at once: a receiver that reads at 1.05 times the rate needs a
-    //! buffer of two bursts.
+    //! Maximum burst at a rate, in bytes, 1 to 1073741824, but at least one packet, or
+    //! 300 us of the rate. After a delay, two bursts may be sent at once: a receiver that
+    //! reads at 1.05 times the rate needs a buffer of two bursts.
     std::int64_t burst_size = 65536;
 
     //! What to do when the packet ring is full. "block": the flow graph waits, and

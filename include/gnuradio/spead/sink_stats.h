@@ -16,25 +16,25 @@
 
 namespace gr::spead {
 
-//! What the SPEAD sink counts: figures of one kind, such as std::uint64_t.
+//! The counters of the SPEAD sink, as numbers of any type, such as std::uint64_t.
 template <typename number>
 struct sink_counters {
     number samples_in{};      //!< samples taken from the flow graph
     number samples_sent{};    //!< samples in heaps that were sent completely
     number samples_dropped{}; //!< samples in dropped heaps, or dropped before packing
     number heaps_sent{};      //!< heaps of samples that were sent completely
-    number heaps_dropped{};   //!< heaps of samples of which a packet was not sent
+    number heaps_dropped{};   //!< heaps of samples with a packet that was not sent
     number packets_sent{};    //!< packets handed to the kernel
-    number packets_dropped{}; //!< packets made but not sent
+    number packets_dropped{}; //!< packets that could not be sent
     number bytes_sent{};      //!< UDP payload of packets_sent
-    number icmp_errors{};     //!< ICMP errors received: usually, nobody listens
+    number icmp_errors{};     //!< ICMP errors received: usually, no process listens
     number gso_refused{}; //!< segmented sends refused whose packets were then sent singly
     number samples_clipped{};     //!< float samples that were clipped, or NaN
     number gaps{};                //!< gaps between samples, according to tags
     number samples_missing{};     //!< samples missing in these gaps
     number samples_zero_filled{}; //!< zeros packed for missing samples, or to fill a tail
-    number ring_full{};  //!< times that the packet ring was full when samples arrived
-    number steps_back{}; //!< steps back in time, according to tags
+    number ring_full{};           //!< how often samples found the packet ring full
+    number steps_back{};          //!< steps back in time, according to tags
 
     //! Calls visit(name, member) for each, in order.
     template <typename visitor>
@@ -61,15 +61,15 @@ struct sink_counters {
 };
 
 /*!
- * \brief What the SPEAD sink has done so far.
+ * \brief The counters and the state of the SPEAD sink.
  *
- * stats() always gives samples_in == samples_sent + samples_dropped + samples_pending.
+ * Always, samples_in == samples_sent + samples_dropped + samples_pending.
  * While the flow graph runs, other counters may lag by a few heaps. A sample is pending
  * until all packets of its heap have been handed to the kernel, or the heap is dropped.
- * send_errors counts retries, too, so it does not give the number of lost packets.
+ * send_errors counts retries, too, so it is not the number of lost packets.
  * largest_sample is the largest magnitude of a float, or of the real or imaginary part of
  * a complex sample, times scale, before it is rounded and clipped. NaN is ignored.
- * Integer types leave it at 0. Counters, and largest_sample, go on over stop() and
+ * It is 0 for integer types. Counters and largest_sample continue across stop() and
  * start().
  */
 struct SPEAD_API sink_stats : sink_counters<std::uint64_t> {

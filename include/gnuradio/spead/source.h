@@ -25,41 +25,39 @@ namespace gr::spead {
  * \ingroup spead
  *
  * \details
- * Receives SPEAD heaps and puts their samples into the flow graph, each at the place that
- * its timestamp gives. A sample that does not arrive is replaced by a zero, tagged and
- * counted. The protocol is SPEAD version 4, with item pointers of 64 bits.
+ * Receives SPEAD heaps and outputs their samples in the order of their timestamps.
+ * Samples that do not arrive are replaced by zeros, tagged and counted. The protocol is
+ * SPEAD version 4, with 64-bit item pointers.
  *
- * The descriptors of the stream say which items are the timestamp and the samples, and
- * how they are encoded; or the option items does. The timestamp is the item named
- * "timestamp", or the one with ID 0x1600. Heaps without a timestamp are placed by their
- * counters. A jump forward is accepted when a second heap agrees with it, or when the
- * stream has been silent: for 0.1 s, or for three times its longest pause so far, up to
- * 10 s. A jump back is accepted only after a silence. Of several senders for one output,
- * the first is received; the others are ignored, and the log says how to select one.
+ * The stream's descriptors, or the option items, define the timestamp and the samples.
+ * The timestamp is the item named "timestamp", or the one with ID 0x1600. Heaps without a
+ * timestamp are placed by their heap counters. A jump forward is accepted when a second
+ * heap confirms it, or after silence: 0.1 s, or three times the longest pause so far, up
+ * to 10 s. A jump back is accepted only after silence. Of several senders to one output,
+ * the first is received; the others are ignored, and the log tells how to select one.
  *
- * The first sample of a stream has a tag "timestamp" with its time in ticks. If
- * sample_rate is given, it also has a tag "rx_time", as GNU Radio's radios give it. Both
- * come again where the stream begins anew, and behind skipped samples. The values of
- * immediate items are tags of their names, at the first sample and when they change. A
- * tag "missing" gives the number of samples that are missing from its place on, or before
- * it if they are skipped; a long gap has several. Items with the names of these three
- * tags are not tagged. Nor are items whose descriptor has no name of printable ASCII.
+ * The first sample of a stream has a tag "timestamp" with its time in ticks and, with
+ * sample_rate, a tag "rx_time", like samples of GNU Radio's radio blocks. Both are
+ * repeated after a discontinuity and after skipped samples. The values of immediate items
+ * become tags of their names, on the first sample and where they change. A tag "missing"
+ * gives the number of missing samples from this one on, or before it if they were
+ * skipped; a long gap has several. Items named like these three tags, or whose descriptor
+ * has no name in printable ASCII, are not tagged.
  *
- * All outputs have the same timestamp at the same place. They begin with the first
- * samples that arrive for one of them.
+ * On all outputs, the same offset has the same timestamp. They begin with the first
+ * sample that arrives for any of them.
  *
  * The constructor checks all parameters, looks up host names, opens the sockets and
  * allocates memory. It throws std::invalid_argument (in Python: ValueError) for an
  * invalid value; the error names the parameter, the value and the allowed range. It
- * throws std::runtime_error (in Python: RuntimeError) when the system refuses.
+ * throws std::runtime_error (in Python: RuntimeError) when a system call fails.
  *
- * The block's own thread receives. Samples are placed in the output buffers directly: the
- * block behind the source must use GNU Radio's default buffers. If the flow graph is
- * slower than the network, the kernel drops packets, which datagrams_dropped_by_socket
- * counts, and the samples are missing.
+ * The block's own thread receives, and writes samples directly into the output buffers:
+ * the next block must use GNU Radio's default buffers. If the flow graph is slower than
+ * the network, the kernel drops packets, which datagrams_dropped_by_socket counts.
  *
- * If packets arrive and no samples come out for a second, the log says why in one line,
- * and so does the status in stats(). At most one line a second is logged.
+ * If packets arrive but no samples leave the source for a second, the log and the status
+ * in stats() give the reason. The log has at most one line per second.
  *
  * Port "stats" publishes stats() every stats_interval seconds, as a pair of a dict and
  * NIL.
@@ -79,7 +77,7 @@ public:
      *     "A.B.C.D+N:port". "A.B.C.D+N:port" stands for N+1 consecutive IPv4 addresses,
      *     either all multicast or none. The host is a multicast group to join, or an
      *     address of this host; "0.0.0.0" and "[::]" are all of its addresses. The port
-     *     is 0 to 65535; 0 takes any free port, see ports().
+     *     is 0 to 65535; 0 selects a free port, see ports().
      * \param options all other parameters
      */
     static sptr make(const std::vector<std::string>& endpoints,
@@ -97,7 +95,7 @@ public:
     static void check(const std::vector<std::string>& endpoints,
                       const source_options& options);
 
-    //! All counters: of one output, or with -1 of all outputs together. Throws
+    //! All counters, of one output or, with -1, of all outputs together. Throws
     //! std::invalid_argument (in Python: ValueError) if there is no such output.
     virtual source_stats stats(std::int64_t output = -1) const = 0;
 

@@ -28,9 +28,9 @@ struct SPEAD_API source_options {
     //! \{
 
     //! Type of the output samples. "int8", "sc8" (complex, two bytes), "int16" and "sc16"
-    //! keep their values. "float" and "complex" are made of integers of 8 or 16 bits,
-    //! divided by scale; a stream of floats cannot be decoded. "int8" also takes integers
-    //! of other sizes, such as packed 10-bit ones, as bytes.
+    //! keep their values. "float" and "complex" are integers of 8 or 16 bits divided by
+    //! scale; streams of floats cannot be decoded. "int8" also outputs samples of other
+    //! sizes, such as packed 10-bit ones, as bytes.
     std::string output_type = "int8";
 
     //! Type of the integers in a packet if items are given, as numpy writes it: "i1" (8
@@ -43,8 +43,8 @@ struct SPEAD_API source_options {
     //! integer, 127 for 8 bits and 32767 for 16, so that full scale is 1.0.
     std::optional<double> scale = std::nullopt;
 
-    //! Number of stream outputs, 1 to 64. Samples at the same place of each output have
-    //! the same timestamp.
+    //! Number of stream outputs, 1 to 64. On all outputs, the same offset has the same
+    //! timestamp.
     std::int64_t num_outputs = 1;
 
     //! \}
@@ -53,12 +53,12 @@ struct SPEAD_API source_options {
     //! \{
 
     //! Items of a heap: one samples(), at most one timestamp() and any number of
-    //! immediate(). The value of an immediate item becomes a tag. A value that is given
-    //! for an immediate item selects the heaps that have it; one value for each output
-    //! tells streams apart that arrive at the same endpoint. None: read the items from
-    //! the stream's descriptors. Packets that arrive before the descriptors are kept, up
-    //! to 1 MiB. Heaps without a timestamp must have one length, and heap counters in
-    //! steps of 1; only one output can receive them.
+    //! immediate(). The value of an immediate item becomes a tag. If a value is given
+    //! here, it selects the heaps with that value; a value per output separates streams
+    //! that arrive at the same endpoint. None: read the items from the stream's
+    //! descriptors; up to 1 MiB of packets are kept until these arrive. Heaps without a
+    //! timestamp must have one length and consecutive heap counters, and need a single
+    //! output.
     std::optional<std::vector<item>> items = std::nullopt;
 
     //! Samples in timestamp_step ticks, 1 to 4294967296. Heaps of any size are received.
@@ -74,7 +74,7 @@ struct SPEAD_API source_options {
     std::optional<std::int64_t> timestamp_step = std::nullopt;
 
     //! Rate of the timestamps: ticks per second in Hz, a whole number or the exact ratio
-    //! of two integers. If it is given, samples get tags "rx_time".
+    //! of two integers. If set, samples get "rx_time" tags.
     std::optional<exact_rate> sample_rate = std::nullopt;
 
     //! Time of tick 0: seconds since 1970 as text, such as "1600000000.123456789", or an
@@ -86,21 +86,20 @@ struct SPEAD_API source_options {
     //! \name Receiving
     //! \{
 
-    //! What to do about samples that do not arrive. "zero_fill": the output has zeros for
-    //! them. "skip": it has none; only with one output. A tag "missing" gives their
-    //! number.
+    //! What to do about samples that do not arrive. "zero_fill" outputs zeros, "skip"
+    //! omits them (single output only). A tag "missing" gives their number.
     std::string on_missing = "zero_fill";
 
     //! How long to wait for a sample after a later one has arrived, in seconds, 0 to 60.
-    //! The source waits ten times as long for an output whose samples do not arrive while
-    //! those of other outputs do, and not at all when its buffer is full.
+    //! An output without samples holds up the others for ten times as long. When the
+    //! buffer is full, the source does not wait.
     double max_delay = 0.1;
 
     //! Largest gap that is filled with zeros, 0 to 4294967296 samples. A larger one is
-    //! not filled, and a tag "timestamp" follows: if the heap counters go on, its samples
-    //! count as missing and skipped; otherwise the stream begins anew, and the values of
-    //! items are tagged again. A gap inside a heap is filled if it fits into the buffer.
-    //! The stream also begins anew when the timestamps jump back after a silence.
+    //! not filled, and a tag "timestamp" follows. If the heap counters continue, its
+    //! samples count as missing and skipped; otherwise the stream starts over, and the
+    //! values of items are tagged again. A gap inside a heap is filled if it fits into
+    //! the buffer. The stream also starts over when timestamps jump back after silence.
     std::int64_t max_gap = 16777216;
 
     //! Whether an end-of-stream heap ends the stream.
@@ -115,7 +114,7 @@ struct SPEAD_API source_options {
     std::int64_t buffer_size = 0;
 
     //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000.
-    //! 0 sends none. There are none while the flow graph is blocked. The last message is
+    //! 0 sends none. None are sent while the flow graph is blocked. The last message is
     //! sent when it stops.
     double stats_interval = 0;
 
@@ -125,8 +124,8 @@ struct SPEAD_API source_options {
     //! \{
 
     //! Network interface to receive from: a name such as "eth1", or one of its addresses.
-    //! "" takes packets from any, and joins multicast groups where the routing table
-    //! says.
+    //! "" receives from all, and joins multicast groups on the interface of the routing
+    //! table.
     std::string interface = "";
 
     //! \}

@@ -16,20 +16,20 @@
 
 namespace gr::spead {
 
-//! What the SPEAD source counts: figures of one kind, such as std::uint64_t.
+//! The counters of the SPEAD source, as numbers of any type, such as std::uint64_t.
 template <typename number>
 struct source_counters {
-    number samples_received{};  //!< samples that arrived and were given to the flow graph
+    number samples_received{};  //!< samples that arrived in time
     number samples_missing{};   //!< samples that did not arrive in time
-    number samples_skipped{};   //!< of them, samples that were not replaced by zeros
-    number samples_late{};      //!< samples that arrived after their time had left
-    number samples_duplicate{}; //!< samples that arrived once more
-    number heaps_received{};    //!< heaps of which all samples arrived
-    number heaps_incomplete{};  //!< heaps of which only a part arrived
+    number samples_skipped{};   //!< of these, samples not replaced by zeros
+    number samples_late{};      //!< samples that arrived too late
+    number samples_duplicate{}; //!< samples that arrived again
+    number heaps_received{};    //!< heaps that arrived completely
+    number heaps_incomplete{};  //!< heaps that arrived in part
     number packets_received{};  //!< SPEAD packets received
-    number packets_ignored{};   //!< of them, packets without samples for an output
+    number packets_ignored{};   //!< of these, packets without samples for an output
     number bytes_received{};    //!< UDP payload of packets_received
-    number discontinuities{};   //!< new beginnings of the stream, and gaps above max_gap
+    number discontinuities{};   //!< restarts of the stream, and gaps above max_gap
 
     //! Calls visit(name, member) for each, in order.
     template <typename visitor>
@@ -51,20 +51,20 @@ struct source_counters {
 };
 
 /*!
- * \brief What the SPEAD source has done so far.
+ * \brief The counters and the state of the SPEAD source.
  *
- * Of each output, stats() always gives samples_out == samples_received + samples_missing
- * - samples_skipped. Samples are skipped with on_missing="skip", in gaps above max_gap,
- * and when the flow graph stops. Counters go on over stop() and start().
+ * Of each output, always samples_out == samples_received + samples_missing -
+ * samples_skipped. Samples are skipped with on_missing="skip", in gaps above max_gap, and
+ * when the flow graph stops. Counters continue across stop() and start().
  */
 struct SPEAD_API source_stats : source_counters<std::uint64_t> {
-    std::uint64_t samples_out = 0; //!< samples given to the flow graph, zeros included
+    std::uint64_t samples_out = 0;                 //!< samples output, including zeros
     std::uint64_t datagrams_dropped_by_socket = 0; //!< dropped by the kernel: buffer full
     double buffer_fill = 0; //!< fraction of the buffer in use, 0 to 1
-    bool gro = false;       //!< the kernel hands over many datagrams at once (UDP_GRO)
+    bool gro = false;       //!< merged datagrams (UDP_GRO) are in use
     std::map<std::string, std::uint64_t>
         packets_rejected; //!< datagrams that are not SPEAD or contradict their heap
-    std::string status;   //!< why no samples come out, with the remedy; else empty
+    std::string status;   //!< why nothing is output, with the remedy; else empty
 
     //! Calls visit(name, member) for each figure, in order.
     template <typename visitor>

@@ -48,9 +48,8 @@ std::string interface_with(const boost::asio::ip::address& address)
 {
     ifaddrs* all = nullptr;
     if (getifaddrs(&all) != 0)
-        throw std::runtime_error(
-            "interface: the system does not tell the addresses of its interfaces (" +
-            std::string(std::strerror(errno)) + ")");
+        throw std::runtime_error("interface: cannot list the interfaces of this host (" +
+                                 std::string(std::strerror(errno)) + ")");
     const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(all, freeifaddrs);
     const auto matches = [&](const sockaddr* found) {
         if (address.is_v4() && found->sa_family == AF_INET) {

@@ -60,7 +60,7 @@ receive_socket::receive_socket(boost::asio::io_context& io,
     boost::system::error_code error;
     d_socket.open(local.protocol(), error);
     if (error)
-        throw std::runtime_error("endpoints: no socket: " + error.message());
+        throw std::runtime_error("endpoints: cannot open a socket: " + error.message());
     const auto set = [fd = native_handle()](int level, int option, const auto& value) {
         return setsockopt(fd, level, option, &value, sizeof value) == 0;
     };
@@ -98,7 +98,7 @@ receive_socket::receive_socket(boost::asio::io_context& io,
         if (!set(ip, MCAST_JOIN_GROUP, group))
             throw std::runtime_error(
                 "endpoints = " + to_text(at) + ": cannot join the multicast group: " +
-                std::strerror(errno) + (interface.empty() ? "; give interface" : ""));
+                std::strerror(errno) + (interface.empty() ? "; set interface" : ""));
     }
     d_socket.non_blocking(true);
     d_port = d_socket.local_endpoint().port();

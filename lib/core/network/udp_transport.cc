@@ -281,10 +281,9 @@ void udp_transport::monitor_link()
     }
 #endif
     d_link = std::make_unique<link_monitor>();
-    warn(
-        "loss of the link cannot be detected: heaps that are lost without a carrier or a "
-        "next hop count as sent (" +
-        reason + ")");
+    warn("cannot detect a lost link: heaps lost without a carrier or a next hop count as "
+         "sent (" +
+         reason + ")");
 }
 
 // Makes the kernel look for the next hop, with what no receiver takes for data: an empty
@@ -316,7 +315,8 @@ unsigned udp_transport::configure(udp::socket& socket)
     boost::system::error_code error;
     socket.open(d_remotes.front().protocol(), error);
     if (error)
-        throw std::runtime_error("destinations: no socket: " + error.message());
+        throw std::runtime_error("destinations: cannot open a socket: " +
+                                 error.message());
     const unsigned interface = d_options.interface.empty() ? 0 : choose_interface(socket);
     if (ipv6()) {
         set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO, "path MTU");

@@ -14,25 +14,25 @@ namespace {
 // so far ahead that no sum with a time of the clock overflows: a century
 constexpr double longest = 100 * 365.25 * 86400;
 
-descriptor_schedule::clock::duration interval_of(const stream_plan& plan)
+descriptor_schedule::clock::duration interval_of(const stream_config& config)
 {
     using seconds = std::chrono::duration<double>;
-    if (!plan.descriptors || plan.descriptor_interval <= 0)
+    if (!config.descriptors || config.descriptor_interval <= 0)
         return {};
-    return std::chrono::duration_cast<descriptor_schedule::clock::duration>(
-        seconds(plan.descriptor_interval < longest ? plan.descriptor_interval : longest));
+    return std::chrono::duration_cast<descriptor_schedule::clock::duration>(seconds(
+        config.descriptor_interval < longest ? config.descriptor_interval : longest));
 }
 
 } // namespace
 
-descriptor_schedule::descriptor_schedule(const stream_plan& plan)
-    : d_first_destination(plan.first_destination),
-      d_destinations(plan.descriptors ? plan.destinations : 0),
-      d_at_start(!plan.first),
-      d_interval(interval_of(plan)),
-      d_id_step(plan.descriptor_id_step),
-      d_mask(plan.regular.contents().flavour.address_mask()),
-      d_heap_id(plan.descriptor_id_start & d_mask)
+descriptor_schedule::descriptor_schedule(const stream_config& config)
+    : d_first_destination(config.first_destination),
+      d_destinations(config.descriptors ? config.destinations : 0),
+      d_at_start(!config.first),
+      d_interval(interval_of(config)),
+      d_id_step(config.descriptor_id_step),
+      d_mask(config.regular.contents().flavour.address_mask()),
+      d_heap_id(config.descriptor_id_start & d_mask)
 {
 }
 
@@ -44,7 +44,7 @@ void descriptor_schedule::start(clock::time_point now)
     d_next = now + d_interval;
 }
 
-void descriptor_schedule::look(clock::time_point now)
+void descriptor_schedule::update(clock::time_point now)
 {
     if (!needs_clock() || now < d_next)
         return;
@@ -75,7 +75,7 @@ void descriptor_schedule::end_heap()
     ++d_at;
 }
 
-void descriptor_schedule::cut_short() { d_end = d_offset ? d_at + 1 : d_at; }
+void descriptor_schedule::end_round_early() { d_end = d_offset ? d_at + 1 : d_at; }
 
 void descriptor_schedule::skip_all()
 {

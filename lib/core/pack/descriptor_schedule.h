@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_DESCRIPTOR_SCHEDULE_H
 #define INCLUDED_SPEAD_CORE_DESCRIPTOR_SCHEDULE_H
 
-#include "stream_plan.h"
+#include "stream_config.h"
 
 #include <chrono>
 
@@ -25,14 +25,14 @@ class descriptor_schedule
 public:
     using clock = std::chrono::steady_clock;
 
-    explicit descriptor_schedule(const stream_plan& plan);
+    explicit descriptor_schedule(const stream_config& config);
 
     bool needs_clock() const { return d_interval > clock::duration::zero(); }
 
     //! A stream begins.
     void start(clock::time_point now);
     //! Finds out whether it is time for a round.
-    void look(clock::time_point now);
+    void update(clock::time_point now);
 
     //! Whether there is something to send. Then the packet at offset() of a heap with
     //! the counter heap_id() is next, to destination().
@@ -45,7 +45,7 @@ public:
     void sent(std::size_t payload_bytes, bool heap_end);
 
     //! The rest of the round is skipped, but not that of a heap that has begun.
-    void cut_short();
+    void end_round_early();
     //! And that is skipped too.
     void skip_all();
 

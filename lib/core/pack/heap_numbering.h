@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_HEAP_NUMBERING_H
 #define INCLUDED_SPEAD_CORE_HEAP_NUMBERING_H
 
-#include "stream_plan.h"
+#include "stream_config.h"
 
 #include <algorithm>
 #include <vector>
@@ -31,39 +31,39 @@ struct heap_numbers {
 class heap_numbering
 {
 public:
-    explicit heap_numbering(const stream_plan& plan)
-        : d_mask(plan.regular.contents().flavour.address_mask()),
-          d_id_step(plan.heap_id_step),
-          d_timestamp_step(plan.timestamp_step),
-          d_first_destination(plan.first_destination),
-          d_id(plan.heap_id_start),
-          d_timestamp(plan.timestamp_start),
-          d_is_served(plan.destinations)
+    explicit heap_numbering(const stream_config& config)
+        : d_mask(config.regular.contents().flavour.address_mask()),
+          d_id_step(config.heap_id_step),
+          d_timestamp_step(config.timestamp_step),
+          d_first_destination(config.first_destination),
+          d_id(config.heap_id_start),
+          d_timestamp(config.timestamp_start),
+          d_is_served(config.destinations)
     {
     }
 
     void start_run() { std::fill(d_is_served.begin(), d_is_served.end(), false); }
 
     //! The numbers of the next heap of samples.
-    heap_numbers take()
+    heap_numbers next_heap()
     {
         const heap_numbers numbers{ d_id,
                                     d_timestamp,
                                     static_cast<std::uint16_t>(d_first_destination +
-                                                               d_turn),
-                                    !d_is_served[d_turn] };
+                                                               d_next_destination),
+                                    !d_is_served[d_next_destination] };
         d_id = (d_id + d_id_step) & d_mask;
         d_timestamp = (d_timestamp + d_timestamp_step) & d_mask;
-        d_turn = (d_turn + 1) % turns();
+        d_next_destination = (d_next_destination + 1) % destinations();
         return numbers;
     }
 
     //! The heap that was numbered last has not begun.
-    void give_back()
+    void undo_next_heap()
     {
         d_id = (d_id - d_id_step) & d_mask;
         d_timestamp = (d_timestamp - d_timestamp_step) & d_mask;
-        d_turn = (d_turn + turns() - 1) % turns();
+        d_next_destination = (d_next_destination + destinations() - 1) % destinations();
     }
 
     //! A heap is complete: the next one to its destination is not the first.
@@ -73,7 +73,7 @@ public:
     }
 
     //! The counter of a heap without samples.
-    std::uint64_t take_id()
+    std::uint64_t next_id()
     {
         const auto id = d_id;
         d_id = (d_id + d_id_step) & d_mask;
@@ -83,7 +83,10 @@ public:
     void set_timestamp(std::uint64_t timestamp) { d_timestamp = timestamp & d_mask; }
 
 private:
-    std::uint32_t turns() const { return static_cast<std::uint32_t>(d_is_served.size()); }
+    std::uint32_t destinations() const
+    {
+        return static_cast<std::uint32_t>(d_is_served.size());
+    }
 
     const std::uint64_t d_mask; // counters and timestamps wrap
     const std::uint64_t d_id_step;
@@ -91,7 +94,7 @@ private:
     const std::uint32_t d_first_destination;
     std::uint64_t d_id;
     std::uint64_t d_timestamp;
-    std::uint32_t d_turn = 0;
+    std::uint32_t d_next_destination = 0;
     std::vector<bool> d_is_served; // in this stream
 };
 

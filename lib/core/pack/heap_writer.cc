@@ -29,16 +29,16 @@ void set(number& variable, number value)
 
 } // namespace
 
-heap_writer::heap_writer(const stream_plan& plan,
+heap_writer::heap_writer(const stream_config& config,
                          ring_writer& ring,
                          sink_counter_set& counts)
-    : d_plan(plan),
+    : d_config(config),
       d_ring(ring),
       d_counters(counts),
-      d_heap_samples(plan.heap_samples()),
-      d_sample_bytes(plan.converter.output_bytes()),
-      d_buffers_regular(plan.is_buffered(plan.regular, ring.slots())),
-      d_buffers_first(plan.first && plan.is_buffered(*plan.first, ring.slots()))
+      d_heap_samples(config.heap_samples()),
+      d_sample_bytes(config.converter.output_bytes()),
+      d_buffers_regular(config.is_buffered(config.regular, ring.slots())),
+      d_buffers_first(config.first && config.is_buffered(*config.first, ring.slots()))
 {
 }
 
@@ -46,7 +46,7 @@ void heap_writer::begin(const heap_layout& layout, const heap_numbers& numbers)
 {
     const auto& contents = layout.contents();
     d_layout = &layout;
-    d_is_buffered = &layout == &d_plan.regular ? d_buffers_regular : d_buffers_first;
+    d_is_buffered = &layout == &d_config.regular ? d_buffers_regular : d_buffers_first;
     d_start = d_ring.next();
     d_offset = 0;
     d_words = layout.words(numbers.id, numbers.timestamp);
@@ -69,7 +69,7 @@ std::uint64_t heap_writer::write(const std::byte* samples, std::uint64_t n)
         if (!d_at && !open_packet())
             break;
         taken +=
-            fill(samples ? samples + taken * d_plan.converter.input_bytes() : nullptr,
+            fill(samples ? samples + taken * d_config.converter.input_bytes() : nullptr,
                  n - taken);
     }
     return taken;
@@ -122,10 +122,10 @@ void heap_writer::convert(std::byte* out, const std::byte* in, std::size_t sampl
     const auto bytes = samples * d_sample_bytes;
     if (!in)
         std::memset(out, 0, bytes);
-    else if (d_plan.converter.copies())
+    else if (d_config.converter.copies())
         std::memcpy(out, in, bytes); // the same, without the way there
     else {
-        const auto level = d_plan.converter.convert(out, in, samples);
+        const auto level = d_config.converter.convert(out, in, samples);
         d_counters.samples_clipped.add(level.clipped);
         if (level.largest > d_largest)
             d_largest = level.largest;

@@ -11,7 +11,7 @@
 #include "heap_numbering.h"
 #include "ring_writer.h"
 #include "sink_counters.h"
-#include "stream_plan.h"
+#include "stream_config.h"
 
 #include <array>
 #include <atomic>
@@ -31,7 +31,7 @@ class heap_writer
 {
 public:
     //! The ring must be empty. Both must outlive this.
-    heap_writer(const stream_plan& plan, ring_writer& ring, sink_counter_set& counts);
+    heap_writer(const stream_config& config, ring_writer& ring, sink_counter_set& counts);
 
     void begin(const heap_layout& layout, const heap_numbers& numbers);
 
@@ -72,7 +72,7 @@ private:
     std::uint64_t samples_so_far() const;
     std::uint64_t samples_in() const { return samples_so_far() - d_zeros; }
 
-    const stream_plan& d_plan;
+    const stream_config& d_config;
     ring_writer& d_ring;
     sink_counter_set& d_counters;
     const std::uint64_t d_heap_samples;

@@ -12,19 +12,19 @@
 
 namespace gr::spead {
 
-input_packer::input_packer(stream_plan plan,
+input_packer::input_packer(stream_config config,
                            packet_ring& ring,
                            sink_counter_set& counts,
                            std::function<void()> published,
                            std::function<clock::time_point()> now)
-    : d_plan(std::move(plan)),
+    : d_config(std::move(config)),
       d_counters(counts),
       d_now(std::move(now)),
-      d_item_updates(d_plan.regular.contents().immediates.size()),
-      d_descriptors(d_plan),
-      d_numbering(d_plan),
+      d_item_updates(d_config.regular.contents().immediates.size()),
+      d_descriptors(d_config),
+      d_numbering(d_config),
       d_ring(ring, std::move(published)),
-      d_heap(d_plan, d_ring, d_counters)
+      d_heap(d_config, d_ring, d_counters)
 {
     // the mark of a dropped heap, while samples come: then nothing is allocated
     d_extra.reserve(4);
@@ -47,7 +47,7 @@ void input_packer::drop(std::uint64_t n)
 std::uint64_t input_packer::write(const std::byte* samples, std::uint64_t n)
 {
     if (d_descriptors.needs_clock())
-        d_descriptors.look(d_now());
+        d_descriptors.update(d_now());
     std::uint64_t taken = 0;
     while (taken < n) {
         if (!d_heap.is_open() && !d_drop_left && !begin_heap())
@@ -80,17 +80,17 @@ std::uint64_t input_packer::drop_rest(std::uint64_t n, bool came_in)
 // or has no room and is dropped.
 bool input_packer::begin_heap()
 {
-    const bool drops = d_plan.when_full == full_policy::drop;
+    const bool drops = d_config.when_full == full_policy::drop;
     const bool is_next = emit_extra() && emit_descriptors();
     if (!is_next && !drops)
         return false;
 
     apply_item_updates();
-    d_numbers = d_numbering.take();
+    d_numbers = d_numbering.next_heap();
     const auto& layout =
-        d_numbers.is_first && d_plan.first ? *d_plan.first : d_plan.regular;
-    if (drops && !(is_next && d_ring.slots_are_free(d_plan.slots_of(layout)))) {
-        d_drop_left = d_plan.heap_samples();
+        d_numbers.is_first && d_config.first ? *d_config.first : d_config.regular;
+    if (drops && !(is_next && d_ring.slots_are_free(d_config.slots_of(layout)))) {
+        d_drop_left = d_config.heap_samples();
         d_counters.heaps_dropped.add(1);
     } else {
         d_heap.begin(layout, d_numbers);
@@ -101,10 +101,10 @@ bool input_packer::begin_heap()
 void input_packer::apply_item_updates()
 {
     const bool changed =
-        d_item_updates.take([this](std::size_t item, std::uint64_t value) {
-            d_plan.regular.set_item(item, value);
-            if (d_plan.first)
-                d_plan.first->set_item(item, value);
+        d_item_updates.apply_pending([this](std::size_t item, std::uint64_t value) {
+            d_config.regular.set_item(item, value);
+            if (d_config.first)
+                d_config.first->set_item(item, value);
         });
     if (changed)
         d_ring.invalidate_headers();
@@ -125,7 +125,7 @@ bool input_packer::emit_extra()
 bool input_packer::emit_descriptors()
 {
     while (d_descriptors.is_due()) {
-        const auto& layout = *d_plan.descriptors;
+        const auto& layout = *d_config.descriptors;
         const auto offset = d_descriptors.offset();
         const auto& header = layout.packet_at(offset);
         if (!d_ring.claim(header.packet_bytes()))
@@ -162,17 +162,17 @@ void input_packer::drop_tail()
     if (!d_heap.is_open())
         return;
     if (d_heap.is_empty())
-        d_numbering.give_back();
+        d_numbering.undo_next_heap();
     d_heap.drop(d_extra);
 }
 
 bool input_packer::finish_tail()
 {
     d_drop_left = 0; // the samples that would have been dropped never came
-    d_descriptors.cut_short();
+    d_descriptors.end_round_early();
     if (d_heap.is_open() && d_heap.is_empty())
         drop_tail();
-    const bool done = (!d_heap.is_open() || d_heap.finish(d_plan.tail, d_extra)) &&
+    const bool done = (!d_heap.is_open() || d_heap.finish(d_config.tail, d_extra)) &&
                       emit_extra() && emit_descriptors();
     d_ring.publish();
     return done;
@@ -192,12 +192,12 @@ bool input_packer::send_stop()
 
 void input_packer::make_ends()
 {
-    if (!d_plan.stop)
+    if (!d_config.stop)
         return;
-    const auto& layout = *d_plan.stop;
-    for (const auto destination : d_plan.stop_destinations) {
+    const auto& layout = *d_config.stop;
+    for (const auto destination : d_config.stop_destinations) {
         auto packet = layout.packet(
-            layout.words(d_numbering.take_id()), 0, layout.contents().prefix);
+            layout.words(d_numbering.next_id()), 0, layout.contents().prefix);
         const packet_info info{ static_cast<std::uint32_t>(packet.size()),
                                 packet_info::heap_end,
                                 static_cast<std::uint16_t>(destination),

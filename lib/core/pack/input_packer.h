@@ -14,7 +14,7 @@
 #include "item_updates.h"
 #include "ring_writer.h"
 #include "sink_counters.h"
-#include "stream_plan.h"
+#include "stream_config.h"
 
 #include <functional>
 
@@ -36,7 +36,7 @@ public:
 
     //! \p published is called when there are packets and the sender sleeps. \p now is
     //! called at each write if descriptors are to be repeated.
-    input_packer(stream_plan plan,
+    input_packer(stream_config config,
                  packet_ring& ring,
                  sink_counter_set& counts,
                  std::function<void()> published,
@@ -44,13 +44,13 @@ public:
     input_packer(const input_packer&) = delete; // parts of it refer to others
     input_packer& operator=(const input_packer&) = delete;
 
-    const stream_plan& plan() const { return d_plan; }
+    const stream_config& config() const { return d_config; }
 
     //! A new stream begins: its first heap to each destination carries the descriptors,
     //! or follows them.
     void start_run();
 
-    std::size_t input_bytes() const { return d_plan.converter.input_bytes(); }
+    std::size_t input_bytes() const { return d_config.converter.input_bytes(); }
 
     //! Packs as many of \p n samples as the ring has room for, and says how many.
     //! \p samples is nullptr for zeros in place of samples that never came in.
@@ -95,7 +95,7 @@ private:
     bool emit_extra();
     bool emit_descriptors();
 
-    stream_plan d_plan; // but for the values of items it does not change
+    stream_config d_config; // but for the values of items it does not change
     sink_counter_set& d_counters;
     const std::function<clock::time_point()> d_now;
     item_updates d_item_updates;

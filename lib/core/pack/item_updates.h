@@ -34,8 +34,8 @@ class item_updates
 public:
     explicit item_updates(std::size_t items) : d_values(items) {}
 
-    //! Any thread; the last value that is set before a take() counts. No take() sees a
-    //! part of the updates.
+    //! Any thread; the last value that is set before a apply_pending() counts. No
+    //! apply_pending() sees a part of the updates.
     void set(const std::vector<item_update>& updates)
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
@@ -47,7 +47,7 @@ public:
     //! Calls \p apply with each item that has a new value, and that value; says whether
     //! there was one.
     template <typename function>
-    bool take(function&& apply)
+    bool apply_pending(function&& apply)
     {
         if (!d_is_any.load(std::memory_order_acquire))
             return false;

@@ -35,9 +35,9 @@ packet_ring::memory packet_ring::map(std::size_t bytes)
     void* found =
         mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (found == MAP_FAILED)
-        throw std::runtime_error("no memory for a packet ring of " +
+        throw std::runtime_error("cannot allocate a packet ring of " +
                                  std::to_string(bytes) +
-                                 " bytes; buffer_size or heap_samples must be smaller");
+                                 " bytes; reduce buffer_size or heap_samples");
     auto* begin = static_cast<std::byte*>(found);
     const std::size_t before = round_up(reinterpret_cast<std::uintptr_t>(begin), page) -
                                reinterpret_cast<std::uintptr_t>(begin);

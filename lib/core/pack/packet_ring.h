@@ -98,7 +98,7 @@ public:
             d_order->add({ d_queue, count });
     }
     //! From now on \p order is told what is published, as that of queue number \p queue.
-    void tell(send_order& order, std::size_t queue)
+    void record_order_in(send_order& order, std::size_t queue)
     {
         d_order = &order;
         d_queue = queue;

@@ -83,7 +83,7 @@ std::vector<std::byte> ring_writer::take_back(const ring_cursor& from,
                                               const std::byte* open)
 {
     std::vector<std::byte> payload;
-    const auto take = [&](const std::byte* packet, const std::byte* end) {
+    const auto append = [&](const std::byte* packet, const std::byte* end) {
         const auto items = std::to_integer<std::size_t>(packet[6]) << 8 |
                            std::to_integer<std::size_t>(packet[7]);
         const auto header = wire::header_bytes + items * wire::pointer_bytes;
@@ -93,10 +93,10 @@ std::vector<std::byte> ring_writer::take_back(const ring_cursor& from,
         const auto& info = d_ring.info(at.slot);
         const std::byte* packet = d_ring.data(at.slot);
         if (!(info.flags & packet_info::wrap))
-            take(packet, packet + info.bytes);
+            append(packet, packet + info.bytes);
     }
     if (open)
-        take(packet(), open);
+        append(packet(), open);
     rewind(from);
     return payload;
 }

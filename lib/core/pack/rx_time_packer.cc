@@ -31,8 +31,8 @@ std::string whole(double number)
 rx_time_packer::rx_time_packer(input_packer& packer,
                                sink_counter_set& counts,
                                const tick_clock& clock,
-                               const timeline_plan& plan)
-    : d_packer(packer), d_clock(clock), d_timeline(plan, counts)
+                               const timeline_config& config)
+    : d_packer(packer), d_clock(clock), d_timeline(config, counts)
 {
 }
 
@@ -66,7 +66,8 @@ std::size_t rx_time_packer::write(const std::byte* samples,
             tag == tags.end()
                 ? n
                 : std::min(n, static_cast<std::size_t>(tag->sample - first));
-        const auto now = take(samples + taken * d_packer.input_bytes(), end - taken);
+        const auto now =
+            pack_samples(samples + taken * d_packer.input_bytes(), end - taken);
         if (!now)
             break;
         taken += now;
@@ -99,7 +100,7 @@ bool rx_time_packer::pack_zeros(std::uint64_t& most)
     return d_zeros == 0;
 }
 
-std::size_t rx_time_packer::take(const std::byte* samples, std::size_t n)
+std::size_t rx_time_packer::pack_samples(const std::byte* samples, std::size_t n)
 {
     std::size_t taken = 0;
     if (const auto to_drop = d_timeline.to_drop()) {

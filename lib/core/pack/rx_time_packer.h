@@ -36,7 +36,7 @@ public:
     rx_time_packer(input_packer& packer,
                    sink_counter_set& counts,
                    const tick_clock& clock,
-                   const timeline_plan& plan);
+                   const timeline_config& config);
 
     //! A new run: samples are counted from 0 again.
     void start_run();
@@ -59,7 +59,7 @@ public:
 private:
     void apply_tag(const time_tag& tag);
     bool pack_zeros(std::uint64_t& most);
-    std::size_t take(const std::byte* samples, std::size_t n);
+    std::size_t pack_samples(const std::byte* samples, std::size_t n);
 
     input_packer& d_packer;
     const tick_clock d_clock;

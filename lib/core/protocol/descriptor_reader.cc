@@ -263,7 +263,8 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
     } else {
         read_numpy_header(numpy_header, is);
         if (is_pyspead && is.format.bits > 8 && is.obstacle.empty())
-            is.obstacle = "its descriptor is PySPEAD's, which leaves its byte order open";
+            is.obstacle =
+                "its descriptor is PySPEAD's, which does not specify the byte order";
     }
     return is;
 }

@@ -29,7 +29,7 @@ class item_values
 public:
     item_values() { d_parts.reserve(most_parts); }
 
-    //! False if there is no room: take() makes some.
+    //! False if there is no room: report_changes() makes some.
     [[nodiscard]] bool set(position_range heap, std::uint64_t value)
     {
         const auto begins_later = [](auto at, auto& each) { return at < each.begin; };
@@ -50,7 +50,7 @@ public:
     //! Calls visit(position, value) for each change of the value in \p part, and forgets
     //! the values up to its end.
     template <typename visitor>
-    void take(position_range part, visitor&& visit)
+    void report_changes(position_range part, visitor&& visit)
     {
         auto at = d_parts.begin();
         for (; at != d_parts.end() && at->begin < part.end; ++at)

@@ -23,8 +23,8 @@ constexpr position_range all_positions{ 0, std::numeric_limits<std::int64_t>::ma
 
 } // namespace
 
-output_window::output_window(const plan& how, std::vector<source_counter_set>& counters)
-    : d_plan(how),
+output_window::output_window(const config& how, std::vector<source_counter_set>& counters)
+    : d_config(how),
       d_counters(counters),
       d_decoder(sample_type::int8),
       d_outputs(how.outputs)
@@ -197,7 +197,7 @@ std::int64_t output_window::end_of_ready(clock::time_point now, bool is_blocked)
             missing.end == all_positions.end ? delay_factor_of_other_outputs : 1;
         return !(is_blocked && missing.begin == d_front) &&
                (missing.begin >= d_top ||
-                now - missing.since < delays * d_plan.max_delay);
+                now - missing.since < delays * d_config.max_delay);
     };
     auto end = d_top;
     for (const auto& of : d_outputs) {
@@ -238,7 +238,7 @@ std::int64_t output_window::produce_output(std::size_t which,
         if (part.size() <= 0)
             return;
         position = next;
-        if (!has_arrived && d_plan.on_missing == missing_policy::skip) {
+        if (!has_arrived && d_config.on_missing == missing_policy::skip) {
             note_skipped(which, part.size());
             return;
         }
@@ -258,7 +258,7 @@ std::int64_t output_window::produce_output(std::size_t which,
             std::memset(to, 0, output_bytes(part.size()));
         }
         for (std::size_t i = 0; i < of.items.size(); ++i)
-            of.items[i].take(part, [&](std::int64_t at, std::uint64_t value) {
+            of.items[i].report_changes(part, [&](std::int64_t at, std::uint64_t value) {
                 const auto tag_offset =
                     static_cast<std::size_t>(offset + at - part.begin);
                 tags.push_back({ which, tag_offset, sample_tag::kind::item, value, i });

@@ -54,13 +54,13 @@ class output_window
 public:
     using clock = std::chrono::steady_clock;
 
-    struct plan {
+    struct config {
         std::size_t outputs = 1;
         missing_policy on_missing = missing_policy::zero_fill;
         clock::duration max_delay{};
         std::size_t items = 0; //!< immediate items, at most
     };
-    output_window(const plan& how, std::vector<source_counter_set>& counters);
+    output_window(const config& how, std::vector<source_counter_set>& counters);
 
     //! \name The flow graph
     //! \{
@@ -152,7 +152,7 @@ private:
     std::int64_t
     produce_output(std::size_t which, std::int64_t end, std::vector<sample_tag>& tags);
 
-    const plan d_plan;
+    const config d_config;
     std::vector<source_counter_set>& d_counters;
     sample_decoder d_decoder;
     std::vector<output> d_outputs;

@@ -20,7 +20,7 @@ namespace {
 // Packets that belong in front of a stream may come so long after it has begun.
 constexpr std::chrono::milliseconds start_delay{ 10 };
 
-// What go_on() does at a time.
+// What resume() does at a time.
 constexpr std::size_t descriptors_at_once = 4;
 constexpr std::size_t packets_at_once = 2;
 constexpr std::size_t drops_at_once = 64;
@@ -64,24 +64,24 @@ value_of(const packet_view& packet, std::size_t index, const number_format& form
 
 } // namespace
 
-reassembler::reassembler(plan how,
+reassembler::reassembler(config how,
                          output_window& window,
                          std::vector<source_counter_set>& counters,
                          source_counter_set& common,
                          reject_counters& rejects,
                          rate_limited_log& log)
-    : d_plan(std::move(how)),
+    : d_config(std::move(how)),
       d_window(window),
       d_counters(counters),
       d_common(common),
       d_rejects(rejects),
       d_log(log),
-      d_decoder(d_plan.type),
-      d_tracker(d_plan.stream, window, d_heaps, log),
+      d_decoder(d_config.type),
+      d_tracker(d_config.stream, window, d_heaps, log),
       d_store(common.packets_ignored)
 {
-    if (d_plan.format)
-        use_format(d_plan.format);
+    if (d_config.format)
+        use_format(d_config.format);
 }
 
 void reassembler::start_run()
@@ -101,7 +101,7 @@ void reassembler::end_run()
     forget_heaps();
 }
 
-bool reassembler::take(const received_packet& packet, clock::time_point now)
+bool reassembler::place_packet(const received_packet& packet, clock::time_point now)
 {
     arrival view;
     if (const auto error = parse_packet(packet.data, packet.bytes, view);
@@ -113,9 +113,9 @@ bool reassembler::take(const received_packet& packet, clock::time_point now)
     view.from = packet;
     view.heap = { view.heap_counter,
                   packet.sender,
-                  d_plan.group_of_socket[packet.socket] };
+                  d_config.group_of_socket[packet.socket] };
     view.time = d_now = now;
-    if (!d_plan.format && (view.has_descriptors || d_collector.is_incomplete()))
+    if (!d_config.format && (view.has_descriptors || d_collector.is_incomplete()))
         collect_descriptors(view);
     // what comes with or behind descriptors waits until these have been read
     const bool can_place = d_format && !d_store.has_ready() && !d_has_changed_table &&
@@ -282,11 +282,11 @@ void reassembler::begin_stream()
 {
     // packets that belong in front of it may come behind it
     auto until = d_now;
-    if (d_tracker.is_running() || d_plan.group_of_socket.size() > 1)
+    if (d_tracker.is_running() || d_config.group_of_socket.size() > 1)
         until += start_delay;
     if (d_tracker.is_running()) {
         d_common.discontinuities.add(1);
-        d_log.add("the timestamps jump: the stream begins anew");
+        d_log.add("the timestamps jump: the stream starts over");
     }
     d_heaps.for_each([this](received_heap& each) {
         if (each.is == state::placed) {
@@ -295,7 +295,7 @@ void reassembler::begin_stream()
         }
     });
     d_split.clear();
-    const auto& how = d_plan.stream;
+    const auto& how = d_config.stream;
     // samples after which the ticks are a whole number
     const auto granule = std::max<std::int64_t>(
         how.samples_per_step / std::gcd(how.samples_per_step, how.ticks_per_step), 1);
@@ -308,7 +308,7 @@ void reassembler::begin_stream()
 void reassembler::skip_to(std::int64_t position)
 {
     d_log.add(position - d_window.front(),
-              " samples are missing, more than max_gap: the stream goes on behind them");
+              " samples are missing, more than max_gap: the stream continues after them");
     d_common.discontinuities.add(1);
     d_window.skip_to(position);
 }
@@ -361,7 +361,7 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
     if (touched.size() <= 0)
         return result::ignored;
     const auto ahead = touched.begin - d_window.top();
-    if (ahead > d_plan.stream.max_gap &&
+    if (ahead > d_config.stream.max_gap &&
         touched.end - d_window.front() > d_window.capacity()) {
         if (!d_window.is_empty()) {
             d_window.give_up();
@@ -479,7 +479,7 @@ void reassembler::read_items(const packet_view& packet)
 // Values that items give select heaps: one for all outputs, or one for each.
 std::optional<std::size_t> reassembler::output_of(const received_heap& heap) const
 {
-    bool is_selected = d_plan.stream.outputs == 1 || d_plan.has_group_for_each_output;
+    bool is_selected = d_config.stream.outputs == 1 || d_config.has_group_for_each_output;
     auto output = heap.group;
     for (std::size_t i = 0; i < d_format->immediates.size(); ++i) {
         const auto& values = d_format->immediates[i].values;
@@ -496,7 +496,7 @@ std::optional<std::size_t> reassembler::output_of(const received_heap& heap) con
         if (values.size() == 1)
             continue;
         output = static_cast<std::size_t>(found - values.begin());
-        if (d_plan.has_group_for_each_output && output != heap.group)
+        if (d_config.has_group_for_each_output && output != heap.group)
             return std::nullopt;
         is_selected = true;
     }
@@ -509,7 +509,7 @@ std::optional<std::size_t> reassembler::output_of(const received_heap& heap) con
 // descriptors may overtake the first one.
 void reassembler::collect_descriptors(const arrival& packet)
 {
-    const auto output = d_plan.has_group_for_each_output
+    const auto output = d_config.has_group_for_each_output
                             ? std::optional(packet.heap.group)
                             : std::nullopt;
     if (d_tracker.ignores_sender(
@@ -544,11 +544,11 @@ bool reassembler::read_descriptors()
         std::shared_ptr<const stream_format> format;
         try {
             format = std::make_shared<const stream_format>(
-                format_for(d_table, d_plan.type, d_format.get()));
-            if (!format->timestamp_id && d_plan.stream.outputs > 1)
+                format_for(d_table, d_config.type, d_format.get()));
+            if (!format->timestamp_id && d_config.stream.outputs > 1)
                 throw std::invalid_argument(
-                    "the descriptors name no timestamp, which would align the outputs; "
-                    "use a source for each stream, or give items");
+                    "the descriptors contain no timestamp to align the outputs; "
+                    "use a source for each stream, or set items");
             d_refusal.clear();
         } catch (const std::invalid_argument& error) {
             format.reset();
@@ -583,7 +583,7 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
     }
     if (d_format) {
         if (format)
-            d_log.add("the descriptors have changed: the stream begins anew");
+            d_log.add("the descriptors have changed: the stream starts over");
         d_common.discontinuities.add(1);
         forget_heaps();
     }
@@ -592,9 +592,9 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
         return true;
     index_immediates();
     const float full_scale = d_format->bits == 16 ? INT16_MAX : INT8_MAX;
-    d_decoder = sample_decoder(d_plan.type,
+    d_decoder = sample_decoder(d_config.type,
                                d_format->order,
-                               d_plan.scale > 0 ? d_plan.scale : full_scale,
+                               d_config.scale > 0 ? d_config.scale : full_scale,
                                d_format->bits);
     d_window.set_decoder(d_decoder);
     d_split.clear();
@@ -612,7 +612,7 @@ void reassembler::release(const heap_id* of)
     });
 }
 
-bool reassembler::go_on(clock::time_point now)
+bool reassembler::resume(clock::time_point now)
 {
     d_now = now;
     if (!read_descriptors())

@@ -36,24 +36,24 @@ namespace gr::spead {
  * \brief Puts the samples of each packet in their place in the window: from the timestamp
  * of the heap and the payload offset of the packet.
  *
- * The time for a packet is bounded: what may take long is left to go_on().
+ * The time for a packet is bounded: what may take long is left to resume().
  */
 class reassembler
 {
 public:
     using clock = std::chrono::steady_clock;
 
-    struct plan {
+    struct config {
         //! Groups of sockets: one for each output, or one for all.
         std::vector<std::size_t> group_of_socket;
         bool has_group_for_each_output = false;
         sample_type type = sample_type::int8;        //!< of the outputs
         float scale = 0;                             //!< of floats; 0: full scale is 1.0
         std::shared_ptr<const stream_format> format; //!< none: from descriptors
-        stream_tracker::plan stream;
+        stream_tracker::config stream;
     };
 
-    reassembler(plan how,
+    reassembler(config how,
                 output_window& window,
                 std::vector<source_counter_set>& counters, //!< of each output
                 source_counter_set& common,
@@ -66,10 +66,10 @@ public:
 
     //! Takes a datagram. False if there is no room: to be repeated after the window has
     //! produced samples.
-    bool take(const received_packet& packet, clock::time_point now);
+    bool place_packet(const received_packet& packet, clock::time_point now);
     //! Places packets that waited, reads descriptors, and gives up what is too old: a
     //! part of it, if has_more() says so. False if there is no room.
-    bool go_on(clock::time_point now);
+    bool resume(clock::time_point now);
     bool has_more() const
     {
         return (d_format && d_store.has_ready()) || d_collector.has_next();
@@ -132,7 +132,7 @@ private:
 
     void note_end(const arrival& packet, bool is_in_order);
 
-    const plan d_plan;
+    const config d_config;
     output_window& d_window;
     std::vector<source_counter_set>& d_counters;
     source_counter_set& d_common;

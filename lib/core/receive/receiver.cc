@@ -41,11 +41,11 @@ constexpr double part_of_kernel_buffer = 0.1;
 
 } // namespace
 
-receiver::receiver(const plan& how,
+receiver::receiver(const config& how,
                    reassembler& to,
                    output_window& window,
                    rate_limited_log& log)
-    : d_plan(how),
+    : d_config(how),
       d_to(to),
       d_window(window),
       d_log(log),
@@ -82,16 +82,16 @@ void receiver::receive()
                  d_window.is_empty() ? longest_wait : longest_wait_for_missing);
     }
     read_all();
-    if (d_plan.end_on_stop && d_to.has_stopped() && !d_stop_seen)
+    if (d_config.end_on_stop && d_to.has_stopped() && !d_stop_seen)
         d_stop_seen = d_last_read;
     // packets may be on their way on other sockets, or by other paths. If packets keep
     // coming, those that were in the sockets when the stream ended are read.
     const bool has_stopped =
-        d_stop_seen && d_last_read - *d_stop_seen >= d_plan.max_delay &&
+        d_stop_seen && d_last_read - *d_stop_seen >= d_config.max_delay &&
         !d_to.has_more() &&
         (!d_is_blocked || d_read_since_stop >= d_kernel_buffer * d_sockets->size());
     const bool is_timeout =
-        d_plan.timeout.count() && d_last_read - d_last_packet >= d_plan.timeout;
+        d_config.timeout.count() && d_last_read - d_last_packet >= d_config.timeout;
     if (has_stopped || is_timeout) {
         d_has_ended = true;
         d_window.give_up(d_to.end());
@@ -150,15 +150,15 @@ void receiver::read_all()
 bool receiver::deliver(clock::time_point now)
 {
     while (d_pending.data) {
-        if (d_to.has_more() && !d_to.go_on(now))
+        if (d_to.has_more() && !d_to.resume(now))
             return false;
         const auto n = std::min(d_pending.datagram, d_pending.bytes);
-        if (!d_to.take({ d_pending.data, n, d_socket, d_pending.sender }, now))
+        if (!d_to.place_packet({ d_pending.data, n, d_socket, d_pending.sender }, now))
             return false;
         d_pending.bytes -= n;
         d_pending.data = d_pending.bytes ? d_pending.data + n : nullptr;
     }
-    return d_to.go_on(now);
+    return d_to.resume(now);
 }
 
 } // namespace gr::spead

@@ -34,13 +34,13 @@ class receiver
 public:
     using clock = std::chrono::steady_clock;
 
-    struct plan {
+    struct config {
         clock::duration max_delay{};
         bool end_on_stop = true;
         clock::duration timeout{}; //!< 0: none
     };
 
-    receiver(const plan& how,
+    receiver(const config& how,
              reassembler& to,
              output_window& window,
              rate_limited_log& log);
@@ -63,7 +63,7 @@ private:
     void read_all();
     bool deliver(clock::time_point now);
 
-    const plan d_plan;
+    const config d_config;
     reassembler& d_to;
     output_window& d_window;
     rate_limited_log& d_log;

@@ -78,13 +78,13 @@ void silence::note_no_output(const stream_format& format,
 void silence::note_other_sender(const stream_format& format,
                                 std::optional<std::size_t> item)
 {
-    note("another sender sends to the same output, and is ignored; ", [&] {
+    note("another sender to the same output is ignored; ", [&] {
         if (!item || *item >= format.immediates.size())
-            return std::string("only its source address tells it apart: give each sender "
-                               "a port of its own");
+            return std::string("only its source address distinguishes it: give each "
+                               "sender its own port");
         const auto& is = format.immediates[*item];
         return "item " + hex(is.id) + " \"" + is.name +
-               "\" tells it apart: select one with its value in items";
+               "\" distinguishes it: select one by its value in items";
     });
 }
 

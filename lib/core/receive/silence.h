@@ -21,7 +21,7 @@
 namespace gr::spead {
 
 /*!
- * \brief Why packets arrive and no samples come out: a cause and its remedy.
+ * \brief Why packets arrive and no output: a cause and its remedy.
  *
  * The latest cause replaces the one before. A text with details of a packet is made only
  * for the first packet of its cause: the others cost next to nothing.
@@ -33,19 +33,19 @@ public:
     struct cause {
         static constexpr std::string_view no_descriptors =
             "no descriptors have arrived: let the sender repeat them "
-            "(descriptor_interval of spead.sink), or give items";
+            "(descriptor_interval of spead.sink), or set items";
         static constexpr std::string_view partial_descriptors =
             "a packet of the descriptors was lost: let the sender repeat them "
-            "(descriptor_interval of spead.sink), or give items";
+            "(descriptor_interval of spead.sink), or set items";
         static constexpr std::string_view no_length =
-            "the heaps have neither a timestamp nor a heap length (item 0x2): give the "
-            "ID of the timestamp in items";
+            "the heaps have neither a timestamp nor a heap length (item 0x2): set the ID "
+            "of the timestamp in items";
         static constexpr std::string_view no_first_packet =
             "the first packets of the heaps, which hold their items, do not arrive";
         static constexpr std::string_view no_bytes = "the packets hold no samples";
         static constexpr std::string_view nothing_new =
-            "the packets repeat samples that have been received: their timestamps do not "
-            "advance; check the sender";
+            "the packets repeat samples: their timestamps do not advance; check the "
+            "sender";
         static constexpr std::string_view different_times =
             "the timestamps of the heaps contradict each other; check timestamp_step and "
             "the sender";

@@ -52,13 +52,13 @@ unsigned bits_for(sample_type type, const item_description& samples)
         why = (are_pairs          ? "pairs of "
                : is_complex(type) ? "real "
                                   : "") +
-              text_of(samples.format) + " do not suit output_type";
+              text_of(samples.format) + " do not match output_type";
     if (has_type)
         why += "; set it to " + quoted((are_pairs ? "sc" : "int") + std::to_string(bits));
     if (has_type && numbers == 'i')
         why += are_pairs ? " or \"complex\"" : " or \"float\"";
     if (!has_type)
-        why += "; give items to read their bytes";
+        why += "; set items to output their bytes";
     throw std::invalid_argument("the descriptor of " + quoted(samples.name) + ": " + why);
 }
 
@@ -80,15 +80,15 @@ const item_description& samples_of(const std::vector<item_description>& items,
             arrays.emplace(rank, &each);
         }
     if (arrays.empty())
-        throw std::invalid_argument("the descriptors name no array; give items");
+        throw std::invalid_argument("the descriptors contain no array; set items");
     const auto likely = arrays.equal_range(arrays.begin()->first);
     if (std::next(likely.first) == likely.second)
         return *likely.first->second;
     std::string names;
     for (auto at = likely.first; at != likely.second && names.size() < 80; ++at)
         names += (names.empty() ? "" : ", ") + quoted(at->second->name);
-    throw std::invalid_argument("the descriptors name several arrays (" + names +
-                                "); give items to say which are the samples");
+    throw std::invalid_argument("the descriptors contain several arrays (" + names +
+                                "); set items to select the samples");
 }
 
 const item_description* timestamp_of(const std::vector<item_description>& items)

@@ -31,11 +31,11 @@ std::optional<std::int64_t> samples_of(std::int64_t heaps, std::int64_t length)
 
 } // namespace
 
-stream_tracker::stream_tracker(const plan& how,
+stream_tracker::stream_tracker(const config& how,
                                const output_window& window,
                                const heap_table& heaps,
                                rate_limited_log& log)
-    : d_plan(how),
+    : d_config(how),
       d_window(window),
       d_heaps(heaps),
       d_log(log),
@@ -47,8 +47,8 @@ stream_tracker::stream_tracker(const plan& how,
 void stream_tracker::start_run()
 {
     track none;
-    none.senders.resize(d_plan.sockets);
-    d_tracks.assign(d_plan.outputs, none);
+    none.senders.resize(d_config.sockets);
+    d_tracks.assign(d_config.outputs, none);
     d_is_running = false;
     d_heap_samples = 0;
 }
@@ -95,7 +95,7 @@ std::optional<std::int64_t> stream_tracker::distance(const received_heap& from,
     if (!d_has_timestamps)
         return from.length == to.length ? samples_of(to.counters_from(from), from.length)
                                         : std::nullopt;
-    stream_time time(d_plan.samples_per_step, d_plan.ticks_per_step);
+    stream_time time(d_config.samples_per_step, d_config.ticks_per_step);
     time.begin(*from.timestamp, 0);
     return time.position(*to.timestamp, to.timestamp_bits);
 }
@@ -249,7 +249,7 @@ const received_heap* stream_tracker::confirmed(std::size_t output)
 
 bool stream_tracker::is_far(const received_heap& heap) const
 {
-    return heap.position - end() > d_plan.max_gap;
+    return heap.position - end() > d_config.max_gap;
 }
 
 std::int64_t stream_tracker::end() const
@@ -274,8 +274,8 @@ void stream_tracker::begin_stream(received_heap& heap, std::int64_t position)
         __extension__ using wide_unsigned = unsigned __int128;
         heap.timestamp = static_cast<std::uint64_t>(
             wide_unsigned(heap.counter) * wide_unsigned(heap.length) *
-            wide_unsigned(d_plan.ticks_per_step) /
-            wide_unsigned(d_plan.samples_per_step));
+            wide_unsigned(d_config.ticks_per_step) /
+            wide_unsigned(d_config.samples_per_step));
     }
     heap.position = position;
     d_time.begin(*heap.timestamp, position);
@@ -286,7 +286,7 @@ void stream_tracker::add(const received_heap& heap, clock::time_point now)
 {
     auto& of = d_tracks[heap.output];
     if (is_silent(of, now)) // another one may take over, on all sockets
-        of.senders.assign(d_plan.sockets, 0);
+        of.senders.assign(d_config.sockets, 0);
     of.senders[heap.socket] = heap.sender;
     if (of.pending && *of.pending == heap && of.pending->timestamp == heap.timestamp)
         of.pending.reset();
@@ -322,7 +322,7 @@ void stream_tracker::check_step(const received_heap& heap, const track& of)
         heap.length != of.newest->length || !heap.heap_length || heap.length == samples)
         return;
     // those in between may come on other sockets
-    if (heap.length < samples && d_plan.sockets > 1)
+    if (heap.length < samples && d_config.sockets > 1)
         return;
     d_has_reported_mismatch = true;
     const auto ticks = *heap.timestamp - *of.newest->timestamp;

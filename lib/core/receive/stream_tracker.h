@@ -34,14 +34,14 @@ class stream_tracker
 public:
     using clock = std::chrono::steady_clock;
 
-    struct plan {
+    struct config {
         std::size_t outputs = 1;
         std::size_t sockets = 1;
         std::int64_t samples_per_step = 1; //!< samples in ticks_per_step ticks
         std::int64_t ticks_per_step = 1;
         std::int64_t max_gap = 0; //!< samples
     };
-    stream_tracker(const plan& how,
+    stream_tracker(const config& how,
                    const output_window& window,
                    const heap_table& heaps,
                    rate_limited_log& log);
@@ -144,7 +144,7 @@ private:
     bool agrees(const received_heap& heap, const track& of) const;
     void check_step(const received_heap& heap, const track& of);
 
-    const plan d_plan;
+    const config d_config;
     const output_window& d_window;
     const heap_table& d_heaps;
     rate_limited_log& d_log;

@@ -32,7 +32,7 @@ batch::batch(std::vector<ring_reader>& readers)
     : d_readers(readers), d_order(slots_of(readers)), d_taken(readers.size())
 {
     for (std::size_t i = 0; i < readers.size(); ++i)
-        readers[i].ring().tell(d_order, i);
+        readers[i].ring().record_order_in(d_order, i);
 }
 
 void batch::collect(std::size_t allowance, bool segmented)
@@ -44,10 +44,10 @@ void batch::collect(std::size_t allowance, bool segmented)
         d_taken[i] = d_readers[i].position();
     const auto end = d_order.end();
     for (auto number = d_order.begin(); number < end;) {
-        auto turn = d_order.at(number++);
-        for (; number < end && d_order.at(number).queue == turn.queue; ++number)
-            turn.end = d_order.at(number).end;
-        if (!take(turn))
+        auto entry = d_order.at(number++);
+        for (; number < end && d_order.at(number).queue == entry.queue; ++number)
+            entry.end = d_order.at(number).end;
+        if (!collect_entry(entry))
             return;
         // what the next queue has published comes before more of this one
         std::fill_n(d_keys.begin(), d_size, closed);
@@ -55,33 +55,33 @@ void batch::collect(std::size_t allowance, bool segmented)
 }
 
 // False if there is no room for more.
-bool batch::take(const send_order::turn& turn)
+bool batch::collect_entry(const send_order::entry& entry)
 {
-    const auto& ring = d_readers[turn.queue].ring();
-    while (find_packet(turn)) {
-        const auto& info = ring.info(d_taken[turn.queue].slot);
+    const auto& ring = d_readers[entry.queue].ring();
+    while (find_packet(entry)) {
+        const auto& info = ring.info(d_taken[entry.queue].slot);
         if (!d_size)
             d_room.packets = full_messages * transport::packets_in_message(info.bytes);
         else if (!d_room.packets || info.bytes > d_room.bytes)
             return false;
-        const auto number = message_for(turn.queue, info);
+        const auto number = message_for(entry.queue, info);
         if (number == none)
             return false;
-        const auto taken = append(number, turn);
+        const auto taken = append(number, entry);
         d_room.bytes -= std::min(d_room.bytes, taken.bytes);
         d_room.packets -= taken.packets;
     }
     return true;
 }
 
-// Goes to the next packet that is to be sent; false if there is none in this turn.
-bool batch::find_packet(const send_order::turn& turn)
+// Goes to the next packet that is to be sent; false if there is none in this entry.
+bool batch::find_packet(const send_order::entry& entry)
 {
-    const auto& ring = d_readers[turn.queue].ring();
-    auto& at = d_taken[turn.queue];
-    while (at.count < turn.end && !is_to_be_sent(ring.info(at.slot)))
+    const auto& ring = d_readers[entry.queue].ring();
+    auto& at = d_taken[entry.queue];
+    while (at.count < entry.end && !is_to_be_sent(ring.info(at.slot)))
         ring.advance_packet(at);
-    return at.count < turn.end;
+    return at.count < entry.end;
 }
 
 // The number of the message that the next packet of a queue belongs to.
@@ -117,12 +117,12 @@ std::size_t batch::message_for(std::size_t index, const packet_info& info)
     return d_size++;
 }
 
-// Takes the next packet of a turn, and of what lies behind it to the same destination as
+// Takes the next packet of a entry, and of what lies behind it to the same destination as
 // much as may be.
-batch::amount batch::append(std::size_t number, const send_order::turn& turn)
+batch::amount batch::append(std::size_t number, const send_order::entry& entry)
 {
-    auto& ring = d_readers[turn.queue].ring();
-    auto& at = d_taken[turn.queue];
+    auto& ring = d_readers[entry.queue].ring();
+    auto& at = d_taken[entry.queue];
     message& to = d_messages[number];
     const auto first = ring.info(at.slot);
     auto& piece = d_pieces[number][to.n_pieces++];
@@ -137,7 +137,7 @@ batch::amount batch::append(std::size_t number, const send_order::turn& turn)
         most.bytes -= std::min<std::size_t>(most.bytes, first.bytes);
         most.packets = std::min({ d_room.packets - 1,
                                   transport::max_segments - d_packets[number] - 1,
-                                  static_cast<std::size_t>(turn.end - at.count),
+                                  static_cast<std::size_t>(entry.end - at.count),
                                   ring.slots() - at.slot });
         const auto more = run_length(ring, at.slot, first, most);
         taken.bytes += more.bytes;
@@ -201,14 +201,14 @@ void batch::sent(std::size_t messages)
         for (auto& one : d_readers)
             one.account(0);
     }
-    end_turns();
+    remove_finished_entries();
 }
 
-std::size_t batch::lost()
+std::size_t batch::drop_first()
 {
     mark(d_messages[0], packet_info::dropped);
     d_readers[d_messages[0].queue].account(0);
-    end_turns();
+    remove_finished_entries();
     return d_packets[0];
 }
 
@@ -216,14 +216,14 @@ void batch::drop_all()
 {
     for (auto& one : d_readers)
         one.drop_all();
-    end_turns();
+    remove_finished_entries();
 }
 
-void batch::end_turns()
+void batch::remove_finished_entries()
 {
     for (const auto end = d_order.end(); d_order.begin() < end; d_order.pop()) {
-        const auto& turn = d_order.at(d_order.begin());
-        if (d_readers[turn.queue].position().count < turn.end)
+        const auto& entry = d_order.at(d_order.begin());
+        if (d_readers[entry.queue].position().count < entry.end)
             return;
     }
 }

@@ -34,7 +34,7 @@ public:
     explicit batch(std::vector<ring_reader>& readers);
 
     //! Whether there is nothing to take.
-    bool nothing_left() const { return d_order.begin() == d_order.end(); }
+    bool is_empty() const { return d_order.begin() == d_order.end(); }
 
     //! Takes up to \p allowance bytes, but one packet at least, in messages of several
     //! packets where \p segmented says so.
@@ -47,7 +47,7 @@ public:
     //! The first so many messages were sent.
     void sent(std::size_t messages);
     //! The first message is dropped; says how many packets that are.
-    std::size_t lost();
+    std::size_t drop_first();
     //! The packets of the first message are to go one by one.
     void split();
     //! What is left will not be sent.
@@ -58,15 +58,15 @@ private:
         std::size_t bytes;
         std::size_t packets;
     };
-    bool take(const send_order::turn& turn);
+    bool collect_entry(const send_order::entry& entry);
     std::size_t message_for(std::size_t index, const packet_info& info);
-    amount append(std::size_t number, const send_order::turn& turn);
+    amount append(std::size_t number, const send_order::entry& entry);
     static amount run_length(const packet_ring& ring,
                              std::size_t slot,
                              const packet_info& like,
                              amount most);
-    bool find_packet(const send_order::turn& turn);
-    void end_turns();
+    bool find_packet(const send_order::entry& entry);
+    void remove_finished_entries();
     void mark(const message& which, packet_info::flag outcome);
 
     static constexpr std::uint32_t closed = ~std::uint32_t{ 0 };

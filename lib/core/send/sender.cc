@@ -30,11 +30,11 @@ constexpr std::chrono::milliseconds longest_turn{ 10 };
 // To wake a thread up costs more than to send 64 KiB. Where small pieces come at this
 // rate, the thread lets them gather, as network cards moderate interrupts: so many bytes,
 // or for so long.
-constexpr double gather_rate = 128e6; // bytes per second
-constexpr std::size_t gather_bytes = 128 << 10;
-constexpr std::chrono::microseconds gather_time{ 500 };
+constexpr double coalesce_rate = 128e6; // bytes per second
+constexpr std::size_t coalesce_bytes = 128 << 10;
+constexpr std::chrono::microseconds coalesce_time{ 500 };
 // How often it looks whether that is so.
-constexpr std::chrono::milliseconds look_time{ 10 };
+constexpr std::chrono::milliseconds arrivals_time{ 10 };
 
 std::vector<ring_reader> make_readers(const std::vector<packet_ring*>& rings,
                                       sender_counters& counters)
@@ -225,7 +225,7 @@ void sender::send_queued()
         }
         if (d_pacer_rate != d_rate)
             apply_rate();
-        if (d_batch.nothing_left()) {
+        if (d_batch.is_empty()) {
             if (sleep())
                 return;
             continue;
@@ -273,14 +273,14 @@ void sender::yield()
 // False if there is something to do after all.
 bool sender::sleep()
 {
-    if (small_pieces_come_fast() && !much_in_flight() && gather())
+    if (small_blocks_arrive_fast() && !much_in_flight() && wait_for_more_packets())
         return false;
     for (auto& one : d_readers)
         one.ring().sender_sleeps.announce();
-    if (!d_batch.nothing_left() || d_closing || d_abort) {
+    if (!d_batch.is_empty() || d_closing || d_abort) {
         for (auto& one : d_readers)
             one.ring().sender_sleeps.withdraw();
-        if (d_closing && d_batch.nothing_left())
+        if (d_closing && d_batch.is_empty())
             d_abort = true; // everything is sent
         return false;
     }
@@ -291,35 +291,37 @@ bool sender::sleep()
 }
 
 // Judged by what was published, and how often the thread slept, since the last look.
-bool sender::small_pieces_come_fast()
+bool sender::small_blocks_arrive_fast()
 {
     const auto now = clock::now();
-    ++d_look.sleeps;
-    if (const std::chrono::duration<double> time = now - d_look.time; time >= look_time) {
+    ++d_arrivals.sleeps;
+    if (const std::chrono::duration<double> time = now - d_arrivals.time;
+        time >= arrivals_time) {
         const auto end = published_bytes();
-        const auto bytes = static_cast<double>(end - d_look.bytes);
-        d_gathers = bytes >= gather_rate * time.count() &&
-                    bytes < 2.0 * gather_bytes * static_cast<double>(d_look.sleeps);
-        d_look = { now, end, 0 };
+        const auto bytes = static_cast<double>(end - d_arrivals.bytes);
+        d_coalesces =
+            bytes >= coalesce_rate * time.count() &&
+            bytes < 2.0 * coalesce_bytes * static_cast<double>(d_arrivals.sleeps);
+        d_arrivals = { now, end, 0 };
     }
-    return d_gathers;
+    return d_coalesces;
 }
 
 // Waits until packets have gathered. False if none have come.
-bool sender::gather()
+bool sender::wait_for_more_packets()
 {
     for (const auto& one : d_readers) {
         auto& ring = one.ring();
-        const auto slots = std::min(gather_bytes / ring.slot_bytes(), ring.limit() / 8);
+        const auto slots = std::min(coalesce_bytes / ring.slot_bytes(), ring.limit() / 8);
         ring.sender_sleeps.announce(one.position().count + slots);
     }
     pollfd news{ d_wakeup.native_handle(), POLLIN, 0 };
-    const timespec time{ 0, std::chrono::nanoseconds(gather_time).count() };
+    const timespec time{ 0, std::chrono::nanoseconds(coalesce_time).count() };
     if (ppoll(&news, 1, &time, nullptr) > 0)
         take_wakeup();
     for (const auto& one : d_readers)
         one.ring().sender_sleeps.withdraw();
-    return !d_batch.nothing_left();
+    return !d_batch.is_empty();
 }
 
 // Gives back what the kernel has read meanwhile. True if there is more to come.
@@ -434,7 +436,7 @@ void sender::messages_sent(std::size_t n)
     if (d_batch.messages()->segmented())
         d_refusals = 0;
     else if (d_refusal_open)
-        refusal_proved();
+        count_gso_refusal();
     d_batch.sent(n);
     release();
     d_retries = {};
@@ -496,7 +498,7 @@ void sender::drop_message(int error)
 {
     // what is lost has had its turn: an outage must not use up a paced stream
     d_pacer.sent(d_batch.bytes_of(1), clock::now());
-    const auto packets = d_batch.lost();
+    const auto packets = d_batch.drop_first();
     release();
     d_retries = {};
     d_refusal_open = false;
@@ -510,7 +512,7 @@ void sender::log_failure(int error, std::uint64_t packets)
 }
 
 // Single packets went where a segmented send did not.
-void sender::refusal_proved()
+void sender::count_gso_refusal()
 {
     d_refusal_open = false;
     d_counters.gso_refused.add(1);

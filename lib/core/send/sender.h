@@ -83,8 +83,8 @@ private:
     void send_queued();
     void yield();
     bool sleep();
-    bool small_pieces_come_fast();
-    bool gather();
+    bool small_blocks_arrive_fast();
+    bool wait_for_more_packets();
     void take_wakeup();
     bool release_reported();
     bool sleep_briefly_until(clock::time_point time, clock::time_point now);
@@ -102,7 +102,7 @@ private:
     bool message_failed(int error);
     void drop_message(int error);
     void log_failure(int error, std::uint64_t packets);
-    void refusal_proved();
+    void count_gso_refusal();
 
     boost::asio::io_context& d_io;
     transport& d_transport;
@@ -130,8 +130,8 @@ private:
         clock::time_point time{};
         std::uint64_t bytes = 0;  // published by then
         std::uint64_t sleeps = 0; // since then
-    } d_look;
-    bool d_gathers = false;
+    } d_arrivals;
+    bool d_coalesces = false;
     bool d_watching = false;         // the event is waited for
     bool d_yields = false;           // to other handlers of the io_context
     bool d_writable_pending = false; // the socket is waited for

@@ -34,27 +34,26 @@ std::uint64_t distance(std::int64_t from, std::int64_t to)
     return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
 }
 
-double samples_per_second(const timeline_plan& plan)
+double samples_per_second(const timeline_config& config)
 {
-    return static_cast<double>(plan.sample_rate.numerator) /
-           static_cast<double>(plan.sample_rate.denominator) *
-           static_cast<double>(plan.heap_samples) /
-           static_cast<double>(plan.timestamp_step);
+    return static_cast<double>(config.sample_rate.numerator) /
+           static_cast<double>(config.sample_rate.denominator) *
+           static_cast<double>(config.heap_samples) /
+           static_cast<double>(config.timestamp_step);
 }
 
 } // namespace
 
-timeline::timeline(const timeline_plan& plan, sink_counter_set& counts)
-    : d_heap(plan.heap_samples),
-      d_step(plan.timestamp_step),
-      d_on_gap(plan.on_gap),
-      d_samples_per_second(samples_per_second(plan)),
+timeline::timeline(const timeline_config& config, sink_counter_set& counts)
+    : d_heap(config.heap_samples),
+      d_step(config.timestamp_step),
+      d_on_gap(config.on_gap),
+      d_samples_per_second(samples_per_second(config)),
       d_counters(counts)
 {
     if (d_step < 1)
-        throw parameter_error("timestamp_step",
-                              std::to_string(d_step),
-                              "1 or more ticks where tags tell the time");
+        throw parameter_error(
+            "timestamp_step", std::to_string(d_step), "at least 1 with sample_rate");
 }
 
 void timeline::start_run()

@@ -22,7 +22,7 @@ enum class gap_policy {
     zero_fill //!< zeros for what is missing, whole heaps too; realign beyond 10 s
 };
 
-struct timeline_plan {
+struct timeline_config {
     std::int64_t heap_samples;
     std::int64_t timestamp_step; //!< ticks per heap, at least 1
     exact_rate sample_rate;      //!< ticks per second
@@ -76,7 +76,7 @@ struct tag_warnings {
 class timeline
 {
 public:
-    timeline(const timeline_plan& plan, sink_counter_set& counts);
+    timeline(const timeline_config& config, sink_counter_set& counts);
 
     //! The flow graph has been started again. The caller has ended the last heap.
     void start_run();

@@ -82,13 +82,13 @@ public:
     open_stream(const packing& how,
                 const gr::spead::sink_options& options,
                 const unread_socket* to = nullptr)
-        : d_plan(how.plan()),
+        : d_config(how.config()),
           d_way(to ? std::make_unique<gr::spead::udp_transport>(
                          d_io, std::vector{ to->address() }, gr::spead::sink_options())
                    : nullptr),
           network(d_way.get()),
-          ring(how.slots, d_plan.regular.packet_bytes()),
-          d_packer(d_plan,
+          ring(how.slots, d_config.regular.packet_bytes()),
+          d_packer(d_config,
                    ring,
                    d_packed,
                    [this] {
@@ -137,7 +137,7 @@ public:
     const gr::spead::sender_counters& sent() const { return d_sent; }
 
 private:
-    const gr::spead::stream_plan d_plan;
+    const gr::spead::stream_config d_config;
     boost::asio::io_context d_io{ 1 };
     const std::unique_ptr<gr::spead::udp_transport> d_way;
     gr::spead::sink_counter_set d_packed;

@@ -24,15 +24,15 @@ int main(int argc, char** argv)
     how.max_packet = std::strtoull(argv[2], nullptr, 10);
     const auto total = std::strtoull(argv[3], nullptr, 10) << 20;
 
-    const auto plan = how.plan();
-    const auto packet = plan.regular.packet_bytes();
-    const auto packets = static_cast<std::size_t>(plan.regular.packets());
+    const auto config = how.config();
+    const auto packet = config.regular.packet_bytes();
+    const auto packets = static_cast<std::size_t>(config.regular.packets());
     auto slots = (2 << 20) / packet;
     if (packets < slots)
         slots -= slots % packets; // whole heaps, as in an engine
     packet_ring ring(slots, packet);
     sink_counter_set counters;
-    input_packer packer(plan, ring, counters, [] {});
+    input_packer packer(config, ring, counters, [] {});
     packer.start_run();
     const auto samples = noise(1 << 20);
     for (std::uint64_t packed = 0; packed < total;) {

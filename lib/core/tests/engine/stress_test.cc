@@ -105,13 +105,13 @@ void one_chaotic_stream(unsigned seed)
         pick(random, std::vector<full_policy>{ full_policy::block, full_policy::drop });
     p.descriptors = random() % 2;
     p.pad = random() % 2;
-    const auto plan = p.plan();
-    const auto slots = plan.min_ring_slots() + random() % 40;
+    const auto config = p.config();
+    const auto slots = config.min_ring_slots() + random() % 40;
 
     sink_options options;
     options.burst_size = 1 + random() % 4000;
     boost::asio::io_context io(1);
-    packet_ring ring(slots, plan.regular.packet_bytes());
+    packet_ring ring(slots, config.regular.packet_bytes());
     sink_counter_set packed;
     sender_counters sent;
     ring_wait space;
@@ -126,7 +126,7 @@ void one_chaotic_stream(unsigned seed)
         options,
         [&] { space.notify(); },
         lines);
-    input_packer packer(plan, ring, packed, [&] { out.wake(); });
+    input_packer packer(config, ring, packed, [&] { out.wake(); });
     balance_watch watch([&] {
         sink_counters<std::uint64_t> now;
         now.samples_sent = sent.samples_sent.get();
@@ -155,8 +155,8 @@ void one_chaotic_stream(unsigned seed)
             std::this_thread::sleep_for(std::chrono::microseconds(random() % 100));
         if (random() % 32 == 0) {
             const auto most =
-                slots - std::min(slots, packer.plan().min_slots_in_use(slots));
-            ring.set_limit(std::min(slots, packer.plan().min_slots_in_use(slots)) +
+                slots - std::min(slots, packer.config().min_slots_in_use(slots));
+            ring.set_limit(std::min(slots, packer.config().min_slots_in_use(slots)) +
                            (most ? random() % (most + 1) : 0));
             out.set_rate(pick(random, std::vector<double>{ 0, 0, 3e7, 1e308 }));
         }

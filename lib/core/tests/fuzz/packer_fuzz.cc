@@ -10,7 +10,7 @@
 
 #include "fuzz_input.h"
 #include "helpers/packing.h"
-#include "sink_plan.h"
+#include "stream_configs.h"
 #include "support/parameter_error.h"
 
 #include <algorithm>
@@ -395,7 +395,7 @@ class packed_input
 {
 public:
     packed_input(const sink_setup& setup,
-                 const stream_plan& plan,
+                 const stream_config& config,
                  std::size_t slots,
                  std::size_t input,
                  const std::vector<std::vector<endpoint>>& lists)
@@ -403,7 +403,7 @@ public:
           d_endpoints(lists[lists.size() > 1 ? input : 0]),
           d_drops(setup.options.when_full == "drop"),
           d_samples(setup.options),
-          d_stream(plan, slots),
+          d_stream(config, slots),
           d_model(setup.options, input, d_endpoints.size())
     {
     }
@@ -460,7 +460,7 @@ public:
     void end(bool hurry, bool repeats, stop_counts& stops)
     {
         auto& packer = d_stream.packer;
-        const auto& plan = packer.plan();
+        const auto& config = packer.config();
         const auto& zeros = d_stream.counters.samples_zero_filled;
         const auto zeros_before = zeros.get();
         bool has_stops = true;
@@ -481,10 +481,10 @@ public:
         const bool is_padded = zeros.get() != zeros_before;
         const auto slots = d_stream.ring.slots();
         check(!is_padded || d_setup.options.tail == "pad" ||
-                  !plan.is_buffered(plan.regular, slots) ||
-                  !plan.is_buffered(plan.first.value_or(plan.regular), slots),
+                  !config.is_buffered(config.regular, slots) ||
+                  !config.is_buffered(config.first.value_or(config.regular), slots),
               "a heap that is sent as a whole is not padded");
-        d_model.end(has_stops && plan.stop ? plan.stop_destinations.size() : 0,
+        d_model.end(has_stops && config.stop ? config.stop_destinations.size() : 0,
                     is_padded);
         check_run(repeats, stops);
         d_checked = d_stream.datagrams.size();
@@ -561,7 +561,7 @@ private:
     void set_limit(fuzz_input& input)
     {
         auto& ring = d_stream.ring;
-        const auto fewest = d_stream.packer.plan().min_slots_in_use(ring.slots());
+        const auto fewest = d_stream.packer.config().min_slots_in_use(ring.slots());
         const auto limit = fewest + input.upto(100);
         if (!d_drops)
             ring.set_limit(std::min<std::size_t>(limit, ring.slots()));
@@ -569,7 +569,7 @@ private:
 
     const endpoint& endpoint_of(std::size_t number) const
     {
-        const auto first = d_stream.packer.plan().first_destination;
+        const auto first = d_stream.packer.config().first_destination;
         check(number >= first && number - first < d_endpoints.size(),
               "a packet goes to a destination of its input");
         return d_endpoints[number - first];
@@ -716,28 +716,28 @@ addresses_of(const std::vector<std::vector<endpoint>>& lists)
 void play(fuzz_input& input, const sink_setup& setup)
 {
     std::vector<std::vector<endpoint>> endpoints;
-    std::vector<stream_plan> plans;
+    std::vector<stream_config> configs;
     std::vector<std::size_t> slots;
     try {
         check_options(setup.destinations, setup.options);
         endpoints = endpoints_of(setup.destinations, setup.options);
-        plans = make_plans(setup.options,
-                           endpoints,
-                           addresses_of(endpoints),
-                           setup.possible_packet_bytes);
-        for (const auto& plan : plans)
-            slots.push_back(ring_slots(setup.options, plan));
+        configs = make_stream_configs(setup.options,
+                                      endpoints,
+                                      addresses_of(endpoints),
+                                      setup.possible_packet_bytes);
+        for (const auto& config : configs)
+            slots.push_back(ring_slots(setup.options, config));
     } catch (const parameter_error&) {
         return;
     }
-    for (std::size_t i = 0; i < plans.size(); ++i)
-        if (plans[i].regular.sample_bytes() > most_heap_bytes ||
-            slots[i] * plans[i].regular.packet_bytes() > most_ring_bytes)
+    for (std::size_t i = 0; i < configs.size(); ++i)
+        if (configs[i].regular.sample_bytes() > most_heap_bytes ||
+            slots[i] * configs[i].regular.packet_bytes() > most_ring_bytes)
             return;
     std::vector<std::unique_ptr<packed_input>> inputs;
-    for (std::size_t i = 0; i < plans.size(); ++i)
+    for (std::size_t i = 0; i < configs.size(); ++i)
         inputs.push_back(
-            std::make_unique<packed_input>(setup, plans[i], slots[i], i, endpoints));
+            std::make_unique<packed_input>(setup, configs[i], slots[i], i, endpoints));
     bool is_done = false;
     do {
         while (!input.empty() && !input.once_in(40) && !is_done) {

@@ -40,10 +40,10 @@ std::int64_t next_heap(std::int64_t place, std::int64_t heap)
 }
 
 // The heap as far as its samples came, with zeros for the others.
-placed_heap with_zeros(const run& r, std::int64_t index, const timeline_plan& plan)
+placed_heap with_zeros(const run& r, std::int64_t index, const timeline_config& config)
 {
-    placed_heap heap{ placed_stream::stamp(index * plan.timestamp_step), {} };
-    for (auto p = index * plan.heap_samples; p < (index + 1) * plan.heap_samples; ++p)
+    placed_heap heap{ placed_stream::stamp(index * config.timestamp_step), {} };
+    for (auto p = index * config.heap_samples; p < (index + 1) * config.heap_samples; ++p)
         heap.samples.push_back(r.places.count(p) ? p : placed_heap::zero);
     return heap;
 }
@@ -53,16 +53,18 @@ bool is_complete(const placed_heap& heap)
     return std::count(heap.samples.begin(), heap.samples.end(), placed_heap::zero) == 0;
 }
 
-void expect_heaps(const run& r, const timeline_plan& plan, std::vector<placed_heap>& all)
+void expect_heaps(const run& r,
+                  const timeline_config& config,
+                  std::vector<placed_heap>& all)
 {
     if (r.places.empty())
         return;
-    const auto heap = plan.heap_samples;
+    const auto heap = config.heap_samples;
     for (auto index = std::max(next_heap(r.first, heap), r.free / heap);
          (index + 1) * heap <= *r.places.rbegin() + 1;
          ++index) {
-        const auto candidate = with_zeros(r, index, plan);
-        if (plan.on_gap == gap_policy::zero_fill || is_complete(candidate))
+        const auto candidate = with_zeros(r, index, config);
+        if (config.on_gap == gap_policy::zero_fill || is_complete(candidate))
             all.push_back(candidate);
     }
 }
@@ -76,7 +78,7 @@ public:
     std::vector<run> play()
     {
         std::vector<run> runs;
-        const auto heap = d_to.plan.heap_samples;
+        const auto heap = d_to.config.heap_samples;
         do {
             runs.push_back({ next_heap(d_highest + 1, heap) * heap, 0, {} });
             d_highest = runs.back().free - 1;
@@ -108,7 +110,7 @@ private:
 
     void send(run& r)
     {
-        const auto n = d_input.between(1, 3 * d_to.plan.heap_samples);
+        const auto n = d_input.between(1, 3 * d_to.config.heap_samples);
         for (auto p = d_to.place; p < d_to.place + n; ++p)
             if (p > d_highest)
                 r.places.insert(d_highest = p);
@@ -122,23 +124,23 @@ private:
 
 void play_source(fuzz_input& input)
 {
-    timeline_plan plan{ 1, 1, megahertz };
+    timeline_config config{ 1, 1, megahertz };
     using shape = std::pair<std::int64_t, std::int64_t>; // samples and ticks in a heap
-    std::tie(plan.heap_samples, plan.timestamp_step) = input.one_of<shape>(
+    std::tie(config.heap_samples, config.timestamp_step) = input.one_of<shape>(
         { { 1, 1 }, { 8, 8 }, { 10, 8 }, { 5, 15 }, { 7, 1 }, { 4, 40 }, { 3, 1000 } });
-    plan.on_gap = gap_policies[input.upto(1)];
-    placed_stream s(plan);
+    config.on_gap = gap_policies[input.upto(1)];
+    placed_stream s(config);
     const auto runs = source(input, s).play();
 
     check(s.samples_in == s.samples_out() + s.dropped, "samples are sent or dropped");
     for (std::size_t i = 1; i < s.heaps.size(); ++i)
         check(s.heaps[i].timestamp > s.heaps[i - 1].timestamp, "timestamps only grow");
     for (const auto& heap : s.heaps)
-        check(heap.timestamp % placed_stream::stamp(plan.timestamp_step) == 0,
+        check(heap.timestamp % placed_stream::stamp(config.timestamp_step) == 0,
               "timestamps are on the grid");
     std::vector<placed_heap> expected;
     for (const auto& r : runs)
-        expect_heaps(r, plan, expected);
+        expect_heaps(r, config, expected);
     check(s.heaps == expected, "every heap that can be is there and no other");
 }
 
@@ -148,9 +150,9 @@ __extension__ using wide = __int128;
 class heap_numbers
 {
 public:
-    explicit heap_numbers(const timeline_plan& plan)
-        : d_heap(static_cast<std::uint64_t>(plan.heap_samples)),
-          d_step(plan.timestamp_step)
+    explicit heap_numbers(const timeline_config& config)
+        : d_heap(static_cast<std::uint64_t>(config.heap_samples)),
+          d_step(config.timestamp_step)
     {
     }
 
@@ -187,26 +189,26 @@ private:
 
 void play_edges(fuzz_input& input)
 {
-    timeline_plan plan{ 1, 1, { 1 } };
-    plan.heap_samples =
+    timeline_config config{ 1, 1, { 1 } };
+    config.heap_samples =
         1 + static_cast<std::int64_t>(input.upto(1) ? input.upto(9) : input.number(4));
-    plan.timestamp_step = input.edgy() & ((std::int64_t{ 1 } << 48) - 1);
-    plan.sample_rate =
+    config.timestamp_step = input.edgy() & ((std::int64_t{ 1 } << 48) - 1);
+    config.sample_rate =
         input.one_of<exact_rate>({ { 1 },
                                    { 1000000 },
                                    { 1, std::numeric_limits<std::int64_t>::max() },
                                    { 7, 3 } });
-    plan.on_gap = gap_policies[input.upto(1)];
+    config.on_gap = gap_policies[input.upto(1)];
     sink_counter_set counters;
-    if (!plan.timestamp_step)
+    if (!config.timestamp_step)
         return;
-    timeline line(plan, counters);
-    heap_numbers heaps(plan);
+    timeline line(config, counters);
+    heap_numbers heaps(config);
     std::int64_t tick = 0;
-    const double longest_fill = 10 * static_cast<double>(plan.sample_rate.numerator) /
-                                static_cast<double>(plan.sample_rate.denominator) *
-                                static_cast<double>(plan.heap_samples) /
-                                static_cast<double>(plan.timestamp_step);
+    const double longest_fill = 10 * static_cast<double>(config.sample_rate.numerator) /
+                                static_cast<double>(config.sample_rate.denominator) *
+                                static_cast<double>(config.heap_samples) /
+                                static_cast<double>(config.timestamp_step);
     while (!input.empty() && !heaps.is_far()) {
         switch (input.upto(7)) {
         case 0:
@@ -219,7 +221,7 @@ void play_edges(fuzz_input& input)
         case 2:
             tick = static_cast<std::int64_t>(
                 static_cast<std::uint64_t>(tick) +
-                input.upto(9) * static_cast<std::uint64_t>(plan.timestamp_step));
+                input.upto(9) * static_cast<std::uint64_t>(config.timestamp_step));
             break;
         case 3: {
             const auto n = input.number(input.one_of<std::size_t>({ 1, 2, 5 }));

@@ -26,14 +26,14 @@ struct in_flight_stream {
     static constexpr std::size_t several_rings = 8 * slots * 1400;
 
     packing p;
-    gr::spead::stream_plan plan = p.plan();
+    gr::spead::stream_config config = p.config();
     boost::asio::io_context io;
     gr::spead::sink_counter_set packed;
     gr::spead::sender_counters sent;
     gr::spead::rate_limited_log lines{ [](const auto&) {} };
-    gr::spead::packet_ring ring{ slots, plan.regular.packet_bytes() };
+    gr::spead::packet_ring ring{ slots, config.regular.packet_bytes() };
     scripted_transport network{ io };
-    gr::spead::input_packer packer{ plan, ring, packed, [this] { out->wake(); } };
+    gr::spead::input_packer packer{ config, ring, packed, [this] { out->wake(); } };
     gr::spead::ring_wait space;
     const std::vector<std::int8_t> samples = noise(several_rings);
     std::size_t written = 0;

@@ -33,7 +33,7 @@ struct packing {
     double interval = 0;   // between those
     std::uint32_t destinations = 1;
 
-    gr::spead::stream_plan plan() const
+    gr::spead::stream_config config() const
     {
         using namespace gr::spead;
         const wire::flavour flavour{ address_bits };
@@ -46,7 +46,7 @@ struct packing {
                 max_packet,
                 pad);
         };
-        stream_plan p{ layout(false) };
+        stream_config p{ layout(false) };
         p.converter = converter;
         p.timestamp_start = 1000;
         p.timestamp_step = heap_samples;
@@ -90,13 +90,13 @@ inline bool end_stream(gr::spead::input_packer& packer)
 class packed_stream
 {
 public:
-    explicit packed_stream(const packing& p) : packed_stream(p.plan(), p.slots) {}
+    explicit packed_stream(const packing& p) : packed_stream(p.config(), p.slots) {}
 
-    packed_stream(const gr::spead::stream_plan& plan, std::size_t slots)
-        : input_bytes(plan.converter.input_bytes()),
-          ring(slots ? slots : 4096, plan.regular.packet_bytes()),
+    packed_stream(const gr::spead::stream_config& config, std::size_t slots)
+        : input_bytes(config.converter.input_bytes()),
+          ring(slots ? slots : 4096, config.regular.packet_bytes()),
           packer(
-              plan, ring, counters, [] {}, [this] { return now; })
+              config, ring, counters, [] {}, [this] { return now; })
     {
         packer.start_run();
     }

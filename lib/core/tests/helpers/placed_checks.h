@@ -17,7 +17,7 @@
 namespace gr::spead {
 
 //! four samples in 40 ticks, unless a test needs others
-inline timeline_plan plan(gap_policy on_gap) { return { 4, 40, megahertz, on_gap }; }
+inline timeline_config config(gap_policy on_gap) { return { 4, 40, megahertz, on_gap }; }
 
 inline void check_heaps(const placed_stream& s, const std::vector<placed_heap>& heaps)
 {

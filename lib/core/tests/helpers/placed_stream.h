@@ -45,7 +45,7 @@ inline std::ostream& operator<<(std::ostream& out, const placed_heap& heap)
 
 //! Does to samples what a timeline says, as the block does with real ones.
 struct placed_stream {
-    timeline_plan plan;
+    timeline_config config;
     sink_counter_set counters;
     timeline line;
 
@@ -57,8 +57,8 @@ struct placed_stream {
     std::uint64_t zero_filled = 0;
     bool heap_has_left = false; // the unfinished one, or a part of it
 
-    explicit placed_stream(const timeline_plan& p)
-        : plan(p), line(p, counters), unfinished{ 0, {} }
+    explicit placed_stream(const timeline_config& p)
+        : config(p), line(p, counters), unfinished{ 0, {} }
     {
     }
 
@@ -71,8 +71,8 @@ struct placed_stream {
     correction tag(std::int64_t new_place, double wrong_by = 0)
     {
         place = new_place;
-        const double ticks = static_cast<double>(plan.timestamp_step) /
-                             static_cast<double>(plan.heap_samples);
+        const double ticks = static_cast<double>(config.timestamp_step) /
+                             static_cast<double>(config.heap_samples);
         const double exact = (static_cast<double>(place) + wrong_by) * ticks;
         const double nearest = std::round(exact);
         const auto result =
@@ -113,7 +113,7 @@ struct placed_stream {
     {
         if (!unfinished.samples.empty()) {
             drop_unfinished();
-            unfinished.timestamp += stamp(plan.timestamp_step);
+            unfinished.timestamp += stamp(config.timestamp_step);
         }
         line.start_run();
     }
@@ -121,9 +121,9 @@ struct placed_stream {
     void pack(std::int64_t sample)
     {
         unfinished.samples.push_back(sample);
-        if (unfinished.samples.size() == static_cast<std::size_t>(plan.heap_samples)) {
+        if (unfinished.samples.size() == static_cast<std::size_t>(config.heap_samples)) {
             heaps.push_back(unfinished);
-            unfinished = { unfinished.timestamp + stamp(plan.timestamp_step), {} };
+            unfinished = { unfinished.timestamp + stamp(config.timestamp_step), {} };
         }
     }
 

@@ -53,21 +53,21 @@ struct receive_stream {
     std::vector<std::vector<std::byte>> out;
     std::vector<sample_tag> tags; // offsets from the first sample of the output
 
-    static reassembler::plan plan_of(const options& with)
+    static reassembler::config config_of(const options& with)
     {
-        reassembler::plan plan;
+        reassembler::config config;
         const auto lists = with.has_own_sockets ? with.outputs : 1;
-        plan.has_group_for_each_output = lists > 1;
+        config.has_group_for_each_output = lists > 1;
         for (std::size_t i = 0; i < lists * with.sockets; ++i)
-            plan.group_of_socket.push_back(i / with.sockets);
-        plan.type = with.type;
-        plan.format = with.format;
-        plan.stream = { with.outputs,
-                        plan.group_of_socket.size(),
-                        with.samples,
-                        with.ticks,
-                        with.max_gap };
-        return plan;
+            config.group_of_socket.push_back(i / with.sockets);
+        config.type = with.type;
+        config.format = with.format;
+        config.stream = { with.outputs,
+                          config.group_of_socket.size(),
+                          with.samples,
+                          with.ticks,
+                          with.max_gap };
+        return config;
     }
 
     receive_stream() : receive_stream(options()) {}
@@ -75,7 +75,7 @@ struct receive_stream {
         : how(with),
           counters(with.outputs),
           window({ with.outputs, with.on_missing, with.max_delay, 32 }, counters),
-          to(plan_of(with), window, counters, common, rejects, log),
+          to(config_of(with), window, counters, common, rejects, log),
           buffers(with.outputs,
                   std::vector<std::byte>(static_cast<std::size_t>(with.window_samples) *
                                          output_bytes())),
@@ -101,7 +101,7 @@ struct receive_stream {
     take(const packet_bytes& packet, std::size_t socket = 0, std::uint64_t sender = 1)
     {
         retry([&] {
-            return to.take({ packet.data(), packet.size(), socket, sender }, now);
+            return to.place_packet({ packet.data(), packet.size(), socket, sender }, now);
         });
         go_on();
     }
@@ -113,7 +113,7 @@ struct receive_stream {
     void go_on()
     {
         do {
-            retry([&] { return to.go_on(now); });
+            retry([&] { return to.resume(now); });
             produce(false);
         } while (to.has_more());
     }

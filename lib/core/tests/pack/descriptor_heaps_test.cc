@@ -136,11 +136,11 @@ BOOST_AUTO_TEST_CASE(each_destination_gets_them_with_a_counter_of_its_own)
     p.destinations = 3;
     p.max_packet = 128; // several packets
     p.interval = 1;
-    auto plan = p.plan();
-    plan.first_destination = 5;
-    plan.descriptor_id_start = 100;
-    plan.descriptor_id_step = 2;
-    packed_stream stream(plan, 0);
+    auto config = p.config();
+    config.first_destination = 5;
+    config.descriptor_id_start = 100;
+    config.descriptor_id_step = 2;
+    packed_stream stream(config, 0);
     stream.write_all(noise(1000));
     stream.now += 1s;
     stream.write_all(noise(1000));
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(each_destination_gets_them_with_a_counter_of_its_own)
         if (found.empty() || found.back() != heap)
             found.push_back(heap);
     }
-    BOOST_CHECK_EQUAL(packets, 6 * plan.descriptors->packets());
+    BOOST_CHECK_EQUAL(packets, 6 * config.descriptors->packets());
     BOOST_CHECK_GT(packets, 6u);
     const decltype(found) expected{ { 100, 5 }, { 98, 6 }, { 96, 7 },
                                     { 94, 5 },  { 92, 6 }, { 90, 7 } };
@@ -174,10 +174,10 @@ BOOST_AUTO_TEST_CASE(each_destination_gets_them_with_a_counter_of_its_own)
 BOOST_AUTO_TEST_CASE(their_counters_wrap_below_zero)
 {
     auto p = separate(8);
-    auto plan = p.plan();
-    plan.destinations = 2;
-    plan.descriptor_id_start = 0;
-    packed_stream stream(plan, 0);
+    auto config = p.config();
+    config.destinations = 2;
+    config.descriptor_id_start = 0;
+    packed_stream stream(config, 0);
     stream.write_all(noise(8));
     stream.end();
     const auto heaps = reassemble(stream.datagrams);

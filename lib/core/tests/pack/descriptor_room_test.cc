@@ -21,9 +21,9 @@ BOOST_AUTO_TEST_CASE(they_wait_for_room_and_are_complete)
         auto p = separate();
         p.max_packet = 128;
         p.slots = 16 * 8; // where heaps are held
-        auto plan = p.plan();
-        plan.destinations = 3;
-        packed_stream stream(plan, p.slots);
+        auto config = p.config();
+        config.destinations = 3;
+        packed_stream stream(config, p.slots);
         const auto in = noise(3000);
         stream.ring.set_limit(limit);
         BOOST_CHECK_EQUAL(stream.packer.write(raw(in.data()), 1), 0u);
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(with_drop_descriptors_without_room_cost_heaps_and_no_time)
     auto p = separate();
     p.when_full = full_policy::drop;
     p.max_packet = 128;
-    p.slots = p.plan().min_ring_slots();
+    p.slots = p.config().min_ring_slots();
     packed_stream stream(p);
     const auto in = noise(2000);
     stream.ring.set_limit(2);
@@ -66,9 +66,9 @@ BOOST_AUTO_TEST_CASE(with_drop_no_heap_overtakes_its_descriptors)
 {
     auto p = separate(8);
     p.when_full = full_policy::drop;
-    p.slots = p.plan().min_ring_slots();
-    const auto plan = p.plan();
-    const auto packet = plan.descriptors->packet_bytes();
+    p.slots = p.config().min_ring_slots();
+    const auto config = p.config();
+    const auto packet = config.descriptors->packet_bytes();
     for (std::size_t limit = 1; limit < p.slots; ++limit) {
         packed_stream stream(p);
         stream.ring.set_limit(limit); // enough for a heap before it is for descriptors
@@ -85,10 +85,10 @@ BOOST_AUTO_TEST_CASE(a_stop_cuts_a_round_short_but_no_heap)
     for (std::size_t limit = 1; limit < 40; ++limit) {
         auto p = separate();
         p.max_packet = 128;
-        auto plan = p.plan();
-        plan.destinations = 3;
-        const auto each = plan.descriptors->packets();
-        packed_stream stream(plan, 128);
+        auto config = p.config();
+        config.destinations = 3;
+        const auto each = config.descriptors->packets();
+        packed_stream stream(config, 128);
         stream.ring.set_limit(limit);
         stream.packer.write(raw(noise(1).data()), 1);
         stream.end();
@@ -129,9 +129,9 @@ BOOST_AUTO_TEST_CASE(they_may_be_larger_than_a_slot)
     for (const std::size_t slots : { 0u, 31u, 32u, 33u, 34u }) {
         auto p = separate(8);
         p.interval = 1;
-        p.slots = std::max(slots, p.plan().min_ring_slots());
-        BOOST_REQUIRE_GT(p.plan().descriptors->packet_bytes(),
-                         2 * p.plan().regular.packet_bytes());
+        p.slots = std::max(slots, p.config().min_ring_slots());
+        BOOST_REQUIRE_GT(p.config().descriptors->packet_bytes(),
+                         2 * p.config().regular.packet_bytes());
         packed_stream stream(p);
         write_heaps(stream, p, 100);
         stream.end();

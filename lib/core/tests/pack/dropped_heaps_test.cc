@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_heap_without_a_sample_gives_its_numbers_back)
     auto p = heaps_of(1000, 16);
     p.slots = 64;
     packed_stream stream(p);
-    stream.ring.set_limit(8 * p.plan().regular.packets());
+    stream.ring.set_limit(8 * p.config().regular.packets());
     const auto in = noise(100000);
     // full at the end of a heap: the next one has begun, and has no room
     const auto taken = stream.packer.write(raw(in.data()), in.size());
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_heap_that_is_left_out_can_be_left)
 {
     auto p = heaps_of(1000);
     p.when_full = full_policy::drop;
-    p.slots = p.plan().min_ring_slots();
+    p.slots = p.config().min_ring_slots();
     packed_stream stream(p);
     while (!stream.counters.heaps_dropped.get())
         BOOST_REQUIRE_EQUAL(stream.packer.write(raw(noise(700).data()), 700), 700u);
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(with_drop_a_mark_without_room_costs_a_heap_and_no_time)
 {
     auto p = heaps_of(large);
     p.when_full = full_policy::drop;
-    p.slots = p.plan().min_ring_slots() + 3;
+    p.slots = p.config().min_ring_slots() + 3;
     packed_stream stream(p);
     stream.write_all(noise(large / 2));
     BOOST_REQUIRE_GT(stream.ring.published(), 0u);

@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(items_of_any_order_keep_their_places)
 BOOST_AUTO_TEST_CASE(headers_of_recycled_slots_have_the_value)
 {
     auto p = with_immediate(1000, false);
-    p.slots = p.plan().min_ring_slots() + 32;
+    p.slots = p.config().min_ring_slots() + 32;
     packed_stream stream(p);
     list expected;
     for (std::uint64_t i = 0; i < 200; ++i) {
@@ -211,10 +211,10 @@ BOOST_AUTO_TEST_CASE(heaps_go_to_the_destinations_in_turn)
         for (const std::uint64_t size : { 100u, 1000u, 20000u }) {
             auto p = with_immediate(size, descriptors);
             p.destinations = 3;
-            p.slots = std::max<std::size_t>(p.plan().min_ring_slots(), 50);
-            auto plan = p.plan();
-            plan.first_destination = 4;
-            packed_stream stream(plan, p.slots);
+            p.slots = std::max<std::size_t>(p.config().min_ring_slots(), 50);
+            auto config = p.config();
+            config.first_destination = 4;
+            packed_stream stream(config, p.slots);
             for (int streams = 0; streams < 2; ++streams) {
                 stream.packer.start_run();
                 for (int i = 0; i < 50; ++i)
@@ -281,9 +281,9 @@ BOOST_AUTO_TEST_CASE(all_stop_destinations_get_the_end_of_the_stream)
     p.heap_samples = 1000;
     for (const std::size_t limit : { 16u, 3u }) {
         p.slots = 16;
-        auto plan = p.plan();
-        plan.stop_destinations = { 3, 5, 1, 2, 0 };
-        packed_stream stream(plan, p.slots);
+        auto config = p.config();
+        config.stop_destinations = { 3, 5, 1, 2, 0 };
+        packed_stream stream(config, p.slots);
         stream.write_all(noise(1500));
         while (!stream.packer.finish_tail())
             stream.send();

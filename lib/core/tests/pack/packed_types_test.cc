@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(every_type_arrives_as_it_is_wherever_packets_end)
                         auto p = cutting(k, name);
                         p.heap_samples = 41;
                         p.tail = tail;
-                        p.slots = std::max(slots, p.plan().min_ring_slots());
+                        p.slots = std::max(slots, p.config().min_ring_slots());
                         packed_stream stream(p);
                         const auto in = input(k, n);
                         stream.write_all(in);
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(any_chunking_gives_identical_packets_of_every_type)
             whole.write_all(in);
             whole.end();
 
-            p.slots = p.plan().min_ring_slots() + 1; // the same, but often full
+            p.slots = p.config().min_ring_slots() + 1; // the same, but often full
             packed_stream held_back(p);
             p.slots = 0;
             packed_stream stream(p);
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_heap_that_lacks_half_a_sample_is_no_tail)
             p.tail = tail_policy::drop;
             p.slots = 64;
             packed_stream stream(p);
-            const auto packets = p.plan().first->packets();
+            const auto packets = p.config().first->packets();
             stream.ring.set_limit(static_cast<std::size_t>(packets) - 1);
             const auto in = input(k, heap);
             if (stream.packer.write(in.data(), heap) < heap)

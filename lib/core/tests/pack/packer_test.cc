@@ -43,9 +43,10 @@ void check_stream(const packing& p,
         received.insert(received.end(), content->begin(), content->end());
     }
     auto expected = as_bytes(samples);
-    const auto plan = p.plan();
-    const bool is_buffered = plan.is_buffered(plan.regular, p.slots) &&
-                             plan.is_buffered(plan.first.value_or(plan.regular), p.slots);
+    const auto config = p.config();
+    const bool is_buffered =
+        config.is_buffered(config.regular, p.slots) &&
+        config.is_buffered(config.first.value_or(config.regular), p.slots);
     if (p.tail != tail_policy::shorten ||
         (!is_buffered && received.size() > expected.size()))
         expected.resize(heaps.size() * p.heap_samples);
@@ -77,7 +78,7 @@ BOOST_AUTO_TEST_CASE(any_chunking_gives_identical_packets)
                     for (const std::size_t slots :
                          { std::size_t{ 4096 }, std::size_t{ 0 } }) {
                         packing q = p;
-                        q.slots = std::max(slots, p.plan().min_ring_slots());
+                        q.slots = std::max(slots, p.config().min_ring_slots());
                         packed_stream stream(q);
                         std::uniform_int_distribution<std::size_t> size(1, largest);
                         stream.write(samples, [&] { return size(random); });
@@ -106,7 +107,7 @@ BOOST_AUTO_TEST_CASE(streams_may_end_anywhere)
                         p.max_packet = limit;
                         p.tail = tail;
                         p.descriptors = descriptors;
-                        p.slots = std::max(slots, p.plan().min_ring_slots());
+                        p.slots = std::max(slots, p.config().min_ring_slots());
                         for (std::uint64_t n = 0; n <= 3 * heap; ++n) {
                             const auto samples = noise(n);
                             packed_stream stream(p);
@@ -171,14 +172,14 @@ BOOST_AUTO_TEST_CASE(counters_and_timestamps_wrap_at_the_address_width)
         p.descriptors = false;
         p.heap_samples = 8;
         p.address_bits = bits;
-        auto plan = p.plan();
+        auto config = p.config();
         const auto last = (std::uint64_t{ 1 } << bits) - 1;
-        plan.heap_id_start = last;
-        plan.timestamp_start = last;
-        plan.timestamp_step = 3;
-        packet_ring ring(64, plan.regular.packet_bytes());
+        config.heap_id_start = last;
+        config.timestamp_start = last;
+        config.timestamp_step = 3;
+        packet_ring ring(64, config.regular.packet_bytes());
         sink_counter_set counters;
-        input_packer packer(plan, ring, counters, [] {});
+        input_packer packer(config, ring, counters, [] {});
         const auto samples = noise(16);
         BOOST_REQUIRE_EQUAL(packer.write(raw(samples.data()), 16), 16u);
         for (const std::uint64_t i : { 0, 1 }) {

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(zeros_of_every_type_are_zeros)
         stream.end();
         const auto heaps = data_heaps(stream);
         BOOST_REQUIRE_EQUAL(heaps.size(), 3u);
-        const auto sample = p.plan().converter.output_bytes();
+        const auto sample = p.config().converter.output_bytes();
         BOOST_CHECK(*heaps[0].content(0x3300) == bytes(99 * sample));
         BOOST_CHECK(*heaps[2].content(0x3300) == bytes(50 * sample));
         BOOST_CHECK_EQUAL(stream.heaps_ended, 3u);
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(zeros_of_a_heap_that_is_left_out_are_gone)
 {
     auto p = heaps_of(1000, 16);
     p.when_full = full_policy::drop;
-    p.slots = p.plan().min_ring_slots();
+    p.slots = p.config().min_ring_slots();
     packed_stream stream(p);
     for (int i = 0; i < 10; ++i)
         BOOST_CHECK_EQUAL(stream.packer.write(raw(noise(1000).data()), 1000), 1000u);
@@ -192,12 +192,12 @@ BOOST_AUTO_TEST_CASE(a_long_gap_is_filled_in_several_calls)
         };
 
         packed_stream stream(p);
-        timeline_plan plan{};
-        plan.heap_samples = plan.timestamp_step = size;
-        plan.sample_rate = { rate };
-        plan.on_gap = gap_policy::zero_fill;
+        timeline_config config{};
+        config.heap_samples = config.timestamp_step = size;
+        config.sample_rate = { rate };
+        config.on_gap = gap_policy::zero_fill;
         rx_time_packer input(
-            stream.packer, stream.counters, tick_clock(plan.sample_rate, {}), plan);
+            stream.packer, stream.counters, tick_clock(config.sample_rate, {}), config);
         const std::vector<time_tag> tags{
             { 0, 0, 0 },
             // two of them: what counts is the sum

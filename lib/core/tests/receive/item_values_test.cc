@@ -22,7 +22,7 @@ using changes = std::vector<std::pair<std::int64_t, std::uint64_t>>;
 changes taken(item_values& values, position_range part)
 {
     changes all;
-    values.take(part, [&](std::int64_t position, std::uint64_t value) {
+    values.report_changes(part, [&](std::int64_t position, std::uint64_t value) {
         all.emplace_back(position, value);
     });
     return all;

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(packets_to_one_destination_leave_in_one_message)
         }
     }
     r.out->sent(8);
-    BOOST_CHECK(r.out->nothing_left());
+    BOOST_CHECK(r.out->is_empty());
     BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), 320u);
 }
 
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(packets_leave_in_the_order_in_which_they_were_published)
             published.push_back(run % 3);
         }
     std::vector<std::size_t> gone;
-    for (unsigned sends = 0; !r.out->nothing_left(); ++sends) {
+    for (unsigned sends = 0; !r.out->is_empty(); ++sends) {
         r.out->collect(sends % 3 ? unlimited : 20 * packet_bytes, true);
         const auto size = r.out->size();
         const auto go = sends % 2 ? size : (size + 1) / 2;
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(what_could_not_be_sent_comes_first_again_and_what_was_does_
     BOOST_CHECK_EQUAL(r.content(0).front().number, failed.number);
     r.out->sent(3);
     BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), 80u);
-    BOOST_CHECK(r.out->nothing_left());
+    BOOST_CHECK(r.out->is_empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_message_that_is_given_up_damages_its_own_heaps_only)
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_given_up_damages_its_own_heaps_only)
             r.put(0, heap % 4, packet_bytes, packet == 2 ? 100 : 0);
     r.out->collect(unlimited, true);
     BOOST_REQUIRE_EQUAL(r.out->size(), 4u);
-    r.out->lost();
+    r.out->drop_first();
     // the first heap is known to be lost; those behind it wait for theirs
     BOOST_CHECK_EQUAL(r.counters.packets_dropped.get(), 3u);
     BOOST_CHECK_EQUAL(r.readers[0].position().count, 3u);
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(more_destinations_than_messages_take_several_sends)
     for (std::uint32_t i = 0; i < 300; ++i)
         r.put(0, i % 100);
     std::map<std::uint32_t, std::vector<std::uint32_t>> arrived;
-    for (int sends = 0; !r.out->nothing_left(); ++sends) {
+    for (int sends = 0; !r.out->is_empty(); ++sends) {
         r.out->collect(unlimited, true);
         for (std::size_t i = 0; i < r.out->size(); ++i)
             for (const auto& s : r.content(i))

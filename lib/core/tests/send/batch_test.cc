@@ -92,7 +92,7 @@ costs costs_of_a_stream(const shape& s,
 {
     sink_options options;
     auto how = packing_of(s, 0);
-    const auto packet_bytes = how.plan().regular.packet_bytes();
+    const auto packet_bytes = how.config().regular.packet_bytes();
     how.slots = 2 * mib / packet_bytes;
     open_stream stream(how, options, to);
     stream.start();
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_queue_leaves_in_full_batches)
         {
             sink_options options;
             auto how = packing_of(s, 0);
-            const auto& layout = how.plan().regular;
+            const auto& layout = how.config().regular;
             const auto packets = layout.packets() * (samples.size() / s.heap_samples);
             how.slots = static_cast<std::size_t>(packets) + 8;
             open_stream stream(how, options);

@@ -20,7 +20,7 @@ namespace {
 
 struct fixture {
     packing p;
-    stream_plan plan;
+    stream_config config;
     boost::asio::io_context io;
     sink_counter_set packed;
     sender_counters sent;
@@ -33,9 +33,9 @@ struct fixture {
 
     explicit fixture(sink_options options = {}, packing how = {})
         : p(how),
-          plan(p.plan()),
-          ring(1024, plan.regular.packet_bytes()),
-          packer(plan, ring, packed, [this] { out->wake(); })
+          config(p.config()),
+          ring(1024, config.regular.packet_bytes()),
+          packer(config, ring, packed, [this] { out->wake(); })
     {
         out.emplace(
             io, std::vector<packet_ring*>{ &ring }, network, sent, options, [] {}, lines);

@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_SUITE(gaps_between_samples)
 
 BOOST_AUTO_TEST_CASE(realign_leaves_the_heap_and_begins_at_the_next)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.play({ { 0, 6 }, { 7, 5 } }); // one sample is missing
     check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 80, { 8, 9, 10, 11 } } });
     BOOST_CHECK_EQUAL(s.dropped, 2u + 1u);
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(realign_leaves_the_heap_and_begins_at_the_next)
 
 BOOST_AUTO_TEST_CASE(realign_over_many_heaps_begins_where_samples_go_on)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.play({ { 0, 6 }, { 40, 4 } });
     check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 400, { 40, 41, 42, 43 } } });
     check_counters(s, 1, 34, 0, 0);
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(realign_over_many_heaps_begins_where_samples_go_on)
 
 BOOST_AUTO_TEST_CASE(zero_fill_fills_within_a_heap)
 {
-    placed_stream s(plan(gap_policy::zero_fill));
+    placed_stream s(config(gap_policy::zero_fill));
     s.play({ { 0, 1 }, { 3, 1 } });
     check_heaps(s, { { 0, { 0, zero, zero, 3 } } });
     check_counters(s, 1, 2, 2, 0);
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(zero_fill_fills_within_a_heap)
 
 BOOST_AUTO_TEST_CASE(zero_fill_fills_whole_heaps_too)
 {
-    placed_stream s(plan(gap_policy::zero_fill));
+    placed_stream s(config(gap_policy::zero_fill));
     s.play({ { 0, 3 }, { 13, 3 } });
     check_heaps(s,
                 { { 0, { 0, 1, 2, zero } },
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(zero_fill_fills_whole_heaps_too)
 
 BOOST_AUTO_TEST_CASE(zero_fill_realigns_after_ten_seconds)
 {
-    auto p = plan(gap_policy::zero_fill);
+    auto p = config(gap_policy::zero_fill);
     p.sample_rate = { 10 }; // ticks per second, which is one sample
     placed_stream filled(p);
     filled.play({ { 0, 2 } });
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(zero_fill_realigns_after_ten_seconds)
 BOOST_AUTO_TEST_CASE(a_step_back_drops_up_to_the_sample_that_is_next)
 {
     for (const auto on_gap : gap_policies) {
-        placed_stream s(plan(on_gap));
+        placed_stream s(config(on_gap));
         s.play({ { 0, 6 }, { 1, 7 } });
         check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 40, { 4, 5, 6, 7 } } });
         BOOST_CHECK_EQUAL(s.dropped, 5u);
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_step_back_drops_up_to_the_sample_that_is_next)
 BOOST_AUTO_TEST_CASE(a_gap_that_ends_among_samples_to_drop_shortens_that)
 {
     for (const auto on_gap : gap_policies) {
-        placed_stream s(plan(on_gap));
+        placed_stream s(config(on_gap));
         s.play({ { 0, 6 }, { 1, 1 }, { 4, 4 } }); // 1 to 5 are to be dropped
         check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 40, { 4, 5, 6, 7 } } });
         BOOST_CHECK_EQUAL(s.dropped, 3u);
@@ -96,12 +96,12 @@ BOOST_AUTO_TEST_CASE(a_gap_that_ends_among_samples_to_drop_shortens_that)
 
 BOOST_AUTO_TEST_CASE(a_gap_beyond_the_samples_to_drop_is_one_from_the_next_heap)
 {
-    placed_stream filled(plan(gap_policy::zero_fill));
+    placed_stream filled(config(gap_policy::zero_fill));
     filled.play({ { 5, 1 }, { 10, 2 } });
     check_heaps(filled, { { 80, { zero, zero, 10, 11 } } });
     check_counters(filled, 1, 4, 2, 0);
 
-    placed_stream realigned(plan(gap_policy::realign));
+    placed_stream realigned(config(gap_policy::realign));
     realigned.play({ { 5, 1 }, { 10, 6 } });
     check_heaps(realigned, { { 120, { 12, 13, 14, 15 } } });
     BOOST_CHECK_EQUAL(realigned.dropped, 3u);
@@ -109,12 +109,12 @@ BOOST_AUTO_TEST_CASE(a_gap_beyond_the_samples_to_drop_is_one_from_the_next_heap)
 
 BOOST_AUTO_TEST_CASE(two_gaps_close_together_are_two_gaps)
 {
-    placed_stream filled(plan(gap_policy::zero_fill));
+    placed_stream filled(config(gap_policy::zero_fill));
     filled.play({ { 0, 1 }, { 2, 0 }, { 3, 1 } });
     check_heaps(filled, { { 0, { 0, zero, zero, 3 } } });
     check_counters(filled, 2, 2, 2, 0);
 
-    placed_stream realigned(plan(gap_policy::realign));
+    placed_stream realigned(config(gap_policy::realign));
     realigned.play({ { 0, 1 }, { 3, 1 }, { 6, 6 } }); // to begin at 4
     check_heaps(realigned, { { 80, { 8, 9, 10, 11 } } });
     check_counters(realigned, 2, 4, 0, 0);
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(two_gaps_close_together_are_two_gaps)
 
 BOOST_AUTO_TEST_CASE(what_is_nearly_a_sample_off_is_a_gap)
 {
-    placed_stream s(plan(gap_policy::zero_fill));
+    placed_stream s(config(gap_policy::zero_fill));
     s.play({ { 0, 1 } });
     s.tag(1, 0.7); // that is place 2
     s.send(2);

@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(the_first_jump_is_told)
 {
     for (const auto on_gap : gap_policies)
         for (const std::int64_t jump : { 1, -2, 30 * 100000 }) {
-            placed_stream s(plan(on_gap));
+            placed_stream s(config(on_gap));
             s.play({ { 0, 4 }, { 4 + jump, 4 } });
             BOOST_CHECK_EQUAL(s.line.take_warnings().jump, static_cast<double>(jump));
             s.play({ { 8 + 2 * jump, 4 } });
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(the_first_jump_is_told)
 
 BOOST_AUTO_TEST_CASE(a_step_back_that_loses_more_than_a_second_is_told_each_time)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.tag(9 * samples_per_second);
     s.send(4);
     s.tag(8 * samples_per_second + 4);
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_start_in_a_long_heap_is_not_told)
 BOOST_AUTO_TEST_CASE(a_clock_set_back_between_runs_is_told_and_counted)
 {
     for (const auto on_gap : gap_policies) {
-        placed_stream s(plan(on_gap));
+        placed_stream s(config(on_gap));
         s.tag(20 * samples_per_second);
         s.send(4);
         s.restart();

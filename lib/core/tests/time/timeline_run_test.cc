@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_SUITE(runs_of_samples)
 
 BOOST_AUTO_TEST_CASE(a_new_run_starts_behind_the_unfinished_heap)
 {
-    placed_stream s(plan(gap_policy::zero_fill));
+    placed_stream s(config(gap_policy::zero_fill));
     s.play({ { 0, 6 } });
     s.restart();
     s.play({ { 9, 7 } }); // as if it had gone on, but for a pause
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(a_new_run_starts_behind_the_unfinished_heap)
 BOOST_AUTO_TEST_CASE(a_new_run_emits_no_timestamp_again)
 {
     for (const auto on_gap : gap_policies) {
-        placed_stream s(plan(on_gap));
+        placed_stream s(config(on_gap));
         s.play({ { 0, 6 } });
         s.restart();
         s.play({ { 1, 11 } });
@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(a_new_run_emits_no_timestamp_again)
 
 BOOST_AUTO_TEST_CASE(a_new_run_without_a_tag_counts_on_from_the_next_heap)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.play({ { 4, 6 } });
     s.restart();
     s.send(5);
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_new_run_without_a_tag_counts_on_from_the_next_heap)
 
 BOOST_AUTO_TEST_CASE(a_tag_knows_what_was_counted_in_all_runs_before)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.send(2); // of the heap 0
     s.restart();
     s.send(1); // of the heap 40, which does not leave
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_tag_knows_what_was_counted_in_all_runs_before)
 
 BOOST_AUTO_TEST_CASE(counted_samples_are_no_limit_twice)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.send(4);
     for (const std::int64_t place : { 8, 12 }) {
         s.tag(place);
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(counted_samples_are_no_limit_twice)
 BOOST_AUTO_TEST_CASE(a_source_that_goes_on_in_a_new_run_has_not_stepped_back)
 {
     for (const auto on_gap : gap_policies) {
-        placed_stream s(plan(on_gap));
+        placed_stream s(config(on_gap));
         s.play({ { 5, 1 } }); // dropped, up to 8
         s.restart();
         s.play({ { 6, 4 }, { 9, 1 } }); // one step back

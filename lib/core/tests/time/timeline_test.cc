@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_SUITE(times_of_samples)
 
 BOOST_AUTO_TEST_CASE(a_start_on_the_grid_takes_every_sample)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.play({ { 0, 5 } });
     check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
     BOOST_CHECK_EQUAL(s.dropped, 0u);
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(a_start_on_the_grid_takes_every_sample)
 
 BOOST_AUTO_TEST_CASE(a_start_off_the_grid_drops_up_to_the_next_heap)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.play({ { 5, 7 } });
     check_heaps(s, { { 80, { 8, 9, 10, 11 } } });
     BOOST_CHECK_EQUAL(s.dropped, 3u);
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(a_start_off_the_grid_drops_up_to_the_next_heap)
 
 BOOST_AUTO_TEST_CASE(without_a_tag_samples_are_counted_and_that_is_said_once)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     BOOST_CHECK(!s.line.take_warnings().no_tag);
     s.send(9);
     check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 40, { 4, 5, 6, 7 } } });
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(without_a_tag_samples_are_counted_and_that_is_said_once)
 
 BOOST_AUTO_TEST_CASE(a_tag_after_counted_samples_is_a_start)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.send(6);
     s.play({ { 101, 7 } });
     check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 1040, { 104, 105, 106, 107 } } });
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_tag_after_counted_samples_is_a_start)
 BOOST_AUTO_TEST_CASE(a_tag_does_not_go_back_behind_counted_heaps_that_have_left)
 {
     for (const bool heap_has_left : { false, true }) {
-        placed_stream s(plan(gap_policy::realign));
+        placed_stream s(config(gap_policy::realign));
         s.heap_has_left = heap_has_left;
         s.send(6);
         s.play({ { 2, 14 } });
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_tag_does_not_go_back_behind_counted_heaps_that_have_left)
 BOOST_AUTO_TEST_CASE(an_expected_tag_changes_nothing)
 {
     for (const auto on_gap : gap_policies) {
-        placed_stream s(plan(on_gap));
+        placed_stream s(config(on_gap));
         s.play({ { 0, 0 }, { 0, 2 }, { 2, 0 }, { 2, 1 }, { 3, 1 }, { 4, 4 } });
         check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 40, { 4, 5, 6, 7 } } });
         check_counters(s, 0, 0, 0, 0);
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(an_expected_tag_changes_nothing)
 BOOST_AUTO_TEST_CASE(a_tag_that_repeats_the_start_changes_nothing_while_dropping)
 {
     for (const auto on_gap : gap_policies) {
-        placed_stream s(plan(on_gap));
+        placed_stream s(config(on_gap));
         s.play({ { 5, 0 }, { 5, 1 }, { 6, 6 } });
         check_heaps(s, { { 80, { 8, 9, 10, 11 } } });
         check_counters(s, 0, 0, 0, 0);
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_tag_that_repeats_the_start_changes_nothing_while_dropping
 
 BOOST_AUTO_TEST_CASE(what_is_not_quite_a_sample_off_is_said_once)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.tag(0, 0.09);
     s.send(2);
     BOOST_CHECK(!s.line.take_warnings().residual);
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_quite_a_sample_off_is_said_once)
 
 BOOST_AUTO_TEST_CASE(times_half_way_between_samples_do_not_jump)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.tag(0, 0.499);
     for (int i = 0; i < 4; ++i) {
         s.send(1);
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(times_half_way_between_samples_do_not_jump)
 
 BOOST_AUTO_TEST_CASE(times_before_sync_time_are_dropped_and_that_is_said_once)
 {
-    placed_stream s(plan(gap_policy::realign));
+    placed_stream s(config(gap_policy::realign));
     s.tag(-6);
     BOOST_CHECK(s.line.take_warnings().before_sync);
     s.send(4);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(the_ends_of_time_are_no_trouble_where_samples_are_long)
 {
     using limits = std::numeric_limits<std::int64_t>;
     for (const auto on_gap : gap_policies) {
-        placed_stream s(plan(on_gap));
+        placed_stream s(config(on_gap));
         for (const auto tick : { limits::min(), limits::max(), limits::min() }) {
             s.line.tag(tick, -0.5, false);
             s.line.advance(1000);

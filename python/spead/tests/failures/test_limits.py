@@ -24,7 +24,7 @@ from refusals import (
 
 BLOCKS = pytest.mark.parametrize("block", ["sink", "source"])
 MIB = 1 << 20
-NO_MEMORY = "no(t enough)? memory.*must be smaller"
+NO_MEMORY = "(not enough memory|cannot allocate) .*reduce"
 
 # the limit, what is left, and the error
 CONSTRUCTION = [

@@ -43,7 +43,7 @@ THREADS = [("clone", {}), ("clone3", {})]
 EPOLL = [("epoll_create1", {}), ("epoll_create", {})]
 GROUP = {"to": "239.77.0.1:7148", "interface": "lo"}
 RUNS = None
-NO_MONITOR = "loss of the link cannot be detected: .*(not permitted|libmnl)"
+NO_MONITOR = "cannot detect a lost link: .*(not permitted|libmnl)"
 
 
 def option(level, name, call="setsockopt"):
@@ -57,13 +57,13 @@ def get(level, name):
 # block, its options, the error, the calls that it ends, and the error that the block
 # gives, or RUNS, and what the log says then
 CONSTRUCTION = [
-    ("sink", {}, EMFILE, [("socket", {})], "no socket: Too many open files"),
+    ("sink", {}, EMFILE, [("socket", {})], "cannot open a socket: Too many"),
     ("sink", {}, EPERM, [("connect", {})], "no route: Operation not permitted"),
     ("sink", {}, ENOMEM, [("eventfd2", {})], "eventfd: Cannot allocate memory"),
     ("sink", {}, ENOMEM, EPOLL, "epoll: Cannot allocate memory"),
     ("sink", {}, ENOSPC, [("epoll_ctl", {})], "No space left on device"),
     ("sink", {}, EMFILE, [("timerfd_create", {})], RUNS),
-    ("sink", {}, ENOMEM, MEMORY, "no memory for a packet ring of .* must be smaller"),
+    ("sink", {}, ENOMEM, MEMORY, "cannot allocate a packet ring of .* reduce"),
     ("sink", {}, EINVAL, [("madvise", {})], RUNS),
     ("sink", {}, ENOMEM, [("ioctl", {1: FIONBIO})], "Cannot allocate memory"),
     ("sink", {}, EPERM, [NETLINK], RUNS, NO_MONITOR),
@@ -98,7 +98,7 @@ CONSTRUCTION = [
     ),
     (
         *("sink", {"interface": "127.0.0.1"}, EPERM, [NETLINK]),
-        "interface: the system does not tell the addresses .*not permitted",
+        "cannot list the interfaces .*not permitted",
     ),
     (
         "sink",
@@ -115,7 +115,13 @@ CONSTRUCTION = [
         RUNS,
         "ttl could not be set",
     ),
-    ("source", {}, EMFILE, [("socket", {})], "no socket: Too many open files"),
+    (
+        "source",
+        {},
+        EMFILE,
+        [("socket", {})],
+        "cannot open a socket: Too many",
+    ),
     ("source", {}, ENOMEM, [("eventfd2", {})], RUNS),
     ("source", {}, ENOMEM, EPOLL, "epoll: Cannot allocate memory"),
     ("source", {}, ENOSPC, [("epoll_ctl", {})], "No space left on device"),
@@ -132,7 +138,7 @@ CONSTRUCTION = [
         EPERM,
         [get(SOCKET, SO_RCVBUF)],
         RUNS,
-        "a receive buffer of 0 bytes",
+        "receive buffer to 0 bytes",
     ),
     (
         *("source", {"interface": "lo"}, EPERM, [option(SOCKET, SO_BINDTOIFINDEX)]),
@@ -140,7 +146,7 @@ CONSTRUCTION = [
     ),
     (
         *("source", {"interface": "127.0.0.1"}, EPERM, [NETLINK]),
-        "interface: the system does not tell the addresses .*not permitted",
+        "cannot list the interfaces .*not permitted",
     ),
     ("source", GROUP, EPERM, [option(SOCKET, SO_REUSEADDR)], RUNS),
     ("source", GROUP, EPERM, [option(IP, IP_MULTICAST_ALL)], RUNS),
@@ -165,7 +171,13 @@ STARTS = [
     ),
     ("sink", {}, EPERM, [("prctl", {}), ("sched_setattr", {})], ""),
     ("sink", {}, ENOBUFS, [("sendto", {})], ""),
-    ("source", {}, EMFILE, [("socket", {})], "cannot start, .*: no socket: Too many"),
+    (
+        "source",
+        {},
+        EMFILE,
+        [("socket", {})],
+        "cannot start, .*cannot open a socket",
+    ),
     ("source", {}, EPERM, [("bind", {})], "cannot start, .*: endpoints = "),
     ("source", {}, EPERM, [("prctl", {})], ""),
 ]

@@ -17,7 +17,7 @@ def run_script(name, *options, before=()):
     """A script in a process of its own, since private networks change the process."""
     return subprocess.run(
         [*before, sys.executable, SCRIPTS / name, *map(str, options)],
-        timeout=2 * BOUND,
+        timeout=4 * BOUND,
         capture_output=True,
         text=True,
         check=False,

@@ -31,7 +31,7 @@ def compiled(name, folder):
         [shutil.which("grcc"), "-o", folder, EXAMPLES / f"{name}.grc"],
         env=os.environ | {"GRC_BLOCKS_PATH": str(ROOT / "grc")},
         check=True,
-        timeout=2 * BOUND,
+        timeout=4 * BOUND,
         capture_output=True,
     )
     return folder / f"{name}.py"

@@ -90,7 +90,7 @@ def run_scenario(script, scenario, *arguments):
     """Run a scenario of a program here; what it writes, and what the sink does."""
     done = subprocess.run(
         [sys.executable, HELPERS / script, scenario, *map(str, arguments)],
-        timeout=2 * BOUND,
+        timeout=4 * BOUND,
         capture_output=True,
         text=True,
         check=False,

@@ -183,7 +183,7 @@ def test_samples_of_each_type_arrive_exactly_or_are_refused(kind, pairs, output_
     else:
         assert len(receiving.samples()) == 0
         assert '"voltages"' in status
-        assert "; set it to " in status or "; give items" in status
+        assert "; set it to " in status or "; set items" in status
 
 
 # Timestamps

@@ -134,7 +134,7 @@ def test_the_status_says_why_no_samples_come_out(make, options, parts):
 def logged():
     """Gives the lines with a part that were logged so far."""
 
-    def lines(part="no samples come out: "):
+    def lines(part="no output: "):
         # capfd would lose lines that are written while it reads
         text = Path("/proc/self/fd/1").read_text()
         return [line for line in text.splitlines() if part in line]

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "stream_plan.h"
+#include "stream_config.h"
 
 #include <algorithm>
 
@@ -16,16 +16,16 @@ namespace {
 // A heap that is no larger than this part of the ring waits until it is complete.
 constexpr std::size_t buffered_part = 8;
 
-std::size_t slots_per_packet(const stream_plan& plan, const heap_layout& layout)
+std::size_t slots_per_packet(const stream_config& config, const heap_layout& layout)
 {
-    const std::size_t slot_bytes = plan.regular.packet_bytes();
+    const std::size_t slot_bytes = config.regular.packet_bytes();
     return (layout.packet_bytes() + slot_bytes - 1) / slot_bytes;
 }
 
-std::vector<const heap_layout*> all_layouts(const stream_plan& plan)
+std::vector<const heap_layout*> all_layouts(const stream_config& config)
 {
-    std::vector<const heap_layout*> all{ &plan.regular };
-    for (const auto* other : { &plan.first, &plan.descriptors, &plan.stop })
+    std::vector<const heap_layout*> all{ &config.regular };
+    for (const auto* other : { &config.first, &config.descriptors, &config.stop })
         if (*other)
             all.push_back(&**other);
     return all;
@@ -33,19 +33,19 @@ std::vector<const heap_layout*> all_layouts(const stream_plan& plan)
 
 } // namespace
 
-std::uint64_t stream_plan::slots_of(const heap_layout& layout) const
+std::uint64_t stream_config::slots_of(const heap_layout& layout) const
 {
     // one packet more, for a wrap around the end of the ring
     return (layout.packets() + 1) * slots_per_packet(*this, layout);
 }
 
-bool stream_plan::is_buffered(const heap_layout& layout, std::size_t ring_slots) const
+bool stream_config::is_buffered(const heap_layout& layout, std::size_t ring_slots) const
 {
     return layout.packets() * slots_per_packet(*this, layout) <=
            ring_slots / buffered_part;
 }
 
-std::size_t stream_plan::min_ring_slots() const
+std::size_t stream_config::min_ring_slots() const
 {
     std::uint64_t slots = buffered_part;
     for (const auto* layout : all_layouts(*this)) {
@@ -56,7 +56,7 @@ std::size_t stream_plan::min_ring_slots() const
     return static_cast<std::size_t>(slots);
 }
 
-std::size_t stream_plan::min_slots_in_use(std::size_t ring_slots) const
+std::size_t stream_config::min_slots_in_use(std::size_t ring_slots) const
 {
     std::uint64_t slots = 0;
     for (const auto* layout : all_layouts(*this))

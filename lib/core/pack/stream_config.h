@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_STREAM_PLAN_H
-#define INCLUDED_SPEAD_CORE_STREAM_PLAN_H
+#ifndef INCLUDED_SPEAD_CORE_STREAM_CONFIG_H
+#define INCLUDED_SPEAD_CORE_STREAM_CONFIG_H
 
 #include "protocol/heap_layout.h"
 #include "protocol/sample_converter.h"
@@ -25,7 +25,7 @@ enum class tail_policy { shorten, pad, drop };
  *
  * Destinations are numbers in a list that the sender has.
  */
-struct stream_plan {
+struct stream_config {
     heap_layout regular;
     //! with descriptors, once in each stream to each destination
     std::optional<heap_layout> first = std::nullopt;
@@ -78,4 +78,4 @@ struct stream_plan {
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_STREAM_PLAN_H */
+#endif /* INCLUDED_SPEAD_CORE_STREAM_CONFIG_H */

@@ -7,7 +7,7 @@
 
 #include "network/addresses.h"
 #include "pack/input_packer.h"
-#include "sink_plan.h"
+#include "stream_configs.h"
 #include "support/parameter_error.h"
 
 #include <algorithm>
@@ -41,18 +41,17 @@ std::size_t packet_limit(const sink_options& options, std::size_t possible)
                                   " for these items, while the MTU of the path allows " +
                                   std::to_string(possible));
     if (asked > possible)
-        throw parameter_error(
-            "max_packet_size",
-            std::to_string(asked),
-            range(smallest, possible) +
-                " (from the size of the items to the MTU of the path), or 0 for the most "
-                "that the path takes");
+        throw parameter_error("max_packet_size",
+                              std::to_string(asked),
+                              range(smallest, possible) +
+                                  " (from the size of the items to the MTU of the path), "
+                                  "or 0 for the maximum of the path");
     return asked ? asked : possible;
 }
 
 // The layouts and policies, which all inputs share but for the values of items.
-stream_plan
-make_plan(const sink_options& options, std::size_t input, std::size_t packet_bytes)
+stream_config
+make_config(const sink_options& options, std::size_t input, std::size_t packet_bytes)
 {
     const bool pad = options.pad_packets;
     const auto flavour = flavour_of(options);
@@ -60,91 +59,92 @@ make_plan(const sink_options& options, std::size_t input, std::size_t packet_byt
     const auto format = format_of(options);
     const auto converter = converter_of(options);
     const auto bytes = format.heap_samples * converter.output_bytes();
-    stream_plan plan{ heap_layout::even(
+    stream_config config{ heap_layout::even(
         data_contents(items, flavour, false, format, input), bytes, packet_bytes, pad) };
     if (in_first_heap(options)) {
         auto contents = data_contents(items, flavour, true, format, input);
         // packets of the same size as all others fit the ring best
-        const std::size_t packet = plan.regular.packet_bytes();
+        const std::size_t packet = config.regular.packet_bytes();
         const std::size_t header = contents.header_bytes();
-        if (plan.regular.packets() > 1 && packet >= header + 16)
-            plan.first.emplace(
+        if (config.regular.packets() > 1 && packet >= header + 16)
+            config.first.emplace(
                 std::move(contents), bytes, (packet - header) / 8 * 8, pad);
         else
-            plan.first = heap_layout::even(std::move(contents), bytes, packet_bytes, pad);
+            config.first =
+                heap_layout::even(std::move(contents), bytes, packet_bytes, pad);
     }
     if (descriptors_of(options) == descriptor_policy::separate ||
         options.descriptor_interval > 0)
-        plan.descriptors = heap_layout::even(
+        config.descriptors = heap_layout::even(
             descriptor_contents(items, flavour, format), 0, packet_bytes, false);
     if (options.send_stop)
-        plan.stop = heap_layout::even(stop_contents(flavour), 0, packet_bytes, pad);
-    plan.converter = converter;
-    plan.timestamp_start = static_cast<std::uint64_t>(options.timestamp_start);
-    plan.timestamp_step = static_cast<std::uint64_t>(timestamp_step_of(options));
-    plan.when_full = when_full_of(options);
-    plan.tail = tail_of(options);
-    plan.descriptor_interval = options.descriptor_interval;
-    return plan;
+        config.stop = heap_layout::even(stop_contents(flavour), 0, packet_bytes, pad);
+    config.converter = converter;
+    config.timestamp_start = static_cast<std::uint64_t>(options.timestamp_start);
+    config.timestamp_step = static_cast<std::uint64_t>(timestamp_step_of(options));
+    config.when_full = when_full_of(options);
+    config.tail = tail_of(options);
+    config.descriptor_interval = options.descriptor_interval;
+    return config;
 }
 
 // Counters that are different in all inputs; those of descriptors run the other way, from
 // a number that those of samples will not reach in years.
-void share_counters(const sink_options& options, std::size_t input, stream_plan& plan)
+void share_counters(const sink_options& options, std::size_t input, stream_config& config)
 {
     const auto inputs = static_cast<std::uint64_t>(options.num_inputs);
     const auto first = static_cast<std::uint64_t>(options.heap_id_start);
     const auto step = static_cast<std::uint64_t>(options.heap_id_step);
-    plan.heap_id_start = first + input * step;
-    plan.heap_id_step = inputs * step;
+    config.heap_id_start = first + input * step;
+    config.heap_id_step = inputs * step;
     const auto last = flavour_of(options).address_mask();
     const bool is_late = first > last / 2;
-    plan.descriptor_id_start = (is_late ? first - 1 : last) - input;
-    plan.descriptor_id_step = inputs;
+    config.descriptor_id_start = (is_late ? first - 1 : last) - input;
+    config.descriptor_id_step = inputs;
 }
 
 } // namespace
 
-std::vector<stream_plan>
-make_plans(const sink_options& options,
-           const std::vector<std::vector<endpoint>>& endpoints,
-           const std::vector<boost::asio::ip::udp::endpoint>& addresses,
-           std::size_t possible_packet_bytes)
+std::vector<stream_config>
+make_stream_configs(const sink_options& options,
+                    const std::vector<std::vector<endpoint>>& endpoints,
+                    const std::vector<boost::asio::ip::udp::endpoint>& addresses,
+                    std::size_t possible_packet_bytes)
 {
     const auto packet_bytes = packet_limit(options, possible_packet_bytes);
-    std::vector<stream_plan> plans;
+    std::vector<stream_config> configs;
     // the end of the stream goes to each address once
     std::set<boost::asio::ip::udp::endpoint> served;
     std::uint32_t next = 0;
     for (std::size_t input = 0; input < static_cast<std::size_t>(options.num_inputs);
          ++input) {
-        auto plan = make_plan(options, input, packet_bytes);
-        share_counters(options, input, plan);
+        auto config = make_config(options, input, packet_bytes);
+        share_counters(options, input, config);
         const bool own = endpoints.size() > 1;
-        plan.first_destination = own ? next : 0;
+        config.first_destination = own ? next : 0;
         const auto& list = endpoints.at(own ? input : 0);
-        plan.destinations = static_cast<std::uint32_t>(list.size());
-        plan.stop_destinations.clear();
+        config.destinations = static_cast<std::uint32_t>(list.size());
+        config.stop_destinations.clear();
         std::set<boost::asio::ip::udp::endpoint> own_addresses;
-        for (std::uint32_t i = 0; i < plan.destinations; ++i) {
-            const auto number = plan.first_destination + i;
+        for (std::uint32_t i = 0; i < config.destinations; ++i) {
+            const auto number = config.first_destination + i;
             const auto& to = addresses.at(number);
             if (!own_addresses.insert(to).second)
                 throw parameter_error(
                     "destinations", to_text(list[i]), "each address once in a string");
             if (served.insert(to).second)
-                plan.stop_destinations.push_back(number);
+                config.stop_destinations.push_back(number);
         }
-        next += plan.destinations;
-        plans.push_back(std::move(plan));
+        next += config.destinations;
+        configs.push_back(std::move(config));
     }
-    return plans;
+    return configs;
 }
 
-std::size_t ring_slots(const sink_options& options, const stream_plan& plan)
+std::size_t ring_slots(const sink_options& options, const stream_config& config)
 {
-    const std::size_t packet = plan.regular.packet_bytes();
-    const std::size_t fewest = plan.min_ring_slots();
+    const std::size_t packet = config.regular.packet_bytes();
+    const std::size_t fewest = config.min_ring_slots();
     const std::size_t most =
         half_of_memory() / static_cast<std::size_t>(options.num_inputs) / packet;
     if (fewest > most)
@@ -162,7 +162,7 @@ std::size_t ring_slots(const sink_options& options, const stream_plan& plan)
                               std::to_string(options.buffer_size),
                               range(fewest * packet, most * packet) + ", or 0");
     // a header stays in its slot if each heap begins at the same slots again
-    const std::uint64_t rest = slots % plan.regular.packets();
+    const std::uint64_t rest = slots % config.regular.packets();
     if (slots - rest >= std::max<std::uint64_t>(fewest, slots - slots / 4))
         slots -= rest;
     return slots;

@@ -8,9 +8,9 @@ import sys
 
 import numpy as np
 from common.arguments import option, rate
+from common.dada import Recording
 from common.sender_program import run
 from gnuradio import gr, spead
-from instruments.dada import Recording
 
 HEADER = 72  # bytes of a packet before its payload
 
@@ -30,7 +30,7 @@ class PolarisationSource(gr.sync_block):
     def work(self, _, outputs):
         room = len(outputs[0]) // self.heaps.shape[1]
         part = self.heaps[self.heap : self.heap + room]
-        outputs[0][: part.size] = part.view(np.int8).ravel()
+        outputs[0][: part.size] = part.ravel()
         self.heap += len(part)
         return part.size or -1  # -1: done
 

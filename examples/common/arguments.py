@@ -20,10 +20,6 @@ def integer(text):
     return int(text, 0)
 
 
-def integers(text):
-    return tuple(integer(part) for part in text.split(","))
-
-
 def size(text, least=0):
     """A number of samples, bytes or heaps; k, M and G are powers of 1024."""
     number, factor = _split(text, 1024)

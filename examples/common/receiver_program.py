@@ -34,14 +34,6 @@ def parser(description):
     return options
 
 
-def payload_files(prefix, streams, stack):
-    """The files PREFIX.0, PREFIX.1, ..., one for each stream, closed by the stack."""
-    return [
-        stack.enter_context(open(f"{prefix}.{stream}", "wb"))
-        for stream in range(streams)
-    ]
-
-
 def print_endpoints(sockets):
     """Say that the program receives from the sockets: a sender may start."""
     for sock in sockets:
@@ -69,26 +61,3 @@ def run(name, args, receive):
         if summary_file:
             json.dump(summary, summary_file, indent=2)
     return summary
-
-
-def report(summary, stream, rejects):
-    """Print the summary of several streams; return the exit status.
-
-    stream: the name of a stream, such as "polarisation"
-    rejects: what is counted as rejected, "heaps" or "packets"
-    """
-    for number, (received, missing) in enumerate(
-        zip(summary["received"], summary["missing"], strict=True)
-    ):
-        print(f"{stream} {number}: {received:,} heaps, {missing:,} missing")
-    for reason, count in summary["rejected"].items():
-        print(f"rejected for {reason}: {count:,} {rejects}")
-    names = {
-        "late": "late",
-        "duplicates": "duplicates",
-        "descriptors": "of descriptors",
-        "ends": "end-of-stream heaps",
-    }
-    counts = [f"{summary[key]:,} {names[key]}" for key in names if key in summary]
-    print(", ".join(counts))
-    return 0 if summary["complete"] else 1

@@ -29,26 +29,15 @@ def bytes_of(recording):
 @pytest.mark.parametrize("suffix", [".sigmf-meta", ".sigmf-data", ".sigmf"])
 def test_a_sigmf_recording_has_type_rate_and_start_time(tmp_path, suffix):
     data = bytes(range(200))
-    write_sigmf_archive(tmp_path, data, "ci16_le", [START], sample_rate=2.4e6)
+    write_sigmf_archive(tmp_path, data, "ci16_le", [START], sample_rate=2048000.1)
     path = tmp_path / f"recording{suffix}"
     if suffix == ".sigmf":
         path.with_suffix(".sigmf-meta").unlink()
     recording = sigmf_recording(str(path))
     assert recording.type_name == "ci16_le"
-    assert recording.sample_rate == 2_400_000
+    assert recording.sample_rate == Fraction(20480001, 10)
     assert recording.start == START_SECONDS
-    assert recording.samples == 50
     assert bytes_of(recording) == data
-
-
-def test_a_sigmf_recording_needs_no_rate_and_no_start_time(tmp_path):
-    recording = sigmf_recording(str(write_sigmf(tmp_path, bytes(4))))
-    assert (recording.sample_rate, recording.start) == (None, None)
-
-
-def test_a_sample_rate_is_the_decimal_number_in_the_file(tmp_path):
-    path = write_sigmf(tmp_path, bytes(4), sample_rate=2048000.1)
-    assert sigmf_recording(str(path)).sample_rate == Fraction(20480001, 10)
 
 
 def test_one_of_several_captures_is_chosen(tmp_path):
@@ -63,8 +52,9 @@ def test_one_of_several_captures_is_chosen(tmp_path):
     with pytest.raises(ValueError, match="no capture 2"):
         sigmf_recording(path, 2)
     first, second = sigmf_recording(path, 0), sigmf_recording(path, 1)
-    assert (bytes_of(first), first.start) == (data[4:24], None)
-    assert (bytes_of(second), second.start) == (data[24:], 1_700_000_000)
+    assert (first.sample_rate, first.start) == (None, None)
+    assert second.start == 1_700_000_000
+    assert (bytes_of(first), bytes_of(second)) == (data[4:24], data[24:])
 
 
 def test_a_later_part_of_a_recording_starts_at_its_offset(tmp_path):
@@ -82,8 +72,7 @@ def test_headers_in_the_data_of_sigmf_are_skipped(tmp_path):
         tmp_path, b"", "ri8", captures, dataset="other.bin", trailing_bytes=2
     )
     path.with_suffix(".sigmf-data").unlink()
-    data = b"...abcd.....efgh.."
-    (tmp_path / "other.bin").write_bytes(data)
+    (tmp_path / "other.bin").write_bytes(b"...abcd.....efgh..")
     assert bytes_of(sigmf_recording(str(path), 0)) == b"abcd"
     assert bytes_of(sigmf_recording(str(path), 1)) == b"efgh"
 
@@ -92,25 +81,14 @@ def test_headers_in_the_data_of_sigmf_are_skipped(tmp_path):
     ("fields", "message"),
     [
         ({"type_name": "rf64_le"}, "type rf64_le; .*ri8, ru8, ri16_le"),
-        ({"type_name": "ri16"}, "type ri16; .*ri16_le"),
         ({"type_name": "noise"}, "not a SigMF recording: .*noise"),
         ({"num_channels": 2}, "2 channels"),
-        ({"sample_rate": "fast"}, "not a SigMF recording: .*fast"),
-        (
-            {"captures": [{"core:sample_start": 0, "core:datetime": "today"}]},
-            "core:datetime|not a SigMF recording: .*today",
-        ),
         (
             {"captures": [START | {"core:datetime": "2023-02-30T00:00:00Z"}]},
             "core:datetime = '2023-02-30T00:00:00Z' is not a time YYYY-MM-DD",
         ),
-        (
-            {"captures": [START | {"core:datetime": "yesterday"}]},
-            r"captures\.0\.core:datetime: 'yesterday' is not allowed$",
-        ),
         ({"sample_rate": -1}, "global.core:sample_rate: -1 is less than"),
         ({"sample_rate": float("nan")}, "core:sample_rate = nan is not a rate above 0"),
-        ({"num_channels": 0}, "its metadata do not follow the SigMF standard"),
         ({"captures": [{"core:sample_start": 8}]}, "no whole sample"),
         ({"offset": 100}, "core:offset = 100 is larger than the core:sample_start"),
     ],
@@ -122,53 +100,44 @@ def test_other_sigmf_recordings_are_rejected(tmp_path, fields, message):
     assert len(str(error.value).splitlines()) == 1
 
 
-def test_sigmf_without_samples_or_package_says_so(tmp_path, monkeypatch):
-    path = write_sigmf(tmp_path, bytes(8))
-    data = path.with_suffix(".sigmf-data")
-    data.unlink()
-    with pytest.raises(OSError, match=r"No such file .*recording\.sigmf-data"):
-        sigmf_recording(str(path))
-    monkeypatch.setitem(sys.modules, "sigmf", None)
-    with pytest.raises(ValueError, match="scripts/bootstrap installs it"):
-        sigmf_recording(str(path))
-
-
-@pytest.mark.parametrize("suffix", [".sigmf-meta", ".sigmf-data"])
-def test_sigmf_without_metadata_says_so(tmp_path, suffix):
-    path = write_sigmf(tmp_path, bytes(8))
-    path.unlink()
-    with pytest.raises(OSError, match=r"No such file .*recording\.sigmf-meta"):
-        sigmf_recording(str(path.with_suffix(suffix)))
-
-
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("suffix", "content", "message"),
     [
-        ('{"collection": {"core:version": "1.2.0"}}', "collections .* cannot be sent"),
-        ("[]", "its metadata do not follow the SigMF standard"),
+        (".sigmf-meta", "[]", "its metadata do not follow the SigMF standard"),
+        (
+            ".sigmf-collection",
+            '{"collection": {"core:version": "1.2.0"}}',
+            "collections .* cannot be sent",
+        ),
     ],
 )
-def test_collections_of_sigmf_are_rejected(tmp_path, content, message):
-    path = tmp_path / "recording.sigmf-collection"
+def test_sigmf_metadata_of_another_kind_are_rejected(
+    tmp_path, suffix, content, message
+):
+    path = write_sigmf(tmp_path, bytes(8)).with_suffix(suffix)
     path.write_text(content)
     with pytest.raises(ValueError, match=message):
         sigmf_recording(str(path))
 
 
-@pytest.mark.parametrize("content", ["[]", "5", "null", '{"global": []}'])
-def test_sigmf_metadata_of_another_kind_are_rejected(tmp_path, content):
+@pytest.mark.parametrize("missing", [".sigmf-meta", ".sigmf-data"])
+def test_a_missing_file_of_sigmf_is_named(tmp_path, missing):
     path = write_sigmf(tmp_path, bytes(8))
-    path.write_text(content)
-    with pytest.raises(ValueError, match="its metadata do not follow the SigMF"):
+    path.with_suffix(missing).unlink()
+    with pytest.raises(OSError, match=f"No such file .*recording{missing}"):
         sigmf_recording(str(path))
 
 
+def test_the_missing_package_sigmf_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sigmf", None)
+    with pytest.raises(ValueError, match="scripts/bootstrap installs it"):
+        sigmf_recording(str(write_sigmf(tmp_path, bytes(8))))
+
+
 def test_a_date_is_exact_to_its_last_digit():
-    text = "2023-11-14T22:13:20.123456789012345678Z"
     seconds = 1_700_000_000 + Fraction(123456789012345678, 10**18)
-    assert seconds_since_1970(text) == seconds
+    assert seconds_since_1970("2023-11-14T22:13:20.123456789012345678Z") == seconds
     assert seconds_text(seconds) == "1700000000.123456789012345678"
-    assert seconds_since_1970("1970-01-01T00:00:00Z") == 0
 
 
 @pytest.mark.parametrize(
@@ -176,45 +145,31 @@ def test_a_date_is_exact_to_its_last_digit():
     [(1, 1, "ru8"), (2, 1, "cu8"), (1, 2, "ri16_le"), (2, 2, "ci16_le")],
 )
 def test_a_wav_file_has_type_and_rate(tmp_path, channels, width, type_name):
+    """It has the samples that are there if it ends too early."""
     data = bytes(range(40))
     path = write_wav(tmp_path, data, channels, width, 2_400_000)
     recording = wav_recording(str(path))
     assert (recording.type_name, recording.sample_rate) == (type_name, 2_400_000)
     assert bytes_of(recording) == data
-
-
-def test_a_wav_file_that_ends_too_early_has_the_samples_that_are_there(tmp_path):
-    path = write_wav(tmp_path, bytes(range(40)), 1, 2)
-    path.write_bytes(path.read_bytes()[:-11])
-    assert bytes_of(wav_recording(str(path))) == bytes(range(28))
+    path.write_bytes(path.read_bytes()[:-12])
+    assert bytes_of(wav_recording(str(path))) == data[:-12]
 
 
 @pytest.mark.parametrize(
-    ("channels", "width", "message"),
-    [(1, 3, "1 channels of 24 bits; .*8 or 16"), (3, 2, "3 channels of 16 bits")],
+    ("channels", "width", "kind", "message"),
+    [
+        (1, 3, b"\1\0", "1 channels of 24 bits; .*8 or 16"),
+        (3, 2, b"\1\0", "3 channels of 16 bits"),
+        (1, 2, b"\3\0", r"recording\.wav is not a WAV .* integers: it has floats$"),
+        (1, 2, b"\xfe\xff", "is extensible; write it|it is too short"),
+    ],
 )
-def test_other_wav_files_are_rejected(tmp_path, channels, width, message):
+def test_other_wav_files_are_rejected(tmp_path, channels, width, kind, message):
     path = write_wav(tmp_path, bytes(36), channels, width)
-    with pytest.raises(ValueError, match=message):
-        wav_recording(str(path))
-
-
-def test_floats_in_wav_and_other_files_are_rejected(tmp_path):
-    path = write_wav(tmp_path, bytes(32), 1, 2)
     content = bytearray(path.read_bytes())
-    content[20] = 3  # format: IEEE float
+    content[20:22] = kind
     path.write_bytes(content)
-    with pytest.raises(
-        ValueError,
-        match=r"recording\.wav is not a WAV file of integers: it has floats$",
-    ):
-        wav_recording(str(path))
-    content[20:22] = 0xFE, 0xFF  # extensible, but without the rest of its header
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"is extensible; write it|it is too short"):
-        wav_recording(str(path))
-    path.write_bytes(b"")
-    with pytest.raises(ValueError, match="not a WAV file of integers: it is too short"):
+    with pytest.raises(ValueError, match=message):
         wav_recording(str(path))
 
 

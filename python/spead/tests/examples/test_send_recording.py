@@ -18,7 +18,7 @@ import pytest
 import send_recording
 import spead2
 import spead2.recv
-from common import spead_packet
+import spead_packet
 from common.recordings import SAMPLE_TYPES
 from places import BOUND, EXAMPLES
 from receiving import arrived, destination
@@ -55,71 +55,82 @@ def received(sock):
     return timestamps, np.concatenate(samples)
 
 
-def same(sent, got):
-    """Compare integers, whatever their byte order."""
-    assert got.dtype.kind == "i"
-    assert got.dtype.itemsize == sent.dtype.itemsize
-    np.testing.assert_array_equal(got, sent)
+def signal_of(dtype, count, numbers):
+    """Noise over the whole range of a type; a sample is one number or a pair."""
+    made = noise(count * numbers * np.dtype(dtype).itemsize).view(dtype)
+    return made.reshape((count, 2) if numbers == 2 else count)
 
 
-def signal_of(dtype, shape):
-    """Noise over the whole range of a type."""
-    count = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    return noise(count).view(dtype).reshape(shape)
-
-
-SIGNALS = [  # SigMF type; its numpy type; shape; what arrives
-    ("ri8", "i1", (10_000,), "i1"),
-    ("ci8", "i1", (10_000, 2), "i1"),
-    ("ru8", "u1", (10_000,), "i1"),
-    ("cu8", "u1", (10_000, 2), "i1"),
-    ("ri16_le", "<i2", (10_000,), "i2"),
-    ("ri16_be", ">i2", (10_000,), "i2"),
-    ("ci16_le", "<i2", (10_000, 2), "i2"),
-    ("ci16_be", ">i2", (10_000, 2), "i2"),
+SIGNALS = [  # SigMF type; its numpy type; numbers of a sample; what arrives
+    ("ri8", "i1", 1, "i1"),
+    ("ru8", "u1", 1, "i1"),
+    ("cu8", "u1", 2, "i1"),
+    ("ri16_le", "<i2", 1, "i2"),
+    ("ri16_be", ">i2", 1, "i2"),
+    ("ci16_le", "<i2", 2, "i2"),
+    ("ci16_be", ">i2", 2, "i2"),
 ]
 
 
-@pytest.mark.parametrize(("name", "dtype", "shape", "sent"), SIGNALS)
+def check_samples(sent, got, dtype):
+    """Compare integers, of which the unsigned ones are offset binary."""
+    assert got.dtype.kind == "i"
+    assert got.dtype.itemsize == np.dtype(dtype).itemsize
+    offset = 128 if sent.dtype == np.uint8 else 0
+    np.testing.assert_array_equal(got, sent.astype(np.int64) - offset)
+
+
+@pytest.mark.parametrize(("name", "dtype", "numbers", "arrives"), SIGNALS)
 def test_a_sigmf_recording_arrives_with_its_time(
-    sock, tmp_path, name, dtype, shape, sent
+    sock, tmp_path, name, dtype, numbers, arrives
 ):
-    signal_made = signal_of(dtype, shape)
+    made = signal_of(dtype, 10_000, numbers)
     # 0.25 s and 14 samples after the sync time, to the nearest nanosecond
     capture = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.25000014Z"}
     path = write_sigmf(
-        tmp_path, signal_made.tobytes(), name, [capture], sample_rate=100_000_000
+        tmp_path, made.tobytes(), name, [capture], sample_rate=100_000_000
     )
     send(path, sock, "--sync-time", 1_700_000_000, "--heap-samples", "4k")
     timestamps, got = received(sock)
-    offset = 128 if dtype == "u1" else 0
-    same((signal_made.astype(np.int64) - offset).astype(sent), got)
+    check_samples(made, got, arrives)
     assert timestamps == [25_000_014, 25_004_110, 25_008_206]
 
 
-@pytest.mark.parametrize("shape", [(10_000,), (10_000, 2)])
-@pytest.mark.parametrize("dtype", ["u1", "<i2"])
-def test_a_wav_file_arrives(sock, tmp_path, dtype, shape):
-    signal_made = signal_of(dtype, shape)
-    channels, width = signal_made[0].size, signal_made.itemsize
-    path = write_wav(tmp_path, signal_made.tobytes(), channels, width)
+def test_a_wav_file_arrives(sock, tmp_path):
+    made = signal_of("<i2", 10_000, 2)
+    path = write_wav(tmp_path, made.tobytes(), channels=2, width=2)
     send(path, sock, "--timestamp-start", 1000)
     timestamps, got = received(sock)
-    offset = 128 if dtype == "u1" else 0
-    same((signal_made.astype(np.int64) - offset).astype(f"i{width}"), got)
+    check_samples(made, got, "i2")
     assert timestamps == [1000, 9192]
 
 
-@pytest.mark.parametrize(("wire_type", "scale"), [("i1", 127), (">i2", 32767)])
-@pytest.mark.parametrize(("name", "shape"), [("rf32_le", (-1,)), ("cf32_le", (-1, 2))])
-def test_floats_are_sent_as_integers(sock, tmp_path, name, shape, wire_type, scale):
+def test_a_raw_recording_after_a_header_is_sent(sock, tmp_path):
+    samples = noise(28672)
+    path = tmp_path / "recording.dada"
+    path.write_bytes(b"HDR_VERSION 1.0\n".ljust(4096, b"\0") + samples.tobytes())
+    first = 526398652416
+    summary = tmp_path / "stats.json"
+    options = ["--skip-header", "4k", "--heap-samples", "4k", "--json", summary]
+    options += ["--heap-address-bits", 48, "--timestamp-start", first]
+    send(path, sock, *options, "--timestamp-step", "4k", "--max-packet-size", 8972)
+    timestamps, got = received(sock)
+    assert timestamps == [first + 4096 * i for i in range(7)]
+    check_samples(samples, got, "i1")
+    assert json.loads(summary.read_text())["samples_sent"] == len(samples)
+
+
+@pytest.mark.parametrize(
+    ("name", "wire_type", "scale"), [("rf32_le", "i1", 127), ("cf32_le", ">i2", 32767)]
+)
+def test_floats_are_sent_as_integers(sock, tmp_path, name, wire_type, scale):
     path = tmp_path / "recording.bin"
+    shape = (-1, 2) if name[0] == "c" else (-1,)
     sine = np.sin(np.arange(2000, dtype="<f4")).reshape(shape)
     path.write_bytes(sine.tobytes())
     send(path, sock, "--type", name, "--wire-type", wire_type)
     _, got = received(sock)
-    assert got.dtype.itemsize == np.dtype(wire_type).itemsize
-    np.testing.assert_array_equal(got, np.rint(sine * np.float32(scale)))
+    check_samples(np.rint(sine * np.float32(scale)), got, wire_type)
 
 
 @pytest.mark.parametrize(
@@ -127,14 +138,12 @@ def test_floats_are_sent_as_integers(sock, tmp_path, name, shape, wire_type, sca
     [
         ("rf32_le", 0.0039, [], "scale = 127, the peak of 0.0039 .* up to 3.26e+04"),
         ("cf32_le", 0.3, ["--scale", "1"], "scale = 1, the peak of 0.3 .* up to 423"),
-        ("rf32_le", 1e-5, ["--wire-type", ">i2"], "scale = 32767, .* up to 3.28e+09"),
         ("rf32_le", 0.0040, [], None),
         ("rf32_le", 0.0039, ["--wire-type", ">i2"], None),
         ("cf32_le", 0, [], None),
-        ("ri8", 1, [], None),
     ],
 )
-def test_floats_that_all_become_0_are_refused(tmp_path, name, peak, options, message):
+def test_floats_that_all_become_0_are_rejected(tmp_path, name, peak, options, message):
     path = tmp_path / "recording.bin"
     numbers = np.zeros(600_000, "<f4")  # more than it reads at a time
     numbers[:2] = np.nan, -peak
@@ -148,59 +157,31 @@ def test_floats_that_all_become_0_are_refused(tmp_path, name, peak, options, mes
         send_recording.build(args)
 
 
-def test_a_raw_recording_after_a_header_is_sent(sock, tmp_path):
-    samples = noise(28672)
-    path = tmp_path / "recording.dada"
-    path.write_bytes(b"HDR_VERSION 1.0\n".ljust(4096, b"\0") + samples.tobytes())
-    first = 526398652416
-    summary = tmp_path / "stats.json"
-    options = {
-        "--skip-header": "4k",
-        "--heap-samples": "4k",
-        "--heap-address-bits": 48,
-        "--timestamp-start": first,
-        "--timestamp-step": "4k",
-        "--max-packet-size": 8972,
-        "--json": summary,
-    }
-    send(path, sock, *(part for option in options.items() for part in option))
-    timestamps, got = received(sock)
-    assert timestamps == [first + 4096 * i for i in range(7)]
-    same(samples, got)
-    assert json.loads(summary.read_text())["samples_sent"] == len(samples)
-
-
 @pytest.mark.parametrize(
-    ("rate", "options", "ticks"),
+    ("sync_time", "options", "ticks"),
     [
-        ("1M", [], 123_457),  # 123456.789 to the nearest
-        ("100000000/3", [], 4_115_226),  # 4115226.3
-        ("1M", ["--timestamp-step", "16k"], 246_914),  # two ticks in a sample
-        ("1M", ["--sync-time", "1699000000"], (10**12 + 123_457) % 2**40),
-        ("10M", ["--sync-time", "0"], 17_000_000_001_234_568 % 2**40),
-        ("10M", ["--sync-time", "0", "--heap-address-bits", "48"], None),
+        (None, ["--sample-rate", "1M"], 0),
+        (1_700_000_000, ["--sample-rate", "1M"], 123_457),  # 123456.789 to the nearest
+        (1_700_000_000, ["--sample-rate", "100000000/3"], 4_115_226),  # 4115226.3
+        # two ticks in a sample
+        (
+            1_700_000_000,
+            ["--sample-rate", "1M", "--timestamp-step", "16k"],
+            246_914,
+        ),
+        (0, ["--sample-rate", "10M"], 17_000_000_001_234_568 % 2**40),
     ],
 )
-def test_start_times_become_ticks(tmp_path, rate, options, ticks):
-    if ticks is None:
-        ticks = 17_000_000_001_234_568 % 2**48
+def test_start_times_become_ticks(tmp_path, sync_time, options, ticks):
     capture = {
         "core:sample_start": 0,
         "core:datetime": "2023-11-14T22:13:20.123456789Z",
     }
     path = write_sigmf(tmp_path, bytes(8), captures=[capture])
-    arguments = [str(path), "127.0.0.1:9", "--sample-rate", rate]
-    if "--sync-time" not in options:
-        arguments += ["--sync-time", "1700000000"]
-    args = send_recording.parse([*arguments, *options])
+    if sync_time is not None:
+        options = [*options, "--sync-time", str(sync_time)]
+    args = send_recording.parse([str(path), "127.0.0.1:9", *options])
     assert send_recording.build(args).plan.options["timestamp_start"] == ticks
-
-
-def test_without_sync_time_the_first_timestamp_is_as_given(tmp_path):
-    capture = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20Z"}
-    path = write_sigmf(tmp_path, bytes(8), captures=[capture], sample_rate=1e6)
-    args = send_recording.parse([str(path), "127.0.0.1:9"])
-    assert send_recording.build(args).plan.options["timestamp_start"] == 0
 
 
 @pytest.mark.parametrize("loop", [True, False])
@@ -239,11 +220,9 @@ def test_ctrl_c_sends_the_end_of_the_stream(sock, receiver, tmp_path, loop):
 
 PLANS = [  # SigMF type, options of heaps and packets
     ("ri8", ["--heap-samples", "8192"]),
-    ("ci16_le", ["--heap-samples", "4k"]),
     ("ci8", ["--heap-samples", "100"]),  # a heap is one packet
     ("ri8", ["--heap-samples", "8191"]),  # the last packet of a heap cannot be filled
-    ("ri16_le", ["--heap-samples", "32k", "--max-packet-size", "0"]),
-    ("ri8", ["--heap-samples", "32k", "--max-packet-size", "8972"]),
+    ("ci16_le", ["--heap-samples", "32k", "--max-packet-size", "8972"]),
 ]
 
 
@@ -291,42 +270,26 @@ def test_the_plan_is_what_is_sent(sock, tmp_path, name, heap_options):
     assert send_recording.build(args).sink.rate() == float(udp_rate)
 
 
-@pytest.fixture
-def raw(tmp_path):
-    path = tmp_path / "recording.bin"
-    path.write_bytes(bytes(1_000_000))
-    return path
-
-
-def test_the_plan_has_times_if_the_sample_rate_is_known(sock, raw):
-    options = ["--heap-samples", 10_000, "--heap-id-step", 2, "--skip-header", 1]
-    plan = lines_of_plan(raw, sock, *options, "--tail", "drop")
-    assert plan["heaps"] == "99 of 10,000 samples"
-    assert plan["timestamps wrap"] == "after 109,951,163 heaps"
-    assert "wire rate" not in plan
-    plan = lines_of_plan(raw, sock, *options, "--sample-rate", "10M")
-    assert plan["heaps"] == "100 of 10,000 samples"
+def test_the_plan_has_times_if_the_sample_rate_is_known(sock, tmp_path):
+    capture = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.125Z"}
+    path = write_sigmf(tmp_path, bytes(1_000_000), captures=[capture])
+    options = ["--heap-samples", 9999, "--heap-id-step", 2]
+    plan = lines_of_plan(path, sock, *options, "--tail", "drop", "--rate", "1M")
+    assert plan["heaps"] == "100 of 9,999 samples"
+    assert plan["timestamps wrap"] == "after 109,962,159 heaps"
+    assert plan["wire rate"].startswith("1.047 MB/s = 0.0084 Gbit/s at --rate")
+    options += ["--sync-time", 1_700_000_000, "--sample-rate", "10M"]
+    plan = lines_of_plan(path, sock, *options)
+    assert plan["heaps"] == "101 of 9,999 samples"
+    assert plan["start"] == "1700000000.125 s since 1970"
+    assert plan["first timestamp"] == "1,250,000"
     assert plan["sample rate"] == "10,000,000 Hz"
     assert plan["duration"] == "100.00 ms"
-    assert plan["duration of a heap"] == "1.00 ms"
-    assert plan["timestamps wrap"] == "after 109,951,163 heaps, 1.27 days in real time"
+    assert plan["duration of a heap"] == "999.90 us"
+    assert plan["timestamps wrap"] == "after 109,962,034 heaps, 1.27 days in real time"
     assert plan["heap counters wrap"] == (
         "after 549,755,813,888 heaps, 17.42 years in real time"
     )
-
-
-def test_the_plan_follows_a_rate(sock, raw):
-    plan = lines_of_plan(raw, sock, "--heap-samples", 1000, "--rate", "1.056M")
-    assert plan["heaps"] == "1,000 of 1,000 samples"
-    assert plan["wire rate"].startswith("1.122 MB/s = 0.0090 Gbit/s at --rate")
-
-
-def test_the_plan_knows_the_start_of_a_recording(sock, tmp_path):
-    capture = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.125Z"}
-    path = write_sigmf(tmp_path, bytes(8), captures=[capture], sample_rate=1e6)
-    plan = lines_of_plan(path, sock, "--sync-time", 1_700_000_000)
-    assert plan["start"] == "1700000000.125 s since 1970"
-    assert plan["first timestamp"] == "125,000"
 
 
 @pytest.mark.parametrize(
@@ -339,7 +302,6 @@ def test_the_plan_knows_the_start_of_a_recording(sock, tmp_path):
         ("a.wav", ["--type", "ri8"], "--type and --skip-header are for raw files"),
         ("a.wav", [], "a.wav is not a WAV file"),
         ("a.sigmf-meta", [], "a.sigmf-meta is not a SigMF recording"),
-        ("a.sigmf.gz", [], "a.sigmf.gz is not a SigMF recording"),
         ("a.bin", ["--tail", "long"], "tail"),
     ],
 )
@@ -352,18 +314,9 @@ def test_a_mistake_is_an_error_of_one_line(tmp_path, name, options, message):
     assert len(error.value.code.splitlines()) == 1
 
 
-def test_a_start_before_the_sync_time_is_an_error(tmp_path):
+def test_a_start_before_the_sync_time_is_rejected(tmp_path):
     capture = {"core:sample_start": 0, "core:datetime": "1970-01-01T00:00:01Z"}
     path = write_sigmf(tmp_path, bytes(8), captures=[capture], sample_rate=1e6)
     args = send_recording.parse([str(path), "127.0.0.1:9", "--sync-time", "1.5"])
     with pytest.raises(ValueError, match=r"1\.5 is later than the start .*, 1$"):
         send_recording.build(args)
-
-
-def test_a_plan_writes_no_counters(tmp_path, capsys):
-    path = tmp_path / "counters.json"
-    path.write_text("{}")
-    with pytest.raises(SystemExit):
-        send_recording.parse(["a.bin", "127.0.0.1:9", "--plan", "--json", str(path)])
-    assert "--plan and --json exclude each other" in capsys.readouterr().err
-    assert path.read_text() == "{}"

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import spead2
 import spead2.recv
-from instruments.place_heaps import CALLBACK, low_level_callable
+from place_callback import CALLBACK, low_level_callable
 from places import BOUND, NEEDS_BUFFER
 from receiving import Receiver, bound_socket
 from streams import noise, send

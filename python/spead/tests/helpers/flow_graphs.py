@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 import spead2
 import spead2.recv
-from common import spead_packet
+import spead_packet
 from gnuradio import analog, blocks, gr
 from places import BOUND, EXAMPLES, ROOT
 from receiving import bound_socket, destination
-from reference_packets import ADC_SAMPLES, DIGITISER_ID, TIMESTAMP
+from reference_packets import ADC_SAMPLES
 
 
 def compiled(name, folder):
@@ -139,16 +139,6 @@ class DefaultReceiver:
         finally:
             guard.cancel()
         return received
-
-
-def payloads(heaps):
-    """The payloads of the heaps of a digitiser, by timestamp and digitiser ID."""
-    found = {}
-    for heap in heaps:
-        items = {item.id: item for item in heap.get_items()}
-        immediates = (items[i].immediate_value for i in (TIMESTAMP, DIGITISER_ID))
-        found[tuple(immediates)] = bytes(items[ADC_SAMPLES])
-    return found
 
 
 def output(begin, samples):

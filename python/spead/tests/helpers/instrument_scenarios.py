@@ -5,10 +5,8 @@
 As network_scenarios.py, in a network of its own.
 """
 
-import collections
 import contextlib
 import json
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,13 +19,10 @@ from streams import noise
 from two_hosts import FAR_HOST, inside, listen, main, set_ipv6_addresses, tool
 
 sys.path.append(str(EXAMPLES))
-from common import spead_packet
-from common.endpoints import bound_socket, endpoints, join_group
+import reference_packets
+from common.endpoints import bound_socket, endpoints
 from dada_files import record
-from flow_graphs import compiled, digitised, packed, running
-from instruments import receive_digitiser
-from instruments.heap_groups import Positions
-from instruments.positional_receiver import receive
+from flow_graphs import compiled, digitised, packed, packets_of_heaps, running
 
 GROUPS = ("239.77.0.0+7:7148", "239.77.0.8+7:7148")  # of each polarisation
 PORT = f":{7148:04X} "  # in the kernel's list of sockets
@@ -37,13 +32,6 @@ def join(far, groups, interface):
     """A socket for each group, in the far namespace."""
     with inside(far):
         return [bound_socket(*group, interface) for group in endpoints(groups)]
-
-
-def receive_heaps(streams, heaps, *options):
-    """Receive so many heaps with receive_digitiser.py."""
-    limits = "--max-heaps", str(heaps), "--timeout", str(BOUND)
-    args = receive_digitiser.parse([*GROUPS, *limits, "--lossless", *options])
-    return receive_digitiser.receive(streams, args)
 
 
 def groups_in_turn(far, sockets, to, **options):
@@ -119,73 +107,6 @@ def example(far, name, heaps, *options):
         yield
 
 
-def packet_with_group(sock):
-    """A packet and the group that it was sent to."""
-    datagram, ((_, _, info),), _, _ = sock.recvmsg(65536, 1024)
-    return spead_packet.parse(datagram), socket.inet_ntoa(info[8:12])
-
-
-def digitiser_example_in_order(far):
-    """One socket for all groups: each group gets every eighth heap, in order."""
-    with inside(far):
-        sock = bound_socket("0.0.0.0", 7148)
-        for group in endpoints(",".join(GROUPS)):
-            join_group(sock, group, "v1")
-    sock.setsockopt(socket.IPPROTO_IP, 8, 1)  # IP_PKTINFO
-    sock.settimeout(BOUND)
-    described, heaps = set(), collections.defaultdict(list)
-    with example(far, "meerkat_digitiser", 1000):
-        while sum(map(len, heaps.values())) < 2000:
-            packet, group = packet_with_group(sock)
-            if packet.has_descriptors():
-                described.add(group)
-            else:
-                assert group in described
-                values = {item.id: item.value for item in packet.items}
-                heaps[values[spead_packet.DIGITISER_ID], group].append(
-                    (values[spead_packet.HEAP_COUNTER], values[spead_packet.TIMESTAMP])
-                )
-    assert heaps == {
-        (polarisation, f"239.77.0.{8 * polarisation + group}"): [
-            (2 + 2 * (2 * heap + polarisation), 4096 * heap)
-            for heap in range(group, 1000, 8)
-        ]
-        for polarisation in range(2)
-        for group in range(8)
-    }
-    assert len(described) == 16
-    return {}
-
-
-def packed_example(far):
-    """With the receiver of the F-engine, which checks all immediate items."""
-    streams = [join(far, GROUPS[0], FAR_HOST), join(far, GROUPS[1], "v1")]
-    checks = "--expect-heaps", "1000", "--digitiser-ids", "0,1", "--status", "0"
-    with example(far, "packed_10bit", 1000):
-        summary = receive_heaps(streams, 2000, *checks, "--sample-bits", "10")
-    assert summary["complete"]
-    assert summary["received"] == [1000, 1000]
-    assert summary["descriptors"] >= 16
-    assert (summary["first_timestamp"], summary["last_timestamp"]) == (0, 999 * 4096)
-    return summary
-
-
-def digitiser_example_by_position(far):
-    sockets = join(far, ",".join(GROUPS), FAR_HOST)
-    received = []
-    with example(far, "meerkat_digitiser", 1000):
-        summary = receive(
-            sockets, Positions(), lambda *group: received.append(group), BOUND, 2000
-        )
-    assert summary["received"] == [1000, 1000]
-    assert summary["missing"] == [0, 0]
-    assert summary["late"] == summary["duplicates"] == 0
-    # It rejects the descriptors.
-    assert sum(summary["rejected"].values()) >= 16
-    assert [timestamp for timestamp, _ in received] == [4096 * n for n in range(1000)]
-    return summary
-
-
 @contextlib.contextmanager
 def receiver_example(far, folder, bits):
     """Run meerkat_receiver.grc at the far end; its output is in a list afterwards."""
@@ -211,7 +132,7 @@ def receiver_example(far, folder, bits):
 
 def receive_example(far, name, bits, bytes_of):
     """Both polarisations, to the last byte."""
-    heaps = 1000
+    heaps = 300
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         with (
@@ -241,24 +162,18 @@ def receiver_example_with_10_bits(far):
 def effelsberg_example(far):
     jumbo_frames(far)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "r.dada"
-        recording = record(path, noise(200 * 4096))
+        recording = record(Path(folder) / "r.dada", noise(200 * 4096))
         groups = recording.destinations()
         assert groups == ["225.0.0.140+3:7148", "225.0.0.144+3:7148"]
         sockets = join(far, ",".join(groups), FAR_HOST)
-        received = []
-        with running(EXAMPLES / "effelsberg_packetiser.py", path, "--interface", "v0"):
-            summary = receive(
-                sockets,
-                Positions.from_header(recording.header),
-                lambda _, heaps: received.extend(heaps),
-                BOUND,
-                200,
-            )
-        assert summary["complete"]
-        assert summary["first_timestamp"] == recording.sample_clock_start
-        assert b"".join(received) == recording.data.tobytes()
-    return summary
+        program = EXAMPLES / "effelsberg_packetiser.py"
+        with running(program, recording.path, "--interface", "v0"):
+            received = packets_of_heaps(sockets, 200)
+        expected = [[] for _ in sockets]
+        for heap in reference_packets.effelsberg(recording):
+            expected[4 * heap.polarisation + heap.endpoint].append(heap.packet)
+        assert [endpoint.data for endpoint in received] == expected
+    return {}
 
 
 if __name__ == "__main__":

@@ -82,35 +82,34 @@ def packets(heap, counter, max_packet_size):
     return [bytes(p) for p in spead2.send.PacketGenerator(heap, counter, limit)]
 
 
-def meerkat(
-    payloads, timestamp=0, ids=(0, 1), status=0, counter=2, counter_step=2, endpoints=8
-):
+def heaps(samples, count, heap_bytes):
+    """Payloads of both polarisations, from samples(seed, bytes) with seeds 1 and 2."""
+    both = [samples(seed, count * heap_bytes) for seed in (1, 2)]
+    return np.array(both).reshape(2, count, heap_bytes)
+
+
+def meerkat(payloads, ids):
     """Yield the SentHeaps of a digitiser, in the order of its simulator.
 
     payloads: of shape (polarisations, heaps, bytes of a heap)
-    timestamp: of the first heaps, in samples
     ids: of each polarisation, whose lowest bit is the polarisation
-    endpoints: multicast groups of each polarisation
     """
     digitiser = Digitiser()
+    counter = 2
     for index in range(payloads.shape[1]):
         for polarisation, digitiser_id in enumerate(ids):
-            packet = digitiser.data(
-                counter,
-                timestamp + HEAP_SAMPLES * index,
-                digitiser_id,
-                status,
-                payloads[polarisation, index],
-            )
-            yield SentHeap(polarisation, index % endpoints, packet)
-            counter += counter_step
+            samples = payloads[polarisation, index]
+            timestamp = HEAP_SAMPLES * index
+            packet = digitiser.data(counter, timestamp, digitiser_id, 0, samples)
+            yield SentHeap(polarisation, index % 8, packet)
+            counter += 2
 
 
-def effelsberg(recording, counter=2):
+def effelsberg(recording):
     """Yield the SentHeaps of a packetiser from the heaps of a dada.Recording."""
     digitiser = Digitiser()
     for index, heap in enumerate(recording.data):
         group, polarisation = divmod(index, recording.polarisations)
         timestamp = recording.sample_clock_start + recording.heap_samples * group
-        packet = digitiser.data(counter + index, timestamp, polarisation, 0, heap)
+        packet = digitiser.data(2 + index, timestamp, polarisation, 0, heap)
         yield SentHeap(polarisation, group % 4, packet)

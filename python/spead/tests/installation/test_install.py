@@ -12,12 +12,10 @@ from places import EXAMPLES, install
 
 EXAMPLE_FILES = [
     path.relative_to(EXAMPLES)
-    for pattern in ("*.py", "*.grc", "common/*.py", "instruments/*.py")
+    for pattern in ("*.py", "*.grc", "common/*.py")
     for path in EXAMPLES.glob(pattern)
 ]
-EXAMPLE_PROGRAMS = [
-    path for path in EXAMPLE_FILES if len(path.parts) == 1 or path.match("receive_*.py")
-]
+EXAMPLE_PROGRAMS = [path for path in EXAMPLE_FILES if len(path.parts) == 1]
 
 PROGRAM = """
 #include <gnuradio/spead/sink.h>

@@ -1,21 +1,12 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parses SPEAD packets, for receivers that look at single packets."""
+"""Parses SPEAD packets of any flavour."""
 
 from typing import NamedTuple
 
-HEAP_COUNTER = 0x01
-HEAP_LENGTH = 0x02
-PAYLOAD_OFFSET = 0x03
-PAYLOAD_LENGTH = 0x04
 DESCRIPTOR = 0x05
 STREAM_CONTROL = 0x06
 STREAM_CONTROL_STOP = 2
-REQUIRED = (HEAP_COUNTER, HEAP_LENGTH, PAYLOAD_OFFSET, PAYLOAD_LENGTH)
-
-TIMESTAMP = 0x1600
-DIGITISER_ID = 0x3101
-DIGITISER_STATUS = 0x3102
 
 
 class ItemPointer(NamedTuple):

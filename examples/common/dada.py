@@ -1,54 +1,32 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads and writes recordings in the DADA format: an ASCII header, then samples.
+"""Reads recordings in the DADA format: an ASCII header, then samples.
 
 A header has a line "KEY value # comment" for each field, and is padded with zeros to
 HDR_SIZE bytes. The receivers of Effelsberg describe the SPEAD stream in it: heaps,
 timestamps and multicast groups.
 """
 
-import decimal
-import fractions
 import os
 
 import numpy as np
 
 HDR_SIZE = 4096  # bytes, unless the header says otherwise
-MOST_DIGITS = 100  # of a number: a long exponent would take all memory
-
-
-def integer(text):
-    """Decimal, with leading zeros or without, or hexadecimal after 0x."""
-    return int(text, 16 if "x" in text.lower() else 10)
 
 
 class Header:
-    """The fields of a header: a dict of text, and methods that convert values.
+    """The fields of a header.
 
     If a field is absent, empty or "unset", the methods return the default; without a
-    default they raise ValueError. They raise ValueError for values of another type.
+    default they raise ValueError.
     """
 
-    def __init__(self, fields):
-        self.fields = dict(fields)
-
-    @classmethod
-    def parse(cls, content):
-        """Read a header from bytes."""
-        fields = {}
+    def __init__(self, content):
+        self.fields = {}
         for line in content.split(b"\0")[0].decode("ascii", "replace").splitlines():
             key, *value = line.partition("#")[0].split(maxsplit=1) or [""]
             if key:
-                fields[key] = value[0].strip() if value else ""
-        return cls(fields)
-
-    def to_bytes(self):
-        """The header as HDR_SIZE bytes."""
-        size = self.integer("HDR_SIZE", HDR_SIZE)
-        lines = "".join(f"{key} {value}\n" for key, value in self.fields.items())
-        if len(lines) >= size:
-            raise ValueError(f"{len(lines)} bytes of fields, HDR_SIZE is {size}")
-        return lines.encode("ascii").ljust(size, b"\0")
+                self.fields[key] = value[0].strip() if value else ""
 
     def text(self, key, default=None):
         value = self.fields.get(key, "")
@@ -59,47 +37,26 @@ class Header:
         return default
 
     def integer(self, key, default=None):
-        return self._number(key, default, integer, "an integer")
-
-    def integers(self, key, default=None):
-        """A tuple of integers, separated by commas."""
-
-        def convert(text):
-            return tuple(integer(part) for part in text.split(","))
-
-        return self._number(key, default, convert, "a list of integers")
-
-    def exact(self, key, default=None):
-        """A Fraction: a double is too short for microseconds since 1970."""
-
-        def convert(text):
-            value = decimal.Decimal(text)
-            if abs(value.adjusted()) > MOST_DIGITS:
-                raise ValueError
-            return fractions.Fraction(value)
-
-        return self._number(key, default, convert, "a number")
-
-    def _number(self, key, default, convert, what):
+        """Decimal, with or without leading zeros, or hexadecimal after 0x."""
         if default is not None and self.text(key, "unset") == "unset":
             return default
         text = self.text(key)
         try:
-            return convert(text)
-        except (ArithmeticError, ValueError):
-            raise ValueError(f"{key} = {text!r} is not {what}") from None
+            return int(text, 16 if "x" in text.lower() else 10)
+        except ValueError:
+            raise ValueError(f"{key} = {text!r} is not an integer") from None
 
 
 def read_header(path):
     """The header of a file; ValueError if it has none."""
     with open(path, "rb") as file:
-        header = Header.parse(file.read(HDR_SIZE))
+        header = Header(file.read(HDR_SIZE))
         size = header.integer("HDR_SIZE", 0)
         if size < 1:
             raise ValueError(f"{path} is not a DADA file: it has no HDR_SIZE above 0")
         if size > HDR_SIZE:
             file.seek(0)
-            header = Header.parse(file.read(min(size, os.stat(path).st_size)))
+            header = Header(file.read(min(size, os.stat(path).st_size)))
     return header
 
 
@@ -109,14 +66,10 @@ class Recording:
     header: its Header
     polarisations: number of polarisations, 1 or 2
     heap_samples, heap_bytes: samples and bytes in a heap
-    sample_bits: bits of a packed sample
     sample_clock_start: timestamp of the first heaps of the observation, in ticks
     offset: ticks from there to the first heaps of this file (OBS_OFFSET)
-    sample_clock: ticks per second, a Fraction
-    sync_time: time of tick 0, in seconds since 1970, a Fraction
-    data: memory map of the heaps, shape (heaps, heap_bytes), int8 if a sample has 8
-        bits and uint8 otherwise. It may end with a heap of any polarisation, and
-        excludes an incomplete heap at the end.
+    data: memory map of the heaps, shape (heaps, heap_bytes), int8. It may end with a
+        heap of any polarisation, and excludes an incomplete heap at the end.
 
     Raises ValueError if the header does not describe such a stream.
     """
@@ -124,15 +77,12 @@ class Recording:
     def __init__(self, path):
         self.path = path
         self.header = header = read_header(path)
-        self.sample_bits = header.integer("NBIT")
         # Older receivers write one name, newer ones the other.
         self.heap_bytes = header.integer("HEAP_NBYTES", header.integer("HEAP_SIZE", 0))
         self.heap_samples = header.integer("IDX1_STEP")
         self.polarisations = header.integer("NPOL")
         self.sample_clock_start = header.integer("SAMPLE_CLOCK_START")
-        self.sample_clock = header.exact("SAMPLE_CLOCK")
-        self.sync_time = header.exact("SYNC_TIME")
-        bits = self.sample_bits * header.integer("NDIM", 1)
+        bits = header.integer("NBIT") * header.integer("NDIM", 1)
         # None of them may be 0.
         content = self.heap_samples * bits
         if self.heap_samples < 1 or content < 1 or content != 8 * self.heap_bytes:
@@ -144,22 +94,11 @@ class Recording:
             raise ValueError(f"NPOL = {self.polarisations} is neither 1 nor 2")
         bytes_before = header.integer("OBS_OFFSET", 0)
         self.offset = bytes_before * 8 // (bits * self.polarisations)
-        kind = np.int8 if self.sample_bits == 8 else np.uint8
         begin = header.integer("HDR_SIZE")
         heaps = (os.stat(path).st_size - begin) // self.heap_bytes
         if heaps < 1:
             raise ValueError(f"{path} has no whole heap of {self.heap_bytes} bytes")
-        self.data = np.memmap(path, kind, "r", begin, (heaps, self.heap_bytes))
-
-    def samples(self, polarisation):
-        """The payload of the heaps of a polarisation, in order of time."""
-        return self.data[polarisation :: self.polarisations].ravel()
-
-    def timestamps(self, polarisation):
-        """The timestamps of the heaps of a polarisation, in ticks."""
-        heaps = len(self.data[polarisation :: self.polarisations])
-        first, step = self.sample_clock_start + self.offset, self.heap_samples
-        return [first + step * heap for heap in range(heaps)]
+        self.data = np.memmap(path, np.int8, "r", begin, (heaps, self.heap_bytes))
 
     def destinations(self):
         """The destinations of each polarisation, as the sink takes them.

@@ -1,0 +1,146 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The benchmarks run, and print figures. Nothing judges speed."""
+
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from places import BOUND, BUILD, NEEDS_NAMESPACES, ROOT
+from receiving import datagrams
+
+BUILT = BUILD / "benchmark"  # the programs in C++
+PROGRAMS = "gr-spead,spead2 Python,network.udp_sink,null sink,limit"
+FAKE = "echo 1.5 MB/s, then 800.25 MB/s"
+
+
+def run(*command, status=0):
+    """In a process of its own, since private networks change the process."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        timeout=2 * BOUND,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def script(name, *options, status=0):
+    return run(sys.executable, ROOT / "benchmark" / name, *options, status=status)
+
+
+def fields(printed, name):
+    """Those of the line that begins with a name."""
+    lines = (line.split() for line in printed.splitlines())
+    return next(words for words in lines if words[:1] == [name])
+
+
+def check_speed(printed):
+    assert re.fullmatch(r"[\d.]+ MB/s", printed.splitlines()[-1])
+
+
+def test_send_perf_sends_heaps_of_noise(sock):
+    to = sock.getsockname()
+    check_speed(run(BUILT / "send_perf", "-n", 3, "-H", 4096, "-p", 9000, *to))
+    for packet in datagrams(sock, 3):
+        assert len(np.unique(np.frombuffer(packet[-4096:], np.int8))) == 256
+
+
+def test_send_perf_clips_the_chosen_share_of_floats(sock):
+    options = "-n", 4, "-H", 8192, "-t", "float", "-c", 10, "-r", 100
+    printed = run(BUILT / "send_perf", *options, *sock.getsockname())
+    share = re.search(r"([\d.]+) % of the samples were clipped", printed)
+    assert 9.5 < float(share[1]) < 10.5
+
+
+def test_limits_print_a_speed(sock):
+    to = sock.getsockname()
+    check_speed(run(BUILT / "limit", "-p", 1000, "-s", 0.01, *to))
+    assert len(sock.recv(65536)) == 1000
+    check_speed(run(BUILT / "volk_limit", 0.01))
+
+
+def sweep(folder, *options, status=0):
+    short = "--output", folder, "--build", BUILT, "--rounds", 1, "--seconds", 0.01
+    script("sweep.py", *short, "--heaps", "8k", *options, status=status)
+    return (folder / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        ["--loopback"],
+        *(
+            pytest.param(["--network", kind], marks=NEEDS_NAMESPACES)
+            for kind in ("drop", "veth", "cut")
+        ),
+    ],
+)
+def test_sweep_compares_all_programs(tmp_path, network):
+    options = "--packets", 1472, "--rates", 40, "--rate-heap", "8k"
+    peer = "--peer", f"fake={FAKE} {{heaps}} {{rate}}"
+    report = sweep(tmp_path, *network, *options, "--programs", PROGRAMS, *peer)
+    columns = f"{PROGRAMS},fake,gr-spead / limit".replace(",", " | ")
+    assert f"| heap | {columns} |" in report
+    assert re.search(r"\| 8 KiB \|( [\d,]+ \|){5} 800 \| [\d.]+ \|", report)
+    assert re.search(r"\| 40 MB/s \| [\d.]+ ", report)
+    for plot in ("throughput.svg", "cpu.svg"):
+        assert "fake" in (tmp_path / plot).read_text()
+
+
+def test_sweep_goes_on_without_a_program_that_fails(tmp_path):
+    crash = shlex.quote("raise SystemExit('no such thing')")
+    report = sweep(
+        tmp_path,
+        *("--loopback", "--packets", 1000, "--rates", "", "--programs", ""),
+        *("--peer", f"fake={FAKE} {{seconds}}"),
+        *("--peer", f"crash={sys.executable} -c {crash} {{heaps}}"),
+        status=1,
+    )
+    assert "- crash, packets of 1000 bytes: no such thing" in report
+    assert "| 8 KiB | 800 |" in report
+
+
+def test_receivers_compares_all_programs():
+    short = "--rate", 5, "--rounds", 1, "--seconds", 0.2, "--build", BUILT
+    printed = script("receivers.py", "--loopback", "--cells", "8k/1472", *short)
+    for name in ("gr-spead", "spead2", "network.udp_source", "limit"):
+        assert float(fields(printed, name)[-1].strip("()")) > 0
+
+
+def test_latency_prints_a_table():
+    # --bound: nothing judges time here
+    options = "--heap-sizes", 1024, "--heaps", 30, "--bound", 1e6
+    printed = script("latency.py", *options)
+    assert fields(printed, "1024")[1:4] == ["none", "30", "0"]
+
+
+def test_receive_latency_prints_a_table():
+    options = "--heap", "8k", "--rates", 1, "--seconds", 0.2
+    assert fields(script("receive_latency.py", *options), "8192")[3:5] == ["200", "0"]
+
+
+def test_pacing_prints_a_table():
+    options = "--loopback", "--rates", 0.1, "--seconds", 0.5, "--burst", 4000
+    command = [sys.executable, ROOT / "benchmark" / "pacing.py", *options]
+    # a busy machine may make the status 1
+    done = subprocess.run(
+        [*map(str, command), "--stall", "0.1"],
+        timeout=2 * BOUND,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    row = fields(done.stdout, "0.1")
+    assert len(row) == 10
+    assert float(row[1]) > 0
+
+
+def test_packet_cost_prints_a_table():
+    *_, last = run(BUILT / "packet_cost").splitlines()
+    assert re.search(r"[\d.]+ +[\d.]+$", last)

@@ -3,26 +3,19 @@
 """Runs examples as programs, and receives their packets; what they send."""
 
 import contextlib
-import functools
 import os
 import select
 import shutil
-import signal
 import subprocess
 import sys
-import threading
 import time
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
-import spead2
-import spead2.recv
 import spead_packet
 from gnuradio import analog, blocks, gr
 from places import BOUND, EXAMPLES, ROOT
 from receiving import bound_socket, destination
-from reference_packets import ADC_SAMPLES
 
 
 def compiled(name, folder):
@@ -41,7 +34,8 @@ def compiled(name, folder):
 def running(program, *arguments, status=0):
     """Run a program, which must end with this exit status.
 
-    Afterwards the attribute `printed` has its output. interrupt() sends Ctrl-C.
+    Afterwards the attribute `printed` has its output, but for what the test has read
+    from `stdout`.
     """
     command = [sys.executable, program, *map(str, arguments)]
     with subprocess.Popen(
@@ -51,8 +45,7 @@ def running(program, *arguments, status=0):
         stderr=subprocess.STDOUT,
         text=True,
     ) as process:
-        interrupt = functools.partial(process.send_signal, signal.SIGINT)
-        ended = SimpleNamespace(printed="", interrupt=interrupt)
+        ended = SimpleNamespace(printed="", stdout=process.stdout)
         try:
             yield ended
             ended.printed, _ = process.communicate(timeout=BOUND)
@@ -106,39 +99,6 @@ def packets_of_heaps(sockets, heaps):
 def nothing_more(sockets):
     """All packets of a program that has ended have been received."""
     assert select.select(sockets, [], [], 0) == ([], [], [])
-
-
-class DefaultReceiver:
-    """A stream of spead2 with its defaults: an end-of-stream heap ends it for good."""
-
-    def __init__(self, sockets, **config):
-        self.stream = spead2.recv.Stream(
-            spead2.ThreadPool(), spead2.recv.StreamConfig(**config)
-        )
-        for sock in sockets:
-            self.stream.add_udp_reader(socket=sock)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stream.stop()
-
-    def heaps(self, count):
-        """The next so many heaps with samples."""
-        guard = threading.Timer(BOUND, self.stream.stop)
-        guard.start()
-        received = []
-        try:
-            while len(received) < count:
-                heap = self.stream.get()
-                if ADC_SAMPLES in {item.id for item in heap.get_items()}:
-                    received.append(heap)
-        except spead2.Stopped:
-            pytest.fail(f"ended after {len(received)} of {count} heaps")
-        finally:
-            guard.cancel()
-        return received
 
 
 def output(begin, samples):

@@ -1,0 +1,84 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The flow graphs with a window, without a screen."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import spead_packet
+from flow_graphs import compiled
+from gnuradio import spead
+from places import BOUND, HELPERS, eventually
+from receiving import arrived, bound_socket, destination
+from streams import noise, run, source
+
+
+@contextlib.contextmanager
+def window(name, folder, endpoint):
+    """A flow graph that runs; afterwards `result` is what windows.py gives for it."""
+    compiled(name, folder)
+    with subprocess.Popen(
+        [sys.executable, HELPERS / "windows.py", name, folder, endpoint],
+        env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as program:
+        try:
+            running = SimpleNamespace(stdout=program.stdout)
+            yield running
+            printed, _ = program.communicate(timeout=BOUND)  # ends its standard input
+        finally:
+            program.kill()
+    assert program.returncode == 0
+    (line,) = (line for line in printed.splitlines() if line.startswith("{"))
+    running.result = json.loads(line)
+
+
+def test_dashboard_sliders_change_the_stream_and_the_label_shows_figures(
+    sock, tmp_path
+):
+    def has_digitiser_id(value):
+        packets = map(spead_packet.parse, arrived(sock))
+        return any((True, 0x3101, value) in packet.items for packet in packets)
+
+    with window("spead_dashboard", tmp_path, destination(sock)) as running:
+        eventually(lambda: has_digitiser_id(0))
+        eventually(lambda: has_digitiser_id(7))
+    seen = running.result
+    assert (seen["rate"], seen["frequency"]) == (3e6, 50e3)
+    rows = re.findall(r"<td>([a-z ]+)&nbsp;&nbsp;</td><td.*?>(.*?)</td>", seen["label"])
+    figures = dict(rows)
+    assert list(figures) == [
+        *("rate", "heaps sent", "heaps dropped", "errors", "ring fill")
+    ]
+    assert re.fullmatch(r"\d+\.\d\d MB/s", figures["rate"])
+    assert int(figures["heaps sent"]) > 0
+    assert figures["errors"] == "0"
+
+
+def test_loopback_receives_what_it_sends(tmp_path):
+    with bound_socket() as sock:
+        endpoint = destination(sock)  # free, once it is closed
+    with window("spead_loopback", tmp_path, endpoint) as running:
+        pass
+    stats = running.result
+    assert stats["samples_received"] >= 200_000
+    assert stats["heaps_received"] >= 20
+    assert stats["discontinuities"] == 0
+    assert stats["packets_rejected"] == {}
+
+
+def test_receive_spectrum_shows_the_figures_of_the_stream(tmp_path):
+    with window("receive_spectrum", tmp_path, "127.0.0.1:0") as running:
+        port = next(line for line in running.stdout if line.strip().isdigit()).strip()
+        sink = spead.sink(f"127.0.0.1:{port}", 1000, send_stop=False)
+        run(sink, source(noise(100_000)))
+    seen = running.result
+    assert (seen["heaps_received"], seen["samples_missing"]) == (100, 0)
+    assert "samples missing&nbsp;&nbsp;</td><td align=right>0<" in seen["label"]

@@ -1,0 +1,72 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""windows.py EXAMPLE FOLDER ENDPOINT: a generated flow graph with a window.
+
+Runs the function below with the name of the example until the standard input ends,
+then prints the result as a line of JSON.
+"""
+
+import importlib
+import json
+import sys
+import threading
+
+from PyQt5 import Qt
+
+
+def wait_until(condition):
+    """Process the events of the window meanwhile."""
+    while not condition():
+        Qt.QApplication.processEvents(Qt.QEventLoop.WaitForMoreEvents)
+
+
+def spead_dashboard(graph):
+    """Move the sliders once the label has figures."""
+    label, sink = graph._figures_label, graph.spead_sink_0
+    wait_until(lambda: "MB/s" in label.text() and sink.heaps_sent())
+    before = label.text()
+    wait_until(lambda: label.text() != before)
+    graph.set_rate(3e6)
+    graph.set_frequency(50e3)
+    graph.set_digitiser_id(7)
+    return {
+        "label": label.text(),
+        "rate": sink.rate(),
+        "frequency": graph.tone.frequency(),
+    }
+
+
+def spead_loopback(graph):
+    source = graph.spead_source_0
+    wait_until(lambda: source.samples_received() >= 200_000)
+    return source.stats()
+
+
+def receive_spectrum(graph):
+    source, label = graph.spead_source_0, graph._figures_label
+    print(source.ports()[0], flush=True)
+    received = "heaps received&nbsp;&nbsp;</td><td align=right>100<"
+    wait_until(lambda: received in label.text())
+    return {"label": label.text(), **source.stats()}
+
+
+def main(example, folder, endpoint):
+    sys.path.insert(0, folder)
+    application = Qt.QApplication(sys.argv[:1])
+    timer = Qt.QTimer(application)  # wakes processEvents()
+    timer.timeout.connect(lambda: None)
+    timer.start(10)
+    graph = getattr(importlib.import_module(example), example)(endpoint)
+    ended = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), ended.set())).start()
+    graph.start()
+    graph.show()
+    result = globals()[example](graph)
+    wait_until(ended.is_set)
+    graph.stop()
+    graph.wait()
+    print(json.dumps(result), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -26,7 +26,7 @@ from pathlib import Path
 from soak_ends import Sink, Source, Spead2Receiver, Spead2Sender, settled
 from soak_network import Network
 
-LEAST_STREAMS = 3
+LEAST_STREAMS = 2
 GROWTH = 16 << 20  # bytes, that memory may grow after the first half: what malloc keeps
 PATH_FAULTS = ("cut", "loss", "late", "repeat")
 NEAR_FAULTS = ("carrier", "interface", "address", "firewall", "mtu")

@@ -58,9 +58,9 @@ def test_an_account_that_is_wrong(wrong):
 
 @NEEDS_NAMESPACES
 def test_it_runs():
-    """Three streams, with faults at both ends and on the way."""
+    """Two streams, with faults at both ends and on the way, which take 15 s."""
     done = subprocess.run(
-        [sys.executable, SOAK, "--minutes", "0", "--seed", "3"],
+        [sys.executable, SOAK, "--minutes", "0", "--seed", "2"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},
         timeout=5 * BOUND,
         capture_output=True,
@@ -69,4 +69,4 @@ def test_it_runs():
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "soak: passed" in done.stdout
-    assert done.stdout.count("unexplained at") == 3
+    assert done.stdout.count("unexplained at") == 2

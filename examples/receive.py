@@ -6,7 +6,7 @@ samples. Ends at an end-of-stream heap, at Ctrl-C, or at --timeout or --max-heap
 
 import argparse
 import contextlib
-import itertools
+import json
 import logging
 import os
 import select
@@ -15,9 +15,8 @@ import time
 
 import spead2
 import spead2.recv
-from common import receiver_program
-from common.arguments import integer, option, positive, rate
-from common.endpoints import SOCKET_BUFFER
+from common.arguments import integer, option, positive, rate, seconds
+from common.endpoints import SOCKET_BUFFER, bound_socket, endpoint_text, endpoints
 
 
 class Continuity:
@@ -164,13 +163,13 @@ class Receiver:
     def print_progress(self):
         """Print a line if the last one is a second old."""
         now = time.monotonic()
-        seconds = now - self.reported
-        if seconds < 1:
+        elapsed = now - self.reported
+        if elapsed < 1:
             return
-        rate = (self.bytes - self.reported_bytes) / seconds / 1e6
+        speed = (self.bytes - self.reported_bytes) / elapsed / 1e6
         self.reported, self.reported_bytes = now, self.bytes
         heaps, missing = self.continuity.heaps, self.continuity.missing
-        line = f"{heaps:12,} heaps {rate:9.2f} MB/s {missing:9,} missing"
+        line = f"{heaps:12,} heaps {speed:9.2f} MB/s {missing:9,} missing"
         if self.percent() is not None:
             line += f" {self.percent():6.1f} %"
         print(line, flush=True)
@@ -185,7 +184,7 @@ class Receiver:
             lacking = self.args.expect_samples - self.samples
             missing = max(missing, -(-lacking // (self.heap_samples or lacking or 1)))
         incomplete = stats.incomplete_heaps_evicted + stats.incomplete_heaps_flushed
-        seconds = self.end - self.begin
+        duration = self.end - self.begin
         return {
             "complete": continuity.heaps > 0 and missing == 0 and incomplete == 0,
             "heaps": continuity.heaps,
@@ -197,13 +196,30 @@ class Receiver:
             "last_timestamp": continuity.last,
             "samples": self.samples,
             "percent": self.percent(),
-            "seconds": seconds,
-            "megabytes_per_second": self.bytes / seconds / 1e6 if seconds else 0.0,
+            "seconds": duration,
+            "megabytes_per_second": self.bytes / duration / 1e6 if duration else 0.0,
         }
 
 
 def parse(argv):
-    parser = receiver_program.parser(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "endpoints",
+        nargs="+",
+        metavar="[ADDRESS[+N]:]PORT[,...]",
+        help="addresses of this host (127.0.0.1 if left out) or multicast groups;"
+        " +N adds the N addresses that follow; port 0 takes a free one",
+    )
+    option(
+        parser,
+        "--interface INTERFACE",
+        str,
+        "interface of multicast groups, its name or its IPv4 address"
+        " (default: the system chooses)",
+    )
+    option(parser, "--max-heaps N", positive, "end after N heaps")
+    option(parser, "--timeout S", seconds, "end after S seconds without packets")
+    option(parser, "--json FILE", str, "write the summary as JSON")
     option(
         parser, "--heap-samples N", positive, "samples in a heap (default: first heap)"
     )
@@ -230,8 +246,14 @@ def picture(path):
     return path
 
 
-def receive(streams, args):
-    """Receive from lists of bound sockets to the end; return the summary, a dict."""
+def print_endpoints(sockets):
+    """Say that the program receives from the sockets: a sender may start."""
+    for sock in sockets:
+        print(f"listening on {endpoint_text(*sock.getsockname()[:2])}", flush=True)
+
+
+def receive(sockets, args):
+    """Receive from bound sockets to the end; return the summary, a dict."""
     with contextlib.ExitStack() as stack:
         outputs = []
         if args.save:
@@ -243,9 +265,8 @@ def receive(streams, args):
             spectrogram = Spectrogram()
             outputs.append(spectrogram.add)
         receiver = Receiver(args, outputs)
-        sockets = list(itertools.chain(*streams))
         stream = open_stream(sockets, args.heap_samples)
-        receiver_program.print_endpoints(sockets)
+        print_endpoints(sockets)
         with contextlib.suppress(KeyboardInterrupt):
             for heap in heaps_of(stream, args.timeout):
                 if heap is not None:
@@ -264,7 +285,19 @@ def main(argv=None):
     args = parse(argv)
     # The summary counts incomplete heaps: spead2 need not log each of them.
     logging.getLogger("spead2").setLevel(logging.ERROR)
-    summary = receiver_program.run("receive.py", args, receive)
+    with contextlib.ExitStack() as stack:
+        try:
+            summary_file = args.json and stack.enter_context(open(args.json, "w"))
+            sockets = [
+                stack.enter_context(bound_socket(*endpoint, args.interface))
+                for text in args.endpoints
+                for endpoint in endpoints(text)
+            ]
+            summary = receive(sockets, args)
+        except (OSError, ValueError) as error:
+            sys.exit(f"receive.py: {error}")
+        if summary_file:
+            json.dump(summary, summary_file, indent=2)
     print(
         "{heaps:,} heaps received, {missing:,} missing, {incomplete:,} incomplete,"
         " {duplicates:,} duplicates, {backward:,} backward; {samples:,} samples"

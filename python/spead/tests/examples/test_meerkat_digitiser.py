@@ -38,7 +38,6 @@ def check_descriptors(received):
     counters = set()
     for endpoint in received:
         (packet,) = endpoint.descriptors
-        assert len(packet) == 532  # as docs/instruments say
         counters.add(int.from_bytes(packet[10:16], "big"))
         items = spead2.ItemGroup()
         stream = spead2.recv.Stream(spead2.ThreadPool())

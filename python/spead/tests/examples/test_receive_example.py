@@ -34,7 +34,7 @@ def run(*options, samples, address="127.0.0.1", **sent):
     args = receive.parse(["0", "--timeout", "10", *map(str, options)])
     with bound_socket(address) as sock:
         send(sock, samples, **sent)
-        return receive.receive([[sock]], args)
+        return receive.receive([sock], args)
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_it_reads_its_sockets_when_it_says_that_it_listens(monkeypatch):
         send(sockets[0], noise(HEAP))
         eventually(lambda: not select.select(sockets, [], [], 0)[0])
 
-    monkeypatch.setattr(receive.receiver_program, "print_endpoints", fill_and_wait)
+    monkeypatch.setattr(receive, "print_endpoints", fill_and_wait)
     with bound_socket() as sock:
         args = receive.parse(["0", "--timeout", str(BOUND)])
-        assert receive.receive([[sock]], args)["complete"]
+        assert receive.receive([sock], args)["complete"]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_complex_samples_count_once(sock):
     """A heap of 1000 of them has 2000 bytes, and is a step of 1000 ticks."""
     sink = spead.sink(destination(sock), heap_samples=1000, input_type="sc8")
     run_graph(sink, source(noise(6000).reshape(-1, 2)))
-    summary = receive.receive([[sock]], receive.parse(["0"]))
+    summary = receive.receive([sock], receive.parse(["0"]))
     assert (summary["heaps"], summary["missing"], summary["samples"]) == (3, 0, 3000)
 
 

@@ -90,10 +90,6 @@ class Receiving:
     def stats(self):
         return self.source.stats()
 
-    def send_heaps(self, heaps, max_packet_size=1472):
-        """Send the packets that spead2 makes of heaps."""
-        self.send_packets(joined(spead2_packets(heaps, max_packet_size)))
-
     def send_packets(self, packets, ports=None, sockets=None):
         """Send datagrams, so few at a time that none is lost.
 

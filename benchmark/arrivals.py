@@ -38,36 +38,18 @@ def longest_burst(times, sizes, rate):
     return float(np.max(total - line - before))
 
 
-def highest_rate(times, sizes, seconds, burst):
-    """The highest rate over an interval of at least so many seconds.
-
-    One burst is not counted: a full token bucket empties at once, beyond the rate.
-    NaN if no arrivals are so far apart.
-    """
-    total = np.cumsum(sizes, dtype=float)
-    last = np.searchsorted(times, times + seconds)
-    first = np.flatnonzero(last < len(times))
-    if not len(first):
-        return math.nan
-    last = last[first]
-    inside = total[last] - total[first] + sizes[first]
-    return float(np.max((inside - burst) / (times[last] - times[first])))
-
-
 @dataclass(frozen=True)
 class Stall:
     """A gap between arrivals, and how the sender caught up after it."""
 
     seconds: float
     rate: float  # bytes per second, while it caught up
-    highest_rate: float  # the same, over the shortest interval
 
 
-def longest_stall(times, sizes, rate, burst, shortest):
+def longest_stall(times, sizes, rate, burst):
     """The longest gap between arrivals, and how the sender caught up.
 
-    `shortest` is the interval in s for the highest rate. Catching up ends when no more
-    than a burst is missing, which may stay missing.
+    Catching up ends when no more than a burst is missing, which may stay missing.
     """
     gap = int(np.argmax(np.diff(times)))
     after = gap + 1
@@ -81,5 +63,4 @@ def longest_stall(times, sizes, rate, burst, shortest):
     return Stall(
         seconds=float(times[after] - times[gap]),
         rate=long_run_rate(times[begin:end], sizes[begin:end]),
-        highest_rate=highest_rate(times[after:end], sizes[after:end], shortest, burst),
     )

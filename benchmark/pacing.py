@@ -5,7 +5,6 @@
 
 Sends at one rate after another and computes the pace from the kernel's receive
 timestamps. The sender is stopped for a moment, as by a busy machine, and catches up.
-Exits with 1 if a pace is wrong.
 
 The longest burst is the most that arrives beyond 1.05 x rate x time, over any interval,
 and so what a receiver has to buffer. It may be two bursts: twice --burst, or twice what
@@ -24,10 +23,8 @@ from private_network import open_loopback, open_private_or_loopback
 from sender_process import Sender, SenderError
 from stamped_socket import StampedSocket
 
-MAX_ERROR = 0.001  # of the rate
 WARM_UP = 0.1  # s; a sender that just started has a full token bucket
 BURST_TIME = 300e-6  # s of the rate in a burst at most, see burst_size in sink.h
-SHORTEST = 0.02  # s; bursts dominate shorter intervals
 
 
 @dataclass(frozen=True)
@@ -35,44 +32,29 @@ class Pace:
     """The pace at one rate, in bytes and seconds."""
 
     rate: float
-    max_burst: float
     long_run: float  # rate before the stall
     burst: float  # the longest
     arrivals: int
     lost: int  # packets
     stall: Stall | None
 
-    @property
-    def error(self):
-        return self.long_run / self.rate - 1
-
-    def problems(self):
-        if abs(self.error) > MAX_ERROR:
-            yield f"the rate is {100 * self.error:+.3f} % off"
-        if self.burst > self.max_burst + 1:  # timestamps are whole nanoseconds
-            yield f"a burst was {self.burst:,.0f} bytes long"
-        if self.stall and self.stall.rate > CATCH_UP * (1 + MAX_ERROR) * self.rate:
-            yield f"it caught up at {self.stall.rate / self.rate:.3f} times the rate"
-        if self.lost:
-            yield f"{self.lost} packets were lost"
-
     def row(self):
+        error = self.long_run / self.rate - 1
         text = (
             f"{self.rate / 1e6:8g} {self.long_run / 1e6:9.4f}"
-            f" {100 * self.error:+8.4f} % {self.burst:12,.0f}"
+            f" {100 * error:+8.4f} % {self.burst:12,.0f}"
             f" {self.arrivals:9} {self.lost:9}"
         )
         if self.stall:
             text += (
                 f" {1e3 * self.stall.seconds:8.1f} {self.stall.rate / self.rate:7.4f}"
-                f" {self.stall.highest_rate / self.rate:8.4f}"
             )
         return text
 
 
 HEAD = """\
-    rate      long run             longest  arrivals    lost    stall  caught  fastest
-    MB/s      MB/s      error  burst/bytes           packets       ms   up at in 20 ms
+    rate      long run             longest  arrivals    lost    stall  caught
+    MB/s      MB/s      error  burst/bytes           packets       ms   up at
 """
 
 
@@ -84,15 +66,13 @@ def two_bursts(args, rate):
 def pace_of(times, sizes, lost, args, rate):
     """The Pace of arrivals."""
     before = (times > times[0] + WARM_UP) & (times < times[0] + args.seconds)
-    max_burst = two_bursts(args, rate)
     return Pace(
         rate=rate,
-        max_burst=max_burst,
         long_run=long_run_rate(times[before], sizes[before]),
         burst=longest_burst(times, sizes, CATCH_UP * rate),
         arrivals=len(times),
         lost=lost,
-        stall=longest_stall(times, sizes, rate, max_burst, SHORTEST)
+        stall=longest_stall(times, sizes, rate, two_bursts(args, rate))
         if args.stall
         else None,
     )
@@ -166,19 +146,14 @@ def parse(argv=None):
 def main(argv=None):
     args = parse(argv)
     network = open_loopback() if args.loopback else open_private_or_loopback("veth")
-    status = 0
     print(HEAD, end="")
     for rate in args.rates:
         pace = pace_of(*measure(args, rate, network), args, rate)
         print(pace.row(), flush=True)
-        for problem in pace.problems():
-            print(f"         {problem}", flush=True)
-            status = 1
-    return status
 
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
+        main()
     except SenderError as error:
         sys.exit(f"pacing.py: {error}")

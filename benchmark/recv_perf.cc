@@ -12,11 +12,9 @@
 #include <gnuradio/sync_block.h>
 #include <gnuradio/top_block.h>
 
-#include <getopt.h>
 #include <sys/resource.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -48,32 +46,17 @@ public:
     }
 };
 
-constexpr const char* usage =
-    "usage: recv_perf [-t TYPE] [-b BUFFER_SIZE] [-T TIMEOUT] HOST PORT\n";
-
 } // namespace
 
 int main(int argc, char** argv)
 try {
     gr::spead::source_options options;
     options.timeout = 5;
-    for (int option; (option = getopt(argc, argv, "t:b:T:")) != -1;) {
-        if (option == 't')
-            options.output_type = optarg;
-        else if (option == 'b')
-            options.buffer_size = std::atoll(optarg);
-        else if (option == 'T')
-            options.timeout = std::atof(optarg);
-        else {
-            std::fputs(usage, stderr);
-            return 2;
-        }
-    }
-    if (argc - optind != 2) {
-        std::fputs(usage, stderr);
+    if (argc != 3) {
+        std::fputs("usage: recv_perf HOST PORT\n", stderr);
         return 2;
     }
-    const auto at = std::string(argv[optind]) + ":" + argv[optind + 1];
+    const auto at = std::string(argv[1]) + ":" + argv[2];
     const auto source = gr::spead::source::make(at, options);
     const auto sink = gnuradio::make_block_sptr<null_sink>(
         source->output_signature()->sizeof_stream_item(0));

@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -35,34 +34,24 @@ constexpr std::size_t noise_bytes = 1 << 15; // small, so that it stays in the c
 
 struct options {
     std::int64_t heaps = 1000; // of all inputs together
-    double clipped_share = 0;
     std::string destinations;
     gr::spead::sink_options sink;
 };
 
-//! Noise for an input_type of the sink: random bytes for integers. Floats are Gaussian,
-//! with a standard deviation at which the sink clips this share of the samples.
-std::vector<char> make_noise(const std::string& type, double clipped_share)
+//! Noise for an input_type of the sink: random bytes for integers, and for floats
+//! Gaussian noise that the sink does not clip.
+std::vector<char> make_noise(const std::string& type)
 {
     std::vector<char> noise(noise_bytes);
-    const std::size_t parts = type == "complex" ? 2 : 1;
-    if (parts == 1 && type != "float") {
+    if (type == "float" || type == "complex") {
+        auto numbers = gaussian_noise(noise_bytes / sizeof(float));
+        for (auto& number : numbers)
+            number /= 8;
+        std::memcpy(noise.data(), numbers.data(), noise_bytes);
+    } else {
         std::mt19937 generator;
         std::generate(noise.begin(), noise.end(), std::ref(generator));
-        return noise;
     }
-    auto numbers = gaussian_noise(noise_bytes / sizeof(float));
-    std::vector<float> peaks(numbers.size() / parts); // the larger part of each sample
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-        peaks[i / parts] = std::max(peaks[i / parts], std::abs(numbers[i]));
-    const auto clipped = clipped_share * static_cast<double>(peaks.size() - 1);
-    const auto largest_unclipped = peaks.begin() + std::lround(clipped);
-    std::nth_element(peaks.begin(), largest_unclipped, peaks.end(), std::greater<>());
-    // The sink clips above 127.5 / 127.
-    const float scale = (clipped_share > 0 ? 1.01f : 1.0f) / *largest_unclipped;
-    for (auto& number : numbers)
-        number *= scale;
-    std::memcpy(noise.data(), numbers.data(), noise_bytes);
     return noise;
 }
 
@@ -113,13 +102,13 @@ int sample_bytes(const std::string& type)
     return type == "sc16" ? 4 : 2;
 }
 
-//! Sends the heaps and prints the share of clipped samples; bytes of samples per second.
+//! Sends the heaps; bytes of samples per second.
 double measure(const options& chosen)
 {
     const auto sink = gr::spead::sink::make(chosen.destinations, chosen.sink);
     const auto graph = gr::make_top_block("send_perf");
     const int item_bytes = sink->input_signature()->sizeof_stream_item(0);
-    const auto noise = make_noise(chosen.sink.input_type, chosen.clipped_share);
+    const auto noise = make_noise(chosen.sink.input_type);
     const auto inputs = chosen.sink.num_inputs;
     for (std::int64_t i = 0; i < inputs; ++i) {
         const auto heaps = chosen.heaps / inputs + (i < chosen.heaps % inputs);
@@ -135,9 +124,6 @@ double measure(const options& chosen)
     if (const auto dropped = sink->stats().samples_dropped)
         throw std::runtime_error(std::to_string(dropped) + " samples were dropped");
     const auto samples = static_cast<double>(sink->stats().samples_sent);
-    if (const auto clipped = sink->stats().samples_clipped)
-        std::printf("%.3f %% of the samples were clipped\n",
-                    100 * static_cast<double>(clipped) / samples);
     return samples * sample_bytes(chosen.sink.input_type) / elapsed.count();
 }
 
@@ -146,12 +132,11 @@ int usage(const char* name)
     std::fprintf(
         stderr,
         "Usage: %s [-n heaps] [-H heap-samples] [-p packet-size] [-r rate-MB/s]\n"
-        "       [-a cpu] [-i inputs] [-d destinations] [-t type] [-c percent] host port\n"
+        "       [-i inputs] [-d destinations] [-t type] host port\n"
         "Sends heaps of noise at the rate, or as fast as possible without one, and\n"
-        "prints the speed in MB/s of samples. -a pins the sender thread to a CPU. The\n"
-        "heaps are divided among the inputs. Each input sends its heaps to the\n"
-        "destinations in turn, on consecutive ports. -t is the input_type of the sink.\n"
-        "-c is the share of float and complex samples that the sink clips.\n",
+        "prints the speed in MB/s of samples. The heaps are divided among the inputs.\n"
+        "Each input sends its heaps to the destinations in turn, on consecutive ports.\n"
+        "-t is the input_type of the sink.\n",
         name);
     return 2;
 }
@@ -163,7 +148,7 @@ options parse(int argc, char** argv)
     chosen.sink.heap_samples = 1 << 20;
     chosen.sink.send_stop = false; // repeating the stop heap takes time at any speed
     int destinations = 1;
-    for (int option; (option = getopt(argc, argv, "n:H:p:r:a:i:d:t:c:")) != -1;)
+    for (int option; (option = getopt(argc, argv, "n:H:p:r:i:d:t:")) != -1;)
         switch (option) {
         case 'n':
             chosen.heaps = number<std::int64_t>("-n", optarg, 1, 1000000000);
@@ -177,9 +162,6 @@ options parse(int argc, char** argv)
         case 'r':
             chosen.sink.rate = number("-r", optarg, 0.0, 1e6) * 1e6;
             break;
-        case 'a':
-            chosen.sink.affinity = number("-a", optarg, 0, 1 << 20);
-            break;
         case 'i':
             chosen.sink.num_inputs = number("-i", optarg, 1, 64);
             break;
@@ -188,9 +170,6 @@ options parse(int argc, char** argv)
             break;
         case 't':
             chosen.sink.input_type = optarg;
-            break;
-        case 'c':
-            chosen.clipped_share = number("-c", optarg, 0.0, 99.0) / 100;
             break;
         default:
             return chosen;

@@ -21,7 +21,7 @@ def run(*command, status=0):
     """In a process of its own, since private networks change the process."""
     done = subprocess.run(
         [str(word) for word in command],
-        timeout=2 * BOUND,
+        timeout=4 * BOUND,
         capture_output=True,
         text=True,
         check=False,
@@ -51,11 +51,10 @@ def test_send_perf_sends_heaps_of_noise(sock):
         assert len(np.unique(np.frombuffer(packet[-4096:], np.int8))) == 256
 
 
-def test_send_perf_clips_the_chosen_share_of_floats(sock):
-    options = "-n", 4, "-H", 8192, "-t", "float", "-c", 10, "-r", 100
-    printed = run(BUILT / "send_perf", *options, *sock.getsockname())
-    share = re.search(r"([\d.]+) % of the samples were clipped", printed)
-    assert 9.5 < float(share[1]) < 10.5
+def test_send_perf_sends_floats_of_two_inputs(sock):
+    options = "-n", 4, "-H", 1024, "-i", 2, "-r", 100, "-t", "float"
+    check_speed(run(BUILT / "send_perf", *options, *sock.getsockname()))
+    assert len(datagrams(sock, 4)) == 4
 
 
 def test_limits_print_a_speed(sock):
@@ -71,26 +70,25 @@ def sweep(folder, *options, status=0):
     return (folder / "report.md").read_text()
 
 
-@pytest.mark.parametrize(
-    "network",
-    [
-        ["--loopback"],
-        *(
-            pytest.param(["--network", kind], marks=NEEDS_NAMESPACES)
-            for kind in ("drop", "veth", "cut")
-        ),
-    ],
-)
-def test_sweep_compares_all_programs(tmp_path, network):
+def test_sweep_compares_all_programs(tmp_path):
     options = "--packets", 1472, "--rates", 40, "--rate-heap", "8k"
     peer = "--peer", f"fake={FAKE} {{heaps}} {{rate}}"
-    report = sweep(tmp_path, *network, *options, "--programs", PROGRAMS, *peer)
+    report = sweep(tmp_path, "--loopback", *options, "--programs", PROGRAMS, *peer)
     columns = f"{PROGRAMS},fake,gr-spead / limit".replace(",", " | ")
     assert f"| heap | {columns} |" in report
     assert re.search(r"\| 8 KiB \|( [\d,]+ \|){5} 800 \| [\d.]+ \|", report)
-    assert re.search(r"\| 40 MB/s \| [\d.]+ ", report)
+    # below 0 if a busy machine slows the shorter run
+    assert re.search(r"\| 40 MB/s \| -?[\d.]+ ", report)
     for plot in ("throughput.svg", "cpu.svg"):
         assert "fake" in (tmp_path / plot).read_text()
+
+
+@NEEDS_NAMESPACES
+@pytest.mark.parametrize("kind", ["drop", "veth", "cut"])
+def test_sweep_on_a_private_network(tmp_path, kind):
+    options = "--packets", 9000, "--rates", "", "--programs", "limit"
+    report = sweep(tmp_path, "--network", kind, *options)
+    assert re.search(r"\| 8 KiB \| [\d,]+ \|", report)
 
 
 def test_sweep_goes_on_without_a_program_that_fails(tmp_path):
@@ -114,9 +112,7 @@ def test_receivers_compares_all_programs():
 
 
 def test_latency_prints_a_table():
-    # --bound: nothing judges time here
-    options = "--heap-sizes", 1024, "--heaps", 30, "--bound", 1e6
-    printed = script("latency.py", *options)
+    printed = script("latency.py", "--heap-sizes", 1024, "--heaps", 30)
     assert fields(printed, "1024")[1:4] == ["none", "30", "0"]
 
 
@@ -127,17 +123,8 @@ def test_receive_latency_prints_a_table():
 
 def test_pacing_prints_a_table():
     options = "--loopback", "--rates", 0.1, "--seconds", 0.5, "--burst", 4000
-    command = [sys.executable, ROOT / "benchmark" / "pacing.py", *options]
-    # a busy machine may make the status 1
-    done = subprocess.run(
-        [*map(str, command), "--stall", "0.1"],
-        timeout=2 * BOUND,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    row = fields(done.stdout, "0.1")
-    assert len(row) == 10
+    row = fields(script("pacing.py", *options, "--stall", 0.1), "0.1")
+    assert len(row) == 9
     assert float(row[1]) > 0
 
 

@@ -206,6 +206,7 @@ def test_a_stream_that_falls_silent_gives_the_reason(others, parts, logged):
             return receiving.stats["status"]
 
         eventually(has_status)
+        eventually(logged)
     np.testing.assert_array_equal(receiving.samples(), samples)
     (line,) = logged()
     for part in [*parts, receiving.stats["status"]]:

@@ -102,7 +102,7 @@ def test_numpy_headers_of_words(descr):
         "{'descr': 'i1",
     ],
 )
-def test_other_numpy_headers_are_refused(header):
+def test_other_numpy_headers_are_rejected(header):
     receiving = received_with(header, noise(10 * HEAP))
     assert len(receiving.samples()) == 0
     assert "descriptor" in receiving.stats["status"]
@@ -158,7 +158,7 @@ def expected(payload, kind, output_type):
 @pytest.mark.parametrize("output_type", OUTPUTS)
 @pytest.mark.parametrize("pairs", [False, True], ids=["real", "pairs"])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_samples_of_each_type_arrive_exactly_or_are_refused(kind, pairs, output_type):
+def test_samples_of_each_type_arrive_exactly_or_are_rejected(kind, pairs, output_type):
     how = {"format": kind} if isinstance(kind, list) else {"dtype": np.dtype(kind)}
     shape = (HEAP, 2) if pairs else (HEAP,)
     group = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, 48))
@@ -281,7 +281,7 @@ def test_new_descriptors_do_not_affect_an_unfinished_heap():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16])
-def test_samples_that_become_unsuitable_are_refused(dtype):
+def test_samples_that_become_unsuitable_are_rejected(dtype):
     """They must not be output as if they were of the type before."""
     samples = noise(5 * HEAP)
     *before, _ = described_heaps(ITEMS, *in_heaps(samples))

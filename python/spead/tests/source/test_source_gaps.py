@@ -40,14 +40,6 @@ def check_counts(receiving, received, missing, skipped=0):
 # max_gap
 
 
-@pytest.mark.parametrize("max_gap", [0, 999, 10**5])
-@pytest.mark.parametrize("heap", [1000, 40000])
-def test_a_stream_without_gaps_is_whole_for_each_max_gap(max_gap, heap):
-    samples = noise(20 * heap)
-    heaps = packets_by_heap(samples, heap)
-    check_whole(received(joined(heaps), max_gap=max_gap), samples)
-
-
 @pytest.mark.parametrize("max_gap", [10**5, 2**32])
 def test_lost_packets_within_a_heap_are_skipped_above_max_gap(max_gap):
     """The rest of the heap is received in either case."""

@@ -127,15 +127,6 @@ def test_a_gap_larger_than_the_buffer_is_filled():
     assert receiving.balanced()
 
 
-@pytest.mark.parametrize("bits", [40, 48])
-def test_timestamps_wrap(bits):
-    samples = noise(100 * HEAP)
-    first = 2**bits - 50500
-    # cut to the width of the item, as a sender does
-    heaps = packets_by_heap(samples, first=first, bits=bits, wrap=True)
-    check_whole(received(joined(heaps), sample_rate=1000), samples, first)
-
-
 def test_joining_within_a_heap():
     heap = 100000
     samples = noise(3 * heap)

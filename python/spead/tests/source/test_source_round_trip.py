@@ -7,7 +7,6 @@ import pytest
 import spead2
 import spead2.send
 from gnuradio import spead
-from inputs import run_all
 from places import NEEDS_BUFFER
 from received_streams import (
     Receiving,
@@ -97,18 +96,6 @@ def test_from_the_sink(sample_type, heap, options):
     assert not got[n:].any()  # padding
     assert receiving.tags("timestamp") == [(0, options.get("timestamp_start", 0))]
     assert receiving.stats["samples_missing"] == 0
-
-
-def test_from_several_inputs_of_the_sink():
-    samples = [noise(40 * 1000, seed) for seed in range(3)]
-    number = spead.immediate(0x3101, "input", [0, 1, 2])
-    items = [spead.timestamp(), number, spead.samples()]
-    with Receiving(items=items, num_outputs=3) as receiving:
-        to = f"127.0.0.1:{receiving.port}"
-        run_all(spead.sink(to, 1000, num_inputs=3, items=items, rate=50e6), *samples)
-        receiving.wait()
-    for i in range(3):
-        check_whole(receiving, samples[i], output=i)
 
 
 def test_from_the_sink_in_little_endian():

@@ -106,17 +106,6 @@ def test_a_value_in_items_selects_heaps(heap, chosen):
     assert receiving.tags("pol") == [(0, 7 + chosen)]
 
 
-def test_another_sender_takes_over_when_the_first_one_is_silent():
-    samples = [noise(20 * HEAP, seed) for seed in (1, 2)]
-    with Receiving() as receiving:
-        receiving.send_packets(joined(packets_by_heap(samples[0])[:-1]))
-        receiving.wait_for_samples(20 * HEAP)
-        receiving.use_other_port()
-        send_until_begun(receiving, packets_by_heap(samples[1], counter=900))
-        receiving.wait()
-    np.testing.assert_array_equal(receiving.samples(), np.concatenate(samples))
-
-
 def test_the_end_of_stream_heap_of_another_sender_is_ignored():
     samples = noise(20 * HEAP)
     heaps = packets_by_heap(samples)
@@ -161,17 +150,6 @@ def test_timestamps_after_a_restart_of_a_sender_are_right(first, moves):
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
     assert receiving.tags("timestamp") == [(0, first), (20 * HEAP, 0)]
-
-
-def test_a_sender_may_repeat_its_counters_and_timestamps_after_silence():
-    samples = noise(20 * HEAP)
-    heaps = packets_by_heap(samples)
-    with Receiving() as receiving:
-        receiving.send_packets(joined(heaps[:-1]))
-        receiving.wait_for_samples(len(samples))
-        send_until_begun(receiving, heaps)
-        receiving.wait()
-    np.testing.assert_array_equal(receiving.samples(), np.tile(samples, 2))
 
 
 @pytest.mark.parametrize("bits", [40, 48])

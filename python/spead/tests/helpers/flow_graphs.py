@@ -8,14 +8,19 @@ import select
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
+import spead2
+import spead2.recv
 import spead_packet
 from gnuradio import analog, blocks, gr
 from places import BOUND, EXAMPLES, ROOT
 from receiving import bound_socket, destination
+from reference_packets import ADC_SAMPLES
 
 
 def compiled(name, folder):
@@ -120,3 +125,36 @@ def digitised(seed, samples):
 def packed(seed, n):
     """The bytes of packed_10bit.grc."""
     return output(analog.random_uniform_source_b(0, 256, seed), n)
+
+
+class DefaultReceiver:
+    """A stream of spead2 with its defaults: an end-of-stream heap ends it for good."""
+
+    def __init__(self, sockets, **config):
+        self.stream = spead2.recv.Stream(
+            spead2.ThreadPool(), spead2.recv.StreamConfig(**config)
+        )
+        for sock in sockets:
+            self.stream.add_udp_reader(socket=sock)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stream.stop()
+
+    def heaps(self, count):
+        """The next so many heaps with samples."""
+        guard = threading.Timer(BOUND, self.stream.stop)
+        guard.start()
+        received = []
+        try:
+            while len(received) < count:
+                heap = self.stream.get()
+                if ADC_SAMPLES in {item.id for item in heap.get_items()}:
+                    received.append(heap)
+        except spead2.Stopped:
+            pytest.fail(f"ended after {len(received)} of {count} heaps")
+        finally:
+            guard.cancel()
+        return received

@@ -25,22 +25,6 @@ def counter_of(packet):
     return int.from_bytes(packet[11:16], "big")
 
 
-def interface_down_and_up(far):
-    sock = listen(far)
-    with Running(f"{FAR_HOST}:7148", heap_samples=1000, rate=2e6) as sink:
-        sock.recv(65536)
-        tool("ip", "link", "set", "v0", "down")
-        eventually(lambda: sink.heaps_dropped() > 100)
-        tool("ip", "link", "set", "v0", "up")
-        sent = sink.heaps_sent()
-        eventually(lambda: sink.heaps_sent() > sent + 100)
-    stats = sink.stats()
-    assert balanced(stats)
-    assert stats["samples_pending"] == 0
-    assert stats["send_errors"]["ENETUNREACH"] > 0
-    return stats
-
-
 def failures_in_a_message(far):
     """By name, in a dict in the dict."""
     samples = noise(1_000_001)
@@ -135,24 +119,6 @@ def mtu_of_the_path(far):
     packet = spead.sink(f"{FAR_HOST}:7148", 10**6, max_packet_size=0).packet_size()
     assert 8900 < packet <= 8972
     return {"packet": packet}
-
-
-def firewall(far):
-    rule = "add table ip t; add chain ip t o { type filter hook output priority 0; };"
-    drop = f"add rule ip t o ip daddr {FAR_HOST} drop"
-    sock = listen(far)
-    with Running(f"{FAR_HOST}:7148", heap_samples=1000, rate=2e6) as sink:
-        sock.recv(65536)
-        tool("nft", rule + drop)
-        eventually(lambda: sink.heaps_dropped() > 100)
-        tool("nft", "delete table ip t")
-        sent = sink.heaps_sent()
-        eventually(lambda: sink.heaps_sent() > sent + 100)
-    stats = sink.stats()
-    assert stats["send_errors"]["EPERM"] > 0
-    assert balanced(stats)
-    assert stats["samples_pending"] == 0
-    return stats
 
 
 def multicast(far):

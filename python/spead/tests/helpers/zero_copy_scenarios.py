@@ -91,8 +91,9 @@ def a_failure_is_reported_late(far):
     return finished(sink)
 
 
-def what_waits_in_a_queue_stays_as_it_was(far, inputs=1):
+def what_two_inputs_have_in_a_queue_stays_as_it_was(far):
     """A queue that is stuck at first, and then lets everything out to a receiver."""
+    inputs = 2
     shape("8bit", "2kb", "100mb")
     sock = listen(far)
     heaps = 2000 // inputs
@@ -115,10 +116,6 @@ def what_waits_in_a_queue_stays_as_it_was(far, inputs=1):
             assert datagram[-PAYLOAD:] == expected.tobytes(), (which, index)
     assert not sink.zero_copy()  # veth has to copy for the far end
     return finished(sink)
-
-
-def what_two_inputs_have_in_a_queue_stays_as_it_was(far):
-    return what_waits_in_a_queue_stays_as_it_was(far, inputs=2)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,6 @@ import re
 
 import pytest
 from icmp_scenarios import IPV4, NARROW, REJECTS
-from inputs import Deaf
 from places import (
     NEEDS_BUFFER,
     NEEDS_LIBMNL,
@@ -46,19 +45,8 @@ def test_receivers_come_and_go(address):
         eventually(lambda: sink.heaps_sent() > sent + 1000)
     stats = sink.stats()
     assert balanced(stats)
-    assert stats["samples_pending"] == 0
+    assert stats["heaps_dropped"] == stats["samples_pending"] == 0
     assert stats["send_errors"]["ECONNREFUSED"] > 0
-
-
-def test_a_refusing_receiver_costs_no_heap():
-    """Each heap is handed to the kernel although nobody ever listens."""
-    pace = {"rate": 2e6, "buffer_size": 65_536}
-    with (
-        Deaf() as deaf,
-        Running(deaf.destination, heap_samples=1000, **pace) as sink,
-    ):
-        eventually(lambda: sink.heaps_sent() > 2000)
-    assert sink.heaps_dropped() == 0
 
 
 @pytest.mark.parametrize("when_full", ["block", "drop"])
@@ -77,12 +65,10 @@ def test_stop_does_not_wait_for_a_network_that_takes_nothing(when_full):
 @pytest.mark.parametrize(
     "scenario",
     [
-        "interface_down_and_up",
         "failures_in_a_message",
         "paced_below_the_link",
         "packet_larger_than_mtu",
         "mtu_of_the_path",
-        "firewall",
         "multicast",
         "multicast_ipv6",
         "device_that_cuts",
@@ -93,8 +79,9 @@ def test_network(scenario):
 
 
 @NEEDS_NAMESPACES
-@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
-@pytest.mark.parametrize("scenario", ["full_queue", "blocked_network"])
+@pytest.mark.parametrize(
+    ("scenario", "family"), [("full_queue", "ipv4"), ("blocked_network", "ipv6")]
+)
 def test_a_network_without_room(scenario, family):
     run_scenario("network_scenarios.py", scenario, family)
 
@@ -104,7 +91,6 @@ def test_a_network_without_room(scenario, family):
     "scenario",
     [
         "a_card_needs_no_copy",
-        "what_waits_in_a_queue_stays_as_it_was",
         "what_two_inputs_have_in_a_queue_stays_as_it_was",
         "a_failure_is_reported_late",
         pytest.param("a_card_that_is_made_again", marks=NEEDS_LIBMNL),

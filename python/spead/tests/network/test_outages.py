@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A way that is cut in mid-stream: what is lost is counted, and the stream goes on."""
+"""Outages in mid-stream: losses are counted, and the stream resumes."""
 
 import re
 
@@ -8,101 +8,65 @@ import pytest
 from places import NEEDS_LIBMNL, NEEDS_NAMESPACES, run_scenario
 
 pytestmark = [NEEDS_LIBMNL, NEEDS_NAMESPACES]
-both_families = pytest.mark.parametrize("family", ["ipv4", "ipv6"])
 SCRIPT = "outage_scenarios.py"
 
 
-OF_THE_INTERFACE = [
-    ("no_carrier", "carrier"),
-    ("interface_down", "interface_up"),
-    ("firewall", "no_firewall"),
-    ("rejecting_firewall", "no_firewall"),
-    ("small_mtu", "usual_mtu"),
-]
-OF_AN_ADDRESS = [
-    ("no_interface", "new_interface"),
-    ("no_address", "same_address"),
-    ("no_address", "other_address"),
-    ("no_route", "route"),
-    ("no_answer", "answer"),
-]
-
-
-@both_families
-@pytest.mark.parametrize(("cut", "mend"), OF_THE_INTERFACE + OF_AN_ADDRESS)
-def test_what_is_lost_in_an_outage_is_counted_and_said_once(family, cut, mend):
-    said = run_scenario(SCRIPT, "outage", cut, mend, family)
-    causes = re.findall("sending failed: ([^;\n]*)", said)
+# Each fault once for a receiver that checks each heap or a source that checks each
+# sample; over both families where the sink or Linux handles them differently.
+@pytest.mark.parametrize(
+    ("family", "cut", "mend", "receiver"),
+    [
+        ("ipv4", "no_carrier", "carrier", ""),
+        ("ipv6", "no_carrier", "carrier", "source"),
+        ("ipv4", "interface_down", "interface_up", "source"),
+        ("ipv6", "interface_down", "interface_up", ""),
+        ("ipv4", "no_address", "same_address", ""),
+        ("ipv4", "no_address", "other_address", "source"),
+        ("ipv6", "no_address", "other_address", ""),
+        ("ipv4", "no_route", "route", ""),
+        ("ipv4", "firewall", "no_firewall", "source"),
+        ("ipv6", "rejecting_firewall", "no_firewall", ""),
+        ("ipv4", "small_mtu", "usual_mtu", ""),
+        ("ipv6", "small_mtu", "usual_mtu", ""),
+    ],
+)
+def test_losses_are_counted_and_logged_once(family, cut, mend, receiver):
+    log = run_scenario(SCRIPT, "outage", cut, mend, family, "", "", 1, receiver)
+    causes = re.findall("sending failed: ([^;\n]*)", log)
+    if receiver:  # the source may end before the sink's last end-of-stream heap
+        causes = [each for each in causes if each != "Connection refused"]
     assert len(causes) == len(set(causes)) > 0
-    assert "packets were dropped" in said
+    assert "packets were dropped" in log
 
 
-@both_families
-@pytest.mark.parametrize(("cut", "mend"), OF_THE_INTERFACE + OF_AN_ADDRESS)
-def test_a_source_gets_everything_but_what_the_sink_dropped(family, cut, mend):
-    run_scenario(SCRIPT, "outage", cut, mend, family, "", "", 1, "source")
+def test_next_hop_disappears():
+    run_scenario(SCRIPT, "silent_neighbour", "ipv4")
 
 
-@both_families
-@pytest.mark.parametrize(("cut", "mend"), OF_THE_INTERFACE)
-def test_a_source_of_a_group_gets_everything_but_what_the_sink_dropped(
-    family, cut, mend
-):
-    run_scenario(SCRIPT, "outage", cut, mend, family, "v0", "group", 1, "source")
+@pytest.mark.parametrize(
+    "scenario", ["carrier_behind_a_bridge", "queue_without_a_carrier"]
+)
+def test_undetectable_losses_count_as_sent(scenario):
+    run_scenario(SCRIPT, scenario)
 
 
-@both_families
-def test_a_next_hop_that_ceases_to_answer_is_noticed(family):
-    run_scenario(SCRIPT, "silent_neighbour", family)
-
-
-def test_what_is_lost_behind_a_bridge_of_this_host_is_lost_unseen():
-    run_scenario(SCRIPT, "carrier_behind_a_bridge")
-
-
-def test_what_a_queue_holds_when_the_carrier_is_lost_is_lost_unseen():
-    run_scenario(SCRIPT, "queue_without_a_carrier")
-
-
-@both_families
-@pytest.mark.parametrize("interface", ["v0", "address"])
-@pytest.mark.parametrize("group", ["", "group"])
-def test_an_interface_is_used_again_when_it_is_made_again(family, interface, group):
+@pytest.mark.parametrize(
+    ("family", "interface", "group"),
+    [("ipv4", "address", ""), ("ipv4", "v0", "group"), ("ipv6", "v0", "group")],
+)
+def test_recreated_interface_is_used(family, interface, group):
     fault = ("no_interface", "new_interface")
     run_scenario(SCRIPT, "outage", *fault, family, interface, group)
 
 
-@both_families
-@pytest.mark.parametrize("interface", ["v0", "address"])
-def test_an_interface_is_used_again_in_the_next_run(family, interface):
-    run_scenario(SCRIPT, "made_again_while_stopped", family, interface)
+def test_interface_recreated_between_runs_is_used():
+    run_scenario(SCRIPT, "made_again_while_stopped", "ipv6", "address")
 
 
-@pytest.mark.parametrize(
-    ("family", "cut", "mend"),
-    [
-        ("ipv4", "no_carrier", "carrier"),
-        ("ipv6", "no_carrier", "carrier"),
-        ("ipv4", "no_address", "same_address"),
-    ],
-)
-def test_a_group_is_sent_to_again(family, cut, mend):
-    run_scenario(SCRIPT, "outage", cut, mend, family, "v0", "group")
-
-
-def test_an_ipv6_group_is_sent_to_from_an_address_that_was_removed():
+def test_ipv6_multicast_survives_removed_address():
     run_scenario(SCRIPT, "ipv6_group_without_an_address")
 
 
-@both_families
-@pytest.mark.parametrize(
-    ("cut", "mend"),
-    [
-        ("no_carrier", "carrier"),
-        ("no_interface", "new_interface"),
-        ("no_address", "same_address"),
-        ("no_answer", "answer"),
-    ],
-)
-def test_several_destinations_are_sent_to_again(family, cut, mend):
-    run_scenario(SCRIPT, "outage", cut, mend, family, "v0", "", 2)
+def test_several_destinations_resume():
+    fault = ("no_address", "same_address")
+    run_scenario(SCRIPT, "outage", *fault, "ipv4", "v0", "", 2)

@@ -50,18 +50,6 @@ def playing(sink, *gated):
         wait(graph)
 
 
-class Waiting(source):
-    """Gives nothing until it is told to, and takes no time for that."""
-
-    def __init__(self, samples):
-        super().__init__(samples)
-        self.may = threading.Event()
-
-    def work(self, inputs, outputs):
-        self.may.wait(BOUND)
-        return super().work(inputs, outputs)
-
-
 class Gated(source):
     """Gives as many samples as it was let, and waits for more to be let."""
 

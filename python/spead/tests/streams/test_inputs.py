@@ -1,65 +1,161 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several inputs, each of which gets to its end."""
+"""Several inputs: they advance together, and each gets to its end."""
 
 import contextlib
 import re
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from gnuradio import spead
-from inputs import (
-    TYPES,
-    Waiting,
-    connected,
-    packets_to_end,
-    run_all,
-    whole_heaps,
-)
-from places import eventually
+import spead2
+import spead2.recv
+from gnuradio import blocks, gr, spead
+from inputs import Gated, connected, packets_to_end, playing, run_all, whole_heaps
+from places import BOUND, NEEDS_BUFFER, eventually
 from receiving import bound_socket, destination
-from streams import balanced, noise, send, source, wait
+from streams import noise, send, source, wait
 
 
-@pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("inputs", [1, 2, 3])
-def test_every_sample_of_every_input_is_counted(sock, kind, inputs):
-    samples = np.arange(100_000).astype(TYPES[kind])
-    sink = spead.sink(destination(sock), input_type=kind, num_inputs=inputs)
-    sources = [source(samples) for _ in range(inputs)]
-    graph = connected(sink, *sources)
-    graph.start()
-    wait(graph)
-    stats = sink.stats()
-    assert stats["samples_in"] == inputs * len(samples)
-    assert balanced(stats)
-    assert stats["samples_pending"] == 0
+def most_ahead(packets, inputs):
+    """The most heaps that an input was ahead of another.
+
+    One that begins heap m is n ahead of another that has not completed heap m - n.
+    """
+    complete, begun = [0] * inputs, [0] * inputs
+    most = 0
+    for packet in packets[:-1]:
+        heap, which = divmod(packet.cnt - 1, inputs)
+        if heap == begun[which]:
+            begun[which] += 1
+            most = max(most, heap - min(complete) + 1)
+        if packet.offset + len(packet.payload) == packet.size:
+            complete[which] += 1
+    assert complete == begun
+    return most
 
 
-def test_an_input_without_samples_need_not_hold_up_another(sock):
+# heaps of the last size leave before they are complete
+@NEEDS_BUFFER
+@pytest.mark.parametrize(("heap", "bound"), [(1000, 262), (65536, 4), (600_000, 1)])
+def test_no_input_is_ahead_by_more_than_a_heap_or_256_kibibytes(sock, heap, bound):
+    heaps = 5_000_000 // heap
+    n = heaps * heap
+    sink = spead.sink(destination(sock), heap, num_inputs=2, descriptors="none")
+    fast, slow = Gated(noise(n)), Gated(noise(n))
+
+    def all_are_sent():
+        of_slow = slow.at // heap
+        return sink.heaps_sent() == of_slow + min(of_slow + bound, heaps)
+
+    with playing(sink, fast, slow):
+        fast.until(n)
+        for let in range(1_000_003, n + 1_000_003, 1_000_003):
+            slow.until(let)
+            eventually(lambda let=let: slow.at >= min(let, n) and all_are_sent())
+    assert most_ahead(packets_to_end(sock), 2) == bound
+
+
+def test_sink_that_drops_does_not_wait_for_a_slow_input(sock):
     sink = spead.sink(destination(sock), num_inputs=2, when_full="drop")
-    slow, fast = Waiting(noise(100_000)), source(noise(10_000_000))
-    graph = connected(sink, fast, slow)
-    graph.start()
-    eventually(lambda: sink.samples_in() == 10_000_000)
-    slow.may.set()
-    wait(graph)
-    assert sink.samples_in() == 10_100_000
-    assert balanced(sink.stats())
-    assert sink.samples_pending() == 0
+    slow, fast = Gated(noise(1000)), Gated(noise(4_000_000))
+    with playing(sink, slow, fast):
+        fast.until(4_000_000)
+        eventually(lambda: sink.samples_in() == 4_000_000)
+    assert sink.samples_in() == 4_001_000
 
 
-@pytest.mark.parametrize("lengths", [(1, 3_000_000), (3_000_000, 1), (1, 2), (5, 5, 7)])
-def test_inputs_may_end_at_different_times(sock, lengths):
-    sink = spead.sink(destination(sock), num_inputs=len(lengths))
-    sources = [source(noise(n)) for n in lengths]
-    graph = connected(sink, *sources)
+def test_inputs_wait_for_the_slowest_until_it_ends(sock):
+    heap = 200_000
+    sink = spead.sink(destination(sock), heap, num_inputs=3)
+    slow, *others = (Gated(noise(n)) for n in (500_000, 2_000_000, 2_000_000))
+    with playing(sink, slow, *others):
+        for each in others:
+            each.until(2_000_000)
+        for given, taken in [
+            (0, 2 * heap),
+            (1, 2 * heap + 1),
+            (heap, 2 * 2 * heap + heap),
+            (500_000, 4_500_000),
+        ]:
+            slow.until(given)
+            eventually(lambda taken=taken: sink.samples_in() == taken)
+
+
+@NEEDS_BUFFER
+@pytest.mark.parametrize(
+    ("inputs", "heap", "options"),
+    [
+        (2, 8192, {}),
+        (4, 2 << 20, {}),
+        # an eighth of the buffer, less than the default bound
+        (8, 131072, {}),
+        (2, 10_000, {"buffer_size": 65536}),
+    ],
+)
+def test_receiver_needs_one_heap_for_each_input_and_one(inputs, heap, options):
+    """All inputs in one stream of spead2, from sources of different speed."""
+    n = max(40 * heap // inputs, 3 * heap) // heap * heap
+    with bound_socket() as sock:
+        stream = spead2.recv.Stream(
+            spead2.ThreadPool(),
+            spead2.recv.StreamConfig(max_heaps=inputs + 1),
+            spead2.recv.RingStreamConfig(heaps=1024),
+        )
+        stream.add_udp_reader(socket=sock)
+        guard = threading.Timer(BOUND, stream.stop)
+        guard.start()
+        options = options | {"rate": 300e6, "num_inputs": inputs}
+        sink = spead.sink(destination(sock), heap, **options)
+        graph = gr.top_block()
+        sources = [source(noise(n, seed=i)) for i in range(inputs)]
+        for i, begin in enumerate(sources):
+            graph.connect(begin, blocks.throttle(1, 400e6 / (1 + i)), (sink, i))
+        graph.start()
+        received = [np.zeros(n, np.int8) for _ in range(inputs)]
+        items = spead2.ItemGroup()
+        for each in stream:
+            items.update(each)
+            begin = items["timestamp"].value
+            block = items["adc_samples"].value
+            received[(each.cnt - 1) % inputs][begin : begin + len(block)] = block
+        guard.cancel()
+        wait(graph)
+    for i in range(inputs):
+        np.testing.assert_array_equal(received[i], sources[i].samples)
+
+
+def test_inputs_from_one_block_do_not_deadlock(sock):
+    sink = spead.sink(destination(sock), 300_000, num_inputs=2)
+    samples = source(noise(20_000_000))
+    split = blocks.deinterleave(1, 100)
+    graph = gr.top_block()
+    graph.connect(samples, split)
+    for i in range(2):
+        graph.connect((split, i), (sink, i))
     graph.start()
     wait(graph)
-    assert sink.samples_in() == sum(lengths)
-    assert balanced(sink.stats())
+    assert sink.samples_sent() == 20_000_000
+
+
+@NEEDS_BUFFER
+def test_inputs_of_any_length_arrive_whole_in_consecutive_runs(sock):
+    sink = spead.sink(destination(sock), 1000, num_inputs=2, descriptors="none")
+    counters, begun = [], [0, 0]
+    for lengths in [(5500, 100), (100, 5500), (1000, 1000), (1, 1), (1, 3_000_000)]:
+        run_all(sink, *(noise(n) for n in lengths))
+        heaps = whole_heaps(packets_to_end(sock), 2)
+        counters += [heap.cnt for heap in heaps]
+        for which, n in enumerate(lengths):
+            own = [heap for heap in heaps if (heap.cnt - 1) % 2 == which]
+            assert b"".join(heap.payload for heap in own) == noise(n).tobytes()
+            first = begun[which]
+            timestamps = [heap.items[0x1600] for heap in own]
+            assert timestamps == [1000 * (first + k) for k in range(len(own))]
+            begun[which] += -(-n // 1000)
+    assert len(set(counters)) == len(counters)
 
 
 def threads_of(block):
@@ -77,187 +173,86 @@ def state_of(thread):
     """Whether it sleeps ("S"), and how often it was switched to another."""
     status = (thread / "status").read_text()
     switches = re.findall(r"ctxt_switches:\s*(\d+)", status)
-    return re.search(r"State:\s*(\w)", status)[1], *map(int, switches)
+    return re.search(r"State:\s*(\w)", status)[1], sum(map(int, switches))
 
 
-def test_an_input_that_has_ended_wakes_nobody(sock):
-    """Its last sample waits for the others, but nobody looks at it all the time."""
+def test_ended_input_does_not_poll(sock):
+    """Its tail waits for the other input; GNU Radio wakes up four times a second."""
     sink = spead.sink(destination(sock), num_inputs=2)
-    ended, slow = source(noise(1000)), Waiting(noise(10))
-    graph = connected(sink, ended, slow)
-    graph.start()
-    eventually(lambda: sink.samples_in() == 1000)
-    eventually(lambda: not threads_of(ended))
-    (thread,) = threads_of(sink)
-    eventually(lambda: state_of(thread)[0] == "S")
-    began = time.monotonic()
-    _, slept, preempted = state_of(thread)
-    with bound_socket() as other:
-        # meanwhile it has time to wake up; GNU Radio itself looks four times a second
-        send(other, noise(1_000_000), rate=10e6, send_stop=False)
-    state = state_of(thread)
-    looks = 1 + 4 * (time.monotonic() - began)
-    assert state[1] - slept <= looks
-    assert state[2] - preempted <= looks
-    eventually(lambda: state_of(thread)[0] == "S")
-    slow.may.set()
-    wait(graph)
+    ended, slow = Gated(noise(1000)), Gated(noise(10))
+    with playing(sink, ended, slow):
+        ended.until(1000)
+        eventually(lambda: sink.samples_in() == 1000 and not threads_of(ended))
+        (thread,) = threads_of(sink)
+        eventually(lambda: state_of(thread)[0] == "S")
+        began = time.monotonic()
+        _, switches = state_of(thread)
+        with bound_socket() as other:  # meanwhile it could wake up
+            send(other, noise(1_000_000), rate=10e6, send_stop=False)
+        _, later = state_of(thread)
+        assert later - switches <= 2 * (1 + 4 * (time.monotonic() - began))
     assert sink.samples_in() == 1010
 
 
-def started(sock):
-    """A flow graph that runs, of two endless sources and a sink."""
+def test_connections_change_while_it_runs(sock):
+    """An input may not stay unconnected; another sink comes and goes."""
     sink = spead.sink(destination(sock), num_inputs=2)
     sources = [source(noise(100_000), repeat=True) for _ in range(2)]
     graph = connected(sink, *sources)
+
+    def goes_on(sink):
+        taken = sink.samples_in()
+        eventually(lambda: sink.samples_in() > taken + 1_000_000)
+
     graph.start()
-    return graph, sink, sources
-
-
-def goes_on(sink):
-    taken = sink.samples_in()
-    eventually(lambda: sink.samples_in() > taken + 1_000_000)
-
-
-def ends_well(graph, sink):
+    goes_on(sink)
+    graph.lock()
+    graph.disconnect(sources[1], (sink, 1))
+    with pytest.raises(RuntimeError, match="2 needed, 1 connected"):
+        graph.unlock()
+    graph.lock()
+    graph.connect(sources[1], (sink, 1))
+    other = spead.sink(destination(sock))
+    graph.connect(sources[0], other)
+    graph.unlock()
+    goes_on(sink)
+    goes_on(other)
+    graph.lock()
+    graph.disconnect(sources[0], other)
+    graph.unlock()
+    goes_on(sink)
+    assert other.samples_pending() == 0
     graph.stop()
     wait(graph)
-    assert balanced(sink.stats())
-    assert sink.samples_pending() == 0
 
 
-def test_lock_and_unlock(sock):
-    """GNU Radio empties the buffers then; what has been taken stays accounted for."""
-    graph, sink, sources = started(sock)
-    for _ in range(5):
-        taken = sink.samples_in()
-        eventually(lambda taken=taken: sink.samples_in() > taken + 3_000_000)
-        graph.lock()
-        taken = sink.samples_in()
-        assert taken <= sum(begin.offered for begin in sources)
-        graph.unlock()
-    ends_well(graph, sink)
-
-
-def test_unlock_refuses_an_input_that_is_no_longer_connected(sock):
-    """GNU Radio does; the flow graph goes on once it is connected again."""
-    graph, sink, sources = started(sock)
-    for _ in range(3):
-        goes_on(sink)
-        graph.lock()
-        graph.disconnect(sources[1], (sink, 1))
-        with pytest.raises(RuntimeError, match="2 needed, 1 connected"):
-            graph.unlock()
-        assert balanced(sink.stats())
-        graph.lock()
-        graph.connect(sources[1], (sink, 1))
-        graph.unlock()
-    goes_on(sink)
-    ends_well(graph, sink)
-
-
-def test_lock_and_unlock_with_more_connections_and_fewer(sock):
-    """Another sink comes and goes, at one of two sources and then at both."""
-    graph, sink, sources = started(sock)
-    for n in (1, 2):
-        other = spead.sink(destination(sock), num_inputs=n)
-        graph.lock()
-        for i in range(n):
-            graph.connect(sources[i], (other, i))
-        graph.unlock()
-        goes_on(sink)
-        goes_on(other)
-        graph.lock()
-        for i in range(n):
-            graph.disconnect(sources[i], (other, i))
-        graph.unlock()
-        goes_on(sink)
-        assert balanced(other.stats())
-        assert other.samples_pending() == 0
-    ends_well(graph, sink)
-
-
-def test_stop_and_start_begin_anew(sock):
-    sink = spead.sink(destination(sock), num_inputs=2)
-    sources = [source(noise(100_000)) for _ in range(2)]
-    graph = connected(sink, *sources)
-    for _ in range(3):
-        graph.start()
-        wait(graph)
-    assert sink.samples_in() == 600_000
-
-
-def test_every_input_has_to_be_connected(sock):
-    """Otherwise a polarisation would be missing without a word."""
-    sink = spead.sink(destination(sock), num_inputs=2)
-    graph = connected(sink, source(noise(10)))
-    with pytest.raises(RuntimeError, match="insufficient connected input ports"):
-        graph.start()
-
-
-@pytest.mark.parametrize("lengths", [(0, 0), (0, 100_000), (100_000, 0), (5, 0, 7)])
-def test_an_input_that_has_nothing_ends_the_others(sock, lengths):
-    """Whatever they have given by then is sent, and nothing hangs."""
-    sink = spead.sink(destination(sock), 1000, num_inputs=len(lengths))
-    run_all(sink, *(noise(n) for n in lengths))
-    stats = sink.stats()
-    assert balanced(stats)
-    assert stats["samples_sent"] == stats["samples_in"] <= sum(lengths)
-    assert sum(packet.is_end for packet in packets_to_end(sock)) == 1
-
-
-def test_an_input_that_has_nothing_ends_an_endless_flow_graph(sock):
-    sink = spead.sink(destination(sock), num_inputs=2)
+def test_empty_input_ends_an_endless_flow_graph(sock):
+    sink = spead.sink(destination(sock), 1000, num_inputs=2)
     graph = connected(sink, source(noise(0)), source(noise(1000), repeat=True))
     graph.start()
     wait(graph)
+    assert sink.samples_sent() == sink.samples_in()
+    assert sum(packet.is_end for packet in packets_to_end(sock)) == 1
 
 
-@pytest.mark.parametrize("lengths", [(4_000_000, 4_000_000), (4_000_000, 100)])
-def test_what_is_dropped_from_several_inputs_is_counted(sock, lengths):
-    options = {"when_full": "drop", "rate": 1e6}
-    sink = spead.sink(
-        destination(sock), 1000, num_inputs=2, descriptors="none", **options
-    )
-    run_all(sink, *(noise(n) for n in lengths))
+def test_dropped_heaps_of_several_inputs_are_counted(sock):
+    options = {"when_full": "drop", "rate": 1e6, "num_inputs": 2}
+    sink = spead.sink(destination(sock), 1000, descriptors="none", **options)
+    run_all(sink, noise(4_000_000), noise(100))
     stats = sink.stats()
-    assert balanced(stats)
-    assert stats["samples_in"] == sum(lengths)
-    assert stats["samples_pending"] == 0
+    assert stats["samples_in"] == 4_000_100
     assert stats["heaps_dropped"] > 0
-    assert stats["heaps_sent"] + stats["heaps_dropped"] == sum(
-        -(-n // 1000) for n in lengths
-    )
+    assert stats["heaps_sent"] + stats["heaps_dropped"] == 4001
 
 
-@pytest.mark.parametrize("inputs", [2, 5])
-def test_stop_while_all_inputs_are_blocked(sock, inputs):
-    options = {"rate": 1e4, "num_inputs": inputs}
-    sink = spead.sink(destination(sock), 1000, **options)
-    sources = [source(noise(100_000), repeat=True) for _ in range(inputs)]
+def test_stop_while_all_inputs_are_blocked(sock):
+    sink = spead.sink(destination(sock), 1000, rate=1e4, num_inputs=2)
+    sources = [source(noise(100_000), repeat=True) for _ in range(2)]
     graph = connected(sink, *sources)
-    for _ in range(3):
+    for _ in range(2):
         before = sink.samples_in()
         graph.start()
         eventually(lambda before=before: sink.samples_in() > before)
         graph.stop()
         wait(graph)
-        assert balanced(sink.stats())
         assert sink.samples_pending() == 0
-
-
-def test_runs_of_different_lengths_follow_each_other(sock):
-    sink = spead.sink(destination(sock), 1000, num_inputs=2, descriptors="none")
-    counters, begun = [], [0, 0]
-    for lengths in [(5500, 100), (100, 5500), (1000, 1000), (1, 1)]:
-        run_all(sink, *(noise(n) for n in lengths))
-        heaps = whole_heaps(packets_to_end(sock), 2)
-        counters += [heap.cnt for heap in heaps]
-        for which, n in enumerate(lengths):
-            own = [heap for heap in heaps if (heap.cnt - 1) % 2 == which]
-            assert b"".join(heap.payload for heap in own) == noise(n).tobytes()
-            timestamps = [heap.items[0x1600] for heap in own]
-            first = begun[which]
-            assert timestamps == [1000 * (first + k) for k in range(len(own))]
-            begun[which] += -(-n // 1000)
-    assert len(set(counters)) == len(counters)

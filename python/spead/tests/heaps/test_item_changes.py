@@ -51,15 +51,6 @@ def test_a_mistaken_change_of_an_item_is_named(two_inputs, change, said, allowed
     assert allowed in message.split("allowed: ")[1]
 
 
-def test_without_immediate_items_none_can_be_set():
-    with pytest.raises(ValueError, match=r"no immediate\(\) in items"):
-        spead.sink(TO).set_item("x", 1)
-
-
-def test_all_items_are_set_from_a_list_of_the_same(two_inputs):
-    two_inputs.set_items([*ITEMS, x([1, 2]), x(3, id=0x3102, name="y")])
-
-
 @pytest.mark.parametrize(
     ("items", "said"),
     [

@@ -95,16 +95,6 @@ def decoded(packets):
     ]
 
 
-@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]])
-def test_items_are_on_the_wire_in_the_order_of_the_list(sock, order):
-    items = [ONE_INPUT[i] for i in order]
-    options = {"descriptors": "none", "pad_packets": False, "items": items}
-    run(spead.sink(destination(sock), 5000, **options), source(noise(15_500)))
-    *packets, _ = packets_to_end(sock)
-    expected = [1, 2, 3, 4, *(item.id for item in items)]
-    assert all(packet.ids == expected for packet in packets)
-
-
 def addresses(datagram, bits=40):
     """Where the content of the addressed items of a packet begins, in their order."""
     words = np.frombuffer(datagram, ">u8", datagram[7], 8)
@@ -114,20 +104,22 @@ def addresses(datagram, bits=40):
 
 ORDERS = [
     order
-    for items in (ITEMS[::2], ONE_INPUT[:3], ONE_INPUT)
+    for items in (ITEMS[::2], ONE_INPUT)
     for order in itertools.permutations(items)
 ]
 
 
 @pytest.mark.parametrize("buffer_size", [0, 16_384])
 @pytest.mark.parametrize("order", ORDERS, ids=order_name)
-def test_a_receiver_decodes_items_in_any_order(sock, order, buffer_size):
+def test_receiver_decodes_items_in_any_order(sock, order, buffer_size):
     """With a short tail, of its own length or filled up to that of a whole heap."""
     samples = noise(3 * 5000 + 77)
     sink = spead.sink(destination(sock), 5000, items=order, buffer_size=buffer_size)
     run(sink, source(samples))
     packets = until_stop(sock)
     assert all(addresses(packet) == sorted(addresses(packet)) for packet in packets)
+    ids = [item for item in packet_of(packets[-2]).ids if item >= 0x1600]
+    assert ids == [item.id for item in order]
     heaps = decoded(packets)
     assert [heap["timestamp"] for heap in heaps] == [0, 5000, 10_000, 15_000]
     assert np.array_equal(
@@ -151,7 +143,7 @@ WAYS = {
 @NEEDS_BUFFER
 @pytest.mark.parametrize("buffer_size", [0, 16_384])
 @pytest.mark.parametrize("way", WAYS)
-def test_a_new_value_is_in_all_of_the_next_heap(sock, way, buffer_size):
+def test_new_value_is_in_the_whole_next_heap(sock, way, buffer_size):
     """Set when it is known which heap has begun; also heaps too large to be held."""
     size = 3000
     gated = Gated(noise(20 * size))
@@ -183,7 +175,7 @@ def test_a_new_value_is_in_all_of_the_next_heap(sock, way, buffer_size):
 
 @pytest.mark.parametrize("way", ["call", "message"])
 @pytest.mark.parametrize("which", [0, 1, -1])
-def test_only_the_input_that_is_meant_has_another_value(sock, way, which):
+def test_value_changes_at_the_chosen_input_only(sock, way, which):
     sink = spead.sink(destination(sock), 1000, num_inputs=2, items=ITEMS)
     gated = [Gated(noise(40_000)) for _ in range(2)]
     values = [30 if which in (i, -1) else 10 * (i + 1) for i in range(2)]

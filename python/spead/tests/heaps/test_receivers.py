@@ -9,7 +9,6 @@ import spead2
 import spead2.recv
 from place_callback import CALLBACK, low_level_callable
 from places import BOUND, NEEDS_BUFFER
-from receiving import Receiver, bound_socket
 from streams import noise, send
 
 HEAP_SAMPLES = 8192
@@ -93,26 +92,3 @@ def test_a_chunk_receiver_places_heaps_by_timestamp(sock):
     assert sorted(received) == list(range(chunks))
     got = np.concatenate([received[i] for i in range(chunks)])
     np.testing.assert_array_equal(got, samples)
-
-
-def test_a_recording_of_the_edd_is_sent_as_it_was_recorded():
-    """Heaps of 4096, SPEAD-64-48, timestamps far from 0, one packet a heap."""
-    samples = noise(28672)
-    with bound_socket() as sock:
-        receiver = Receiver(sock)
-        sink = send(
-            sock,
-            samples,
-            heap_samples=4096,
-            heap_address_bits=48,
-            max_packet_size=8972,
-            timestamp_start=526398652416,
-            heap_id_start=2,
-        )
-        heaps = receiver.until_end().heaps
-        receiver.stream.stop()
-    assert [heap.timestamp for heap in heaps] == [
-        526398652416 + 4096 * i for i in range(7)
-    ]
-    np.testing.assert_array_equal(np.concatenate([h.samples for h in heaps]), samples)
-    assert sink.packet_size() == 4096 + 56

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from gnuradio import spead
 from places import NEEDS_BUFFER
-from receiving import Receiver, bound_socket, destination
+from receiving import destination
 from streams import balanced, noise, run, send, source
 
-HEAP_SAMPLES = (1, 7, 8, 1000, 1393, 4096, 8192, 65536, 1048576)
-PACKET_SIZES = (104, 576, 1472, 8972, 65507)
+# one sample, odd, usual and larger than an eighth of the ring
+HEAP_SAMPLES = (1, 7, 1393, 8192, 1048576)
+PACKET_SIZES = (104, 1472, 65507)
 TIMESTAMP_START = 12345
 
 
@@ -38,9 +39,8 @@ def expected_heaps(samples, size, tail):
 
 
 @NEEDS_BUFFER
-@pytest.mark.parametrize("bits", [40, 48])
 @pytest.mark.parametrize("heap_samples", HEAP_SAMPLES)
-def test_every_size_round_trips(sock, receiver, heap_samples, bits):
+def test_every_size_round_trips(sock, receiver, heap_samples):
     for packet_size, pad, tail in itertools.product(
         PACKET_SIZES, (True, False), ("short", "pad", "drop")
     ):
@@ -48,7 +48,6 @@ def test_every_size_round_trips(sock, receiver, heap_samples, bits):
             destination(sock),
             heap_samples,
             max_packet_size=packet_size,
-            heap_address_bits=bits,
             pad_packets=pad,
             tail=tail,
             timestamp_start=TIMESTAMP_START,
@@ -85,17 +84,7 @@ def test_every_size_round_trips(sock, receiver, heap_samples, bits):
             assert (stats["samples_dropped"] == 0) or tail == "drop", case
 
 
-def test_ipv6_round_trips():
-    with bound_socket("::1") as sock:
-        receiver = Receiver(sock)
-        samples = noise(20000)
-        send(sock, samples)
-        got = receiver.until_end()
-        received = np.concatenate([heap.samples for heap in got.heaps])
-        np.testing.assert_array_equal(received, samples)
-
-
-def test_a_host_name_is_looked_up(sock, receiver):
+def test_host_name_is_looked_up(sock, receiver):
     try:
         socket.gethostbyname("localhost")
     except OSError:

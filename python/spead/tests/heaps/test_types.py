@@ -15,7 +15,7 @@ from streams import balanced, run, send, source
 PARTS = {"int8": 1, "sc8": 2, "int16": 1, "sc16": 2}
 WIDTH = {"int8": np.int8, "sc8": np.int8, "int16": np.int16, "sc16": np.int16}
 # of samples; the packet sizes cut samples of two numbers in two, one way or the other
-HEAPS = (1, 7, 500, 4099)
+HEAPS = (1, 7, 4099)
 PACKETS = (200, 203, 1472)
 
 
@@ -53,9 +53,8 @@ def check(heaps, expected):
 
 
 @NEEDS_BUFFER
-@pytest.mark.parametrize("bits", [40, 48])
 @pytest.mark.parametrize("kind", PARTS)
-def test_integers_round_trip(sock, receiver, kind, bits):
+def test_integers_round_trip(sock, receiver, kind):
     for size, packet, tail in itertools.product(
         HEAPS, PACKETS, ("short", "pad", "drop")
     ):
@@ -67,7 +66,6 @@ def test_integers_round_trip(sock, receiver, kind, bits):
                 heap_samples=size,
                 max_packet_size=packet,
                 input_type=kind,
-                heap_address_bits=bits,
                 tail=tail,
                 send_stop=False,
             )
@@ -77,10 +75,9 @@ def test_integers_round_trip(sock, receiver, kind, bits):
             assert sink.samples_pending() == 0
 
 
-@pytest.mark.parametrize("bits", [40, 48])
 @pytest.mark.parametrize("tail", ["pad", "drop"])
 @pytest.mark.parametrize("kind", ["int16", "sc16"])
-def test_little_endian_integers_round_trip(sock, receiver, kind, tail, bits):
+def test_little_endian_integers_round_trip(sock, receiver, kind, tail):
     for size, packet in itertools.product(HEAPS, PACKETS):
         samples = integers(kind, 3 * size + size // 2 + 1, seed=size)
         send(
@@ -90,7 +87,6 @@ def test_little_endian_integers_round_trip(sock, receiver, kind, tail, bits):
             max_packet_size=max(packet, 300),  # the numpy header is longer
             input_type=kind,
             wire_type="<i2",
-            heap_address_bits=bits,
             tail=tail,
             send_stop=False,
         )
@@ -101,8 +97,8 @@ def test_little_endian_integers_round_trip(sock, receiver, kind, tail, bits):
 
 
 @pytest.mark.parametrize("kind", PARTS)
-@pytest.mark.parametrize("n", [1, 33, 9_999, 10_001, 25_000])
-def test_a_heap_that_does_not_fit_into_an_eighth_of_the_ring(sock, receiver, kind, n):
+@pytest.mark.parametrize("n", [33, 10_001, 25_000])
+def test_heap_larger_than_an_eighth_of_the_ring(sock, receiver, kind, n):
     """Its tail is padded if a packet of it has left, unlike the tail of one sample."""
     samples = integers(kind, n)
     tail = "short" if n == 10_001 else "pad"
@@ -148,7 +144,7 @@ def convert(sock, receiver, samples, scale=1.0, bits=8, **options):
 @NEEDS_BUFFER
 @pytest.mark.parametrize("kind", [np.float32, np.complex64])
 @pytest.mark.parametrize("bits", [8, 16])
-@pytest.mark.parametrize("scale", [1, 127, 0.1, 1 / 3, 1e-30, 1e30])
+@pytest.mark.parametrize("scale", [127, 1 / 3, 1e-30])
 def test_random_floats(sock, receiver, kind, bits, scale):
     parts = 1 if kind == np.float32 else 2
     generator = np.random.default_rng(7)
@@ -168,11 +164,6 @@ def test_full_scale_is_one(sock, receiver, kind, bits, scale):
     assert clipped == (2 if kind == np.float32 else 1)
 
 
-def test_floats_have_eight_bits_unless_asked(sock, receiver):
-    numbers = np.linspace(-1, 1, 100, dtype=np.float32)
-    convert(sock, receiver, numbers, None, wire_type="")
-
-
 @pytest.mark.parametrize("kind", [np.float32, np.complex64])
 def test_floats_as_little_endian_words(sock, receiver, kind):
     numbers = np.sin(np.arange(2 * 4096, dtype=np.float32)).view(kind)
@@ -187,14 +178,6 @@ def test_floats_as_little_endian_words(sock, receiver, kind):
         heap_samples=1024,
         tail="drop",
     )
-
-
-@NEEDS_BUFFER
-@pytest.mark.parametrize("kind", [np.float32, np.complex64])
-def test_nothing_is_clipped_where_all_fits(sock, receiver, kind):
-    halves = np.arange(-257, 255, dtype=np.float32) / 2  # -128.5 to 127
-    numbers = np.tile(halves, 1000)
-    assert convert(sock, receiver, numbers.view(kind)) == 0
 
 
 def limits(bits=8):
@@ -215,19 +198,10 @@ def limits(bits=8):
 
 
 @pytest.mark.parametrize("bits", [8, 16])
-@pytest.mark.parametrize("scale", [1, 2, 0.5, 2e-38, 3e38])
-def test_limits_one_by_one_among_others(sock, receiver, scale, bits):
-    """At any place of a vector: kernels treat the middle and the end differently."""
-    for number in limits(bits):
-        samples = np.linspace(-3, 3, 67, dtype=np.float32)
-        samples[[0, 5, 33, 66]] = number
-        convert(sock, receiver, samples, scale, bits)
-
-
-@pytest.mark.parametrize("bits", [8, 16])
 @pytest.mark.parametrize("scale", [1, 0.5, 3e38])
-@pytest.mark.parametrize("length", [1, 15, 16, 17, 511, 512, 513, 1025])
-def test_limits_all_together(sock, receiver, scale, length, bits):
+@pytest.mark.parametrize("length", [1, 17, 1025])
+def test_limits_at_any_place(sock, receiver, scale, length, bits):
+    """Kernels treat the middle and the end of a vector differently."""
     numbers = np.resize(limits(bits), 2 * length)
     convert(sock, receiver, numbers, scale, bits)
     convert(sock, receiver, numbers.view(np.complex64), scale, bits)
@@ -235,12 +209,7 @@ def test_limits_all_together(sock, receiver, scale, length, bits):
     convert(sock, receiver, pairs.reshape(-1).view(np.complex64)[length:], scale, bits)
 
 
-def test_a_complex_sample_counts_once(sock, receiver):
-    samples = np.array([200 + 200j, 200, -200j, 1, np.nan], np.complex64)
-    assert convert(sock, receiver, samples) == 4
-
-
-def test_the_largest_sample_is_that_before_clipping(sock):
+def test_largest_sample_is_that_before_clipping(sock):
     sink = spead.sink(destination(sock), input_type="float", scale=100)
     assert sink.largest_sample() == 0
     for numbers, largest in [([0.5, 0.25], 50), ([-2, np.nan], 200), ([1, 0], 200)]:

@@ -46,14 +46,11 @@ class Reference:
         heap = self.items.get_heap(descriptors=descriptors, data="all")
         return self.packets(heap, packet_size)
 
-    def stop(self):
-        return self.packets(self.items.get_end(), 1472)
-
 
 @NEEDS_BUFFER
 @pytest.mark.parametrize("bits", [40, 48])
-@pytest.mark.parametrize("heap_samples", [1, 8, 1000, 1393, 4096, 8192, 65536])
-@pytest.mark.parametrize("packet_size", [104, 576, 1472, 8972, 65504])
+@pytest.mark.parametrize("heap_samples", [1, 8, 1393, 65536])
+@pytest.mark.parametrize("packet_size", [104, 1472, 65504])
 @pytest.mark.parametrize("descriptors", ["first_heap", "none"])
 def test_packets_equal_spead2s(sock, bits, heap_samples, packet_size, descriptors):
     samples = noise(2 * heap_samples + heap_samples // 2)
@@ -81,12 +78,6 @@ def test_packets_equal_spead2s(sock, bits, heap_samples, packet_size, descriptor
     if len(heaps) > 2:
         expected += reference.data(2 * heap_samples, heaps[2], sink.packet_size())
     assert sent == expected
-
-
-@pytest.mark.parametrize("bits", [40, 48])
-def test_the_stop_heap_equals_spead2s(sock, bits):
-    send(sock, noise(0), heap_address_bits=bits)
-    assert datagrams(sock, 1) == Reference(bits).stop()
 
 
 @pytest.mark.parametrize("bits", [40, 48])
@@ -139,16 +130,9 @@ def test_fixed_vectors(sock):
     )
 
 
-def test_items_keep_their_order_ids_and_names(sock):
-    items = [spead.samples(id=0x4300, name="x"), spead.timestamp(id=0x1000, name="t")]
-    sink = send(sock, noise(16), heap_samples=16, items=items, descriptors="none")
-    first = datagrams(sock, sink.packets_sent())[0]
-    assert first[40:56].hex() == "0043000000000000" + "8010000000000000"
-
-
-def test_only_samples(sock):
-    items = [spead.samples()]
+def test_only_samples_with_another_id(sock):
+    items = [spead.samples(id=0x4300)]
     sink = send(sock, noise(16), heap_samples=16, items=items, descriptors="none")
     first = datagrams(sock, sink.packets_sent())[0]
     assert first[7] == 5
-    assert first[40:48].hex() == "0033000000000000"
+    assert first[40:48].hex() == "0043000000000000"

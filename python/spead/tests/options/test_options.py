@@ -11,25 +11,6 @@ import pytest
 from gnuradio import spead
 from possible_options import AT, POSSIBLE, RX, TO, make
 
-BYTES, WORDS = ["i1"], [">i2", "<i2"]
-WIRE_TYPES = {"int8": BYTES, "sc8": BYTES, "int16": WORDS, "sc16": WORDS}
-WIRE_TYPES |= {"float": BYTES + WORDS, "complex": BYTES + WORDS}
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"input_type": kind, "tail": tail, "wire_type": wire_type}
-        for kind, possible in WIRE_TYPES.items()
-        for tail in ("short", "pad")
-        for wire_type in ("", *possible)
-        if wire_type != "<i2" or tail == "pad"
-    ],
-    ids=lambda options: "-".join(options.values()),
-)
-def test_types_wire_types_and_tails_that_go_together(options):
-    spead.sink(TO, **options)
-
 
 @pytest.mark.parametrize(
     ("block", "options"),
@@ -73,14 +54,6 @@ def test_outputs_have_the_size_of_their_type(kind, outputs):
     signature = spead.source([AT] * outputs, **options).output_signature()
     assert signature.max_streams() == outputs
     assert signature.sizeof_stream_item(outputs - 1) == SIZES[kind]
-
-
-@pytest.mark.parametrize("make", [spead.sink, spead.source])
-def test_a_mistyped_name_of_the_endpoints_is_corrected(make):
-    with pytest.raises(
-        TypeError, match=r"there is no parameter (destination|endpoint);"
-    ):
-        make(**{"destination" if make is spead.sink else "endpoint": TO})
 
 
 @pytest.mark.parametrize("time", [Decimal("1600000000.5"), Fraction(3, 2), 1.5])
@@ -243,39 +216,3 @@ def test_an_argument_of_the_wrong_type_of_a_setter_is_named(method, arguments, m
     sink = spead.sink(TO)
     with pytest.raises(TypeError, match="^spead.sink: " + re.escape(message)):
         getattr(sink, method)(*arguments)
-
-
-def test_help_shows_options_and_defaults_of_the_sink():
-    text = spead.sink.__init__.__doc__
-    for part in (
-        "destinations: Union[str, list[str]]",
-        "heap_samples: int = 8192, *",
-        "scale: Optional[float] = None",
-        "max_packet_size: int = 1472",
-        "= [spead.timestamp(id=0x1600, name='timestamp'), spead.samples(id=0x3300,",
-        "sample_rate: Optional[Union[int, tuple[int, int], Fraction]] = None",
-        "sync_time: Union[str, int] = '0'",
-        "rate: float = 0",
-        "when_full: str = 'block'",
-        "affinity: int = -1",
-    ):
-        assert part in text
-    assert "Heap counter of the first heap" in spead.sink.__doc__
-    assert "samples in heaps that were sent completely" in spead.sink.stats.__doc__
-
-
-def test_help_shows_options_and_defaults_of_the_source():
-    text = spead.source.__init__.__doc__
-    for part in (
-        "endpoints: Union[str, list[str]], *",
-        "output_type: str = 'int8'",
-        "wire_type: str = ''",
-        "items: Optional[list[item]] = None",
-        "sample_rate: Optional[Union[int, tuple[int, int], Fraction]] = None",
-        "sync_time: Union[str, int] = '0'",
-        "max_delay: float = 0.1",
-        "end_on_stop: bool = True",
-    ):
-        assert part in text
-    assert "What to do about samples that do not arrive" in spead.source.__doc__
-    assert "samples that did not arrive in time" in spead.source.stats.__doc__

@@ -9,7 +9,7 @@ from gnuradio import spead
 from inputs import connected
 from places import NEEDS_BUFFER, eventually
 from receiving import bound_socket, destination
-from streams import Running, balanced, run, wait
+from streams import balanced, run, wait
 from tagged_streams import (
     HEAP,
     MHZ,
@@ -23,7 +23,7 @@ from tagged_streams import (
     tagged_source,
 )
 
-PIECES = [None, 1, 7, HEAP, 100]
+PIECES = [None, 7, HEAP]
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -103,11 +103,11 @@ def test_two_gaps_in_one_buffer(sock, piece):
     assert sent.stats["gaps"] == 2
 
 
-RATES = [1_712_000_000, Fraction(8 * MHZ, 7), MHZ, 800_000_000, 44100]
+RATES = [1_712_000_000, Fraction(8 * MHZ, 7), 44100]
 
 
 @pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("years", [0, 1, 30])
+@pytest.mark.parametrize("years", [0, 30])
 def test_no_tick_is_lost_years_after_the_synchronisation(sock, rate, years):
     """What a tag's double cannot say is less than half a sample."""
     place = years * 365 * 86400 * Fraction(rate) // HEAP * HEAP + 3 * HEAP
@@ -132,13 +132,6 @@ def test_a_synchronisation_with_a_fraction(sock):
         sink = spead.sink(destination(sock), **{**OPTIONS, "sync_time": sync})
         run(sink, tagged_source(samples(HEAP), [tag(0, time)]))
         assert Heaps(sock).timestamps == [10 * HEAP]
-
-
-def test_tags_of_other_keys_mean_nothing(sock):
-    other = tag(100, SYNC + 5, key="rx_rate")
-    sink = spead.sink(destination(sock), **OPTIONS)
-    run(sink, tagged_source(samples(300), [tag(0, SYNC), other]))
-    assert Heaps(sock).line(0, 300) == expected(300)
 
 
 def test_tags_mean_nothing_to_a_sink_that_counts(sock):
@@ -178,8 +171,8 @@ LONG_GAP = {
 }
 
 
-@pytest.mark.parametrize("inputs", [1, 2])
-def test_a_flow_graph_stops_in_the_middle_of_a_long_gap(sock, inputs):
+def test_stop_in_the_middle_of_a_long_gap(sock):
+    inputs = 2
     rate = 10**11
     options = {**OPTIONS, "sample_rate": rate, **LONG_GAP}
     sink = spead.sink(destination(sock), num_inputs=inputs, **options)
@@ -208,14 +201,6 @@ def test_samples_behind_a_long_gap_wait_for_no_network(sock):
     assert stats["samples_in"] == 300
     assert stats["samples_missing"] == rate // 20 - 100
     assert balanced(stats)
-
-
-@NEEDS_BUFFER
-def test_rx_time_can_be_endless(sock):
-    """An endless stream stops at once."""
-    with Running(destination(sock), **OPTIONS) as sink:
-        sock.recv(65536)
-    assert sink.stats()["samples_pending"] == 0
 
 
 @pytest.mark.parametrize("piece", PIECES)

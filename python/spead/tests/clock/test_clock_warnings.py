@@ -47,11 +47,6 @@ def test_without_a_tag_it_counts_and_says_so_once(sock, capfd):
     assert "counted from 0" in said[0]
 
 
-def test_a_known_time_is_not_warned_about(sock, capfd):
-    send_tagged(sock, 300, [(0, 64), (100, 164)])
-    assert not warnings(capfd)
-
-
 def test_times_before_the_synchronisation_are_dropped(sock, capfd):
     sent = send_tagged(sock, 300, [(0, -100)])
     assert sent.heaps.line(0, 200) == expected(300, 100)

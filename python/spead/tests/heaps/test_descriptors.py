@@ -40,13 +40,12 @@ def join_late(sock):
 
 @pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
 def test_late_joiner_decodes(descriptors):
-    n = 3
     with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(bound_socket()) for _ in range(n)]
+        sockets = [stack.enter_context(bound_socket()) for _ in range(3)]
         options = {"descriptors": descriptors, "descriptor_interval": 0.02}
         to = ",".join(destination(sock) for sock in sockets)
         with Running(to, items=ITEMS, rate=2e6, **options) as sink:
-            eventually(lambda: sink.heaps_sent() > 4 * n)
+            eventually(lambda: sink.heaps_sent() > 12)
             for sock in sockets:
                 assert join_late(sock).items["state"].value == 10
 

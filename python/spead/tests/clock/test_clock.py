@@ -27,19 +27,14 @@ PIECES = [None, 7, HEAP]
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_a_start_on_the_grid(sock, piece):
-    sent = send_tagged(sock, 300, [(0, 5 * HEAP)], piece)
-    assert sent.heaps.timestamps == [HEAP * i for i in range(5, 10)]
-    assert sent.heaps.line(5 * HEAP, 300) == expected(300)
-    assert sent.stats["samples_dropped"] == 0
-
-
-@pytest.mark.parametrize("piece", PIECES)
-def test_a_start_off_the_grid_drops_up_to_it(sock, piece):
-    sent = send_tagged(sock, 300, [(0, 5 * HEAP + 10)], piece)
-    assert sent.heaps.timestamps[0] == 6 * HEAP
-    assert sent.heaps.line(6 * HEAP, 300 - 54) == expected(300, 54)
-    assert sent.stats["samples_dropped"] == 54
+@pytest.mark.parametrize("off", [0, 10])
+def test_start_off_the_grid_drops_samples_up_to_it(sock, off, piece):
+    sent = send_tagged(sock, 300, [(0, 5 * HEAP + off)], piece)
+    lost = -off % HEAP
+    first = 5 * HEAP + off + lost
+    assert sent.heaps.timestamps[0] == first
+    assert sent.heaps.line(first, 300 - lost) == expected(300, lost)
+    assert sent.stats["samples_dropped"] == lost
 
 
 GAPS = [3, HEAP - 1, HEAP, 10 * HEAP + 5]
@@ -47,7 +42,7 @@ GAPS = [3, HEAP - 1, HEAP, 10 * HEAP + 5]
 
 @pytest.mark.parametrize("piece", PIECES)
 @pytest.mark.parametrize("gap", GAPS)
-def test_a_gap_filled_with_zeros(sock, gap, piece):
+def test_zero_fill_fills_a_gap(sock, gap, piece):
     tags = [(0, 0), (100, 100 + gap)]
     sent = send_tagged(sock, 300, tags, piece, on_gap="zero_fill")
     line = expected(300)
@@ -60,7 +55,7 @@ def test_a_gap_filled_with_zeros(sock, gap, piece):
 
 @pytest.mark.parametrize("piece", PIECES)
 @pytest.mark.parametrize("gap", GAPS)
-def test_a_gap_begins_a_heap_anew(sock, gap, piece):
+def test_realign_starts_a_new_heap_after_a_gap(sock, gap, piece):
     sent = send_tagged(sock, 300, [(0, 0), (100, 100 + gap)], piece)
     first = -(-(100 + gap) // HEAP) * HEAP  # the multiple behind the gap
     lost = first - 100 - gap
@@ -75,7 +70,7 @@ def test_a_gap_begins_a_heap_anew(sock, gap, piece):
 
 @pytest.mark.parametrize("piece", PIECES)
 @pytest.mark.parametrize("on_gap", ["realign", "zero_fill"])
-def test_a_step_backwards_sends_no_timestamp_twice(sock, on_gap, piece):
+def test_step_back_sends_no_timestamp_twice(sock, on_gap, piece):
     sent = send_tagged(sock, 300, [(0, 640), (100, 700)], piece, on_gap=on_gap)
     line = expected(300)
     # samples 100 to 139 are those of the times before
@@ -85,7 +80,7 @@ def test_a_step_backwards_sends_no_timestamp_twice(sock, on_gap, piece):
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_tags_that_say_what_is_known_change_nothing(sock, piece):
+def test_consistent_tags_change_nothing(sock, piece):
     tags = [(0, 0), (0, 0), (50, 50), (51, 51), (64, 64), (128, 128), (299, 299)]
     sent = send_tagged(sock, 300, tags, piece)
     assert sent.heaps.line(0, 300) == expected(300)
@@ -134,14 +129,14 @@ def test_a_synchronisation_with_a_fraction(sock):
         assert Heaps(sock).timestamps == [10 * HEAP]
 
 
-def test_tags_mean_nothing_to_a_sink_that_counts(sock):
+def test_sink_without_sample_rate_ignores_tags(sock):
     options = {"heap_samples": HEAP, "descriptors": "none"}
     sink = spead.sink(destination(sock), **options)
     run(sink, tagged_source(samples(300), [tag(0, SYNC), tag(100, SYNC + 5)]))
     assert Heaps(sock).line(0, 300) == expected(300)
 
 
-def test_a_second_run_begins_behind_the_first(sock):
+def test_second_run_starts_at_its_own_tag(sock):
     sink = spead.sink(destination(sock), **OPTIONS)
     for start in (0, 6400):
         run(sink, tagged_source(samples(300), [tag(0, SYNC + Fraction(start, MHZ))]))

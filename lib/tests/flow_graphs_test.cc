@@ -16,10 +16,7 @@
 #include <gnuradio/spead/source.h>
 #include <gnuradio/sync_block.h>
 #include <gnuradio/top_block.h>
-#include <net/if.h>
 #include <netinet/in.h>
-#include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,7 +25,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <random>
 #include <string>
 #include <thread>
@@ -285,7 +281,7 @@ sink_options heaps_of(std::int64_t samples)
 
 BOOST_AUTO_TEST_SUITE(flow_graphs)
 
-BOOST_AUTO_TEST_CASE(a_stream_from_the_sink_to_the_source)
+BOOST_AUTO_TEST_CASE(stream_from_sink_to_source)
 {
     auto send = heaps_of(1000);
     send.rate = 4e6;
@@ -297,51 +293,7 @@ BOOST_AUTO_TEST_CASE(a_stream_from_the_sink_to_the_source)
     BOOST_CHECK_GT(l.outputs[0]->right, 0u);
 }
 
-BOOST_AUTO_TEST_CASE(several_inputs_to_several_outputs)
-{
-    constexpr int n = 3;
-    auto send = heaps_of(2000);
-    send.num_inputs = n;
-    send.rate = 4e6;
-    source_options receive;
-    receive.num_outputs = n;
-    std::vector<std::int64_t> numbers;
-    for (int i = 0; i < n; ++i)
-        numbers.push_back(i);
-    const std::vector<gr::spead::item> items{ gr::spead::timestamp(),
-                                              gr::spead::immediate(
-                                                  0x3101, "feng_id", numbers),
-                                              gr::spead::samples() };
-    send.items = items;
-    receive.items = items;
-    receive.heap_samples = send.heap_samples;
-    loop l(receive, send, 300000);
-    l.graph->run();
-    check_sink(l.out);
-    check_source(l.in, l.outputs);
-    for (const auto& output : l.outputs)
-        BOOST_CHECK_GT(output->right, 0u);
-}
-
-BOOST_AUTO_TEST_CASE(tags_move_samples_in_time)
-{
-    auto send = heaps_of(500);
-    send.sample_rate = gr::spead::exact_rate{ 1000000, 1 };
-    send.on_gap = "zero_fill";
-    send.rate = 4e6;
-    source_options receive;
-    receive.sample_rate = send.sample_rate;
-    loop l(receive, send, 400000, 1234);
-    l.graph->run();
-    check_sink(l.out);
-    const auto stats = l.out->stats();
-    BOOST_CHECK_EQUAL(stats.gaps, 39u);
-    BOOST_CHECK_EQUAL(stats.samples_missing, 39u * 1234);
-    BOOST_CHECK_EQUAL(l.outputs[0]->wrong, 0u);
-    BOOST_CHECK(balanced(l.in->stats()));
-}
-
-BOOST_AUTO_TEST_CASE(everything_changes_while_it_runs)
+BOOST_AUTO_TEST_CASE(options_change_while_running)
 {
     auto send = heaps_of(700);
     // so that a change of the rate changes what the queue may hold
@@ -390,7 +342,7 @@ BOOST_AUTO_TEST_CASE(everything_changes_while_it_runs)
     l.end();
 }
 
-BOOST_AUTO_TEST_CASE(the_same_blocks_start_again_and_again)
+BOOST_AUTO_TEST_CASE(same_blocks_restart)
 {
     auto send = heaps_of(1000);
     send.sample_rate = gr::spead::exact_rate{ 1000000, 1 };
@@ -398,7 +350,7 @@ BOOST_AUTO_TEST_CASE(the_same_blocks_start_again_and_again)
     source_options receive;
     receive.end_on_stop = false;
     loop l(receive, send, endless, 1);
-    for (int run = 0; run < 8; ++run) {
+    for (int run = 0; run < 4; ++run) {
         const auto received = l.outputs[0]->right.load();
         l.graph->start();
         wait_for([&] { return l.outputs[0]->right > received + 20000; },
@@ -411,7 +363,7 @@ BOOST_AUTO_TEST_CASE(the_same_blocks_start_again_and_again)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_flow_graph_is_stopped_while_the_ring_is_full)
+BOOST_AUTO_TEST_CASE(stop_with_a_full_ring)
 {
     const listener to;
     for (const auto* when_full : { "block", "drop" }) {
@@ -433,99 +385,6 @@ BOOST_AUTO_TEST_CASE(a_flow_graph_is_stopped_while_the_ring_is_full)
         graph->wait();
         check_sink(out);
     }
-}
-
-BOOST_AUTO_TEST_CASE(a_source_meets_packets_of_any_kind)
-{
-    source_options receive;
-    receive.end_on_stop = false;
-    receive.buffer_size = 262144;
-    const auto in = source::make("127.0.0.1:0", receive);
-    const auto graph = gr::make_top_block("any");
-    const auto output = gnuradio::make_block_sptr<checked_samples>();
-    graph->connect(in, 0, output, 0);
-    graph->start();
-    const int out = socket(AF_INET, SOCK_DGRAM, 0);
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    to.sin_port = htons(static_cast<std::uint16_t>(in->ports()[0]));
-    std::mt19937 random(1);
-    const auto rejected = [&] {
-        std::uint64_t sum = 0;
-        for (const auto& [reason, number] : in->stats().packets_rejected)
-            sum += number;
-        return sum;
-    };
-    wait_for(
-        [&] {
-            std::vector<std::uint8_t> packet(random() % 1500);
-            for (auto& byte : packet)
-                byte = static_cast<std::uint8_t>(random());
-            if (packet.size() > 8 && random() % 2) {
-                const std::uint8_t header[] = { 0x53, 4, 3, 5, 0, 0, 0 };
-                std::copy(std::begin(header), std::end(header), packet.begin());
-                packet[7] = static_cast<std::uint8_t>(packet.size() / 8 - 1);
-            }
-            for (int i = 0; i < 20; ++i)
-                sendto(out,
-                       packet.data(),
-                       packet.size(),
-                       0,
-                       reinterpret_cast<const sockaddr*>(&to),
-                       sizeof to);
-            return rejected() > 5000;
-        },
-        "packets are rejected");
-    close(out);
-    graph->stop();
-    graph->wait();
-    BOOST_CHECK(balanced(in->stats()));
-}
-
-namespace {
-
-//! In a network namespace of this thread and those that it starts; false without the
-//! right.
-bool enter_own_network() { return unshare(CLONE_NEWNET) == 0; }
-
-void set_loopback(bool up)
-{
-    const int any = socket(AF_INET, SOCK_DGRAM, 0);
-    ifreq request{ "lo", {} };
-    BOOST_REQUIRE_EQUAL(ioctl(any, SIOCGIFFLAGS, &request), 0);
-    request.ifr_flags =
-        static_cast<short>(up ? request.ifr_flags | IFF_UP : request.ifr_flags & ~IFF_UP);
-    BOOST_REQUIRE_EQUAL(ioctl(any, SIOCSIFFLAGS, &request), 0);
-    close(any);
-}
-
-} // namespace
-
-BOOST_AUTO_TEST_CASE(the_network_fails_and_comes_back)
-{
-    std::async(std::launch::async, [] {
-        if (!enter_own_network()) {
-            BOOST_TEST_MESSAGE("skipped: needs root, to make a network namespace");
-            return;
-        }
-        set_loopback(true);
-        auto send = heaps_of(1000);
-        send.rate = 3e6;
-        loop l({}, send, endless);
-        l.graph->start();
-        for (int outage = 0; outage < 3; ++outage) {
-            const auto received = l.outputs[0]->right.load();
-            wait_for([&] { return l.outputs[0]->right > received + 100000; }, "arrives");
-            set_loopback(false);
-            const auto dropped = l.out->stats().samples_dropped;
-            wait_for([&] { return l.out->stats().samples_dropped > dropped; }, "drops");
-            set_loopback(true);
-        }
-        const auto received = l.outputs[0]->right.load();
-        wait_for([&] { return l.outputs[0]->right > received + 100000; }, "comes back");
-        l.end();
-    }).get();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -30,9 +30,8 @@ int main(int argc, char** argv)
         std::fprintf(stderr, "%s\n", line.c_str());
     });
     const auto samples = noise(1 << 20);
-    only_input only{ stream };
     stream.start();
-    const bool done = pass(only, samples, total, samples.size());
+    const bool done = write_samples(stream, samples, total, samples.size());
     stream.stop();
     const auto stats = stream.stats();
     std::printf("%llu %d\n",

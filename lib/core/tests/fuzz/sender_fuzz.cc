@@ -192,9 +192,6 @@ private:
 
     void set_rate(double rate)
     {
-        d_rate = rate;
-        d_rate_since = sender::clock::now();
-        d_bytes_at_rate = 0;
         d_sender->set_rate(rate);
         poll();
     }
@@ -306,7 +303,6 @@ private:
         for (std::size_t i = 0; i < d_queues.size(); ++i)
             check(d_queues[i]->ring.released() <= d_network.in_flight_from(i),
                   "slots of packets in flight are not given back");
-        check_rate();
     }
 
     void check_datagram(const bytes& datagram)
@@ -323,22 +319,7 @@ private:
         check(number >= next, "packets to a destination leave in their order");
         next = number + 1;
         d_bytes += packet.bytes;
-        d_bytes_at_rate += packet.bytes;
         ++d_left;
-    }
-
-    void check_rate() const
-    {
-        if (d_rate == 0)
-            return;
-        const std::chrono::duration<double> time = sender::clock::now() - d_rate_since;
-        const auto packet = static_cast<double>(4 * d_most_bytes);
-        const auto burst = pacer::burst(static_cast<double>(d_options.burst_size),
-                                        static_cast<double>(d_most_bytes),
-                                        d_rate);
-        check(static_cast<double>(d_bytes_at_rate) <=
-                  2 * burst + packet + 1.05 * d_rate * time.count() + 1,
-              "no more leaves than the rate allows");
     }
 
     void stop_in_time()
@@ -413,9 +394,6 @@ private:
     std::map<std::size_t, std::size_t> d_next; // number of a packet to each destination
     std::size_t d_left = 0;
     std::uint64_t d_bytes = 0;
-    double d_rate = 0;
-    sender::clock::time_point d_rate_since;
-    std::uint64_t d_bytes_at_rate = 0;
 };
 
 } // namespace

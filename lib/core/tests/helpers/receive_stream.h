@@ -15,7 +15,6 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,10 +42,7 @@ struct receive_stream {
     std::vector<source_counter_set> counters;
     source_counter_set common;
     reject_counters rejects;
-    std::vector<std::string> log_lines; // after log.flush()
-    rate_limited_log log{ [this](const std::string& line) {
-        log_lines.push_back(line);
-    } };
+    rate_limited_log log{ [](const std::string&) {} };
     output_window window;
     reassembler to;
     std::vector<std::vector<std::byte>> buffers;

@@ -67,21 +67,6 @@ private:
     std::thread d_thread;
 };
 
-// Reads counters as stats() does, all the time.
-class balance_watch : public bystander
-{
-public:
-    explicit balance_watch(
-        std::function<gr::spead::sink_counters<std::uint64_t>()> counts)
-        : bystander([counts = std::move(counts)] {
-              const auto now = counts();
-              std::this_thread::sleep_for(20us); // leaves CPU time to the stream
-              return now.samples_sent + now.samples_dropped <= now.samples_in;
-          })
-    {
-    }
-};
-
 template <typename list>
 auto pick(std::mt19937& random, const list& from)
 {

@@ -14,51 +14,7 @@ using namespace gr::spead;
 
 BOOST_AUTO_TEST_SUITE(endpoints)
 
-BOOST_AUTO_TEST_CASE(hosts_and_addresses_are_read)
-{
-    const struct {
-        const char* text;
-        const char* host;
-        std::uint16_t port;
-    } table[] = { { "127.0.0.1:7148", "127.0.0.1", 7148 },
-                  { " receiver.example:1 ", "receiver.example", 1 },
-                  { "[::1]:65535", "::1", 65535 },
-                  { "[fe80::1%eth0]:7148", "fe80::1%eth0", 7148 },
-                  { "239.1.2.3:7148", "239.1.2.3", 7148 } };
-    for (const auto& row : table) {
-        const auto read = parse_endpoints("destinations", row.text);
-        BOOST_REQUIRE_EQUAL(read.size(), 1u);
-        BOOST_CHECK_EQUAL(read[0].host, row.host);
-        BOOST_CHECK_EQUAL(read[0].port, row.port);
-    }
-}
-
-BOOST_AUTO_TEST_CASE(mistakes_are_refused_with_what_was_written)
-{
-    for (const std::string text : { "",
-                                    "host",
-                                    ":7148",
-                                    "host:",
-                                    "host:0",
-                                    "host:65536",
-                                    "host:99999999999",
-                                    "host:-1",
-                                    "host:port",
-                                    "::1:7148",
-                                    "[::1]7148",
-                                    "[]:7148",
-                                    "[host]:7148x",
-                                    "a b:1" })
-        BOOST_CHECK_EXCEPTION(parse_endpoints("destinations", text),
-                              parameter_error,
-                              [&](const parameter_error& e) {
-                                  return std::string(e.what()).find("destinations = \"" +
-                                                                    text + "\"") !=
-                                         std::string::npos;
-                              });
-}
-
-BOOST_AUTO_TEST_CASE(a_list_is_read_in_its_order)
+BOOST_AUTO_TEST_CASE(lists_are_read_in_order)
 {
     const struct {
         const char* list;
@@ -66,7 +22,8 @@ BOOST_AUTO_TEST_CASE(a_list_is_read_in_its_order)
     } table[] = {
         { "receiver:1", { "receiver:1" } },
         { "b:2,a:1,b:2", { "b:2", "a:1", "b:2" } },
-        { " a:1 ,\tb:2 , [::1]:3 ", { "a:1", "b:2", "::1:3" } },
+        { " a:1 ,\tb:65535 , [::1]:3 ", { "a:1", "b:65535", "::1:3" } },
+        { "[fe80::1%eth0]:7148", { "fe80::1%eth0:7148" } },
         { "239.1.2.3+0:7148", { "239.1.2.3:7148" } },
         { "239.1.2.254+2:5, a:1, 10.0.0.1+1:6",
           { "239.1.2.254:5",
@@ -83,9 +40,11 @@ BOOST_AUTO_TEST_CASE(a_list_is_read_in_its_order)
             read.push_back(one.host + ":" + std::to_string(one.port));
         BOOST_TEST(read == row.endpoints, boost::test_tools::per_element());
     }
+    BOOST_CHECK_EQUAL(parse_endpoints("destinations", "239.0.0.0+4094:1,a:1").size(),
+                      max_endpoints);
 }
 
-BOOST_AUTO_TEST_CASE(a_mistake_in_a_list_is_named_with_its_place)
+BOOST_AUTO_TEST_CASE(mistakes_are_named_with_their_place)
 {
     const std::string single = "\"host:port\", ";
     const std::string range = "\"A.B.C.D+N:port\" for N+1 IPv4 addresses";
@@ -97,44 +56,43 @@ BOOST_AUTO_TEST_CASE(a_mistake_in_a_list_is_named_with_its_place)
     } table[] = {
         { "", "\"\"", single },
         { " host ", "\"host\"", single },
+        { ":7148", "\":7148\"", single },
+        { "host:", "\"host:\"", single },
+        { "host:0", "\"host:0\"", single },
+        { "host:65536", "\"host:65536\"", single },
+        { "host:99999999999", "\"host:99999999999\"", single },
+        { "host:-1", "\"host:-1\"", single },
+        { "host:port", "\"host:port\"", single },
+        { "::1:7148", "\"::1:7148\"", single },
+        { "[::1]7148", "\"[::1]7148\"", single },
+        { "[]:7148", "\"[]:7148\"", single },
+        { "[host]:7148x", "\"[host]:7148x\"", single },
+        { "a b:1", "\"a b:1\"", single },
         { "a:1,b:0", "\"b:0\" (2 of 2)", single },
         { "a:1,, b:2", "\"\" (2 of 3)", single },
-        { ",a:1", "\"\" (1 of 2)", single },
         { "a:1,", "\"\" (2 of 2)", single },
         { "a:1;b:2, b:1", "\"a:1;b:2\" (1 of 2)", single },
         { "223.255.255.254+2:1", "\"223.255.255.254+2:1\"", range },
         { "a:1,239.255.255.255+1:1", "\"239.255.255.255+1:1\" (2 of 2)", range },
         { "host+3:1", "\"host+3:1\"", range },
         { "[ff15::1+3]:1", "\"[ff15::1+3]:1\"", range },
-        { "239.1.2+3:1", "\"239.1.2+3:1\"", range },
         { "239.1.2.3+:1", "\"239.1.2.3+:1\"", range },
-        { "239.1.2.3+-1:1", "\"239.1.2.3+-1:1\"", range },
         { "239.1.2.3+1+1:1", "\"239.1.2.3+1+1:1\"", range },
         { "239.1.2.3+4096:1", "\"239.1.2.3+4096:1\"", range },
         { "239.1.2.3+99999999999999999999:1", "+99999999999999999999:1\"", range },
-        { "a:1, 255.255.255.255+1:1", "\"255.255.255.255+1:1\" (2 of 2)", range },
+        { "255.255.255.255+1:1", "\"255.255.255.255+1:1\"", range },
         { "239.0.0.0+4095:1,a:1", "\"a:1\" (2 of 2)", too_many },
-        { "a:1,239.0.0.0+4095:1", "\"239.0.0.0+4095:1\" (2 of 2)", too_many },
     };
     for (const auto& row : table)
-        BOOST_CHECK_EXCEPTION(
-            parse_endpoints("destinations", row.list),
-            parameter_error,
-            [&](const parameter_error& e) {
-                const std::string said = e.what();
-                return said.find("destinations = ") != std::string::npos &&
-                       said.find(row.shown + std::string(" is invalid")) !=
-                           std::string::npos &&
-                       said.find("allowed: " + row.allowed) != std::string::npos;
-            });
-}
-
-BOOST_AUTO_TEST_CASE(as_many_are_read_as_are_allowed)
-{
-    BOOST_CHECK_EQUAL(parse_endpoints("destinations", "239.0.0.0+4095:1").size(),
-                      max_endpoints);
-    BOOST_CHECK_EQUAL(parse_endpoints("destinations", "239.0.0.0+4094:1,a:1").size(),
-                      max_endpoints);
+        BOOST_CHECK_EXCEPTION(parse_endpoints("destinations", row.list),
+                              parameter_error,
+                              [&](const parameter_error& e) {
+                                  const std::string said = e.what();
+                                  return said.find("destinations = ") == 0 &&
+                                         said.find(row.shown +
+                                                   std::string(" is invalid; allowed: ") +
+                                                   row.allowed) != said.npos;
+                              });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,18 +5,54 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// When descriptors come in heaps of their own, and where they go.
+// When descriptors are sent, and to which destinations.
 
-#include "helpers/descriptor_stream.h"
+#include "helpers/packing.h"
 
 #include <boost/test/unit_test.hpp>
 
 using namespace gr::spead;
 using namespace std::chrono_literals;
 
-BOOST_AUTO_TEST_SUITE(separate_descriptors)
+namespace {
 
-BOOST_AUTO_TEST_CASE(they_come_before_the_first_samples_of_each_stream)
+constexpr std::uint64_t last_counter = (std::uint64_t{ 1 } << 40) - 1;
+
+packing separate(std::uint64_t heap_samples = 1000)
+{
+    packing p;
+    p.heap_samples = heap_samples;
+    p.descriptors = false;
+    p.separate = true;
+    return p;
+}
+
+std::vector<std::size_t> descriptor_positions(const packed_stream& stream)
+{
+    std::vector<std::size_t> found;
+    const auto heaps = reassemble(stream.datagrams);
+    for (std::size_t i = 0; i < heaps.size(); ++i)
+        if (heaps[i].is_descriptors())
+            found.push_back(i);
+    return found;
+}
+
+// As the packer's clock ticks: a heap in each quarter of a second.
+void write_heaps(packed_stream& stream, const packing& p, int n)
+{
+    for (int i = 0; i < n; ++i) {
+        stream.write_all(noise(p.heap_samples));
+        stream.now += std::chrono::milliseconds(250);
+    }
+}
+
+using positions = std::vector<std::size_t>;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(descriptor_heaps)
+
+BOOST_AUTO_TEST_CASE(separate_descriptors_precede_each_run)
 {
     packed_stream stream(separate());
     for (int i = 0; i < 2; ++i) {
@@ -40,31 +76,7 @@ BOOST_AUTO_TEST_CASE(they_come_before_the_first_samples_of_each_stream)
     BOOST_CHECK_EQUAL(stream.ended, 5000u);
 }
 
-BOOST_AUTO_TEST_CASE(they_describe_all_items)
-{
-    auto p = separate();
-    p.items = { timestamp(), immediate(0x3101, "id", { 7 }, "d"), samples() };
-    p.address_bits = 48;
-    packed_stream stream(p);
-    stream.write_all(noise(1000));
-    stream.end();
-    const auto first = reassemble(stream.datagrams).front();
-    BOOST_CHECK_EQUAL(first.counter, (std::uint64_t{ 1 } << 48) - 1);
-    const auto descriptors = first.descriptors();
-    BOOST_REQUIRE_EQUAL(descriptors.size(), 3u);
-    const std::uint64_t ids[] = { 0x1600, 0x3101, 0x3300 };
-    for (std::size_t i = 0; i < 3; ++i)
-        BOOST_CHECK_EQUAL(descriptors[i].get(0x14), ids[i]);
-}
-
-BOOST_AUTO_TEST_CASE(without_samples_there_are_none)
-{
-    packed_stream stream(separate());
-    stream.end();
-    BOOST_CHECK(descriptor_positions(stream).empty());
-}
-
-BOOST_AUTO_TEST_CASE(they_come_again_after_each_interval)
+BOOST_AUTO_TEST_CASE(separate_descriptors_repeat_after_each_interval)
 {
     auto p = separate();
     p.interval = 1;
@@ -77,7 +89,7 @@ BOOST_AUTO_TEST_CASE(they_come_again_after_each_interval)
     BOOST_CHECK_EQUAL(heaps[10].counter, last_counter - 2);
 }
 
-BOOST_AUTO_TEST_CASE(a_slow_stream_has_them_once_and_not_for_all_that_was_missed)
+BOOST_AUTO_TEST_CASE(idle_stream_sends_missed_descriptors_once)
 {
     auto p = separate();
     p.interval = 1;
@@ -89,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_slow_stream_has_them_once_and_not_for_all_that_was_missed
     BOOST_CHECK(descriptor_positions(stream) == (positions{ 0, 3, 8 }));
 }
 
-BOOST_AUTO_TEST_CASE(the_interval_goes_on_however_late_a_write_is)
+BOOST_AUTO_TEST_CASE(late_writes_do_not_shift_the_interval)
 {
     auto p = separate();
     p.interval = 1;
@@ -103,19 +115,7 @@ BOOST_AUTO_TEST_CASE(the_interval_goes_on_however_late_a_write_is)
     BOOST_CHECK(descriptor_positions(stream) == (positions{ 0, 2, 4 }));
 }
 
-BOOST_AUTO_TEST_CASE(after_descriptors_in_the_first_heap_only_the_repetitions_come)
-{
-    auto p = separate();
-    p.descriptors = true;
-    p.interval = 1;
-    packed_stream stream(p);
-    write_heaps(stream, p, 6);
-    stream.end();
-    BOOST_CHECK(descriptor_positions(stream) == positions{ 4 });
-    BOOST_CHECK_EQUAL(reassemble(stream.datagrams)[0].descriptors().size(), 2u);
-}
-
-BOOST_AUTO_TEST_CASE(a_heap_that_has_begun_is_completed_first)
+BOOST_AUTO_TEST_CASE(open_heap_is_completed_before_descriptors)
 {
     for (const std::uint64_t size : { 1000u, 200000u }) {
         auto p = separate(size);
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_heap_that_has_begun_is_completed_first)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_destination_gets_them_with_a_counter_of_its_own)
+BOOST_AUTO_TEST_CASE(each_destination_gets_its_own_descriptors)
 {
     auto p = separate();
     p.destinations = 3;
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(each_destination_gets_them_with_a_counter_of_its_own)
     }
 }
 
-BOOST_AUTO_TEST_CASE(their_counters_wrap_below_zero)
+BOOST_AUTO_TEST_CASE(descriptor_counters_wrap_below_zero)
 {
     auto p = separate(8);
     auto config = p.config();
@@ -185,11 +185,51 @@ BOOST_AUTO_TEST_CASE(their_counters_wrap_below_zero)
     BOOST_CHECK_EQUAL(heaps[1].counter, last_counter);
 }
 
-BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_CASE(descriptors_wait_for_room)
+{
+    for (std::size_t limit = 1; limit < 12; ++limit) {
+        auto p = separate();
+        p.max_packet = 128;
+        p.slots = 16 * 8; // where heaps are held
+        auto config = p.config();
+        config.destinations = 3;
+        packed_stream stream(config, p.slots);
+        const auto in = noise(3000);
+        stream.ring.set_limit(limit);
+        BOOST_CHECK_EQUAL(stream.packer.write(raw(in.data()), 1), 0u);
+        BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), 0u);
+        stream.send();
+        for (int i = 0; i < 20; ++i) {
+            stream.packer.write(raw(in.data()), 0);
+            stream.send();
+        }
+        stream.ring.set_limit(p.slots);
+        stream.write_all(in);
+        stream.end();
+        BOOST_CHECK(descriptor_positions(stream) == (positions{ 0, 1, 2 }));
+        BOOST_CHECK_EQUAL(stream.ended, 3000u);
+    }
+}
 
-BOOST_AUTO_TEST_SUITE(descriptors_with_samples)
+BOOST_AUTO_TEST_CASE(with_drop_no_heap_overtakes_its_descriptors)
+{
+    auto p = separate(8);
+    p.when_full = full_policy::drop;
+    p.slots = p.config().min_ring_slots();
+    const auto config = p.config();
+    const auto packet = config.descriptors->packet_bytes();
+    for (std::size_t limit = 1; limit < p.slots; ++limit) {
+        packed_stream stream(p);
+        stream.ring.set_limit(limit); // enough for a heap before it is for descriptors
+        stream.write_all(noise(8));
+        stream.send();
+        const auto sent = reassemble(stream.datagrams);
+        BOOST_CHECK_EQUAL(sent.empty(), limit < stream.ring.slots_for(packet));
+        BOOST_CHECK(sent.empty() || sent[0].is_descriptors());
+    }
+}
 
-BOOST_AUTO_TEST_CASE(the_first_heap_to_each_destination_has_them)
+BOOST_AUTO_TEST_CASE(first_heap_to_each_destination_has_descriptors)
 {
     packing p;
     p.heap_samples = 1000;

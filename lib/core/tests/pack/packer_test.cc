@@ -59,10 +59,10 @@ const auto policies = { tail_policy::shorten, tail_policy::pad, tail_policy::dro
 
 BOOST_AUTO_TEST_SUITE(packer)
 
-BOOST_AUTO_TEST_CASE(any_chunking_gives_identical_packets)
+BOOST_AUTO_TEST_CASE(chunking_does_not_change_packets)
 {
     std::mt19937 random(2);
-    for (const std::uint64_t heap : { 1, 7, 1000, 8192, 100000 })
+    for (const std::uint64_t heap : { 1, 7, 1000, 8192 })
         for (const std::size_t limit : { 104u, 1472u, 65507u })
             for (const auto tail : policies) {
                 packing p;
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(streams_may_end_anywhere)
 {
     for (const auto tail : policies)
         for (const bool descriptors : { false, true })
-            for (const std::uint64_t heap : { 1, 8, 50, 200 })
+            for (const std::uint64_t heap : { 1, 8, 50 })
                 for (const std::size_t limit : { 104u, 200u })
                     // held as a whole, and sent as it fills
                     for (const std::size_t slots :
@@ -123,46 +123,6 @@ BOOST_AUTO_TEST_CASE(streams_may_end_anywhere)
                             BOOST_CHECK_EQUAL(stream.ended + dropped, n);
                         }
                     }
-}
-
-BOOST_AUTO_TEST_CASE(a_short_tail_of_a_held_heap_is_a_short_heap)
-{
-    packing p;
-    const auto heaps = reassemble(pack(p, noise(8192 + 2000)));
-    BOOST_REQUIRE_EQUAL(heaps.size(), 3u);
-    BOOST_CHECK_EQUAL(heaps[1].payload.size(), 2000u);
-    BOOST_CHECK_EQUAL(heaps[1].packets, 2u);
-}
-
-BOOST_AUTO_TEST_CASE(a_short_tail_of_a_large_heap_is_padded_once_it_is_partly_published)
-{
-    packing p;
-    p.heap_samples = 1 << 20;
-    p.slots = 64;
-    for (const std::size_t rest : { 100u, 300000u }) {
-        packed_stream stream(p);
-        const auto samples = noise((1 << 20) + rest);
-        stream.write_all(samples);
-        stream.end();
-        const bool is_short = rest == 100;
-        const auto heaps = reassemble(stream.datagrams);
-        BOOST_REQUIRE_EQUAL(heaps.size(), 3u);
-        auto expected = as_bytes({ samples.begin() + (1 << 20), samples.end() });
-        expected.resize(is_short ? rest : 1 << 20);
-        BOOST_CHECK(heaps[1].content(0x3300) == expected);
-        BOOST_CHECK_EQUAL(stream.ended, samples.size());
-        BOOST_CHECK_EQUAL(stream.counters.samples_zero_filled.get(),
-                          expected.size() - rest);
-    }
-}
-
-BOOST_AUTO_TEST_CASE(packets_of_a_run_are_of_one_size_across_heaps)
-{
-    packing p;
-    p.stop = false;
-    p.descriptors = false;
-    for (const auto& datagram : pack(p, noise(8192 * 20)))
-        BOOST_REQUIRE_EQUAL(datagram.size(), 1424u);
 }
 
 BOOST_AUTO_TEST_CASE(counters_and_timestamps_wrap_at_the_address_width)
@@ -191,7 +151,7 @@ BOOST_AUTO_TEST_CASE(counters_and_timestamps_wrap_at_the_address_width)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_full_ring_drops_whole_heaps_and_counts_them)
+BOOST_AUTO_TEST_CASE(full_ring_drops_whole_heaps)
 {
     packing p;
     p.heap_samples = 100;
@@ -215,78 +175,6 @@ BOOST_AUTO_TEST_CASE(a_full_ring_drops_whole_heaps_and_counts_them)
     // counters and timestamps run on over what was left out
     BOOST_CHECK_EQUAL(heaps.back().counter, 51u);
     BOOST_CHECK_EQUAL(heaps.back().immediate(0x1600), 1000u + 50 * 100);
-}
-
-BOOST_AUTO_TEST_CASE(a_second_stream_goes_on_and_has_descriptors_again)
-{
-    packing p;
-    p.heap_samples = 100;
-    packed_stream stream(p);
-    for (const std::size_t n : { 250u, 0u, 100u }) {
-        stream.packer.start_run();
-        stream.write(noise(n), [&] { return n; });
-        stream.end();
-    }
-    const auto heaps = reassemble(stream.datagrams);
-    BOOST_REQUIRE_EQUAL(heaps.size(), 3u + 1 + 1 + 1 + 1);
-    for (std::size_t i = 0; i < heaps.size(); ++i)
-        BOOST_CHECK_EQUAL(heaps[i].counter, i + 1);
-    BOOST_CHECK_EQUAL(heaps[5].immediate(0x1600), 1000u + 300);
-    BOOST_CHECK(heaps[5].content(5));
-    BOOST_CHECK(!heaps[1].content(5));
-}
-
-BOOST_AUTO_TEST_CASE(a_stop_at_a_full_ring_skips_no_number)
-{
-    packing p;
-    p.heap_samples = 1000;
-    p.slots = 16;
-    for (const bool descriptors : { false, true })
-        for (const bool in_time : { false, true }) {
-            p.descriptors = descriptors;
-            packed_stream stream(p);
-            const auto samples = noise(100000);
-            // full at the end of a heap: the next one has begun, and has no room
-            const auto taken = stream.packer.write(raw(samples.data()), samples.size());
-            BOOST_REQUIRE_EQUAL(taken % 1000, 0u);
-            BOOST_REQUIRE_GT(taken, 0u);
-            if (in_time) {
-                stream.end();
-            } else {
-                end_stream(stream.packer);
-                stream.packer.drop_unpublished();
-                stream.send();
-            }
-            stream.datagrams.clear();
-            stream.packer.start_run();
-            stream.write(noise(1000), [] { return 1000u; });
-            stream.end();
-            const auto next = reassemble(stream.datagrams).front();
-            BOOST_CHECK_EQUAL(next.immediate(0x1600), 1000 + taken);
-            // the end of the stream has a number too, sent or not
-            BOOST_CHECK_EQUAL(next.counter, taken / 1000 + 2);
-        }
-}
-
-BOOST_AUTO_TEST_CASE(what_is_abandoned_is_counted)
-{
-    packing p;
-    p.heap_samples = 1000;
-    p.slots = 16;
-    packed_stream stream(p);
-    const auto samples = noise(20000);
-    const auto taken = stream.packer.write(raw(samples.data()), samples.size());
-    BOOST_CHECK_LT(taken, samples.size());
-    BOOST_CHECK(!end_stream(stream.packer));
-    stream.packer.drop_unpublished();
-    stream.send();
-    BOOST_CHECK_EQUAL(stream.ended + stream.counters.samples_dropped.get(), taken);
-    // and the next stream is a good one
-    stream.datagrams.clear();
-    stream.packer.start_run();
-    stream.write(samples, [] { return 500u; });
-    stream.end();
-    BOOST_CHECK_EQUAL(reassemble(stream.datagrams).size(), 21u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -55,7 +55,7 @@ std::optional<item_description> read_field(wire::item_id field,
 
 BOOST_AUTO_TEST_SUITE(descriptor_reader_test)
 
-BOOST_AUTO_TEST_CASE(samples_of_all_types_and_orders_are_read_as_they_were_written)
+BOOST_AUTO_TEST_CASE(written_descriptors_are_read_back)
 {
     for (const unsigned address_bits : { 40u, 48u })
         for (const auto type : { sample_type::int8,
@@ -80,14 +80,6 @@ BOOST_AUTO_TEST_CASE(samples_of_all_types_and_orders_are_read_as_they_were_writt
                     BOOST_REQUIRE(is);
                     BOOST_TEST((*is == expected));
                 }
-}
-
-BOOST_AUTO_TEST_CASE(a_timestamp_is_read_as_it_was_written)
-{
-    const auto is = read(descriptor_packet(timestamp(0x1600, "time"), { 40 }));
-    const item_description expected{ 0x1600, "time", { 'u', 40 } };
-    BOOST_REQUIRE(is);
-    BOOST_TEST((*is == expected));
 }
 
 // The bytes were made by spead2 4.5.1.
@@ -134,13 +126,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_spead2_are_read)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_descriptor_without_an_id_is_none)
-{
-    BOOST_TEST(!read(
-        written({ wire::flavour{ 48 }.addressed(wire::descriptor_name, 0) }, "name")));
-}
-
-BOOST_AUTO_TEST_CASE(a_part_of_a_descriptor_is_none)
+BOOST_AUTO_TEST_CASE(truncated_descriptor_is_refused)
 {
     const auto packet = descriptor_packet(timestamp(), { 48 });
     for (std::size_t n = 0; n < packet.size(); ++n)
@@ -148,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_part_of_a_descriptor_is_none)
             !read({ packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(n) }));
 }
 
-BOOST_AUTO_TEST_CASE(a_field_beyond_the_payload_is_empty)
+BOOST_AUTO_TEST_CASE(field_beyond_the_payload_is_empty)
 {
     constexpr wire::flavour flavour{ 48 };
     for (const std::uint64_t address : { std::uint64_t{ 4 }, flavour.address_mask() }) {
@@ -161,14 +147,7 @@ BOOST_AUTO_TEST_CASE(a_field_beyond_the_payload_is_empty)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_long_name_is_cut)
-{
-    const auto is = read_field(wire::descriptor_name, std::string(1000, 'a'));
-    BOOST_REQUIRE(is);
-    BOOST_TEST(is->name == std::string(64, 'a'));
-}
-
-BOOST_AUTO_TEST_CASE(a_name_that_cannot_be_printed_is_none)
+BOOST_AUTO_TEST_CASE(unprintable_name_is_empty)
 {
     using namespace std::string_literals;
     for (const auto& name :
@@ -180,17 +159,7 @@ BOOST_AUTO_TEST_CASE(a_name_that_cannot_be_printed_is_none)
     BOOST_TEST(read_field(wire::descriptor_name, " a~")->name == " a~");
 }
 
-BOOST_AUTO_TEST_CASE(an_element_of_two_numbers_of_one_kind_is_a_pair)
-{
-    using namespace std::string_literals;
-    const auto is = read_field(wire::descriptor_format, "i\0\x10i\0\x10"s);
-    BOOST_REQUIRE(is);
-    BOOST_TEST(is->format.type == 'i');
-    BOOST_TEST(is->format.bits == 16u);
-    BOOST_TEST(is->is_pairs);
-}
-
-BOOST_AUTO_TEST_CASE(an_element_of_several_kinds_cannot_be_read)
+BOOST_AUTO_TEST_CASE(mixed_elements_are_refused)
 {
     using namespace std::string_literals;
     const auto is = read_field(wire::descriptor_format, "i\0\x10u\0\x10"s);
@@ -251,7 +220,7 @@ BOOST_AUTO_TEST_CASE(numpy_headers_are_read_as_numpy_reads_them)
     }
 }
 
-BOOST_AUTO_TEST_CASE(arrays_that_numpy_could_not_read_flat_are_refused)
+BOOST_AUTO_TEST_CASE(structured_and_fortran_arrays_are_refused)
 {
     for (const std::string header :
          { "{'descr': '<i2', 'fortran_order': True, 'shape': (4, 2)}",
@@ -263,7 +232,7 @@ BOOST_AUTO_TEST_CASE(arrays_that_numpy_could_not_read_flat_are_refused)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_number_is_read_in_its_byte_order)
+BOOST_AUTO_TEST_CASE(numbers_are_read_in_their_byte_order)
 {
     const number_format little{ 'u', 32, byte_order::little }, ten_bits{ 'u', 10 };
     BOOST_TEST(little.value(0x34120000) == 0x1234u);
@@ -289,7 +258,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_pyspead_are_read)
     BOOST_TEST(!is->is_pairs);
 }
 
-BOOST_AUTO_TEST_CASE(a_numpy_header_that_ends_early_says_nothing)
+BOOST_AUTO_TEST_CASE(truncated_numpy_header_is_ignored)
 {
     const std::string header = "{'descr': '<i2', 'fortran_order': False, 'shape': (4,)}";
     for (std::size_t n = 1; n < header.find("i2"); ++n) {
@@ -297,28 +266,6 @@ BOOST_AUTO_TEST_CASE(a_numpy_header_that_ends_early_says_nothing)
         BOOST_REQUIRE(is);
         BOOST_TEST(is->format.bits == 0u);
         BOOST_TEST(!is->is_array);
-    }
-}
-
-BOOST_AUTO_TEST_CASE(a_numpy_header_with_a_huge_number_is_read)
-{
-    const auto is =
-        read_field(wire::descriptor_dtype, "{'descr': '<i" + std::string(50, '9') + "'");
-    BOOST_REQUIRE(is);
-    BOOST_TEST(is->format.bits > 1000u);
-}
-
-BOOST_AUTO_TEST_CASE(changed_bytes_do_no_harm)
-{
-    const sample_format format{ sample_type::sc16, byte_order::little, 4096 };
-    const auto packet = descriptor_packet(samples(), { 48 }, format);
-    std::mt19937 random(1);
-    for (int i = 0; i < 10000; ++i) {
-        auto changed = packet;
-        for (auto n = random() % 4; n > 0; --n)
-            changed[random() % changed.size()] = static_cast<std::byte>(random());
-        const auto is = read(changed);
-        BOOST_TEST((!is || is->name.size() <= 64));
     }
 }
 

@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_SUITE(descriptors)
 
 // The bytes of these vectors were made by spead2 4.5.1.
 
-BOOST_AUTO_TEST_CASE(descriptors_are_as_in_the_fixed_vectors)
+BOOST_AUTO_TEST_CASE(descriptors_match_spead2)
 {
     const auto time = timestamp(0x1600, "timestamp", "d1");
     const auto data = samples(0x3300, "adc_samples", "d2");
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(descriptors_are_as_in_the_fixed_vectors)
                       "01000000000000");
 }
 
-BOOST_AUTO_TEST_CASE(descriptors_of_all_types_are_as_in_the_fixed_vectors)
+BOOST_AUTO_TEST_CASE(descriptors_of_all_types_match_spead2)
 {
     const auto big = byte_order::big;
     const auto little = byte_order::little;
@@ -96,32 +96,6 @@ BOOST_AUTO_TEST_CASE(descriptors_of_all_types_are_as_in_the_fixed_vectors)
           "2c2027666f727472616e5f6f72646572273a2046616c73652c20277368617065"
           "273a2028343039362c2032297d" },
         { 48,
-          { sample_type::sc8, big, 4096 },
-          "53040206000000098001000000000001800200000000001e8003000000000000"
-          "800400000000001e80140000000033000010000000000000001100000000000b"
-          "001300000000000d00120000000000106164635f73616d706c65736432690008"
-          "0100000000000000000000000002" },
-        { 48,
-          { sample_type::int16, big, 4096 },
-          "5304020600000009800100000000000180020000000000178003000000000000"
-          "800400000000001780140000000033000010000000000000001100000000000b"
-          "001300000000000d00120000000000106164635f73616d706c65736432690010"
-          "01000000000000" },
-        { 48,
-          { sample_type::sc16, big, 4096 },
-          "53040206000000098001000000000001800200000000001e8003000000000000"
-          "800400000000001e80140000000033000010000000000000001100000000000b"
-          "001300000000000d00120000000000106164635f73616d706c65736432690010"
-          "0100000000000000000000000002" },
-        { 48,
-          { sample_type::int16, little, 4096 },
-          "530402060000000a8001000000000001800200000000004e8003000000000000"
-          "800400000000004e80140000000033000010000000000000001100000000000b"
-          "001300000000000d001200000000000d00150000000000146164635f73616d70"
-          "6c65736432000000000010007b276465736372273a20273c6932272c2027666f"
-          "727472616e5f6f72646572273a2046616c73652c20277368617065273a202834"
-          "3039362c297d" },
-        { 48,
           { sample_type::sc16, little, 4096 },
           "530402060000000a800100000000000180020000000000578003000000000000"
           "800400000000005780140000000033000010000000000000001100000000000b"
@@ -135,7 +109,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_all_types_are_as_in_the_fixed_vectors)
         BOOST_CHECK_EQUAL(hex(descriptor_packet(data, { v.bits }, v.format)), v.expected);
 }
 
-BOOST_AUTO_TEST_CASE(floats_are_described_as_what_they_are_sent_as)
+BOOST_AUTO_TEST_CASE(floats_are_described_as_sent)
 {
     const auto data = samples();
     const auto as = [&](sample_type type) {
@@ -145,7 +119,7 @@ BOOST_AUTO_TEST_CASE(floats_are_described_as_what_they_are_sent_as)
     BOOST_CHECK_EQUAL(as(sample_type::complex64), as(sample_type::sc8));
 }
 
-BOOST_AUTO_TEST_CASE(an_immediate_is_described_as_a_wide_scalar)
+BOOST_AUTO_TEST_CASE(immediate_is_described_as_a_wide_scalar)
 {
     const auto id = immediate(0x3101, "id", { 7 }, "d3");
     BOOST_CHECK_EQUAL(hex(descriptor_packet(id, { 40 })),

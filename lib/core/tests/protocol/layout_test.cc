@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_SUITE(layout)
 
 // The bytes of these vectors were made by spead2 4.5.1.
 
-BOOST_AUTO_TEST_CASE(a_heap_of_descriptors_is_as_in_the_fixed_vectors)
+BOOST_AUTO_TEST_CASE(descriptor_heap_matches_spead2)
 {
     const std::vector<item> items{ timestamp(0x1600, "timestamp", "d1"),
                                    immediate(0x3101, "id", { 7 }, "d3"),
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_heap_of_descriptors_is_as_in_the_fixed_vectors)
                       "800400000000001c0005000000000000000500000000005e00050000000000b5");
 }
 
-BOOST_AUTO_TEST_CASE(immediates_have_the_value_of_their_input_until_it_is_set)
+BOOST_AUTO_TEST_CASE(immediates_have_their_inputs_value_until_set)
 {
     const std::vector<item> items{ immediate(0x3101, "one for all", { 7 }),
                                    samples(),
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(immediates_have_the_value_of_their_input_until_it_is_set)
     BOOST_CHECK_EQUAL(tail(last(l.shortened(8))), first + "8031020123456789");
 }
 
-BOOST_AUTO_TEST_CASE(headers_are_as_in_the_fixed_vectors)
+BOOST_AUTO_TEST_CASE(headers_match_spead2)
 {
     const auto header = [](unsigned bits) {
         const auto contents = data_contents(default_items(), { bits }, false);
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(headers_are_as_in_the_fixed_vectors)
                       "3300000000000000");
 }
 
-BOOST_AUTO_TEST_CASE(first_heap_is_as_in_the_fixed_vector)
+BOOST_AUTO_TEST_CASE(first_heap_matches_spead2)
 {
     const std::vector<item> items{ timestamp(0x1600, "timestamp", "d1"),
                                    samples(0x3300, "adc_samples", "d2") };
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(first_heap_is_as_in_the_fixed_vector)
                       "00330000000000c6");
 }
 
-BOOST_AUTO_TEST_CASE(descriptors_of_later_items_come_before_the_samples)
+BOOST_AUTO_TEST_CASE(later_descriptors_precede_the_samples)
 {
     const std::vector<item> items{ timestamp(0x1600, "timestamp", "d1"),
                                    samples(0x3300, "adc_samples", "d2"),
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_later_items_come_before_the_samples)
                       "b101000000000007");
 }
 
-BOOST_AUTO_TEST_CASE(stop_heap_is_as_in_the_fixed_vector)
+BOOST_AUTO_TEST_CASE(stop_heap_matches_spead2)
 {
     const auto layout = heap_layout::even(stop_contents({ 48 }), 0, 1472, true);
     BOOST_CHECK_EQUAL(hex(last(layout)) + "00",

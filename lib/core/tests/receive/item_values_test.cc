@@ -9,7 +9,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <map>
 #include <random>
 #include <utility>
 
@@ -32,44 +31,7 @@ changes taken(item_values& values, position_range part)
 
 BOOST_AUTO_TEST_SUITE(item_values_test)
 
-BOOST_AUTO_TEST_CASE(a_value_that_stays_is_one_change)
-{
-    item_values values;
-    for (std::int64_t at = 0; at < 1000; at += 100)
-        BOOST_TEST(values.set({ at, at + 100 }, 5));
-    BOOST_TEST((taken(values, { 0, 1000 }) == changes{ { 0, 5 } }));
-}
-
-BOOST_AUTO_TEST_CASE(each_new_value_is_a_change)
-{
-    item_values values;
-    BOOST_TEST(values.set({ 0, 100 }, 5));
-    BOOST_TEST(values.set({ 100, 200 }, 6));
-    BOOST_TEST(values.set({ 200, 300 }, 5));
-    const changes expected{ { 0, 5 }, { 100, 6 }, { 200, 5 } };
-    BOOST_TEST((taken(values, { 0, 300 }) == expected));
-}
-
-BOOST_AUTO_TEST_CASE(changes_behind_the_position_stay)
-{
-    item_values values;
-    BOOST_TEST(values.set({ 0, 100 }, 5));
-    BOOST_TEST(values.set({ 100, 200 }, 6));
-    BOOST_TEST((taken(values, { 0, 100 }) == changes{ { 0, 5 } }));
-    BOOST_TEST((taken(values, { 0, 101 }) == changes{ { 100, 6 } }));
-}
-
-BOOST_AUTO_TEST_CASE(a_heap_that_comes_late_changes_only_its_own_range)
-{
-    item_values values;
-    BOOST_TEST(values.set({ 0, 100 }, 5));
-    BOOST_TEST(values.set({ 200, 300 }, 5));
-    BOOST_TEST(values.set({ 100, 200 }, 6));
-    const changes expected{ { 0, 5 }, { 100, 6 }, { 200, 5 } };
-    BOOST_TEST((taken(values, { 0, 300 }) == expected));
-}
-
-BOOST_AUTO_TEST_CASE(the_first_sample_of_a_part_has_the_last_value_before_it)
+BOOST_AUTO_TEST_CASE(first_sample_carries_the_last_earlier_value)
 {
     const std::pair<std::int64_t, changes> cases[] = {
         { 150, { { 150, 6 }, { 200, 5 }, { 300, 7 } } },
@@ -87,16 +49,7 @@ BOOST_AUTO_TEST_CASE(the_first_sample_of_a_part_has_the_last_value_before_it)
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_value_before_the_taken_changes_is_remembered)
-{
-    item_values values;
-    BOOST_TEST(values.set({ 0, 100 }, 5));
-    taken(values, { 0, 100 });
-    BOOST_TEST(values.set({ 100, 200 }, 5));
-    BOOST_TEST(taken(values, { 0, 200 }).empty());
-}
-
-BOOST_AUTO_TEST_CASE(no_value_is_known_after_a_restart)
+BOOST_AUTO_TEST_CASE(restart_forgets_the_value)
 {
     item_values values;
     BOOST_TEST(values.set({ 0, 100 }, 5));
@@ -106,7 +59,7 @@ BOOST_AUTO_TEST_CASE(no_value_is_known_after_a_restart)
     BOOST_TEST((taken(values, { 0, 20 }) == changes{ { 10, 5 } }));
 }
 
-BOOST_AUTO_TEST_CASE(there_is_room_again_after_changes_are_taken)
+BOOST_AUTO_TEST_CASE(taking_changes_frees_room)
 {
     item_values values;
     std::int64_t n = 0;
@@ -121,7 +74,7 @@ BOOST_AUTO_TEST_CASE(there_is_room_again_after_changes_are_taken)
 }
 
 // Against a value for each position.
-BOOST_AUTO_TEST_CASE(heaps_in_any_order)
+BOOST_AUTO_TEST_CASE(heaps_in_any_order_match_a_model)
 {
     for (unsigned seed = 0; seed < 300; ++seed) {
         std::mt19937 random(seed);

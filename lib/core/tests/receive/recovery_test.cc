@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Sequences of packets that once gave wrong samples, or none any more.
+// Regressions: packet sequences that once gave wrong samples, or stopped the stream.
 
 #include "helpers/receive_stream.h"
 #include "protocol/descriptor.h"
@@ -104,37 +104,6 @@ receive_stream::options without_timestamps()
 
 constexpr std::uint64_t first_tick = 1000000;
 
-// Its samples are 127.
-std::vector<packet_bytes> marked_heap(std::uint64_t counter, std::uint64_t tick)
-{
-    const heap_cutter cutter{ flavour, heap_samples / 10, false };
-    return cutter.cut(counter,
-                      { flavour.immediate(0x1600, tick), flavour.addressed(0x3300, 0) },
-                      packet_bytes(heap_samples, std::byte{ 127 }));
-}
-
-// Of the sender and the counter of the sixth heap.
-packet_bytes intruder(std::uint64_t tick) { return marked_heap(6, tick)[0]; }
-
-// Ten heaps. The intruder arrives after four packets of the sixth one.
-void take_heaps_with_intruder(receive_stream& stream,
-                              const packet_bytes& intruding,
-                              bool repeats_pointers = false)
-{
-    for (std::uint64_t i = 0; i < 10; ++i) {
-        const auto packets =
-            heap(1 + i, first_tick + i * heap_samples, 0, repeats_pointers);
-        for (std::size_t k = 0; k < packets.size(); ++k) {
-            if (i == 5 && k == 4)
-                stream.take(intruding);
-            stream.take(packets[k]);
-            stream.now += std::chrono::microseconds(100);
-        }
-    }
-    stream.pass(milliseconds(2000));
-    stream.end();
-}
-
 receive_stream::options with_item()
 {
     receive_stream::options is;
@@ -148,46 +117,7 @@ receive_stream::options with_item()
 
 BOOST_AUTO_TEST_SUITE(recovery)
 
-BOOST_AUTO_TEST_CASE(packets_from_before_a_restart_are_not_of_heaps_behind_it)
-{
-    receive_stream stream(with_item());
-    for (std::uint64_t i = 0; i < 10; ++i) {
-        auto packets = heap(1 + i, i * heap_samples, 0, false);
-        if (i == 4) // the others wait for it
-            packets.erase(packets.begin());
-        stream.take(packets);
-    }
-    stream.pass(milliseconds(150));
-    for (std::uint64_t i = 0; i < 10; ++i) {
-        auto packets = heap(1 + i, 5000000 + i * heap_samples, 0, false);
-        packets.resize(i == 4 ? 1 : packets.size());
-        stream.take(packets);
-    }
-    stream.pass(milliseconds(2000));
-    stream.end();
-    // of the fifth heap of the second stream, only the first packet has come
-    BOOST_TEST(std::count(stream.out[0].begin(), stream.out[0].end(), std::byte{ 5 }) ==
-               heap_samples / 10);
-}
-
-BOOST_AUTO_TEST_CASE(a_refused_heap_does_not_fill_one_of_the_same_counter)
-{
-    receive_stream stream(with_item());
-    for (std::uint64_t i = 0; i < 10; ++i) {
-        auto packets = heap(1 + i, i * heap_samples, 0, false);
-        if (i == 9)
-            packets.erase(packets.begin() + 5);
-        stream.take(packets);
-    }
-    stream.pass(milliseconds(50));
-    const auto again = heap(10, 9 * heap_samples + 50, 0, false);
-    stream.take(again);
-    stream.pass(milliseconds(2000));
-    stream.end();
-    BOOST_TEST(stream.counters[0].samples_missing.get() == heap_samples / 10);
-}
-
-BOOST_AUTO_TEST_CASE(the_end_of_one_stream_does_not_mix_senders_of_another_output)
+BOOST_AUTO_TEST_CASE(end_of_one_output_does_not_admit_another_sender)
 {
     auto how = with_item();
     how.outputs = 2;
@@ -215,45 +145,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_one_stream_does_not_mix_senders_of_another_outpu
                0);
 }
 
-BOOST_AUTO_TEST_CASE(heaps_of_which_no_whole_sample_arrives_leave_room)
-{
-    auto how = with_item();
-    how.type = sample_type::int16;
-    receive_stream stream(how);
-    for (std::uint64_t i = 0; i < 300; ++i)
-        stream.take(packet_of({ flavour.immediate(wire::heap_counter, 1 + i),
-                                flavour.immediate(wire::heap_length, 20),
-                                flavour.immediate(wire::payload_offset, 0),
-                                flavour.immediate(wire::payload_length, 1),
-                                flavour.immediate(0x1600, i * 10),
-                                flavour.immediate(item_id, i),
-                                flavour.addressed(0x3300, 0) },
-                              packet_bytes(1)));
-    BOOST_TEST(stream.common.packets_received.get() == 300);
-}
-
-BOOST_AUTO_TEST_CASE(a_late_heap_whose_item_changes_is_not_of_another_sender)
-{
-    receive_stream stream(with_item());
-    std::vector<packet_bytes> late;
-    std::uint64_t counter = 1;
-    for (std::uint64_t i = 0; i < 300; ++i) {
-        counter += i % 7 == 0 ? 2 : 1; // so that it is in step with none
-        const auto packets = heap(counter, i * heap_samples, i);
-        stream.now += milliseconds(1);
-        if (i == 50)
-            late = packets;
-        else
-            stream.take(packets);
-        if (i == 200)
-            stream.take(late);
-    }
-    stream.end();
-    BOOST_TEST(stream.counters[0].samples_missing.get() == heap_samples);
-    BOOST_TEST(stream.counters[0].samples_late.get() == heap_samples);
-}
-
-BOOST_AUTO_TEST_CASE(a_jump_whose_first_two_heaps_are_swapped_is_one_discontinuity)
+BOOST_AUTO_TEST_CASE(swapped_heaps_after_a_jump_are_one_discontinuity)
 {
     receive_stream::options how;
     how.max_gap = heap_samples;
@@ -268,20 +160,7 @@ BOOST_AUTO_TEST_CASE(a_jump_whose_first_two_heaps_are_swapped_is_one_discontinui
     BOOST_TEST(stream.common.discontinuities.get() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(two_heaps_of_unknown_length_are_received)
-{
-    receive_stream stream;
-    for (std::uint64_t i = 0; i < 2; ++i) {
-        stream.take(heap_without_length(
-            1 + i, i * heap_samples, heap_samples, heap_samples / 10));
-        stream.now += milliseconds(1);
-    }
-    stream.pass(milliseconds(2000));
-    stream.end();
-    BOOST_TEST(stream.counters[0].samples_received.get() == 2 * heap_samples);
-}
-
-BOOST_AUTO_TEST_CASE(packets_of_heaps_of_unknown_length_may_cut_samples)
+BOOST_AUTO_TEST_CASE(heaps_of_unknown_length_may_split_samples)
 {
     receive_stream::options how;
     how.type = sample_type::int16;
@@ -299,18 +178,18 @@ BOOST_AUTO_TEST_CASE(large_heaps_of_unknown_length_are_received)
     receive_stream::options how;
     how.window_samples = 8 << 20;
     receive_stream stream(how);
-    for (std::uint64_t i = 0; i < 6; ++i)
+    for (std::uint64_t i = 0; i < 3; ++i)
         for (const auto& each : heap_without_length(1 + i, i * samples, samples, 1000)) {
             stream.take(each);
             stream.now += std::chrono::microseconds(10);
         }
     stream.pass(milliseconds(2000));
     stream.end();
-    BOOST_TEST(stream.counters[0].samples_received.get() == 6 * samples);
+    BOOST_TEST(stream.counters[0].samples_received.get() == 3 * samples);
     BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(without_timestamps_a_longer_first_heap_does_not_set_the_heap_length)
+BOOST_AUTO_TEST_CASE(without_timestamps_heap_length_is_learned)
 {
     receive_stream stream(without_timestamps());
     for (std::uint64_t i = 0; i < 30; ++i) {
@@ -325,7 +204,7 @@ BOOST_AUTO_TEST_CASE(without_timestamps_a_longer_first_heap_does_not_set_the_hea
     BOOST_TEST(stream.common.discontinuities.get() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(without_timestamps_a_heap_that_comes_late_fills_its_place)
+BOOST_AUTO_TEST_CASE(without_timestamps_late_heap_fills_its_place)
 {
     receive_stream stream(without_timestamps());
     for (const std::uint64_t counter : { 1, 2, 4, 3, 5 })
@@ -335,57 +214,7 @@ BOOST_AUTO_TEST_CASE(without_timestamps_a_heap_that_comes_late_fills_its_place)
     BOOST_TEST(stream.common.discontinuities.get() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(without_timestamps_times_are_those_of_large_counters)
-{
-    receive_stream stream(without_timestamps());
-    constexpr std::uint64_t counter = std::uint64_t{ 1 } << 45;
-    stream.take(heap_without_timestamp(counter, 1 << 10));
-    stream.end();
-    BOOST_TEST(stream.tags_of(sample_tag::kind::timestamp)[0].second == counter << 10);
-}
-
-BOOST_AUTO_TEST_CASE(the_log_names_the_timestamp_step_of_heaps_that_overlap)
-{
-    receive_stream stream;
-    for (std::uint64_t i = 0; i < 3000; ++i) {
-        stream.take(heap_with_items_in_first_packet(1 + i, i * 900));
-        stream.now += milliseconds(1);
-    }
-    stream.end();
-    stream.log.flush();
-    const auto has_both = [](const std::string& line) {
-        return line.find("heap_samples=1000") != line.npos &&
-               line.find("timestamp_step=900") != line.npos;
-    };
-    BOOST_TEST(std::any_of(stream.log_lines.begin(), stream.log_lines.end(), has_both));
-}
-
-BOOST_AUTO_TEST_CASE(the_log_does_not_take_lost_heaps_for_another_timestamp_step)
-{
-    receive_stream stream;
-    for (std::uint64_t i = 0; i < 30; i += (i > 10 ? 1 : 2))
-        stream.take(heap_with_items_in_first_packet(1 + i, i * heap_samples));
-    stream.end();
-    stream.log.flush();
-    BOOST_TEST(stream.log_lines.empty());
-}
-
-BOOST_AUTO_TEST_CASE(packets_with_items_survive_a_packet_of_a_past_time_in_their_heap)
-{
-    receive_stream stream;
-    take_heaps_with_intruder(stream, intruder(first_tick - 5 * heap_samples), true);
-    BOOST_TEST(stream.counters[0].samples_received.get() == 10 * heap_samples);
-}
-
-BOOST_AUTO_TEST_CASE(the_counter_of_the_open_heap_does_not_take_the_place_of_the_next_one)
-{
-    receive_stream stream;
-    take_heaps_with_intruder(stream, intruder(first_tick + 6 * heap_samples));
-    const auto& out = stream.out[0];
-    BOOST_TEST(std::count(out.begin(), out.end(), std::byte{ 127 }) == 0);
-}
-
-BOOST_AUTO_TEST_CASE(samples_of_a_restarted_sender_do_not_complete_its_old_descriptors)
+BOOST_AUTO_TEST_CASE(samples_do_not_complete_old_descriptors)
 {
     receive_stream::options how;
     how.format = nullptr;
@@ -404,27 +233,7 @@ BOOST_AUTO_TEST_CASE(samples_of_a_restarted_sender_do_not_complete_its_old_descr
     BOOST_TEST(stream.out[0].empty());
 }
 
-BOOST_AUTO_TEST_CASE(packets_without_items_do_not_complete_a_heap_from_before_a_silence)
-{
-    receive_stream stream;
-    auto before = heap_with_items_in_first_packet(1, 0);
-    before.resize(5);
-    stream.take(before);
-    stream.pass(milliseconds(3000));
-    auto again = marked_heap(1, first_tick);
-    again.erase(again.begin());
-    stream.take(again);
-    for (std::uint64_t i = 1; i < 10; ++i)
-        stream.take(
-            heap_with_items_in_first_packet(1 + i, first_tick + i * heap_samples));
-    stream.pass(milliseconds(2000));
-    stream.end();
-    const auto& out = stream.out[0];
-    BOOST_TEST(std::count(out.begin(), out.end(), std::byte{ 127 }) == 0);
-    BOOST_TEST(std::count(out.begin(), out.end(), std::byte{ 1 }) == heap_samples / 2);
-}
-
-BOOST_AUTO_TEST_CASE(without_timestamps_a_heap_is_not_of_two_runs_of_its_sender)
+BOOST_AUTO_TEST_CASE(without_timestamps_restart_does_not_mix_heaps)
 {
     receive_stream stream(without_timestamps());
     auto before = heap_without_timestamp(10, heap_samples);
@@ -444,7 +253,7 @@ BOOST_AUTO_TEST_CASE(without_timestamps_a_heap_is_not_of_two_runs_of_its_sender)
     BOOST_TEST(stream.common.discontinuities.get() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_sender_that_starts_again_is_received_on_all_sockets)
+BOOST_AUTO_TEST_CASE(restarted_sender_is_received_on_all_sockets)
 {
     receive_stream::options how;
     how.has_own_sockets = true;
@@ -463,19 +272,7 @@ BOOST_AUTO_TEST_CASE(a_sender_that_starts_again_is_received_on_all_sockets)
     BOOST_TEST(stream.counters[0].samples_received.get() == 60 * heap_samples);
 }
 
-BOOST_AUTO_TEST_CASE(packets_of_a_heap_may_be_seconds_apart)
-{
-    receive_stream stream;
-    for (std::uint64_t i = 0; i < 3; ++i)
-        for (const auto& each : heap(1 + i, i * heap_samples, 0)) {
-            stream.take(each);
-            stream.pass(milliseconds(1500));
-        }
-    stream.end();
-    BOOST_TEST(stream.counters[0].samples_received.get() == 3 * heap_samples);
-}
-
-BOOST_AUTO_TEST_CASE(what_waited_for_descriptors_is_received_on_all_outputs)
+BOOST_AUTO_TEST_CASE(packets_kept_for_descriptors_reach_all_outputs)
 {
     receive_stream::options how;
     how.format = nullptr;
@@ -496,50 +293,7 @@ BOOST_AUTO_TEST_CASE(what_waited_for_descriptors_is_received_on_all_outputs)
         BOOST_TEST(counters.samples_received.get() >= 40 * heap_samples);
 }
 
-BOOST_AUTO_TEST_CASE(an_item_may_be_described_while_its_heap_arrives)
-{
-    receive_stream::options how;
-    how.format = nullptr;
-    receive_stream stream(how);
-    stream.take(heap_with_descriptors(1, 0));
-    const auto part = [&](std::uint64_t offset, std::vector<std::uint64_t> items) {
-        items.insert(items.begin(),
-                     { flavour.immediate(wire::heap_counter, 2),
-                       flavour.immediate(wire::heap_length, heap_samples),
-                       flavour.immediate(wire::payload_offset, offset),
-                       flavour.immediate(wire::payload_length, heap_samples / 2) });
-        return packet_of(items, packet_bytes(heap_samples / 2, std::byte{ 2 }), flavour);
-    };
-    stream.take(part(0, { flavour.addressed(0x3300, 0) }));
-    const auto description =
-        descriptor_packet(immediate(item_id, "item", { 0 }), flavour);
-    heap_cutter cutter{ flavour, 1000, false };
-    stream.take(cutter.cut(3, { flavour.addressed(wire::descriptor, 0) }, description));
-    stream.take(
-        part(heap_samples / 2,
-             { flavour.immediate(0x1600, heap_samples), flavour.immediate(item_id, 5) }));
-    stream.end();
-    BOOST_TEST(std::any_of(stream.tags.begin(), stream.tags.end(), [](auto& tag) {
-        return tag.what == sample_tag::kind::item && tag.value == 5;
-    }));
-}
-
-// Two that are more than a second apart do not release each other for ever.
-BOOST_AUTO_TEST_CASE(packets_of_an_incomplete_heap_may_wait_for_seconds)
-{
-    receive_stream::options how;
-    how.format = nullptr;
-    receive_stream stream(how);
-    for (int i = 0; i < 3; ++i) {
-        stream.take(heap_without_timestamp(1, heap_samples)[0]);
-        stream.now += milliseconds(1200);
-    }
-    stream.take(heap_with_descriptors(2, 0));
-    stream.end();
-    BOOST_TEST(stream.counters[0].samples_received.get() == heap_samples);
-}
-
-BOOST_AUTO_TEST_CASE(descriptors_of_another_sender_do_not_change_the_stream)
+BOOST_AUTO_TEST_CASE(other_senders_descriptors_are_ignored)
 {
     receive_stream::options how;
     how.format = nullptr;
@@ -559,36 +313,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_another_sender_do_not_change_the_stream)
     BOOST_TEST(stream.counters[0].samples_received.get() == 10 * heap_samples);
 }
 
-BOOST_AUTO_TEST_CASE(an_item_that_varies_does_not_tell_senders_apart)
-{
-    receive_stream stream(with_item());
-    for (std::uint64_t i = 0; i < 100; ++i) {
-        const auto wrong = i == 51 ? heap_samples : 0; // the item has just changed
-        stream.take(heap(1 + i, first_tick + i * heap_samples - wrong, i / 3 % 2));
-        stream.now += milliseconds(1);
-    }
-    stream.end();
-    BOOST_TEST(stream.counters[0].samples_received.get() == 99 * heap_samples);
-}
-
-BOOST_AUTO_TEST_CASE(a_sender_may_start_its_counters_again_after_a_pause)
-{
-    receive_stream stream;
-    for (std::uint64_t i = 0; i < 100; ++i) {
-        stream.take(heap_with_items_in_first_packet(1 + i, i * heap_samples));
-        stream.now += milliseconds(1);
-    }
-    stream.pass(milliseconds(3000));
-    for (std::uint64_t i = 0; i < 100; ++i) {
-        stream.take(heap_with_items_in_first_packet(1 + i, 150000 + i * heap_samples));
-        stream.now += milliseconds(1);
-    }
-    stream.pass(milliseconds(2000));
-    stream.end();
-    BOOST_TEST(stream.counters[0].samples_received.get() == 200 * heap_samples);
-}
-
-BOOST_AUTO_TEST_CASE(a_heap_that_is_repeated_behind_the_end_does_not_begin_a_stream)
+BOOST_AUTO_TEST_CASE(duplicate_heap_after_the_end_is_late)
 {
     receive_stream stream;
     for (std::uint64_t i = 0; i < 1000; ++i) {
@@ -604,27 +329,7 @@ BOOST_AUTO_TEST_CASE(a_heap_that_is_repeated_behind_the_end_does_not_begin_a_str
     BOOST_TEST(stream.common.discontinuities.get() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(descriptors_are_not_mixed_with_a_heap_of_another_endpoint)
-{
-    receive_stream::options how;
-    how.format = nullptr;
-    how.outputs = 2;
-    how.has_own_sockets = true;
-    receive_stream stream(how);
-    const auto with_descriptors = heap_with_descriptors(1, 0);
-    const auto other = heap_with_items_in_first_packet(1, 0);
-    for (std::size_t i = 0; i < with_descriptors.size(); ++i) {
-        stream.take(with_descriptors[i], 0);
-        if (i < other.size())
-            stream.take(other[i], 1);
-    }
-    stream.pass(milliseconds(2000));
-    stream.end();
-    for (const auto& counters : stream.counters)
-        BOOST_TEST(counters.samples_received.get() == heap_samples);
-}
-
-BOOST_AUTO_TEST_CASE(a_sample_is_not_made_of_the_bytes_of_two_senders)
+BOOST_AUTO_TEST_CASE(samples_do_not_mix_two_senders)
 {
     receive_stream::options how;
     how.type = sample_type::int16;
@@ -647,7 +352,7 @@ BOOST_AUTO_TEST_CASE(a_sample_is_not_made_of_the_bytes_of_two_senders)
         BOOST_TEST((stream.out[0][i] == stream.out[0][i + 1]));
 }
 
-BOOST_AUTO_TEST_CASE(the_packet_with_the_timestamp_may_overtake_the_first_one)
+BOOST_AUTO_TEST_CASE(timestamp_packet_may_overtake_the_first)
 {
     receive_stream::options how;
     auto format = std::make_shared<stream_format>();
@@ -667,26 +372,6 @@ BOOST_AUTO_TEST_CASE(the_packet_with_the_timestamp_may_overtake_the_first_one)
     }
     stream.end();
     BOOST_TEST(stream.counters[0].samples_received.get() == 3 * 192);
-}
-
-BOOST_AUTO_TEST_CASE(packets_may_have_other_items_in_front_of_those_of_their_heap)
-{
-    receive_stream stream;
-    for (std::uint64_t at = 0; at < heap_samples; at += 100) {
-        std::vector<std::uint64_t> pointers{
-            flavour.immediate(wire::heap_counter, 1),
-            flavour.immediate(wire::heap_length, heap_samples),
-            flavour.immediate(wire::payload_offset, at),
-            flavour.immediate(wire::payload_length, 100)
-        };
-        if (at == 0)
-            pointers.push_back(flavour.immediate(0x4000, 1));
-        pointers.push_back(flavour.immediate(0x1600, first_tick));
-        pointers.push_back(flavour.addressed(0x3300, 0));
-        stream.take(packet_of(pointers, packet_bytes(100, std::byte{ 1 }), flavour));
-    }
-    stream.end();
-    BOOST_TEST(stream.counters[0].samples_received.get() == heap_samples);
 }
 
 BOOST_AUTO_TEST_CASE(positions_do_not_overflow)

@@ -31,11 +31,11 @@ constexpr std::uint64_t other_id = 0x4000;
 constexpr std::size_t most_read_bytes = 8 << 10;
 constexpr std::size_t most_read_packets = 16;
 
-// Sanitizers make them slow.
+// Three hundred seeds have every kind of fault. Sanitizers make them slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t default_runs = 15;
 #else
-constexpr std::uint64_t default_runs = 1000;
+constexpr std::uint64_t default_runs = 300;
 #endif
 
 using random_engine = std::mt19937_64;
@@ -364,7 +364,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise)
 
 BOOST_AUTO_TEST_SUITE(truth)
 
-BOOST_AUTO_TEST_CASE(every_sample_is_the_one_of_its_time_or_missing)
+BOOST_AUTO_TEST_CASE(every_sample_is_true_or_missing)
 {
     if (const auto seed = from_environment("SPEAD_TRUTH_SEED", 0)) {
         check(seed);

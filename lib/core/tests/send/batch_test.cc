@@ -5,197 +5,272 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// A system call for many packets, and a lock for a wake-up: neither for each packet.
-
-#include "cost/cost_stream.h"
-#include "cost/cost_watch.h"
+#include "helpers/scripted_transport.h"
+#include "send/batch.h"
 
 #include <boost/test/unit_test.hpp>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
 
 using namespace gr::spead;
 
 namespace {
 
-struct shape {
-    std::uint64_t heap_samples;
-    std::size_t max_packet;
-};
+constexpr std::size_t packet_bytes = 1000;
+constexpr auto unlimited = static_cast<std::size_t>(-1);
 
-std::ostream& operator<<(std::ostream& out, const shape& s)
-{
-    return out << "heaps of " << s.heap_samples << " in packets of up to "
-               << s.max_packet;
-}
+// Rings of packets that carry their ring, destination and number.
+struct rings {
+    sender_counters counters;
+    std::vector<std::unique_ptr<packet_ring>> memory;
+    std::vector<ring_reader> readers;
+    std::vector<ring_cursor> heads;
+    std::vector<std::uint32_t> next;
+    std::unique_ptr<batch> out;
 
-// Without descriptors and with heaps that fill their packets all packets are of one size.
-const shape shapes[] = { { 8192, 1472 },
-                         { 1 << 20, 1472 },
-                         { 1 << 20, 8972 },
-                         { 65536, 65507 },
-                         { 1 << 16, 200 } };
-
-packing packing_of(const shape& s, std::size_t slots)
-{
-    packing how;
-    how.heap_samples = s.heap_samples;
-    how.max_packet = s.max_packet;
-    how.descriptors = false;
-    how.stop = false;
-    how.slots = slots;
-    return how;
-}
-
-std::uint64_t divide_up(std::uint64_t value, std::uint64_t by)
-{
-    return (value + by - 1) / by;
-}
-
-// What a call is to take. Numbers of the test's own: they are what is promised.
-std::size_t packets_in_a_message(std::size_t packet_bytes)
-{
-    return std::clamp<std::size_t>(65469 / packet_bytes, 1, 64);
-}
-
-std::size_t packets_in_a_batch(std::size_t packet_bytes)
-{
-    return 8 * packets_in_a_message(packet_bytes);
-}
-
-constexpr std::size_t mib = 1 << 20;
-
-struct costs {
-    bool done = false;
-    std::uint64_t packets_in_a_message = 0;
-    std::uint64_t packets_in_a_batch = 0;
-    std::uint64_t laps = 0; // around the ring
-    std::uint64_t packets = 0;
-    std::uint64_t writes = 0;
-    std::uint64_t refusals = 0;
-    std::uint64_t sends = 0;
-    std::uint64_t wakes = 0;
-    std::uint64_t spaces = 0;
-    std::uint64_t locks_of_sender = 0;
-    std::uint64_t locks_of_writer = 0;
-};
-
-std::ostream& operator<<(std::ostream& out, const costs& c)
-{
-    return out << c.packets << " packets, " << c.writes << " writes, " << c.refusals
-               << " refused, " << c.sends << " sends, " << c.wakes << " wakes, "
-               << c.spaces << " spaces, locks: sender " << c.locks_of_sender
-               << ", writer " << c.locks_of_writer;
-}
-
-costs costs_of_a_stream(const shape& s,
-                        const unread_socket* to,
-                        const std::vector<std::int8_t>& samples)
-{
-    sink_options options;
-    auto how = packing_of(s, 0);
-    const auto packet_bytes = how.config().regular.packet_bytes();
-    how.slots = 2 * mib / packet_bytes;
-    open_stream stream(how, options, to);
-    stream.start();
-    const auto run = [&](std::size_t total) {
-        return pass(stream, samples, total, mib) &&
-               await([&] { return stream.sender_sleeps(); });
-    };
-    // a warm-up, so that the start is not counted
-    if (!run(8 * mib))
-        return {};
-
-    costs before;
-    const auto count = [&](costs& c) {
-        c.packets = stream.sent().packets_sent.get();
-        c.writes = stream.writes.get();
-        c.refusals = stream.refusals.get();
-        c.sends = stream.network.sends.get();
-        c.wakes = stream.wakes.get();
-        c.spaces = stream.spaces.get();
-    };
-    count(before);
-    costs c;
+    explicit rings(std::size_t n, std::size_t slots = 4096) : heads(n), next(n)
     {
-        const cost_watch watch;
-        c.done = run(64 * mib);
-        c.locks_of_writer = watch.here().locks;
-        c.locks_of_sender = watch.elsewhere().locks;
+        for (std::size_t i = 0; i < n; ++i) {
+            memory.push_back(std::make_unique<packet_ring>(slots, packet_bytes));
+            readers.emplace_back(*memory.back(), counters);
+        }
+        out = std::make_unique<batch>(readers);
     }
-    count(c);
-    c.packets -= before.packets;
-    c.writes -= before.writes;
-    c.refusals -= before.refusals;
-    c.sends -= before.sends;
-    c.wakes -= before.wakes;
-    c.spaces -= before.spaces;
-    c.packets_in_a_message = packets_in_a_message(packet_bytes);
-    c.packets_in_a_batch = packets_in_a_batch(packet_bytes);
-    c.laps = divide_up(c.packets, how.slots) + 1;
-    c.done = stream.stop() && c.done;
-    return c;
-}
+
+    // The last packet of a heap has its number of samples.
+    void put(std::size_t to_ring,
+             std::size_t destination,
+             std::size_t size = packet_bytes,
+             std::uint64_t samples = 0)
+    {
+        auto& ring = *memory[to_ring];
+        auto& at = heads[to_ring];
+        const std::uint32_t words[] = { static_cast<std::uint32_t>(to_ring),
+                                        static_cast<std::uint32_t>(destination),
+                                        next[to_ring]++ };
+        std::memcpy(ring.data(at.slot), words, sizeof words);
+        const int flags = samples ? packet_info::heap_end | packet_info::data : 0;
+        ring.info(at.slot) = { static_cast<std::uint32_t>(size),
+                               static_cast<std::uint16_t>(flags),
+                               static_cast<std::uint16_t>(destination),
+                               samples };
+        ring.advance_packet(at);
+        ring.publish(at.count);
+    }
+
+    struct stamp {
+        std::uint32_t ring, destination, number;
+    };
+    std::vector<stamp> content(std::size_t message) const
+    {
+        std::vector<stamp> all;
+        for (const auto& datagram : packets_of(out->messages()[message])) {
+            all.emplace_back();
+            std::memcpy(&all.back(), datagram.data(), sizeof(stamp));
+        }
+        return all;
+    }
+    // the first messages
+    std::vector<stamp> contents(std::size_t messages) const
+    {
+        std::vector<stamp> all;
+        for (std::size_t i = 0; i < messages; ++i) {
+            const auto some = content(i);
+            all.insert(all.end(), some.begin(), some.end());
+        }
+        return all;
+    }
+    std::vector<std::size_t> message_bytes() const
+    {
+        std::vector<std::size_t> all;
+        for (std::size_t i = 0; i < out->size(); ++i)
+            all.push_back(out->messages()[i].bytes);
+        return all;
+    }
+};
+
+using sizes = std::vector<std::size_t>;
 
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(batches)
 
-BOOST_AUTO_TEST_CASE(a_queue_leaves_in_full_batches)
+BOOST_AUTO_TEST_CASE(packets_to_one_destination_share_a_message)
 {
-    const auto samples = noise(8 * mib);
-    for (const auto& s : shapes) {
-        BOOST_TEST_CONTEXT(s)
-        {
-            sink_options options;
-            auto how = packing_of(s, 0);
-            const auto& layout = how.config().regular;
-            const auto packets = layout.packets() * (samples.size() / s.heap_samples);
-            how.slots = static_cast<std::size_t>(packets) + 8;
-            open_stream stream(how, options);
-            // queued before the thread starts: what it finds does not depend on time
-            BOOST_REQUIRE_EQUAL(stream.write(samples.data(), samples.size()),
-                                samples.size());
-            stream.start();
-            BOOST_REQUIRE(stream.stop());
-
-            BOOST_REQUIRE_EQUAL(stream.sent().packets_sent.get(), packets);
-            BOOST_CHECK_EQUAL(
-                stream.network.sends.get(),
-                divide_up(packets, packets_in_a_batch(layout.packet_bytes())));
+    rings r(1);
+    for (int heap = 0; heap < 160; ++heap)
+        for (int packet = 0; packet < 2; ++packet)
+            r.put(0, heap % 8u);
+    r.out->collect(unlimited, true);
+    BOOST_CHECK(r.message_bytes() == sizes(8, 40 * packet_bytes));
+    for (std::size_t i = 0; i < 8; ++i) {
+        const auto& m = r.out->messages()[i];
+        BOOST_CHECK_EQUAL(m.destination, i);
+        BOOST_CHECK_LE(m.n_pieces, 21u); // a heap is one; a turn may end within one
+        BOOST_CHECK_EQUAL(m.position, 2 * i);
+        std::uint32_t expected = static_cast<std::uint32_t>(2 * i);
+        for (const auto& s : r.content(i)) {
+            BOOST_CHECK_EQUAL(s.number, expected);
+            expected += expected % 2 ? 15 : 1;
         }
     }
+    r.out->sent(8);
+    BOOST_CHECK(r.out->is_empty());
+    BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), 320u);
 }
 
-// Both threads run as fast as they can, and meet as chance will have it. What is demanded
-// follows from the design, not from how they meet.
-BOOST_AUTO_TEST_CASE(calls_and_locks_are_for_batches_and_wake_ups_only)
+BOOST_AUTO_TEST_CASE(message_ends_where_segmentation_does)
 {
-    const auto samples = noise(mib);
-    const unread_socket receiver;
-    for (const auto& s : shapes) {
-        for (const auto* to : { static_cast<const unread_socket*>(nullptr), &receiver }) {
-            BOOST_TEST_CONTEXT(s << (to ? ", through a socket" : ""))
-            {
-                const auto found = costs_of_a_stream(s, to, samples);
-                BOOST_REQUIRE(found.done);
-                BOOST_TEST_MESSAGE(found);
-                // What is published once costs one batch that is not full: a quarter of
-                // the ring, or what is left at the end of a write. A message ends with
-                // the ring.
-                const auto published = found.writes + 4 * found.laps;
-                const auto broken = found.laps * found.packets_in_a_message;
-                const auto full = (found.packets + broken) / found.packets_in_a_batch;
-                BOOST_CHECK_LE(found.sends, full + published);
-                BOOST_CHECK_LE(found.wakes, published);
-                // Asio's, for each wait, of which one has begun already. Boost's
-                // condition variable has a mutex of its own: one lock to notify, two to
-                // wait. The sender yields to other handlers in between.
-                BOOST_CHECK_LE(found.locks_of_sender,
-                               8 * (found.wakes + 1) + 2 * found.spaces + found.sends);
-                // A wake-up for too little room is followed by another wait.
-                BOOST_CHECK_LE(found.locks_of_writer,
-                               3 * found.refusals + 2 * found.spaces);
-            }
+    rings r(1);
+    for (int i = 0; i < 100; ++i)
+        r.put(0, 0);
+    r.put(0, 0, 500);  // a shorter one may be the last
+    r.put(0, 0, 2500); // three slots
+    r.put(0, 0, 700);  // a gap lies behind it
+    r.put(0, 0, 700);
+    r.out->collect(unlimited, true);
+    BOOST_CHECK((r.message_bytes() ==
+                 sizes{ 64 * packet_bytes, 36 * packet_bytes + 500, 2500, 700, 700 }));
+}
+
+BOOST_AUTO_TEST_CASE(consecutive_packets_are_one_piece)
+{
+    rings r(2);
+    for (int i = 0; i < 20; ++i)
+        r.put(0, 0);
+    r.put(1, 0);
+    for (int i = 0; i < 20; ++i)
+        r.put(0, 0);
+    r.out->collect(unlimited, true);
+    BOOST_CHECK((r.message_bytes() ==
+                 sizes{ 20 * packet_bytes, packet_bytes, 20 * packet_bytes }));
+    BOOST_CHECK_EQUAL(r.out->messages()[0].n_pieces, 1u);
+}
+
+BOOST_AUTO_TEST_CASE(allowance_is_shared_by_all_rings)
+{
+    rings r(2);
+    for (int i = 0; i < 10; ++i)
+        for (std::size_t ring = 0; ring < 2; ++ring)
+            r.put(ring, 0);
+    r.out->collect(5 * packet_bytes + 999, true);
+    BOOST_CHECK_EQUAL(r.out->bytes_of(r.out->size()), 5 * packet_bytes);
+    r.out->collect(1, true); // one packet at least
+    BOOST_CHECK_EQUAL(r.out->bytes_of(r.out->size()), packet_bytes);
+}
+
+BOOST_AUTO_TEST_CASE(lost_message_damages_only_its_own_heaps)
+{
+    rings r(1);
+    for (std::uint32_t heap = 0; heap < 12; ++heap)
+        for (int packet = 0; packet < 3; ++packet)
+            r.put(0, heap % 4, packet_bytes, packet == 2 ? 100 : 0);
+    r.out->collect(unlimited, true);
+    BOOST_REQUIRE_EQUAL(r.out->size(), 4u);
+    r.out->drop_first();
+    // heaps behind the first one are counted when the packets in between have left
+    BOOST_CHECK_EQUAL(r.counters.packets_dropped.get(), 3u);
+    BOOST_CHECK_EQUAL(r.readers[0].position().count, 3u);
+    r.out->collect(unlimited, true);
+    BOOST_REQUIRE_EQUAL(r.out->size(), 3u);
+    r.out->sent(3);
+    BOOST_CHECK_EQUAL(r.counters.heaps_dropped.get(), 3u);
+    BOOST_CHECK_EQUAL(r.counters.heaps_sent.get(), 9u);
+    BOOST_CHECK_EQUAL(r.counters.samples_dropped.get(), 300u);
+    BOOST_CHECK_EQUAL(r.counters.packets_dropped.get(), 9u);
+    BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), 27u);
+    // recycled slots carry no outcome
+    for (std::size_t slot = 0; slot < 36; ++slot)
+        BOOST_CHECK(!(r.memory[0]->info(slot).flags &
+                      (packet_info::sent | packet_info::dropped)));
+}
+
+BOOST_AUTO_TEST_CASE(split_message_leaves_in_single_packets)
+{
+    rings r(1);
+    for (std::uint32_t i = 0; i < 20; ++i)
+        r.put(0, i % 2);
+    r.out->collect(unlimited, true);
+    r.out->split();
+    r.out->collect(unlimited, true);
+    // so do those to the other destination in between
+    BOOST_CHECK(r.message_bytes() == sizes(20, packet_bytes));
+}
+
+BOOST_AUTO_TEST_CASE(packets_leave_in_published_order)
+{
+    rings r(3);
+    std::vector<std::size_t> published, sent;
+    for (std::size_t run = 0; run < 200; ++run)
+        for (std::size_t i = 0; i < 1 + run % 100; ++i) {
+            r.put(run % 3, 0);
+            published.push_back(run % 3);
         }
+    for (unsigned sends = 0; !r.out->is_empty(); ++sends) {
+        r.out->collect(sends % 3 ? unlimited : 20 * packet_bytes, true);
+        const auto size = r.out->size();
+        const auto go = sends % 2 ? size : (size + 1) / 2;
+        for (const auto& s : r.contents(go))
+            sent.push_back(s.ring);
+        r.out->sent(go);
+        BOOST_REQUIRE_LT(sends, 10000u);
+    }
+    BOOST_CHECK(sent == published);
+}
+
+// Each destination gets its packets in their order, none twice, and counters balance. A
+// hundred seeds have up to 100 destinations, more than there are messages in a batch.
+BOOST_AUTO_TEST_CASE(random_failures_neither_repeat_nor_reorder)
+{
+    for (unsigned seed = 1; seed <= 100; ++seed) {
+        std::mt19937 random(seed);
+        const std::size_t n = 1 + random() % 3;
+        const std::uint32_t destinations = random() % 8 ? 1 + random() % 9 : 100;
+        rings r(n, destinations == 100 ? 300 : 64);
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> next;
+        std::uint64_t put = 0, arrived = 0, samples = 0;
+        for (int steps = 0; steps < 400; ++steps) {
+            for (std::size_t ring = 0; steps < 300 && ring < n; ++ring)
+                for (auto more = random() % 20; more; --more) {
+                    const auto& memory = *r.memory[ring];
+                    if (r.heads[ring].count + 1 > memory.released() + memory.slots())
+                        break;
+                    const std::uint64_t end = random() % 3 ? 0 : 7;
+                    r.put(ring,
+                          random() % destinations,
+                          random() % 5 ? packet_bytes : 100 + random() % 900,
+                          end);
+                    samples += end;
+                    ++put;
+                }
+            r.out->collect(random() % 4 ? unlimited : random() % 30000, random() % 8);
+            const auto size = r.out->size();
+            const auto go = !size || random() % 2 ? size : random() % size;
+            const bool is_lost = size && !go && random() % 3 == 0;
+            for (const auto& s : r.contents(is_lost ? 1 : go)) {
+                auto& first = next[{ s.ring, s.destination }];
+                BOOST_REQUIRE_LE(first, s.number);
+                first = s.number + 1;
+                arrived += !is_lost;
+            }
+            if (is_lost)
+                r.out->drop_first();
+            else if (go || !size)
+                r.out->sent(go);
+            else if (random() % 2)
+                r.out->split();
+            for (auto& one : r.readers)
+                one.release(transport::nothing);
+        }
+        r.out->drop_all();
+        BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), arrived);
+        BOOST_CHECK_EQUAL(r.counters.packets_dropped.get(), put - arrived);
+        BOOST_CHECK_EQUAL(
+            r.counters.samples_sent.get() + r.counters.samples_dropped.get(), samples);
     }
 }
 

@@ -5,8 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "helpers/placed_checks.h"
-#include "support/parameter_error.h"
+#include "helpers/placed_stream.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -14,161 +13,250 @@
 
 using namespace gr::spead;
 
-BOOST_AUTO_TEST_SUITE(times_of_samples)
+namespace {
 
-BOOST_AUTO_TEST_CASE(a_start_on_the_grid_takes_every_sample)
+constexpr auto zero = placed_heap::zero;
+
+// Heaps of four samples in 40 ticks.
+timeline_config config(gap_policy on_gap = gap_policy::realign)
 {
-    placed_stream s(config(gap_policy::realign));
-    s.play({ { 0, 5 } });
-    check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
-    BOOST_CHECK_EQUAL(s.dropped, 0u);
-    const auto said = s.line.take_warnings();
-    BOOST_CHECK(!said.no_tag && !said.residual && !said.before_sync);
-    check_counters(s, 0, 0, 0, 0);
+    return { 4, 40, megahertz, on_gap };
 }
 
-BOOST_AUTO_TEST_CASE(a_start_off_the_grid_drops_up_to_the_next_heap)
+void check_heaps(const placed_stream& s, const std::vector<placed_heap>& heaps)
 {
-    placed_stream s(config(gap_policy::realign));
-    s.play({ { 5, 7 } });
-    check_heaps(s, { { 80, { 8, 9, 10, 11 } } });
-    BOOST_CHECK_EQUAL(s.dropped, 3u);
+    BOOST_CHECK_EQUAL_COLLECTIONS(
+        s.heaps.begin(), s.heaps.end(), heaps.begin(), heaps.end());
+    BOOST_CHECK_EQUAL(s.samples_in, s.samples_out() + s.dropped);
 }
 
-BOOST_AUTO_TEST_CASE(without_a_tag_samples_are_counted_and_that_is_said_once)
+// A tag with a place, and the samples behind it; or one of these in the place of a tag.
+using step = std::pair<std::int64_t, std::uint64_t>;
+constexpr auto untagged = std::numeric_limits<std::int64_t>::max();
+constexpr auto restart = untagged - 1;
+
+struct counts {
+    std::uint64_t dropped = 0, gaps = 0, missing = 0, zero_filled = 0, steps_back = 0;
+};
+
+struct scenario {
+    const char* name;
+    std::vector<gap_policy> policies;
+    std::vector<step> steps;
+    std::vector<placed_heap> heaps;
+    counts expected;
+};
+
+const std::vector<gap_policy> both{ gap_policy::realign, gap_policy::zero_fill };
+const std::vector<gap_policy> realign{ gap_policy::realign };
+const std::vector<gap_policy> zero_fill{ gap_policy::zero_fill };
+const placed_heap at_0{ 0, { 0, 1, 2, 3 } };
+const placed_heap at_40{ 40, { 4, 5, 6, 7 } };
+const placed_heap at_80{ 80, { 8, 9, 10, 11 } };
+const placed_heap at_120{ 120, { 12, 13, 14, 15 } };
+
+const scenario scenarios[] = {
+    { "start on the grid", both, { { 0, 5 } }, { at_0 }, {} },
+    { "start off the grid", both, { { 5, 7 } }, { at_80 }, { 3 } },
+    { "expected tags",
+      both,
+      { { 0, 0 }, { 0, 2 }, { 2, 0 }, { 2, 1 }, { 3, 1 }, { 4, 4 } },
+      { at_0, at_40 },
+      {} },
+    { "expected tags while dropping",
+      both,
+      { { 5, 0 }, { 5, 1 }, { 6, 6 } },
+      { at_80 },
+      { 3 } },
+    { "samples before sync_time", both, { { -6, 4 }, { -2, 6 } }, { at_0 }, { 6 } },
+    { "late first tag is a start",
+      realign,
+      { { untagged, 6 }, { 101, 7 } },
+      { at_0, { 1040, { 104, 105, 106, 107 } } },
+      { 5 } },
+    { "gap within a heap",
+      realign,
+      { { 0, 6 }, { 7, 5 } },
+      { at_0, at_80 },
+      { 3, 1, 1 } },
+    { "gap of many heaps",
+      realign,
+      { { 0, 6 }, { 40, 4 } },
+      { at_0, { 400, { 40, 41, 42, 43 } } },
+      { 2, 1, 34 } },
+    { "zeros within a heap",
+      zero_fill,
+      { { 0, 1 }, { 3, 1 } },
+      { { 0, { 0, zero, zero, 3 } } },
+      { 0, 1, 2, 2 } },
+    { "heaps of zeros",
+      zero_fill,
+      { { 0, 3 }, { 9, 3 } },
+      { { 0, { 0, 1, 2, zero } },
+        { 40, { zero, zero, zero, zero } },
+        { 80, { zero, 9, 10, 11 } } },
+      { 0, 1, 6, 6 } },
+    { "step back", both, { { 0, 6 }, { 1, 7 } }, { at_0, at_40 }, { 5, 0, 0, 0, 1 } },
+    { "gap that ends among samples to drop",
+      both,
+      { { 0, 6 }, { 1, 1 }, { 4, 4 } },
+      { at_0, at_40 },
+      { 3, 1, 2, 0, 1 } },
+    { "gap beyond samples to drop, filled",
+      zero_fill,
+      { { 5, 1 }, { 10, 2 } },
+      { { 80, { zero, zero, 10, 11 } } },
+      { 1, 1, 4, 2 } },
+    { "gap beyond samples to drop",
+      realign,
+      { { 5, 1 }, { 10, 6 } },
+      { at_120 },
+      { 3, 1, 4 } },
+    { "two gaps, filled",
+      zero_fill,
+      { { 0, 1 }, { 2, 0 }, { 3, 1 } },
+      { { 0, { 0, zero, zero, 3 } } },
+      { 0, 2, 2, 2 } },
+    { "two gaps", realign, { { 0, 1 }, { 3, 1 }, { 6, 6 } }, { at_80 }, { 4, 2, 4 } },
+    { "pause between runs is no gap",
+      both,
+      { { 0, 6 }, { restart, 0 }, { 9, 7 } },
+      { at_0, at_120 },
+      { 5 } },
+    { "new run repeats no timestamp",
+      both,
+      { { 0, 6 }, { restart, 0 }, { 1, 11 } },
+      { at_0, at_80 },
+      { 9, 0, 0, 0, 1 } },
+    { "new run without a tag continues behind the unfinished heap",
+      realign,
+      { { 4, 6 }, { restart, 0 }, { untagged, 5 } },
+      { at_40, { 120, { 10, 11, 12, 13 } } },
+      { 2 } },
+    { "new run repeats no timestamp that was counted",
+      realign,
+      { { untagged, 2 }, { restart, 0 }, { untagged, 1 }, { 1, 11 } },
+      { at_40, at_80 },
+      { 6, 0, 0, 0, 1 } },
+    { "counted samples delay one run only",
+      realign,
+      { { untagged, 4 }, { 8, 4 }, { restart, 0 }, { 12, 4 }, { restart, 0 } },
+      { at_0, at_80, at_120 },
+      {} },
+    { "source that continues in a new run has not stepped back",
+      both,
+      { { 5, 1 }, { restart, 0 }, { 6, 4 }, { 9, 1 }, { restart, 0 }, { 10, 6 } },
+      { at_120 },
+      { 8, 0, 0, 0, 1 } },
+};
+
+constexpr std::int64_t samples_per_second = 100000;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(timelines)
+
+BOOST_AUTO_TEST_CASE(samples_are_placed_as_tags_say)
 {
-    placed_stream s(config(gap_policy::realign));
-    BOOST_CHECK(!s.line.take_warnings().no_tag);
-    s.send(9);
-    check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 40, { 4, 5, 6, 7 } } });
-    BOOST_CHECK(s.line.take_warnings().no_tag);
-    s.restart();
-    s.send(4);
-    BOOST_CHECK_EQUAL(s.heaps.back().timestamp, 120u);
-    BOOST_CHECK(!s.line.take_warnings().no_tag);
+    for (const auto& row : scenarios)
+        for (const auto on_gap : row.policies) {
+            BOOST_TEST_CONTEXT(row.name)
+            {
+                placed_stream s(config(on_gap));
+                for (const auto& [place, samples] : row.steps) {
+                    if (place == restart)
+                        s.restart();
+                    else if (place != untagged)
+                        s.tag(place);
+                    s.send(samples);
+                }
+                check_heaps(s, row.heaps);
+                BOOST_CHECK_EQUAL(s.dropped, row.expected.dropped);
+                BOOST_CHECK_EQUAL(s.counters.gaps.get(), row.expected.gaps);
+                BOOST_CHECK_EQUAL(s.counters.samples_missing.get(), row.expected.missing);
+                BOOST_CHECK_EQUAL(s.zero_filled, row.expected.zero_filled);
+                BOOST_CHECK_EQUAL(s.counters.steps_back.get(), row.expected.steps_back);
+            }
+        }
 }
 
-BOOST_AUTO_TEST_CASE(a_tag_after_counted_samples_is_a_start)
-{
-    placed_stream s(config(gap_policy::realign));
-    s.send(6);
-    s.play({ { 101, 7 } });
-    check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 1040, { 104, 105, 106, 107 } } });
-    BOOST_CHECK_EQUAL(s.dropped, 2u + 3u);
-    check_counters(s, 0, 0, 0, 0);
-}
-
-// the counted heaps have the timestamps 0, up to tick 40, and 40, up to tick 80
-BOOST_AUTO_TEST_CASE(a_tag_does_not_go_back_behind_counted_heaps_that_have_left)
+// The counted heaps have the timestamps 0, up to tick 40, and 40, up to tick 80.
+BOOST_AUTO_TEST_CASE(late_first_tag_keeps_counted_heaps_that_have_left)
 {
     for (const bool heap_has_left : { false, true }) {
-        placed_stream s(config(gap_policy::realign));
+        placed_stream s(config());
         s.heap_has_left = heap_has_left;
         s.send(6);
         s.play({ { 2, 14 } });
         BOOST_REQUIRE_EQUAL(s.heaps.size(), heap_has_left ? 3u : 4u);
         BOOST_CHECK_EQUAL(s.heaps[1].timestamp, heap_has_left ? 80u : 40u);
-        BOOST_CHECK_EQUAL(s.heaps.back(), (placed_heap{ 120, { 12, 13, 14, 15 } }));
+        BOOST_CHECK_EQUAL(s.heaps.back(), at_120);
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_expected_tag_changes_nothing)
+BOOST_AUTO_TEST_CASE(gap_above_ten_seconds_is_not_filled)
 {
-    for (const auto on_gap : gap_policies) {
-        placed_stream s(config(on_gap));
-        s.play({ { 0, 0 }, { 0, 2 }, { 2, 0 }, { 2, 1 }, { 3, 1 }, { 4, 4 } });
-        check_heaps(s, { { 0, { 0, 1, 2, 3 } }, { 40, { 4, 5, 6, 7 } } });
-        check_counters(s, 0, 0, 0, 0);
+    auto p = config(gap_policy::zero_fill);
+    p.sample_rate = { 10 }; // one sample per second
+    for (const std::int64_t end : { 12, 13 }) {
+        placed_stream s(p);
+        s.play({ { 0, 2 } });
+        s.tag(end);
+        BOOST_CHECK_EQUAL(s.zero_filled, end == 12 ? 10u : 0u);
+        BOOST_CHECK_EQUAL(s.heaps.size(), end == 12 ? 3u : 0u);
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_tag_that_repeats_the_start_changes_nothing_while_dropping)
+BOOST_AUTO_TEST_CASE(times_between_samples_are_rounded)
 {
-    for (const auto on_gap : gap_policies) {
-        placed_stream s(config(on_gap));
-        s.play({ { 5, 0 }, { 5, 1 }, { 6, 6 } });
-        check_heaps(s, { { 80, { 8, 9, 10, 11 } } });
-        check_counters(s, 0, 0, 0, 0);
-    }
-}
-
-BOOST_AUTO_TEST_CASE(what_is_not_quite_a_sample_off_is_said_once)
-{
-    placed_stream s(config(gap_policy::realign));
-    s.tag(0, 0.09);
-    s.send(2);
-    BOOST_CHECK(!s.line.take_warnings().residual);
-    s.tag(2, -0.4);
-    s.tag(2, 0.4);
-    BOOST_CHECK_CLOSE(s.line.take_warnings().residual, -0.4, 1e-9);
-    BOOST_CHECK(!s.line.take_warnings().residual);
-    s.send(2);
-    check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
-    check_counters(s, 0, 0, 0, 0);
-}
-
-BOOST_AUTO_TEST_CASE(times_half_way_between_samples_do_not_jump)
-{
-    placed_stream s(config(gap_policy::realign));
+    placed_stream s(config(gap_policy::zero_fill));
     s.tag(0, 0.499);
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; ++i) { // no jump
         s.send(1);
         s.tag(i + 1, i % 2 ? 0.501 : 0.499);
     }
-    check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
-    check_counters(s, 0, 0, 0, 0);
+    check_heaps(s, { at_0 });
+    BOOST_CHECK_EQUAL(s.counters.gaps.get(), 0u);
+    s.send(1);
+    s.tag(5, 0.7); // that is place 6
+    s.send(2);
+    check_heaps(s, { at_0, { 40, { 4, zero, 5, 6 } } });
+
+    // a tick is 1.25 samples
+    placed_stream slow({ 10, 8, megahertz, gap_policy::zero_fill });
+    slow.line.tag(0, 0, false);
+    slow.send(5);
+    BOOST_CHECK_EQUAL(slow.line.tag(5, 0, false).zeros, 1u); // place 6.25
+
+    // a tick is two samples: the residual tells which
+    placed_stream fast({ 8, 4, megahertz, gap_policy::zero_fill });
+    fast.play({ { 0, 3 }, { 4, 4 } });
+    check_heaps(fast, { { 0, { 0, 1, 2, zero, 4, 5, 6, 7 } } });
 }
 
-BOOST_AUTO_TEST_CASE(times_before_sync_time_are_dropped_and_that_is_said_once)
-{
-    placed_stream s(config(gap_policy::realign));
-    s.tag(-6);
-    BOOST_CHECK(s.line.take_warnings().before_sync);
-    s.send(4);
-    s.tag(-2);
-    BOOST_CHECK(!s.line.take_warnings().before_sync);
-    s.send(6);
-    check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
-    BOOST_CHECK_EQUAL(s.dropped, 6u);
-    check_counters(s, 0, 0, 0, 0);
-}
-
-BOOST_AUTO_TEST_CASE(times_too_far_away_to_count_samples_are_left_out)
-{
-    using limits = std::numeric_limits<std::int64_t>;
-    for (const std::int64_t step : { 1, 4 })
-        for (const auto tick : { limits::min(), limits::max() }) {
-            placed_stream s({ 4, step, megahertz });
-            s.play({ { 0, 3 } });
-            s.line.tag(tick, 0.5, false);
-            BOOST_CHECK(s.line.take_warnings().out_of_range);
-            s.play({ { 3, 1 } });
-            check_heaps(s, { { 0, { 0, 1, 2, 3 } } });
-        }
-}
-
-BOOST_AUTO_TEST_CASE(the_ends_of_time_are_no_trouble_where_samples_are_long)
+BOOST_AUTO_TEST_CASE(extreme_times_are_ignored_or_counted)
 {
     using limits = std::numeric_limits<std::int64_t>;
-    for (const auto on_gap : gap_policies) {
-        placed_stream s(config(on_gap));
-        for (const auto tick : { limits::min(), limits::max(), limits::min() }) {
-            s.line.tag(tick, -0.5, false);
-            s.line.advance(1000);
-        }
-        BOOST_CHECK_EQUAL(s.counters.gaps.get(), 1u);
-        BOOST_CHECK_EQUAL(s.counters.steps_back.get(), 1u);
+    for (const auto tick : { limits::min(), limits::max() }) {
+        placed_stream s({ 4, 4, megahertz });
+        s.play({ { 0, 3 } });
+        s.line.tag(tick, 0.5, false);
+        BOOST_CHECK(s.line.take_warnings().out_of_range);
+        s.play({ { 3, 1 } });
+        check_heaps(s, { at_0 });
     }
+    // in range where samples are long
+    placed_stream s(config(gap_policy::zero_fill));
+    for (const auto tick : { limits::min(), limits::max(), limits::min() }) {
+        s.line.tag(tick, -0.5, false);
+        s.line.advance(1000);
+    }
+    BOOST_CHECK_EQUAL(s.counters.gaps.get(), 1u);
+    BOOST_CHECK_EQUAL(s.counters.steps_back.get(), 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_step_of_nothing_is_refused)
-{
-    sink_counter_set counters;
-    BOOST_CHECK_THROW(timeline({ 8, 0, megahertz }, counters), parameter_error);
-}
-
-// heaps of 10-bit samples by the byte, through years of a clock that divides by its rate
-BOOST_AUTO_TEST_CASE(a_source_that_loses_nothing_has_no_gap)
+// Heaps of 8-bit and 10-bit samples counted in bytes, over years.
+BOOST_AUTO_TEST_CASE(lossless_source_has_no_gap)
 {
     for (const exact_rate rate :
          { exact_rate{ 1712000000, 1 }, exact_rate{ 8000000, 7 } })
@@ -184,6 +272,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_loses_nothing_has_no_gap)
                 const double fraction =
                     static_cast<double>(tick * d % n) / static_cast<double>(n);
                 const auto reading = clock.at(sync + tick * d / n, fraction);
+                BOOST_REQUIRE_EQUAL(reading->tick, tick);
                 line.tag(reading->tick, reading->residual, false);
                 const std::uint64_t blocks = 1 + 250 * n / d * static_cast<unsigned>(i);
                 tick += 4 * blocks;
@@ -192,6 +281,62 @@ BOOST_AUTO_TEST_CASE(a_source_that_loses_nothing_has_no_gap)
             BOOST_CHECK_EQUAL(counters.gaps.get() + counters.steps_back.get(), 0u);
             BOOST_CHECK(!line.take_warnings().residual);
         }
+}
+
+BOOST_AUTO_TEST_CASE(warnings_are_given_once)
+{
+    placed_stream s(config());
+    s.send(4);
+    BOOST_CHECK(s.line.take_warnings().no_tag);
+    s.restart();
+    s.send(4);
+    BOOST_CHECK(!s.line.take_warnings().no_tag);
+
+    placed_stream early(config());
+    early.tag(-6);
+    BOOST_CHECK(early.line.take_warnings().before_sync);
+    early.send(4);
+    early.tag(-2);
+    BOOST_CHECK(!early.line.take_warnings().before_sync);
+
+    placed_stream off(config());
+    off.tag(0, 0.09);
+    off.send(2);
+    BOOST_CHECK(!off.line.take_warnings().residual);
+    off.tag(2, -0.4);
+    off.tag(2, 0.4);
+    BOOST_CHECK_CLOSE(off.line.take_warnings().residual, -0.4, 1e-9);
+    BOOST_CHECK(!off.line.take_warnings().residual);
+
+    for (const std::int64_t jump : { 1, -2, 30 * 100000 }) {
+        placed_stream jumps(config());
+        jumps.play({ { 0, 4 }, { 4 + jump, 4 } });
+        BOOST_CHECK_EQUAL(jumps.line.take_warnings().jump, static_cast<double>(jump));
+        jumps.play({ { 8 + 2 * jump, 4 } });
+        BOOST_CHECK_EQUAL(jumps.line.take_warnings().jump, 0.);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_step_back_above_a_second_is_a_warning)
+{
+    placed_stream s(config());
+    s.tag(9 * samples_per_second);
+    s.send(4);
+    s.tag(8 * samples_per_second + 4);
+    BOOST_CHECK_EQUAL(s.line.take_warnings().late, 0.);
+    for (int i = 0; i < 2; ++i) {
+        s.tag(4 + (i + 2) * samples_per_second);
+        BOOST_CHECK_EQUAL(s.line.take_warnings().late, 7. - i);
+        BOOST_CHECK_EQUAL(s.line.take_warnings().late, 0.);
+    }
+    s.restart(); // the clock was set back between runs
+    s.tag(4);
+    BOOST_CHECK_EQUAL(s.line.take_warnings().late, 9.);
+
+    placed_stream start({ 10 * samples_per_second, 100 * samples_per_second, megahertz });
+    start.tag(1);
+    BOOST_CHECK(start.line.to_drop() > 9 * samples_per_second);
+    BOOST_CHECK_EQUAL(start.line.take_warnings().late, 0.);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

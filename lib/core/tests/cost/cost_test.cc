@@ -1,0 +1,164 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// A running stream recycles the memory of packets, and takes no lock for each packet.
+
+#include "cost_stream.h"
+#include "cost_watch.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+using namespace gr::spead;
+
+namespace {
+
+constexpr std::size_t mib = 1 << 20;
+
+struct cost {
+    bool done;
+    cost_watch::tally writer;
+    cost_watch::tally sender;
+};
+
+// Nothing else may happen in this process meanwhile, not even a check that succeeds.
+template <typename action>
+cost cost_of(action&& act)
+{
+    const cost_watch watch;
+    const bool done = act();
+    return { done, watch.here(), watch.elsewhere() };
+}
+
+template <typename condition>
+bool await(condition&& happened)
+{
+    const auto deadline = in_time();
+    while (!happened()) {
+        if (std::chrono::steady_clock::now() > deadline)
+            return false;
+        std::this_thread::yield();
+    }
+    return true;
+}
+
+struct scenario {
+    const char* name;
+    std::int64_t heap_samples = 8192;
+    std::int64_t packet_bytes = 1472;
+    double rate = 0;
+    const char* when_full = "block";
+    std::size_t chunk = mib; // samples in a write
+    std::size_t total = 32 * mib;
+    double descriptor_interval = 0;
+};
+
+const scenario scenarios[] = {
+    { "small heaps" },
+    { "large packets", 1 << 20, 8972 },
+    { "heaps larger than the ring", 4 << 20 },
+    { "heaps of one sample", 1, 1472, 0, "block", 1000, 200000 },
+    { "writes of less than a packet", 8192, 1472, 0, "block", 500, 4 * mib },
+    { "paced, the writer waits", 8192, 1472, 2e8 },
+    { "paced, the sender sleeps", 8192, 1472, 5e8, "block", 100000 },
+    { "paced, heaps are dropped", 8192, 1472, 2e8, "drop" },
+    { "descriptors again and again", 8192, 1472, 0, "block", 10000, 8 * mib, 1e-6 },
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(costs)
+
+BOOST_AUTO_TEST_CASE(watch_counts_each_allocation_and_lock)
+{
+    const auto allocate = [] {
+        void* volatile memory = std::malloc(10);
+        memory = std::realloc(memory, 1000);
+        std::free(memory);
+        memory = std::calloc(10, 10);
+        std::free(memory);
+        memory = std::aligned_alloc(64, 128);
+        std::free(memory);
+        memory = ::operator new(10);
+        ::operator delete(memory);
+        std::string text(100, 'a');
+        text.reserve(1000); // in a library
+        return true;
+    };
+    constexpr std::uint64_t allocations = 7;
+    const auto here = cost_of(allocate);
+    BOOST_CHECK_EQUAL(here.writer.allocations, allocations);
+    BOOST_CHECK_EQUAL(here.sender.allocations, 0u);
+
+    std::atomic<bool> go{ false };
+    std::atomic<bool> gone{ false };
+    std::mutex mutex;
+    std::thread other([&] {
+        await([&] { return go.load(); });
+        allocate();
+        const std::lock_guard<std::mutex> lock(mutex);
+        gone = true;
+    });
+    const auto there = cost_of([&] {
+        go = true;
+        return await([&] { return gone.load(); });
+    });
+    other.join();
+    BOOST_CHECK(there.done);
+    BOOST_CHECK_EQUAL(there.writer.allocations, 0u);
+    BOOST_CHECK_EQUAL(there.writer.locks, 0u);
+    BOOST_CHECK_EQUAL(there.sender.allocations, allocations);
+    BOOST_CHECK_EQUAL(there.sender.locks, 1u);
+}
+
+BOOST_AUTO_TEST_CASE(packets_cost_no_allocation_and_no_lock)
+{
+    const auto samples = noise(mib);
+    const unread_socket receiver;
+    for (const auto& s : scenarios) {
+        BOOST_TEST_CONTEXT(s.name)
+        {
+            sink_options o;
+            o.heap_samples = s.heap_samples;
+            o.max_packet_size = s.packet_bytes;
+            o.when_full = s.when_full;
+            o.descriptor_interval = s.descriptor_interval;
+            o.rate = s.rate;
+            sink_engine stream({ receiver.destination() }, o, [](const auto&) {});
+            stream.start();
+            const auto is_empty = [&] {
+                const auto counts = stream.counts();
+                return counts.samples_sent + counts.samples_dropped == counts.samples_in;
+            };
+            const auto run = [&](std::size_t total) {
+                return write_samples(stream, samples, total, s.chunk) && await(is_empty);
+            };
+            // at least once around the ring, with a wait here and there
+            BOOST_REQUIRE(run(s.total / 2));
+            const auto before = stream.counts().packets_sent;
+            const auto found = cost_of([&] { return run(s.total); });
+            const auto packets = stream.counts().packets_sent - before;
+            BOOST_CHECK(found.done);
+            BOOST_CHECK_GE(packets, 1000u);
+            BOOST_CHECK_EQUAL(found.writer.allocations, 0u);
+            // Asio allocates for some waits
+            BOOST_CHECK_LE(found.sender.allocations, packets / 50);
+            // Locks are for wake-ups: up to eight each. There is at most one for each
+            // write, and four for each lap of the ring.
+            if (s.chunk == mib)
+                BOOST_CHECK_LE(found.writer.locks + found.sender.locks, packets / 2);
+            // zero-copy is used elsewhere
+            BOOST_CHECK(stream.stats().zero_copy || receiver.is_local());
+            stream.stop();
+        }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,185 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+// Gaps: zeros in place of missing samples, and heaps that are dropped unfinished. The
+// fuzz target of the packer has random gaps.
+
+#include "helpers/packing.h"
+#include "pack/rx_time_packer.h"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace gr::spead;
+
+namespace {
+
+packing heaps_of(std::uint64_t samples, std::size_t slots = 0)
+{
+    packing p;
+    p.heap_samples = samples;
+    p.max_packet = 200;
+    p.descriptors = false;
+    p.slots = slots;
+    return p;
+}
+
+// Larger than an eighth of this ring: its packets leave as they fill.
+constexpr std::uint64_t large = 20000;
+constexpr std::size_t small_ring = 64;
+
+std::vector<heap> data_heaps(const packed_stream& stream)
+{
+    auto heaps = reassemble(stream.datagrams);
+    while (!heaps.empty() && heaps.back().is_stop())
+        heaps.pop_back();
+    return heaps;
+}
+
+bytes as_bytes(const std::vector<std::int8_t>& samples)
+{
+    return { samples.begin(), samples.end() };
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(gaps)
+
+BOOST_AUTO_TEST_CASE(zeros_are_in_place_and_not_counted)
+{
+    for (const auto size : { std::uint64_t{ 1000 }, large }) {
+        packed_stream stream(heaps_of(size, small_ring));
+        const auto part = noise(size / 4);
+        bytes expected;
+        const auto samples = [&](int times) {
+            for (int i = 0; i < times; ++i) {
+                stream.write_all(part);
+                const auto as = as_bytes(part);
+                expected.insert(expected.end(), as.begin(), as.end());
+            }
+        };
+        const auto zeros = [&](std::uint64_t n) {
+            stream.write_all_zeros(n);
+            expected.resize(expected.size() + n);
+        };
+        samples(1);
+        zeros(size / 4); // within a heap
+        samples(1);
+        zeros(3 * size); // over several
+        samples(3);
+        zeros(size / 2 + 1); // and at the end
+        stream.end();
+        bytes received;
+        std::uint64_t n = 0;
+        for (const auto& h : data_heaps(stream)) {
+            BOOST_CHECK_EQUAL(h.counter, n + 1);
+            BOOST_CHECK_EQUAL(h.immediate(0x1600), 1000 + n * size);
+            const auto content = *h.content(0x3300);
+            received.insert(received.end(), content.begin(), content.end());
+            ++n;
+        }
+        BOOST_CHECK(received == expected);
+        BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), 5 * (size / 4));
+        BOOST_CHECK_EQUAL(stream.ended, 5 * (size / 4));
+        BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), 0u);
+        BOOST_CHECK_EQUAL(stream.counters.samples_zero_filled.get(),
+                          expected.size() - 5 * (size / 4));
+        BOOST_CHECK_EQUAL(stream.heaps_ended, n);
+    }
+}
+
+// While it fills a gap nobody can stop it. A call takes about as many samples.
+BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)
+{
+    constexpr std::uint64_t most = 1 << 20, size = 64, gap = 4 * most;
+    constexpr std::uint64_t rate = 1000000000;
+    const auto in = noise(2 * size);
+    for (const auto when_full : { full_policy::block, full_policy::drop }) {
+        auto p = heaps_of(size, when_full == full_policy::drop ? 64 : 2 * gap / size);
+        p.when_full = when_full;
+        const auto packed = [&](packed_stream& stream) {
+            return stream.counters.heaps_dropped.get() + stream.ring.published();
+        };
+
+        packed_stream stream(p);
+        timeline_config config{};
+        config.heap_samples = config.timestamp_step = size;
+        config.sample_rate = { rate };
+        config.on_gap = gap_policy::zero_fill;
+        rx_time_packer input(
+            stream.packer, stream.counters, tick_clock(config.sample_rate, {}), config);
+        const std::vector<time_tag> tags{
+            { 0, 0, 0 },
+            // two of them: what counts is the sum
+            { size / 2, 0, static_cast<double>(gap / 2) / rate },
+            { size, 0, static_cast<double>(gap) / rate },
+        };
+        std::size_t taken = 0;
+        for (std::uint64_t calls = 0; taken < in.size(); ++calls) {
+            BOOST_REQUIRE_LE(calls, 2 * gap / most);
+            const auto before = packed(stream);
+            taken += input.write(raw(in.data() + taken), in.size() - taken, taken, tags);
+            BOOST_REQUIRE_LE(packed(stream) - before, most / size + 3);
+            BOOST_REQUIRE_EQUAL(input.is_filling(), taken < in.size());
+        }
+
+        // the same in one go
+        packed_stream whole(p);
+        whole.packer.skip_to(0);
+        const auto samples = [&](std::uint64_t from, std::uint64_t to) {
+            whole.packer.write(raw(in.data() + from), to - from);
+        };
+        samples(0, size / 2);
+        whole.packer.write(nullptr, gap / 2 - size / 2);
+        samples(size / 2, size);
+        whole.packer.write(nullptr, gap - gap / 2 - size / 2);
+        samples(size, 2 * size);
+        BOOST_CHECK_EQUAL(stream.ring.published(), whole.ring.published());
+        for (const auto which : { &sink_counter_set::samples_in,
+                                  &sink_counter_set::samples_dropped,
+                                  &sink_counter_set::samples_zero_filled,
+                                  &sink_counter_set::heaps_dropped })
+            BOOST_CHECK_EQUAL((stream.counters.*which).get(),
+                              (whole.counters.*which).get());
+        // and the heaps that come next
+        for (auto* const one : { &stream, &whole }) {
+            one->send();
+            one->write_all(in);
+            one->end();
+        }
+        BOOST_CHECK(stream.datagrams == whole.datagrams);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(skipping_drops_the_unfinished_heap)
+{
+    for (const auto size : { std::uint64_t{ 1000 }, large })
+        for (const std::uint64_t zeros : { 0u, 17u }) {
+            auto p = heaps_of(size, small_ring);
+            p.destinations = 2;
+            packed_stream stream(p);
+            stream.write_all(noise(size + size / 2));
+            stream.write_all_zeros(zeros);
+            stream.packer.skip_to(9000000);
+            stream.write_all(noise(size));
+            stream.end();
+            const auto heaps = data_heaps(stream);
+            BOOST_REQUIRE_EQUAL(heaps.size(), 2u);
+            BOOST_CHECK_EQUAL(heaps[1].counter, 3u);
+            BOOST_CHECK_EQUAL(heaps[1].immediate(0x1600), 9000000u);
+            BOOST_CHECK_EQUAL(stream.destinations[stream.destinations.size() - 2], 0u);
+            // one that is on its way is the sender's to count
+            BOOST_CHECK_EQUAL(stream.abandoned, size == large ? size / 2 : 0);
+            BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(),
+                              size == large ? 0 : size / 2);
+            BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), size == large ? 0 : 1);
+            BOOST_CHECK_EQUAL(stream.ended, 2 * size);
+            BOOST_CHECK_EQUAL(stream.heaps_ended, 2u);
+            BOOST_CHECK(stream.is_balanced());
+        }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

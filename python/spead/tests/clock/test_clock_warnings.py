@@ -54,6 +54,16 @@ def test_times_before_the_synchronisation_are_dropped(sock, capfd):
     assert len(warnings(capfd)) == 1
 
 
+def test_tags_of_other_keys_are_ignored(sock, capfd):
+    others = [tag(100, SYNC + 1, key) for key in ("rx_rate", "rx_freq", "time")]
+    run(
+        spead.sink(destination(sock), **OPTIONS),
+        tagged_source(samples(300), [tag(0, SYNC), *others]),
+    )
+    assert Heaps(sock).line(0, 300) == expected(300)
+    assert not warnings(capfd)
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -69,6 +69,11 @@ def test_a_mistaken_list_of_items_is_named(two_inputs, items, said):
     assert said in str(error.value)
 
 
+def test_a_sink_without_immediate_items_says_so():
+    with pytest.raises(ValueError, match="allowed: none, as there is no immediate"):
+        spead.sink("127.0.0.1:7148").set_item("x", 1)
+
+
 def test_items_say_what_they_are():
     assert [i.kind for i in [*ITEMS, x(1)]] == ["timestamp", "samples", "immediate"]
     assert x([1, 2]).values == [1, 2]

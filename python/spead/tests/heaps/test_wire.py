@@ -130,6 +130,15 @@ def test_fixed_vectors(sock):
     )
 
 
+def test_the_end_of_a_stream_with_addresses_of_40_bits(sock):
+    send(sock, noise(8), heap_samples=8, descriptors="none")
+    _, stop = datagrams(sock, 2)
+    assert stop == bytes.fromhex(
+        "5304030500000006 8000010000000002 8000020000000001 8000030000000000"
+        "8000040000000001 8000060000000002 0000000000000000 00"
+    )
+
+
 def test_only_samples_with_another_id(sock):
     items = [spead.samples(id=0x4300)]
     sink = send(sock, noise(16), heap_samples=16, items=items, descriptors="none")

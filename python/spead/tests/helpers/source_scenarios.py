@@ -31,7 +31,7 @@ def receiving(far, endpoints, **options):
 def polarisations_in_groups(far):
     samples = [noise(200 * HEAP, seed) for seed in (1, 2)]
     with receiving(far, GROUPS, num_outputs=2, interface=FAR_HOST) as there:
-        sink = spead.sink(GROUPS, HEAP, num_inputs=2, interface="v0", ttl=2, rate=40e6)
+        sink = spead.sink(GROUPS, HEAP, num_inputs=2, interface="v0", ttl=2, rate=8e6)
         run_all(sink, *samples)
         there.wait()
     for i, own in enumerate(samples):
@@ -45,7 +45,7 @@ def ipv6_group(far):
     samples = noise(100 * HEAP)
     for endpoint in ("[ff15::77:1]:7148", "[fd77::2]:7149"):
         with receiving(far, endpoint, interface="v1") as there:
-            run_all(spead.sink(endpoint, HEAP, interface="v0", rate=40e6), samples)
+            run_all(spead.sink(endpoint, HEAP, interface="v0", rate=8e6), samples)
             there.wait()
         np.testing.assert_array_equal(there.samples(), samples)
     return there.stats
@@ -59,7 +59,7 @@ def groups_of_others(far):
         receiving(far, "239.77.0.2:7148", interface="v1") as there,
     ):
         for group in ("239.77.0.1", "239.77.0.2"):
-            sink = spead.sink(f"{group}:7148", HEAP, interface="v0", rate=40e6)
+            sink = spead.sink(f"{group}:7148", HEAP, interface="v0", rate=8e6)
             run_all(sink, samples)
         there.wait()
         other.wait()
@@ -92,7 +92,9 @@ def interface_down(far, endpoint):
     np.testing.assert_array_equal(got, expected)
     stats = there.stats
     assert stats["samples_missing"] > 0
-    assert stats["samples_out"] == stats["samples_received"] + stats["samples_missing"]
+    assert stats["samples_out"] == (
+        stats["samples_received"] + stats["samples_missing"] - stats["samples_skipped"]
+    )
     assert stats["discontinuities"] == 0
     return stats
 
@@ -103,7 +105,7 @@ def interface_made_again(far, endpoint):
 
     def send():
         received = there.stats["samples_received"]
-        run_all(spead.sink(endpoint, HEAP, interface="v0", rate=40e6), noise(50 * HEAP))
+        run_all(spead.sink(endpoint, HEAP, interface="v0", rate=8e6), noise(50 * HEAP))
         return there.stats["samples_received"] > received
 
     with there:

@@ -11,7 +11,7 @@ namespace gr::spead {
 
 namespace {
 
-// so far ahead that no sum with a time of the clock overflows: a century
+// Seconds: a century. Longer intervals could overflow when added to a time.
 constexpr double longest = 100 * 365.25 * 86400;
 
 descriptor_schedule::clock::duration interval_of(const stream_config& config)
@@ -49,7 +49,7 @@ void descriptor_schedule::update(clock::time_point now)
     if (!needs_clock() || now < d_next)
         return;
     d_next += d_interval;
-    if (d_next <= now) // nobody looked for so long: what was missed is not made up for
+    if (d_next <= now) // do not make up for missed rounds
         d_next = now + d_interval;
     if (!is_due())
         begin_round();
@@ -79,7 +79,7 @@ void descriptor_schedule::end_round_early() { d_end = d_offset ? d_at + 1 : d_at
 
 void descriptor_schedule::skip_all()
 {
-    if (d_offset) // a part of it is on its way, and has used the counter up
+    if (d_offset) // packets with this heap counter may have been sent
         end_heap();
     d_end = d_at;
 }

@@ -15,10 +15,10 @@
 namespace gr::spead {
 
 /*!
- * \brief When heaps of descriptors are due, where they go and what their counters are.
+ * \brief Schedules descriptor heaps: due times, destinations and heap counters.
  *
- * Has no clock of its own. A round is one heap for each destination; one that is due
- * before the last one is through is skipped.
+ * The caller passes the time. A round sends one heap to each destination. A round that
+ * becomes due before the previous one is complete is skipped.
  */
 class descriptor_schedule
 {
@@ -29,24 +29,25 @@ public:
 
     bool needs_clock() const { return d_interval > clock::duration::zero(); }
 
-    //! A stream begins.
+    //! Begins a run.
     void start(clock::time_point now);
-    //! Finds out whether it is time for a round.
+    //! Begins a round if one is due.
     void update(clock::time_point now);
 
-    //! Whether there is something to send. Then the packet at offset() of a heap with
-    //! the counter heap_id() is next, to destination().
+    //! Whether a packet is due: the one at offset() in the heap with the heap counter
+    //! heap_id(), to destination().
     bool is_due() const { return d_at < d_end; }
     std::uint32_t destination() const { return d_first_destination + d_at; }
     std::uint64_t heap_id() const { return d_heap_id; }
     std::uint64_t offset() const { return d_offset; }
 
-    //! So many bytes of the payload have a packet, which may end the heap.
+    //! Records that the packet that is due was written, with this much payload.
+    //! \p heap_end: it is the last packet of its heap.
     void sent(std::size_t payload_bytes, bool heap_end);
 
-    //! The rest of the round is skipped, but not that of a heap that has begun.
+    //! Skips the rest of the round, but not the rest of a partly written heap.
     void end_round_early();
-    //! And that is skipped too.
+    //! Skips the rest of the round, including that of a partly written heap.
     void skip_all();
 
 private:
@@ -59,12 +60,12 @@ private:
     const clock::duration d_interval;
     const std::uint64_t d_id_step;
     const std::uint64_t d_mask;
-    std::uint64_t d_heap_id; // runs on over all streams
+    std::uint64_t d_heap_id; // continues across runs
     clock::time_point d_next;
-    // the round, in destinations
+    // the current round: destinations [d_at, d_end) are still due
     std::uint32_t d_at = 0;
     std::uint32_t d_end = 0;
-    std::uint64_t d_offset = 0;
+    std::uint64_t d_offset = 0; // in the payload of the heap to d_at
 };
 
 } // namespace gr::spead

@@ -15,18 +15,18 @@
 
 namespace gr::spead {
 
-//! What tells a heap of samples from the one before it.
+//! The numbers that differ from one heap of samples to the next.
 struct heap_numbers {
-    std::uint64_t id = 0; //!< the heap counter
+    std::uint64_t id = 0; //!< heap counter
     std::uint64_t timestamp = 0;
     std::uint16_t destination = 0;
-    bool is_first = false; //!< the first one to this destination in this stream
+    bool is_first = false; //!< no heap to this destination is complete in this run
 };
 
 /*!
- * \brief Numbers the heaps of an input: heap counters, timestamps, destinations in turn.
+ * \brief Assigns heap counters, timestamps and destinations to the heaps of an input.
  *
- * Counters and timestamps run on over all streams.
+ * Destinations are used round robin. Heap counters and timestamps continue across runs.
  */
 class heap_numbering
 {
@@ -44,7 +44,7 @@ public:
 
     void start_run() { std::fill(d_is_served.begin(), d_is_served.end(), false); }
 
-    //! The numbers of the next heap of samples.
+    //! Numbers the next heap of samples.
     heap_numbers next_heap()
     {
         const heap_numbers numbers{ d_id,
@@ -58,7 +58,7 @@ public:
         return numbers;
     }
 
-    //! The heap that was numbered last has not begun.
+    //! Reverts the last next_heap(), for a heap that got no samples.
     void undo_next_heap()
     {
         d_id = (d_id - d_id_step) & d_mask;
@@ -66,13 +66,13 @@ public:
         d_next_destination = (d_next_destination + destinations() - 1) % destinations();
     }
 
-    //! A heap is complete: the next one to its destination is not the first.
+    //! Records that a heap is complete: later ones to its destination are not the first.
     void set_complete(const heap_numbers& heap)
     {
         d_is_served[heap.destination - d_first_destination] = true;
     }
 
-    //! The counter of a heap without samples.
+    //! Assigns a heap counter to a heap without samples.
     std::uint64_t next_id()
     {
         const auto id = d_id;
@@ -88,14 +88,14 @@ private:
         return static_cast<std::uint32_t>(d_is_served.size());
     }
 
-    const std::uint64_t d_mask; // counters and timestamps wrap
+    const std::uint64_t d_mask; // heap counters and timestamps wrap
     const std::uint64_t d_id_step;
     const std::uint64_t d_timestamp_step;
     const std::uint32_t d_first_destination;
     std::uint64_t d_id;
     std::uint64_t d_timestamp;
     std::uint32_t d_next_destination = 0;
-    std::vector<bool> d_is_served; // in this stream
+    std::vector<bool> d_is_served; // in this run, by destination
 };
 
 } // namespace gr::spead

@@ -15,11 +15,11 @@ namespace gr::spead {
 
 namespace {
 
-// of packets, as the sender sees them
+// flags of packets, for the sender
 constexpr std::uint16_t no_flags = 0;
 constexpr std::uint16_t data_end = packet_info::heap_end | packet_info::data;
 
-// What stays the same is not written: the sender's processor has the cache line.
+// Skips redundant writes: they would take the cache line from the sender's CPU.
 template <typename number>
 void set(number& variable, number value)
 {
@@ -59,7 +59,7 @@ void heap_writer::begin(const heap_layout& layout, const heap_numbers& numbers)
 std::uint64_t heap_writer::write(const std::byte* samples, std::uint64_t n)
 {
     std::uint64_t taken = 0;
-    // the last sample may be cut in two, and complete the heap
+    // the rest of a split sample needs no further samples, and may complete the heap
     while (d_layout && (taken < n || d_prefix_bytes)) {
         if (d_prefix_bytes) {
             if (!put_prefix())
@@ -80,7 +80,8 @@ bool heap_writer::open_packet()
     const packet_template& header = d_layout->packet_at(d_offset);
     if (!d_ring.claim(header.packet_bytes()))
         return false;
-    // a recycled slot has its header already, but for the words that run
+    // a recycled slot still has its header, except for the words that complete_header()
+    // writes
     if (!d_ring.has_header(header)) {
         const auto bytes = static_cast<std::uint32_t>(header.packet_bytes());
         d_ring.write_header(
@@ -95,14 +96,14 @@ bool heap_writer::open_packet()
     return true;
 }
 
-// Into the open packet as many samples as it has room for. Where that is a part of one,
-// that one is cut.
+// Packs as many samples as fit into the open packet. If less than one fits, converts one
+// sample into d_cut_sample, to be split across packets.
 std::size_t heap_writer::fill(const std::byte* in, std::uint64_t samples)
 {
     const bool cuts = d_room < d_sample_bytes;
     const auto most = cuts ? 1 : d_room / d_sample_bytes;
     const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(samples, most));
-    // counted first: what is sent must never be more than what came in
+    // count before publishing: samples_sent must never exceed samples_in
     (in ? d_counters.samples_in : d_counters.samples_zero_filled).add(now);
     if (!in)
         d_zeros += now;
@@ -123,7 +124,7 @@ void heap_writer::convert(std::byte* out, const std::byte* in, std::size_t sampl
     if (!in)
         std::memset(out, 0, bytes);
     else if (d_config.converter.copies())
-        std::memcpy(out, in, bytes); // the same, without the way there
+        std::memcpy(out, in, bytes); // same result as convert(), but cheaper
     else {
         const auto level = d_config.converter.convert(out, in, samples);
         d_counters.samples_clipped.add(level.clipped);
@@ -167,11 +168,11 @@ void heap_writer::close_packet()
     d_ring.publish_batch();
 }
 
-// From here on: heaps that do not fill up. That is rare, so clarity comes before speed.
+// Incomplete heaps. They are rare, so clarity takes precedence over speed.
 
 bool heap_writer::finish(tail_policy policy, std::vector<extra_packet>& extra)
 {
-    // a sample that is cut in two is completed, and with it perhaps the heap
+    // completing a split sample may complete the heap
     while (d_layout && d_prefix_bytes && samples_so_far())
         if (!put_prefix())
             return false;
@@ -188,7 +189,7 @@ bool heap_writer::finish(tail_policy policy, std::vector<extra_packet>& extra)
     return !d_layout;
 }
 
-// A heap of just the samples so far, none of which has been published.
+// Replaces the open heap, none of which is published, by a heap of its samples so far.
 void heap_writer::finish_short(std::vector<extra_packet>& extra)
 {
     const auto payload = d_ring.take_back(d_start, d_at);
@@ -231,7 +232,7 @@ void heap_writer::end()
 
 std::uint64_t heap_writer::samples_so_far() const
 {
-    const auto to_come = d_offset + d_prefix_bytes; // a sample that is cut counts
+    const auto to_come = d_offset + d_prefix_bytes; // includes a split sample
     return (to_come - d_layout->contents().prefix.size()) / d_sample_bytes;
 }
 

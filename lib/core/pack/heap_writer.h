@@ -19,44 +19,43 @@
 namespace gr::spead {
 
 /*!
- * \brief Cuts the samples of a heap into packets in the ring, one heap after the other.
+ * \brief Packs the samples of one heap at a time into packets in the ring.
  *
- * A buffered heap is published when it is complete, so that it can still become a short
- * heap. The packets of a larger heap are published as they fill. Its heap length has been
- * sent by then: at the end of the stream it is filled up to that length with zeros.
+ * A buffered heap is published when it is complete, so that it can still be shortened.
+ * The packets of a larger heap are published as they fill. They carry the full heap
+ * length, so the heap is filled with zeros at the end of the run instead.
  *
- * All numbers of samples are numbers of samples, not of bytes.
+ * All sizes and counts are in samples, not in bytes.
  */
 class heap_writer
 {
 public:
-    //! The ring must be empty. Both must outlive this.
+    //! The ring must be empty. All arguments must outlive the writer.
     heap_writer(const stream_config& config, ring_writer& ring, sink_counter_set& counts);
 
     void begin(const heap_layout& layout, const heap_numbers& numbers);
 
-    //! Whether a heap has begun and not ended.
     bool is_open() const { return d_layout; }
 
-    //! Takes samples until they or the ring or the heap is full, and says how many.
-    //! \p samples is nullptr for zeros in place of samples that never came in.
+    //! Packs up to \p n samples, until the heap is complete or the ring is full.
+    //! Returns how many. If \p samples is nullptr, packs zeros for missing samples.
     std::uint64_t write(const std::byte* samples, std::uint64_t n);
 
-    //! The largest magnitude of a float times scale so far, but for NaN. Any thread.
+    //! Largest magnitude of a scaled float so far, ignoring NaN. Any thread.
     double largest_sample() const { return d_largest; }
 
-    //! Whether the open heap has no sample, and nothing of it can have been sent.
+    //! Whether the open heap has no samples, and no packet that may have been sent.
     bool is_empty() const { return samples_so_far() == 0 && !is_partly_published(); }
 
-    //! Whether a part of the heap may have been sent.
+    //! Whether packets of the open heap may have been sent.
     bool is_partly_published() const { return d_ring.ready().count > d_start.count; }
 
-    //! Ends an open heap. The packets of a short heap are added to \p extra. False means
-    //! that the ring is full: call again.
+    //! Ends the open heap. Appends the packets of a shortened heap to \p extra. Returns
+    //! false if the ring is full: call again when it has room.
     bool finish(tail_policy policy, std::vector<extra_packet>& extra);
 
-    //! Ends an open heap and counts its samples as dropped. Where a part of it has been
-    //! published, a mark for the sender is added to \p extra: the sender counts.
+    //! Drops the open heap and counts its samples as dropped. If packets of it may have
+    //! been sent, appends a heap_dropped marker to \p extra: the sender counts the heap.
     void drop(std::vector<extra_packet>& extra);
 
 private:
@@ -76,28 +75,28 @@ private:
     ring_writer& d_ring;
     sink_counter_set& d_counters;
     const std::uint64_t d_heap_samples;
-    const std::size_t d_sample_bytes; // in a packet
+    const std::size_t d_sample_bytes; // of a sample in a packet
     const bool d_buffers_regular;
     const bool d_buffers_first;
     std::atomic<float> d_largest{ 0 };
 
     // the open heap
-    const heap_layout* d_layout = nullptr; // none between heaps
+    const heap_layout* d_layout = nullptr; // nullptr between heaps
     bool d_is_buffered = false;
     ring_cursor d_start;
-    std::uint64_t d_offset = 0; // payload written so far
+    std::uint64_t d_offset = 0; // payload bytes written so far
     heap_words d_words;
     std::uint16_t d_destination = 0;
-    std::uint64_t d_zeros = 0; // samples that never came in
+    std::uint64_t d_zeros = 0; // packed for missing samples
 
-    // what comes before the next sample: descriptors, or a sample that is cut in two
+    // bytes to pack before the next sample: descriptors, or the rest of a split sample
     const std::byte* d_prefix = nullptr;
     std::size_t d_prefix_bytes = 0;
     std::array<std::byte, sample_converter::max_output_bytes> d_cut_sample;
 
     // the open packet
-    std::byte* d_at = nullptr; // where the next byte goes; none between packets
-    std::size_t d_room = 0;
+    std::byte* d_at = nullptr; // next byte to write; nullptr between packets
+    std::size_t d_room = 0;    // bytes
 };
 
 } // namespace gr::spead

@@ -23,7 +23,7 @@ constexpr std::int64_t attoseconds_per_second = 1'000'000'000'000'000'000;
 constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
 constexpr std::int64_t highest_rate = 1'000'000'000'000; // Hz
 
-// Until the year 5138; what is longer are milliseconds by mistake.
+// Enough until the year 5138. A longer number is in milliseconds by mistake.
 constexpr std::size_t max_digits = 11;
 constexpr std::size_t max_decimals = 18;
 
@@ -78,12 +78,12 @@ tick_clock::tick_clock(exact_rate sample_rate, exact_time sync_time)
 std::optional<tick_clock::reading> tick_clock::at(std::uint64_t seconds,
                                                   double fraction) const
 {
-    // 1 included: where sources add fractions, rounding can end there
+    // 1 is valid: sources that add up fractions may round to it
     if (!(fraction >= 0 && fraction <= 1))
         return std::nullopt;
-    // The time is (seconds + binary / 2^64 - decimal / 10^18) / denominator ticks, each
-    // of the three times the numerator. All fit: the numerator has 63 bits, the seconds
-    // and the binary fraction 64 each, and an attosecond is 2^-60 s.
+    // The tick is (seconds + binary / 2^64 - decimal / 10^18) / denominator, with the
+    // three terms multiplied by the numerator. None overflows: the numerator has 63 bits,
+    // the seconds and the binary fraction have 64 each, and an attosecond is 2^-60 s.
     const wide rate = d_rate.numerator;
     const wide denominator = d_rate.denominator;
     const wide binary = wide(std::ldexp(fraction, binary_places)) * rate;
@@ -91,7 +91,7 @@ std::optional<tick_clock::reading> tick_clock::at(std::uint64_t seconds,
     wide whole = (wide(seconds) - wide(d_sync_time.seconds)) * rate +
                  (binary >> binary_places) - decimal / attoseconds_per_second;
 
-    // The rest in units of 2^-64 x 5^-18, which both fractions are multiples of.
+    // The rest in units of 2^-64 x 5^-18: both fractions are multiples of this unit.
     constexpr wide fives = attoseconds_per_second >> 18;
     constexpr wide one = fives << binary_places;
     wide rest = (binary & ((wide(1) << binary_places) - 1)) * fives -
@@ -102,7 +102,7 @@ std::optional<tick_clock::reading> tick_clock::at(std::uint64_t seconds,
     }
 
     wide tick = whole / denominator;
-    wide parts = whole % denominator; // and the rest
+    wide parts = whole % denominator; // without the rest
     if (parts < 0) {
         parts += denominator;
         --tick;
@@ -132,7 +132,7 @@ tick_clock::tag_time tick_clock::time_of(std::uint64_t tick) const
         static_cast<std::uint64_t>(time / rate + rest / second) + d_sync_time.seconds;
     const double fraction =
         static_cast<double>(rest % second) / static_cast<double>(second);
-    // what is rounded to a second belongs to the next one
+    // the conversion to double may round up to a whole second
     if (fraction >= 1)
         return { whole + 1, 0 };
     return { whole, fraction };

@@ -16,45 +16,45 @@
 
 namespace gr::spead {
 
-//! A time since 1970-01-01, UTC, as Unix counts it.
+//! Unix time: time since 1970-01-01 UTC, without leap seconds.
 struct exact_time {
     std::uint64_t seconds = 0;
     std::uint64_t attoseconds = 0; //!< 10^-18 s
 };
 
-//! \name The time that ticks count from, as sync_time gives it
-//! Throw parameter_error for what is no such time.
+//! \name Parsers of sync_time, the time of tick 0
+//! They throw parameter_error if the value is invalid.
 //! \{
 exact_time parse_sync_time(const std::string& decimal_seconds);
 exact_time sync_time_from_nanoseconds(std::int64_t nanoseconds);
 //! \}
 
 /*!
- * \brief Turns the time of a tag into ticks: (time - sync_time) x sample_rate.
+ * \brief Converts the time of a tag to ticks: (time - sync_time) x sample_rate.
  *
- * Exact, however far the two times are apart. All that is lost is what the tag's
- * fraction of a second, a double, cannot hold: 2e-7 ticks at 1.712 GHz.
+ * The result is exact for any distance between the two times. The only error is that of
+ * the tag's fraction of a second, which is a double: 2e-7 ticks at 1.712 GHz.
  */
 class tick_clock
 {
 public:
     struct reading {
-        std::int64_t tick; //!< the nearest; before sync_time negative
-        double residual;   //!< ticks from there to the exact time, in (-0.5, 0.5]
+        std::int64_t tick; //!< nearest tick; negative before sync_time
+        double residual;   //!< exact time minus tick, in ticks, in (-0.5, 0.5]
     };
 
-    //! Throws parameter_error unless the rate is above 0 Hz and no more than 1e12 Hz.
+    //! Throws parameter_error unless the rate is above 0 Hz and at most 1e12 Hz.
     tick_clock(exact_rate sample_rate, exact_time sync_time);
 
-    //! None where \p fraction is none of a second, or the tick has more than 64 bits.
+    //! Returns nullopt if \p fraction is not in [0, 1] or the tick exceeds 64 bits.
     std::optional<reading> at(std::uint64_t seconds, double fraction) const;
 
-    //! A time as GNU Radio's tags have it.
+    //! Time in the format of GNU Radio's rx_time tags.
     struct tag_time {
         std::uint64_t seconds;
-        double fraction; //!< below 1
+        double fraction; //!< seconds, in [0, 1)
     };
-    //! When the tick is. at() gives the same tick for this time.
+    //! Returns the time of a tick. at() converts it back to the same tick.
     tag_time time_of(std::uint64_t tick) const;
 
 private:

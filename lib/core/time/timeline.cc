@@ -16,19 +16,20 @@ namespace gr::spead {
 
 namespace {
 
-// Seconds; a source that was away for longer has been switched off or set anew.
+// Seconds. After a longer gap, the source was switched off or reconfigured.
 constexpr double longest_fill = 10;
-// Samples. Half a sample would do, if times half-way between two samples were not rounded
-// now to the one, now to the other.
+// Samples. More than 0.5, since a time half-way between two samples may be rounded either
+// way.
 constexpr double expected_within = 0.6;
-// Samples; more than doubles are wrong: sample_rate or sync_time are not the source's.
+// Samples. Above any rounding error of a double: sample_rate or sync_time is not that of
+// the source.
 constexpr double noticeable_residual = 0.1;
-// Seconds; a step back that loses more is one to be told of.
+// Seconds. Warn if a step back drops more.
 constexpr double noticeable_loss = 1;
-// Samples from tick 0; there are years left to count on from there.
+// Samples from tick 0. Counting can continue from there for years without overflow.
 constexpr std::int64_t furthest = std::int64_t{ 7 } << 60;
 
-// of any two numbers: their difference may have 64 bits
+// Valid for any two numbers: their difference may need all 64 bits.
 std::uint64_t distance(std::int64_t from, std::int64_t to)
 {
     return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
@@ -99,7 +100,7 @@ correction timeline::tag(std::int64_t tick, double residual, bool heap_has_left)
     return d_tagged ? close_gap(at) : start(at, heap_has_left);
 }
 
-// None if it is too far away.
+// Returns nullopt if the tick is too far from tick 0.
 std::optional<timeline::tagged_place> timeline::place_of(std::int64_t tick,
                                                          double residual) const
 {
@@ -107,7 +108,7 @@ std::optional<timeline::tagged_place> timeline::place_of(std::int64_t tick,
     const std::int64_t most = furthest / d_heap;
     if (heap < -most || heap > most)
         return std::nullopt;
-    // within a heap, doubles are good enough
+    // within a heap, a double is precise enough
     const double samples = (static_cast<double>(tick % d_step) + residual) *
                            static_cast<double>(d_heap) / static_cast<double>(d_step);
     const double nearest = std::round(samples);
@@ -117,14 +118,14 @@ std::optional<timeline::tagged_place> timeline::place_of(std::int64_t tick,
 
 bool timeline::is_expected(const tagged_place& place) const
 {
-    // wraps where they are so far apart, but never to what is near
+    // may wrap around if they are far apart, but never to a small offset
     const auto off = static_cast<std::int64_t>(distance(d_expected, place.nearest));
     return std::abs(static_cast<double>(off) + place.residual) <= expected_within;
 }
 
 correction timeline::start(std::int64_t place, bool heap_has_left)
 {
-    // heaps that were counted, as no tag had come, are not to come again
+    // do not reuse the timestamps of heaps that were sent before the first tag
     d_next = heap_has_left ? heap_after(d_next) : heap_before(d_next);
     const std::int64_t seen = d_counted ? d_next : d_seen;
     if (seen && place < seen)
@@ -160,7 +161,7 @@ correction timeline::close_gap(std::int64_t place)
     return begin_at(place);
 }
 
-// Begins the first heap that starts at that place or later, and has not been begun.
+// Begins the first unused heap that starts at \p place or later.
 correction timeline::begin_at(std::int64_t place)
 {
     d_next = heap_after(std::max(place, d_next));
@@ -169,19 +170,19 @@ correction timeline::begin_at(std::int64_t place)
              static_cast<std::uint64_t>(d_step) };
 }
 
-// The first place of the heap that a place is in.
+// Returns the start of the heap that contains \p place.
 std::int64_t timeline::heap_before(std::int64_t place) const
 {
     return place / d_heap * d_heap;
 }
 
-// The first place of the first heap that begins there or later.
+// Returns the start of the first heap that begins at \p place or later.
 std::int64_t timeline::heap_after(std::int64_t place) const
 {
     return heap_before(place + d_heap - 1);
 }
 
-// A step back that loses samples is for note_loss() to tell.
+// Leaves larger steps back to note_loss().
 void timeline::note_jump(std::int64_t place)
 {
     const double jump = static_cast<double>(place) - static_cast<double>(d_expected);
@@ -189,7 +190,7 @@ void timeline::note_jump(std::int64_t place)
         raise(&tag_warnings::jump, jump);
 }
 
-// Samples from that place on have the times of others that have gone.
+// Samples from \p place to d_next have timestamps that are already in use: they are lost.
 void timeline::note_loss(std::int64_t place)
 {
     if (d_next <= std::max<std::int64_t>(place, 0))

@@ -16,10 +16,10 @@
 
 namespace gr::spead {
 
-//! What becomes of the heaps when a tag says that samples are missing.
+//! How to continue when a tag shows that samples are missing.
 enum class gap_policy {
-    realign,  //!< leave the unfinished heap, begin another as at the start
-    zero_fill //!< zeros for what is missing, whole heaps too; realign beyond 10 s
+    realign,  //!< drop the unfinished heap; begin one at a multiple of timestamp_step
+    zero_fill //!< pack zeros, even whole heaps; realign if the gap exceeds 10 s
 };
 
 struct timeline_config {
@@ -29,73 +29,72 @@ struct timeline_config {
     gap_policy on_gap = gap_policy::realign;
 };
 
-//! What is to be done before the tagged sample is taken: nothing, or one of these.
+//! What the caller must do before it packs the tagged sample. At most one member is set.
 struct correction {
-    //! the unfinished heap is left, and its samples dropped; the next heap has this
-    //! timestamp, to be masked to the bits of an item
+    //! drop the unfinished heap and its samples; the next heap has this timestamp, which
+    //! is not masked to the bits of an item yet
     std::optional<std::uint64_t> next_heap;
-    //! samples of zeros to pack
+    //! number of zero samples to pack
     std::uint64_t zeros = 0;
 };
 
-//! What the user should know; each but the last once in the life of a timeline.
+//! Warnings for the user. Each except the last is raised once in the life of a timeline.
 struct tag_warnings {
-    bool no_tag = false;       //!< samples came without a tag before them
-    double residual = 0;       //!< samples from the nearest to a tag, if more than 0.1
-    bool before_sync = false;  //!< a tag has a time before tick 0
-    bool out_of_range = false; //!< a tag is too far from tick 0 to be used
-    double jump = 0;           //!< samples from where samples were to a tag
-    double late = 0;           //!< s that will be dropped after a step back, if above 1
+    bool no_tag = false;       //!< samples arrived before the first tag of a run
+    double residual = 0;       //!< tag minus nearest sample, in samples, if above 0.1
+    bool before_sync = false;  //!< a tag is earlier than tick 0
+    bool out_of_range = false; //!< a tag is too far from tick 0, and ignored
+    double jump = 0;           //!< discontinuity: tag minus expected place, in samples
+    double late = 0;           //!< seconds to be dropped after a step back, if above 1
 };
 
 /*!
- * \brief What becomes of the samples of one input when tags say where they belong.
+ * \brief Aligns the samples of one input with heap timestamps, as time tags demand.
  *
- * The caller packs runs of samples between tags, says advance() for each, and asks tag()
- * at a tag what to do first. While to_drop() is not 0 it drops samples instead of packing
- * them.
+ * The caller packs the samples between two tags and reports them with advance(). At a
+ * tag, it calls tag() and applies the correction first. While to_drop() is not 0, it
+ * drops samples instead of packing them.
  *
- * - The first tag of a run is a start: heaps begin at multiples of timestamp_step.
+ * - The first tag of a run sets the start: heaps begin at multiples of timestamp_step.
  *   Samples before the first multiple are dropped.
- * - Without a tag, samples are counted from tick 0. The first tag is a start
- *   nevertheless.
- * - A later tag at the sample where it was expected changes nothing. Otherwise samples
- *   are missing, and gap_policy decides, or they came before.
- * - The timestamps of heaps only grow. Samples that would go back are dropped up to the
- *   one that is expected next, which continues the unfinished heap.
- * - Times before tick 0 have no timestamp: those samples are dropped.
- * - A new run begins behind the last heap of the run before, which may have been
- *   unfinished. Until its first tag it counts on from there; samples whose time lies
- *   before are dropped.
+ * - Samples before any tag are counted from tick 0. The first tag still sets the start.
+ * - A later tag at the expected place changes nothing. If it is later than expected,
+ *   samples are missing, and gap_policy decides. If it is earlier, it is a step back.
+ * - The timestamps of heaps only increase. After a step back, samples are dropped up to
+ *   the place to be packed next, where the unfinished heap continues.
+ * - Samples before tick 0 have no timestamp and are dropped.
+ * - A new run begins after the last heap of the previous run, even if that heap was
+ *   incomplete. Until its first tag, it continues to count from there. Samples with an
+ *   earlier time are dropped.
  *
- * A heap has heap_samples samples in timestamp_step ticks: a tick need not be a sample.
- * Samples go to the nearest place; the rest is the residual.
+ * A heap has heap_samples samples in timestamp_step ticks, so a tick may differ from a
+ * sample. A tag is rounded to the nearest sample; the remainder is the residual.
  *
- * Knows no samples, only where they are. One thread.
+ * Handles positions only, no sample data. Not thread-safe.
  */
 class timeline
 {
 public:
     timeline(const timeline_config& config, sink_counter_set& counts);
 
-    //! The flow graph has been started again. The caller has ended the last heap.
+    //! Begins a run. The caller must have ended the last heap.
     void start_run();
 
-    //! So many samples have been packed or, as far as they were to_drop(), dropped.
+    //! Records that the first to_drop() of \p samples were dropped, and the rest packed.
     void advance(std::uint64_t samples);
 
-    //! The next sample has this time. What is said is to be done before the next call.
-    //! \p heap_has_left: a part of the unfinished heap may have been sent.
+    //! Processes the tag of the next sample. The caller must apply the correction before
+    //! its next call. \p heap_has_left: part of the unfinished heap may have been sent.
     correction tag(std::int64_t tick, double residual, bool heap_has_left);
 
-    //! So many samples, from the next one on, are to be dropped.
+    //! Number of samples to drop, beginning with the next one.
     std::uint64_t to_drop() const { return d_drop; }
 
-    //! What there is to say since the last call.
+    //! Returns the warnings raised since the last call.
     tag_warnings take_warnings();
 
 private:
-    // A place is counted in samples: 0 at tick 0, heaps begin at multiples of
+    // A place is a position in samples: 0 at tick 0. Heaps begin at multiples of
     // heap_samples.
     struct tagged_place {
         std::int64_t nearest;
@@ -120,15 +119,15 @@ private:
     const double d_samples_per_second;
     sink_counter_set& d_counters;
 
-    bool d_tagged = false;       // in this run
-    std::int64_t d_next = 0;     // the place that is packed next
-    bool d_counted = false;      // in this run, samples before a tag
-    std::int64_t d_seen = 0;     // where the source was at the end of the run before
-    std::uint64_t d_drop = 0;    // samples that come before the one for that place
-    std::int64_t d_expected = 0; // where the next sample is according to tags
+    bool d_tagged = false;       // this run has had a tag
+    std::int64_t d_next = 0;     // place to be packed next
+    bool d_counted = false;      // samples arrived before the first tag of this run
+    std::int64_t d_seen = 0;     // place of the source at the end of the previous run
+    std::uint64_t d_drop = 0;    // samples to drop before the one at d_next
+    std::int64_t d_expected = 0; // place of the next sample according to the tags
 
-    tag_warnings d_raised; // so far
-    tag_warnings d_untold;
+    tag_warnings d_raised; // ever
+    tag_warnings d_untold; // since the last take_warnings()
 };
 
 } // namespace gr::spead

@@ -25,7 +25,7 @@ namespace gr::spead {
 
 inline std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
-//! \name Values as errors show them, nearly as the user wrote them
+//! \name Values in error messages, formatted much as the user wrote them
 //! \{
 
 template <typename number>
@@ -47,24 +47,24 @@ std::string to_text(const std::variant<types...>& value)
 
 //! \}
 
-//! The range of a number.
+//! The allowed range of a number, including both ends.
 template <typename number>
 struct bounds {
     number from;
     number to;
-    //! how an error says that 0 is allowed as well; nullptr if it is not
+    //! appended in errors if 0 is allowed as well; nullptr if it is not
     const char* or_zero = nullptr;
-    //! in an error instead of the numbers, where they are hard to read
+    //! replaces the numbers in errors if they are hard to read
     const char* text = nullptr;
 };
 template <typename lower, typename upper, typename... texts>
 bounds(lower, upper, texts...) -> bounds<std::common_type_t<lower, upper, std::int64_t>>;
 
-//! Values, each with its meaning.
+//! The allowed values, each with its meaning.
 template <typename meaning, std::size_t count, typename value = const char*>
 using choices = std::array<std::pair<value, meaning>, count>;
 
-//! \name Checks of one parameter, which throw parameter_error
+//! \name Checks of one parameter; they throw parameter_error
 //! \{
 
 template <typename value>
@@ -81,7 +81,7 @@ template <typename number>
 number
 check_value(const std::string& parameter, number given, const bounds<number>& allowed)
 {
-    // written so that not-a-number is refused too
+    // a comparison that also rejects NaN
     const bool is_inside = given >= allowed.from && given <= allowed.to;
     if (!is_inside && !(allowed.or_zero && given == 0))
         throw parameter_error(parameter,
@@ -93,7 +93,7 @@ check_value(const std::string& parameter, number given, const bounds<number>& al
     return given;
 }
 
-//! Returns what the value means.
+//! Returns the meaning of the value.
 template <typename value, typename meaning, std::size_t count, typename key>
 meaning check_value(const std::string& parameter,
                     const value& given,
@@ -108,7 +108,7 @@ meaning check_value(const std::string& parameter,
     throw parameter_error(parameter, to_text(given), all);
 }
 
-//! Unless it is unset.
+//! Checks the value if it is set.
 template <typename value, typename rule>
 void check_value(const std::string& parameter,
                  const std::optional<value>& given,

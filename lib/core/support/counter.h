@@ -14,11 +14,11 @@
 
 namespace gr::spead {
 
-//! A figure that one thread counts and any thread reads.
+//! A counter that one thread increments and any thread reads.
 class counter
 {
 public:
-    // one writer: a plain add, without the cost of a locked one
+    // a single writer needs no atomic add, which costs a locked instruction
     void add(std::uint64_t n)
     {
         d_value.store(d_value.load(std::memory_order_relaxed) + n,
@@ -30,7 +30,7 @@ private:
     std::atomic<std::uint64_t> d_value{ 0 };
 };
 
-//! Adds what one thread has counted to \p sums. A set has figures of one kind.
+//! Adds the counters of one thread to \p sums. A set must have no members but counters.
 template <template <typename> class set>
 void add_counters(set<std::uint64_t>& sums, const set<counter>& counted)
 {

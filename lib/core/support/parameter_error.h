@@ -13,7 +13,7 @@
 
 namespace gr::spead {
 
-//! Names the parameter, its value and what is allowed. The block adds its own name.
+//! Names the parameter, its value and the allowed values. The block adds its own name.
 class parameter_error : public std::invalid_argument
 {
 public:

@@ -21,10 +21,10 @@
 namespace gr::spead {
 
 /*!
- * \brief Collects messages from any thread, and writes at most one line of them a second.
+ * \brief Collects messages from any thread and writes them as at most one line per
+ * second.
  *
- * The thread that calls write() may block, such as on a terminal that is stopped; add()
- * never does.
+ * write() and flush() may block, for example on a stopped terminal. add() never does.
  */
 class rate_limited_log
 {
@@ -34,7 +34,7 @@ public:
 
     explicit rate_limited_log(output out) : d_out(std::move(out)) {}
 
-    //! The parts, texts and integers, make one message. Any thread.
+    //! Joins \p parts, strings or integers, into one message. Any thread.
     template <typename... types>
     void add(const types&... parts)
     {
@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t max_messages = 5; // in a line
+    static constexpr std::size_t max_messages = 5; // per line
 
     template <typename type>
     static void append(std::string& message, const type& part)
@@ -87,8 +87,8 @@ private:
     }
 
     const output d_out;
-    clock::time_point d_due{}; // of the next line
-    std::mutex d_mutex;        // of the following
+    clock::time_point d_due{}; // earliest time of the next line
+    std::mutex d_mutex;        // guards the members below
     std::vector<std::string> d_messages;
     std::size_t d_suppressed = 0;
 };

@@ -14,15 +14,17 @@
 namespace gr::spead {
 
 /*!
- * \brief One thread says that it is going to sleep, another that it has news.
+ * \brief Prevents lost wake-ups between a thread that goes to sleep and one that wakes
+ * it.
  *
- * announce() before the last look at the condition and claim() after the condition has
- * been changed: either the sleeper sees the change or the other side sees the sleeper.
+ * The sleeper calls announce() before it checks its condition for the last time. The
+ * other thread calls claim() after it has changed the condition. Then either the sleeper
+ * sees the change, or the other thread sees the sleeper.
  */
 class sleep_flag
 {
 public:
-    //! With \p until, the sleeper is woken when something that counts has reached it.
+    //! \p until: wake the sleeper only when a count has reached this value.
     void announce(std::uint64_t until = 0)
     {
         d_until.store(until, std::memory_order_relaxed);
@@ -31,7 +33,7 @@ public:
     }
     void withdraw() { d_asleep.store(false, std::memory_order_relaxed); }
 
-    //! Whether a sleeper is to be woken now, by the caller.
+    //! Returns whether the caller must wake the sleeper now. \p reached: current count.
     bool claim(std::uint64_t reached = 0)
     {
         std::atomic_thread_fence(std::memory_order_seq_cst);

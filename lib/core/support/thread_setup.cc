@@ -40,7 +40,7 @@ std::thread start_thread(std::function<void()> run)
 std::string prepare_thread(const char* name, int cpu)
 {
     pthread_setname_np(pthread_self(), name);
-    // our threads sleep for hundreds of microseconds; by default 50 us longer
+    // the default timer slack of 50 us is long for threads that sleep for 100s of us
     prctl(PR_SET_TIMERSLACK, 1);
     if (cpu < 0)
         return "";
@@ -55,7 +55,7 @@ std::string prepare_thread(const char* name, int cpu)
     CPU_ZERO_S(bytes, set.get());
     CPU_SET_S(wanted, bytes, set.get());
     const int error = pthread_setaffinity_np(pthread_self(), bytes, set.get());
-    // read back: what was asked for is not always what is in force
+    // read it back: the kernel may not apply the requested affinity
     const bool read = pthread_getaffinity_np(pthread_self(), bytes, set.get()) == 0;
     if (!error && read && CPU_COUNT_S(bytes, set.get()) == 1 &&
         CPU_ISSET_S(wanted, bytes, set.get()))
@@ -64,8 +64,8 @@ std::string prepare_thread(const char* name, int cpu)
            std::to_string(cpu) + (error ? std::string(": ") + std::strerror(error) : "");
 }
 
-// Since Linux 6.12, a thread of the usual policy that asks for short slices is scheduled
-// sooner after a sleep; it gets no larger share of the CPU. The C library has no wrapper.
+// Since Linux 6.12, a SCHED_OTHER thread that requests short slices is scheduled sooner
+// after a sleep. Its share of the CPU stays the same. The C library has no wrapper.
 void use_short_time_slices(bool is_prompt)
 {
     struct {
@@ -79,7 +79,7 @@ void use_short_time_slices(bool is_prompt)
     if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
         attributes.policy != SCHED_OTHER)
         return;
-    attributes.runtime = is_prompt ? 100'000 : 0; // 0: as usual
+    attributes.runtime = is_prompt ? 100'000 : 0; // 0: default
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 

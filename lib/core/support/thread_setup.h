@@ -14,20 +14,21 @@
 
 namespace gr::spead {
 
-//! Throws std::runtime_error that says what to do if there can be no thread.
+//! Throws std::runtime_error, with advice, if the thread cannot be created.
 std::thread start_thread(std::function<void()> run);
 
-//! How many CPUs this machine has, whether or not this process may use them.
+//! Number of CPUs of the machine, including those that this process must not use.
 int configured_cpus();
 
 /*!
  * \brief Names the calling thread and pins it to \p cpu unless that is -1.
  *
- * Returns a warning if the kernel did not pin it as asked, otherwise "".
+ * Returns a warning if the thread is not pinned as requested, otherwise "".
  */
 std::string prepare_thread(const char* name, int cpu);
 
-//! Lets the kernel run the calling thread sooner after a sleep, if it can (Linux 6.12).
+//! \p is_prompt: asks the kernel to run the calling thread sooner after a sleep. Has no
+//! effect before Linux 6.12.
 void use_short_time_slices(bool is_prompt);
 
 } // namespace gr::spead

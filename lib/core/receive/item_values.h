@@ -63,7 +63,7 @@ public:
         d_parts.erase(d_parts.begin(), at);
     }
 
-    //! Removes all values, at the begin of a stream.
+    //! Removes all values, at the start of a stream.
     void restart()
     {
         d_parts.clear();

@@ -90,7 +90,7 @@ private:
     // the newest heap
     std::uint64_t d_tick = 0;
     std::int64_t d_position = 0;
-    // the begin of the stream
+    // the start of the stream
     std::uint64_t d_first_tick = 0;
     std::int64_t d_first_position = 0;
 };

@@ -45,18 +45,15 @@ struct received_heap : heap_id {
     std::uint64_t timestamp_end = 0;
     std::optional<std::uint64_t> samples_begin = {};
     std::uint64_t samples_end = unknown_end;
-    std::uint64_t first_byte =
-        0; // of the samples, where the first packet to arrive begins
+    std::uint64_t first_byte = 0; // of the first packet to arrive, in the samples
 
     std::optional<std::uint64_t> timestamp = {};
     unsigned timestamp_bits = 64;
     std::size_t output = 0;
     std::int64_t position = 0; //!< of its first sample
-    std::int64_t length =
-        0; //!< samples; those known so far if the heap length is unknown
+    std::int64_t length = 0;   //!< samples; minimum if the heap length is unknown
     std::int64_t received = 0; //!< samples
-    bool needs_items =
-        false; //!< the heap counter is reused: packets without items are ambiguous
+    bool needs_items = false;  //!< packets without items may be of an earlier heap
     bool has_set_values = false;
     std::vector<std::optional<std::uint64_t>> values = {}; //!< of immediate items
 

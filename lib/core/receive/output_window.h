@@ -161,7 +161,7 @@ private:
     std::int64_t d_top = 0;
     std::int64_t d_room = 0;     // samples after the front
     std::int64_t d_capacity = 0; // largest d_room so far
-    std::int64_t d_shift = 0; // samples between current and final addresses, after skips
+    std::int64_t d_shift = 0;    // samples from their final address, after skips
     std::int64_t d_given_up = 0; // end of the samples that were given up
     std::optional<clock::time_point> d_open_until; // none: not in the opening
     std::int64_t d_opened_at = 0;                  // position of the first heap

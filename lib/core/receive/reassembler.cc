@@ -20,7 +20,7 @@ namespace {
 // Packets from before the first one of a stream may arrive up to this much later.
 constexpr std::chrono::milliseconds start_delay{ 10 };
 
-// Limits for one call.
+// Limits of the work in one call.
 constexpr std::size_t descriptors_at_once = 4;
 constexpr std::size_t packets_at_once = 2;
 constexpr std::size_t drops_at_once = 64;
@@ -187,12 +187,13 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
                packet.flavour.heap_address_bits };
     d_heap.values = std::move(values);
     d_heap.values.assign(d_format->immediates.size(), std::nullopt);
-    d_heap.needs_items = known; // with this counter, perhaps of another stream
+    d_heap.needs_items =
+        known; // another heap has this counter, perhaps in another stream
     if (is_incomplete) {
         d_heap = *known;
         d_heap.values.resize(d_format->immediates.size()); // which may have grown
     }
-    // packets that waited are older than later ones of their heap
+    // a stored packet is older than those that arrived since
     d_heap.last_packet = std::max(d_heap.last_packet, packet.time);
     read_items(packet);
     const bool has_time = d_heap.timestamp || !d_format->timestamp_id;
@@ -231,8 +232,7 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
     else if (open && d_heap.timestamp == open->timestamp && d_format->timestamp_id &&
              d_heap.samples_begin == open->samples_begin &&
              d_heap.output == open->output && d_heap.heap_length == open->heap_length)
-        return place_samples(*open,
-                             packet); // the same heap, with its items in another order
+        return place_samples(*open, packet); // same heap, items in another order
     else
         found = d_tracker.classify(d_heap, packet.time);
     const bool is_new_time = found == verdict::begins || found == verdict::jumps;

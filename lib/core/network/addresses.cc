@@ -37,7 +37,7 @@ resolve(boost::asio::io_context& io, const endpoint& to, const std::string& para
         throw parameter_error(parameter,
                               to_text(to),
                               "a host that can be looked up (" + error.message() + ")");
-    // a datagram cannot try one address after the other, and receivers are on IPv4
+    // UDP cannot try one address after another, and receivers use IPv4
     const auto v4 = std::find_if(found.begin(), found.end(), [](const auto& entry) {
         return entry.endpoint().protocol() == boost::asio::ip::udp::v4();
     });

@@ -18,16 +18,16 @@
 
 namespace gr::spead {
 
-//! As it is written in a list of endpoints, with quotes.
+//! The endpoint as written in a list, in quotes.
 std::string to_text(const endpoint& at);
 
-//! Looks up the host: its IPv4 address, if it has one. \p parameter is the one that gives
-//! the endpoint. Throws parameter_error.
+//! Resolves the host, to its IPv4 address if it has one. Throws parameter_error for
+//! \p parameter.
 boost::asio::ip::udp::endpoint
 resolve(boost::asio::io_context& io, const endpoint& at, const std::string& parameter);
 
-//! The name of the interface that has this address, "" if none has. Throws
-//! std::runtime_error if the system does not tell.
+//! The name of the interface that has this address, "" if there is none. Throws
+//! std::runtime_error if the interfaces cannot be listed.
 std::string interface_with(const boost::asio::ip::address& address);
 
 } // namespace gr::spead

@@ -26,7 +26,7 @@ std::string trimmed(const std::string& text)
     return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
-// A number from 0 to \p most, written with no more digits than that.
+// Parses a number from 0 to \p most, with at most as many digits as \p most.
 std::optional<unsigned long> number(const std::string& text, unsigned long most)
 {
     const bool digits = std::all_of(
@@ -55,7 +55,8 @@ std::optional<endpoint> read(const std::string& text, std::uint16_t first_port)
     return endpoint{ host, static_cast<std::uint16_t>(*port) };
 }
 
-// The endpoints that an entry of a list stands for; \p shown is how messages name it.
+// Parses an entry of a list, which may stand for several endpoints. \p shown: the entry
+// as errors show it.
 std::vector<endpoint> parse_entry(const std::string& parameter,
                                   const std::string& text,
                                   const std::string& shown,

@@ -15,21 +15,22 @@
 
 namespace gr::spead {
 
-//! Where heaps go to or come from, as written; the host is not looked up yet.
+//! An address to send heaps to or to receive them at, as written by the user. The host is
+//! not resolved yet.
 struct endpoint {
-    std::string host; //!< address or name, an IPv6 address without its brackets
+    std::string host; //!< address or name, IPv6 addresses without brackets
     std::uint16_t port;
 };
 
-//! How many endpoints a list may have: far more than anyone needs.
+//! Maximum number of endpoints in a list: far more than anyone needs.
 constexpr std::size_t max_endpoints = 4096;
 
 /*!
- * \brief Reads a comma-separated list of endpoints, in their order.
+ * \brief Parses a comma-separated list of endpoints.
  *
  * Each is "host:port" or "[IPv6 address]:port". "A.B.C.D+N:port" stands for N+1
- * consecutive IPv4 addresses, from A.B.C.D on. Throws parameter_error about \p parameter
- * that names the entry and says what is wrong with it. Ports are \p first_port to 65535.
+ * consecutive IPv4 addresses, from A.B.C.D on. Ports are \p first_port to 65535. Throws
+ * parameter_error for \p parameter, with the invalid entry and the reason.
  */
 std::vector<endpoint> parse_endpoints(const std::string& parameter,
                                       const std::string& list,

@@ -14,26 +14,26 @@
 
 namespace gr::spead {
 
-//! A UDP socket, and the index of the interface that it is bound to, 0 = none.
+//! A UDP socket, and the index of the interface it is bound to (0 = none).
 struct bound_socket {
     boost::asio::ip::udp::socket socket;
     unsigned interface;
 };
 
-//! The owner of a socket, which a link_monitor may ask for another one.
+//! The owner of a socket, which a link_monitor may ask to replace it.
 class socket_owner
 {
 public:
     virtual const bound_socket& current_socket() const = 0;
 
-    //! Opens a socket with the same options. Throws if that is not possible now.
+    //! Opens another socket with the same options. Throws if that fails.
     virtual bound_socket open_socket() = 0;
 
-    //! Sends by this socket from now on. False if the present one is still needed.
+    //! Makes this the current socket. False if the previous one is still needed.
     virtual bool replace_socket(bound_socket by) = 0;
 
-    //! Sends something to a destination, given by its number, to make the kernel resolve
-    //! its next hop. \p unanswered is whether the last attempts failed.
+    //! Sends a packet to a destination, given by its index, to make the kernel resolve
+    //! the next hop. \p unanswered: whether the last attempts failed.
     virtual void solicit(std::size_t destination, bool unanswered) = 0;
 
 protected:
@@ -41,18 +41,19 @@ protected:
 };
 
 /*!
- * \brief Tells which messages can leave this host, where a send would lose them and
- * report success.
+ * \brief Detects messages that cannot leave this host: a send would lose them and report
+ * success.
  *
- * This base class says that all can.
+ * This base class lets all messages pass.
  */
 class link_monitor
 {
 public:
     virtual ~link_monitor() = default;
 
-    //! How many of the messages can be sent. If none, the error of the first one;
-    //! transport::not_yet while its next hop is resolved. To be called before each send.
+    //! Returns how many of the messages can be sent. If none, also the error of the first
+    //! one: transport::not_yet while its next hop is being resolved. Call before each
+    //! send.
     virtual send_result check(const message* /* messages */, std::size_t n) noexcept
     {
         return { n, 0 };

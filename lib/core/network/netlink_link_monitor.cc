@@ -21,19 +21,19 @@ namespace {
 
 // Each poll is a system call.
 constexpr std::chrono::milliseconds poll_interval{ 1 };
-// Reading all paths takes a tenth of the time at most, however often the network changes,
+// Polling takes at most 1/poll_share of the time, however often the network changes,
 // unless a route is missing.
 constexpr int poll_share = 10;
-// Heaps wait this long for the next hop, then they are dropped. The kernel asks for it
-// once a second: if its first request is lost, as it is where a switch or the other end
-// is not ready yet, the answer to the second one comes in time.
+// Timeout for resolving the next hop; then heaps are dropped. The kernel sends one
+// request per second. If the first one is lost because a switch or the remote end is not
+// ready yet, the answer to the second one arrives in time.
 constexpr std::chrono::milliseconds patience{ 1500 };
-// The kernel gives up after three requests, and starts again when there is a packet.
+// The kernel gives up after three requests, and starts again with the next packet.
 constexpr std::chrono::milliseconds ask_interval{ 500 };
-// After an outage the other end may not be ready to answer yet, and a lost request is
-// repeated only after a second.
+// After an outage the remote end may not be ready to answer yet, and the kernel repeats a
+// lost request only after a second.
 constexpr std::chrono::milliseconds time_to_settle{ 100 };
-// An address that was removed may come back: only then another one takes its place.
+// A removed address may come back. Another one replaces it only after this time.
 constexpr std::chrono::milliseconds address_patience{ 500 };
 
 bool link_local(const boost::asio::ip::address& address)
@@ -78,7 +78,7 @@ void netlink_link_monitor::poll(clock::time_point now)
     bool changed = d_kernel.take_changes();
     // a route that comes back is not always reported
     changed = changed || (d_route_missing && now >= d_read_again);
-    if (now - d_last_poll > patience) { // after a pause everything is worth another try
+    if (now - d_last_poll > patience) { // after a pause, try all paths again
         for (auto& one : d_paths)
             one = { one.to };
         changed = true;
@@ -148,7 +148,7 @@ void netlink_link_monitor::resolve_next_hop(path& one, clock::time_point now)
     if (known == NUD_NONE || known == NUD_FAILED) {
         if (one.give_up && now < one.ask_again)
             return;
-        // now the kernel makes an entry, if it needs one
+        // the kernel now creates an entry, if it needs one
         d_owner.solicit(static_cast<std::size_t>(&one - d_paths.data()),
                         one.give_up && now >= *one.give_up);
         known = state();
@@ -160,8 +160,8 @@ void netlink_link_monitor::resolve_next_hop(path& one, clock::time_point now)
         one.give_up = now + patience;
 }
 
-// An interface that was deleted and made again has another index, and the address that a
-// connected socket sends from may be gone. True if there is another socket now.
+// Replaces the socket: an interface that was deleted and created again has another index,
+// and the source address of a connected socket may be gone. Returns whether it did.
 bool netlink_link_monitor::replace_socket(clock::time_point now)
 {
     try {
@@ -172,11 +172,11 @@ bool netlink_link_monitor::replace_socket(clock::time_point now)
         observe_socket();
         return true;
     } catch (const std::exception&) {
-        return false; // not yet
+        return false; // try again later
     }
 }
 
-// Whether it is better than the socket that has had no route for so long.
+// Whether it is better than the current socket, which has had no route for this time.
 bool netlink_link_monitor::is_better(const bound_socket& opened,
                                      clock::duration missing) const
 {
@@ -185,7 +185,7 @@ bool netlink_link_monitor::is_better(const bound_socket& opened,
     const auto old = d_origin.from.address();
     if (source == old)
         return other_interface;
-    // while an interface comes up, the kernel may offer an address that does not suit
+    // while an interface comes up, the kernel may offer an unsuitable address
     if (link_local(source) != link_local(old) || interface_with(source) != d_home)
         return false;
     return other_interface || missing >= address_patience;

@@ -19,22 +19,23 @@
 namespace gr::spead {
 
 /*!
- * \brief Asks the kernel about routes, links and next hops.
+ * \brief Monitors routes, links and next hops through rtnetlink.
  *
  * The kernel reports success for packets that it drops because the interface has no
  * carrier, or because too many wait for the address of the next hop (ARP, neighbour
- * discovery). Without a route, the send itself fails; then the monitor replaces the
- * socket, if another one has a route.
+ * discovery). Without a route, the send itself fails. The monitor then replaces the
+ * socket if a new one has a route.
  */
 class netlink_link_monitor : public link_monitor
 {
 public:
-    //! Throws std::runtime_error where the system refuses. The owner outlives it.
+    //! Throws std::runtime_error if the system refuses. \p owner must outlive the
+    //! monitor.
     netlink_link_monitor(const std::vector<rtnetlink::endpoint>& destinations,
                          socket_owner& owner);
 
-    //! The errors are ENETDOWN without a carrier, EADDRNOTAVAIL without an address to
-    //! send from, EHOSTUNREACH if the next hop does not answer.
+    //! Errors: ENETDOWN without a carrier, EADDRNOTAVAIL without a source address,
+    //! EHOSTUNREACH if the next hop does not answer.
     send_result check(const message* messages, std::size_t n) noexcept override;
 
 private:
@@ -43,9 +44,10 @@ private:
         rtnetlink::endpoint to;
         std::optional<rtnetlink::route> route{};
         rtnetlink::link link{};
-        bool up = true;                             // route and carrier, when last read
-        std::optional<clock::time_point> give_up{}; // while the next hop is unknown
-        clock::time_point ask_again{};              // then
+        bool up = true; // route and carrier, when last read
+        std::optional<clock::time_point>
+            give_up{};                 // timeout while the next hop is unresolved
+        clock::time_point ask_again{}; // next attempt to resolve it
         int error = 0;
     };
 
@@ -61,11 +63,11 @@ private:
     rtnetlink d_kernel;
     std::vector<path> d_paths;
     rtnetlink::origin d_origin;
-    std::string d_home; // the interface that has the address of the socket
+    std::string d_home; // interface that has the source address
     bool d_clear = false;
     bool d_route_missing = false;
     clock::time_point d_missing_since{};
-    clock::time_point d_read_again{}; // while a route is missing
+    clock::time_point d_read_again{}; // time to read the paths, if a route is missing
     clock::time_point d_last_poll{};
     clock::time_point d_next_poll{};
 };

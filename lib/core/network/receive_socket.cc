@@ -35,7 +35,7 @@ namespace {
                               ")");
 }
 
-// By its name or by one of its addresses.
+// The index of an interface, given by its name or one of its addresses.
 unsigned interface_index(const std::string& interface)
 {
     boost::system::error_code error;
@@ -65,7 +65,7 @@ receive_socket::receive_socket(boost::asio::io_context& io,
         return setsockopt(fd, level, option, &value, sizeof value) == 0;
     };
     const auto index = interface.empty() ? 0 : interface_index(interface);
-    // before it is bound: nothing may be lost to a small buffer
+    // before bind(), so that a small buffer loses no datagrams
     d_kernel_buffer = static_cast<std::size_t>(
         set_socket_buffer(native_handle(),
                           SO_RCVBUF,
@@ -76,8 +76,8 @@ receive_socket::receive_socket(boost::asio::io_context& io,
     const bool is_v6 = local.protocol() == udp::v6();
     const int ip = is_v6 ? IPPROTO_IPV6 : IPPROTO_IP;
     if (is_group) {
-        // several receivers of a group on one host each get its packets, and none those
-        // of groups that only another one has joined
+        // several receivers on one host may join the same group, and each gets packets
+        // only of the groups that it has joined itself
         set(SOL_SOCKET, SO_REUSEADDR, 1);
         set(ip, is_v6 ? IPV6_MULTICAST_ALL : IP_MULTICAST_ALL, 0);
     } else if (index && !set(SOL_SOCKET, SO_BINDTOIFINDEX, index))
@@ -127,7 +127,7 @@ received_datagrams receive_socket::receive(std::byte* buffer) noexcept
     result.sender = std::hash<std::string_view>()(sender) | 1;
     result.data = buffer;
     result.bytes = result.datagram = static_cast<std::size_t>(got);
-    // the kernel adds nothing but the size of the datagrams, if there are several
+    // the only control message is the datagram size, if there are several datagrams
     if (const auto* gro = CMSG_FIRSTHDR(&header)) {
         int size = 0;
         std::memcpy(&size, CMSG_DATA(gro), sizeof size);

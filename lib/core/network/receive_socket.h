@@ -19,38 +19,38 @@
 
 namespace gr::spead {
 
-//! Datagrams that came with one system call, back to back.
+//! Datagrams received by one system call, back to back.
 struct received_datagrams {
     const std::byte* data = nullptr;
-    std::size_t bytes = 0;    //!< of all of them; 0: none has come
-    std::size_t datagram = 0; //!< bytes of each but the last, which may be shorter
-    std::uint64_t sender = 0; //!< tells source addresses and ports apart; not 0
-    int error = 0;            //!< errno, if it failed
+    std::size_t bytes = 0;    //!< total; 0: none received
+    std::size_t datagram = 0; //!< bytes of each, but the last may be shorter
+    std::uint64_t sender = 0; //!< identifies the source address and port; not 0
+    int error = 0;            //!< errno; 0 if there is none
 };
 
 /*!
- * \brief A UDP socket that receives at one endpoint: an address of this host, or a
+ * \brief A UDP socket that receives at one endpoint: an address of this host or a
  * multicast group.
  */
 class receive_socket
 {
 public:
-    //! Looks up the host, opens the socket and joins the group. Throws parameter_error,
-    //! or std::runtime_error where the system refuses.
+    //! Resolves the host, opens the socket and joins the group. Throws parameter_error,
+    //! or std::runtime_error if the system refuses.
     receive_socket(boost::asio::io_context& io,
                    const endpoint& at,
                    const std::string& interface);
 
-    //! The largest size of \p buffer that can be used up.
+    //! The size of the buffer for receive().
     static constexpr std::size_t buffer_bytes = 65536;
-    //! Reads datagrams that have come into \p buffer; never waits.
+    //! Reads waiting datagrams into \p buffer; never waits.
     received_datagrams receive(std::byte* buffer) noexcept;
 
     int native_handle() const { return d_socket.native_handle(); }
 
-    //! Datagrams that the kernel dropped so far. Any thread.
+    //! Number of datagrams that the kernel has dropped so far. Any thread.
     std::uint64_t dropped() const noexcept;
-    //! What the kernel granted, and what it was asked for.
+    //! Bytes of the receive buffer: granted by the kernel, and requested.
     std::size_t kernel_buffer_bytes() const { return d_kernel_buffer; }
     static constexpr std::size_t wanted_kernel_buffer_bytes = 16 << 20;
     bool gro() const { return d_gro; }

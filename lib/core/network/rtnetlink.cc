@@ -55,7 +55,7 @@ rtnetlink::address to_address(const nlattr* attribute)
                       mnl_attr_get_payload_len(attribute));
 }
 
-// The first attribute of a kind behind a header, if there is one.
+// The first attribute of a kind after a header of this size; nullptr if there is none.
 const nlattr* find(const nlmsghdr* in, std::size_t header, std::uint16_t kind)
 {
     const auto* end = static_cast<const char*>(mnl_nlmsg_get_payload_tail(in));
@@ -94,8 +94,8 @@ nlmsghdr* rtnetlink::new_request(std::uint16_t type)
     return request;
 }
 
-// The kernel has answered when the request is sent. The answer stays in the buffer; none
-// if the kernel knows of no such thing.
+// Sends a request. The kernel answers before the send returns. The answer stays in
+// d_buffer; nullptr if the kernel knows no such object.
 const nlmsghdr* rtnetlink::ask(nlmsghdr* request)
 {
     const auto* socket = d_questions.get();
@@ -121,7 +121,7 @@ std::optional<rtnetlink::route> rtnetlink::find_route(const endpoint& to,
     header->rtm_family = family_of(to.address());
     header->rtm_dst_len = bits;
     put(request, RTA_DST, to.address());
-    // with both, IPv6 takes the interface for a wish
+    // with both, IPv6 treats the interface as a mere preference
     if (!from.address().is_unspecified() && !(interface && to.address().is_v6())) {
         header->rtm_src_len = bits;
         put(request, RTA_SRC, from.address());
@@ -130,7 +130,7 @@ std::optional<rtnetlink::route> rtnetlink::find_route(const endpoint& to,
         interface = static_cast<unsigned>(to.address().to_v6().scope_id());
     if (interface)
         mnl_attr_put_u32(request, RTA_OIF, interface);
-    // of several next hops the one that the packets take
+    // if there are several next hops, select the one of these packets
     mnl_attr_put_u8(request, RTA_IP_PROTO, IPPROTO_UDP);
     mnl_attr_put_u16(request, RTA_DPORT, htons(to.port()));
     if (from.port())
@@ -146,7 +146,7 @@ std::optional<rtnetlink::route> rtnetlink::find_route(const endpoint& to,
     if (static_cast<rtmsg*>(mnl_nlmsg_get_payload(answer))->rtm_type != RTN_UNICAST ||
         to.address().is_multicast())
         return found;
-    // without a scope, as in the table of neighbours
+    // without a scope, as in the neighbour table
     found.next_hop = to.address();
     if (to.address().is_v6())
         found.next_hop = boost::asio::ip::address_v6(to.address().to_v6().to_bytes());
@@ -170,7 +170,7 @@ rtnetlink::link rtnetlink::find_link(unsigned interface)
     header->ifi_index = static_cast<int>(interface);
     const auto* answer = ask(request);
     if (!answer)
-        return { true, false }; // sends will tell
+        return { true, false }; // unknown: sends will report errors
     const auto flags = static_cast<ifinfomsg*>(mnl_nlmsg_get_payload(answer))->ifi_flags;
     return { (flags & IFF_UP) && (flags & IFF_LOWER_UP), !(flags & IFF_NOARP) };
 }
@@ -193,7 +193,7 @@ bool rtnetlink::take_changes()
     bool any = false;
     while (mnl_socket_recvfrom(d_changes.get(), d_buffer.data(), d_buffer.size()) >= 0)
         any = true;
-    return any || errno == ENOBUFS; // there was no room for more
+    return any || errno == ENOBUFS; // ENOBUFS: notifications were lost
 }
 
 } // namespace gr::spead

@@ -20,9 +20,9 @@
 namespace gr::spead {
 
 /*!
- * \brief Asks the kernel about routes, interfaces and neighbours, and hears of changes.
+ * \brief Queries the kernel about routes, interfaces and neighbours, and detects changes.
  *
- * Needs no privileges. Calls block only on the kernel's lock of its interfaces (RTNL).
+ * Needs no privileges. Calls block only on the kernel's lock of the interfaces (RTNL).
  */
 class rtnetlink
 {
@@ -30,28 +30,28 @@ public:
     using address = boost::asio::ip::address;
     using endpoint = boost::asio::ip::udp::endpoint;
 
-    //! The socket that packets leave by.
+    //! The socket that sends the packets.
     struct origin {
         endpoint from;
-        unsigned interface = 0; //!< index of the one that it is bound to, 0 = none
+        unsigned interface = 0; //!< index of the interface it is bound to, 0 = none
     };
     struct route {
         unsigned interface;              //!< index
-        std::optional<address> next_hop; //!< none where no neighbour is looked for
-        bool has_source;                 //!< this host has an address to send from
+        std::optional<address> next_hop; //!< none if no neighbour needs to be resolved
+        bool has_source;                 //!< this host has a source address
     };
     struct link {
-        bool carrier = false;  //!< and it is up
-        bool resolves = false; //!< looks for neighbours: not a tunnel, for one
+        bool carrier = false;  //!< the interface is up and has a carrier
+        bool resolves = false; //!< resolves neighbours, unlike a tunnel
     };
 
-    //! Throws std::system_error where the system refuses.
+    //! Throws std::system_error if the system refuses.
     rtnetlink();
 
     //! Whether anything may have changed since the last call.
     bool take_changes();
 
-    //! The route of packets; none if there is no route.
+    //! Looks up the route of packets. None if there is no route.
     std::optional<route> find_route(const endpoint& to, const origin& by);
     link find_link(unsigned interface);
     //! The state of a neighbour, NUD_... of <linux/neighbour.h>; NUD_NONE if the kernel
@@ -71,7 +71,7 @@ private:
     socket_ptr d_questions;
     socket_ptr d_changes;
     unsigned d_sequence = 0;
-    // that of a link may be long
+    // the answer about a link may be long
     alignas(nlmsghdr) std::array<char, 32768> d_buffer{};
 };
 

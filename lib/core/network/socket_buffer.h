@@ -12,16 +12,15 @@
 
 namespace gr::spead {
 
-//! Asks for a buffer of the kernel of so many bytes: with SO_SNDBUF, or SO_RCVBUF, and
-//! beyond the limit of users with SO_SNDBUFFORCE, or SO_RCVBUFFORCE. Returns the bytes
-//! that the kernel granted.
+//! Requests a socket buffer of this size: by SO_SNDBUF or SO_RCVBUF, and, if that exceeds
+//! the limit for users, by SO_SNDBUFFORCE or SO_RCVBUFFORCE. Returns the bytes granted.
 inline int set_socket_buffer(int socket, int option, int forced_option, int bytes)
 {
     const auto granted = [&] {
         int value = 0;
         socklen_t size = sizeof value;
         getsockopt(socket, SOL_SOCKET, option, &value, &size);
-        return value / 2; // the kernel doubles it, for its own use
+        return value / 2; // the kernel doubles the size for its overhead
     };
     setsockopt(socket, SOL_SOCKET, option, &bytes, sizeof bytes);
     if (granted() < bytes)

@@ -39,15 +39,15 @@ namespace gr::spead {
 
 namespace {
 
-// What the kernel finds out before it gives a message a number: a full socket, or what is
-// known of the way there.
+// Whether the kernel detects this error before it assigns a number to a zero-copy
+// message: a full socket, or a problem of the route that it already knows.
 bool fails_without_a_number(int error)
 {
     return error == EAGAIN || error == EINTR || error == ECONNREFUSED ||
            error == ENETUNREACH || error == EHOSTUNREACH || error == ENODEV;
 }
 
-// Room for the messages of one send(), with what the kernel adds to each.
+// Room for the messages of one send(), including the overhead of the kernel.
 constexpr int send_buffer_bytes = 2 << 20;
 
 std::vector<boost::asio::ip::udp::endpoint> resolve_all(boost::asio::io_context& io,
@@ -101,8 +101,9 @@ send_result udp_transport::send_prepared(std::size_t n, int flags) noexcept
                     : send_result{ static_cast<std::size_t>(sent), 0 };
 }
 
-// An ICMP error makes the next send fail, whatever its destination. With several it says
-// nothing about that message: not twice in a row, since some errors come again at once.
+// An ICMP error makes the next send fail, whatever its destination. With several
+// destinations, a failure may therefore belong to another message and is reported as 0.
+// This is not done twice in a row, since some errors recur immediately.
 send_result udp_transport::send(const message* messages, std::size_t n) noexcept
 {
     const auto checked = d_link->check(messages, n);
@@ -138,14 +139,14 @@ send_result udp_transport::send_now(const message* messages, std::size_t n) noex
         d_zero_copy.stop();
     while ((d_zero_copy.has_many_in_flight() || result.error) && read_report()) {
     }
-    // the kernel would lock no more memory for us, or has no room for reports
+    // send a copy: the kernel locks no more memory, or has no room for reports
     if (result.error == ENOBUFS)
         return send_prepared(n, 0);
     return result;
 }
 
-// How many messages the socket takes now. sendmmsg() hides the error of a message that
-// follows others: it must not be EAGAIN.
+// The number of messages that the socket has room for. sendmmsg() hides the error of a
+// message that follows others, so that must not be EAGAIN.
 std::size_t udp_transport::messages_with_room(std::size_t n) noexcept
 {
     int queued = 0;
@@ -162,8 +163,9 @@ void udp_transport::async_wait_writable(std::function<void()> handler)
 
 void udp_transport::async_wait_reports(std::function<void()> handler)
 {
-    // An error for whose report the receive buffer had no room, full of what nobody reads
-    // here, would end each wait at once until it is fetched.
+    // The receive buffer may be full of datagrams, which are never read, and have no room
+    // for the report of an error. Such an error ends each wait at once until it is
+    // fetched.
     int error = 0;
     socklen_t size = sizeof error;
     getsockopt(native(), SOL_SOCKET, SO_ERROR, &error, &size);
@@ -173,12 +175,12 @@ void udp_transport::async_wait_reports(std::function<void()> handler)
 void udp_transport::async_wait(udp::socket::wait_type event,
                                std::function<void()> handler)
 {
-    // with an error, too: the socket is another one now
+    // also with an error: the socket has been replaced
     auto ready = [handler = std::move(handler)](const auto&) { handler(); };
     d_bound.socket.async_wait(event, std::move(ready));
 }
 
-// Left in their queue, they would make the socket seem ready for ever.
+// Reads all reports: the socket would remain ready otherwise.
 icmp_errors udp_transport::take_reports() noexcept
 {
     while (read_report()) {
@@ -186,7 +188,7 @@ icmp_errors udp_transport::take_reports() noexcept
     return std::exchange(d_icmp_errors, {});
 }
 
-// False if there is none.
+// False if there is no report.
 bool udp_transport::read_report() noexcept
 {
     alignas(cmsghdr) std::array<unsigned char, 512> control;
@@ -215,7 +217,7 @@ bool udp_transport::read_report() noexcept
     return true;
 }
 
-// How the socket comes to be: addresses, options, and what the route allows.
+// Setup of the socket: addresses, options and route
 
 udp_transport::udp_transport(boost::asio::io_context& io,
                              const std::vector<endpoint>& to,
@@ -228,7 +230,7 @@ udp_transport::udp_transport(boost::asio::io_context& io,
       d_max_packet_bytes(wire::max_datagram_bytes)
 {
     for (std::size_t i = 0; i < to.size(); ++i) {
-        udp::socket scout(io); // asks for the way, and sends nothing
+        udp::socket scout(io); // looks up the route, sends nothing
         configure(scout);
         connect(scout, i);
         respect_mtu(scout);
@@ -237,7 +239,7 @@ udp_transport::udp_transport(boost::asio::io_context& io,
     monitor_link();
 }
 
-// The socket that packets leave by.
+// Opens a socket to send packets.
 bound_socket udp_transport::open_socket()
 {
     bound_socket opened{ udp::socket(d_io), 0 };
@@ -254,7 +256,7 @@ bound_socket udp_transport::open_socket()
 
 bool udp_transport::replace_socket(bound_socket by)
 {
-    // what the kernel still reads must stay as it is
+    // only the old socket reports when the kernel has read the messages in flight
     while (d_zero_copy.any_in_flight() && read_report()) {
     }
     if (d_zero_copy.any_in_flight())
@@ -286,10 +288,10 @@ void udp_transport::monitor_link()
          reason + ")");
 }
 
-// Makes the kernel look for the next hop, with what no receiver takes for data: an empty
-// datagram to the discard port. A firewall may let only the stream pass, the interface
-// may have another name now, or the route may depend on the port, so that no answer
-// comes; then it goes the way of the stream.
+// Makes the kernel resolve the next hop, by a packet that no receiver mistakes for data:
+// an empty datagram to the discard port. This may fail if a firewall passes only the
+// stream, if the interface was renamed, or if the route depends on the port. The fallback
+// is an empty datagram to the destination itself.
 void udp_transport::solicit(std::size_t destination, bool unanswered)
 {
     constexpr std::uint16_t discard = 9;
@@ -303,13 +305,13 @@ void udp_transport::solicit(std::size_t destination, bool unanswered)
         if (!error && !unanswered)
             return;
     } catch (const std::exception&) {
-        // no socket, or no interface of that name
+        // no socket available, or no interface of that name
     }
     d_bound.socket.send_to(boost::asio::const_buffer(), to, 0, error);
 }
 
-// What decides by which way packets leave, and how. The index of the interface that the
-// socket is bound to, 0 if to none.
+// Sets all options that determine how packets are routed and sent. Returns the index of
+// the interface that the socket is bound to, 0 if none.
 unsigned udp_transport::configure(udp::socket& socket)
 {
     boost::system::error_code error;
@@ -335,7 +337,7 @@ unsigned udp_transport::configure(udp::socket& socket)
     return interface;
 }
 
-// Also finds out whether there is a way.
+// Throws if there is no route.
 void udp_transport::connect(udp::socket& socket, std::size_t destination) const
 {
     boost::system::error_code error;
@@ -349,7 +351,7 @@ void udp_transport::connect(udp::socket& socket, std::size_t destination) const
                                      : ""));
 }
 
-// Of a socket that is connected.
+// Lowers d_max_packet_bytes to the path MTU of a connected socket.
 void udp_transport::respect_mtu(udp::socket& socket)
 {
     constexpr int udp_header = 8;
@@ -377,8 +379,8 @@ void udp_transport::bind(udp::socket& socket,
                               "an address of this host (" + error.message() + ")");
 }
 
-// Packets leave by the interface, whether it was given by its name or by an address,
-// which is then that of the sender as well.
+// Makes packets leave by the interface, given by its name or by an address. An address
+// also becomes the source address. Returns the index of the interface.
 unsigned udp_transport::choose_interface(udp::socket& socket) const
 {
     const auto& interface = d_options.interface;
@@ -422,13 +424,13 @@ unsigned udp_transport::choose_interface(udp::socket& socket) const
     return index;
 }
 
-// The port is to be known when the kernel is asked for the route of packets from it.
-// Without being connected, the socket would take what anybody sends to that port, until
-// there is no room for reports. Those do not pass this filter.
+// The source port must be known for route look-ups. An unconnected socket accepts
+// datagrams from anybody until its buffer has no room for reports: this filter drops
+// them.
 void udp_transport::bind_and_refuse_datagrams(udp::socket& socket)
 {
-    boost::system::error_code
-        ignored; // it has an address already, or gets one by sending
+    // the socket is bound already, or will be by sending
+    boost::system::error_code ignored;
     if (!socket.local_endpoint().port())
         socket.bind({ d_remotes.front().protocol(), 0 }, ignored);
     sock_filter take_nothing = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -450,7 +452,7 @@ void udp_transport::set_option(
         warn(what + " could not be set: " + std::strerror(errno));
 }
 
-// Once is enough, though the sockets that ask for the way would say it again.
+// Adds a warning once: each socket that is configured repeats it.
 void udp_transport::warn(const std::string& warning)
 {
     if (std::find(d_warnings.begin(), d_warnings.end(), warning) == d_warnings.end())

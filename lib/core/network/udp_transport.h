@@ -27,17 +27,18 @@
 namespace gr::spead {
 
 /*!
- * \brief A UDP socket, the only place that makes system calls on it.
+ * \brief Sends through a UDP socket. All system calls on the socket are made here.
  *
- * It is connected if there is one destination, so that the kernel looks up the route only
- * once. Never fragments: a packet that is larger than the MTU fails with EMSGSIZE.
+ * The socket is connected if there is one destination, so that the kernel looks up the
+ * route only once. Packets are never fragmented: one that exceeds the MTU fails with
+ * EMSGSIZE.
  */
 class udp_transport final : public transport, private socket_owner
 {
 public:
-    //! Looks up the hosts and opens the socket; throws parameter_error for an unknown
-    //! host or interface or for several IP versions, std::runtime_error where the system
-    //! refuses. There is at least one destination.
+    //! Resolves the hosts and opens the socket. There must be at least one destination.
+    //! Throws parameter_error for an unknown host or interface or for mixed IP versions,
+    //! and std::runtime_error if the system refuses.
     udp_transport(boost::asio::io_context& io,
                   const std::vector<endpoint>& to,
                   const sink_options& options);
@@ -48,11 +49,11 @@ public:
         return d_remotes;
     }
 
-    //! The largest packet that the paths to all destinations take, in bytes of UDP
-    //! payload.
+    //! The largest packet that fits the MTU of the routes to all destinations, in bytes
+    //! of UDP payload.
     std::size_t max_packet_bytes() const { return d_max_packet_bytes; }
 
-    //! Sentences about what the system did not grant.
+    //! Messages about settings that the system refused.
     const std::vector<std::string>& warnings() const { return d_warnings; }
 
     send_result send(const message* messages, std::size_t n) noexcept override;
@@ -64,7 +65,7 @@ public:
     }
     void async_wait_reports(std::function<void()> handler) override;
 
-    //! Whether large messages leave without a copy; from any thread.
+    //! Whether large messages are sent without a copy. May be called from any thread.
     bool zero_copy_active() const { return d_zero_copy.active(); }
 
 private:
@@ -99,23 +100,23 @@ private:
 
     boost::asio::io_context& d_io;
     const sink_options d_options;
-    const std::vector<endpoint> d_destinations; // as written, at least one
+    const std::vector<endpoint> d_destinations; // as given by the user, at least one
     std::vector<udp::endpoint> d_remotes;       // their addresses
     bound_socket d_bound;
-    int d_send_buffer = 0; // what SO_SNDBUF tells
+    int d_send_buffer = 0; // bytes, from SO_SNDBUF
     std::unique_ptr<link_monitor> d_link;
     std::size_t d_max_packet_bytes;
     std::vector<std::string> d_warnings;
 
-    // ancillary data of a message: the size of its segments
+    // control message (UDP_SEGMENT): the size of the segments
     struct alignas(cmsghdr) segment_size {
         std::array<unsigned char, CMSG_SPACE(sizeof(std::uint16_t))> bytes;
     };
     std::array<mmsghdr, max_messages> d_headers{};
     std::array<segment_size, max_messages> d_segment_sizes{};
     zero_copy d_zero_copy;
-    icmp_errors d_icmp_errors; // not taken yet
-    bool d_excused = false;    // a failure of the last send()
+    icmp_errors d_icmp_errors; // since the last take_reports()
+    bool d_excused = false;    // send() reported its last error as 0
 };
 
 } // namespace gr::spead

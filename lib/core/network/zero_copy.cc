@@ -13,11 +13,11 @@ namespace gr::spead {
 
 namespace {
 
-// A piece that is smaller costs more to find and to lock than to copy.
+// Smaller pieces cost more to look up and lock than to copy.
 constexpr std::size_t worthwhile_bytes = 16384;
 
-// The kernel refuses a message that is in more places (MAX_SKB_FRAGS, as it is built as a
-// rule). Pages of a huge page are one place, but nobody tells which are.
+// The kernel refuses a message with more fragments (default of MAX_SKB_FRAGS). The pages
+// of a huge page count as one fragment, but there is no way to know which these are.
 constexpr std::size_t most_pages = 17;
 constexpr std::uintptr_t page_bytes = 4096;
 

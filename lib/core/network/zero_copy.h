@@ -17,40 +17,41 @@
 namespace gr::spead {
 
 /*!
- * \brief Which messages are in flight with MSG_ZEROCOPY, and whether to use it.
+ * \brief Tracks the messages in flight with MSG_ZEROCOPY, and decides whether to use it.
  *
- * Sent with MSG_ZEROCOPY, a message is not copied: the device reads it where it lies. The
- * kernel numbers such messages from 0 and reports their numbers when it has done with
- * them, and whether it had to copy after all (Linux, networking/msg_zerocopy). After
- * one report of a copy it is not used any more: it would cost more than it saves.
+ * With MSG_ZEROCOPY, the kernel does not copy a message: the device reads it from the
+ * memory of the caller. The kernel numbers such messages from 0. It reports their numbers
+ * when it no longer needs them, and whether it had to copy after all (Linux,
+ * networking/msg_zerocopy). One report of a copy disables zero copy, which then costs
+ * more than it saves.
  */
 class zero_copy
 {
 public:
-    //! A new socket, whose numbers begin at 0, while none is in flight; \p possible is
-    //! whether it can.
+    //! Resets the numbers, for a new socket. No message may be in flight. \p possible:
+    //! whether the socket supports zero copy.
     void enable(bool possible);
-    bool active() const { return d_active; } //!< from any thread
+    bool active() const { return d_active; } //!< any thread
 
-    //! What a message takes of the send buffer, at most.
+    //! Maximum room that a message takes in the send buffer.
     static constexpr std::size_t most_queued_bytes = std::size_t{ 18 } * 4096;
 
     //! Whether these messages should be sent without a copy.
     bool suits(const message* messages, std::size_t n) const;
 
-    //! \p n messages went without a copy.
+    //! Records that \p n messages were sent without a copy.
     void sent(const message* messages, std::size_t n);
 
-    //! A message failed and may have used a number: the numbers of later messages would
-    //! be uncertain. Those in flight keep theirs.
+    //! Disables zero copy, after an error that may have used a number: the numbers of
+    //! later messages would be uncertain. Messages in flight keep theirs.
     void stop() { d_active = false; }
 
-    //! The kernel has done with the messages of these numbers. Stops if a
-    //! number belongs to no message in flight.
+    //! Records that the kernel no longer needs the messages \p first to \p last. Disables
+    //! zero copy if they were copied, or if a number belongs to no message in flight.
     void finished(std::uint32_t first, std::uint32_t last, bool copied);
 
     bool any_in_flight() const { return d_oldest != d_next; }
-    //! Whether it is time to look for reports: for each message it would cost too much.
+    //! Whether to read reports now. Reading them after each message would cost too much.
     bool has_many_in_flight() const { return d_next - d_oldest >= many; }
     //! See transport::in_flight_from().
     std::uint64_t in_flight_from(std::size_t queue) const;
@@ -62,9 +63,10 @@ private:
         bool finished;
     };
     static constexpr std::uint32_t many = 8;
-    // Each costs some of what a socket may use for reports: 20 KiB before Linux 6.7.
+    // Each takes some of the memory for reports that a socket has: 20 KiB before Linux
+    // 6.7.
     static constexpr std::size_t max_in_flight = 24;
-    // a power of two, for numbers that start anew after 2^32
+    // size is a power of two, since numbers wrap after 2^32
     using table = std::array<entry, 32>;
     static_assert(max_in_flight <= std::tuple_size_v<table>);
 
@@ -75,8 +77,8 @@ private:
     }
 
     table d_messages{};
-    std::uint32_t d_oldest = 0; // the first one in flight
-    std::uint32_t d_next = 0;   // the number of the next message
+    std::uint32_t d_oldest = 0; // number of the oldest message in flight
+    std::uint32_t d_next = 0;   // number of the next message
     std::atomic<bool> d_active{ false };
 };
 

@@ -14,12 +14,12 @@ namespace gr::spead {
 
 namespace {
 
-// Of the descriptors of a heap: far more than any stream has.
+// Limits for the descriptors of a heap: far more than any stream needs.
 constexpr std::uint64_t most_bytes = 256 << 10;
 constexpr std::size_t most_descriptors = 255;
 constexpr std::size_t most_missing = 64;
-// Of each, so that those that seem to last until the end of the heap leave room for
-// others.
+// Limit for one descriptor: if its end is unknown, it extends to the end of the heap, and
+// must leave room for others.
 constexpr std::uint64_t most_descriptor_bytes = 32 << 10;
 
 } // namespace
@@ -35,7 +35,7 @@ void descriptor_collector::add(const packet_view& packet,
                                time_point time)
 {
     if (time - d_begun >= longest_delay)
-        d_heap = {}; // of no sender
+        d_heap = {}; // matches no sender
     if (!awaits(heap)) {
         // senders may repeat the item pointers in all packets of a heap
         const bool is_rest =
@@ -67,7 +67,7 @@ void descriptor_collector::begin(const packet_view& packet)
     const auto heap_end = packet.heap_length.value_or(packet.payload_end());
     std::uint64_t bytes = 0;
     // Backwards: an item ends where the next one begins. If the pointers are in another
-    // order, the end is only a bound: a descriptor says its own length.
+    // order, this is only an upper bound: a descriptor contains its own length.
     auto next = heap_end;
     for (auto i = packet.items; i-- > 0;) {
         const auto item = packet.item(i);

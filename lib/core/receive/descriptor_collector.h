@@ -24,7 +24,7 @@ namespace gr::spead {
 /*!
  * \brief Collects the descriptors of one heap at a time, from its packets in any order.
  *
- * Does not allocate after its construction, but in next().
+ * Does not allocate after construction, except in next().
  */
 class descriptor_collector
 {
@@ -33,38 +33,38 @@ public:
 
     descriptor_collector();
 
-    //! Takes what a packet holds of descriptors. A packet that points to descriptors of
-    //! another heap begins with that heap.
+    //! Adds the bytes of descriptors in a packet. A packet with pointers to descriptors
+    //! of another heap begins that heap, unless has_next().
     void add(const packet_view& packet, const heap_id& heap, time_point time);
 
-    //! Whether packets of this heap are still needed. One that has come in too many
-    //! pieces may begin anew.
+    //! Whether packets of this heap are still needed. False if it arrived in too many
+    //! pieces; then it may begin again.
     bool awaits(const heap_id& heap) const
     {
         return is_incomplete() && !d_missing.is_full() && d_heap == heap;
     }
-    //! Whether a heap has been begun and not completed.
+    //! Whether a heap has begun but is not complete.
     bool is_incomplete() const { return !d_missing.empty(); }
 
-    //! Whether next() has one.
+    //! Whether next() may be called.
     bool has_next() const { return !is_incomplete() && !d_descriptors.empty(); }
-    //! The next descriptor of a heap whose descriptors are complete. None for one that
-    //! makes no sense.
+    //! Removes the next descriptor of a complete heap and parses it. None if it is
+    //! invalid.
     std::optional<item_description> next();
 
 private:
     struct descriptor {
-        std::uint64_t begin, end; // in the heap
-        std::size_t at;           // in d_bytes
+        std::uint64_t begin, end; // offsets in the heap
+        std::size_t at;           // offset in d_bytes
     };
 
     void begin(const packet_view& packet);
 
     heap_id d_heap{};
     time_point d_begun{};
-    std::vector<descriptor> d_descriptors; // the last one first
+    std::vector<descriptor> d_descriptors; // in reverse order
     std::vector<std::byte> d_bytes;
-    missing_ranges d_missing; // in d_bytes
+    missing_ranges d_missing; // offsets in d_bytes
 };
 
 } // namespace gr::spead

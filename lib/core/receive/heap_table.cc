@@ -14,7 +14,7 @@ namespace gr::spead {
 
 namespace {
 
-// Of which packets may come in turns: more than any sender interleaves.
+// More heaps than any sender interleaves.
 constexpr std::size_t most_placed = 256;
 constexpr std::size_t most_others = 64;
 

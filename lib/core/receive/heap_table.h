@@ -26,7 +26,7 @@ struct received_heap : heap_id {
 
     enum class state {
         none,
-        ignored,    //!< gives no samples
+        ignored,    //!< its samples are not used
         incomplete, //!< the timestamp or the samples have not been found yet
         placed      //!< the position of its samples is known
     };
@@ -37,33 +37,35 @@ struct received_heap : heap_id {
 
     state is = state::none;
     std::chrono::steady_clock::time_point last_packet = {};
-    // an item pointer by which its packets are recognised
+    // index and value of an item pointer that identifies its packets
     std::size_t pointer = 0;
     std::uint64_t word = 0;
-    // in the payload of the heap
+    // offsets in the payload of the heap
     std::optional<std::uint64_t> timestamp_address = {};
     std::uint64_t timestamp_end = 0;
     std::optional<std::uint64_t> samples_begin = {};
     std::uint64_t samples_end = unknown_end;
-    std::uint64_t first_byte = 0; // of the samples, in the packet that came first
+    std::uint64_t first_byte = 0; // of the first packet to arrive, in the samples
 
     std::optional<std::uint64_t> timestamp = {};
     unsigned timestamp_bits = 64;
     std::size_t output = 0;
     std::int64_t position = 0; //!< of its first sample
-    std::int64_t length = 0;   //!< samples; so far, if the heap length is unknown
+    std::int64_t length = 0;   //!< samples; minimum if the heap length is unknown
     std::int64_t received = 0; //!< samples
     bool needs_items = false;  //!< packets without items may be of an earlier heap
     bool has_set_values = false;
     std::vector<std::optional<std::uint64_t>> values = {}; //!< of immediate items
 
     position_range range() const { return { position, position + length }; }
-    //! Of an immediate item; none too if it has been described since.
+    //! The value of an immediate item. None also if its descriptor arrived after this
+    //! heap.
     std::optional<std::uint64_t> value(std::size_t item) const
     {
         return item < values.size() ? values[item] : std::nullopt;
     }
-    //! Heap counters from \p other to this heap; they wrap.
+    //! The signed distance of the heap counters from \p other to this heap, with
+    //! wrapping.
     std::int64_t counters_from(const received_heap& other) const
     {
         const unsigned unused = 64 - address_bits;
@@ -71,16 +73,16 @@ struct received_heap : heap_id {
     }
 };
 
-//! The heaps whose packets arrived last.
+//! The most recent heaps, by heap ID.
 class heap_table
 {
 public:
     heap_table();
 
-    //! Nullptr if there is none.
+    //! Returns nullptr if the heap is unknown.
     received_heap* find(const heap_id& heap);
-    //! Replaces the heap of the same ID, and the oldest one; finish(heap) is called for
-    //! them before. Heaps that give no samples do not replace placed ones.
+    //! Replaces the heap with the same ID, and the oldest one. Calls finish(heap) for
+    //! each of them before. Heaps that are not placed never evict placed ones.
     template <typename visitor>
     received_heap& insert(const received_heap& added, visitor&& finish)
     {
@@ -102,9 +104,11 @@ public:
         for (auto& each : d_heaps)
             visit(each);
     }
-    //! A placed heap of the same output and time, at least in part.
+    //! A placed heap of the same output that overlaps \p heap in time; nullptr if there
+    //! is none.
     const received_heap* overlapping(const received_heap& heap) const;
-    //! Whether a heap of unknown length is followed by others, but not at once.
+    //! Whether heaps follow a heap of unknown length, but none begins where it ends so
+    //! far.
     bool has_gap_behind(const received_heap& heap) const;
 
 private:
@@ -113,17 +117,18 @@ private:
         std::size_t added = 0;
     };
 
-    // Few counters that follow each other, or advance by a power of 2, share a tag.
+    // Fibonacci hash: consecutive counters, or those in steps of a power of 2, rarely
+    // share a tag.
     static unsigned char tag_of(std::uint64_t counter)
     {
         return static_cast<unsigned char>(counter * 0x9e3779b97f4a7c15 >> 56);
     }
 
     std::vector<received_heap> d_heaps;
-    std::vector<unsigned char> d_tags; // of the heaps, to find one fast
-    std::size_t d_last = 0;            // that was found
-    std::optional<heap_id> d_absent;   // that was not found last
-    region d_placed, d_others;         // of d_heaps
+    std::vector<unsigned char> d_tags; // of d_heaps, for a fast search
+    std::size_t d_last = 0;            // index in d_heaps that was used last
+    std::optional<heap_id> d_absent;   // the last ID that was not found
+    region d_placed, d_others;         // ring buffers in d_heaps
 };
 
 } // namespace gr::spead

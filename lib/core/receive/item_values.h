@@ -19,17 +19,17 @@
 namespace gr::spead {
 
 /*!
- * \brief The values that an immediate item has along a stream, where heaps may come in
- * any order.
+ * \brief The values of an immediate item along a stream. Heaps may arrive out of order.
  *
- * Does not allocate after its construction.
+ * Does not allocate after construction.
  */
 class item_values
 {
 public:
     item_values() { d_parts.reserve(most_parts); }
 
-    //! False if there is no room: report_changes() makes some.
+    //! Sets the value for the samples of a heap. False if there is no room until
+    //! report_changes() is called.
     [[nodiscard]] bool set(position_range heap, std::uint64_t value)
     {
         const auto begins_later = [](auto at, auto& each) { return at < each.begin; };
@@ -47,8 +47,8 @@ public:
         return true;
     }
 
-    //! Calls visit(position, value) for each change of the value in \p part, and forgets
-    //! the values up to its end.
+    //! Calls visit(position, value) for each change of the value in \p part, and removes
+    //! the values before its end.
     template <typename visitor>
     void report_changes(position_range part, visitor&& visit)
     {
@@ -59,11 +59,11 @@ public:
                 visit(std::max(at->begin, part.begin), at->value);
             }
         if (at != d_parts.begin() && (at - 1)->end > part.end)
-            --at; // it goes on
+            --at; // this value extends beyond part
         d_parts.erase(d_parts.begin(), at);
     }
 
-    //! A stream begins: no value is known.
+    //! Removes all values, at the start of a stream.
     void restart()
     {
         d_parts.clear();
@@ -77,8 +77,8 @@ private:
 
     static constexpr std::size_t most_parts = 1024;
 
-    std::vector<valued> d_parts;          // by their begin
-    std::optional<std::uint64_t> d_taken; // the value in front of them
+    std::vector<valued> d_parts;          // sorted by begin
+    std::optional<std::uint64_t> d_taken; // the value reported last
 };
 
 } // namespace gr::spead

@@ -16,7 +16,7 @@
 
 namespace gr::spead {
 
-//! Positions from \p begin on, up to but not including \p end.
+//! The positions [begin, end).
 struct position_range {
     std::int64_t begin;
     std::int64_t end;
@@ -25,9 +25,9 @@ struct position_range {
 };
 
 /*!
- * \brief The ranges that have not arrived.
+ * \brief The ranges of positions that have not arrived.
  *
- * Sorted, none empty, none touching another. Does not allocate after its construction.
+ * They are sorted, and neither empty nor adjacent. Does not allocate after construction.
  */
 class missing_ranges
 {
@@ -40,7 +40,7 @@ public:
 
     explicit missing_ranges(std::size_t most) : d_most(most) { d_ranges.reserve(most); }
 
-    //! Forgets all ranges but \p missing.
+    //! Replaces all ranges by \p missing.
     void restart(position_range missing)
     {
         d_ranges.clear();
@@ -49,13 +49,13 @@ public:
     }
 
     bool empty() const { return d_ranges.empty(); }
-    //! Whether the next remove() may find no room.
+    //! Whether there is no room for remove() to split a range.
     bool is_full() const { return d_ranges.size() >= d_most; }
     auto begin() const { return d_ranges.begin(); }
     auto end() const { return d_ranges.end(); }
     range& last() { return d_ranges.back(); }
 
-    //! Removes \p removed, and calls visit(part) for each part of it that was missing.
+    //! Removes a range, and calls visit(part) for each part of it that was missing.
     template <typename visitor>
     void remove(position_range removed, visitor&& visit)
     {

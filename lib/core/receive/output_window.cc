@@ -16,7 +16,7 @@ namespace gr::spead {
 
 namespace {
 
-// Senders send heaps of several outputs in turn.
+// Senders send the heaps of several outputs in turn: other outputs lag behind.
 constexpr int delay_factor_of_other_outputs = 10;
 
 constexpr position_range all_positions{ 0, std::numeric_limits<std::int64_t>::max() };
@@ -57,7 +57,7 @@ bool output_window::has_room(std::size_t which,
 {
     if (range.end <= end_of_room() && !d_outputs[which].missing.is_full())
         return true;
-    raise_top(std::min(range.begin, end_of_room()), now); // what is produced makes room
+    raise_top(std::min(range.begin, end_of_room()), now); // so that produce() makes room
     return false;
 }
 
@@ -86,7 +86,7 @@ std::size_t output_window::place(std::size_t which,
     return placed;
 }
 
-// Outputs that had all samples so far are behind from now on.
+// Outputs that had all samples up to the top begin to miss samples now.
 void output_window::raise_top(std::int64_t to, clock::time_point now)
 {
     if (to <= d_top)
@@ -123,7 +123,7 @@ std::int64_t output_window::begin_stream(clock::time_point until, std::int64_t g
 void output_window::skip_to(std::int64_t position)
 {
     if (d_open_until) {
-        d_top = position; // a stream of which nothing has arrived begins there
+        d_top = position; // if nothing has arrived, the stream begins there
         end_opening();
     }
     for (std::size_t i = 0; i < d_outputs.size(); ++i)
@@ -144,8 +144,8 @@ void output_window::abandon(std::int64_t end)
         of.skipped = 0; // the next run does not tag them
 }
 
-// Moves the front to the first sample of the heap that came first, or to an earlier one
-// that has arrived; if none has, to that for which there was no room.
+// Moves the front to the first sample of the first heap, or to an earlier one that has
+// arrived. If none has arrived, moves it to the sample for which there was no room.
 void output_window::end_opening()
 {
     auto first = d_top;
@@ -159,7 +159,7 @@ void output_window::end_opening()
     move_front(first / d_granule * d_granule);
 }
 
-// Samples stay at their addresses.
+// Leaves the samples at their addresses.
 void output_window::move_front(std::int64_t to)
 {
     for (auto& of : d_outputs)
@@ -171,7 +171,7 @@ void output_window::move_front(std::int64_t to)
         d_shift = 0;
 }
 
-// Moves samples to their final addresses, so that what was skipped takes no room.
+// Moves samples to their final addresses, so that skipped samples take no room.
 void output_window::close_up()
 {
     for (auto& of : d_outputs)

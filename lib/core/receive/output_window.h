@@ -21,33 +21,33 @@
 
 namespace gr::spead {
 
-//! What happens to samples that are missing.
+//! Whether missing samples are replaced by zeros or left out.
 enum class missing_policy { zero_fill, skip };
 
 //! A tag for a sample of an output.
 struct sample_tag {
     enum class kind {
-        timestamp, //!< value: the position of the sample
-        missing,   //!< value: the number of samples that are missing
-        item       //!< value: that of an immediate item
+        timestamp, //!< value: position of the sample
+        missing,   //!< value: number of missing samples
+        item       //!< value: value of an immediate item
     };
     std::size_t output;
-    std::size_t offset; //!< from the first sample that is produced
+    std::size_t offset; //!< from the first sample produced
     kind what;
     std::uint64_t value;
-    std::size_t item = 0; //!< its index among the immediate items
+    std::size_t item = 0; //!< index among the immediate items
 };
 
 /*!
- * \brief Samples that have been placed in the output buffers of the flow graph and not
- * been produced yet.
+ * \brief The samples placed in the output buffers of the flow graph but not produced yet.
  *
- * Samples have positions; those of the same position were sampled at the same time. The
- * position front() lies at the write pointer of each output. Samples are placed behind
- * it in any order, and are produced up to the first one that is missing. A missing sample
- * is given up max_delay after a later one of its output arrived, or ten times that after
- * a later one of another output, or if the buffers have no room for a later one. Does not
- * allocate after its construction.
+ * Samples with the same position were sampled at the same time. The position front() is
+ * at the write pointer of each output. Samples are placed after it in any order, and are
+ * produced up to the first missing one.
+ *
+ * The window gives up a missing sample max_delay after a later sample of the same output
+ * arrived, 10 * max_delay after a later sample of another output arrived, or when the
+ * buffers have no room for a later sample. Does not allocate after construction.
  */
 class output_window
 {
@@ -58,24 +58,24 @@ public:
         std::size_t outputs = 1;
         missing_policy on_missing = missing_policy::zero_fill;
         clock::duration max_delay{};
-        std::size_t items = 0; //!< immediate items, at most
+        std::size_t items = 0; //!< maximum number of immediate items
     };
     output_window(const config& how, std::vector<source_counter_set>& counters);
 
     //! \name The flow graph
     //! \{
 
-    //! Where the front lies in each output, and how many samples there is room for.
+    //! Sets the address of the front in each output, and the room after it in samples.
     void set_room(const std::vector<std::byte*>& at, std::int64_t samples);
 
-    //! The end of the samples that can be produced now. With \p is_blocked, the first
-    //! ones that are missing are given up, to make room. May end the opening of a stream,
-    //! which moves the front.
+    //! Returns the end of the samples that can be produced now. With \p is_blocked, gives
+    //! up the first missing ones to make room. May end the opening of a stream, which
+    //! moves the front.
     std::int64_t end_of_ready(clock::time_point now, bool is_blocked);
-    //! Produces samples up to \p end: adds their tags and counts them. Returns their
-    //! number, which is the same for all outputs.
+    //! Produces samples up to \p end: appends their tags and counts them. Returns the
+    //! number of samples per output, which is the same for all.
     std::size_t produce(std::int64_t end, std::vector<sample_tag>& tags);
-    //! The run ends: samples up to \p end that were not produced are missing.
+    //! Ends the run. Samples up to \p end that were not produced count as skipped.
     void abandon(std::int64_t end);
 
     //! \}
@@ -84,43 +84,44 @@ public:
     //! \{
 
     std::int64_t front() const { return d_front; }
-    //! The end of the samples that have been placed in any output, or wait for room.
+    //! The end of the samples that were placed in any output or wait for room.
     std::int64_t top() const { return d_top; }
     bool is_empty() const { return d_top == d_front; }
     std::int64_t capacity() const { return d_capacity; }
-    //! Whether all of a range is behind the front and has not been placed.
+    //! Whether a range is entirely after the front and none of it has been placed.
     bool is_free(std::size_t which, position_range range) const;
 
     void set_decoder(const sample_decoder& decoder) { d_decoder = decoder; }
 
-    //! Whether samples can be placed. If not, produce() makes room.
+    //! Whether samples can be placed in a range. If not, produce() will make room.
     bool has_room(std::size_t which, position_range range, clock::time_point now);
 
-    //! Decodes samples into their places, for which there is room. Returns the number of
-    //! those that have not come before; counts the others.
+    //! Decodes samples into their places, for which has_room() is true. Returns the
+    //! number of new samples. Counts the others as late or duplicate.
     std::size_t place(std::size_t which,
                       position_range range,
                       const std::byte* data,
                       clock::time_point now);
-    //! The value of an immediate item in a heap of which samples have been placed. False
-    //! if there is no room.
+    //! Sets the value of an immediate item for the samples of a heap. False if there is
+    //! no room.
     [[nodiscard]] bool set_item(std::size_t which,
                                 std::size_t item,
                                 position_range heap,
                                 std::uint64_t value);
 
-    //! Everything before \p position, which is not before the top, is given up and counts
-    //! as skipped, without zeros.
+    //! Skips everything before \p position, which must not be before the top: counts it
+    //! as skipped and outputs no zeros.
     void skip_to(std::int64_t position);
-    //! A stream begins, with other items and at position 0. The window must be empty.
-    //! Returns the position for its first heap, half of the room behind the front. The
-    //! stream is open until \p until, and until a sample has arrived: nothing is
-    //! produced, so that earlier samples find their place. Then end_of_ready() moves the
-    //! front to that position, or to an earlier sample of any output; nothing before it
-    //! is missing. The opening ends at once if the window is blocked or given up. Both
-    //! positions are multiples of \p granule.
+    //! Begins a stream at position 0 and forgets all item values. The window must be
+    //! empty. Returns the position for the first heap, half of the room after the front.
+    //!
+    //! This opens the stream until \p until, and until a sample has arrived. Nothing is
+    //! produced meanwhile, so that earlier samples find their place. The opening ends at
+    //! once if the window is blocked or given up. Then end_of_ready() moves the front to
+    //! the position of the first heap, or to an earlier sample of any output. Nothing
+    //! before it is missing. Both positions are multiples of \p granule.
     std::int64_t begin_stream(clock::time_point until, std::int64_t granule = 1);
-    //! Nothing before the top, or \p end, will arrive any more.
+    //! Gives up all missing samples before the top and before \p end.
     void give_up(std::int64_t end = 0);
 
     //! \}
@@ -131,7 +132,7 @@ private:
         missing_ranges missing{ 4096 }; // the last one has no end
         std::vector<item_values> items;
         bool needs_timestamp = true;
-        std::uint64_t skipped = 0; // samples, not tagged yet
+        std::uint64_t skipped = 0; // samples that no tag has reported yet
     };
 
     std::size_t output_bytes(std::int64_t samples) const
@@ -158,13 +159,13 @@ private:
     std::vector<output> d_outputs;
     std::int64_t d_front = 0;
     std::int64_t d_top = 0;
-    std::int64_t d_room = 0;     // samples behind the front
-    std::int64_t d_capacity = 0; // the most that d_room was
+    std::int64_t d_room = 0;     // samples after the front
+    std::int64_t d_capacity = 0; // largest d_room so far
     std::int64_t d_shift = 0;    // samples from their final address, after skips
-    std::int64_t d_given_up = 0; // the end of the samples that are not waited for
-    std::optional<clock::time_point> d_open_until; // none: the stream is not open
-    std::int64_t d_opened_at = 0;                  // the position of its first heap
-    std::int64_t d_granule = 1; // samples by which the front moves when the opening ends
+    std::int64_t d_given_up = 0; // end of the samples that were given up
+    std::optional<clock::time_point> d_open_until; // none: not in the opening
+    std::int64_t d_opened_at = 0;                  // position of the first heap
+    std::int64_t d_granule = 1; // front is a multiple of this when the opening ends
 };
 
 } // namespace gr::spead

@@ -20,22 +20,22 @@
 
 namespace gr::spead {
 
-//! A datagram, and where it came from.
+//! A datagram and its origin.
 struct received_packet {
     const std::byte* data = nullptr;
     std::size_t bytes = 0;
     std::size_t socket = 0;   //!< index of the socket
-    std::uint64_t sender = 0; //!< tells source addresses apart
+    std::uint64_t sender = 0; //!< identifies the source address
 };
 
-//! Packets that belong together, or repeat each other, come within this time.
+//! The packets of one heap, and repeated packets, arrive within this time.
 constexpr std::chrono::seconds longest_delay{ 1 };
 
-//! What the packets of a heap have in common, unless its counter is used again.
+//! Identifies the packets of a heap, until the sender reuses its heap counter.
 struct heap_id {
     std::uint64_t counter = 0;
     std::uint64_t sender = 0;
-    std::size_t group = 0; //!< of sockets
+    std::size_t group = 0; //!< group of sockets
 
     bool operator==(const heap_id& other) const
     {
@@ -44,9 +44,9 @@ struct heap_id {
 };
 
 /*!
- * \brief Packets that wait until their place is known, in order of their arrival.
+ * \brief Stores packets until their position is known, in order of arrival.
  *
- * The oldest packets make room for new ones, and are counted as ignored.
+ * If the store is full, the oldest packets are dropped and counted as ignored.
  */
 class packet_store
 {
@@ -55,7 +55,7 @@ public:
 
     struct entry : received_packet {
         heap_id heap = {};
-        time_point time = {}; //!< of its arrival
+        time_point time = {}; //!< of arrival
         bool is_ready = false;
         std::vector<std::byte> content = {};
     };
@@ -65,7 +65,7 @@ public:
 
     auto begin() const { return d_entries.begin(); }
     auto end() const { return d_entries.end(); }
-    //! Whether there is a next_ready().
+    //! Whether next_ready() finds a packet.
     bool has_ready() const { return d_ready > 0; }
     iterator next_ready()
     {
@@ -86,7 +86,7 @@ public:
         set_ready(added, is_ready);
     }
 
-    //! Makes packets ready, if is_released(entry).
+    //! Makes each packet ready for which is_released(entry) is true.
     template <typename condition>
     void release(condition&& is_released)
     {
@@ -100,8 +100,8 @@ public:
         d_bytes -= which->bytes;
         d_entries.erase(which);
     }
-    //! Removes packets that have waited since before \p time, from the oldest one on, so
-    //! many at most.
+    //! Drops packets that arrived before \p time, oldest first, up to \p most of them or
+    //! to one that is ready.
     void drop_before(time_point time, std::size_t most)
     {
         for (; most > 0 && !d_entries.empty() && !d_entries.front().is_ready &&

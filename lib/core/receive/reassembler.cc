@@ -17,17 +17,17 @@ namespace gr::spead {
 
 namespace {
 
-// Packets that belong in front of a stream may come so long after it has begun.
+// Packets from before the first one of a stream may arrive up to this much later.
 constexpr std::chrono::milliseconds start_delay{ 10 };
 
-// What resume() does at a time.
+// Limits of the work in one call.
 constexpr std::size_t descriptors_at_once = 4;
 constexpr std::size_t packets_at_once = 2;
 constexpr std::size_t drops_at_once = 64;
-constexpr std::size_t most_overtaking = 16; // packets of a heap of descriptors
+constexpr std::size_t most_overtaking = 16; // stored packets of a descriptor heap
 constexpr std::size_t bytes_at_once = 32 << 10;
 
-// A number that is too wide for an item pointer lies in the payload.
+// Reads a number from the payload, which holds those too wide for an item pointer.
 std::optional<std::uint64_t> number_at(const packet_view& packet,
                                        std::uint64_t begin,
                                        std::uint64_t end,
@@ -43,8 +43,8 @@ std::optional<std::uint64_t> number_at(const packet_view& packet,
     return format.value(raw);
 }
 
-// The value of an item, if this packet holds it. Addressed items are in the order of
-// their addresses.
+// The value of an item, if this packet holds it. Assumes that addressed items are in the
+// order of their addresses.
 std::optional<std::uint64_t>
 value_of(const packet_view& packet, std::size_t index, const number_format& format)
 {
@@ -117,7 +117,7 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
     view.time = d_now = now;
     if (!d_config.format && (view.has_descriptors || d_collector.is_incomplete()))
         collect_descriptors(view);
-    // what comes with or behind descriptors waits until these have been read
+    // packets with descriptors, and later ones, wait until these have been read
     const bool can_place = d_format && !d_store.has_ready() && !d_has_changed_table &&
                            !d_collector.has_next() && !d_collector.awaits(view.heap);
     const auto done = can_place ? place(view) : result::wait;
@@ -153,7 +153,7 @@ reassembler::result reassembler::place(const arrival& packet)
     auto* known = d_heaps.find(packet.heap);
     const bool has_word = known && packet.has_items() && known->pointer < packet.items &&
                           packet.word(known->pointer) == known->word;
-    // after a pause, the sender may have started again
+    // after a pause, the sender may have restarted
     if (known &&
         packet.time - known->last_packet >=
             std::max<clock::duration>(longest_delay, d_tracker.silence(known->output)))
@@ -175,7 +175,7 @@ reassembler::result reassembler::place(const arrival& packet)
     return result::wait;
 }
 
-// Reads the items of a heap whose position is not known.
+// Reads the items of a heap whose position is unknown.
 reassembler::result reassembler::open(const arrival& packet, received_heap* known)
 {
     const bool is_open = known && known->is == state::placed;
@@ -187,12 +187,13 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
                packet.flavour.heap_address_bits };
     d_heap.values = std::move(values);
     d_heap.values.assign(d_format->immediates.size(), std::nullopt);
-    d_heap.needs_items = known; // another heap of this counter, perhaps of another stream
+    d_heap.needs_items =
+        known; // another heap has this counter, perhaps in another stream
     if (is_incomplete) {
         d_heap = *known;
         d_heap.values.resize(d_format->immediates.size()); // which may have grown
     }
-    // packets that waited are older
+    // a stored packet is older than those that arrived since
     d_heap.last_packet = std::max(d_heap.last_packet, packet.time);
     read_items(packet);
     const bool has_time = d_heap.timestamp || !d_format->timestamp_id;
@@ -200,7 +201,7 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
         return classify(packet, is_open ? known : nullptr);
     const bool has_part =
         d_heap.samples_begin || d_heap.timestamp || d_heap.timestamp_address;
-    if (is_open) // it has items in several packets
+    if (is_open) // its items are in several packets
         return has_part || known->needs_items ? result::ignored
                                               : place_samples(*known, packet);
     if (has_part && !has_time)
@@ -208,14 +209,14 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
     else
         d_silence.note_lacking(d_format->samples_id, "the samples", packet);
     if (has_part && !is_incomplete)
-        release(&d_heap); // packets that wait may hold the rest
+        release(&d_heap); // stored packets may hold the other items
     d_heap.is = has_part ? state::incomplete : state::ignored;
     record(d_heap);
     return has_part ? result::wait : result::ignored;
 }
 
-// Asks whether the heap belongs to the stream, and places the packet. \p open has the
-// same counter.
+// Places the packet if its heap belongs to the stream. \p open is a placed heap with the
+// same counter, or nullptr.
 reassembler::result reassembler::classify(const arrival& packet, received_heap* open)
 {
     using verdict = stream_tracker::verdict;
@@ -231,7 +232,7 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
     else if (open && d_heap.timestamp == open->timestamp && d_format->timestamp_id &&
              d_heap.samples_begin == open->samples_begin &&
              d_heap.output == open->output && d_heap.heap_length == open->heap_length)
-        return place_samples(*open, packet); // its items are in another order
+        return place_samples(*open, packet); // same heap, items in another order
     else
         found = d_tracker.classify(d_heap, packet.time);
     const bool is_new_time = found == verdict::begins || found == verdict::jumps;
@@ -255,7 +256,7 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
             release(waiting);
         return place_samples(record(d_heap), packet);
     }
-    if (open) // packets without items may be of either heap
+    if (open) // packets without items may belong to either heap
         open->needs_items = true;
     if (found == verdict::wait) {
         if (const auto* waiting = d_tracker.confirmed(d_heap.output))
@@ -280,7 +281,7 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
 
 void reassembler::begin_stream()
 {
-    // packets that belong in front of it may come behind it
+    // packets from before the first one may arrive after it
     auto until = d_now;
     if (d_tracker.is_running() || d_config.group_of_socket.size() > 1)
         until += start_delay;
@@ -296,7 +297,7 @@ void reassembler::begin_stream()
     });
     d_split.clear();
     const auto& how = d_config.stream;
-    // samples after which the ticks are a whole number
+    // multiples of this last a whole number of ticks
     const auto granule = std::max<std::int64_t>(
         how.samples_per_step / std::gcd(how.samples_per_step, how.ticks_per_step), 1);
     const auto position = d_window.begin_stream(until, granule);
@@ -371,11 +372,11 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
     }
     if (!d_window.has_room(heap.output, touched, d_now))
         return result::full;
-    // without samples in the window nothing would make room for values
+    // values take room until samples are produced: set none without a whole sample
     const bool has_whole_samples = (begin + size - 1) >> shift < end >> shift;
     if (has_whole_samples && !set_values(heap))
         return result::full;
-    // a part of a sample at the begin or the end, or all whole samples in between
+    // each step takes a partial sample at either end, or all whole samples in between
     for (auto at = begin; at < end;) {
         const auto offset = at % size;
         const bool is_whole = !offset && end - at >= size;
@@ -476,7 +477,7 @@ void reassembler::read_items(const packet_view& packet)
     d_heap.length = static_cast<std::int64_t>((end - begin) / d_decoder.wire_bytes());
 }
 
-// Values that items give select heaps: one for all outputs, or one for each.
+// The values in items select heaps: one value for all outputs, or one per output.
 std::optional<std::size_t> reassembler::output_of(const received_heap& heap) const
 {
     bool is_selected = d_config.stream.outputs == 1 || d_config.has_group_for_each_output;
@@ -505,8 +506,8 @@ std::optional<std::size_t> reassembler::output_of(const received_heap& heap) con
 
 // Descriptors
 
-// Those of a sender that is ignored do not change the stream. Packets of a heap of
-// descriptors may overtake the first one.
+// Descriptors from an ignored sender do not change the stream. Packets of a descriptor
+// heap may overtake its first one.
 void reassembler::collect_descriptors(const arrival& packet)
 {
     const auto output = d_config.has_group_for_each_output
@@ -530,7 +531,7 @@ void reassembler::collect_descriptors(const arrival& packet)
     }
 }
 
-// False if another format has to wait until all samples have been produced.
+// False if a new format must wait until all samples have been produced.
 bool reassembler::read_descriptors()
 {
     if (!d_collector.has_next() && !d_has_changed_table)
@@ -602,9 +603,9 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
     return true;
 }
 
-// Packets that wait
+// Stored packets
 
-// Lets packets be placed that waited: for this heap, or all.
+// Makes stored packets ready to be placed: those of this heap, or all.
 void reassembler::release(const heap_id* of)
 {
     d_store.release([&](const packet_store::entry& each) {
@@ -647,8 +648,8 @@ bool reassembler::resume(clock::time_point now)
 
 // Ends of streams
 
-// A stream ends the run in which heaps of its sender came. The end may be repeated, also
-// in the next run.
+// An end-of-stream heap ends the run only if heaps of its sender arrived in the run. It
+// may be repeated, also in the next run.
 void reassembler::note_end(const arrival& packet, bool is_in_order)
 {
     const auto sender = packet.from.sender;
@@ -661,7 +662,7 @@ void reassembler::note_end(const arrival& packet, bool is_in_order)
     if (d_tracker.is_running() ? !is_received : d_last_sender != sender)
         return;
     d_has_stopped = true;
-    if (!is_in_order) // it is placed later, and ends the stream of its sender
+    if (!is_in_order) // it is stored, and noted again when it is placed
         return;
     d_last_end = packet.heap;
     d_last_end_time = packet.time;

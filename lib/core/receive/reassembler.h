@@ -33,10 +33,10 @@
 namespace gr::spead {
 
 /*!
- * \brief Puts the samples of each packet in their place in the window: from the timestamp
- * of the heap and the payload offset of the packet.
+ * \brief Places the samples of packets in the window.
  *
- * The time for a packet is bounded: what may take long is left to resume().
+ * Their position follows from the timestamp of the heap and the payload offset of the
+ * packet. place_packet() takes a bounded time, and leaves longer work to resume().
  */
 class reassembler
 {
@@ -44,49 +44,49 @@ public:
     using clock = std::chrono::steady_clock;
 
     struct config {
-        //! Groups of sockets: one for each output, or one for all.
+        //! The group of each socket. There is one group per output, or one for all.
         std::vector<std::size_t> group_of_socket;
         bool has_group_for_each_output = false;
-        sample_type type = sample_type::int8;        //!< of the outputs
+        sample_type type = sample_type::int8;        //!< type of the outputs
         float scale = 0;                             //!< of floats; 0: full scale is 1.0
-        std::shared_ptr<const stream_format> format; //!< none: from descriptors
+        std::shared_ptr<const stream_format> format; //!< nullptr: from descriptors
         stream_tracker::config stream;
     };
 
     reassembler(config how,
                 output_window& window,
-                std::vector<source_counter_set>& counters, //!< of each output
+                std::vector<source_counter_set>& counters, //!< per output
                 source_counter_set& common,
                 reject_counters& rejects,
                 rate_limited_log& log);
 
     void start_run();
-    //! What has not arrived of the heaps will not arrive.
+    //! Drops all waiting packets and heaps, and counts the incomplete ones.
     void end_run();
 
-    //! Takes a datagram. False if there is no room: to be repeated after the window has
-    //! produced samples.
+    //! Places or stores a datagram. False if there is no room: call it again after the
+    //! window has produced samples.
     bool place_packet(const received_packet& packet, clock::time_point now);
-    //! Places packets that waited, reads descriptors, and gives up what is too old: a
-    //! part of it, if has_more() says so. False if there is no room.
+    //! Reads descriptors, places stored packets and drops those that are too old. Does a
+    //! part of this work per call, as long as has_more(). False if there is no room.
     bool resume(clock::time_point now);
     bool has_more() const
     {
         return (d_format && d_store.has_ready()) || d_collector.has_next();
     }
 
-    //! Whether an end-of-stream heap of the stream has come in this run.
+    //! Whether an end-of-stream heap of the stream has arrived in this run.
     bool has_stopped() const { return d_has_stopped; }
-    //! The format of the samples; none if it is not known yet.
+    //! The format of the samples; nullptr until it is known.
     const stream_format* format() const { return d_format.get(); }
-    //! The end of the heaps that have begun to arrive.
+    //! The end position of the heaps that have begun to arrive.
     std::int64_t end() const { return d_tracker.end(); }
     std::uint64_t tick_at(std::int64_t position) const
     {
         return d_tracker.tick_at(position);
     }
 
-    //! Why packets have given no samples since end_silence(), and what to do about it.
+    //! Why packets have produced no samples since end_silence(), with the remedy.
     const std::string& why_silent() const { return d_silence.text(); }
     void end_silence() { d_silence.end(); }
 
@@ -102,7 +102,7 @@ private:
         full  // until the window has room
     };
 
-    // A packet that was received, and what it says.
+    // A received packet and its parsed header.
     struct arrival : packet_view {
         received_packet from;
         heap_id heap;
@@ -140,28 +140,28 @@ private:
     rate_limited_log& d_log;
 
     std::shared_ptr<const stream_format> d_format;
-    std::vector<item_description> d_table; // merged by their IDs
+    std::vector<item_description> d_table; // all descriptions, one per item ID
     descriptor_collector d_collector;
-    bool d_has_changed_table = false; // so that the format may change
+    bool d_has_changed_table = false; // since d_format was derived
     sample_decoder d_decoder;
 
     heap_table d_heaps;
     stream_tracker d_tracker;
     split_samples d_split;
-    received_heap d_heap; // of the packet that is being placed
-    // by their IDs, those of the format
+    received_heap d_heap; // heap of the packet that is being placed
+    // item ID to index in d_format->immediates
     boost::container::flat_map<std::uint64_t, std::size_t> d_immediates;
 
     packet_store d_store;
     bool d_has_stopped = false;
-    clock::time_point d_now{};       // packets that waited came before
-    clock::time_point d_since{};     // waiting packets from before are of another stream
+    clock::time_point d_now{};   // stored packets arrived earlier
+    clock::time_point d_since{}; // stored packets from before belong to another stream
     std::uint64_t d_last_sender = 0; // in this run; 0: none
-    heap_id d_last_end;              // of a stream
+    heap_id d_last_end;              // last end-of-stream heap
     clock::time_point d_last_end_time{};
 
     silence d_silence;
-    std::string d_refusal; // of the descriptors; empty: they suit
+    std::string d_refusal; // why the descriptors are unusable; else empty
     bool d_has_logged_other = false;
 };
 

@@ -19,8 +19,8 @@
 
 namespace gr::spead {
 
-//! What the receiver counts. Here, samples_missing are those that became zeros; stats()
-//! adds the skipped ones.
+//! The counters of the receiver. Here, samples_missing counts only the samples replaced
+//! by zeros; stats() adds the skipped ones.
 using source_counter_set = source_counters<counter>;
 
 //! Rejected packets by reason.
@@ -28,7 +28,7 @@ class reject_counters
 {
 public:
     void add(packet_error error) { d_counters[static_cast<std::size_t>(error)].add(1); }
-    //! Those that were seen.
+    //! The counts above 0, by the name of the reason.
     std::map<std::string, std::uint64_t> by_name() const
     {
         std::map<std::string, std::uint64_t> named;

@@ -19,24 +19,24 @@ namespace {
 
 using seconds = std::chrono::duration<double>;
 
-// Of all sockets. Heaps of the same time may come on several ones, and the window must
-// hold what is read of one before the next.
+// Receive calls per round over all sockets. Heaps of the same time may arrive on several
+// sockets, and the window must hold the packets read from one before the next is read.
 constexpr std::size_t calls_in_turn = 16;
 
-// Then samples are produced, even though more packets are there.
+// After this time samples are produced, even if more packets are waiting.
 constexpr std::chrono::milliseconds longest_read{ 1 };
 
-// So that the flow graph can stop, and a block downstream end it.
+// Limits for one wait, so that the flow graph can stop and a block downstream can end it.
 constexpr int longest_wait = 10; // ms
 constexpr int longest_wait_for_missing = 1;
 constexpr std::chrono::milliseconds wait_after_failure{ 10 };
 
-// From this rate on, in bytes a second, sleeping is cheaper than waiting for each packet.
+// Bytes per second: from this rate on, sleeping is cheaper than a wake-up per packet.
 constexpr double busy_rate = 32e6;
 constexpr std::chrono::microseconds longest_nap{ 500 };
 constexpr std::chrono::microseconds shortest_nap{ 50 };
-// The kernel's buffer is to be filled by no more than this part meanwhile. A packet takes
-// about twice its size in it.
+// The fraction of the socket's receive buffer that may fill during a nap. A packet takes
+// about twice its size there.
 constexpr double part_of_kernel_buffer = 0.1;
 
 } // namespace
@@ -84,8 +84,8 @@ void receiver::receive()
     read_all();
     if (d_config.end_on_stop && d_to.has_stopped() && !d_stop_seen)
         d_stop_seen = d_last_read;
-    // packets may be on their way on other sockets, or by other paths. If packets keep
-    // coming, those that were in the sockets when the stream ended are read.
+    // Packets may still arrive on other sockets, or by other network paths. If packets
+    // keep arriving, those that were in the sockets when the stream ended are read.
     const bool has_stopped =
         d_stop_seen && d_last_read - *d_stop_seen >= d_config.max_delay &&
         !d_to.has_more() &&
@@ -99,14 +99,14 @@ void receiver::receive()
     d_returned = clock::now();
 }
 
-// Reads the sockets in turn until they are empty, and decides how to wait then.
+// Reads the sockets in turn until they are empty, then chooses how to wait.
 void receiver::read_all()
 {
     auto now = clock::now();
     const auto latest = now + longest_read;
     d_nap = {};
     const auto calls = std::max<std::size_t>(calls_in_turn / d_sockets->size(), 1);
-    std::size_t bytes = 0, empty = 0; // empty sockets, one after another
+    std::size_t bytes = 0, empty = 0; // empty: consecutive empty sockets
     d_is_blocked = !deliver(now - d_halted);
     while (!d_is_blocked && empty < d_sockets->size() && now < latest) {
         ++empty;
@@ -134,7 +134,7 @@ void receiver::read_all()
         d_last_packet = now;
     if (d_stop_seen)
         d_read_since_stop += bytes;
-    // how long to sleep until the kernel's buffer has been filled so far at this rate
+    // the time in which this rate fills that fraction of the receive buffer
     const seconds elapsed = now - std::exchange(d_last_read, now);
     const auto read = static_cast<double>(bytes);
     const auto nap =
@@ -145,8 +145,8 @@ void receiver::read_all()
             std::min<seconds>(nap, longest_nap));
 }
 
-// False if there is no room for all of the datagrams that were received, and for packets
-// that waited.
+// Returns false if there is no room for all received datagrams and all packets that are
+// ready in the reassembler.
 bool receiver::deliver(clock::time_point now)
 {
     while (d_pending.data) {

@@ -24,10 +24,10 @@
 namespace gr::spead {
 
 /*!
- * \brief Reads the sockets, and decides when to wait for packets and when a run ends.
+ * \brief Reads the sockets, waits for packets and detects the end of a run.
  *
- * While packets come fast, it is cheaper to sleep for a short time than to be woken for
- * each of them.
+ * At high packet rates it sleeps for a short time, which is cheaper than a wake-up per
+ * packet.
  */
 class receiver
 {
@@ -45,18 +45,18 @@ public:
              output_window& window,
              rate_limited_log& log);
 
-    //! The sockets stay valid while receive() is called.
+    //! Starts a run. The sockets must remain valid until the last call of receive().
     void start(const std::vector<std::unique_ptr<receive_socket>>& sockets);
 
-    //! Waits for packets, 10 ms at most, and takes what is in the sockets.
+    //! Waits for packets, for 10 ms at most, then reads the sockets.
     void receive();
 
-    //! The time without the periods between calls of receive(), in which packets wait in
-    //! the sockets.
+    //! The time, excluding the periods between calls of receive(): packets wait in the
+    //! sockets meanwhile.
     clock::time_point now() const { return clock::now() - d_halted; }
     //! Whether packets wait for room in the window.
     bool is_blocked() const { return d_is_blocked; }
-    //! Whether the run has ended: nothing will come behind what is in the window.
+    //! Whether the run has ended: nothing follows the samples in the window.
     bool has_ended() const { return d_has_ended; }
 
 private:
@@ -70,17 +70,17 @@ private:
 
     const std::vector<std::unique_ptr<receive_socket>>* d_sockets = nullptr;
     std::vector<pollfd> d_polled;
-    std::size_t d_kernel_buffer = 0; // bytes, of each socket
-    std::size_t d_socket = 0;        // that was read last
+    std::size_t d_kernel_buffer = 0; // bytes per socket
+    std::size_t d_socket = 0;        // index of the one read last
     std::vector<std::byte> d_buffer;
-    received_datagrams d_pending; // in the buffer, and not taken
+    received_datagrams d_pending; // in d_buffer, not delivered yet
     bool d_is_blocked = false;
     bool d_has_ended = false;
-    clock::time_point d_returned{}; // from receive()
-    clock::duration d_halted{};     // the time in which it was not called
+    clock::time_point d_returned{}; // when receive() returned last
+    clock::duration d_halted{};     // total time between calls of receive()
     clock::time_point d_last_read{};
-    clock::duration d_nap{};           // before the next read; 0: until packets come
-    clock::time_point d_last_packet{}; // that came, or waited for room
+    clock::duration d_nap{};           // sleep before the next read; 0: poll instead
+    clock::time_point d_last_packet{}; // last time one arrived or waited for room
     std::optional<clock::time_point> d_stop_seen;
     std::size_t d_read_since_stop = 0; // bytes
 };

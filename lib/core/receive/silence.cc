@@ -21,7 +21,7 @@ std::string hex(std::uint64_t value)
     return hexadecimal(static_cast<std::int64_t>(value));
 }
 
-// Of the items that a sender defines, the first ones.
+// The IDs of the first items that are not reserved by SPEAD.
 std::string ids_of(const packet_view& packet)
 {
     constexpr int most = 8;
@@ -37,7 +37,7 @@ std::string ids_of(const packet_view& packet)
 
 void silence::note(std::string_view text)
 {
-    // that the first packet of a heap is late says less than any other cause
+    // any other cause is more specific
     if (d_text.empty() || text != cause::no_first_packet)
         d_text = text;
 }

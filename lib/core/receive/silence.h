@@ -21,15 +21,15 @@
 namespace gr::spead {
 
 /*!
- * \brief Why packets arrive and no output: a cause and its remedy.
+ * \brief The reason why packets arrive but nothing is output, with its remedy.
  *
- * The latest cause replaces the one before. A text with details of a packet is made only
- * for the first packet of its cause: the others cost next to nothing.
+ * The latest cause replaces the previous one. Only the first packet of a cause formats a
+ * text with details, so that the other packets cost next to nothing.
  */
 class silence
 {
 public:
-    //! The texts of causes without details.
+    //! The texts of the causes without details.
     struct cause {
         static constexpr std::string_view no_descriptors =
             "no descriptors have arrived: let the sender repeat them "
@@ -53,19 +53,19 @@ public:
 
     void note(std::string_view text);
     void note_not_spead(const std::byte* datagram, std::size_t bytes);
-    //! An item, such as "the timestamp", is not among those of a packet.
+    //! A packet lacks an item, called \p name, such as "the timestamp".
     void note_lacking(std::uint64_t id, const char* name, const packet_view& packet);
-    //! No output is selected by these values of the immediate items.
+    //! These values of the immediate items select no output.
     void note_no_output(const stream_format& format,
                         const std::vector<std::optional<std::uint64_t>>& values);
-    //! Another sender has another value of this immediate item; none: only another source
-    //! address.
+    //! Another sender is ignored. It has another value of this immediate item; none: only
+    //! its source address differs.
     void note_other_sender(const stream_format& format, std::optional<std::size_t> item);
 
-    //! Samples have come out.
+    //! Clears the cause, when samples are output.
     void end() { d_text.clear(); }
 
-    //! Empty if there is no cause.
+    //! The current cause; empty if there is none.
     const std::string& text() const { return d_text; }
 
 private:

@@ -18,9 +18,9 @@
 namespace gr::spead {
 
 /*!
- * \brief Samples of which a packet holds only a part of the bytes, until the rest comes.
+ * \brief Holds samples that are split over packets until all of their bytes arrive.
  *
- * Keeps the newest ones.
+ * The oldest sample makes room for a new one.
  */
 class split_samples
 {
@@ -39,8 +39,8 @@ public:
         }
     };
 
-    //! Adds bytes from \p offset on of a sample of \p size bytes. Returns its bytes once
-    //! they are all there, otherwise nullptr.
+    //! Adds bytes of a sample of \p size bytes, from \p offset on. Returns the sample
+    //! once it is complete, otherwise nullptr.
     const std::byte* add(const place& at,
                          const std::byte* data,
                          std::size_t offset,
@@ -70,7 +70,7 @@ private:
 
     struct sample {
         place at = {};
-        unsigned present = 0; // a bit for each byte
+        unsigned present = 0; // one bit per byte
         std::array<std::byte, most_sample_bytes> bytes = {};
     };
     std::array<sample, most> d_samples;

@@ -33,8 +33,8 @@ std::string text_of(const number_format& format)
                         : std::to_string(format.bits) + "-bit " + name;
 }
 
-// Of the integers as they are read: those of sizes that no output has, such as packed
-// 10-bit ones, are read as bytes.
+// Returns the width at which integers are read, in bits. Integers of a width that no
+// output type has, such as packed 10-bit ones, are read as bytes.
 unsigned bits_for(sample_type type, const item_description& samples)
 {
     const auto& [numbers, bits, order] = samples.format;
@@ -62,11 +62,11 @@ unsigned bits_for(sample_type type, const item_description& samples)
     throw std::invalid_argument("the descriptor of " + quoted(samples.name) + ": " + why);
 }
 
-// The current array; otherwise the only one of the most likely rank.
+// Selects the array of samples: the current one, else the only one of the best rank.
 const item_description& samples_of(const std::vector<item_description>& items,
                                    const stream_format* current)
 {
-    std::multimap<int, const item_description*> arrays; // the most likely ones first
+    std::multimap<int, const item_description*> arrays; // by rank, best first
     for (const auto& each : items)
         if (each.is_array) {
             const bool is_text = each.format.type == 'c' && each.format.bits <= 8;

@@ -20,42 +20,42 @@
 namespace gr::spead {
 
 /*!
- * \brief What the items of heaps mean: which are the timestamp and the samples, and how
- * their numbers are encoded.
+ * \brief The meaning of the items in heaps: which item is the timestamp, which one holds
+ * the samples, and how their numbers are encoded.
  */
 struct stream_format {
-    //! An item with a value that becomes a tag.
+    //! An item whose value becomes a tag.
     struct immediate {
         std::uint64_t id;
         std::string name;
         number_format format = {};
-        //! Values that select heaps: one for all outputs, or one for each. None: any.
+        //! The values that select heaps: one for all outputs, or one per output. Empty:
+        //! any value.
         std::vector<std::int64_t> values = {};
     };
 
-    //! None: heaps of one length, of which each has the next heap counter.
+    //! None: heaps have equal lengths and consecutive heap counters.
     std::optional<std::uint64_t> timestamp_id = 0x1600;
     number_format timestamp_format = {};
     std::uint64_t samples_id = 0x3300;
     std::vector<immediate> immediates = {};
-    unsigned bits = 8; //!< of the integers in a packet
+    unsigned bits = 8; //!< width of the integers in a packet
     byte_order order = byte_order::big;
 
-    //! Whether all items of \p before mean what they did.
+    //! Whether all items of \p before keep their meaning.
     bool extends(const stream_format& before) const;
 };
 
-//! The most immediate items whose values become tags, if descriptors name them.
+//! Maximum number of immediate items from descriptors whose values become tags.
 constexpr std::size_t most_described_immediates = 32;
 
-//! Adds what a descriptor says to what other descriptors of a stream have said, or
-//! replaces what was said about the same ID. True if it changes anything. False if there
-//! is no room for more items.
+//! Adds the description of an item, or replaces that of the same ID. Returns whether this
+//! changes \p items. False if there is no room for more items.
 bool merge(std::vector<item_description>& items, item_description description);
 
-//! Finds out the format of samples for outputs of \p type. \p current, if any, is kept as
-//! far as its items are still described. Throws std::invalid_argument with the reason if
-//! the descriptors do not say enough.
+//! Derives the format of a stream from its descriptors, for outputs of \p type. Keeps the
+//! samples item of \p current, if any, as long as it is described. Throws
+//! std::invalid_argument with the reason if the descriptors are insufficient.
 stream_format format_for(const std::vector<item_description>& items,
                          sample_type type,
                          const stream_format* current);

@@ -15,14 +15,15 @@
 namespace gr::spead {
 
 /*!
- * \brief Converts timestamps, which wrap, to positions in samples, and back.
+ * \brief Converts timestamps to positions in samples, and back.
  *
- * It unwraps a timestamp by its distance from that of the newest heap.
+ * Timestamps wrap. A timestamp is unwrapped by its distance from that of the newest heap.
  */
 class stream_time
 {
 public:
-    //! What samples can be counted: with the length of a heap, and in bytes, 63 bits.
+    //! The longest distance, in samples. Adding a heap length or converting to bytes does
+    //! not overflow 63 bits.
     static constexpr std::int64_t farthest = std::int64_t{ 1 } << 56;
 
     //! \p samples_per_step samples last \p ticks_per_step ticks.
@@ -32,32 +33,33 @@ public:
     {
     }
 
-    //! A stream begins: \p tick, without wrapping, is the time at \p position.
+    //! Begins a stream: \p tick, already unwrapped, is the time at \p position.
     void begin(std::uint64_t tick, std::int64_t position)
     {
         d_tick = d_first_tick = tick;
         d_position = d_first_position = position;
     }
 
-    //! Its position by the shorter way around; none if that is too far to be counted.
+    //! The position of a timestamp of this many bits, unwrapped to be nearest to that of
+    //! the newest heap. None if the distance is too long to be computed.
     std::optional<std::int64_t> position(std::uint64_t timestamp, unsigned bits) const
     {
         const auto ticks = distance(timestamp, bits);
         if (ticks > farthest / d_samples || ticks < -(farthest / d_samples))
             return std::nullopt;
-        // timestamps are rounded between ticks
+        // round to the nearest sample: senders round timestamps to whole ticks
         const auto scaled = ticks * d_samples + (d_ticks - 1) / 2;
         return d_position + (scaled >= 0 ? scaled : scaled - d_ticks + 1) / d_ticks;
     }
 
-    //! Whether timestamps have wrapped between the newest heap and this one.
+    //! Whether timestamps wrap between the newest heap and this timestamp.
     bool has_wrapped(std::uint64_t timestamp, unsigned bits) const
     {
         const auto tick = d_tick + static_cast<std::uint64_t>(distance(timestamp, bits));
         return bits < 64 && tick >> bits != d_tick >> bits;
     }
 
-    //! A heap has been accepted, perhaps the newest.
+    //! Records an accepted heap, which may be the newest one.
     void advance(std::uint64_t timestamp, unsigned bits, std::int64_t position)
     {
         const auto ticks = distance(timestamp, bits);
@@ -67,7 +69,7 @@ public:
         d_position = position;
     }
 
-    //! The tick of a position.
+    //! The tick at a position, rounded down and not wrapped.
     std::uint64_t tick_at(std::int64_t position) const
     {
         __extension__ using wide = __int128;
@@ -85,10 +87,10 @@ private:
 
     std::int64_t d_samples;
     std::int64_t d_ticks;
-    // of the newest heap
+    // the newest heap
     std::uint64_t d_tick = 0;
     std::int64_t d_position = 0;
-    // of the beginning
+    // the start of the stream
     std::uint64_t d_first_tick = 0;
     std::int64_t d_first_position = 0;
 };

@@ -18,10 +18,10 @@ __extension__ using wide = __int128;
 
 constexpr std::chrono::seconds longest_silence{ 10 };
 constexpr int pauses_of_silence = 3;
-// A stream begins anew before its positions could overflow.
+// Positions beyond this begin a new stream, so that they cannot overflow.
 constexpr auto farthest_position = std::int64_t{ 1 } << 60;
 
-// None if that is too far to be counted.
+// None if the distance is too long to be computed.
 std::optional<std::int64_t> samples_of(std::int64_t heaps, std::int64_t length)
 {
     return std::abs(heaps) <= stream_time::farthest / std::max<std::int64_t>(length, 1)
@@ -70,9 +70,9 @@ bool stream_tracker::note_end(std::uint64_t sender)
     return is_received;
 }
 
-// Without timestamps, heaps take places of equal length in the order of their counters. A
-// shorter heap is the last one of a stream; a second one of that length means that the
-// stream has changed its length.
+// Without timestamps, positions follow from the heap counters, for heaps of equal length.
+// A shorter heap is the last one of a stream. A second heap of that length means that the
+// heap length of the stream has changed.
 bool stream_tracker::set_position(received_heap& heap, const track& of) const
 {
     std::optional<std::int64_t> position;
@@ -88,7 +88,7 @@ bool stream_tracker::set_position(received_heap& heap, const track& of) const
     return position && std::abs(*position) <= farthest_position;
 }
 
-// Samples from the begin of a heap to that of another one.
+// Samples from the start of one heap to that of another.
 std::optional<std::int64_t> stream_tracker::distance(const received_heap& from,
                                                      const received_heap& to) const
 {
@@ -100,18 +100,19 @@ std::optional<std::int64_t> stream_tracker::distance(const received_heap& from,
     return time.position(*to.timestamp, to.timestamp_bits);
 }
 
-// A timestamp that wraps to 0 looks like that of a sender that starts again.
+// A timestamp that wraps to 0 looks like that of a restarted sender.
 bool stream_tracker::has_wrapped(const received_heap& heap) const
 {
     return d_has_timestamps && d_time.has_wrapped(*heap.timestamp, heap.timestamp_bits);
 }
 
-// Whether a heap is the next one, or as far away as its counter says.
+// Whether a heap is adjacent to the newest one, or as far from it as the heap counters
+// imply.
 bool stream_tracker::continues(const received_heap& heap, const track& of) const
 {
     const auto counters = heap.counters_from(*of.newest);
     const auto samples = heap.position - of.newest->position;
-    if (!d_has_timestamps) // the position follows from the counter: it proves nothing
+    if (!d_has_timestamps) // the position follows from the counter: no evidence
         return counters > 0 && samples <= d_window.capacity();
     return (counters > 0 && samples == of.newest->length) ||
            (of.usual.counters && counters &&
@@ -154,9 +155,9 @@ bool stream_tracker::has_other_address(std::size_t socket,
     return of.senders[socket] && of.senders[socket] != sender;
 }
 
-// Of two senders, the first one is received. Another one has another source address, or
-// sends a heap for a time that has been received, with another value of an item that is
-// the same in two heaps of the first one.
+// Only the first sender is received. Another one has another source address, or sends a
+// heap for a time already received, in which an item differs that has the same value in
+// two heaps of the first sender.
 bool stream_tracker::is_other_sender(const received_heap& heap,
                                      track& of,
                                      bool has_position,
@@ -192,13 +193,13 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
     const bool has_position = set_position(heap, of);
     if (is_other_sender(heap, of, has_position, now))
         return verdict::other;
-    // in a silence, heaps of past times are those of a sender that starts again
+    // while all outputs are silent, heaps of past times come from a restarted sender
     const bool are_all_silent =
         std::all_of(d_tracks.begin(), d_tracks.end(), [&](auto& each) {
             return is_silent(each, now);
         });
     const bool is_past = has_position && heap.range().end <= d_window.front();
-    // or of the stream that has just ended
+    // or are late packets of the stream that has just ended
     const bool is_repeated = is_past && of.newest && continues(heap, of) &&
                              of.senders[heap.socket] == heap.sender &&
                              now - of.newest->last_packet < longest_delay;
@@ -219,8 +220,8 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
     return is_next && (d_has_timestamps || !is_behind) ? verdict::jumps : verdict::begins;
 }
 
-// Whether a heap agrees with the pending one: it is the next one, or the one before, or
-// their times and counters advance as those of the stream.
+// Whether a heap confirms the pending one: it is adjacent to it, or their timestamps and
+// heap counters advance as those of the stream do.
 bool stream_tracker::agrees(const received_heap& heap, const track& of) const
 {
     if (!of.pending)
@@ -285,7 +286,7 @@ void stream_tracker::begin_stream(received_heap& heap, std::int64_t position)
 void stream_tracker::add(const received_heap& heap, clock::time_point now)
 {
     auto& of = d_tracks[heap.output];
-    if (is_silent(of, now)) // another one may take over, on all sockets
+    if (is_silent(of, now)) // another sender may take over, on all sockets
         of.senders.assign(d_config.sockets, 0);
     of.senders[heap.socket] = heap.sender;
     if (of.pending && *of.pending == heap && of.pending->timestamp == heap.timestamp)
@@ -295,7 +296,7 @@ void stream_tracker::add(const received_heap& heap, clock::time_point now)
     if (of.newest && heap.position <= of.newest->position)
         return;
     if (of.newest) {
-        if (!continues(heap, of)) // the pause before a jump is none of the stream
+        if (!continues(heap, of)) // a pause before a jump is not one of the stream
             of.last_fresh = std::max(of.last_fresh, now);
         const step now_step{ heap.counters_from(*of.newest),
                              heap.position - of.newest->position };
@@ -313,15 +314,15 @@ void stream_tracker::add(const received_heap& heap, clock::time_point now)
     of.newest = heap;
 }
 
-// Says, once, if the times of heaps do not match their lengths.
+// Logs, once, that the timestamps of heaps do not match their lengths.
 void stream_tracker::check_step(const received_heap& heap, const track& of)
 {
     const auto [counters, samples] = of.usual;
-    const bool is_lost = wide(heap.length) * counters == samples; // what is in between
+    const bool is_lost = wide(heap.length) * counters == samples; // the heaps in between
     if (d_has_reported_mismatch || !d_has_timestamps || is_lost ||
         heap.length != of.newest->length || !heap.heap_length || heap.length == samples)
         return;
-    // those in between may come on other sockets
+    // the heaps in between may arrive on other sockets
     if (heap.length < samples && d_config.sockets > 1)
         return;
     d_has_reported_mismatch = true;
@@ -343,7 +344,7 @@ void stream_tracker::note_fresh(const received_heap& heap, clock::time_point now
         of.silence = std::clamp<clock::duration>(
             pauses_of_silence * (now - of.last_fresh), of.silence, longest_silence);
     of.last_fresh = std::max(of.last_fresh, now);
-    if (of.newest && *of.newest == heap) // its length may be unknown
+    if (of.newest && *of.newest == heap) // an unknown length grows with each packet
         of.newest->length = std::max(of.newest->length, heap.length);
 }
 

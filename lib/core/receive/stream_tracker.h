@@ -22,12 +22,12 @@
 namespace gr::spead {
 
 /*!
- * \brief Decides whether a heap belongs to the stream that is being received, and where.
+ * \brief Decides whether a heap belongs to the received stream, and at which position.
  *
- * A heap fits if it begins where the newest one ends, or if its counter and its time have
- * advanced in the proportion that the stream has had so far. Any other time is believed
- * when a second heap agrees with it, or when the stream has been silent. Of several
- * senders on one output the first one is received.
+ * A heap fits if it begins where the newest one ends, or if its heap counter and its
+ * timestamp have advanced in the usual ratio of the stream. Any other timestamp is
+ * accepted if a second heap confirms it, or if the stream has been silent. If several
+ * senders send to one output, only the first one is received.
  */
 class stream_tracker
 {
@@ -37,7 +37,7 @@ public:
     struct config {
         std::size_t outputs = 1;
         std::size_t sockets = 1;
-        std::int64_t samples_per_step = 1; //!< samples in ticks_per_step ticks
+        std::int64_t samples_per_step = 1; //!< duration: ticks_per_step ticks
         std::int64_t ticks_per_step = 1;
         std::int64_t max_gap = 0; //!< samples
     };
@@ -47,44 +47,44 @@ public:
                    rate_limited_log& log);
 
     void start_run();
-    //! Heaps have timestamps, or only counters.
+    //! Restarts, for heaps with timestamps or with heap counters only.
     void set_format(bool has_timestamps);
 
     enum class verdict {
-        fits,   //!< has its place in the stream
-        jumps,  //!< is believed: perhaps the sender has started again
-        begins, //!< is believed, and a stream begins with it
-        late,   //!< its samples have been produced
-        wait,   //!< until another heap agrees
-        other   //!< of another sender
+        fits,   //!< continues the stream
+        jumps,  //!< accepted at an unexpected time, perhaps after a restart of the sender
+        begins, //!< accepted, and begins a new stream
+        late,   //!< its samples have already been produced
+        wait,   //!< until another heap confirms it
+        other   //!< from another sender
     };
-    //! Sets the position of a heap that has its place in the stream, or had it.
+    //! Sets the position of a heap whose verdict is fits, jumps or late.
     verdict classify(received_heap& heap, clock::time_point now);
-    //! The heap that waits, if another one agrees with it or if it fits now; otherwise
-    //! nullptr.
+    //! The waiting heap of an output, if another heap has confirmed it or if it fits now;
+    //! else nullptr.
     const received_heap* confirmed(std::size_t output);
-    //! Whether a heap begins more than max_gap behind the stream.
+    //! Whether a heap begins more than max_gap after the end of the stream.
     bool is_far(const received_heap& heap) const;
 
     //! The end of the heaps that belong to the stream.
     std::int64_t end() const;
-    //! A stream begins with a heap, whose first sample has this position.
+    //! Begins a stream with a heap, whose first sample gets this position.
     void begin_stream(received_heap& heap, std::int64_t position);
     //! Adds a heap to the stream.
     void add(const received_heap& heap, clock::time_point now);
-    //! Samples of a heap have come that had not come before.
+    //! Records that new samples of a heap have arrived.
     void note_fresh(const received_heap& heap, clock::time_point now);
-    //! An end-of-stream heap has come: any time may follow, of any sender. Whether the
-    //! sender is one of those that are received.
+    //! Records an end-of-stream heap: afterwards, any timestamp of any sender is
+    //! accepted. Returns whether the sender is one of those being received.
     bool note_end(std::uint64_t sender);
 
-    //! Whether a sender is ignored on this socket, since all outputs, or \p output,
-    //! receive another one.
+    //! Whether a sender is ignored on this socket because \p output (none: every output)
+    //! receives another one.
     bool ignores_sender(std::size_t socket,
                         std::uint64_t sender,
                         std::optional<std::size_t> output,
                         clock::time_point now) const;
-    //! After how long without samples the sender of an output has stopped.
+    //! The time without samples after which the sender of an output counts as stopped.
     clock::duration silence(std::size_t output) const { return d_tracks[output].silence; }
     bool is_running() const { return d_is_running; }
     std::uint64_t tick_at(std::int64_t position) const
@@ -92,16 +92,16 @@ public:
         return d_time.tick_at(position);
     }
 
-    //! Of the heap that was ignored last because of another sender: the immediate item
-    //! whose values differ. None: only the source address does.
+    //! The immediate item whose value distinguished the last heap from another sender.
+    //! None: only the source address did.
     std::optional<std::size_t> item_that_differs() const { return d_difference; }
 
 private:
-    // A stream is silent when nothing new has come for so long, or for three times its
-    // longest pause so far.
+    // A stream is silent when no new samples have arrived for this long, or for three
+    // times its longest pause so far.
     static constexpr std::chrono::milliseconds shortest_silence{ 100 };
 
-    // From a heap to the next one.
+    // The distance from one heap to the next.
     struct step {
         std::int64_t counters = 0;
         std::int64_t samples = 0;
@@ -114,18 +114,17 @@ private:
     // The stream of an output.
     struct track {
         std::optional<received_heap> newest;
-        std::optional<received_heap> pending; // does not fit, until another one agrees
-        bool is_agreed = false;               // with the pending one
+        std::optional<received_heap> pending; // does not fit; awaits confirmation
+        bool is_agreed = false;               // another heap confirms the pending one
         step last;
-        step usual;                         // of which there were two in a row
-        std::vector<std::uint64_t> senders; // of each socket; 0: none yet
-        std::optional<std::size_t>
-            lock_item; // has other values in heaps of other senders
-        // of each immediate item: it changes from heap to heap, and so does not tell
-        // senders apart
+        step usual; // seen twice in a row, or between adjacent heaps
+        std::vector<std::uint64_t> senders; // per socket; 0: none yet
+        // the immediate item that has other values in heaps of other senders
+        std::optional<std::size_t> lock_item;
+        // per immediate item: changes from heap to heap, so cannot distinguish senders
         std::vector<bool> varies;
         clock::time_point last_fresh{};
-        clock::duration silence = shortest_silence; // means that the sender has stopped
+        clock::duration silence = shortest_silence; // longer: the sender has stopped
     };
 
     static bool
@@ -151,7 +150,7 @@ private:
     stream_time d_time;
     std::vector<track> d_tracks;
     bool d_has_timestamps = true;
-    std::int64_t d_heap_samples = 0; // of a stream without timestamps
+    std::int64_t d_heap_samples = 0; // heap length, in streams without timestamps
     bool d_is_running = false;
     std::optional<std::size_t> d_difference;
     bool d_has_reported_mismatch = false;

@@ -19,7 +19,7 @@ ITEMS = [spead.timestamp(), spead.immediate(STATE, "state", 10), spead.samples()
 
 
 def join_late(sock):
-    """The first samples that somebody decodes who missed what was sent before."""
+    """The first heap of samples that a receiver decodes if it joins now."""
     sock.setblocking(False)
     with contextlib.suppress(BlockingIOError):
         while True:
@@ -77,7 +77,7 @@ def test_counters_of_descriptors_differ_from_those_of_samples(
         descriptors="separate",
         descriptor_interval=0.001,
         rate=20e6,
-        buffer_size=65_536,  # the pace makes it wait, and look at the time
+        buffer_size=65_536,  # the rate makes the sink wait, and check the time
     )
     run_all(sink, *(noise(500_000) for _ in range(inputs)))
     packets = packets_to_end(sock)
@@ -89,7 +89,7 @@ def test_counters_of_descriptors_differ_from_those_of_samples(
     assert not set(described) & set(data)
 
 
-# longer than the interval at this pace, and larger than an eighth of the buffer
+# lasts longer than the interval, and is larger than an eighth of the buffer
 LONG = {
     "heap_samples": 200_000,
     "buffer_size": 65_536,
@@ -99,7 +99,7 @@ LONG = {
 
 
 def test_late_joiner_within_a_long_heap_decodes_the_next(sock):
-    """Before which there are descriptors, though it begins long after they were due."""
+    """Overdue descriptors are sent between the two heaps."""
     with Running(destination(sock), descriptors="separate", **LONG) as sink:
         eventually(lambda: sink.heaps_sent() > 2)
         late = join_late(sock)
@@ -107,8 +107,8 @@ def test_late_joiner_within_a_long_heap_decodes_the_next(sock):
 
 
 @pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
-def test_repetitions_cost_a_receiver_no_heap(sock, receiver, descriptors):
-    """One of spead2 with its defaults gives a heap up when four others have begun."""
+def test_repeated_descriptors_cost_a_receiver_no_heap(sock, receiver, descriptors):
+    """By default, spead2 gives a heap up when four others have begun."""
     n = 3 * LONG["heap_samples"]
     options = {**LONG, "descriptors": descriptors, "num_inputs": 2}
     run_all(spead.sink(destination(sock), **options), noise(n), noise(n))

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What set_item() and set_items() take, and how a mistake is named."""
+"""Arguments of set_item() and set_items(), and the errors for invalid ones."""
 
 import pytest
 from gnuradio import spead
@@ -43,7 +43,7 @@ def test_an_immediate_item_is_set_by_id_or_name(two_inputs, change):
     ],
     ids=str,
 )
-def test_a_mistaken_change_of_an_item_is_named(two_inputs, change, said, allowed):
+def test_an_invalid_argument_of_set_item_is_named(two_inputs, change, said, allowed):
     with pytest.raises(ValueError, match=r"^spead\.sink: ") as error:
         two_inputs.set_item(*change)
     message = str(error.value)
@@ -63,7 +63,7 @@ def test_a_mistaken_change_of_an_item_is_named(two_inputs, change, said, allowed
     ],
     ids=str,
 )
-def test_a_mistaken_list_of_items_is_named(two_inputs, items, said):
+def test_an_invalid_list_of_items_is_named(two_inputs, items, said):
     with pytest.raises(ValueError, match=r"^spead\.sink: ") as error:
         two_inputs.set_items(items)
     assert said in str(error.value)
@@ -74,7 +74,7 @@ def test_a_sink_without_immediate_items_says_so():
         spead.sink("127.0.0.1:7148").set_item("x", 1)
 
 
-def test_items_say_what_they_are():
+def test_items_have_a_kind_values_and_a_repr():
     assert [i.kind for i in [*ITEMS, x(1)]] == ["timestamp", "samples", "immediate"]
     assert x([1, 2]).values == [1, 2]
     for item in [*ITEMS, x(5), x([1, 2])]:

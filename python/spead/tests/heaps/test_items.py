@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Items with values, and new values while it runs."""
+"""Immediate items, and new values while the sink runs."""
 
 import itertools
 import threading
@@ -75,8 +75,8 @@ def order_name(order):
     return "-".join(item.name for item in order)
 
 
-def until_stop(sock):
-    """The packets of a stream as they come, up to the end-of-stream heap."""
+def datagrams_to_end(sock):
+    """The datagrams of a stream, up to the end-of-stream heap."""
     packets = []
     while not packets or not packet_of(packets[-1]).is_end:
         packets.append(sock.recv(65536))
@@ -84,7 +84,7 @@ def until_stop(sock):
 
 
 def decoded(packets):
-    """The values of each heap of samples, as spead2 finds them."""
+    """The item values of each heap of samples, as spead2 decodes them."""
     stream = spead2.recv.Stream(spead2.ThreadPool())
     stream.add_buffer_reader(b"".join(packets))
     items = spead2.ItemGroup()
@@ -96,7 +96,7 @@ def decoded(packets):
 
 
 def addresses(datagram, bits=40):
-    """Where the content of the addressed items of a packet begins, in their order."""
+    """The addresses in the addressed items of a packet, in the order of the items."""
     words = np.frombuffer(datagram, ">u8", datagram[7], 8)
     addressed = words[words >> np.uint64(63) == 0]
     return (addressed & np.uint64((1 << bits) - 1)).tolist()
@@ -112,11 +112,11 @@ ORDERS = [
 @pytest.mark.parametrize("buffer_size", [0, 16_384])
 @pytest.mark.parametrize("order", ORDERS, ids=order_name)
 def test_receiver_decodes_items_in_any_order(sock, order, buffer_size):
-    """With a short tail, of its own length or filled up to that of a whole heap."""
+    """The tail is a short heap, or padded to a whole heap."""
     samples = noise(3 * 5000 + 77)
     sink = spead.sink(destination(sock), 5000, items=order, buffer_size=buffer_size)
     run(sink, source(samples))
-    packets = until_stop(sock)
+    packets = datagrams_to_end(sock)
     assert all(addresses(packet) == sorted(addresses(packet)) for packet in packets)
     ids = [item for item in packet_of(packets[-2]).ids if item >= 0x1600]
     assert ids == [item.id for item in order]
@@ -144,7 +144,7 @@ WAYS = {
 @pytest.mark.parametrize("buffer_size", [0, 16_384])
 @pytest.mark.parametrize("way", WAYS)
 def test_new_value_is_in_the_whole_next_heap(sock, way, buffer_size):
-    """Set when it is known which heap has begun; also heaps too large to be held."""
+    """It is set at a known sample; with the small buffer, no heap is held as a whole."""
     size = 3000
     gated = Gated(noise(20 * size))
     sink = spead.sink(
@@ -158,7 +158,7 @@ def test_new_value_is_in_the_whole_next_heap(sock, way, buffer_size):
     places = (0, 1500, 3000, 3001, 9000, 10_000, 11_999, 12_000, 30_001, 60_000)
     expected, value = [], 10
     with playing(sink, gated):
-        # into the middle of a heap, to its end, one sample further, and so on
+        # in the middle of a heap, at its end, one sample further, and so on
         for place in places:
             begun = -(-place // size)
             expected += [value] * (begun - len(expected))
@@ -187,7 +187,7 @@ def test_value_changes_at_the_chosen_input_only(sock, way, which):
             sink.set_item("state", 30, input=which)
         else:
             post(sink, {"state": values if which >= 0 else 30})
-        # messages are looked at between one step and the next
+        # the sink handles messages between steps
         for step in range(1, 21):
             for each in gated:
                 each.until(20_000 + 1000 * step)
@@ -222,7 +222,7 @@ def test_messages_change_whole_heaps_in_order(sock):
 @NEEDS_BUFFER
 @pytest.mark.parametrize("buffer_size", [0, 16_384])
 def test_values_set_at_full_speed_stay_together(sock, buffer_size):
-    """No heap has values of two lists, and none has a value that came before."""
+    """No heap mixes the values of two lists, or has older values than the last heap."""
     options = {"buffer_size": buffer_size, "descriptors": "none"}
     options |= {"rate": 40e6}
     items = with_values(0, 0)

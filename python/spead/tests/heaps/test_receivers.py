@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Receivers as users write them read the stream, by the book of spead2."""
+"""Typical receivers, written as in spead2's manual, read the stream."""
 
 import threading
 
@@ -16,7 +16,7 @@ HEAPS = 50
 
 
 @NEEDS_BUFFER
-def test_the_receiver_of_the_tutorial(sock):
+def test_the_receiver_of_spead2s_tutorial_reads_the_stream(sock):
     """A loop over heaps and an item group, as in spead2's first tutorial."""
     samples = noise(HEAP_SAMPLES * HEAPS)
     stream = spead2.recv.Stream(spead2.ThreadPool())
@@ -44,7 +44,7 @@ HEAPS_PER_CHUNK = 10
 
 @CALLBACK
 def place(data, _):
-    """Place a heap by its timestamp, if it is one of data and of full length."""
+    """Place a heap by its timestamp, if it has one and is of full length."""
     timestamp, length = data[0].items[0], data[0].items[1]
     if timestamp < 0 or length != HEAP_SAMPLES:
         return
@@ -56,7 +56,7 @@ def place(data, _):
 
 @NEEDS_BUFFER
 def test_a_chunk_receiver_places_heaps_by_timestamp(sock):
-    """Such receivers look at the items of whatever packet arrives first."""
+    """Such receivers read the items of the first packet of a heap that arrives."""
     samples = noise(HEAP_SAMPLES * HEAPS)
     chunks = HEAPS // HEAPS_PER_CHUNK
     data_ring = spead2.recv.ChunkRingbuffer(chunks)

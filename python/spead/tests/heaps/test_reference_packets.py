@@ -1,12 +1,12 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The packets that the streams of instruments are compared with are right."""
+"""The reference packets, with which tests compare streams, are right."""
 
 import reference_packets
 from streams import noise
 
 
-def test_a_packet_of_a_digitiser_byte_by_byte():
+def test_a_packet_of_a_digitiser_is_right_byte_by_byte():
     """The example of the standard's fields, with packed samples of 10 bits."""
     payload = noise(5120)
     packet = reference_packets.Digitiser().data(1, 0x123456789ABC, 1, 0, payload)
@@ -27,7 +27,7 @@ def test_a_packet_of_a_digitiser_byte_by_byte():
     )
 
 
-def test_the_end_of_a_stream_byte_by_byte():
+def test_the_end_of_a_stream_is_right_byte_by_byte():
     assert reference_packets.Digitiser().end(3) == bytes.fromhex(
         "5304020600000006 8001000000000003 8002000000000001 8003000000000000"
         "8004000000000001 8006000000000002 0000000000000000 00"

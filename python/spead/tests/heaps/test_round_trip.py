@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What goes in comes out of spead2, bit for bit, whatever the sizes."""
+"""spead2 receives the samples of the sink bit for bit, for all sizes."""
 
 import itertools
 import socket
@@ -19,7 +19,7 @@ TIMESTAMP_START = 12345
 
 
 def lengths(heap_samples, payload):
-    """On, one before and one after the limits of heaps and packets."""
+    """The boundaries of heaps and packets, and one sample less and more."""
     limits = {heap_samples}
     if payload < heap_samples:
         limits |= {payload, heap_samples + payload}
@@ -51,9 +51,9 @@ def test_every_size_round_trips(sock, receiver, heap_samples):
             pad_packets=pad,
             tail=tail,
             timestamp_start=TIMESTAMP_START,
-            send_stop=False,  # which would take its time, thousands of times
+            send_stop=False,  # it would delay each of thousands of runs
         )
-        # one sink after the other for each length: counters and timestamps go on
+        # one run of the sink for each length: counters and timestamps continue
         count, heap_id, timestamp = 0, 1, TIMESTAMP_START
         for n in lengths(heap_samples, sink.packet_size() - 56):
             samples = noise(n, seed=n)
@@ -66,7 +66,7 @@ def test_every_size_round_trips(sock, receiver, heap_samples):
                 assert heap.timestamp == timestamp, case
                 received = heap.samples
                 if tail == "short" and heap_samples >= 1 << 20:
-                    # it may have begun to leave: then it is padded
+                    # padded if some of it had been sent before the end was known
                     received, zeros = np.split(received, [len(content)])
                     assert len(zeros) in (0, heap_samples - len(content)), case
                     assert not zeros.any(), case
@@ -96,7 +96,7 @@ def test_host_name_is_looked_up(sock, receiver):
 
 
 @pytest.mark.parametrize("step", [0, 1, 12345])
-def test_counters_and_timestamps_step_as_asked_and_wrap(sock, receiver, step):
+def test_counters_and_timestamps_step_as_configured_and_wrap(sock, receiver, step):
     last = 2**48 - 1
     send(
         sock,

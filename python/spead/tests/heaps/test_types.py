@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every type of samples arrives as what it is, and floats as numpy would round them."""
+"""Each sample type arrives unchanged; floats are rounded as numpy rounds them."""
 
 import itertools
 
@@ -14,7 +14,7 @@ from streams import balanced, run, send, source
 
 PARTS = {"int8": 1, "sc8": 2, "int16": 1, "sc16": 2}
 WIDTH = {"int8": np.int8, "sc8": np.int8, "int16": np.int16, "sc16": np.int16}
-# of samples; the packet sizes cut samples of two numbers in two, one way or the other
+# in samples; the packet sizes also split samples of two numbers between packets
 HEAPS = (1, 7, 4099)
 PACKETS = (200, 203, 1472)
 
@@ -28,7 +28,7 @@ def integers(kind, n, seed=1):
 
 
 def as_items(kind, samples):
-    """The same, one GNU Radio item for each sample."""
+    """The samples as GNU Radio items, one for each."""
     return np.ascontiguousarray(samples).reshape(-1).view(TYPES[kind])
 
 
@@ -98,8 +98,8 @@ def test_little_endian_integers_round_trip(sock, receiver, kind, tail):
 
 @pytest.mark.parametrize("kind", PARTS)
 @pytest.mark.parametrize("n", [33, 10_001, 25_000])
-def test_heap_larger_than_an_eighth_of_the_ring(sock, receiver, kind, n):
-    """Its tail is padded if a packet of it has left, unlike the tail of one sample."""
+def test_heaps_larger_than_an_eighth_of_the_ring_round_trip(sock, receiver, kind, n):
+    """A tail is padded if a packet of it has been sent; a tail of one sample is not."""
     samples = integers(kind, n)
     tail = "short" if n == 10_001 else "pad"
     options = {"heap_samples": 10_000, "max_packet_size": 203, "buffer_size": 16_384}
@@ -110,7 +110,7 @@ def test_heap_larger_than_an_eighth_of_the_ring(sock, receiver, kind, n):
 
 
 def reference(samples, scale, bits):
-    """What numpy makes of floats, in single precision, and which it clips."""
+    """The integers that numpy rounds floats to, and how many samples it clips."""
     low, high = -(1 << bits - 1), (1 << bits - 1) - 1
     numbers = samples.view(np.float32).reshape(len(samples), -1)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -130,7 +130,7 @@ WIRE_TYPES = {8: "i1", 16: ">i2"}
 def convert(sock, receiver, samples, scale=1.0, bits=8, **options):
     kind = "float" if samples.dtype == np.float32 else "complex"
     options.setdefault("wire_type", WIRE_TYPES[bits])
-    options["send_stop"] = False  # which would take its time
+    options["send_stop"] = False  # it would delay each run
     sink = send(sock, samples, input_type=kind, scale=scale, **options)
     scale = scale or 2 ** (bits - 1) - 1
     whole, clipped = reference(samples, scale, bits)
@@ -145,7 +145,7 @@ def convert(sock, receiver, samples, scale=1.0, bits=8, **options):
 @pytest.mark.parametrize("kind", [np.float32, np.complex64])
 @pytest.mark.parametrize("bits", [8, 16])
 @pytest.mark.parametrize("scale", [127, 1 / 3, 1e-30])
-def test_random_floats(sock, receiver, kind, bits, scale):
+def test_random_floats_are_rounded_and_clipped(sock, receiver, kind, bits, scale):
     parts = 1 if kind == np.float32 else 2
     generator = np.random.default_rng(7)
     sigma = 2 ** (bits - 1) / 2 / scale
@@ -157,7 +157,7 @@ def test_random_floats(sock, receiver, kind, bits, scale):
 @pytest.mark.parametrize(("bits", "scale"), [(8, 127), (16, 32767)])
 @pytest.mark.parametrize("kind", [np.float32, np.complex64])
 def test_full_scale_is_one(sock, receiver, kind, bits, scale):
-    """Without scale. So the signals of SDRs and of GNU Radio's sources arrive."""
+    """This is the default, and the full scale of SDRs and of GNU Radio's sources."""
     numbers = np.sin(np.arange(2000, dtype=np.float32))
     numbers[:4] = 1, -1, 1.5, -1.5
     clipped = convert(sock, receiver, numbers.view(kind), None, bits)
@@ -165,7 +165,7 @@ def test_full_scale_is_one(sock, receiver, kind, bits, scale):
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.complex64])
-def test_floats_as_little_endian_words(sock, receiver, kind):
+def test_floats_are_converted_to_little_endian_words(sock, receiver, kind):
     numbers = np.sin(np.arange(2 * 4096, dtype=np.float32)).view(kind)
     convert(
         sock,
@@ -200,7 +200,9 @@ def limits(bits=8):
 @pytest.mark.parametrize("bits", [8, 16])
 @pytest.mark.parametrize("scale", [1, 0.5, 3e38])
 @pytest.mark.parametrize("length", [1, 17, 1025])
-def test_limits_at_any_place(sock, receiver, scale, length, bits):
+def test_limits_are_rounded_and_clipped_at_any_position(
+    sock, receiver, scale, length, bits
+):
     """Kernels treat the middle and the end of a vector differently."""
     numbers = np.resize(limits(bits), 2 * length)
     convert(sock, receiver, numbers, scale, bits)
@@ -209,7 +211,7 @@ def test_limits_at_any_place(sock, receiver, scale, length, bits):
     convert(sock, receiver, pairs.reshape(-1).view(np.complex64)[length:], scale, bits)
 
 
-def test_largest_sample_is_that_before_clipping(sock):
+def test_largest_sample_is_measured_before_clipping(sock):
     sink = spead.sink(destination(sock), input_type="float", scale=100)
     assert sink.largest_sample() == 0
     for numbers, largest in [([0.5, 0.25], 50), ([-2, np.nan], 200), ([1, 0], 200)]:
@@ -217,7 +219,7 @@ def test_largest_sample_is_that_before_clipping(sock):
         assert sink.largest_sample() == largest
 
 
-def test_clipped_samples_count_over_runs_and_inputs(sock):
+def test_clipped_samples_are_counted_across_runs(sock):
     sink = spead.sink(destination(sock), input_type="float", num_inputs=1)
     samples = np.array([1.01, 0, -1.02], np.float32)
     for count in (2, 4, 6):

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Byte for byte: the packets of the sink are those of spead2's encoder."""
+"""The packets of the sink equal those of spead2's encoder, byte for byte."""
 
 import numpy as np
 import pytest
@@ -20,10 +20,10 @@ ITEMS = [
 
 
 class Reference:
-    """The same heaps, made by spead2.
+    """The same heaps, encoded by spead2.
 
-    It fills packets to the limit where the sink cuts heaps evenly: with the size of the
-    sink's packets as its limit it cuts alike.
+    spead2 fills packets up to its limit, whereas the sink splits heaps evenly. With the
+    sink's packet size as its limit, spead2 splits them alike.
     """
 
     def __init__(self, bits):
@@ -35,7 +35,7 @@ class Reference:
     def packets(self, heap, packet_size):
         self.counter += 1
         heap.repeat_pointers = True
-        # spead2 rounds the limit down, and wants more room than two items need
+        # spead2 rounds the limit down, and requires more room than two items need
         limit = max(-(-packet_size // 8) * 8, 80)
         generator = spead2.send.PacketGenerator(heap, self.counter, limit)
         return [bytes(packet) for packet in generator]
@@ -81,7 +81,7 @@ def test_packets_equal_spead2s(sock, bits, heap_samples, packet_size, descriptor
 
 
 @pytest.mark.parametrize("bits", [40, 48])
-def test_a_padded_packet_is_spead2s_and_null_items(sock, bits):
+def test_a_padded_packet_is_spead2s_with_null_items(sock, bits):
     samples = noise(8192)
     sink = send(
         sock,
@@ -101,7 +101,7 @@ def test_a_padded_packet_is_spead2s_and_null_items(sock, bits):
     assert sent[-1] == header + nulls + payload
 
 
-def test_fixed_vectors(sock):
+def test_packets_equal_fixed_vectors(sock):
     """From the SPEAD-64-48 example of a digitiser: one heap in one packet."""
     samples = np.arange(5120, dtype=np.int64).astype(np.int8)
     send(
@@ -130,7 +130,7 @@ def test_fixed_vectors(sock):
     )
 
 
-def test_the_end_of_a_stream_with_addresses_of_40_bits(sock):
+def test_the_end_of_a_stream_with_40_bit_addresses_equals_a_fixed_vector(sock):
     send(sock, noise(8), heap_samples=8, descriptors="none")
     _, stop = datagrams(sock, 2)
     assert stop == bytes.fromhex(
@@ -139,7 +139,7 @@ def test_the_end_of_a_stream_with_addresses_of_40_bits(sock):
     )
 
 
-def test_only_samples_with_another_id(sock):
+def test_a_stream_may_have_samples_only_with_another_id(sock):
     items = [spead.samples(id=0x4300)]
     sink = send(sock, noise(16), heap_samples=16, items=items, descriptors="none")
     first = datagrams(sock, sink.packets_sent())[0]

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Descriptors of any sender: samples arrive exactly, or the status says why not."""
+"""Descriptors of other senders: samples are exact, or the status says why not."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ ITEMS = {"timestamp": (0x1600, unsigned(40)), "adc_samples": (0x3300, INT8)}
 
 
 def in_heaps(samples, first=0):
-    """Timestamps, and the samples of each heap."""
+    """The timestamp and the samples of each heap."""
     return range(first, first + len(samples), HEAP), samples.reshape(-1, HEAP)
 
 
@@ -47,7 +47,7 @@ def received_heaps(heaps, **options):
 
 
 def received_with(numpy_header, samples, output_type="int8", bits=40):
-    """Receive heaps of samples that are described by this numpy header."""
+    """Receive heaps of samples that this numpy header describes."""
     time = descriptor("timestamp", 0x1600, format=[("u", bits)], bits=bits)
     about = descriptor("adc_samples", 0x3300, numpy_header, bits=bits)
     packets = [descriptor_heap([time, about], 1, bits)]
@@ -57,7 +57,7 @@ def received_with(numpy_header, samples, output_type="int8", bits=40):
     return received(packets, output_type=output_type)
 
 
-def test_crafted_descriptors_are_those_of_spead2():
+def test_crafted_descriptors_equal_those_of_spead2():
     heap = next(described_heaps({"adc_samples": (0x3300, INT8)}, np.zeros((1, HEAP))))
     (theirs,) = joined(spead2_packets([heap]))
     mine = descriptor("adc_samples", 0x3300, HEADER, shape=(HEAP,))
@@ -77,13 +77,13 @@ def test_crafted_descriptors_are_those_of_spead2():
         "{ 'descr' : '=i1' , 'fortran_order' : False , 'shape' : ( 1000L , ) }\n",
     ],
 )
-def test_numpy_headers_of_bytes(header, bits):
+def test_numpy_headers_of_8_bit_samples_are_understood(header, bits):
     samples = noise(10 * HEAP)
     check_whole(received_with(header, samples, bits=bits), samples, FIRST)
 
 
 @pytest.mark.parametrize("descr", ["i2", "h", "int16", "<i2", ">i2", "=u2", ">u2"])
-def test_numpy_headers_of_words(descr):
+def test_numpy_headers_of_16_bit_samples_are_understood(descr):
     words = noise(20 * HEAP).view(np.int16)
     header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': (1000,)}}"
     order = descr[0] if descr[0] in "<>" else "="
@@ -102,15 +102,15 @@ def test_numpy_headers_of_words(descr):
         "{'descr': 'i1",
     ],
 )
-def test_other_numpy_headers_are_rejected(header):
+def test_unsupported_numpy_headers_are_rejected(header):
     receiving = received_with(header, noise(10 * HEAP))
     assert len(receiving.samples()) == 0
     assert "descriptor" in receiving.stats["status"]
 
 
-# Types of samples
+# Sample types
 
-KINDS = [  # dtypes, and formats as (type, bits) of each field
+KINDS = [  # numpy dtypes, and SPEAD formats: (type, bits) of each field
     *("i1", "u1", "<i2", ">i2", ">u2", "<i4", ">u8", "<f4", ">f8", "<c8"),
     *("?", "S4", "U1", "i1,i1", "i1,i2"),
     *([(kind, bits)] for kind in "iu" for bits in (8, 10, 12, 16, 32)),
@@ -131,7 +131,7 @@ def layout(kind):
 
 
 def suits(kind, pairs, output_type):
-    """Whether the manual says that an output takes samples of this type."""
+    """Whether the manual lists this sample type for this output type."""
     letter, bits, _, fields = layout(kind)
     is_complex = output_type in ("sc8", "sc16", "complex")
     if letter not in "iu" or fields > 2 or (pairs or fields == 2) != is_complex:
@@ -144,7 +144,7 @@ def suits(kind, pairs, output_type):
 
 
 def expected(payload, kind, output_type):
-    """The output for the bytes that were sent."""
+    """The output samples for these payload bytes."""
     _, bits, order, _ = layout(kind)
     is_byte = output_type in ("int8", "sc8") or bits == 8
     dtype = np.dtype("i1" if is_byte else "i2").newbyteorder(order)
@@ -174,7 +174,7 @@ def test_samples_of_each_type_arrive_exactly_or_are_rejected(kind, pairs, output
     packets, ticks = joined(spead2_packets([descriptors])), 0
     for i, payload in enumerate(payloads):
         packets.append(data_heap(2 + i, ticks, payload, 48))
-        # a tick is a sample of the output
+        # one tick is one output sample
         ticks += len(expected(payload, kind, output_type)) if is_suitable else HEAP
     receiving = received([*packets, end_of_stream(9, 48)], output_type=output_type)
     status = receiving.stats["status"]
@@ -211,8 +211,8 @@ def test_timestamps_of_each_type_are_read_exactly(how, first, bits):
 
 
 @pytest.mark.parametrize(("heap", "lost"), [(600 * 1024, 0), (2 * 1024**2, 1)])
-def test_timestamp_described_after_the_samples(heap, lost):
-    """Only so much of a heap is kept until then."""
+def test_the_timestamp_may_be_described_after_the_samples(heap, lost):
+    """Until then the source keeps a heap of 600 KiB, but not one of 2 MiB."""
     samples = noise(3 * heap)
     how = {"shape": (heap,), "dtype": np.int8}
     items = {"adc_samples": (0x3300, how), "timestamp": (0x1600, unsigned(40))}
@@ -225,7 +225,7 @@ def test_timestamp_described_after_the_samples(heap, lost):
 @pytest.mark.parametrize(
     "values", [[5] * 10, range(10), [7, 3, 9, 1, 2, 2, 8, 6, 0, 4]]
 )
-def test_a_lone_scalar_is_no_timestamp(values):
+def test_a_lone_scalar_is_not_taken_for_the_timestamp(values):
     samples = noise(10 * HEAP)
     items = {"gain": (0x3102, unsigned(40)), "adc_samples": (0x3300, INT8)}
     heaps = described_heaps(items, values, samples.reshape(-1, HEAP))
@@ -243,7 +243,7 @@ def test_a_timestamp_with_another_id_is_found_by_its_name():
     check_whole(received_heaps(heaps), samples, FIRST)
 
 
-# Descriptors that change the stream
+# Descriptors during a stream
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_an_item_added_later_does_not_affect_the_stream(id, name, shape, how):
 
 
 def test_new_descriptors_do_not_affect_an_unfinished_heap():
-    """Four such datagrams once ended the process."""
+    """Regression: four such datagrams crashed the process."""
     heap = 20000
     samples = noise(10 * heap)
     heaps = packets_by_heap(samples, heap)
@@ -281,8 +281,8 @@ def test_new_descriptors_do_not_affect_an_unfinished_heap():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16])
-def test_samples_that_become_unsuitable_are_rejected(dtype):
-    """They must not be output as if they were of the type before."""
+def test_samples_that_change_to_an_unsuitable_type_are_rejected(dtype):
+    """They must not be output as samples of the previous type."""
     samples = noise(5 * HEAP)
     *before, _ = described_heaps(ITEMS, *in_heaps(samples))
     items = ITEMS | {"adc_samples": (0x3300, {"shape": (HEAP,), "dtype": dtype})}
@@ -292,7 +292,7 @@ def test_samples_that_become_unsuitable_are_rejected(dtype):
     assert receiving.stats["samples_received"] == len(samples)
 
 
-def test_another_byte_order_begins_a_new_stream():
+def test_a_change_of_byte_order_begins_a_new_stream():
     words = noise(20 * HEAP).view(np.int16)
     heaps = []
     for order, part, first in zip("<>", np.split(words, 2), (0, 5 * HEAP), strict=True):
@@ -313,7 +313,7 @@ def test_another_byte_order_begins_a_new_stream():
     ],
 )
 @pytest.mark.parametrize("how", [INT8, {"shape": (None,), "format": [("i", 8)]}])
-def test_descriptors_with_the_bugs_of_pyspead(bugs, how):
+def test_descriptors_with_pyspead_bugs_are_understood(bugs, how):
     samples = noise(10 * HEAP)
     items = ITEMS | {"adc_samples": (0x3300, how)}
     heaps = described_heaps(items, *in_heaps(samples, FIRST), bugs=bugs)
@@ -321,7 +321,7 @@ def test_descriptors_with_the_bugs_of_pyspead(bugs, how):
 
 
 def test_damaged_descriptors_do_no_harm():
-    """Each of their bytes is wrong in one, and cut off in another."""
+    """Each byte is corrupted in one descriptor; another is truncated before it."""
     samples = noise(200 * HEAP)
     heaps = packets_by_heap(samples)
     good = descriptor("adc_samples", 0x3300, HEADER)

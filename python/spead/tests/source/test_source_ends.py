@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How streams begin and end, and flow graphs that halt or stop meanwhile."""
+"""Start and end of streams, and flow graphs that stall or stop meanwhile."""
 
 import itertools
 import socket
@@ -25,7 +25,7 @@ HEAP = 1000
 ITEMS = [spead.timestamp(), spead.samples()]
 
 
-def test_packets_that_arrive_before_the_flow_graph_starts():
+def test_packets_that_arrive_before_the_flow_graph_starts_are_received():
     samples = noise(20 * HEAP)
     receiving = Receiving()
     for packet in joined(packets_by_heap(samples)):
@@ -36,7 +36,7 @@ def test_packets_that_arrive_before_the_flow_graph_starts():
 
 
 def test_timeout_ends_the_stream():
-    """A source that waits needs no CPU."""
+    """The source uses no CPU while it waits."""
     samples = noise(5 * HEAP)
     with Receiving(timeout=2) as receiving:
         receiving.send_packets(joined(packets_by_heap(samples)[:-1]))
@@ -44,7 +44,7 @@ def test_timeout_ends_the_stream():
         receiving.wait()
         used = time.process_time() - used
     check_whole(receiving, samples)
-    assert used < 0.5  # of a second
+    assert used < 0.5  # seconds of CPU time
 
 
 def test_the_end_of_stream_heap_may_be_ignored():
@@ -57,7 +57,7 @@ def test_the_end_of_stream_heap_may_be_ignored():
     np.testing.assert_array_equal(receiving.samples(), samples)
 
 
-def test_the_flow_graph_starts_again():
+def test_a_restarted_flow_graph_receives_on_the_same_port():
     receiving = Receiving(end_on_stop=False)
     samples = noise(20 * HEAP)
     port = receiving.port
@@ -84,11 +84,11 @@ class Gate(gr.sync_block):
         return len(outputs[0])
 
 
-def received_by_halted(samples, rate, **options):
-    """The source and recorder of a flow graph that halts while these are sent.
+def received_by_stalled(samples, rate, **options):
+    """Send samples to a stalled flow graph; return its source and recorder.
 
-    Goes on during a later stream, and ends with that: a small end-of-stream heap may
-    find room in a full socket that has no room for the large datagrams before it.
+    The flow graph resumes during a later stream and ends with it: a full socket buffer
+    may take the small end-of-stream heap, though not the large datagrams before it.
     """
     receiver = spead.source("127.0.0.1:0", buffer_size=262144, items=ITEMS, **options)
     gate, recorder = Gate(), Recorder()
@@ -104,16 +104,16 @@ def received_by_halted(samples, rate, **options):
     return receiver, recorder
 
 
-def test_a_flow_graph_that_halts():
-    """The kernel drops packets for which no buffer has room; the others are placed."""
+def test_a_stalled_flow_graph_loses_what_the_kernel_drops():
+    """The kernel drops packets when its buffer is full; the others are placed."""
     samples = noise(40 * 10**6)
-    receiver, recorder = received_by_halted(samples, 200e6, max_gap=2**32)
+    receiver, recorder = received_by_stalled(samples, 200e6, max_gap=2**32)
     stats = receiver.stats()
     got = recorder.samples()
     assert stats["datagrams_dropped_by_socket"] > 0
     assert stats["samples_missing"] > 0
     assert len(got) == stats["samples_out"]
-    later = np.resize(noise(100000), len(got) - len(samples))  # of Running
+    later = np.resize(noise(100000), len(got) - len(samples))  # sent by Running
     sent = np.concatenate([samples, later])
     for at, key, n in recorder.tags[0]:
         if key == "missing":
@@ -121,14 +121,14 @@ def test_a_flow_graph_that_halts():
     np.testing.assert_array_equal(got, sent)
 
 
-def test_a_flow_graph_that_halts_is_no_silence():
-    """For most of three seconds the buffers are full; the timeout does not elapse."""
+def test_timeout_does_not_elapse_while_the_flow_graph_is_stalled():
+    """The buffers are full for most of three seconds."""
     samples = noise(12 * 10**6)
-    _, recorder = received_by_halted(samples, 4e6, timeout=2)
+    _, recorder = received_by_stalled(samples, 4e6, timeout=2)
     assert len(recorder.samples()) > len(samples)
 
 
-def test_a_slow_flow_graph_ends_with_the_stream_while_packets_keep_coming():
+def test_a_slow_flow_graph_ends_with_the_stream_while_packets_keep_arriving():
     small = {"buffer_size": 262144, "on_missing": "skip"}
     receiver = spead.source("127.0.0.1:0", items=ITEMS, **small)
     graph = gr.top_block()
@@ -148,12 +148,12 @@ def test_a_slow_flow_graph_ends_with_the_stream_while_packets_keep_coming():
             sock.sendto(data_heap(i, HEAP * i, part), to)
             if i % 1000 == 0:
                 is_full |= receiver.stats()["datagrams_dropped_by_socket"] > 0
-            if is_full and i % 10 == 0:  # one of them finds room
+            if is_full and i % 10 == 0:  # one of them fits into the socket buffer
                 sock.sendto(end_of_stream(2**20 + i), to)
 
 
-def test_a_flood_of_packets_does_not_hold_up_the_stop():
-    """Packets of another stream, as fast as the host can."""
+def test_a_flood_of_packets_does_not_delay_stop():
+    """Packets of another stream arrive as fast as the host can send them."""
     other = [spead.timestamp(0x1700), spead.samples(0x3400)]
     with (
         Receiving(items=other) as receiving,
@@ -164,7 +164,7 @@ def test_a_flood_of_packets_does_not_hold_up_the_stop():
         wait(receiving.graph)
 
 
-def test_the_first_samples_of_a_large_heap_come_at_once():
+def test_samples_of_a_large_heap_are_output_before_it_is_complete():
     samples = noise(64 * 2**20)
     packets = packets_by_heap(samples, len(samples), packet_size=8972)[0]
     with Receiving() as receiving:
@@ -192,7 +192,7 @@ def test_random_datagrams_do_no_harm(seed):
 
 
 def test_the_sink_understands_rx_time_of_the_source():
-    """It sends the same timestamps and samples, with the same gap."""
+    """The sink sends the same timestamps and samples, with the same gap."""
     samples = noise(40 * HEAP)
     clock = {"sample_rate": (10**9, 7), "sync_time": "1600000000.123456789"}
     first = 10**12

@@ -84,7 +84,7 @@ def test_lost_heaps_are_skipped_above_max_gap(lost, max_gap):
     assert receiving.stats["discontinuities"] == (1 if skipped else 0)
 
 
-# Samples that are left when the flow graph stops are missing
+# Samples that stop() leaves behind count as missing
 
 
 def test_samples_that_waited_for_another_output_are_missing_after_stop():
@@ -115,7 +115,7 @@ def test_samples_after_a_gap_are_missing_after_stop():
 # Streams without timestamps
 
 
-def untimed(lengths):
+def heaps_without_timestamps(lengths):
     """Samples, and the packets of heaps of these lengths."""
     samples = noise(sum(lengths))
     pointers = [addressed(0x3300, 0)]
@@ -129,8 +129,8 @@ def untimed(lengths):
 @pytest.mark.parametrize("described", [False, True])
 @pytest.mark.parametrize("length", [1000, 40000])
 def test_heaps_without_timestamps_are_placed_by_their_counters(length, described):
-    """Lost ones are missing; the last one is shorter."""
-    samples, heaps = untimed([length] * 20 + [300])
+    """Lost heaps count as missing; the last heap is shorter."""
+    samples, heaps = heaps_without_timestamps([length] * 20 + [300])
     lost = np.s_[5 * length : 8 * length]
     samples[lost] = 0
     about = descriptor("adc_samples", 0x3300, format=[("i", 8)], shape=(None,))
@@ -145,7 +145,7 @@ def test_heaps_without_timestamps_are_placed_by_their_counters(length, described
 
 @pytest.mark.parametrize("length", [1000, 40000])
 def test_a_short_first_heap_without_timestamp_costs_only_itself(length):
-    samples, heaps = untimed([500] + [length] * 20)
+    samples, heaps = heaps_without_timestamps([500] + [length] * 20)
     receiving = received([*joined(heaps), end_of_stream(100)], items=UNTIMED)
     np.testing.assert_array_equal(receiving.samples()[-20 * length :], samples[500:])
     assert receiving.stats["samples_duplicate"] == 0
@@ -155,7 +155,7 @@ def test_a_short_first_heap_without_timestamp_costs_only_itself(length):
 # Heaps without a length
 
 
-def unlengthed(length, count=20):
+def heaps_without_length(length, count=20):
     samples = noise(count * length)
     heaps = []
     for i, part in enumerate(np.split(samples, count)):
@@ -164,35 +164,35 @@ def unlengthed(length, count=20):
     return samples, heaps
 
 
-def received_untold(heaps):
+def received_without_length(heaps):
     return received([*joined(heaps), end_of_stream(100)], items=ITEMS)
 
 
 @pytest.mark.parametrize("length", [1000, 1400, 20000])
-def test_heaps_without_a_length_arrive(length):
-    samples, heaps = unlengthed(length)
-    receiving = received_untold(heaps)
+def test_heaps_without_a_length_are_received(length):
+    samples, heaps = heaps_without_length(length)
+    receiving = received_without_length(heaps)
     check_whole(receiving, samples)
     assert receiving.stats["heaps_received"] == 20
 
 
 @pytest.mark.parametrize("lost", [[5, 6], [14], [1], range(1, 15)])
 def test_lost_packets_of_heaps_without_a_length_are_missing(lost):
-    """The next heap shows that the last ones are."""
-    samples, heaps = unlengthed(LARGE)
+    """The next heap reveals that the last packets are lost."""
+    samples, heaps = heaps_without_length(LARGE)
     for i in lost:
         begin = 10 * LARGE + 1400 * i
         samples[begin : min(begin + 1400, 11 * LARGE)] = 0
     heaps[10] = [each for i, each in enumerate(heaps[10]) if i not in lost]
     missing = LARGE - payload_bytes(heaps[10])
-    receiving = received_untold(heaps)
+    receiving = received_without_length(heaps)
     np.testing.assert_array_equal(receiving.samples(), samples)
     check_counts(receiving, len(samples) - missing, missing)
     assert receiving.stats["heaps_received"] == 19
 
 
-def test_alternating_packets_of_two_heaps_without_a_length():
-    samples, heaps = unlengthed(LARGE)
+def test_packets_of_two_heaps_without_a_length_may_alternate():
+    samples, heaps = heaps_without_length(LARGE)
     pairs = zip(heaps[::2], heaps[1::2], strict=True)
     packets = joined(joined(zip(*pair, strict=True)) for pair in pairs)
     with Receiving(items=ITEMS, max_delay=2) as receiving:
@@ -202,9 +202,9 @@ def test_alternating_packets_of_two_heaps_without_a_length():
 
 
 def test_a_packet_without_payload_does_not_end_a_heap():
-    samples, heaps = unlengthed(LARGE, 4)
+    samples, heaps = heaps_without_length(LARGE, 4)
     heaps[1].insert(1, packet(2, [], b"", 1400, heap_length=0))
-    check_whole(received_untold(heaps), samples)
+    check_whole(received_without_length(heaps), samples)
 
 
 def test_packets_with_many_items_are_placed():

@@ -18,7 +18,7 @@ HEAP = 1000
 
 
 def impaired(packets, seed):
-    """5 % of the packets dropped, 5 % doubled, 5 % swapped; the first and last stay."""
+    """Drop, duplicate and swap 5 % of the packets each; keep the first and the last."""
     random = np.random.default_rng(seed)
     kept = []
     for i, packet in enumerate(packets):
@@ -35,8 +35,8 @@ def impaired(packets, seed):
 @pytest.mark.parametrize(
     ("heap", "repeat_pointers"), [(500, True), (4096, False), (100000, False)]
 )
-def test_random_losses(heap, repeat_pointers):
-    """Compare with a model that is filled packet by packet."""
+def test_random_losses_are_zero_filled_and_counted(heap, repeat_pointers):
+    """Compare with a model that places packet by packet."""
     samples = noise(max(20 * heap, 300000) // heap * heap)
     *heaps, end = packets_by_heap(samples, heap, repeat_pointers=repeat_pointers)
     numbered = []
@@ -49,10 +49,10 @@ def test_random_losses(heap, repeat_pointers):
             numbered.append((k, at, payload, packet))
     numbered.sort(key=lambda each: each[:2])
     arriving = impaired(numbered, heap)
-    # the items say where a heap belongs: by default they are in its first packet only
+    # items locate a heap; by default only its first packet has them
     placed = {k for k, *_, packet in arriving if packet is heaps[k][0]}
     expected = np.zeros_like(samples)
-    times = np.zeros(len(samples), int)  # that each sample arrives
+    times = np.zeros(len(samples), int)  # how often each sample arrives
     for k, at, payload, _ in arriving:
         if repeat_pointers or k in placed:
             expected[at : at + len(payload)] = payload
@@ -68,11 +68,11 @@ def test_random_losses(heap, repeat_pointers):
     repeated = np.maximum(times - 1, 0).sum()
     assert stats["samples_late"] + stats["samples_duplicate"] == repeated
     assert stats["discontinuities"] == 0
-    assert (stats["heaps_incomplete"] > 0) == (heap > 1472)  # of several packets
+    assert (stats["heaps_incomplete"] > 0) == (heap > 1472)  # heaps of several packets
     assert receiving.balanced()
 
 
-def test_skipped_samples_leave_a_tag():
+def test_skipped_samples_are_tagged():
     samples = noise(10 * HEAP)
     heaps = packets_by_heap(samples)
     receiving = received(joined(heaps[:4] + heaps[6:]), on_missing="skip")
@@ -127,7 +127,7 @@ def test_a_gap_larger_than_the_buffer_is_filled():
     assert receiving.balanced()
 
 
-def test_joining_within_a_heap():
+def test_source_joins_within_a_heap():
     heap = 100000
     samples = noise(3 * heap)
     heaps = packets_by_heap(samples, heap, descriptors="none", repeat_pointers=True)

@@ -12,15 +12,15 @@ ENDPOINTS = ["10.77.0.2:7148", "239.77.0.1:7148"]
 @pytest.mark.parametrize(
     "scenario", ["polarisations_in_groups", "ipv6_group", "groups_of_others"]
 )
-def test_receive(scenario):
+def test_streams_to_groups_are_received(scenario):
     run_scenario("source_scenarios.py", scenario)
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
-def test_interface_down_and_up(endpoint):
+def test_source_resumes_after_link_down(endpoint):
     run_scenario("source_scenarios.py", "interface_down", endpoint)
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
-def test_an_interface_is_used_again_in_the_next_run(endpoint):
+def test_recreated_interface_is_used_in_the_next_run(endpoint):
     run_scenario("source_scenarios.py", "interface_made_again", endpoint)

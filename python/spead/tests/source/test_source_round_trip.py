@@ -20,7 +20,7 @@ from streams import noise, run, source
 
 
 def of_type(sample_type, n):
-    """Noise as it is in a packet."""
+    """Noise in the byte order and shape that packets hold."""
     if sample_type in ("int8", "float"):
         return noise(n)
     if sample_type in ("sc8", "complex"):
@@ -30,7 +30,7 @@ def of_type(sample_type, n):
 
 
 def as_output(samples, sample_type):
-    """The same as the flow graph gets it."""
+    """The samples as the source outputs them."""
     if sample_type in ("float", "complex"):
         samples = samples / np.float32(127)
     return samples.view(np.complex64)[:, 0] if sample_type == "complex" else samples
@@ -43,7 +43,7 @@ def as_output(samples, sample_type):
 @pytest.mark.parametrize(
     "sample_type", ["int8", "sc8", "int16", "sc16", "float", "complex"]
 )
-def test_from_spead2(sample_type, heap, packet, bits):
+def test_streams_of_spead2_arrive_unchanged(sample_type, heap, packet, bits):
     samples = of_type(sample_type, min(20 * heap, 700_000))
     packets = packets_by_heap(samples, heap, packet_size=packet, bits=bits)
     receiving = received(joined(packets), output_type=sample_type)
@@ -55,7 +55,7 @@ def test_from_spead2(sample_type, heap, packet, bits):
 
 
 @NEEDS_BUFFER
-def test_from_spead2_at_full_speed():
+def test_a_stream_of_spead2_at_full_speed_arrives_unchanged():
     samples = noise(4 * 10**6)
     with Receiving() as receiving:
         to = [("127.0.0.1", receiving.port)]
@@ -80,7 +80,7 @@ def test_from_spead2_at_full_speed():
     ],
 )
 @pytest.mark.parametrize("sample_type", ["int8", "sc16"])
-def test_from_the_sink(sample_type, heap, options):
+def test_streams_of_the_sink_arrive_unchanged(sample_type, heap, options):
     n = min(30 * heap, 3 * heap + 700_000) + heap // 2
     samples = of_type(sample_type, n)
     samples = samples.astype(samples.dtype.newbyteorder("="))
@@ -98,7 +98,7 @@ def test_from_the_sink(sample_type, heap, options):
     assert receiving.stats["samples_missing"] == 0
 
 
-def test_from_the_sink_in_little_endian():
+def test_little_endian_samples_of_the_sink_arrive_unchanged():
     samples = np.arange(-5000, 5000, dtype=np.int16)
     with Receiving(output_type="int16") as receiving:
         types = {"input_type": "int16", "wire_type": "<i2", "tail": "pad"}
@@ -107,7 +107,7 @@ def test_from_the_sink_in_little_endian():
     check_whole(receiving, samples)
 
 
-def test_scale_of_16_bit_integers():
+def test_16_bit_integers_are_divided_by_scale():
     words = of_type("int16", 10000)
     packets = joined(packets_by_heap(words, 4096))
     receiving = received(packets, output_type="float", scale=1000)

@@ -29,7 +29,7 @@ POL = 0x3101
 
 
 def two_streams(heap, **options):
-    """Samples and packets of 30 heaps of each of two values of an item."""
+    """Samples and packets of two streams of 30 heaps, with different item values."""
     samples = [noise(30 * heap, seed) for seed in (1, 2)]
     streams = [
         packets_by_heap(own, heap, 1 + i, 2, extra=[(POL, "pol", 7 + i)], **options)
@@ -38,26 +38,28 @@ def two_streams(heap, **options):
     return samples, streams
 
 
-def send_in_turn(receiving, *parts):
-    """Send lists of packets, by turns from the usual socket and from another.
+def send_alternately(receiving, *parts):
+    """Send lists of packets, alternately from the usual socket and from another.
 
-    They are sent at once: after silence the source would accept the other sender.
+    There is no pause: after silence the source would accept the other sender.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
-        turns = itertools.cycle((receiving.socket, other))
-        sockets = [[sock] * len(part) for sock, part in zip(turns, parts, strict=False)]
+        alternating = itertools.cycle((receiving.socket, other))
+        sockets = [
+            [sock] * len(part) for sock, part in zip(alternating, parts, strict=False)
+        ]
         receiving.send_packets(joined(parts), sockets=joined(sockets))
 
 
-def send_until_begun(receiving, packets):
+def send_until_accepted(receiving, packets):
     """Repeat the first heap of a sender until the source accepts the sender."""
     before = len(receiving.samples())
 
-    def has_begun():
+    def is_accepted():
         receiving.send_packets(packets[0])
         return len(receiving.samples()) > before
 
-    eventually(has_begun)
+    eventually(is_accepted)
     receiving.send_packets(joined(packets[1:]))
 
 
@@ -68,13 +70,13 @@ def send_until_begun(receiving, packets):
 @pytest.mark.parametrize("counters", [(1, 1, 1), (1, 2, 2)])
 @pytest.mark.parametrize("shift", [0, 300, 10**6])
 def test_streams_of_two_addresses_are_never_mixed(heap, counters, shift):
-    """shift: of the timestamps of the second one"""
+    """shift: offset of the timestamps of the second stream"""
     samples = [noise(30 * heap, seed) for seed in (1, 2)]
     one, two, step = counters
     *first, end = packets_by_heap(samples[0], heap, one, step)
     *second, _ = packets_by_heap(samples[1], heap, two, step, first=shift)
     with Receiving() as receiving:
-        send_in_turn(receiving, *joined(zip(first, second, strict=True)))
+        send_alternately(receiving, *joined(zip(first, second, strict=True)))
         receiving.send_packets(end)
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples[0])
@@ -87,8 +89,8 @@ def test_streams_of_two_addresses_are_never_mixed(heap, counters, shift):
 def test_streams_of_two_values_of_an_item_are_never_mixed(heap, repeat_pointers):
     samples, streams = two_streams(heap, repeat_pointers=repeat_pointers)
     first, second = (each[:-1] for each in streams)
-    turns = joined(zip(first, second, strict=True))
-    receiving = received(joined([*turns, streams[0][-1]]))
+    alternating = joined(zip(first, second, strict=True))
+    receiving = received(joined([*alternating, streams[0][-1]]))
     check_whole(receiving, samples[0])
     assert receiving.tags("pol") == [(0, 7)]
 
@@ -100,7 +102,7 @@ def test_a_value_in_items_selects_heaps(heap, chosen):
     pol = spead.immediate(POL, "pol", 7 + chosen)
     items = [spead.timestamp(), pol, spead.samples()]
     with Receiving(items=items, end_on_stop=False) as receiving:
-        send_in_turn(receiving, *joined(zip(*streams, strict=True)))
+        send_alternately(receiving, *joined(zip(*streams, strict=True)))
         receiving.wait_for_samples(30 * heap)
     check_whole(receiving, samples[chosen])
     assert receiving.tags("pol") == [(0, 7 + chosen)]
@@ -111,7 +113,7 @@ def test_the_end_of_stream_heap_of_another_sender_is_ignored():
     heaps = packets_by_heap(samples)
     ends = [end_of_stream(11), end_of_stream(777)]
     with Receiving() as receiving:
-        send_in_turn(receiving, joined(heaps[:10]), ends, joined(heaps[10:]))
+        send_alternately(receiving, joined(heaps[:10]), ends, joined(heaps[10:]))
         receiving.wait()
     check_whole(receiving, samples)
 
@@ -136,8 +138,8 @@ def test_a_repeated_end_of_stream_heap_does_not_end_the_next_run():
 @pytest.mark.parametrize(
     ("first", "moves"), [(0, False), (2**39 + 5000, True), (2**40 - 500, False)]
 )
-def test_timestamps_after_a_restart_of_a_sender_are_right(first, moves):
-    """Without an end-of-stream heap, with the same counters, from time 0."""
+def test_timestamps_are_right_after_a_sender_restarts(first, moves):
+    """It reuses heap counters, begins at time 0, and has sent no end-of-stream heap."""
     samples = noise(40 * HEAP)
     before, after = np.split(samples, 2)
     with Receiving() as receiving:
@@ -146,14 +148,14 @@ def test_timestamps_after_a_restart_of_a_sender_are_right(first, moves):
         receiving.wait_for_samples(20 * HEAP)
         if moves:
             receiving.use_other_port()
-        send_until_begun(receiving, packets_by_heap(after))
+        send_until_accepted(receiving, packets_by_heap(after))
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), samples)
     assert receiving.tags("timestamp") == [(0, first), (20 * HEAP, 0)]
 
 
 @pytest.mark.parametrize("bits", [40, 48])
-def test_timestamps_of_the_next_run_are_right_after_the_largest(bits):
+def test_timestamps_are_right_in_the_run_after_the_largest_timestamp(bits):
     samples = noise(20 * HEAP)
     parts = np.split(samples, 20)
     receiving = Receiving(items=ITEMS, end_on_stop=False)
@@ -171,7 +173,7 @@ def test_timestamps_of_the_next_run_are_right_after_the_largest(bits):
 
 
 def test_a_late_packet_from_before_a_restart_is_not_placed():
-    """Its counter is used again: it belongs to the heap of the old stream."""
+    """The new stream reuses its heap counter."""
     samples, again = noise(10 * LARGE, 1), noise(10 * LARGE, 2)
     *heaps, _ = packets_by_heap(samples, LARGE)
     after = packets_by_heap(again, LARGE, first=10**7)
@@ -180,7 +182,7 @@ def test_a_late_packet_from_before_a_restart_is_not_placed():
     with Receiving(max_gap=10**5) as receiving:
         receiving.send_packets(joined(heaps))
         receiving.wait_for_samples(len(samples))
-        send_until_begun(receiving, after)
+        send_until_accepted(receiving, after)
         receiving.wait()
     got = receiving.samples()[len(samples) :]
     assert len(got) == len(again)
@@ -196,7 +198,7 @@ WRONG = [1, 500, 5000, 10**5, 16 * 10**6, 10**9, 2**47]
 @pytest.mark.parametrize("wrong", WRONG + [-each for each in WRONG])
 @pytest.mark.parametrize("heap", [HEAP, LARGE])
 def test_a_wrong_timestamp_costs_its_heap_only(wrong, heap):
-    """No samples are wrong, no zeros are invented, and nothing after it is delayed."""
+    """No sample is wrong, no other zeros are output, no later heap is delayed."""
     samples = noise(40 * heap)
     first = 10**10
     heaps = packets_by_heap(samples, heap, first=first, bits=48)
@@ -208,7 +210,7 @@ def test_a_wrong_timestamp_costs_its_heap_only(wrong, heap):
         packets = joined(heaps[:-1])
         at = packets.index(heaps[20][0])
         receiving.send_packets(packets[: at - 1])
-        # at once: after silence the source would accept another time
+        # no pause: after silence the source would accept the wrong timestamp
         receiving.send_packets(packets[at - 1 :])
         receiving.wait_for_samples(len(samples))
         receiving.send_packets(heaps[-1])
@@ -223,12 +225,12 @@ def test_a_wrong_timestamp_costs_its_heap_only(wrong, heap):
 @pytest.mark.parametrize("counter", [6, 7, 600], ids=["open", "next", "far"])
 @pytest.mark.parametrize("moves", [False, True], ids=["same port", "other port"])
 @pytest.mark.parametrize("time", [0, 3 * LARGE, 10**9])
-def test_a_spoofed_packet_places_nothing(counter, moves, time):
-    """Within a heap, with the counter of some heap and another time."""
+def test_a_spoofed_packet_is_not_placed(counter, moves, time):
+    """It arrives within heap 6, with another timestamp and heap counter 6, 7 or 600."""
     samples = noise(10 * LARGE)
     heaps = packets_by_heap(samples, LARGE)
-    pointer = data_heap(1, 0, samples[:1])[48:56]  # of the samples
-    evil = split_heap(
+    pointer = data_heap(1, 0, samples[:1])[48:56]  # to the samples
+    spoofed = split_heap(
         counter, [immediate(0x1600, time), pointer], b"\x7e" * LARGE, 1400
     )
     with Receiving() as receiving:
@@ -238,9 +240,9 @@ def test_a_spoofed_packet_places_nothing(counter, moves, time):
         )
         receiving.send_packets(before[:-1])
         if moves:
-            send_in_turn(receiving, before[-1:], evil[:1], after)
+            send_alternately(receiving, before[-1:], spoofed[:1], after)
         else:
-            receiving.send_packets([before[-1], evil[0], *after])
+            receiving.send_packets([before[-1], spoofed[0], *after])
         receiving.wait()
     got = receiving.samples()
     assert len(got) == len(samples)

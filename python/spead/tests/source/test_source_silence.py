@@ -33,12 +33,12 @@ TIME = (0x1600, {"format": [("u", 40)]})
 
 
 def plain(**options):
-    """Five heaps of spead2."""
+    """Five heaps that spead2 sends."""
     return joined(packets_by_heap(noise(5 * HEAP), **options)[:-1])
 
 
 def described(**items):
-    """Five heaps of timestamps, and of zeros for each item: its ID, dtype and shape."""
+    """Five heaps of a timestamp and zeros; items: (ID, dtype, shape) of each array."""
     arrays = {
         name: (id, {"dtype": np.dtype(dtype), "shape": shape})
         for name, (id, dtype, shape) in items.items()
@@ -54,7 +54,7 @@ def samples_of(dtype, shape=(HEAP,)):
 
 
 def without_packet_of_descriptors(lost):
-    """The first heap has long descriptors."""
+    """Five heaps whose descriptors span several packets, one of which is lost."""
     extra = [(0x4000 + i, f"item {i}" * 8, i) for i in range(60)]
     packets = plain(extra=extra)
     assert b"item" in packets[2]
@@ -75,7 +75,7 @@ def no_timestamp():
     return [packet(i, [addressed(0x3300, 0)], bytes(HEAP)) for i in range(1, 6)]
 
 
-def rests_of_heaps():
+def heaps_without_first_packets():
     heaps = packets_by_heap(noise(5 * 10000), 10000, descriptors="none")
     return joined(each[1:] for each in heaps[:-1])
 
@@ -115,7 +115,7 @@ def pol_5():
         (pol_5, items(pol=7), ["pol", "0x5", "items"]),
         (pol_5, items(pol=[7, 8]) | {"num_outputs": 2}, ["pol", "0x5", "items"]),
         (plain, items(pol=7), ["pol", "none", "items"]),
-        (rests_of_heaps, items(), ["first packet"]),
+        (heaps_without_first_packets, items(), ["first packet"]),
         # other datagrams
         (lambda: [b"GET / HTTP/1.1\r\n"] * 5, {}, ["not SPEAD", "474554"]),
         (lambda: [b"\x53\x03" + bytes(100)] * 5, items(), ["not SPEAD", "5303"]),
@@ -132,7 +132,7 @@ def test_the_status_says_why_no_samples_come_out(make, options, parts):
 
 @pytest.fixture
 def logged():
-    """Gives the lines with a part that were logged so far."""
+    """A function that returns the log lines so far that contain a text."""
 
     def lines(part="no output: "):
         # capfd would lose lines that are written while it reads
@@ -160,7 +160,7 @@ def test_the_reason_is_logged_once_and_is_the_status_until_samples_come_out(logg
     assert status in line
 
 
-def test_the_status_names_the_port_to_which_nothing_is_sent():
+def test_the_status_names_a_port_that_receives_nothing():
     with Receiving() as receiving:
         eventually(lambda: receiving.stats["status"])
         assert str(receiving.port) in receiving.stats["status"]
@@ -195,7 +195,7 @@ def test_the_status_names_the_port_to_which_nothing_is_sent():
     ],
     ids=["other heaps", "other datagrams", "heaps without samples"],
 )
-def test_a_stream_that_falls_silent_gives_the_reason(others, parts, logged):
+def test_the_log_and_status_say_why_a_stream_falls_silent(others, parts, logged):
     samples = noise(5 * HEAP)
     with Receiving() as receiving:
         receiving.send_packets(joined(packets_by_heap(samples)[:-1]))
@@ -216,7 +216,7 @@ def test_a_stream_that_falls_silent_gives_the_reason(others, parts, logged):
 # Hints
 
 
-def test_ticks_that_are_not_samples_give_the_right_hint(logged):
+def test_the_log_suggests_the_right_timestamp_step(logged):
     """Heaps of 4096 samples in steps of 2048 ticks."""
     samples = noise(20 * 4096)
     packets = joined(spead2_packets(spead2_heaps(samples, 4096, step=2048)))
@@ -226,10 +226,10 @@ def test_ticks_that_are_not_samples_give_the_right_hint(logged):
     for name, value in hint.items():
         assert f"{name}={value}" in line
     check_whole(received(packets, **hint), samples)
-    assert len(logged("timestamp_step")) == 1  # still
+    assert len(logged("timestamp_step")) == 1  # the second run logs no hint
 
 
-def test_the_log_names_an_item_that_tells_two_senders_apart(logged):
+def test_the_log_names_an_item_that_distinguishes_two_senders(logged):
     streams = [
         packets_by_heap(
             noise(50 * HEAP, pol), counter=500 * pol, extra=[(0x3101, "pol", pol)]

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Streams told apart by endpoints or items, and learned from descriptors."""
+"""Several streams, descriptors that arrive late, and tags."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ TWO_PORTS = ["127.0.0.1:0", "127.0.0.1:0"]
 
 
 def two_streams(extra=((), ()), **options):
-    """Samples and the packets of each heap, of two streams."""
+    """The samples of two streams, and the packets of each of their heaps."""
     samples = [noise(20 * HEAP, seed) for seed in (1, 2)]
     heaps = [
         packets_by_heap(own, counter=1 + i, step=2, extra=items, **options)
@@ -32,7 +32,7 @@ def two_streams(extra=((), ()), **options):
     return samples, heaps
 
 
-def test_an_item_tells_two_outputs_apart():
+def test_an_item_value_selects_the_output():
     extra = [[(0x3101, "pol", pol)] for pol in (7, 9)]
     samples, heaps = two_streams(extra, repeat_pointers=True)
     pol = spead.immediate(0x3101, "pol", [7, 9])
@@ -40,7 +40,7 @@ def test_an_item_tells_two_outputs_apart():
         joined(joined(zip(*heaps, strict=True))),
         items=[spead.timestamp(), pol, spead.samples()],
         num_outputs=2,
-        max_delay=0.1,  # else an output would be zero-filled that lags behind the other
+        max_delay=0.1,  # with 0, an output that lags behind would be zero-filled
     )
     for i in range(2):
         check_whole(receiving, samples[i], output=i)
@@ -48,7 +48,7 @@ def test_an_item_tells_two_outputs_apart():
         assert receiving.source.stats(i)["samples_received"] == len(samples[i])
 
 
-def test_endpoints_tell_two_outputs_apart():
+def test_an_endpoint_selects_the_output():
     samples, heaps = two_streams()
     with Receiving(TWO_PORTS, num_outputs=2) as receiving:
         for pair in zip(*heaps, strict=True):
@@ -61,7 +61,7 @@ def test_endpoints_tell_two_outputs_apart():
 
 def test_an_output_whose_stream_ends_early_is_zero_filled():
     samples, heaps = two_streams()
-    # a packet that is on its way for less than a second is not given up
+    # packets are given up after ten times max_delay: not while in flight for < 1 s
     with Receiving(
         TWO_PORTS, num_outputs=2, end_on_stop=False, max_delay=0.1
     ) as receiving:
@@ -76,7 +76,7 @@ def test_an_output_whose_stream_ends_early_is_zero_filled():
     assert receiving.balanced()
 
 
-def test_one_stream_to_several_endpoints():
+def test_one_stream_may_arrive_at_several_endpoints():
     samples = noise(32 * HEAP)
     with Receiving(",".join(["127.0.0.1:0"] * 8)) as receiving:
         ports = receiving.source.ports()
@@ -89,8 +89,8 @@ def test_one_stream_to_several_endpoints():
 # Descriptors
 
 
-def test_descriptors_that_come_late():
-    """With the counter of the first heap, as a sender repeats them."""
+def test_samples_before_late_descriptors_are_kept():
+    """They have the counter of the first heap, as a sender repeats them."""
     samples = noise(30 * HEAP)
     heaps = packets_by_heap(samples, descriptors="none")
     heaps[10:10] = packets_by_heap(samples)[:1]
@@ -107,7 +107,7 @@ def test_descriptors_that_come_late():
     ],
 )
 def test_packets_before_the_descriptors_are_placed_in_order(heaps, heap, options):
-    """As many as are kept: nothing is lost, and no heap is left incomplete."""
+    """The source keeps this many: nothing is lost and every heap is complete."""
     samples = noise((heaps + 1) * heap)
     packets = packets_by_heap(samples, heap, descriptors="none")
     *_, described, _ = spead2_heaps(samples[-heap:], heap, first=heaps * heap)
@@ -117,8 +117,8 @@ def test_packets_before_the_descriptors_are_placed_in_order(heaps, heap, options
     assert receiving.stats["heaps_received"] == heaps + 1
 
 
-def test_a_sender_that_restarts_before_the_descriptors():
-    """With the same heap counters, and other timestamps."""
+def test_a_sender_may_restart_before_its_descriptors():
+    """It reuses the heap counters, with other timestamps."""
     samples = noise(10 * 4096)
     before, after = np.split(samples, 2)
     later = 10**9
@@ -132,7 +132,7 @@ def test_a_sender_that_restarts_before_the_descriptors():
     assert receiving.tags("timestamp") == [(0, 0), (5 * 4096, later)]
 
 
-def test_descriptors_in_many_packets_in_any_order():
+def test_descriptors_may_arrive_in_many_packets_in_any_order():
     samples = noise(4 * HEAP)
     extra = [(0x4000 + i, f"item_with_a_long_name_{i}", i) for i in range(20)]
     heaps = packets_by_heap(samples, packet_size=512, extra=extra)
@@ -149,8 +149,8 @@ def test_descriptors_in_many_packets_in_any_order():
 # Tags
 
 
-def test_changes_of_an_item_are_tags():
-    """In the order of time: two heaps are out of order."""
+def test_changes_of_an_item_are_tagged():
+    """Tags are in order of time, though two heaps are out of order."""
     samples = noise(10 * HEAP)
     heaps = []
     for i, value in enumerate([5, 5, 6, 6, 6, 5, 5, 5, 5, 7]):
@@ -174,15 +174,15 @@ def test_items_with_unsuitable_names_are_not_tagged():
     assert [key for _, key, _ in receiving.recorder.tags[0]] == ["timestamp"]
 
 
-def test_names_of_tags_do_not_fill_the_memory():
-    """GNU Radio keeps each name for ever, and anybody may send descriptors."""
+def test_number_of_tag_names_is_limited():
+    """GNU Radio never frees a name, and anybody may send descriptors."""
     at_once = 30
     sets = [[f"set {k}, {i}" for i in range(at_once)] for k in range(9)]
     sent = 0
     with Receiving(end_on_stop=False) as receiving:
 
         def is_tagged(names):
-            """With values that change from heap to heap."""
+            """Send a heap with new values; whether they are tagged yet."""
             nonlocal sent
             extra = [(0x3101 + i, name, sent) for i, name in enumerate(names)]
             heap = next(spead2_heaps(noise(8), 8, first=8 * sent, extra=extra))
@@ -196,8 +196,8 @@ def test_names_of_tags_do_not_fill_the_memory():
     assert tagged == joined(sets)[:256]
 
 
-def test_ticks_that_are_not_samples():
-    """Packed samples: 5120 bytes that last 4096 ticks."""
+def test_timestamp_steps_may_differ_from_heap_samples():
+    """Packed samples: 5120 bytes in 4096 ticks."""
     data = noise(20 * 5120)
     steps = {"timestamp_step": 4096, "heap_samples": 5120}
     with Receiving(sample_rate=4096, items=ITEMS, **steps) as receiving:
@@ -209,7 +209,7 @@ def test_ticks_that_are_not_samples():
 
 
 @pytest.mark.parametrize("change", [b"\x52", b"\x53\x05", b"\x53\x04\x03\x06"])
-def test_other_datagrams_are_counted(change):
+def test_malformed_datagrams_are_counted(change):
     samples = noise(4 * HEAP)
     heaps = packets_by_heap(samples)
     wrong = change + heaps[1][0][len(change) :]

@@ -1,10 +1,10 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Truth under loss: random streams of spead2 and the sink, over a faulty network.
+"""Random streams of spead2 and the sink, over a faulty network.
 
-Each sample that comes out must be the one that was sent for its timestamp, or a zero in
-a range that is tagged as missing. SPEAD_TRUTH_SEED runs one, SPEAD_TRUTH_RUNS more.
-truth_test.cc is its sister in C++, without sockets.
+Each output sample must be the one that was sent for its timestamp, or a zero in a range
+that is tagged as missing. SPEAD_TRUTH_SEED selects one seed; SPEAD_TRUTH_RUNS sets the
+number of seeds. truth_test.cc is the C++ counterpart, without sockets.
 """
 
 import operator
@@ -29,14 +29,14 @@ RUNS = int(os.environ.get("SPEAD_TRUTH_RUNS", "30"))
 
 
 def samples_at(output, ticks):
-    """The samples that were taken at these times, never 0."""
+    """The samples of an output at these ticks, never 0."""
     x = (ticks + np.uint64(output << 60)) * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
     return ((x >> np.uint64(56)) % np.uint64(255) + np.uint64(1)).astype(np.int8)
 
 
 class RandomSender:
-    """Makes streams: pairs of an output and a packet, and the end-of-stream heap."""
+    """Makes streams: (output, packet) pairs and the end-of-stream packet."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -85,13 +85,13 @@ class RandomSender:
         ticks = np.arange(n, dtype=np.uint64) + np.uint64(self.tick)
         return samples_at(output, ticks % np.uint64(2**self.bits))
 
-    def start_again(self):
+    def restart(self):
         near = self.random.randrange(100_000)
         self.tick += self.choice([0, near, -min(self.tick, near), -self.tick])
         self.counter = self.choice([1, self.counter])
 
     def spead2_stream(self):
-        """Sometimes leaves out time, or sends a heap with another item."""
+        """Sometimes skips ticks, or inserts a heap with another item."""
         packets = []
         for i in range(self.heaps):
             if self.is_faulty and self.chance(0.03):
@@ -127,7 +127,7 @@ class RandomSender:
 
     def sink_stream(self):
         n = self.heaps * self.heap
-        if self.heap < 200_000:  # the sink pads the last one of larger heaps
+        if self.heap < 200_000:  # the sink pads the tail of larger heaps
             n -= self.random.randrange(self.heap)
         packets = []
         with bound_socket() as sock:
@@ -155,7 +155,7 @@ class RandomSender:
         return packets, packet
 
     def impaired(self, packets):
-        """Lost, repeated and delayed; the descriptors, in front, are not lost."""
+        """Lose, repeat and delay packets, but never lose the descriptors in front."""
         if not self.is_faulty:
             return packets
         arriving = []
@@ -175,14 +175,14 @@ def send(receiving, stream):
 
 
 def take_over(receiving, stream):
-    """Repeat the first half until the silence of the sender before is noticed."""
+    """Repeat the first half until the source accepts this sender after silence."""
     before = receiving.stats["samples_received"]
 
-    def has_begun():
+    def is_accepted():
         send(receiving, stream[: len(stream) // 2])
         return receiving.stats["samples_received"] > before
 
-    eventually(has_begun)
+    eventually(is_accepted)
 
 
 def check_samples(receiving, output, bits):
@@ -198,23 +198,23 @@ def check_samples(receiving, output, bits):
     is_missing = np.zeros(len(got), bool)
     for begin, missing in receiving.tags("missing", output):
         is_missing[begin : begin + missing] = True
-    is_true = got == samples_at(output, ticks % np.uint64(2**bits))
-    lies = np.flatnonzero(~is_true & ~(is_missing & (got == 0)))
-    assert not len(lies), f"output {output}: {len(lies)} samples from {lies[0]} on"
+    is_right = got == samples_at(output, ticks % np.uint64(2**bits))
+    wrong = np.flatnonzero(~is_right & ~(is_missing & (got == 0)))
+    assert not len(wrong), f"output {output}: {len(wrong)} samples from {wrong[0]} on"
 
 
 @NEEDS_BUFFER
 @pytest.mark.parametrize(
     "seed", [SEED] if SEED else range(1, RUNS + 1), ids="SPEAD_TRUTH_SEED={}".format
 )
-def test_every_sample_is_the_one_of_its_time_or_missing(seed):
+def test_every_sample_is_right_for_its_timestamp_or_missing(seed):
     sender = RandomSender(seed)
     with Receiving(**sender.receiver_options()) as receiving:
         stream, end = sender.stream()
         send(receiving, sender.impaired(stream))
         ends = [(receiving.socket, end)]
         if sender.restarts:
-            sender.start_again()
+            sender.restart()
             stream, end = sender.stream()
             # the other socket stays open: this one must not get its port
             receiving.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -1,9 +1,9 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a stream costs, in instructions and system calls: no test judges time.
+"""The cost of a stream in instructions and system calls; no test measures time.
 
-Each figure is the difference of a long and a short run, so that neither the start nor
-the end counts.
+Each figure is the difference between a long and a short run, which excludes start and
+end.
 """
 
 import re
@@ -17,22 +17,21 @@ from places import BOUND, BUILD, NEEDS_NAMESPACES
 DRIVERS = BUILD / "lib" / "core" / "tests"
 SHORT, LONG = 4, 20  # MiB
 
-# Instructions of the packer for each packet, without those of the copy itself. Measured
-# with gcc 12 and -O3: 171 to 182.
+# Packer instructions per packet, without the copy itself. Measured with gcc 12 and -O3:
+# 171 to 182.
 PACKER_BUDGET = 240
 
-# System calls in each MiB. A MiB is two full batches, and may be published in three
-# parts (a quarter of the ring, twice, and the end of a write). Each part may cost a
-# batch that is not full, a wake-up of the sender and one of the writer.
-# Measured: 2.1, 2.6 and 1.1.
+# System calls per MiB. A MiB is two full batches, and may be published in three parts
+# (a quarter of the ring, twice, and the end of a write). Each part may cost a partial
+# batch, a wake-up of the sender and one of the writer. Measured: 2.1, 2.6 and 1.1.
 SENDS_BUDGET = 2 + 3
 SENDER_BUDGET = 15
 WRITER_BUDGET = 12
-# Paced, a burst of 64 KiB leaves at a time; a thread that falls behind, as strace makes
-# it, sends a quarter of one at least. Then it sleeps. Measured: 18 to 41 and 36 to 82.
+# A paced sender sends a burst of 64 KiB and sleeps. When strace slows it down, it sends
+# at least a quarter of a burst at a time. Measured: 18 to 41 and 36 to 82.
 PACED_SENDS_BUDGET = 64 + 3
 PACED_SENDER_BUDGET = 2 * PACED_SENDS_BUDGET + SENDER_BUDGET
-# Without a copy, reports are read for every eight messages. Measured: 2.2 and 2.8.
+# Zero-copy reports are read once per eight messages. Measured: 2.2 and 2.8.
 REPORTS_BUDGET = SENDS_BUDGET
 PACED_REPORTS_BUDGET = PACED_SENDS_BUDGET / 4
 
@@ -93,7 +92,7 @@ def packer_counts(directory, heap_samples, packet_bytes, mib):
         elif key == "calls":
             counts["calls"] += int(value.split()[0]) * (ours and called_elsewhere)
             called_elsewhere = False
-            next(lines)  # what the function called has cost
+            next(lines)  # the cost of the called function
         elif ours and re.match(r"[\d+*-]", line):
             counts["instructions"] += int(line.split()[1])
     return counts
@@ -109,7 +108,7 @@ def test_packer_needs_few_instructions(callgrind, tmp_path, shape):
     assert 1 <= counts["calls"] / counts["packets"] <= 1.05
 
 
-# A device that drops everything without reading it, as a network card never copies.
+# A device that drops packets without reading them; like a network card, it never copies
 CARD = """
 ip link set lo up
 ip link add card type ifb
@@ -122,7 +121,7 @@ ON_A_CARD = ("unshare", "--net", "sh", "-e", "-c", CARD, "-")
 
 
 def stream_counts(directory, shape, mib, card):
-    """System calls of the thread that writes, and of the one that sends."""
+    """System calls of the writer thread and of the sender thread."""
     log = directory / f"{mib}.strace"
     command = ["strace", "-f", "-o", log, driver("stream-cost"), *map(str, shape), mib]
     if card:
@@ -132,9 +131,7 @@ def stream_counts(directory, shape, mib, card):
     calls = {}  # by thread
     for line in log.read_text().splitlines():
         thread, call = line.split(maxsplit=1)
-        if match := re.match(
-            r"(\w+)\(", call
-        ):  # else it is the rest of one, or a signal
+        if match := re.match(r"(\w+)\(", call):  # else a resumed call, or a signal
             calls.setdefault(thread, Counter())[match[1]] += 1
         if "PR_SET_NAME" in call and '"spead-send"' in call:
             sender = thread
@@ -148,7 +145,7 @@ def stream_counts(directory, shape, mib, card):
     )
 
 
-# each pace with and without a copy, each size of heaps and packets with both
+# each rate with and without a copy, each heap and packet size with both rates
 @pytest.mark.parametrize(
     ("heap_samples", "packet_bytes", "rate", "card"),
     [

@@ -34,7 +34,7 @@ from receiving import (
 from streams import noise, run, send, source
 
 
-def test_default_stream(sock):
+def test_default_stream_begins_with_descriptors_and_has_an_end(sock):
     send(sock, noise(20_000))
     packets = packets_to_end(sock)
     heaps = whole_heaps(packets)
@@ -47,7 +47,7 @@ def test_default_stream(sock):
 
 @pytest.mark.parametrize("descriptors", ["first_heap", "separate", "none"])
 def test_each_start_repeats_the_descriptors(descriptors):
-    """Of each input, to each destination."""
+    """For each input and each destination."""
     with bound_sockets(3) as sockets:
         options = {"num_inputs": 2, "descriptors": descriptors}
         sink = spead.sink(destinations(sockets), 1000, **options)
@@ -68,8 +68,8 @@ def test_each_start_repeats_the_descriptors(descriptors):
 
 @NEEDS_BUFFER
 @pytest.mark.parametrize(("heap", "for_each"), [(1000, None), (8192, 64)])
-def test_one_stream_reads_several_sockets(heap, for_each):
-    """spead2 reads up to 64 packets of a socket before it goes on to the next."""
+def test_one_spead2_stream_may_read_several_sockets(heap, for_each):
+    """spead2 reads up to 64 packets from a socket before it reads the next socket."""
     options = {"max_heaps": for_each * 4} if for_each else {}
     with (
         bound_sockets(4) as sockets,
@@ -87,7 +87,7 @@ def test_one_stream_reads_several_sockets(heap, for_each):
 
 @pytest.mark.parametrize("n", [1, 3])
 def test_end_is_repeated_over_150_ms_and_delayed_for_several_destinations(n):
-    """At least: a busy machine takes longer."""
+    """At least that long: a busy machine takes longer."""
     with bound_sockets(n) as sockets:
         for sock in sockets:
             eventually(lambda sock=sock: stamps_arrivals(sock))
@@ -153,8 +153,8 @@ def test_receiver_that_closes_at_the_end_is_not_logged(capfd):
 
     # unless the receiver is slow, the repeated end-of-stream heaps are refused
     eventually(ends_are_refused)
-    said = capfd.readouterr()
-    assert "failed" not in said.out + said.err
+    log = capfd.readouterr()
+    assert "failed" not in log.out + log.err
 
 
 def test_descriptors_are_not_repeated_without_samples(sock):

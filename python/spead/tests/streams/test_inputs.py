@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several inputs: they advance together, and each gets to its end."""
+"""Several inputs advance together, and each is sent to its end."""
 
 import contextlib
 import re
@@ -19,25 +19,25 @@ from receiving import bound_socket, destination
 from streams import noise, send, source, wait
 
 
-def most_ahead(packets, inputs):
-    """The most heaps that an input was ahead of another.
+def largest_lead(packets, inputs):
+    """The largest lead of an input over another, in heaps.
 
-    One that begins heap m is n ahead of another that has not completed heap m - n.
+    An input that begins heap m leads by n over one that has not completed heap m - n.
     """
     complete, begun = [0] * inputs, [0] * inputs
-    most = 0
+    largest = 0
     for packet in packets[:-1]:
         heap, which = divmod(packet.cnt - 1, inputs)
         if heap == begun[which]:
             begun[which] += 1
-            most = max(most, heap - min(complete) + 1)
+            largest = max(largest, heap - min(complete) + 1)
         if packet.offset + len(packet.payload) == packet.size:
             complete[which] += 1
     assert complete == begun
-    return most
+    return largest
 
 
-# heaps of the last size leave before they are complete
+# heaps of 600 000 samples are sent before they are complete
 @NEEDS_BUFFER
 @pytest.mark.parametrize(("heap", "bound"), [(1000, 262), (65536, 4), (600_000, 1)])
 def test_no_input_is_ahead_by_more_than_a_heap_or_256_kibibytes(sock, heap, bound):
@@ -55,7 +55,7 @@ def test_no_input_is_ahead_by_more_than_a_heap_or_256_kibibytes(sock, heap, boun
         for let in range(1_000_003, n + 1_000_003, 1_000_003):
             slow.until(let)
             eventually(lambda let=let: slow.at >= min(let, n) and all_are_sent())
-    assert most_ahead(packets_to_end(sock), 2) == bound
+    assert largest_lead(packets_to_end(sock), 2) == bound
 
 
 def test_sink_that_drops_does_not_wait_for_a_slow_input(sock):
@@ -95,7 +95,7 @@ def test_inputs_wait_for_the_slowest_until_it_ends(sock):
         (2, 10_000, {"buffer_size": 65536}),
     ],
 )
-def test_receiver_needs_one_heap_for_each_input_and_one(inputs, heap, options):
+def test_receiver_needs_one_heap_per_input_and_one_more(inputs, heap, options):
     """All inputs in one stream of spead2, from sources of different speed."""
     n = max(40 * heap // inputs, 3 * heap) // heap * heap
     with bound_socket() as sock:
@@ -159,25 +159,25 @@ def test_inputs_of_any_length_arrive_whole_in_consecutive_runs(sock):
 
 
 def threads_of(block):
-    """The files on a block's thread; none before it has begun and after its end."""
-    name = f"{block.name()}{block.unique_id()}"[:15]  # as the kernel cuts it
+    """The /proc directories of a block's threads: none unless it is running."""
+    name = f"{block.name()}{block.unique_id()}"[:15]  # as the kernel truncates it
     found = []
     for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError):  # another thread, which has just ended
+        with contextlib.suppress(OSError):  # another thread that has just ended
             if (task / "comm").read_text().strip() == name:
                 found.append(task)
     return found
 
 
 def state_of(thread):
-    """Whether it sleeps ("S"), and how often it was switched to another."""
+    """The state of a thread ("S": sleeping) and its number of context switches."""
     status = (thread / "status").read_text()
     switches = re.findall(r"ctxt_switches:\s*(\d+)", status)
     return re.search(r"State:\s*(\w)", status)[1], sum(map(int, switches))
 
 
 def test_ended_input_does_not_poll(sock):
-    """Its tail waits for the other input; GNU Radio wakes up four times a second."""
+    """Its tail waits for the other input; GNU Radio wakes it up four times a second."""
     sink = spead.sink(destination(sock), num_inputs=2)
     ended, slow = Gated(noise(1000)), Gated(noise(10))
     with playing(sink, ended, slow):
@@ -187,25 +187,25 @@ def test_ended_input_does_not_poll(sock):
         eventually(lambda: state_of(thread)[0] == "S")
         began = time.monotonic()
         _, switches = state_of(thread)
-        with bound_socket() as other:  # meanwhile it could wake up
+        with bound_socket() as other:  # time in which it could poll
             send(other, noise(1_000_000), rate=10e6, send_stop=False)
         _, later = state_of(thread)
         assert later - switches <= 2 * (1 + 4 * (time.monotonic() - began))
     assert sink.samples_in() == 1010
 
 
-def test_connections_change_while_it_runs(sock):
+def test_connections_may_change_while_the_flow_graph_runs(sock):
     """An input may not stay unconnected; another sink comes and goes."""
     sink = spead.sink(destination(sock), num_inputs=2)
     sources = [source(noise(100_000), repeat=True) for _ in range(2)]
     graph = connected(sink, *sources)
 
-    def goes_on(sink):
+    def check_progress(sink):
         taken = sink.samples_in()
         eventually(lambda: sink.samples_in() > taken + 1_000_000)
 
     graph.start()
-    goes_on(sink)
+    check_progress(sink)
     graph.lock()
     graph.disconnect(sources[1], (sink, 1))
     with pytest.raises(RuntimeError, match="2 needed, 1 connected"):
@@ -215,12 +215,12 @@ def test_connections_change_while_it_runs(sock):
     other = spead.sink(destination(sock))
     graph.connect(sources[0], other)
     graph.unlock()
-    goes_on(sink)
-    goes_on(other)
+    check_progress(sink)
+    check_progress(other)
     graph.lock()
     graph.disconnect(sources[0], other)
     graph.unlock()
-    goes_on(sink)
+    check_progress(sink)
     assert other.samples_pending() == 0
     graph.stop()
     wait(graph)
@@ -245,7 +245,7 @@ def test_dropped_heaps_of_several_inputs_are_counted(sock):
     assert stats["heaps_sent"] + stats["heaps_dropped"] == 4001
 
 
-def test_stop_while_all_inputs_are_blocked(sock):
+def test_stop_succeeds_while_all_inputs_are_blocked(sock):
     sink = spead.sink(destination(sock), 1000, rate=1e4, num_inputs=2)
     sources = [source(noise(100_000), repeat=True) for _ in range(2)]
     graph = connected(sink, *sources)

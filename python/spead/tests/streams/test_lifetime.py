@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Started, stopped, or never started: nothing leaks."""
+"""A sink leaks nothing, whether it is started, stopped or never started."""
 
 import ctypes
 import gc
@@ -35,7 +35,7 @@ def in_rings():
 
 
 class MallocInfo(ctypes.Structure):
-    """What mallinfo2() returns."""
+    """struct mallinfo2."""
 
     _fields_ = [
         (name, ctypes.c_size_t)
@@ -51,14 +51,14 @@ libc.mallinfo2.restype = MallocInfo
 
 
 def allocated():
-    """Bytes in use, as malloc() and free() have counted them."""
+    """Bytes that malloc() has allocated and free() has not freed."""
     gc.collect()
     info = libc.mallinfo2()
     return info.uordblks + info.hblkhd
 
 
-def left_by(action):
-    """Bytes that are left after many times; no thread, file or ring is."""
+def leaked_by(action):
+    """Bytes that many runs of an action leak; no thread, file or ring may leak."""
     before, rings, memory = threads_and_files(), in_rings(), allocated()
     for _ in range(TIMES):
         action()
@@ -93,7 +93,7 @@ def start_and_stop(to):
         graph.stop()
         wait(graph)
 
-    run.kept = samples  # the flow graph does not keep it
+    run.kept = samples  # the flow graph keeps no reference to it
     return run
 
 
@@ -113,15 +113,15 @@ def run_a_new_flow_graph(to):
     ids=lambda action: action.__name__,
 )
 def test_nothing_leaks(sock, action):
-    """Threads may keep something for the next one now and then; a leak is each time."""
+    """Threads may leave cached memory now and then; a leak occurs in each round."""
     act = action(destination(sock))
     for _ in range(10):
         act()
-    assert any(left_by(act) < TIMES * ANY_OBJECT for _ in range(ROUNDS))
+    assert any(leaked_by(act) < TIMES * ANY_OBJECT for _ in range(ROUNDS))
 
 
 def test_ring_memory_is_found(sock):
-    """Or the test above would not see it leak."""
+    """Without this, test_nothing_leaks would not detect a leaked ring."""
     if not Path("/sys/kernel/mm/transparent_hugepage").exists():
         pytest.skip("a kernel without huge pages does not tell rings from other memory")
     others = in_rings()
@@ -131,7 +131,7 @@ def test_ring_memory_is_found(sock):
     assert in_rings() == others
 
 
-def test_sink_that_was_started_outside_of_a_flow_graph_is_usable(sock):
+def test_sink_that_was_started_outside_a_flow_graph_is_usable(sock):
     sink = spead.sink(destination(sock), 1000, num_inputs=2, send_stop=False)
     for change in (sink.stop, sink.start, sink.start, sink.stop, sink.stop, sink.start):
         assert change()

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The figures for people, from consecutive stats."""
+"""Human-readable figures, from consecutive stats."""
 
 import pmt
 from gnuradio.spead.live_figures import LiveFigures
@@ -26,7 +26,7 @@ SOURCE = {
 }
 
 
-def test_rate_is_that_since_the_last_stats():
+def test_rate_is_measured_since_the_last_stats():
     figures = LiveFigures(10)
     rates = [
         figures.update(SINK | {"bytes_sent": count}, seconds)["rate"]
@@ -35,7 +35,7 @@ def test_rate_is_that_since_the_last_stats():
     assert rates == ["0.00 MB/s", "1.50 MB/s", "0.00 MB/s", "2.00 MB/s"]
 
 
-def test_all_figures():
+def test_figures_of_sink_and_source_are_formatted():
     assert LiveFigures(0).update(SINK, 2) == {
         "rate": "1.25 MB/s",
         "heaps sent": "1,234",
@@ -53,7 +53,7 @@ def test_all_figures():
     }
 
 
-def test_figures_of_a_message_are_those_of_stats(sock):
+def test_figures_of_a_message_equal_those_of_stats(sock):
     running = Reporting(destination(sock), noise(1_000_000), stats_interval=1e6)
     with running as sink:
         eventually(lambda: running.messages)

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The memory of a process that sends does not depend on the size of its heaps."""
+"""The memory of a sending process does not depend on the size of its heaps."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The message ports: what goes out on "stats", and what may come in on "items"."""
+"""The message ports: output "stats" and input "items"."""
 
 import contextlib
 import ctypes
@@ -25,7 +25,7 @@ ONE_INPUT = [*ITEMS[:3], spead.immediate(0x3102, "other", 6)]
 
 
 def entry(value):
-    """A dict of one item, with a value that Python itself does not have."""
+    """A dict of one item, with a value of a type that Python lacks."""
     return pmt.dict_add(pmt.make_dict(), pmt.intern("state"), value)
 
 
@@ -59,7 +59,7 @@ def test_last_message_has_the_final_counters(sock):
     assert sink.samples_sent() == 1_000_001
 
 
-def test_there_are_no_messages_without_an_interval(sock):
+def test_no_messages_are_sent_without_an_interval(sock):
     running = Reporting(destination(sock))
     with running as sink:
         eventually(lambda: sink.samples_sent() > 0)
@@ -68,13 +68,13 @@ def test_there_are_no_messages_without_an_interval(sock):
 
 @contextlib.contextmanager
 def complaints_in(log):
-    """What the sink logs of messages, as it comes."""
+    """A function that returns the lines logged so far about ignored messages."""
     stdout = os.dup(1)
     with log.open("ab") as file:
         os.dup2(file.fileno(), 1)
 
     def read():
-        ctypes.CDLL(None).fflush(None)  # the log waits in the buffers of C
+        ctypes.CDLL(None).fflush(None)  # the log is in the buffers of the C library
         lines = log.read_text().splitlines()
         return [line for line in lines if "message on port items ignored" in line]
 
@@ -121,7 +121,7 @@ def test_malformed_message_is_ignored_and_logged_once(sock, tmp_path, message, s
     assert said in complaint
 
 
-def test_further_complaints_share_a_line(sock, tmp_path):
+def test_further_complaints_are_coalesced_into_one_line(sock, tmp_path):
     sink = spead.sink(destination(sock), items=ITEMS[:3])
     idle = Gated(noise(1))
     with complaints_in(tmp_path / "log") as complaints:
@@ -136,7 +136,7 @@ def test_further_complaints_share_a_line(sock, tmp_path):
 
 
 def test_well_formed_messages_are_accepted_silently(sock, tmp_path):
-    """Values of all inputs, or one for each of them."""
+    """A value for all inputs, or one for each."""
     sink = spead.sink(destination(sock), num_inputs=2, items=ITEMS)
     endless = [source(noise(100_000), repeat=True) for _ in range(2)]
     graph = connected(sink, *endless)
@@ -150,7 +150,7 @@ def test_well_formed_messages_are_accepted_silently(sock, tmp_path):
             {},
             pmt.cons(pmt.intern("state"), pmt.from_long(7)),
             entry(pmt.from_uint64(2**40 - 1)),
-            {"state": -12345},  # when this is refused, the others have been looked at
+            {"state": -12345},  # when this is rejected, the others have been handled
         ):
             post(sink, message)
         eventually(complaints)

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A stream that runs: its thread, its pace, its counters."""
+"""A running stream: its thread, its rate and its counters."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ from streams import Running, balanced, noise, send, source, wait
 
 
 def sender_threads():
-    """The allowed CPUs of each thread of this process that sends."""
+    """The allowed CPUs of each sender thread of this process."""
     allowed = []
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(FileNotFoundError):  # it has just ended
@@ -88,7 +88,7 @@ def test_drop_counts_exactly_the_missing_samples(sock, receiver, tail):
     assert stats["samples_dropped"] == len(samples) - received
 
 
-def test_rate_changes_while_it_runs(sock):
+def test_rate_may_change_while_the_sink_runs(sock):
     with Running(destination(sock), rate=1) as sink:
         sock.recv(65536)
         eventually(lambda: sink.samples_pending() > 0)
@@ -103,7 +103,7 @@ def test_stop_sends_a_paced_queue_that_takes_seconds(sock):
 
 
 def reconfigure(running):
-    """By lock() and unlock(), each time when some more has been sent."""
+    """Call lock() and unlock() three times, each after more samples have been sent."""
     for _ in range(3):
         sent = running.sink.samples_sent()
         eventually(lambda sent=sent: running.sink.samples_sent() > sent + 100_000)
@@ -112,7 +112,7 @@ def reconfigure(running):
 
 
 @NEEDS_BUFFER
-def test_timestamps_continue_over_lock_and_unlock(sock, receiver):
+def test_timestamps_continue_across_lock_and_unlock(sock, receiver):
     running = Running(destination(sock), rate=20e6)
     with running as sink:
         reconfigure(running)
@@ -124,8 +124,8 @@ def test_timestamps_continue_over_lock_and_unlock(sock, receiver):
 
 
 @NEEDS_BUFFER
-def test_receiver_continues_over_lock_and_unlock_without_an_end(sock):
-    """With the defaults of spead2, which ends for good with an end-of-stream heap."""
+def test_receiver_continues_across_lock_and_unlock_without_an_end(sock):
+    """By default, spead2 ends for good with an end-of-stream heap."""
     running = Running(destination(sock), rate=20e6, send_stop=False)
     with DefaultReceiver([sock]) as receiver:
         with running as sink:
@@ -138,7 +138,7 @@ def test_receiver_continues_over_lock_and_unlock_without_an_end(sock):
     ("n", "when_full", "waits"),
     [(2_000_000, "block", True), (2_000_000, "drop", False), (50_000, "block", False)],
 )
-def test_ring_full_counts_waiting(sock, n, when_full, waits):
+def test_ring_full_counts_waits_for_space(sock, n, when_full, waits):
     options = {"buffer_size": 100_000, "rate": 20e6, "when_full": when_full}
     sink = send(sock, noise(n), heap_samples=1000, **options)
     assert (sink.ring_full() > 0) == waits

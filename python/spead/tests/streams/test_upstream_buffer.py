@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The buffer in front of the sink is large, and nothing is lost at its limits."""
+"""The buffer upstream of the sink is large, and no sample is lost at its limits."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_buffer_holds_the_same_bytes_for_each_type(sock, kind, dtype):
 
 @NEEDS_BUFFER
 @pytest.mark.parametrize("length", [MULTIPLE // 2, MULTIPLE, 2 * MULTIPLE])
-def test_no_length_loses_a_sample(sock, receiver, length):
+def test_no_sample_is_lost_at_any_length(sock, receiver, length):
     for n in (length - 1, length, length + 1):
         samples = noise(n)
         assert send(sock, samples, **LARGE).samples_in() == n
@@ -44,7 +44,7 @@ def test_no_length_loses_a_sample(sock, receiver, length):
 
 
 class Inner(gr.hier_block2):
-    """A sink inside of two hierarchical blocks."""
+    """A sink inside two nested hierarchical blocks."""
 
     def __init__(self, *inside, depth=1):
         signature = gr.io_signature(1, 1, 1)
@@ -73,7 +73,7 @@ def test_hierarchical_block_beside_another_sink_gets_everything_in_each_run(
         )
 
 
-def test_head_in_front_loses_nothing(sock, receiver):
+def test_head_upstream_of_the_sink_loses_nothing(sock, receiver):
     samples = noise(3 * MULTIPLE)
     head = blocks.head(1, 2 * MULTIPLE + 5)
     run(spead.sink(destination(sock), **LARGE), source(samples), head)

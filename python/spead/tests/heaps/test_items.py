@@ -144,7 +144,7 @@ WAYS = {
 @pytest.mark.parametrize("buffer_size", [0, 16_384])
 @pytest.mark.parametrize("way", WAYS)
 def test_new_value_is_in_the_whole_next_heap(sock, way, buffer_size):
-    """It is set at a known sample; with the small buffer, no heap is held as a whole."""
+    """It is set at a known sample; the small buffer holds no whole heap."""
     size = 3000
     gated = Gated(noise(20 * size))
     sink = spead.sink(

@@ -54,8 +54,7 @@ std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   const std::string& what,
                                                   std::uint16_t first_port = 1);
 
-//! \p type_parameter is "input_type" or "output_type". Does not set
-//! heap_samples.
+//! \p type_parameter is "input_type" or "output_type". Does not set heap_samples.
 sample_format read_sample_format(const std::string& type_parameter,
                                  const std::string& type,
                                  const std::string& wire_type);

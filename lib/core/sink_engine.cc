@@ -251,8 +251,7 @@ bool sink_engine::end_streams()
         if (!repeat(one->ring, [&] { return one->packer.finish_tail(); }))
             return false;
     if (!d_destinations_to_end)
-        return send_ends() &&
-               wait_for_empty_queues(); // no end-of-stream heaps, only ends of heaps
+        return send_ends() && wait_for_empty_queues(); // only ends of heaps
     if (inputs() > 1 || d_destinations_to_end > 1)
         if (!wait_for_empty_queues())
             return false;

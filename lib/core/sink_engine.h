@@ -140,9 +140,8 @@ private:
     ring_wait d_space;
     std::unique_ptr<sender> d_sender;
     std::size_t d_destinations_to_end = 0;
-    std::uint64_t d_sent_at_end = 0; // packets, at the last check of end_run()
-    sender::clock::time_point
-        d_give_up{}; // end of the timeout, unless packets are sent before
+    std::uint64_t d_sent_at_end = 0;       // packets, at the last check of end_run()
+    sender::clock::time_point d_give_up{}; // timeout; each sent packet extends it
     bool d_started = false;
 };
 

@@ -100,8 +100,8 @@ private:
     source_stats d_at_start;          // stats at the start of this run
     std::uint64_t d_checked_samples = 0;
 
-    mutable std::mutex
-        d_mutex; // guards the members below, while stop() closes the sockets
+    // guards the members below, while stop() closes the sockets
+    mutable std::mutex d_mutex;
     std::vector<std::unique_ptr<receive_socket>> d_sockets;
     std::uint64_t d_dropped_before = 0; // by the sockets of previous runs
     std::vector<int> d_ports;

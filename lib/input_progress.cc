@@ -29,13 +29,13 @@ input_progress::input_progress(gr::block& block,
 
 void input_progress::start_run()
 {
-    // a restart empties buffers, or makes new ones; nothing has been put into them yet
+    // a restart empties or replaces the buffers, and they have no new samples yet
     for (std::size_t i = 0; i < d_taken.size(); ++i)
         d_taken[i] = std::min(d_taken[i], state_of(i).available);
     std::fill(d_total.begin(), d_total.end(), 0);
 }
 
-// The whole heaps of the slowest one, and heaps_ahead.
+// The complete heaps of the slowest input, plus heaps_ahead.
 std::uint64_t input_progress::limit() const
 {
     constexpr auto none = std::numeric_limits<std::uint64_t>::max();
@@ -81,14 +81,14 @@ void input_progress::consume()
     }
 }
 
-// Called when there are samples, perhaps only such that have been taken.
+// Called when there are samples, perhaps only samples that have already been taken.
 void input_progress::forecast(gr_vector_int& required) const
 {
     std::fill(required.begin(), required.end(), 0);
     if (d_taken.size() == 1)
         return;
     const auto most = limit();
-    std::size_t awaited = d_taken.size(); // the slowest that has more to come
+    std::size_t awaited = d_taken.size(); // the slowest input that has not ended
     for (std::size_t i = 0; i < d_taken.size(); ++i) {
         const auto now = state_of(i);
         if (now.available > d_taken[i] && d_total[i] < most)
@@ -97,7 +97,7 @@ void input_progress::forecast(gr_vector_int& required) const
             (awaited == d_taken.size() || d_total[i] < d_total[awaited]))
             awaited = i;
     }
-    // otherwise all have ended, and consume() takes the last samples
+    // if all have ended, consume() takes the last samples
     if (awaited < d_taken.size())
         required[awaited] = static_cast<int>(d_taken[awaited]) + 1;
 }

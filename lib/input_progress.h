@@ -16,51 +16,52 @@
 namespace gr::spead {
 
 /*!
- * \brief Consumes the samples of several inputs so that they advance together, and each
- * gets to its own end.
+ * \brief Consumes the samples of several inputs so that they advance together, and that
+ * each is read to its own end.
  *
- * Like those of every synchronous block, samples with the same index in each input are
- * taken within heaps_ahead heaps of each other.
+ * As in every synchronous block, samples with the same index belong together: the inputs
+ * advance within heaps_ahead heaps of each other.
  *
- * The scheduler ends a block as soon as one of its inputs has ended and is empty: what
- * the others still have would be lost. So the last sample of each input stays in its
- * buffer, though it has been taken, until all have ended. One input needs nothing of
- * this, and loses nothing by it.
+ * The scheduler ends a block as soon as one of its inputs has ended and is empty, and
+ * samples in the other inputs would be lost. The last sample of each input therefore
+ * stays in its buffer, although it has been taken, until all inputs have ended. With a
+ * single input this has no effect.
  *
- * Belongs to the thread that calls general_work().
+ * May be used only by the thread that calls general_work().
  */
 class input_progress
 {
 public:
-    //! An input may be \p heaps_ahead heaps of \p heap_samples ahead of the slowest; with
-    //! 0 heaps as far as it likes.
+    //! An input may be \p heaps_ahead heaps of \p heap_samples samples ahead of the
+    //! slowest one; 0: no limit.
     input_progress(gr::block& block,
                    std::size_t inputs,
                    std::uint64_t heaps_ahead,
                    std::uint64_t heap_samples);
 
-    //! For start().
+    //! Begins a run. Called by start().
     void start_run();
 
-    //! How many of the samples that are offered have been taken before.
+    //! How many of the offered samples have already been taken.
     std::size_t taken(std::size_t input) const { return d_taken[input]; }
 
-    //! How many samples may have been taken of any input, until the slowest catches up.
+    //! How many samples of a run may be taken from any input until the slowest catches
+    //! up.
     std::uint64_t limit() const;
-    //! How many more that are of this one.
+    //! How many more samples may be taken from this input.
     std::size_t allowed(std::size_t input, std::uint64_t limit) const
     {
         return static_cast<std::size_t>(limit - d_total[input]);
     }
 
-    //! So many more have been taken.
+    //! Records that \p n more samples have been taken.
     void mark_taken(std::size_t input, std::size_t n);
 
-    //! For the end of general_work(): consumes what was taken, including the last samples
-    //! if all inputs have ended.
+    //! Consumes the taken samples, including the last ones if all inputs have ended.
+    //! Called at the end of general_work().
     void consume();
 
-    //! What the scheduler is to wait for.
+    //! Tells the scheduler which samples to wait for.
     void forecast(gr_vector_int& ninput_items_required) const;
 
 private:
@@ -73,8 +74,8 @@ private:
     gr::block& d_block;
     const std::uint64_t d_heaps_ahead;
     const std::uint64_t d_heap_samples;
-    std::vector<std::size_t> d_taken;   // of each input, and not consumed
-    std::vector<std::uint64_t> d_total; // taken of each input in this run
+    std::vector<std::size_t> d_taken;   // per input, not consumed yet
+    std::vector<std::uint64_t> d_total; // taken per input in this run
 };
 
 } // namespace gr::spead

@@ -20,13 +20,13 @@ std::optional<std::int64_t> integer(const pmt::pmt_t& value)
         return pmt::to_long(value);
     if (pmt::is_uint64(value)) {
         const auto wide = pmt::to_uint64(value);
-        // too large for every item
+        // exceeds the range of every item
         return wide > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(wide);
     }
     return std::nullopt;
 }
 
-// One, or those of a vector.
+// One integer, or those in a vector.
 std::optional<std::vector<std::int64_t>> integers(const pmt::pmt_t& value)
 {
     const bool is_vector = pmt::is_vector(value);

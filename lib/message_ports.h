@@ -17,14 +17,14 @@
 
 namespace gr::spead {
 
-//! A pair of a dict, with the names of the struct's members as its keys, and NIL.
+//! The pair (dict, NIL). The keys of the dict are the names of the struct's members.
 //! \{
 pmt::pmt_t stats_message(const sink_stats& stats);
 pmt::pmt_t stats_message(const source_stats& stats);
 //! \}
 
-//! What a message on the port "items" asks for, see sink. Throws std::invalid_argument
-//! that says what is wrong with it.
+//! Parses a message to the port "items", see sink. Throws std::invalid_argument with the
+//! reason if the message is invalid.
 std::vector<item_update> read_items_message(const pmt::pmt_t& message,
                                             const immediate_items& items);
 

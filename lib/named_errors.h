@@ -14,8 +14,8 @@
 
 namespace gr::spead {
 
-//! Calls \p call. Its errors get the name of the block in front, such as "spead.sink: ".
-//! A lack of memory becomes a std::runtime_error.
+//! Calls \p call. Prefixes its errors with the name of the block, such as "spead.sink: ".
+//! Converts std::bad_alloc to std::runtime_error.
 template <typename function>
 auto with_name(const char* block, function&& call)
 {

@@ -19,14 +19,15 @@ namespace gr::spead {
 
 namespace {
 
-// The scheduler makes the buffer upstream twice as large as this. With its own choice,
-// 64 KiB, the two threads would hand over crumbs, and context switches set the pace.
+// The scheduler allocates twice this size for the buffer upstream. With its default of
+// 64 KiB, the threads would exchange small batches, and context switches would limit the
+// throughput.
 constexpr std::size_t upstream_bytes = 1 << 20;
-// Floats take longer: while one half of the buffer is converted, the source fills the
-// other.
+// Converting floats takes longer: while one half of the buffer is converted, the block
+// upstream fills the other half.
 constexpr std::size_t upstream_bytes_to_convert = 2 << 20;
 
-// While it waits for the network, other inputs may get samples, and the ports messages.
+// Limit for one wait for the network: other inputs may get samples, and ports messages.
 constexpr std::chrono::milliseconds longest_wait{ 10 };
 
 const auto rx_time = pmt::mp("rx_time");
@@ -35,7 +36,7 @@ const auto stats_port = pmt::mp("stats");
 
 bool converts(const sink_options& options) { return is_float(format_of(options).type); }
 
-// In front of each line of the log, which must not be longer than a pipe has room for.
+// The prefix of each log line. A line must not exceed the capacity of a pipe.
 std::string shortened(const std::vector<std::string>& texts)
 {
     constexpr std::size_t longest = 200;
@@ -45,7 +46,7 @@ std::string shortened(const std::vector<std::string>& texts)
     return all.size() <= longest ? all : all.substr(0, longest) + "...";
 }
 
-// A time as GNU Radio's sources write it: whole seconds and a fraction.
+// Parses an rx_time tag as written by GNU Radio's sources: whole seconds and a fraction.
 time_tag time_of(const gr::tag_t& tag)
 {
     const auto& value = tag.value;
@@ -113,8 +114,8 @@ sink_impl::~sink_impl() { d_engine.stop(); }
 
 bool sink_impl::start()
 {
-    // the buffer is allocated; from here on any number of samples will do, since a
-    // multiple would cost the end of the stream
+    // The buffer is allocated. From now on, accept any number of samples: a multiple
+    // would lose the end of the stream.
     set_output_multiple(1);
     d_inputs.start_run();
     d_failed = false;
@@ -133,7 +134,7 @@ bool sink_impl::stop()
     d_engine.stop();
     if (d_publishes_stats)
         publish_stats();
-    // a restart allocates the buffer anew
+    // a restart reallocates the buffer
     set_output_multiple(d_upstream_multiple);
     return true;
 }
@@ -166,7 +167,7 @@ int sink_impl::general_work(int,
     return 0;
 }
 
-// Takes samples of each input. True if inputs that had to wait for others may go on.
+// Takes samples from each input. True if inputs that waited for others may continue.
 bool sink_impl::take_turns(const gr_vector_int& ninput_items,
                            const gr_vector_const_void_star& input_items,
                            bool& has_moved,
@@ -186,7 +187,7 @@ bool sink_impl::take_turns(const gr_vector_int& ninput_items,
         const auto taken =
             n ? write_samples(input, samples + begin * d_input_bytes, n, begin) : 0;
         d_inputs.mark_taken(input, taken);
-        // the scheduler calls again at once, as there are samples behind the gap
+        // the scheduler calls again at once, since there are samples after the gap
         const bool is_filling = d_engine.is_filling(input);
         has_moved |= taken > 0 || is_filling;
         is_moving |= taken > 0;
@@ -196,7 +197,7 @@ bool sink_impl::take_turns(const gr_vector_int& ninput_items,
     return is_moving && is_held;
 }
 
-// How many of the samples need not be offered again.
+// Returns how many of the samples need not be offered again.
 std::size_t sink_impl::write_samples(std::size_t input,
                                      const std::byte* samples,
                                      std::size_t n,
@@ -242,7 +243,7 @@ void sink_impl::set_items(const std::vector<item>& items)
     with_name("spead.sink", [&] { d_engine.set_items(d_items.update(items)); });
 }
 
-// A message that is wrong in one place changes nothing.
+// A message with any error changes nothing.
 void sink_impl::handle_items(const pmt::pmt_t& message)
 {
     try {

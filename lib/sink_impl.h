@@ -20,7 +20,7 @@ namespace gr::spead {
 class sink_impl : public sink
 {
 public:
-    //! The options are those that check() takes.
+    //! The options must have passed check().
     sink_impl(const std::vector<std::string>& destinations, const sink_options& options);
     ~sink_impl() override;
 
@@ -54,14 +54,14 @@ private:
     void handle_items(const pmt::pmt_t& message);
     void publish_stats();
 
-    const std::size_t d_input_bytes;  // of a sample
+    const std::size_t d_input_bytes;  // per sample
     const int d_upstream_multiple;    // samples
-    const std::size_t d_most_at_once; // samples in a call, of each input
+    const std::size_t d_most_at_once; // samples per call and input
     input_progress d_inputs;
     const immediate_items d_items;
     const bool d_reads_tags;
 
-    // of general_work()
+    // used by general_work()
     std::vector<gr::tag_t> d_tags;
     std::vector<time_tag> d_times;
 

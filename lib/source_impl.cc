@@ -35,8 +35,8 @@ int output_bytes(const source_options& options)
     return static_cast<int>(sample_decoder(format_of(options).type).output_bytes());
 }
 
-// The scheduler makes a buffer twice as large as the output multiple. Half of it, which
-// is what it offers at a time, has to hold a packet.
+// The scheduler allocates a buffer of twice the output multiple. It offers half of that
+// at a time, which must hold a packet.
 int buffer_multiple(const source_options& options)
 {
     const auto wanted =
@@ -88,7 +88,7 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
 
 bool source_impl::start()
 {
-    // the buffer is allocated; from here on a multiple would delay samples
+    // the buffer is allocated; from now on, a multiple would delay samples
     set_output_multiple(1);
     d_failed = false;
     try {
@@ -107,14 +107,14 @@ bool source_impl::stop()
     d_engine.stop();
     if (d_stats_interval.count())
         publish_stats();
-    // a restart allocates the buffer anew
+    // a restart reallocates the buffer
     set_output_multiple(d_multiple);
     return true;
 }
 
-// The receiver: waits for packets and places their samples in the output buffers. It
-// returns only with samples or at the end, since the scheduler would otherwise put it to
-// sleep for up to 250 ms.
+// Waits for packets and places their samples in the output buffers. Returns only with
+// samples or at the end: otherwise the scheduler would put the block to sleep for up to
+// 250 ms.
 int source_impl::general_work(int,
                               gr_vector_int&,
                               gr_vector_const_void_star&,
@@ -145,7 +145,7 @@ int source_impl::general_work(int,
     return WORK_DONE;
 }
 
-// How many samples each output has room for. False if a block downstream has ended.
+// Finds the room for samples in each output. False if a block downstream has ended.
 bool source_impl::find_room(std::int64_t& room)
 {
     room = std::numeric_limits<std::int64_t>::max();
@@ -194,17 +194,17 @@ void source_impl::add_tag(const sample_tag& tag)
     }
 }
 
-// Nothing for an item that gets no tags.
+// The key of the tags of an item; nullptr if it gets none.
 pmt::pmt_t source_impl::item_key(const std::string& name)
 {
     const auto known = d_item_keys.find(name);
     if (known != d_item_keys.end())
         return known->second;
-    // GNU Radio never frees a name, and anybody may send descriptors
+    // limit the names, since GNU Radio never frees them and anybody may send descriptors
     if (name.empty() || d_item_keys.size() == most_item_keys)
         return nullptr;
     const auto key = pmt::mp(name);
-    // the block downstream would take it for one of the source
+    // blocks downstream would mistake it for a tag of the source
     const bool is_own = key == timestamp_key || key == rx_time_key || key == missing_key;
     return d_item_keys[name] = is_own ? nullptr : key;
 }

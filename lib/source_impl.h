@@ -22,7 +22,7 @@ namespace gr::spead {
 class source_impl : public source
 {
 public:
-    //! The options are those that check() takes.
+    //! The options must have passed check().
     source_impl(const std::vector<std::string>& endpoints, const source_options& options);
 
     bool start() override;
@@ -48,10 +48,10 @@ private:
     const bool d_knows_time;
     const tick_clock d_clock;
 
-    // of general_work()
+    // used by general_work()
     std::vector<std::byte*> d_to;
     std::vector<sample_tag> d_tags;
-    std::map<std::string, pmt::pmt_t> d_item_keys; // of tags, by the names of items
+    std::map<std::string, pmt::pmt_t> d_item_keys; // keys of tags, by item name
 
     source_engine d_engine;
     bool d_failed = false;

@@ -15,7 +15,7 @@ namespace gr::spead {
 std::string hexadecimal(std::int64_t id)
 {
     std::ostringstream text;
-    // of a negative one, the number that was given
+    // show a negative number as it was given
     if (id < 0)
         text << id;
     else

@@ -16,7 +16,7 @@
 
 namespace gr::spead {
 
-//! \name Items as errors show them, nearly as the user wrote them
+//! \name Texts of items for errors, close to what the user wrote
 //! \{
 
 std::string hexadecimal(std::int64_t id);

@@ -22,8 +22,8 @@ std::ptrdiff_t count_of(item_kind kind, const std::vector<item>& items)
         items.begin(), items.end(), [&](const item& each) { return each.kind == kind; });
 }
 
-// The limits that all blocks share. A heap address of 40 bits leaves the most to IDs, one
-// of 48 bits has the largest values.
+// Checks the limits common to all blocks. A heap address of 40 bits allows the largest
+// IDs, one of 48 bits the largest values.
 void check_item(const std::string& prefix, const item& each)
 {
     constexpr auto first_id = static_cast<std::int64_t>(wire::first_free);
@@ -48,7 +48,7 @@ item checked(const std::string& function, item made)
     return made;
 }
 
-// One value for all inputs, or one for each.
+// Checks for one value for all inputs, or one per input.
 void check_values(const std::string& parameter,
                   const std::string& shown,
                   const std::vector<std::int64_t>& values,
@@ -116,7 +116,7 @@ void check_items(const std::vector<item>& items,
     std::set<std::int64_t> ids;
     std::set<std::string> names;
     for (const auto& each : items) {
-        check_item("items: ", each); // it need not come from a function that checks it
+        check_item("items: ", each); // users can create items without these checks
         require(ids.insert(each.id).second && names.insert(each.name).second,
                 "items",
                 items,
@@ -127,8 +127,8 @@ void check_items(const std::vector<item>& items,
 void check_items(const sink_options& options)
 {
     const auto& items = options.items;
-    // item pointers of the largest packet: those that are required, and one for each item
-    // and perhaps for its descriptor
+    // the largest packet has item pointers for the required items, for each item and,
+    // with descriptors in the first heap, for each descriptor
     const std::size_t pointers = wire::max_items - wire::required_items;
     if (descriptors_of(options) == descriptor_policy::first_heap)
         check_items(items,

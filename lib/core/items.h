@@ -21,13 +21,13 @@ namespace gr::spead {
 //! \name Checks of items, which throw parameter_error
 //! \{
 
-//! The rules for the items of sinks and sources. \p limit says why there are not more
-//! than \p most.
+//! Checks the rules for the items of both sinks and sources. \p limit: the reason why
+//! there may be at most \p most items.
 void check_items(const std::vector<item>& items,
                  std::size_t most,
                  const std::string& limit);
 
-//! Whether heaps can hold the items of a sink.
+//! Checks whether heaps can hold the items of a sink.
 void check_items(const sink_options& options);
 
 //! \}
@@ -35,34 +35,34 @@ void check_items(const sink_options& options);
 bool has_timestamp(const std::vector<item>& items);
 
 /*!
- * \brief Knows the items of a sink, and checks updates of them.
+ * \brief Looks up the immediate items of a sink and checks updates of their values.
  *
- * All members throw parameter_error for an invalid update. Does not change after its
- * construction: any number of threads.
+ * All members throw parameter_error for an invalid update. Does not change after
+ * construction, so any number of threads may use it.
  */
 class immediate_items
 {
 public:
     explicit immediate_items(const sink_options& options);
 
-    //! The index of the immediate item of this ID or name in the list of items.
+    //! The index, in the list of items, of the immediate item with this ID or name.
     std::size_t find(const std::variant<std::int64_t, std::string>& key) const;
 
-    //! \p value for one input, or with -1 for all of them.
+    //! Sets a value for one input, or with -1 for all inputs.
     std::vector<item_update>
     update(std::size_t index, std::int64_t value, std::int64_t input) const;
 
-    //! One value for all inputs, or one for each.
+    //! Sets one value for all inputs, or one per input.
     std::vector<item_update> update(std::size_t index,
                                     const std::vector<std::int64_t>& values) const;
 
-    //! The values of all immediate items in \p items, which must otherwise be the same
-    //! list.
+    //! Sets the values of all immediate items. Otherwise, \p items must be the list of
+    //! the sink.
     std::vector<item_update> update(const std::vector<item>& items) const;
 
 private:
     const std::vector<item> d_items;
-    const std::int64_t d_largest; // value
+    const std::int64_t d_largest; // largest value
     const std::size_t d_inputs;
 };
 

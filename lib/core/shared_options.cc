@@ -47,9 +47,9 @@ sample_format read_sample_format(const std::string& type_parameter,
     for (const std::string name : { "i1", ">i2", "<i2" }) {
         format.float_bits = name == "i1" ? 8 : 16;
         format.order = name == "<i2" ? byte_order::little : byte_order::big;
-        if (format.bits() != format.float_bits) // integers keep their size
+        if (format.bits() != format.float_bits) // integers keep their width
             continue;
-        // the first that the type allows is the default
+        // the first one that the type allows is the default
         if (wire_type.empty() || wire_type == name)
             return format;
         allowed += quoted(name) + ", ";

@@ -21,7 +21,7 @@
 
 namespace gr::spead {
 
-//! \name What is allowed for options that sink and source have in common
+//! \name Allowed values of options that sink and source have in common
 //! \{
 
 inline constexpr choices<sample_type, 6> sample_types{
@@ -37,24 +37,24 @@ inline constexpr bounds scales{ double{ std::numeric_limits<float>::min() },
                                 nullptr,
                                 "above 0, from 1.18e-38 to 3.40e+38" };
 inline constexpr bounds stream_counts{ 1, 64 };
-inline constexpr bounds sample_counts{ 1, std::int64_t{ 1 } << 32 }; // samples of a heap
+inline constexpr bounds sample_counts{ 1, std::int64_t{ 1 } << 32 }; // samples per heap
 inline constexpr bounds intervals{ 1e-3, 1e9, ", or 0" };            // s
 
 //! \}
 
-//! \name Options that sink and source have in common, with their values
-//! All throw parameter_error.
+//! \name Values of options that sink and source have in common
+//! All functions throw parameter_error.
 //! \{
 
-//! The endpoints of each of \p streams, or one list for all of them. \p what: "input" or
-//! "output".
+//! Parses one list of endpoints per stream, or one list for all \p streams. \p what:
+//! "input" or "output".
 std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   const std::vector<std::string>& texts,
                                                   std::int64_t streams,
                                                   const std::string& what,
                                                   std::uint16_t first_port = 1);
 
-//! \p type_parameter is "input_type" or "output_type". The heap_samples are left open.
+//! \p type_parameter is "input_type" or "output_type". Does not set heap_samples.
 sample_format read_sample_format(const std::string& type_parameter,
                                  const std::string& type,
                                  const std::string& wire_type);
@@ -67,7 +67,7 @@ std::int64_t timestamp_step_of(const options& of)
     return of.timestamp_step.value_or(of.heap_samples);
 }
 
-//! With sample_rate.
+//! The clock of the timestamps, if sample_rate is set.
 template <typename options>
 tick_clock clock_of(const options& of)
 {
@@ -75,7 +75,7 @@ tick_clock clock_of(const options& of)
                       read_sync_time(of.sync_time));
 }
 
-//! The rules for scale, sample_rate and sync_time.
+//! Checks the rules for scale, sample_rate and sync_time.
 template <typename options>
 void check_shared_rules(const options& of,
                         const std::string& type_parameter,
@@ -94,7 +94,8 @@ void check_shared_rules(const options& of,
             to_text(unset) + " without sample_rate");
 }
 
-//! Bytes. Buffers are touched when they are made: more could cost the process its life.
+//! Limit for buffers, in bytes. Their memory is touched when they are allocated: above
+//! this, the kernel could kill the process.
 std::size_t half_of_memory();
 
 //! \}

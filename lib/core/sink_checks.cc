@@ -46,8 +46,8 @@ auto counter_steps(const sink_options& options)
 
 auto cpus(const sink_options&) { return bounds{ -1, configured_cpus() - 1 }; }
 
-// What is allowed for each option; functions look at the options of rows above. Not here:
-// options of type bool, and those that check_options() compares with others.
+// The allowed values of each option, except for options of type bool and for those that
+// check_options() compares with others. Functions may use the options in rows above.
 constexpr std::tuple table{
     option{ "heap_samples", &sink_options::heap_samples, sample_counts },
     option{ "input_type", &sink_options::input_type, sample_types },
@@ -71,9 +71,9 @@ constexpr std::tuple table{
     option{ "ttl", &sink_options::ttl, bounds{ 0, 255 } } // hops
 };
 
-// Measured: a quarter of it costs a tenth of the speed, an eighth a third.
+// Measured: a quarter of this costs a tenth of the throughput, an eighth a third.
 constexpr std::size_t default_ring_bytes = 8 << 20;
-// Of each ring, where there are several.
+// Minimum for each of several rings.
 constexpr std::size_t least_ring_bytes = 1 << 20;
 
 } // namespace
@@ -193,14 +193,14 @@ std::size_t ring_bytes(const sink_options& options)
 
 std::uint64_t heaps_ahead_of(const sink_options& options)
 {
-    // one that waits cannot keep up with hardware
+    // an input that waits for others cannot keep up with hardware
     if (when_full_of(options) == full_policy::drop)
         return 0;
     constexpr std::uint64_t bytes_ahead = 256 << 10;
     const auto heap_bytes = static_cast<std::uint64_t>(options.heap_samples) *
                             converter_of(options).output_bytes();
-    // Above an eighth of the ring, or a little less, heaps leave before they are
-    // complete. Two of an input at a time would be more than a receiver expects.
+    // Heaps that exceed about an eighth of the ring are sent before they are complete.
+    // Receivers do not expect two incomplete heaps of an input at a time.
     const bool may_leave_early = heap_bytes > ring_bytes(options) / 16;
     return may_leave_early ? 1 : std::max<std::uint64_t>(bytes_ahead / heap_bytes, 1);
 }

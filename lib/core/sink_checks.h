@@ -20,14 +20,14 @@
 
 namespace gr::spead {
 
-//! \name The options of a sink, checked as far as that goes without a network
-//! All throw parameter_error.
+//! \name Checks of the options of a sink that need no network
+//! All functions throw parameter_error.
 //! \{
 
 void check_options(const std::vector<std::string>& destinations,
                    const sink_options& options);
 
-//! One list for each input, or one for all; the hosts are not looked up yet.
+//! One list per input, or one for all. The hosts are not resolved yet.
 std::vector<std::vector<endpoint>>
 endpoints_of(const std::vector<std::string>& destinations, const sink_options& options);
 
@@ -35,8 +35,8 @@ double checked_rate(double rate);
 
 //! \}
 
-//! \name What options mean that are text, or that follow from others
-//! Throw parameter_error for an invalid text.
+//! \name Values derived from options
+//! The functions throw parameter_error for an invalid text.
 //! \{
 
 enum class descriptor_policy { none, first_heap, separate };
@@ -44,21 +44,21 @@ enum class descriptor_policy { none, first_heap, separate };
 sample_format format_of(const sink_options& options);
 sample_converter converter_of(const sink_options& options);
 wire::flavour flavour_of(const sink_options& options);
-//! Of a heap counter, a timestamp and an immediate item.
+//! The largest value of a heap counter, a timestamp and an immediate item.
 std::int64_t largest_value(const sink_options& options);
 descriptor_policy descriptors_of(const sink_options& options);
 gap_policy on_gap_of(const sink_options& options);
 full_policy when_full_of(const sink_options& options);
 tail_policy tail_of(const sink_options& options);
 
-//! Bytes of the smallest packets that hold the items, their descriptors and 8 bytes of
+//! Bytes of the smallest packet that holds the items, their descriptors and 8 bytes of
 //! samples.
 std::size_t smallest_packet_of(const sink_options& options);
 
-//! Bytes that the ring of an input is to hold; more, if a heap takes more.
+//! Bytes in the ring of an input. The ring is larger if a heap needs more.
 std::size_t ring_bytes(const sink_options& options);
 
-//! Heaps that an input may be ahead of the slowest, 0 = no bound.
+//! Number of heaps that an input may be ahead of the slowest one, 0 = no limit.
 std::uint64_t heaps_ahead_of(const sink_options& options);
 
 //! \}

@@ -32,7 +32,7 @@ public:
     };
 
     void add(int error) { d_counters[index(error)].add(1); }
-    //! Those that were seen, by the name of errno.
+    //! The counts above 0, by the name of errno.
     std::map<std::string, std::uint64_t> by_name() const
     {
         std::map<std::string, std::uint64_t> named;
@@ -53,10 +53,10 @@ private:
     std::array<counter, causes.size()> d_counters;
 };
 
-//! What one thread counts; the figures of all threads are added up.
+//! The counters of one thread. The totals are the sums over all threads.
 using sink_counter_set = sink_counters<counter>;
 
-//! What the thread that sends counts.
+//! The counters of the thread of the sender.
 struct sender_counters : sink_counter_set {
     error_counters errors;
 };

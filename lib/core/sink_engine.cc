@@ -20,20 +20,20 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Seconds that a packer may take to wake up, on a busy machine.
+// Seconds that a packer may take to wake up on a busy machine.
 constexpr double time_to_wake = 1e-3;
 
-// A receiver may read several sockets in any order, and ends with the first end-of-stream
-// heap: by then it is to have read the samples in the others.
+// A receiver may read several sockets in any order, and stops at the first end-of-stream
+// heap. By then it should have read the samples in its other sockets.
 constexpr std::chrono::milliseconds pause_before_ends{ 100 };
-// A receiver whose buffer is full loses an end-of-stream heap. It is sent again after
-// these times, each twice the one before.
+// A receiver with a full buffer loses the end-of-stream heap. It is sent again after
+// delays in this range, which double each time.
 constexpr std::chrono::milliseconds first_repetition{ 10 };
 constexpr std::chrono::milliseconds last_repetition{ 80 };
-// If nothing is sent for this long at the end of a stream, the network is blocked. To
-// resolve a next hop takes up to 1.5 s.
+// Timeout at the end of a run: if nothing is sent for this long, the network is blocked.
+// Resolving a next hop takes up to 1.5 s.
 constexpr std::chrono::seconds patience{ 2 };
-// Seconds of the rate that queues hold, so that a stream ends soon.
+// Seconds of data in the queues of a paced stream. The limit lets a stream end soon.
 constexpr double paced_queue = 0.5;
 
 timeline_config timeline_of(const sink_options& options)
@@ -46,7 +46,7 @@ timeline_config timeline_of(const sink_options& options)
     return config;
 }
 
-// In the order in which their numbers run.
+// Concatenates the lists. The index in the result is the index of the destination.
 std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
 {
     std::vector<endpoint> all;
@@ -129,14 +129,14 @@ void sink_engine::limit_queues()
             const auto most = static_cast<double>(ring.slots());
             return static_cast<std::size_t>(std::min(bytes / slot_bytes, most));
         };
-        // what may leave at a time twice at least, or the pace would suffer
+        // at least two bursts, or pacing would suffer
         const double bytes = std::max(rate * paced_queue,
                                       2 * pacer::burst(d_burst_bytes, slot_bytes, rate)) /
                              inputs;
         const std::size_t limit =
             std::max(slots(bytes), one->packer.config().min_slots_in_use(ring.slots()));
-        // the packer has time as long as there is something to send: waking up costs more
-        // than packing
+        // wake the packer late, but before the queue is empty: a wake-up costs more than
+        // packing
         const std::size_t refill = slots(rate / inputs * time_to_wake);
         ring.set_limit(limit, std::clamp(refill, limit / 4, limit - limit / 4));
     }
@@ -144,7 +144,7 @@ void sink_engine::limit_queues()
 
 void sink_engine::start()
 {
-    stop(); // if it was not stopped
+    stop(); // in case of a start() without a stop()
     for (auto& one : d_inputs) {
         one->packer.start_run();
         one->full_at.reset();
@@ -216,7 +216,7 @@ bool sink_engine::wait_for_space(ring_wait::clock::time_point deadline)
     return d_space.wait(d_full, any_space, deadline);
 }
 
-// False if the network is blocked.
+// Waits until the condition is met. False if the network is blocked.
 template <typename condition>
 bool sink_engine::wait_while_sending(packet_ring& ring, condition is_met)
 {
@@ -231,7 +231,7 @@ bool sink_engine::wait_while_sending(packet_ring& ring, condition is_met)
     }
 }
 
-// Until it is done, whenever there is room.
+// Calls a step whenever there is room, until it is done. False if the network is blocked.
 template <typename step>
 bool sink_engine::repeat(packet_ring& ring, step done)
 {
@@ -244,20 +244,20 @@ bool sink_engine::repeat(packet_ring& ring, step done)
     }
 }
 
-// False if the network is blocked.
+// Sends the tails and the end-of-stream heaps. False if the network is blocked.
 bool sink_engine::end_streams()
 {
     for (auto& one : d_inputs)
         if (!repeat(one->ring, [&] { return one->packer.finish_tail(); }))
             return false;
     if (!d_destinations_to_end)
-        return send_ends() && wait_for_empty_queues(); // ends of heaps alone
+        return send_ends() && wait_for_empty_queues(); // only ends of heaps
     if (inputs() > 1 || d_destinations_to_end > 1)
         if (!wait_for_empty_queues())
             return false;
     if (d_destinations_to_end > 1)
         std::this_thread::sleep_for(pause_before_ends);
-    // a receiver that gets the first one may end at once
+    // a receiver may close its socket at the first one
     d_sender->expect_refusal();
     if (!send_ends() || !wait_for_empty_queues())
         return false;
@@ -296,7 +296,7 @@ void sink_engine::stop()
 
 void sink_engine::end_run()
 {
-    // GNU Radio may interrupt this thread once more
+    // GNU Radio may interrupt this thread again
     const boost::this_thread::disable_interruption until_the_end;
     d_sent_at_end = d_sent.packets_sent.get();
     d_give_up = sender::clock::now() + patience;
@@ -331,7 +331,7 @@ sink_counters<std::uint64_t> sink_engine::counts() const
     add_counters<sink_counters>(now, d_sent);
     for (const auto& one : d_inputs)
         add_counters<sink_counters>(now, one->counters);
-    // last: what is gone must never seem more than what came in
+    // read last, so that it is never below the samples sent and dropped
     now.samples_in = 0;
     for (const auto& one : d_inputs)
         now.samples_in += one->counters.samples_in.get();

@@ -27,18 +27,18 @@
 namespace gr::spead {
 
 /*!
- * \brief From samples to the network: a packer and a ring for each input, one sender, one
+ * \brief Packs samples and sends them: a packer and a ring per input, one sender, one
  * socket.
  *
- * start(), write(), wait_for_space(), write_log() and stop() belong to one thread at a
- * time; the rest may be called from any thread.
+ * Only one thread at a time may call start(), write(), wait_for_space(), write_log() and
+ * stop(). Any thread may call the other members.
  */
 class sink_engine
 {
 public:
-    //! Opens the socket and allocates everything. The options are those that
-    //! check_options() takes. Throws parameter_error, or
-    //! std::runtime_error where the system refuses.
+    //! Opens the socket and allocates all memory. The options must have passed
+    //! check_options(). Throws parameter_error, or std::runtime_error if the system
+    //! refuses.
     sink_engine(const std::vector<std::string>& destinations,
                 const sink_options& options,
                 rate_limited_log::output log);
@@ -46,22 +46,22 @@ public:
 
     void start();
 
-    //! Calls \p publish on the thread of the sender at this interval, in seconds, while
-    //! the engine runs; with 0 never. Before start().
+    //! Makes the thread of the sender call \p publish at this interval, in seconds, while
+    //! the engine runs; 0: never. Call before start().
     void publish_stats_every(double interval, std::function<void()> publish);
 
     std::size_t inputs() const { return d_inputs.size(); }
 
-    //! Takes as many samples of an input as there is room for, and says how many. With
-    //! sample_rate, \p first is the number of the first one since the start, and \p tags
-    //! say when some of them were taken.
+    //! Writes as many samples of an input as there is room for, and returns their number.
+    //! With sample_rate, \p first is the index of the first sample since the start, and
+    //! \p tags give the time of some of the samples.
     std::size_t write(std::size_t input,
                       const std::byte* samples,
                       std::size_t n,
                       std::uint64_t first = 0,
                       const std::vector<time_tag>& tags = {});
 
-    //! Whether write() is to be called again at once, to go on with zeros in a gap.
+    //! Whether to call write() again at once, since it is filling a gap with zeros.
     bool is_filling(std::size_t input) const
     {
         const auto& tagged = d_inputs[input]->tagged;
@@ -72,15 +72,14 @@ public:
     //! there is none at the deadline. May throw boost::thread_interrupted.
     bool wait_for_space(ring_wait::clock::time_point deadline);
 
-    //! Sends the tails and what is left. If nothing can be sent for two seconds, the rest
-    //! is dropped.
+    //! Ends the run: sends the tails and all queued packets. Drops the rest if nothing
+    //! can be sent for two seconds.
     void stop();
 
     void set_rate(double bytes_per_second);
     double rate() const { return d_sender->rate(); }
 
-    //! For what the user should know; written by the constructor, write_log() and stop().
-    //! Any thread.
+    //! Adds a log message; the constructor, write_log() and stop() write it. Any thread.
     template <typename... types>
     void warn(const types&... parts)
     {
@@ -88,13 +87,14 @@ public:
     }
     void write_log() { d_log.write(); } //!< may block
 
-    //! New values of immediate items: of each input, all from its next heap on.
+    //! Sets values of immediate items. Each input uses all of its new values from its
+    //! next heap on.
     void set_items(const std::vector<item_update>& updates);
 
     std::size_t packet_bytes() const { return d_inputs.front()->ring.slot_bytes(); }
-    //! What all threads have counted: never more sent and dropped than came in.
+    //! The counts of all threads. samples_in is never below those sent and dropped.
     sink_counters<std::uint64_t> counts() const;
-    sink_stats stats() const; //!< the same, and the rest
+    sink_stats stats() const; //!< counts() and the other statistics
 
 private:
     struct packed_input {
@@ -106,7 +106,7 @@ private:
         packet_ring ring;
         input_packer packer;
         std::unique_ptr<rx_time_packer> tagged; // with sample_rate
-        // what the ring had released when a write() found no room
+        // released() of the ring before a write() that found no room
         std::optional<std::uint64_t> full_at;
     };
 
@@ -136,12 +136,12 @@ private:
     udp_transport d_transport;
     sender_counters d_sent;
     std::vector<std::unique_ptr<packed_input>> d_inputs; // at least one
-    std::vector<packet_ring*> d_full; // those that wait_for_space() waits for
+    std::vector<packet_ring*> d_full; // rings that wait_for_space() waits for
     ring_wait d_space;
     std::unique_ptr<sender> d_sender;
     std::size_t d_destinations_to_end = 0;
-    std::uint64_t d_sent_at_end = 0;       // packets, as the end has seen it
-    sender::clock::time_point d_give_up{}; // unless more are sent before
+    std::uint64_t d_sent_at_end = 0;       // packets, at the last check of end_run()
+    sender::clock::time_point d_give_up{}; // timeout; each sent packet extends it
     bool d_started = false;
 };
 

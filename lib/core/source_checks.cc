@@ -22,7 +22,7 @@ constexpr choices<missing_policy, 2> missing_policies{
 
 constexpr bounds window_sizes{ 256 << 10, std::int64_t{ 1 } << 40, ", or 0" };
 
-// What is allowed for each option. Not here: options of type bool, and those that
+// The allowed values of each option, except for options of type bool and for those that
 // check_options() compares with others.
 constexpr std::tuple table{
     option{ "output_type", &source_options::output_type, sample_types },
@@ -45,7 +45,8 @@ constexpr std::tuple table{
 constexpr std::size_t default_window_bytes = 8 << 20;
 constexpr std::size_t least_default_window_bytes = 1 << 20;
 
-// \p lists: of endpoints, which tell outputs apart, as a value for each output does.
+// Checks that outputs can be told apart: by endpoints, if there is more than one of these
+// \p lists, or by an item with a value for each output.
 void check_streams(const source_options& options, std::size_t lists)
 {
     const auto outputs = static_cast<std::size_t>(options.num_outputs);

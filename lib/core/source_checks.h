@@ -21,27 +21,27 @@
 
 namespace gr::spead {
 
-//! \name The options of a source, checked as far as that goes without a network
-//! All throw parameter_error.
+//! \name Checks of the options of a source that need no network
+//! All functions throw parameter_error.
 //! \{
 
 void check_options(const std::vector<std::string>& endpoints,
                    const source_options& options);
 
-//! One list for each output, or one for all; the hosts are not looked up yet.
+//! One list per output, or one for all. The hosts are not resolved yet.
 std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& endpoints,
                                                 const source_options& options);
 
 //! \}
 
-//! \name What options mean that are text, or that follow from others
-//! Throw parameter_error for an invalid text.
+//! \name Values derived from options
+//! The functions throw parameter_error for an invalid text.
 //! \{
 
 sample_format format_of(const source_options& options);
 missing_policy on_missing_of(const source_options& options);
-stream_format given_format(const source_options& options); //!< with items
-//! Throws parameter_error for more than half of the memory of this host.
+stream_format given_format(const source_options& options); //!< only if items are set
+//! Throws parameter_error above half of the memory of this host.
 std::size_t window_bytes_of(const source_options& options);
 
 //! \}

@@ -19,7 +19,7 @@ using duration = output_window::clock::duration;
 
 constexpr std::chrono::milliseconds between_checks{ 100 };
 constexpr std::chrono::seconds silence_to_explain{ 1 };
-// What most systems grant a user is worth a warning.
+// Warn about smaller receive buffers. Most systems grant users less by default.
 constexpr std::size_t small_kernel_buffer = 1 << 20;
 
 duration seconds(double s)
@@ -27,13 +27,13 @@ duration seconds(double s)
     return std::chrono::duration_cast<duration>(std::chrono::duration<double>(s));
 }
 
-// Immediate items, at most.
+// Maximum number of immediate items.
 std::size_t most_values(const source_options& options)
 {
     return std::max(most_described_immediates, options.items ? options.items->size() : 0);
 }
 
-// A group for all sockets, or one for each output.
+// The sockets form one group for all outputs, or one group per output.
 reassembler::config reassembler_config(const std::vector<std::string>& endpoints,
                                        const source_options& options)
 {
@@ -92,7 +92,7 @@ void source_engine::open()
     std::vector<int> ports;
     for (const auto& list : endpoints_of(d_endpoints, d_options))
         for (auto at : list) {
-            // once more the port that was free
+            // reuse the ephemeral port of the first run
             if (!at.port && ports.size() < d_ports.size())
                 at.port = static_cast<std::uint16_t>(d_ports[ports.size()]);
             opened.push_back(
@@ -115,7 +115,7 @@ void source_engine::open()
 
 void source_engine::start()
 {
-    // the first time, those of the constructor: they have packets that came meanwhile
+    // the first run uses the sockets of the constructor, which hold earlier packets
     if (d_sockets.empty())
         open();
     d_receiver.start(d_sockets);
@@ -127,7 +127,7 @@ void source_engine::start()
     set_status("no packets have arrived on port " + ports);
 }
 
-// Packets that come while the flow graph is stopped are not wanted.
+// Closes the sockets: packets that arrive while the flow graph is stopped are dropped.
 void source_engine::stop()
 {
     check_progress(clock::now(), true);
@@ -164,8 +164,8 @@ std::size_t source_engine::produce(std::vector<sample_tag>& tags)
     return samples;
 }
 
-// If packets arrive and nothing comes out for a second, says why; at the end of a run
-// without samples at once.
+// Reports the reason if packets arrive but nothing is output for a second, or if a run
+// ends without samples.
 void source_engine::check_progress(clock::time_point now, bool is_over)
 {
     d_next_check = now + between_checks;
@@ -202,10 +202,10 @@ source_stats source_engine::stats(std::int64_t output) const
         if (output < 0 || static_cast<std::size_t>(output) == i)
             add_counters<source_counters>(now, d_counters[i]);
     add_counters<source_counters>(now, d_common);
-    // last: never fewer than were ignored
+    // read last, so that it is never below packets_ignored
     now.packets_received = d_common.packets_received.get();
-    // the window counts as missing what it fills with zeros: so that samples_out never
-    // decreases while it counts
+    // samples_missing, in the window, counts only zeros: thus samples_out never decreases
+    // during an update
     now.samples_out = now.samples_received + now.samples_missing;
     now.samples_missing += now.samples_skipped;
     now.packets_rejected = d_rejects.by_name();

@@ -27,23 +27,23 @@
 namespace gr::spead {
 
 /*!
- * \brief From the network to samples in the buffers of a flow graph: sockets, the window
- * and what places packets in it.
+ * \brief Receives streams into the buffers of a flow graph: sockets, reassembler and
+ * window.
  *
- * start(), receive(), produce() and stop() belong to one thread at a time; the rest may
- * be called from any thread.
+ * Only one thread at a time may call start(), receive(), produce() and stop(). Any thread
+ * may call the other members.
  */
 class source_engine
 {
 public:
     using clock = std::chrono::steady_clock;
 
-    //! The largest number of samples that a call of receive() must have room for.
+    //! Number of samples for which receive() may need room.
     static constexpr std::size_t most_packet_samples = 65536;
 
-    //! Opens the sockets and allocates everything. The options are those that
-    //! check_options() takes. Throws parameter_error, or std::runtime_error where the
-    //! system refuses.
+    //! Opens the sockets and allocates all memory. The options must have passed
+    //! check_options(). Throws parameter_error, or std::runtime_error if the system
+    //! refuses.
     source_engine(const std::vector<std::string>& endpoints,
                   const source_options& options,
                   rate_limited_log::output log);
@@ -51,13 +51,13 @@ public:
     void start();
     void stop();
 
-    //! Receives packets, and waits for some for 10 ms at most. Places their samples from
-    //! \p at on, where each output has room for so many samples.
+    //! Waits for packets, for 10 ms at most, and places their samples in the output
+    //! buffers \p at, which have room for \p room samples each.
     void receive(const std::vector<std::byte*>& at, std::int64_t room);
-    //! Produces what is complete: returns the number of samples of each output, and adds
-    //! their tags. The value of a timestamp is its tick.
+    //! Produces the samples that are ready. Returns their number per output, and appends
+    //! their tags. The value of a timestamp tag is in ticks.
     std::size_t produce(std::vector<sample_tag>& tags);
-    //! Whether the run has ended, and all has been produced.
+    //! Whether the run has ended and all samples have been produced.
     bool is_at_end() const { return d_receiver.has_ended() && d_window.is_empty(); }
     //! The name of the immediate item of a tag.
     const std::string& item_name(std::size_t item) const
@@ -65,14 +65,14 @@ public:
         return d_reassembler.format()->immediates[item].name;
     }
 
-    //! For what the user should know; written by receive() and stop(). Any thread.
+    //! Adds a log message; receive() and stop() write it. Any thread.
     template <typename... types>
     void warn(const types&... parts)
     {
         d_log.add(parts...);
     }
 
-    //! Of one output, or with -1 of all.
+    //! Statistics of one output, or with -1 of all outputs.
     source_stats stats(std::int64_t output = -1) const;
 
     //! The ports that the sockets are bound to, in the order of the endpoints.
@@ -87,22 +87,23 @@ private:
     const source_options d_options;
     rate_limited_log d_log;
     boost::asio::io_context d_io;
-    std::vector<source_counter_set> d_counters; // of each output
+    std::vector<source_counter_set> d_counters; // per output
     source_counter_set d_common;
     reject_counters d_rejects;
     output_window d_window;
     reassembler d_reassembler;
     receiver d_receiver;
 
-    // why nothing comes out
+    // detects that packets arrive but nothing is output
     clock::time_point d_next_check{};
-    clock::time_point d_explain_at{}; // if samples have not come out before
-    source_stats d_at_start;          // of this run
+    clock::time_point d_explain_at{}; // unless samples are output before
+    source_stats d_at_start;          // stats at the start of this run
     std::uint64_t d_checked_samples = 0;
 
-    mutable std::mutex d_mutex; // for the following, while stop() closes the sockets
+    // guards the members below, while stop() closes the sockets
+    mutable std::mutex d_mutex;
     std::vector<std::unique_ptr<receive_socket>> d_sockets;
-    std::uint64_t d_dropped_before = 0; // by sockets that are closed
+    std::uint64_t d_dropped_before = 0; // by the sockets of previous runs
     std::vector<int> d_ports;
     bool d_gro = false;
     std::string d_status;

@@ -31,7 +31,7 @@ std::size_t packet_limit(const sink_options& options, std::size_t possible)
 {
     const auto smallest = smallest_packet_of(options);
     auto asked = static_cast<std::size_t>(options.max_packet_size);
-    // what Ethernet takes over IPv4 is a little more than what it takes over IPv6
+    // the default fits Ethernet with IPv4, but is slightly too large with IPv6
     if (options.max_packet_size == sink_options().max_packet_size)
         asked = std::min(asked, possible);
     if (possible < smallest)
@@ -49,7 +49,7 @@ std::size_t packet_limit(const sink_options& options, std::size_t possible)
     return asked ? asked : possible;
 }
 
-// The layouts and policies, which all inputs share but for the values of items.
+// Sets layouts and policies. Inputs differ only in the values of items.
 stream_config
 make_config(const sink_options& options, std::size_t input, std::size_t packet_bytes)
 {
@@ -63,7 +63,7 @@ make_config(const sink_options& options, std::size_t input, std::size_t packet_b
         data_contents(items, flavour, false, format, input), bytes, packet_bytes, pad) };
     if (in_first_heap(options)) {
         auto contents = data_contents(items, flavour, true, format, input);
-        // packets of the same size as all others fit the ring best
+        // packets of the same size as all others use the ring best
         const std::size_t packet = config.regular.packet_bytes();
         const std::size_t header = contents.header_bytes();
         if (config.regular.packets() > 1 && packet >= header + 16)
@@ -88,8 +88,8 @@ make_config(const sink_options& options, std::size_t input, std::size_t packet_b
     return config;
 }
 
-// Counters that are different in all inputs; those of descriptors run the other way, from
-// a number that those of samples will not reach in years.
+// Sets heap counters that are distinct for all inputs. Those of descriptors count down,
+// from a value that those of samples do not reach for years.
 void share_counters(const sink_options& options, std::size_t input, stream_config& config)
 {
     const auto inputs = static_cast<std::uint64_t>(options.num_inputs);
@@ -113,7 +113,7 @@ make_stream_configs(const sink_options& options,
 {
     const auto packet_bytes = packet_limit(options, possible_packet_bytes);
     std::vector<stream_config> configs;
-    // the end of the stream goes to each address once
+    // each address gets one end-of-stream heap
     std::set<boost::asio::ip::udp::endpoint> served;
     std::uint32_t next = 0;
     for (std::size_t input = 0; input < static_cast<std::size_t>(options.num_inputs);
@@ -161,7 +161,7 @@ std::size_t ring_slots(const sink_options& options, const stream_config& config)
         throw parameter_error("buffer_size",
                               std::to_string(options.buffer_size),
                               range(fewest * packet, most * packet) + ", or 0");
-    // a header stays in its slot if each heap begins at the same slots again
+    // round down to whole heaps, so that each header stays in its slot
     const std::uint64_t rest = slots % config.regular.packets();
     if (slots - rest >= std::max<std::uint64_t>(fewest, slots - slots / 4))
         slots -= rest;

@@ -17,11 +17,11 @@
 namespace gr::spead {
 
 /*!
- * \brief What each input sends.
+ * \brief Creates the configuration of the stream of each input.
  *
- * \p endpoints: one list for each input, or one for all. \p addresses: those of all
- * lists, one list after the other. \p possible_packet_bytes is what all paths take;
- * throws parameter_error where that does not do.
+ * \p endpoints: one list per input, or one for all. \p addresses: the addresses of all
+ * lists, concatenated. \p possible_packet_bytes: the largest packet that all routes
+ * accept. Throws parameter_error if that is too small.
  */
 std::vector<stream_config>
 make_stream_configs(const sink_options& options,
@@ -29,7 +29,8 @@ make_stream_configs(const sink_options& options,
                     const std::vector<boost::asio::ip::udp::endpoint>& addresses,
                     std::size_t possible_packet_bytes);
 
-//! How many slots the ring of an input has; throws parameter_error where that cannot be.
+//! The number of slots in the ring of an input. Throws parameter_error if heaps do not
+//! fit.
 std::size_t ring_slots(const sink_options& options, const stream_config& config);
 
 } // namespace gr::spead

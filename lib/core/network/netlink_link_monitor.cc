@@ -161,7 +161,8 @@ void netlink_link_monitor::resolve_next_hop(path& one, clock::time_point now)
 }
 
 // Replaces the socket: an interface that was deleted and created again has another index,
-// and the source address of a connected socket may be gone. Returns whether it did.
+// and the source address of a connected socket may be gone. True if the socket was
+// replaced.
 bool netlink_link_monitor::replace_socket(clock::time_point now)
 {
     try {

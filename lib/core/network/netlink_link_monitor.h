@@ -44,10 +44,9 @@ private:
         rtnetlink::endpoint to;
         std::optional<rtnetlink::route> route{};
         rtnetlink::link link{};
-        bool up = true; // route and carrier, when last read
-        std::optional<clock::time_point>
-            give_up{};                 // timeout while the next hop is unresolved
-        clock::time_point ask_again{}; // next attempt to resolve it
+        bool up = true;                             // route and carrier, when last read
+        std::optional<clock::time_point> give_up{}; // timeout for the next hop
+        clock::time_point ask_again{}; // next attempt to resolve the next hop
         int error = 0;
     };
 

@@ -27,7 +27,7 @@ struct message {
     std::size_t n_pieces; //!< up to transport::max_pieces
     std::size_t bytes;    //!< total of all pieces
     std::size_t packet_bytes;
-    std::uint64_t position; //!< number of slots in its ring before its first packet
+    std::uint64_t position;        //!< running number of the slot of its first packet
     std::uint16_t destination = 0; //!< index in the list of destinations
     std::uint16_t queue = 0;       //!< index of its ring
 
@@ -37,7 +37,7 @@ struct message {
 struct send_result {
     std::size_t sent; //!< number of messages sent
     //! errno of the first message. 0 if it was sent, or if the error seems to belong to
-    //! an earlier message: then the caller sends it again.
+    //! an earlier message: then the caller must send the first message again.
     int error;
 };
 

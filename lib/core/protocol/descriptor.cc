@@ -46,7 +46,7 @@ struct description {
     std::string numpy_header = {};
 };
 
-// As numpy.lib.format would write it.
+// A header as written by numpy.lib.format.
 std::string numpy_header(const std::string& type, std::uint64_t samples, bool complex)
 {
     return "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" +
@@ -58,7 +58,7 @@ description describe(const sample_format& samples, wire::flavour flavour)
     const bool complex = is_complex(samples.type);
     const std::string parts = complex ? dimension(2, flavour) : std::string();
     if (samples.bits() == 16 && samples.order == byte_order::little)
-        // formats are big-endian: a format next to the header would say otherwise
+        // no format: it would mean big-endian and contradict the header
         return { {},
                  dimension(samples.heap_samples, flavour) + parts,
                  numpy_header("<i2", samples.heap_samples, complex) };

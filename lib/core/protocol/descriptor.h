@@ -17,25 +17,25 @@
 
 namespace gr::spead {
 
-//! What a descriptor must know about the samples of a heap.
+//! The properties of samples that a descriptor contains.
 struct sample_format {
-    sample_type type = sample_type::int8; //!< as they come in
+    sample_type type = sample_type::int8; //!< type of the input
     byte_order order = byte_order::big;
-    std::uint64_t heap_samples = 0; //!< looked at where the shape cannot be variable
-    unsigned float_bits = 8;        //!< of the integers that floats become
+    std::uint64_t heap_samples = 0; //!< used if the shape cannot be variable
+    unsigned float_bits = 8;        //!< width of the integers that floats become
 
-    //! Of an integer in a packet.
+    //! Width of the integers in a packet.
     unsigned bits() const { return bits_of(type, float_bits); }
 };
 
 /*!
- * \brief The descriptor of \p described: a whole SPEAD packet, to be the content of an
+ * \brief Creates the descriptor of \p described: a whole SPEAD packet, the content of an
  * item 0x05.
  *
  * Timestamps and immediate values are unsigned scalars as wide as the heap address. The
- * samples are an array of integers with one dimension of variable length, so that a
- * short heap decodes too; complex ones have a second dimension of 2. Integers in little
- * order need a numpy header, whose shape is that of a whole heap.
+ * samples are an array of integers with one dimension of variable length, so that short
+ * heaps can be decoded too. Complex samples have a second dimension of 2. Little-endian
+ * integers need a numpy header, whose shape is that of a whole heap.
  */
 std::vector<std::byte> descriptor_packet(const item& described,
                                          wire::flavour flavour,

@@ -31,7 +31,7 @@ constexpr std::size_t most_descriptor_items = 64;
 constexpr auto native_order =
     __BYTE_ORDER == __BIG_ENDIAN ? byte_order::big : byte_order::little;
 
-// A log or a terminal may take other names for commands.
+// Empty if unprintable: a terminal could interpret control sequences.
 std::string_view printable(std::string_view name)
 {
     const bool is_printable = std::all_of(
@@ -45,7 +45,7 @@ std::string_view trim_left(std::string_view text)
     return at == text.npos ? std::string_view() : text.substr(at);
 }
 
-// What follows a quoted key and its colon in a Python dict.
+// The text after a quoted key and its colon in a Python dict.
 std::string_view value_of(std::string_view header, std::string_view key)
 {
     for (auto at = header.find(key); at != header.npos; at = header.find(key, at + 1)) {
@@ -68,7 +68,7 @@ std::string_view string_literal(std::string_view text)
     return end == text.npos ? std::string_view() : text.substr(1, end - 1);
 }
 
-// Larger ones are not told apart.
+// Parses a number and limits it to most_number. 0 if it is invalid.
 unsigned number(std::string_view digits)
 {
     constexpr unsigned most_number = 1000000;
@@ -79,7 +79,7 @@ unsigned number(std::string_view digits)
     return end == digits.end() ? std::min(value, most_number) : 0;
 }
 
-// A numpy dtype: "<i2", "i1", "h" or "int16".
+// Parses a numpy dtype, such as "<i2", "i1", "h" or "int16".
 number_format read_dtype(std::string_view dtype)
 {
     struct known {
@@ -125,7 +125,7 @@ number_format read_dtype(std::string_view dtype)
 using dimensions = std::vector<std::uint64_t>;
 constexpr auto variable_size = std::numeric_limits<std::uint64_t>::max();
 
-// A Python tuple: "()", "(4096,)", "(4096, 2)".
+// Parses a Python tuple, such as "()", "(4096,)", "(4096, 2)".
 dimensions read_tuple(std::string_view text)
 {
     dimensions shape;
@@ -146,7 +146,7 @@ void set_shape(item_description& is, const dimensions& shape)
     is.is_pairs = shape.size() > 1 && shape.back() == 2;
 }
 
-// Such as "{'descr': '<i2', 'fortran_order': False, 'shape': (4096,)}".
+// Parses a header such as "{'descr': '<i2', 'fortran_order': False, 'shape': (4096,)}".
 void read_numpy_header(std::string_view header, item_description& is)
 {
     header = header.substr(0, longest_header);
@@ -164,7 +164,7 @@ void read_numpy_header(std::string_view header, item_description& is)
         is.format = read_dtype(string_literal(descr));
 }
 
-// An element of two numbers of one kind is a pair.
+// Two fields of the same format are a pair.
 void read_format(std::string_view format, std::size_t field_bytes, item_description& is)
 {
     std::size_t fields = 0;
@@ -207,7 +207,7 @@ std::uint64_t number_format::value(std::uint64_t raw) const
         return raw;
     if (order == byte_order::little)
         raw = bswap_64(raw) >> (64 - 8 * bytes());
-    // spead2 pads a number that is no whole number of bytes on the right
+    // spead2 pads a number on the right to whole bytes
     raw >>= 8 * bytes() - bits;
     return bits == 64 ? raw : raw & ((std::uint64_t{ 1 } << bits) - 1);
 }
@@ -245,7 +245,7 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
     const auto shape = field(wire::descriptor_shape);
     const auto numpy_header = field(wire::descriptor_dtype);
 
-    // PySPEAD's fields have the widths of SPEAD-64-24 in every flavour
+    // PySPEAD uses the field widths of SPEAD-64-24 in every flavour
     constexpr std::size_t pyspead_format_bytes = 4, pyspead_dimension_bytes = 8;
     std::size_t format_bytes = 9 - view.flavour.address_bytes();
     std::size_t dimension_bytes = 1 + view.flavour.address_bytes();

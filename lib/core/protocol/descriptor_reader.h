@@ -17,7 +17,7 @@
 
 namespace gr::spead {
 
-//! How a number is encoded. Its type is 'i', 'u', 'f', 'c' or 'b', or 0 if unknown.
+//! The encoding of a number. The type is 'i', 'u', 'f', 'c' or 'b', or 0 if unknown.
 struct number_format {
     char type = 0;
     unsigned bits = 0;
@@ -29,17 +29,17 @@ struct number_format {
     }
     bool is_integer() const { return type == 'i' || type == 'u'; }
     unsigned bytes() const { return (bits + 7) / 8; }
-    //! The value of a number that is right-aligned in \p raw, read big-endian.
+    //! Decodes a number whose bytes, right-aligned in \p raw, were read as big-endian.
     std::uint64_t value(std::uint64_t raw) const;
 };
 
-//! What a descriptor says about an item.
+//! An item as described by its descriptor.
 struct item_description {
     std::uint64_t id = 0;
     std::string name = {};
-    number_format format = {}; //!< of each number
+    number_format format = {}; //!< format of each number
     bool is_array = false;     //!< has at least one dimension
-    bool is_pairs = false;     //!< of two numbers: the last dimension is 2, or the fields
+    bool is_pairs = false;     //!< of two numbers: last dimension 2, or two fields
     //! Why its samples cannot be read; empty if they can.
     std::string obstacle = {};
 
@@ -52,13 +52,13 @@ struct item_description {
 };
 
 /*!
- * \brief Reads a descriptor: a whole SPEAD packet, the content of an item 0x05. Bytes
- * that follow it do not count.
+ * \brief Parses a descriptor: a whole SPEAD packet, the content of an item 0x05. Ignores
+ * bytes after it.
  *
  * Accepts what spead2 accepts: formats, numpy headers, and the field widths of PySPEAD
  * (spead2's BUG_COMPAT_DESCRIPTOR_WIDTHS). None if it is not a descriptor. Never reads
- * beyond it. A name is cut after 64 bytes; one with characters other than printable ASCII
- * is empty.
+ * beyond \p bytes. Names are truncated to 64 bytes. A name with characters other than
+ * printable ASCII becomes empty.
  */
 std::optional<item_description> read_descriptor(const std::byte* packet,
                                                 std::size_t bytes);

@@ -24,7 +24,7 @@ constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by)
     return (value + by - 1) / by;
 }
 
-// Puts the descriptors in front of the samples and returns where each of them begins.
+// Appends the descriptors to the prefix. Returns the offset of each.
 std::vector<std::size_t> append_descriptors(heap_contents& contents,
                                             const std::vector<item>& items,
                                             const sample_format& samples)
@@ -50,9 +50,9 @@ heap_contents data_contents(const std::vector<item>& items,
     std::vector<std::size_t> descriptor_offsets;
     if (descriptors)
         descriptor_offsets = append_descriptors(contents, items, samples);
-    // Each descriptor in front of its item, as spead2 orders them, and all of them in
-    // front of the samples: addresses must ascend, and the samples lie behind all
-    // descriptors.
+    // Put each descriptor before its item, as spead2 does, and all descriptors before the
+    // samples: addresses must ascend, and the samples follow the descriptors in the
+    // payload.
     std::size_t described = 0;
     for (std::size_t i = 0; i < items.size(); ++i) {
         const bool all = items[i].kind == item_kind::samples;

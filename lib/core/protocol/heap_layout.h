@@ -20,18 +20,17 @@
 namespace gr::spead {
 
 /*!
- * \brief Item pointers of the heaps of one kind, and the payload that all of them share.
+ * \brief The item pointers of heaps of one kind, and the payload that they share.
  */
 struct heap_contents {
     wire::flavour flavour;
-    //! behind the four required ones, in host order, a running timestamp being 0
+    //! those after the four required ones, in host order; a running timestamp is 0
     std::vector<std::uint64_t> pointers;
-    //! which of the pointers holds the running timestamp
+    //! index of the pointer with the running timestamp
     std::optional<std::size_t> timestamp = std::nullopt;
-    //! payload in front of the samples: descriptors
+    //! payload before the samples: descriptors
     std::vector<std::byte> prefix = {};
-    //! for each item of the list, which of the pointers holds its value, if it is one
-    //! that can be set
+    //! per item of the list: index of the pointer with its value, if that can be set
     std::vector<std::optional<std::size_t>> immediates = {};
 
     std::size_t header_bytes() const
@@ -41,23 +40,25 @@ struct heap_contents {
     }
 };
 
-//! Heaps of samples, with the values of items for \p input, with or without descriptors.
+//! Contents of heaps with samples and with the item values of \p input, with or without
+//! descriptors.
 heap_contents data_contents(const std::vector<item>& items,
                             wire::flavour flavour,
                             bool descriptors,
                             const sample_format& samples = {},
                             std::size_t input = 0);
 
-//! Heaps of nothing but the descriptors of the items.
+//! Contents of heaps with only the descriptors of the items.
 heap_contents descriptor_contents(const std::vector<item>& items,
                                   wire::flavour flavour,
                                   const sample_format& samples = {});
 
-//! The end-of-stream heap. It has one byte of payload, since every packet needs some.
+//! Contents of the end-of-stream heap. It has one byte of payload, since every packet
+//! needs some.
 heap_contents stop_contents(wire::flavour flavour);
 
 /*!
- * \brief The header of a packet as it goes on the wire, and the size of what follows.
+ * \brief The header of a packet in wire format, and the size of its payload.
  */
 struct packet_template {
     std::vector<std::uint64_t> words; //!< in network order
@@ -74,41 +75,41 @@ struct heap_words {
 };
 
 /*!
- * \brief How heaps of one kind and size are cut into packets.
+ * \brief Splits heaps of one kind and size into packets.
  *
- * All packets but the last are of one size. The last is filled up to that size with NULL
- * items where \p pad allows it and their number can be whole.
+ * All packets but the last have the same size. With \p pad, NULL items extend the last
+ * one to that size if a whole number of them fits.
  */
 class heap_layout
 {
 public:
-    //! Cut evenly, into as few packets as \p max_packet_bytes allows.
+    //! Splits evenly, into as few packets as \p max_packet_bytes allows.
     static heap_layout even(heap_contents contents,
                             std::uint64_t sample_bytes,
                             std::size_t max_packet_bytes,
                             bool pad);
 
-    //! Cut into packets of \p payload_bytes, and what is left.
+    //! Splits into packets of \p payload_bytes, and one with the rest.
     heap_layout(heap_contents contents,
                 std::uint64_t sample_bytes,
                 std::size_t payload_bytes,
                 bool pad);
 
-    //! Gives another value to item number \p item of the list, an immediate one. What
-    //! does not fit is cut off.
+    //! Sets the value of the immediate item with this index in the list. Truncates values
+    //! that do not fit.
     void set_item(std::size_t item, std::uint64_t value);
 
-    //! The same packets, but only as many as \p sample_bytes need.
+    //! A layout with the same packets, but only as many as \p sample_bytes need.
     heap_layout shortened(std::uint64_t sample_bytes) const;
 
     heap_words words(std::uint64_t heap_counter, std::uint64_t timestamp = 0) const;
 
-    //! Completes a copy of the template packet_at(\p offset) with the words that differ
-    //! from packet to packet.
+    //! Completes a copy of the template packet_at(\p offset): writes the words that
+    //! differ between packets.
     void
     complete_header(std::byte* packet, const heap_words& heap, std::uint64_t offset) const
     {
-        // all is looked up before anything is written, since bytes may alias anything
+        // read everything before writing, since std::byte may alias anything
         const auto words = heap;
         const auto offset_item = wire::network_order(
             d_contents.flavour.immediate(wire::payload_offset, offset));
@@ -119,7 +120,7 @@ public:
             store_word(packet, items_word + *timestamp, words.timestamp);
     }
 
-    //! The whole packet at \p offset. \p payload: that of the heap.
+    //! The whole packet at \p offset. \p payload: payload of the heap.
     std::vector<std::byte> packet(const heap_words& heap,
                                   std::uint64_t offset,
                                   const std::vector<std::byte>& payload) const;
@@ -144,7 +145,7 @@ public:
     }
 
 private:
-    // in a header
+    // indices of words in a header
     static constexpr std::size_t counter_word = 1;
     static constexpr std::size_t offset_word = 3;
     static constexpr std::size_t items_word = 1 + wire::required_items;

@@ -37,7 +37,7 @@ std::uint64_t packet_view::end_of(std::size_t index) const
     auto end = heap_length.value_or(std::numeric_limits<std::uint64_t>::max());
     for (std::size_t i = 0; i < items; ++i) {
         const auto other = item(i);
-        // an item that is empty has the address of the next one
+        // an empty item has the same address as the next one
         const bool is_behind = other.value > begin || (other.value == begin && i > index);
         if (!other.is_immediate && is_behind)
             end = std::min(end, other.value);

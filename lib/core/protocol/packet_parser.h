@@ -31,22 +31,22 @@ enum class packet_error {
     none,
     magic,          //!< not SPEAD
     version,        //!< not version 4
-    flavour,        //!< item pointers that are not 64 bits wide
-    size,           //!< not the size that header, item pointers and payload length say
+    flavour,        //!< item pointers not 64 bits wide
+    size,           //!< size contradicts header, item pointers or payload length
     missing_item,   //!< no heap counter, payload offset or payload length
-    payload_bounds, //!< payload beyond the length of the heap
+    payload_bounds, //!< payload beyond the heap length
     items,          //!< more item pointers than max_packet_items
-    contradiction,  //!< another length or time than the other packets of its heap
+    contradiction,  //!< heap length or timestamp differs from other packets of the heap
 };
 
-//! The most item pointers of a packet: a descriptor and a value of each item. It bounds
-//! the time that a packet takes.
+//! Maximum number of item pointers in a packet: a descriptor and a value for each item.
+//! It bounds the processing time of a packet.
 constexpr std::size_t max_packet_items = wire::required_items + 2 * wire::max_items;
 
 /*!
- * \brief The fields of a SPEAD packet, and where its items and its payload are.
+ * \brief The fields of a SPEAD packet, with pointers to its items and its payload.
  *
- * Points into the packet, and is valid as long as that.
+ * Valid as long as the packet.
  */
 struct packet_view {
     wire::flavour flavour{ 40 };
@@ -60,7 +60,7 @@ struct packet_view {
     bool has_descriptors = false;
     bool is_end_of_stream = false;
 
-    //! An item pointer as it is.
+    //! An item pointer as one number.
     std::uint64_t word(std::size_t index) const
     {
         std::uint64_t is;
@@ -74,20 +74,20 @@ struct packet_view {
                  is & flavour.address_mask(),
                  (is >> 63) != 0 };
     }
-    //! Whether it has more items than each packet must have.
+    //! Whether it has more items than the required ones.
     bool has_items() const
     {
         return items > wire::required_items - (heap_length ? 0 : 1);
     }
     std::uint64_t payload_end() const { return payload_offset + payload_bytes; }
-    //! Where an addressed item ends: where the next one of this packet begins, or with
-    //! the heap. The largest value if neither is known.
+    //! The end of an addressed item: where the next one of this packet begins, or the end
+    //! of the heap. The largest value if neither is known.
     std::uint64_t end_of(std::size_t index) const;
 };
 
-//! Reads a packet into \p view. Accepts the packets that spead2 accepts. Never reads
-//! beyond the packet, whatever it says. If it is rejected, \p view is not to be used.
-//! \p has_tail allows bytes behind the packet.
+//! Parses a packet into \p view. Accepts the packets that spead2 accepts. Never reads
+//! beyond \p bytes, whatever the packet contains. If the packet is rejected, \p view is
+//! unspecified. \p has_tail: allow bytes after the packet.
 packet_error parse_packet(const std::byte* packet,
                           std::size_t bytes,
                           packet_view& view,

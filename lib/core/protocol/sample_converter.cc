@@ -20,11 +20,12 @@ namespace gr::spead {
 
 namespace {
 
-// Numbers that are converted, and then looked at while they are in the first-level cache.
+// Numbers per block: converted, then scanned while they are in the first-level cache.
 constexpr std::size_t block_numbers = 2048;
 
-// Loops that are vectorised, with a version for AVX2. clang does not take the attribute
-// for templates. The program chooses a version before the thread sanitizer is ready.
+// Marks loops to be vectorised, with an extra version for AVX2. clang rejects the
+// attribute on templates. The version is chosen before the thread sanitizer is
+// initialised.
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define SPEAD_VECTORS __attribute__((target_clones("avx2", "default")))
 #else
@@ -41,8 +42,8 @@ void volk_convert(std::int16_t* out, const float* in, float scale, std::size_t n
     volk_32f_s32f_convert_16i(out, in, scale, static_cast<unsigned>(n));
 }
 
-// NaN if there is one: the bits of magnitudes are in the order of their values, and those
-// of NaN come last.
+// Returns NaN if there is one: the bit patterns of magnitudes are ordered by value, with
+// NaN last.
 SPEAD_VECTORS float largest_magnitude(const float* in, std::size_t n)
 {
     std::uint32_t largest = 0;
@@ -56,7 +57,8 @@ SPEAD_VECTORS float largest_magnitude(const float* in, std::size_t n)
     return magnitude;
 }
 
-// -128.5 is rounded to -128, and 127.5 to 128. An integer and no short cut, for vectors.
+// -128.5 is rounded to -128, and 127.5 to 128. Without bool or short-circuit evaluation,
+// loops can be vectorised.
 template <typename integer>
 std::uint32_t is_clipped(float scaled)
 {
@@ -64,7 +66,7 @@ std::uint32_t is_clipped(float scaled)
     return !((scaled >= limits::min() - 0.5f) & (scaled < limits::max() + 0.5f));
 }
 
-// Samples of \p parts numbers.
+// Counts clipped samples of \p parts numbers each.
 template <typename integer, std::size_t parts>
 SPEAD_VECTORS std::uint32_t
 count_clipped(const float* in, std::size_t samples, float scale)
@@ -76,7 +78,7 @@ count_clipped(const float* in, std::size_t samples, float scale)
     return clipped;
 }
 
-// Converts samples of \p parts numbers.
+// Converts samples of \p parts numbers each.
 template <typename integer>
 sample_level convert_block(
     integer* out, const float* in, std::size_t samples, std::size_t parts, float scale)
@@ -86,7 +88,7 @@ sample_level convert_block(
     float largest = largest_magnitude(in, n);
     if (!is_clipped<integer>(largest * scale))
         return { 0, largest * scale };
-    if (std::isnan(largest)) { // each kernel makes something else of it
+    if (std::isnan(largest)) { // each Volk kernel converts it differently
         largest = 0;
         for (std::size_t i = 0; i < n; ++i)
             if (std::isnan(in[i]))
@@ -99,7 +101,8 @@ sample_level convert_block(
              largest * scale };
 }
 
-// Volk's byte swap works in place, on aligned words only, and would take a copy first.
+// Volk's byte swap works only in place and on aligned words, so it would need a copy
+// first.
 void copy_swapped(std::byte* out, const std::byte* in, std::size_t words)
 {
     std::uint16_t word;
@@ -129,7 +132,7 @@ sample_converter::sample_converter(sample_type type,
     d_input_bytes = is_float(type) ? d_parts * sizeof(float) : d_output_bytes;
     if (is_float(type)) {
         d_step = step::quantise;
-        // Volk reads its preferences and chooses a kernel now: not in work()
+        // makes Volk read its preferences and choose a kernel now, not in work()
         constexpr std::array<float, 2> silence{};
         std::array<std::byte, max_output_bytes> out;
         convert(out.data(), reinterpret_cast<const std::byte*>(silence.data()), 1);
@@ -163,7 +166,7 @@ sample_converter::convert(std::byte* out, const std::byte* in, std::size_t sampl
             auto* bytes = reinterpret_cast<std::int8_t*>(out);
             add(convert_block(bytes, numbers, now, d_parts, d_scale));
         } else {
-            // a packet need not be aligned
+            // the packet may be unaligned
             alignas(64) std::array<std::int16_t, block_numbers> words;
             add(convert_block(words.data(), numbers, now, d_parts, d_scale));
             const auto* bytes = reinterpret_cast<const std::byte*>(words.data());

@@ -19,8 +19,7 @@ namespace gr::spead {
 
 namespace {
 
-// Integers that are put into order, and converted while they are in the first-level
-// cache.
+// Integers per block: swapped, then converted while they are in the first-level cache.
 constexpr std::size_t block_numbers = 4096;
 
 constexpr bool host_is_big = __BYTE_ORDER == __BIG_ENDIAN;

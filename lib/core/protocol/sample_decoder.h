@@ -15,13 +15,12 @@
 namespace gr::spead {
 
 /*!
- * \brief Turns samples of packets into those of a flow graph: the reverse of
- * sample_converter.
+ * \brief Converts samples from their format on the wire: the reverse of sample_converter.
  *
- * Integers keep their value. float32 and complex64 come from integers of \p bits bits, 8
- * or 16, divided by \p scale.
+ * Integers keep their value. float32 and complex64 are integers of \p bits bits, 8 or 16,
+ * divided by \p scale.
  *
- * Does not change after its construction: any number of threads.
+ * Does not change after construction, so any number of threads may use it.
  */
 class sample_decoder
 {
@@ -31,23 +30,23 @@ public:
                             float scale = 1,
                             unsigned bits = 8);
 
-    //! \name Of a sample
+    //! \name Size of a sample
     //! \{
     std::size_t wire_bytes() const { return std::size_t{ 1 } << d_wire_bytes_log2; }
     unsigned wire_bytes_log2() const { return d_wire_bytes_log2; }
     std::size_t output_bytes() const { return d_output_bytes; }
     //! \}
 
-    //! Writes \p samples to \p out, which is aligned as its type asks for. \p in may lie
-    //! anywhere.
+    //! Converts a number of samples. \p out must be aligned for its type; \p in may be
+    //! unaligned.
     void decode(std::byte* out, const std::byte* in, std::size_t samples) const;
 
 private:
     void to_floats(float* out, const std::byte* in, std::size_t numbers) const;
 
     bool d_is_float;
-    bool d_swaps;        // integers of two bytes, from the other order
-    std::size_t d_parts; // numbers in a sample
+    bool d_swaps;        // 16-bit integers arrive in the other order
+    std::size_t d_parts; // numbers per sample
     unsigned d_bits;
     unsigned d_wire_bytes_log2;
     std::size_t d_output_bytes;

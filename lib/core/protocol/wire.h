@@ -22,7 +22,7 @@ namespace wire {
 
 constexpr std::size_t header_bytes = 8;
 constexpr std::size_t pointer_bytes = 8;
-//! spead2 and others count items in 8 bits here and there; never exceed it
+//! limit of this project: spead2 and others use 8-bit item counts in places
 constexpr std::size_t max_items = 255;
 //! heap counter, heap length, payload offset and payload length
 constexpr std::size_t required_items = 4;
@@ -48,10 +48,10 @@ enum item_id : std::uint64_t {
 
 constexpr std::uint64_t stream_control_stop = 2;
 
-//! A word as it goes on the wire, big-endian.
+//! A word in wire format, big-endian.
 inline std::uint64_t network_order(std::uint64_t word) { return htobe64(word); }
 
-//! SPEAD-64-40 or SPEAD-64-48: how the bits of an item pointer are divided.
+//! SPEAD-64-40 or SPEAD-64-48: the division of an item pointer into ID and address.
 struct flavour {
     unsigned heap_address_bits;
 
@@ -76,8 +76,8 @@ struct flavour {
     {
         return id << heap_address_bits | (offset & address_mask());
     }
-    //! An item pointer that holds \p value itself; what does not fit is cut off, since it
-    //! would change the ID.
+    //! An item pointer that holds \p value itself. Bits that do not fit are truncated,
+    //! since they would change the ID.
     constexpr std::uint64_t immediate(std::uint64_t id, std::uint64_t value) const
     {
         return std::uint64_t{ 1 } << 63 | addressed(id, value);

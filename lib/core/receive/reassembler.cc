@@ -187,8 +187,7 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
                packet.flavour.heap_address_bits };
     d_heap.values = std::move(values);
     d_heap.values.assign(d_format->immediates.size(), std::nullopt);
-    d_heap.needs_items =
-        known; // another heap has this counter, perhaps in another stream
+    d_heap.needs_items = known; // its counter is reused, perhaps by another stream
     if (is_incomplete) {
         d_heap = *known;
         d_heap.values.resize(d_format->immediates.size()); // which may have grown

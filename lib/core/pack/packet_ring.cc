@@ -28,7 +28,7 @@ std::size_t round_up(std::size_t value, std::size_t multiple)
 
 packet_ring::memory packet_ring::map(std::size_t bytes)
 {
-    // the kernel uses huge pages only for whole, aligned ones
+    // huge pages need aligned memory of whole huge pages
     const std::size_t page = bytes > huge_page / 2 ? huge_page : 4096;
     const std::size_t whole = round_up(bytes, page);
     const std::size_t mapped = whole + page;

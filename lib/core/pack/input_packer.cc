@@ -26,7 +26,7 @@ input_packer::input_packer(stream_config config,
       d_ring(ring, std::move(published)),
       d_heap(d_config, d_ring, d_counters)
 {
-    // the mark of a dropped heap, while samples come: then nothing is allocated
+    // heap_dropped markers must not allocate memory while streaming
     d_extra.reserve(4);
 }
 
@@ -76,8 +76,8 @@ std::uint64_t input_packer::drop_rest(std::uint64_t n, bool came_in)
     return dropped;
 }
 
-// False if the ring is full of what comes before the heap. Otherwise the heap has begun,
-// or has no room and is dropped.
+// Returns false if the ring has no room for the packets that precede the heap. Otherwise
+// begins the heap. With full_policy::drop, drops it instead if the ring has no room.
 bool input_packer::begin_heap()
 {
     const bool drops = d_config.when_full == full_policy::drop;
@@ -110,7 +110,7 @@ void input_packer::apply_item_updates()
         d_ring.invalidate_headers();
 }
 
-// False if the ring is full.
+// Returns false if the ring is full.
 bool input_packer::emit_extra()
 {
     for (; d_extra_sent < d_extra.size(); ++d_extra_sent)
@@ -121,7 +121,7 @@ bool input_packer::emit_extra()
     return true;
 }
 
-// False if the ring is full. Allocates nothing, as it happens again and again.
+// Returns false if the ring is full. Must not allocate memory: runs while streaming.
 bool input_packer::emit_descriptors()
 {
     while (d_descriptors.is_due()) {
@@ -168,7 +168,7 @@ void input_packer::drop_tail()
 
 bool input_packer::finish_tail()
 {
-    d_drop_left = 0; // the samples that would have been dropped never came
+    d_drop_left = 0; // the rest of a dropped heap will not arrive
     d_descriptors.end_round_early();
     if (d_heap.is_open() && d_heap.is_empty())
         drop_tail();

@@ -21,69 +21,70 @@
 namespace gr::spead {
 
 /*!
- * \brief Packs the samples of one input: heaps of samples, heaps of descriptors when they
- * are due, and end-of-stream heaps.
+ * \brief Packs one input: heaps of samples, descriptor heaps and end-of-stream heaps.
  *
- * Decides which heap comes next, and drops heaps for which the ring has no room. The
- * samples of a heap are the business of heap_writer, its numbers that of heap_numbering.
+ * Decides which heap comes next, and drops heaps for which the ring has no room.
+ * heap_writer packs the samples of a heap, heap_numbering assigns its numbers.
  *
- * One thread at a time, but for set_items().
+ * Not thread-safe, except for set_items().
  */
 class input_packer
 {
 public:
     using clock = descriptor_schedule::clock;
 
-    //! \p published is called when there are packets and the sender sleeps. \p now is
-    //! called at each write if descriptors are to be repeated.
+    //! \p published is called when packets are published while the sender sleeps. \p now
+    //! is called at each write if descriptors are repeated.
     input_packer(stream_config config,
                  packet_ring& ring,
                  sink_counter_set& counts,
                  std::function<void()> published,
                  std::function<clock::time_point()> now = clock::now);
-    input_packer(const input_packer&) = delete; // parts of it refer to others
+    input_packer(const input_packer&) = delete; // members refer to each other
     input_packer& operator=(const input_packer&) = delete;
 
     const stream_config& config() const { return d_config; }
 
-    //! A new stream begins: its first heap to each destination carries the descriptors,
-    //! or follows them.
+    //! Begins a stream. Its first heap to each destination carries the descriptors or
+    //! follows them.
     void start_run();
 
     std::size_t input_bytes() const { return d_config.converter.input_bytes(); }
 
-    //! Packs as many of \p n samples as the ring has room for, and says how many.
-    //! \p samples is nullptr for zeros in place of samples that never came in.
+    //! Packs as many of \p n samples as the ring has room for, and returns how many.
+    //! If \p samples is nullptr, packs zeros for missing samples.
     std::uint64_t write(const std::byte* samples, std::uint64_t n);
 
-    //! Counts samples that came in as dropped: they have no place in any heap.
+    //! Counts \p n input samples as dropped. They belong to no heap.
     void drop(std::uint64_t n);
 
-    //! The largest magnitude of a float times scale so far, but for NaN. Any thread.
+    //! Largest magnitude of a scaled float so far, ignoring NaN. Any thread.
     double largest_sample() const { return d_heap.largest_sample(); }
 
-    //! Whether a part of the unfinished heap may have been sent.
+    //! Whether packets of the unfinished heap may have been sent.
     bool heap_is_partly_published() const { return d_heap.is_partly_published(); }
 
-    //! Drops an unfinished heap, whose counter stays used, and goes on with a new heap of
-    //! this timestamp.
+    //! Drops an unfinished heap and begins the next one with this timestamp. Reuses the
+    //! heap counter of the dropped heap only if that heap was empty.
     void skip_to(std::uint64_t next_timestamp);
 
-    //! New values of immediate items of this input, all from the next heap on. Any
-    //! thread.
+    //! Sets immediate items of this input, all from the next heap on. Any thread.
     void set_items(const std::vector<item_update>& updates)
     {
         d_item_updates.set(updates);
     }
 
-    //! Ends the stream: first its unfinished heap, then the end-of-stream heaps. False
-    //! means that the ring is full: call again when there is room.
+    //! \name Ends the stream
+    //! finish_tail() ends the unfinished heap; then send_stop() packs the end-of-stream
+    //! heaps. False: the ring is full; call again when it has room.
+    //! \{
     bool finish_tail();
     bool send_stop();
-    //! The next send_stop() sends the same end-of-stream heaps again.
+    //! \}
+    //! Makes the next send_stop() pack the same end-of-stream heaps again.
     void repeat_stop() { d_extra.insert(d_extra.end(), d_ends.begin(), d_ends.end()); }
 
-    //! Drops what is not published yet, and counts it.
+    //! Drops everything that is not published yet, and counts it.
     void drop_unpublished();
 
 private:
@@ -95,7 +96,7 @@ private:
     bool emit_extra();
     bool emit_descriptors();
 
-    stream_config d_config; // but for the values of items it does not change
+    stream_config d_config; // constant, except for the values of items
     sink_counter_set& d_counters;
     const std::function<clock::time_point()> d_now;
     item_updates d_item_updates;
@@ -104,10 +105,10 @@ private:
     ring_writer d_ring;
     heap_writer d_heap;
     heap_numbers d_numbers;            // of the heap in d_heap
-    std::uint64_t d_drop_left = 0;     // samples of a heap that is dropped
-    std::vector<extra_packet> d_extra; // to be sent before the next heap
-    std::size_t d_extra_sent = 0;      // of them
-    bool d_stopping = false;           // d_ends are made
+    std::uint64_t d_drop_left = 0;     // remaining samples of a heap that is dropped
+    std::vector<extra_packet> d_extra; // to be packed before the next heap
+    std::size_t d_extra_sent = 0;      // number of d_extra that are in the ring
+    bool d_stopping = false;           // d_ends is complete
     std::vector<extra_packet> d_ends;  // end-of-stream heaps
 };
 

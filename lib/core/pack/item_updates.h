@@ -19,23 +19,23 @@ namespace gr::spead {
 
 //! A new value of an immediate item, for the heaps of one input.
 struct item_update {
-    std::size_t item; //!< in the list of items
+    std::size_t item; //!< index in the list of items
     std::uint64_t value;
     std::size_t input = 0;
 };
 
 /*!
- * \brief Updates from any thread that the packer of an input has not applied yet.
+ * \brief New item values that the packer of an input has not applied yet.
  *
- * As long as there are none, the packer only looks at a flag.
+ * While there are none, the packer only reads an atomic flag.
  */
 class item_updates
 {
 public:
     explicit item_updates(std::size_t items) : d_values(items) {}
 
-    //! Any thread; the last value that is set before a apply_pending() counts. No
-    //! apply_pending() sees a part of the updates.
+    //! Sets values for the next apply_pending(), which applies all of \p updates or none.
+    //! A later value of an item replaces an earlier one. Any thread.
     void set(const std::vector<item_update>& updates)
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
@@ -44,8 +44,8 @@ public:
         d_is_any.store(true, std::memory_order_release);
     }
 
-    //! Calls \p apply with each item that has a new value, and that value; says whether
-    //! there was one.
+    //! Calls \p apply(item, value) for each item with a new value. Returns whether there
+    //! was one.
     template <typename function>
     bool apply_pending(function&& apply)
     {

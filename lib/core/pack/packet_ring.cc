@@ -28,7 +28,7 @@ std::size_t round_up(std::size_t value, std::size_t multiple)
 
 packet_ring::memory packet_ring::map(std::size_t bytes)
 {
-    // whole huge pages, or the kernel would not use them
+    // huge pages need aligned memory of whole huge pages
     const std::size_t page = bytes > huge_page / 2 ? huge_page : 4096;
     const std::size_t whole = round_up(bytes, page);
     const std::size_t mapped = whole + page;
@@ -46,9 +46,9 @@ packet_ring::memory packet_ring::map(std::size_t bytes)
     if (before < page)
         munmap(begin + before + whole, page - before);
     memory arena(begin + before, { whole });
-    // advice only: a kernel without huge pages goes on with small ones
+    // only a hint: a kernel without huge pages uses small ones
     madvise(arena.get(), whole, MADV_HUGEPAGE);
-    // touched now, so that no page fault falls into the stream
+    // avoids page faults while streaming
     std::memset(arena.get(), 0, bytes);
     return arena;
 }

@@ -20,41 +20,40 @@
 
 namespace gr::spead {
 
-//! What the sender must know about the packet in a slot.
+//! Properties of the packet in a slot, for the sender.
 struct packet_info {
     enum flag : std::uint16_t {
-        heap_end = 1,     //!< the heap is complete with this packet
-        heap_dropped = 2, //!< no packet: the heap ends here without being complete
-        wrap = 4,         //!< no packet: go on with the first slot
-        data =
-            8, //!< with heap_end or heap_dropped: a heap of samples, or of zeros for them
-        // set by the sender, and gone when the slot is given back
+        heap_end = 1,     //!< this packet completes its heap
+        heap_dropped = 2, //!< no packet: the heap ends here, incomplete
+        wrap = 4,         //!< no packet: continue at the first slot
+        data = 8,         //!< with heap_end or heap_dropped: a heap of samples or zeros
+        // set by the sender, and cleared before the slot is released
         sent = 16,
         dropped = 32
     };
     std::uint32_t bytes;
     std::uint16_t flags;
-    std::uint16_t destination;  //!< its number in the list of destinations
-    std::uint64_t heap_samples; //!< with heap_end: that came in and are in this heap
+    std::uint16_t destination;  //!< index in the list of destinations
+    std::uint64_t heap_samples; //!< at the end of a heap: its input samples, not zeros
 };
 
-//! A place in the ring, and how many slots have been passed on the way.
+//! A position in the ring.
 struct ring_cursor {
-    std::uint64_t count = 0;
+    std::uint64_t count = 0; //!< slots passed since the ring was created
     std::size_t slot = 0;
 };
 
 /*!
- * \brief Recycled memory for packets, header and payload as they leave, back to back.
+ * \brief Ring buffer of packets, each with header and payload as they are sent.
  *
- * Slots of one size lie one after the other, so that packets of that size can be sent
- * as one piece of memory. A larger packet takes several slots, never around the end.
- * One thread fills slots and publishes them, another one reads and releases them.
+ * Slots are contiguous, so that packets of the slot size can be sent as one piece of
+ * memory. A larger packet takes several slots and does not wrap around. One thread fills
+ * and publishes slots, another one reads and releases them.
  */
 class packet_ring
 {
 public:
-    //! Allocates and touches all memory; throws std::runtime_error if there is none.
+    //! Allocates and touches all memory. Throws std::runtime_error if that fails.
     packet_ring(std::size_t slots, std::size_t slot_bytes);
 
     std::size_t slots() const { return d_slots; }
@@ -63,7 +62,7 @@ public:
     packet_info& info(std::size_t slot) { return d_info[slot]; }
     const packet_info& info(std::size_t slot) const { return d_info[slot]; }
 
-    //! How many slots a packet takes.
+    //! Number of slots that a packet takes.
     std::size_t slots_for(std::size_t packet_bytes) const
     {
         return packet_bytes <= d_slot_bytes
@@ -77,7 +76,7 @@ public:
         if (at.slot == d_slots)
             at.slot = 0;
     }
-    //! Go on from the packet at \p at to the next one.
+    //! Moves \p at from a packet to the next one.
     void advance_packet(ring_cursor& at) const
     {
         const auto& here = d_info[at.slot];
@@ -97,7 +96,7 @@ public:
         if (d_order)
             d_order->add({ d_queue, count });
     }
-    //! From now on \p order is told what is published, as that of queue number \p queue.
+    //! Makes publish() add an entry for queue number \p queue to \p order.
     void record_order_in(send_order& order, std::size_t queue)
     {
         d_order = &order;
@@ -108,22 +107,21 @@ public:
         d_released.store(count, std::memory_order_release);
     }
 
-    //! Whether it is worth waking the packer: it is in steps, or it would wake up for
-    //! each message that leaves.
+    //! Whether enough slots are free to wake the packer. A threshold prevents a wake-up
+    //! for each message that is sent.
     bool has_space() const
     {
         return published() - released() <= d_refill.load(std::memory_order_relaxed);
     }
 
-    //! Whether it is worth trying again what found no room after \p mark, a value of
-    //! released().
+    //! Whether to retry a write for which the ring was full when released() was \p mark.
     bool has_space_since(std::uint64_t mark) const
     {
         return released() != mark && has_space();
     }
 
-    //! How many slots may be in use at a time, for a queue shorter than the memory, and
-    //! how few there are when a packer that waits is woken.
+    //! Limits the slots in use, for a queue shorter than the memory. A waiting packer is
+    //! woken when at most \p refill slots are in use.
     void set_limit(std::size_t slots, std::size_t refill)
     {
         d_limit.store(slots, std::memory_order_relaxed);
@@ -132,10 +130,10 @@ public:
     void set_limit(std::size_t slots) { set_limit(slots, slots - slots / 4); }
     std::size_t limit() const { return d_limit.load(std::memory_order_relaxed); }
 
-    //! The part of limit() that is in use, 0 to 1.
+    //! Fill level: slots in use divided by limit(), 0 to 1.
     double fill() const
     {
-        const auto gone = released(); // first: it must not pass published()
+        const auto gone = released(); // read first, to be at most published()
         const auto in_use = static_cast<double>(published() - gone);
         return std::min(in_use / static_cast<double>(limit()), 1.0);
     }
@@ -144,7 +142,8 @@ public:
     sleep_flag packer_waits;
 
 private:
-    // Not the heap's: the kernel may still read it, and unmapped it stays as it is.
+    // Not allocated with new: the kernel may still read the memory after it is freed.
+    // The contents of unmapped pages stay unchanged.
     struct unmap {
         std::size_t bytes;
         void operator()(std::byte* arena) const;
@@ -160,7 +159,7 @@ private:
     std::atomic<std::size_t> d_refill;
     send_order* d_order = nullptr;
     std::size_t d_queue = 0;
-    // each index has a cache line of its own, since two threads write them
+    // on separate cache lines, since two threads write them
     alignas(64) std::atomic<std::uint64_t> d_published{ 0 };
     alignas(64) std::atomic<std::uint64_t> d_released{ 0 };
 };

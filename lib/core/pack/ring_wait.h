@@ -18,17 +18,17 @@
 namespace gr::spead {
 
 /*!
- * \brief Where a packer waits for the sender to give slots of its rings back.
+ * \brief Lets a packer wait until the sender releases slots of its rings.
  *
- * Boost's kind of waiting: GNU Radio interrupts the thread of a block by it when the flow
- * graph stops.
+ * Uses a condition variable of Boost: GNU Radio stops a block's thread with a Boost
+ * interruption.
  */
 class ring_wait
 {
 public:
     using clock = std::chrono::steady_clock;
 
-    //! Wakes the packer. To be called for each packet_waits that is claimed.
+    //! Wakes the packer. Call this after each successful claim of a ring's packer_waits.
     void notify()
     {
         {
@@ -37,8 +37,8 @@ public:
         d_notified.notify_all();
     }
 
-    //! Waits until \p ready(), which is called again when one of \p rings, pointers to
-    //! them, has more room. False if it is not ready at the deadline. May throw
+    //! Waits until \p ready() returns true; returns false at the deadline. Calls it again
+    //! when one of \p rings (pointers) has more room. May throw
     //! boost::thread_interrupted.
     template <typename pointers, typename condition>
     bool wait(const pointers& rings, condition&& ready, clock::time_point deadline)

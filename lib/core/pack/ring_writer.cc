@@ -15,7 +15,7 @@ namespace gr::spead {
 
 namespace {
 
-// The sender is woken in steps of this part of the ring, and at the end of each write.
+// Packets are published in batches of 1/4 of the ring, and at the end of each write.
 constexpr std::size_t publish_part = 4;
 
 } // namespace

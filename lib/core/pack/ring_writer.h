@@ -16,51 +16,50 @@
 
 namespace gr::spead {
 
-//! A packet that is made by itself, not in a slot.
+//! A packet that is built outside the ring.
 struct extra_packet {
     std::vector<std::byte> bytes;
     packet_info info;
 };
 
 /*!
- * \brief The ring as the side that fills it sees it: packets one after the other, and
- * which of them may be published.
+ * \brief Writes packets to a ring, and publishes those that are ready.
  *
- * For each packet: claim(), then the header where none has_header(), the payload, then
- * close(). Knows which header stands in a slot, so that it need not be written again.
+ * For each packet: claim(), write_header() unless has_header(), write the payload, then
+ * close(). Tracks the header in each slot, so that it need not be written again.
  */
 class ring_writer
 {
 public:
-    //! \p published is called when there are packets and the sender sleeps.
+    //! \p published is called when packets are published while the sender sleeps.
     ring_writer(packet_ring& ring, std::function<void()> published);
 
     std::size_t slots() const { return d_ring.slots(); }
 
-    //! Whether there is room for so many slots behind what is written.
+    //! Whether \p count slots are free, from next() on.
     bool slots_are_free(std::uint64_t count);
 
-    //! Makes sure that the packet to come has its slots, and that they are not wrapped.
+    //! Claims contiguous slots for the next packet. Returns false if the ring is full.
     bool claim(std::size_t packet_bytes);
 
-    //! The packet to come, in the slots that are claimed for it.
+    //! The packet in the claimed slots.
     std::byte* packet() { return d_ring.data(d_next.slot); }
     packet_info& info() { return d_ring.info(d_next.slot); }
 
-    //! Whether this header stands there since the last time round, but for the words
-    //! that run.
+    //! Whether the slot has this header from its last use, except for the words that
+    //! heap_layout::complete_header() writes.
     bool has_header(const packet_template& header) const
     {
         return d_headers[d_next.slot] == &header;
     }
-    //! Writes a header and returns where the payload goes.
+    //! Writes a header and returns the start of the payload.
     std::byte* write_header(const packet_template& header, const packet_info& info)
     {
         write_bytes(header.words.data(), header.header_bytes(), info);
         return packet() + header.header_bytes();
     }
-    //! The header that was laid out last will do the next time round; it stays where it
-    //! is, and as it is, until invalidate_headers().
+    //! Records that the claimed slot has this header. \p header must stay valid and
+    //! unchanged until invalidate_headers().
     void keep_header(const packet_template& header)
     {
         if (d_claimed == 1)
@@ -68,27 +67,28 @@ public:
     }
     void invalidate_headers();
 
-    //! The packet is complete.
+    //! Completes the packet.
     void close() { d_ring.advance(d_next, d_claimed); }
 
-    //! All of that for one packet. False if the ring is full.
+    //! Copies one packet to the ring and sets it ready. Returns false if the ring is
+    //! full.
     bool write(const extra_packet& packet);
 
-    //! Where the next packet goes.
+    //! Position of the next packet.
     const ring_cursor& next() const { return d_next; }
-    //! Forgets everything from there on, none of which may be published yet.
+    //! Discards all packets from \p to on. None of them may be published yet.
     void rewind(const ring_cursor& to) { d_next = to; }
-    //! The same, and returns the payload that was there. \p open is the end of that of an
-    //! unfinished packet, or nullptr.
+    //! Does the same and returns the payload of these packets. \p open: end of the
+    //! payload of an unfinished packet, or nullptr.
     std::vector<std::byte> take_back(const ring_cursor& from, const std::byte* open);
 
-    //! What lies before may be published.
+    //! Packets before this position may be published.
     const ring_cursor& ready() const { return d_ready; }
     void set_ready() { d_ready = d_next; }
 
-    //! Hands over what may be published.
+    //! Publishes the packets before ready().
     void publish();
-    //! The same, but only if there is much of it.
+    //! Does the same, but only if they fill a batch.
     void publish_batch()
     {
         if (d_ready.count - d_published >= d_batch)
@@ -104,9 +104,9 @@ private:
     ring_cursor d_next;
     ring_cursor d_ready;
     std::uint64_t d_published = 0;
-    std::uint64_t d_released = 0; // by the sender, as last seen
-    std::size_t d_claimed = 0;
-    std::vector<const packet_template*> d_headers; // for each slot
+    std::uint64_t d_released = 0;                  // cached value of d_ring.released()
+    std::size_t d_claimed = 0;                     // slots
+    std::vector<const packet_template*> d_headers; // by slot; nullptr if unknown
 };
 
 } // namespace gr::spead

@@ -16,7 +16,7 @@ namespace gr::spead {
 
 namespace {
 
-// In one call, as many as it may take samples: nobody can stop it meanwhile.
+// Limits the zeros per call, as samples are limited: a call cannot be interrupted.
 constexpr std::uint64_t zeros_per_write = 1 << 20;
 
 std::string whole(double number)
@@ -89,7 +89,7 @@ void rx_time_packer::apply_tag(const time_tag& tag)
     d_zeros = correction.zeros;
 }
 
-// False if there are more of them.
+// Packs up to \p most zeros before the next sample. Returns false if some remain.
 bool rx_time_packer::pack_zeros(std::uint64_t& most)
 {
     const auto wanted = std::min(d_zeros, most);

@@ -17,43 +17,43 @@
 
 namespace gr::spead {
 
-//! What a tag says about a sample: when it was taken, in seconds since 1970-01-01.
+//! The rx_time tag of a sample: its Unix time.
 struct time_tag {
-    std::uint64_t sample; //!< its number in the run
+    std::uint64_t sample; //!< index in the run
     std::uint64_t seconds;
-    double fraction;
+    double fraction; //!< seconds
 };
 
 /*!
- * \brief Packs samples where their tags say that they belong.
+ * \brief Packs samples into heaps at the times in their tags.
  *
- * One thread, that of the packer.
+ * Only for the thread of the packer.
  */
 class rx_time_packer
 {
 public:
-    //! Counts in \p counts, as the packer does.
+    //! \p counts must be the counters of the packer.
     rx_time_packer(input_packer& packer,
                    sink_counter_set& counts,
                    const tick_clock& clock,
                    const timeline_config& config);
 
-    //! A new run: samples are counted from 0 again.
+    //! Begins a run: sample indices restart at 0.
     void start_run();
 
-    //! Takes as many of \p n samples as there is room for, and says how many. \p first is
-    //! the number of the first one; \p tags are those of these samples, in order. A tag
-    //! that has been seen says nothing new; of several at a sample the last one counts.
-    //! A long gap is filled in several calls.
+    //! Takes as many of \p n samples as there is room for, and returns how many.
+    //! \p first: index of the first sample. \p tags: the tags of these samples, in order.
+    //! Ignores tags of an earlier call, and all but the last tag of a sample. Fills a
+    //! long gap in several calls.
     std::size_t write(const std::byte* samples,
                       std::size_t n,
                       std::uint64_t first,
                       const std::vector<time_tag>& tags);
 
-    //! Whether write() has stopped within a gap though there is room for more zeros.
+    //! Whether write() stopped inside a gap although the ring has room for more zeros.
     bool is_filling() const { return d_filling; }
 
-    //! What the user should know, a sentence each.
+    //! Returns the new warnings for the user, one sentence each.
     std::vector<std::string> take_warnings();
 
 private:
@@ -64,11 +64,11 @@ private:
     input_packer& d_packer;
     const tick_clock d_clock;
     timeline d_timeline;
-    bool d_no_time = false; // a tag said none
+    bool d_no_time = false; // a tag had an invalid time
     bool d_warned_of_no_time = false;
     std::uint64_t d_zeros = 0; // to be packed before the next sample
     bool d_filling = false;
-    std::uint64_t d_next_tag = 0; // tags of samples before this one
+    std::uint64_t d_next_tag = 0; // tags of samples before this one are done
 };
 
 } // namespace gr::spead

@@ -16,24 +16,23 @@
 namespace gr::spead {
 
 /*!
- * \brief The order in which the packets of several rings are to be sent: that in which
- * they were published.
+ * \brief Send order of the packets of several rings: the order of publication.
  *
- * A queue without locks, from the thread that fills the rings to the one that sends.
+ * A lock-free queue from the thread that fills the rings to the thread that sends.
  */
 class send_order
 {
 public:
     //! Packets of one ring that were published together.
     struct entry {
-        std::size_t queue; //!< the number of the ring
-        std::uint64_t end; //!< slots of that ring that have been published by then
+        std::size_t queue; //!< number of the ring
+        std::uint64_t end; //!< slots of that ring published so far, with these packets
     };
 
-    //! \p slots are those of all rings together: each entry has one at least.
+    //! \p slots: total of all rings. This suffices, as an entry covers at least one slot.
     explicit send_order(std::size_t slots) : d_entries(slots) {}
 
-    //! To be called by the thread that fills the rings.
+    //! Only for the thread that fills the rings.
     void add(const entry& published)
     {
         const auto end = d_end.load(std::memory_order_relaxed);
@@ -41,16 +40,16 @@ public:
         d_end.store(end + 1, std::memory_order_release);
     }
 
-    // and the rest by the thread that sends
+    // The functions below are only for the thread that sends.
 
-    //! Entries have numbers; those from begin() to end() are there.
+    //! Entries are numbered consecutively. Those in [begin(), end()) are available.
     std::uint64_t begin() const { return d_begin; }
     std::uint64_t end() const { return d_end.load(std::memory_order_acquire); }
     const entry& at(std::uint64_t number) const
     {
         return d_entries[number % d_entries.size()];
     }
-    //! The first entry is over. Its slots must not have been released yet.
+    //! Removes the first entry. Its slots must not have been released yet.
     void pop() { ++d_begin; }
 
 private:

@@ -13,7 +13,7 @@ namespace gr::spead {
 
 namespace {
 
-// A heap that is no larger than this part of the ring waits until it is complete.
+// A heap of up to 1/8 of the ring is published only when it is complete.
 constexpr std::size_t buffered_part = 8;
 
 std::size_t slots_per_packet(const stream_config& config, const heap_layout& layout)
@@ -35,7 +35,7 @@ std::vector<const heap_layout*> all_layouts(const stream_config& config)
 
 std::uint64_t stream_config::slots_of(const heap_layout& layout) const
 {
-    // one packet more, for a wrap around the end of the ring
+    // one more packet, since slots may be skipped at the end of the ring
     return (layout.packets() + 1) * slots_per_packet(*this, layout);
 }
 

@@ -49,12 +49,12 @@ void batch::collect(std::size_t allowance, bool segmented)
             entry.end = d_order.at(number).end;
         if (!collect_entry(entry))
             return;
-        // what the next queue has published comes before more of this one
+        // packets of the next queue must precede further packets of this one
         std::fill_n(d_keys.begin(), d_size, closed);
     }
 }
 
-// False if there is no room for more.
+// Returns false if the batch is full.
 bool batch::collect_entry(const send_order::entry& entry)
 {
     const auto& ring = d_readers[entry.queue].ring();
@@ -74,7 +74,7 @@ bool batch::collect_entry(const send_order::entry& entry)
     return true;
 }
 
-// Goes to the next packet that is to be sent; false if there is none in this entry.
+// Moves to the next packet to be sent. Returns false if the entry has no more.
 bool batch::find_packet(const send_order::entry& entry)
 {
     const auto& ring = d_readers[entry.queue].ring();
@@ -84,7 +84,8 @@ bool batch::find_packet(const send_order::entry& entry)
     return at.count < entry.end;
 }
 
-// The number of the message that the next packet of a queue belongs to.
+// Returns the number of the message for the next packet of a queue; none if the batch is
+// full.
 std::size_t batch::message_for(std::size_t index, const packet_info& info)
 {
     const auto& at = d_taken[index];
@@ -106,7 +107,7 @@ std::size_t batch::message_for(std::size_t index, const packet_info& info)
     }
     if (d_size == d_messages.size())
         return none;
-    // a packet that does not fill its slots has a gap behind it
+    // a packet that does not fill its slot is not contiguous with the next one
     const bool open = !alone && info.bytes == d_readers[index].ring().slot_bytes();
     d_keys[d_size] = open ? key : closed;
     d_packets[d_size] = 0;
@@ -117,8 +118,8 @@ std::size_t batch::message_for(std::size_t index, const packet_info& info)
     return d_size++;
 }
 
-// Takes the next packet of a entry, and of what lies behind it to the same destination as
-// much as may be.
+// Appends the next packet of an entry to a message, and as many packets to the same
+// destination that directly follow it as possible.
 batch::amount batch::append(std::size_t number, const send_order::entry& entry)
 {
     auto& ring = d_readers[entry.queue].ring();
@@ -131,7 +132,7 @@ batch::amount batch::append(std::size_t number, const send_order::entry& entry)
     amount taken{ first.bytes, 1 };
     bool open = d_keys[number] != closed && first.bytes == to.packet_bytes;
     if (open && at.slot) {
-        // from here on a packet is a slot
+        // from here on, each packet takes one slot
         amount most;
         most.bytes = std::min(d_room.bytes, transport::max_segmented_bytes - to.bytes);
         most.bytes -= std::min<std::size_t>(most.bytes, first.bytes);
@@ -155,8 +156,8 @@ batch::amount batch::append(std::size_t number, const send_order::entry& entry)
     return taken;
 }
 
-// How many packets from \p slot on are like the one before them, and one more if it is
-// only shorter.
+// Returns how many packets from \p slot on have the size and destination of \p like. The
+// last one may be shorter.
 batch::amount batch::run_length(const packet_ring& ring,
                                 std::size_t slot,
                                 const packet_info& like,

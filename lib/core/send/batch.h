@@ -17,40 +17,42 @@
 namespace gr::spead {
 
 /*!
- * \brief The messages of one send, made of packets in the queues.
+ * \brief The messages of one send, built from packets in the queues.
  *
- * Packets are collected in the order in which they were published. Those of one queue to
- * one destination make one message, as long as no other queue comes between. Packets that
- * lie together are one piece of it. So messages begin in that order.
+ * Collects packets in the order of publication. Packets of one queue to one destination
+ * form one message, unless packets of another queue were published in between.
+ * Contiguous packets form one piece of a message. Therefore messages begin in the order
+ * of publication.
  */
 class batch
 {
 public:
-    //! As many packets as fit into so many messages. Half a megabyte: more would leave
-    //! the cache.
+    //! A batch has at most the packets of this many full messages: half a megabyte. A
+    //! larger batch would exceed the CPU cache.
     static constexpr std::size_t full_messages = 8;
 
-    //! From now on the rings of the queues tell it what is published.
+    //! Makes the rings of \p readers record their order of publication in the batch.
     explicit batch(std::vector<ring_reader>& readers);
 
-    //! Whether there is nothing to take.
+    //! Whether there is nothing to collect.
     bool is_empty() const { return d_order.begin() == d_order.end(); }
 
-    //! Takes up to \p allowance bytes, but one packet at least, in messages of several
-    //! packets where \p segmented says so.
+    //! Collects up to \p allowance bytes, but at least one packet. \p segmented: a
+    //! message may have several packets.
     void collect(std::size_t allowance, bool segmented);
 
     std::size_t size() const { return d_size; }
     const message* messages() const { return d_messages.data(); }
     std::size_t bytes_of(std::size_t messages) const;
 
-    //! The first so many messages were sent.
+    //! Records that the first \p messages were sent.
     void sent(std::size_t messages);
-    //! The first message is dropped; says how many packets that are.
+    //! Drops the first message. Returns its number of packets.
     std::size_t drop_first();
-    //! The packets of the first message are to go one by one.
+    //! Makes the next collect() put each packet of the first message into its own
+    //! message.
     void split();
-    //! What is left will not be sent.
+    //! Drops all packets that were not sent.
     void drop_all();
 
 private:
@@ -74,15 +76,17 @@ private:
 
     std::vector<ring_reader>& d_readers;
     send_order d_order;
-    std::vector<ring_cursor> d_taken; // of each queue
+    std::vector<ring_cursor> d_taken; // by queue: the end of the collected packets
     bool d_segmented = true;
-    amount d_room{}; // for more
+    amount d_room{}; // left in this batch
 
     std::size_t d_size = 0;
     std::array<message, transport::max_messages> d_messages{};
-    std::array<std::uint32_t, transport::max_messages> d_keys{}; // queue and destination
+    // queue and destination, or closed
+    std::array<std::uint32_t, transport::max_messages> d_keys{};
     std::array<std::size_t, transport::max_messages> d_packets{};
-    std::array<std::uint64_t, transport::max_messages> d_ends{}; // behind the last packet
+    // cursor count after the last packet
+    std::array<std::uint64_t, transport::max_messages> d_ends{};
     std::array<std::array<iovec, transport::max_pieces>, transport::max_messages>
         d_pieces;
 };

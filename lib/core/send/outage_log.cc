@@ -12,10 +12,10 @@
 namespace gr::spead {
 
 namespace {
-// an error that comes back sooner is not logged again
+// An error that recurs sooner is not logged again.
 constexpr std::chrono::seconds quiet_for{ 10 };
-// an outage continues over a shorter pause: one of several destinations may be out of
-// reach
+// A shorter time without losses does not end an outage: only one of several destinations
+// may be unreachable.
 constexpr std::chrono::seconds longest_pause{ 1 };
 } // namespace
 

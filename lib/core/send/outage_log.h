@@ -19,8 +19,8 @@ namespace gr::spead {
 /*!
  * \brief Logs when sending begins to fail, and when it works again.
  *
- * There is a line for each new error, or one that has not been seen for a while, and a
- * line when packets are sent and none has been lost for a second.
+ * Logs each error that is new or has not recurred for a while. Logs the recovery when
+ * packets are sent and none has been lost for a second.
  */
 class outage_log
 {
@@ -29,22 +29,22 @@ public:
 
     explicit outage_log(rate_limited_log& lines) : d_lines(lines) {}
 
-    //! A send failed, and \p lost packets were dropped for it.
+    //! Records that a send failed and that \p lost packets were dropped.
     void failed(int error, std::uint64_t lost, time_point now);
-    //! A send succeeded.
+    //! Records that a send succeeded.
     void succeeded(time_point now);
-    //! The stream has ended: logs the losses, though sending does not work again yet.
+    //! Ends the stream: logs the losses of an outage that has not ended.
     void end();
 
-    //! Nothing to recover from: the usual case, to be tested cheaply.
+    //! Whether succeeded() need not be called: there is no outage. Cheap.
     bool quiet() const { return !d_outage; }
 
 private:
     rate_limited_log& d_lines;
-    std::map<int, time_point> d_seen; // by errno, the last time
+    std::map<int, time_point> d_seen; // last occurrence, by errno
     bool d_outage = false;
     time_point d_last_loss;
-    std::uint64_t d_lost = 0; // since then
+    std::uint64_t d_lost = 0; // packets, in this outage
 };
 
 } // namespace gr::spead

@@ -23,10 +23,10 @@ pacer::pacer(std::size_t burst_bytes, std::size_t packet_bytes)
 
 double pacer::burst(double burst_bytes, double packet_bytes, double rate)
 {
-    constexpr double shortest = 300e-6; // seconds; to wake up takes a thread 20 to 50 us
-    constexpr double longest = 1 << 30; // bytes, whatever the rate
+    constexpr double shortest = 300e-6; // seconds; a thread wakes up in 20 to 50 us
+    constexpr double longest = 1 << 30; // bytes, at any rate
     const double most = std::max(burst_bytes, std::min(shortest * rate, longest));
-    // a message that is not full costs almost as much as one that is
+    // a partial message costs almost as much as a full one
     const double message = static_cast<double>(transport::packets_in_message(
                                static_cast<std::size_t>(packet_bytes))) *
                            packet_bytes;
@@ -54,9 +54,9 @@ std::size_t pacer::allowance(std::size_t waiting, time_point now)
     if (unlimited())
         return static_cast<std::size_t>(-1);
     refill(now);
-    // a burst that does not leave in one send goes on
+    // a granted burst may take several sends
     if (d_granted < std::min(wanted(waiting), d_packet_bytes)) {
-        const double tokens = d_tokens + 1; // clocks have no fractions of a nanosecond
+        const double tokens = d_tokens + 1; // tolerates rounding to nanoseconds
         d_granted = tokens >= 2 * d_burst       ? 2 * d_burst
                     : tokens >= wanted(waiting) ? wanted(waiting)
                                                 : 0;
@@ -66,7 +66,7 @@ std::size_t pacer::allowance(std::size_t waiting, time_point now)
 
 pacer::time_point pacer::next(std::size_t waiting, time_point now) const
 {
-    constexpr double longest = 3600; // seconds, however low the rate
+    constexpr double longest = 3600; // seconds, at any rate
     const double missing = wanted(waiting) - d_tokens;
     const double seconds = std::max(missing / (1 + catch_up), missing - d_debt) / d_rate;
     return now + std::chrono::ceil<std::chrono::nanoseconds>(

@@ -15,36 +15,36 @@
 namespace gr::spead {
 
 /*!
- * \brief Says how many bytes may leave now, and when to ask again.
+ * \brief Limits the rate: how many bytes may be sent now, and when to ask again.
  *
- * A token bucket of two bursts that fills at the rate. A burst leaves at a time, or two
+ * A token bucket of two bursts that fills at the rate. Grants one burst at a time, or two
  * if the thread is late. Tokens lost to overflow become debt, repaid at up to 5 % above
- * the rate. Has no clock of its own.
+ * the rate. The caller passes the time.
  */
 class pacer
 {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    static constexpr double catch_up = 0.05;      //!< of the rate, on top of it
-    static constexpr double max_debt_seconds = 1; //!< of the rate
+    static constexpr double catch_up = 0.05;      //!< fraction of the rate, added to it
+    static constexpr double max_debt_seconds = 1; //!< times the rate: maximum debt
 
     pacer(std::size_t burst_bytes, std::size_t packet_bytes);
 
-    //! Bytes that leave at a time: \p burst_bytes, or what the rate makes in 300 us if
-    //! that is more, rounded down to full messages, or to packets if it is less than a
-    //! message.
+    //! Returns the burst size in bytes: \p burst_bytes, or the bytes of 300 us at \p rate
+    //! if that is more. It is rounded down to full messages, or to packets if it is less
+    //! than a message.
     static double burst(double burst_bytes, double packet_bytes, double rate);
 
     //! \p bytes_per_second 0 = unlimited
     void set_rate(double bytes_per_second, time_point now);
     bool unlimited() const { return d_rate == 0; }
 
-    //! How many of \p waiting bytes may leave now; 0 = ask again at next().
+    //! Returns how many of \p waiting bytes may be sent now; 0 = ask again at next().
     std::size_t allowance(std::size_t waiting, time_point now);
     time_point next(std::size_t waiting, time_point now) const;
-    //! They have left by \p now: what takes time to send must not let the next follow
-    //! too closely.
+    //! Records that \p bytes were sent. \p now is the time after the send: a slow send
+    //! must not make the next burst follow too closely.
     void sent(std::size_t bytes, time_point now);
 
 private:
@@ -56,9 +56,9 @@ private:
     double d_burst;
     double d_rate = 0;
     double d_tokens;
-    double d_granted = 0; // bytes that have not left yet
-    double d_debt = 0;
-    std::optional<time_point> d_last; // refill; none before the first packets
+    double d_granted = 0;             // bytes that are not sent yet
+    double d_debt = 0;                // bytes
+    std::optional<time_point> d_last; // last refill; none before the first packets
 };
 
 } // namespace gr::spead

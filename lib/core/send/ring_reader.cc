@@ -32,7 +32,7 @@ void ring_reader::account(std::uint64_t sent_until)
         auto& info = d_ring->info(d_position.slot);
         const bool sent = d_position.count < sent_until;
         if (sent && info.bytes && !info.flags) {
-            // by far the most
+            // fast path for almost all packets
             ++sum.sent;
             sum.bytes += info.bytes;
             d_ring->advance(d_position, d_ring->slots_for(info.bytes));
@@ -55,7 +55,7 @@ void ring_reader::drop_all()
     add(sum);
 }
 
-// Counts the packet at position(), and goes on to the next one.
+// Counts the packet at position(), and moves to the next one.
 void ring_reader::count(packet_info& info, bool sent, tally& sum)
 {
     if (info.bytes) {
@@ -70,7 +70,7 @@ void ring_reader::count(packet_info& info, bool sent, tally& sum)
         heaps.samples += info.heap_samples;
         d_heap_damaged = false;
     }
-    // written only where it must be: the packer's processor has the line
+    // no redundant writes: they would take the cache line from the packer's CPU
     if (info.flags & outcomes)
         info.flags = static_cast<std::uint16_t>(info.flags & ~outcomes);
     d_ring->advance_packet(d_position);

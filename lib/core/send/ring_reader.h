@@ -17,8 +17,8 @@ namespace gr::spead {
  * \brief Reads the packets of one input from its ring, and counts which were sent or
  * lost.
  *
- * Packets may be sent or lost in any order, since they go to several destinations.
- * They are counted, and their slots given back, in the order of the ring.
+ * Packets may be sent or lost out of order, since they go to several destinations. They
+ * are counted, and their slots released, in the order of the ring.
  */
 class ring_reader
 {
@@ -29,41 +29,41 @@ public:
     }
 
     packet_ring& ring() const { return *d_ring; }
-    //! The first packet that is still to be sent, or to be looked at.
+    //! The first packet that is not counted as sent or lost yet.
     const ring_cursor& position() const { return d_position; }
-    //! Bytes that are queued, at most.
+    //! Upper bound of the queued bytes.
     std::size_t queued_bytes() const
     {
         return static_cast<std::size_t>(d_ring->published() - d_position.count) *
                d_ring->slot_bytes();
     }
 
-    //! A segmented send was refused: packets before \p count go one by one.
+    //! Sends packets before \p count one by one, after a segmented send was refused.
     void send_singly_until(std::uint64_t count) { d_singly_until = count; }
     bool singly_at(std::uint64_t count) const { return count < d_singly_until; }
 
-    //! \p packets from \p slot on, one slot each, were sent or lost.
+    //! Marks \p packets from \p slot on, one slot each, as sent or dropped.
     void mark(std::size_t slot, std::size_t packets, packet_info::flag outcome);
 
-    //! Counts packets up to the first one that is neither sent nor lost. Packets before
-    //! \p sent_until that are not marked were sent.
+    //! Counts packets up to the first one that is neither sent nor lost. Unmarked packets
+    //! before \p sent_until count as sent.
     void account(std::uint64_t sent_until);
 
-    //! What is left will not be sent.
+    //! Counts all published packets; those not marked as sent count as lost.
     void drop_all();
 
-    //! Gives back the slots before position(), but none from \p in_flight_from on. True
-    //! if the packer waits for them and is to be woken.
+    //! Releases the slots before position(), but none from \p in_flight_from on. Returns
+    //! true if the packer waits for them: the caller must wake it.
     bool release(std::uint64_t in_flight_from);
 
-    //! A new stream: it has nothing to do with a heap that was not finished.
+    //! Begins a stream: ignores losses in an unfinished heap of the previous one.
     void start_run() { d_heap_damaged = false; }
 
 private:
     struct tally {
         std::uint64_t sent = 0;
         std::uint64_t lost = 0;
-        std::uint64_t bytes = 0; // sent
+        std::uint64_t bytes = 0; // of the packets sent
         struct {
             std::uint64_t heaps = 0;
             std::uint64_t samples = 0;

@@ -27,13 +27,13 @@ constexpr std::chrono::milliseconds longest_brief_sleep{ 2 };
 // Yield to other handlers of the io_context (the stats timer) after this long.
 constexpr std::chrono::milliseconds longest_turn{ 10 };
 
-// To wake a thread up costs more than to send 64 KiB. Where small pieces come at this
-// rate, the thread lets them gather, as network cards moderate interrupts: so many bytes,
-// or for so long.
+// Waking a thread costs more than sending 64 KiB. If small blocks arrive at this rate or
+// faster, the thread coalesces them, as network cards moderate interrupts: up to
+// coalesce_bytes or coalesce_time.
 constexpr double coalesce_rate = 128e6; // bytes per second
 constexpr std::size_t coalesce_bytes = 128 << 10;
 constexpr std::chrono::microseconds coalesce_time{ 500 };
-// How often it looks whether that is so.
+// Interval at which the arrival rate is measured.
 constexpr std::chrono::milliseconds arrivals_time{ 10 };
 
 std::vector<ring_reader> make_readers(const std::vector<packet_ring*>& rings,
@@ -54,7 +54,8 @@ int make_eventfd()
     return fd;
 }
 
-// An error of an earlier packet is reported once, to a send that then has sent nothing.
+// The kernel reports the error of an earlier packet once, to a later send. That send has
+// then sent nothing.
 constexpr unsigned retries = 3;
 // Retry interval while a next hop is resolved.
 constexpr std::chrono::milliseconds not_yet_interval{ 1 };
@@ -62,7 +63,8 @@ constexpr std::chrono::microseconds first_back_off{ 50 };
 constexpr std::chrono::microseconds longest_back_off{ 10000 };
 // Give up on local ENOBUFS after this long.
 constexpr std::chrono::seconds patience{ 1 };
-// Segmented sends in a row that must fail where single packets do not.
+// Disable GSO after this many consecutive segmented sends fail where single packets do
+// not.
 constexpr unsigned refusals_to_believe = 3;
 
 bool may_refuse_segmentation(int error)
@@ -170,7 +172,7 @@ void sender::abort()
 
 void sender::wake()
 {
-    // non-blocking; it can only fail when it is signalled already
+    // non-blocking; fails only if the event is signalled already
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written =
         write(d_wakeup.native_handle(), &one, sizeof one);
@@ -184,7 +186,7 @@ void sender::set_rate(double bytes_per_second)
 
 void sender::watch_wakeup()
 {
-    // still waiting after a stop and a start
+    // the wait stays pending across a stop and a restart
     if (d_watching)
         return;
     const auto woken = [this](const boost::system::error_code& error) {
@@ -210,11 +212,11 @@ void sender::apply_rate()
 {
     d_pacer_rate = d_rate;
     d_pacer.set_rate(d_pacer_rate, clock::now());
-    // unpaced it would take the CPU from the packer, and cost 3 to 8 % of the throughput
+    // without pacing, the thread would preempt the packer: 3 to 8 % less throughput
     use_short_time_slices(!d_pacer.unlimited());
 }
 
-// Sends until there is nothing to do or something to wait for.
+// Sends until nothing is queued or the thread must wait.
 void sender::send_queued()
 {
     const auto turn_end = clock::now() + longest_turn;
@@ -244,12 +246,12 @@ void sender::send_queued()
         d_batch.collect(allowance, gso());
         const std::size_t n = d_batch.size();
         if (!n) {
-            d_batch.sent(0); // no packets, only ends of heaps
+            d_batch.sent(0); // no packets, only markers
             release();
             continue;
         }
         const auto result = d_transport.send(d_batch.messages(), n);
-        // the error that cut a send short is not always reported by the next one
+        // the next send does not always report the error that cut this one short
         if (result.sent < n)
             take_reports();
         if (result.sent)
@@ -270,7 +272,7 @@ void sender::yield()
     });
 }
 
-// False if there is something to do after all.
+// Prepares to wait for a wake-up. Returns false if there is still work to do.
 bool sender::sleep()
 {
     if (small_blocks_arrive_fast() && !much_in_flight() && wait_for_more_packets())
@@ -284,13 +286,13 @@ bool sender::sleep()
             d_abort = true; // everything is sent
         return false;
     }
-    // the packer may come to wait for it
+    // the packer may wait for the slots in flight
     if (release_reported())
         wait_reports();
     return true;
 }
 
-// Judged by what was published, and how often the thread slept, since the last look.
+// Uses the bytes published and the sleeps of the thread since the last measurement.
 bool sender::small_blocks_arrive_fast()
 {
     const auto now = clock::now();
@@ -307,7 +309,7 @@ bool sender::small_blocks_arrive_fast()
     return d_coalesces;
 }
 
-// Waits until packets have gathered. False if none have come.
+// Waits until packets have been coalesced. Returns false if none have arrived.
 bool sender::wait_for_more_packets()
 {
     for (const auto& one : d_readers) {
@@ -324,7 +326,7 @@ bool sender::wait_for_more_packets()
     return !d_batch.is_empty();
 }
 
-// Gives back what the kernel has read meanwhile. True if there is more to come.
+// Releases the slots that the kernel has read. Returns true if others are in flight.
 bool sender::release_reported()
 {
     if (!anything_in_flight())
@@ -334,11 +336,11 @@ bool sender::release_reported()
     return anything_in_flight();
 }
 
-// A short wait is slept through: that takes half the time of a timer that can be
-// interrupted. False if it is not short.
+// Sleeps through a short wait, at half the cost of an interruptible timer. For a longer
+// wait, starts the timer and returns false.
 bool sender::sleep_briefly_until(clock::time_point time, clock::time_point now)
 {
-    // the packer may be waiting for it
+    // the packer may be waiting for these slots
     if (much_in_flight())
         release_reported();
     if (time - now > longest_brief_sleep) {
@@ -381,7 +383,7 @@ void sender::wait_reports()
     d_reports_pending = true;
 }
 
-// What becomes of messages: sent, tried again, or dropped.
+// Outcomes of messages: sent, retried or dropped.
 
 std::size_t sender::queued_bytes() const
 {
@@ -407,7 +409,7 @@ bool sender::anything_in_flight() const
     return false;
 }
 
-// So much that a packer may be waiting for it.
+// Whether so many slots are in flight that a packer may be waiting for them.
 bool sender::much_in_flight() const
 {
     for (std::size_t i = 0; i < d_readers.size(); ++i) {
@@ -419,7 +421,7 @@ bool sender::much_in_flight() const
     return false;
 }
 
-// Gives back the slots that nobody reads any more.
+// Releases the slots that neither the sender nor the kernel reads any more.
 void sender::release()
 {
     bool wanted = false;
@@ -455,7 +457,7 @@ void sender::take_reports()
             log_failure(static_cast<int>(cause), 0);
 }
 
-// What to do about the first message; false if there is something to wait for.
+// Handles an error of the first message. Returns false if the thread must wait.
 bool sender::message_failed(int error)
 {
     if (error == EINTR)
@@ -470,7 +472,7 @@ bool sender::message_failed(int error)
         return false;
     }
     if (d_batch.messages()->segmented() && may_refuse_segmentation(error)) {
-        // the same packets again, each on its own: that tells what was refused
+        // retry with single packets, to learn whether the segmentation was refused
         d_batch.split();
         d_refusal_open = true;
         return true;
@@ -496,7 +498,7 @@ bool sender::message_failed(int error)
 
 void sender::drop_message(int error)
 {
-    // what is lost has had its turn: an outage must not use up a paced stream
+    // lost bytes count against the rate: an outage must not drain a paced queue at once
     d_pacer.sent(d_batch.bytes_of(1), clock::now());
     const auto packets = d_batch.drop_first();
     release();
@@ -511,7 +513,7 @@ void sender::log_failure(int error, std::uint64_t packets)
         d_outages.failed(error, packets, clock::now());
 }
 
-// Single packets went where a segmented send did not.
+// Counts a segmented send that failed where single packets were sent.
 void sender::count_gso_refusal()
 {
     d_refusal_open = false;

@@ -31,22 +31,21 @@
 namespace gr::spead {
 
 /*!
- * \brief Takes packets from the rings and sends them, at the pace, in a thread of its
- * own.
+ * \brief Sends the packets in the rings at the configured rate, in its own thread.
  *
- * Equal packets to one destination leave as one message, across heaps, and several
- * messages in one system call, in the order in which they were published. Whatever the
- * network does, it goes on: it waits, tries again or drops a message, and counts.
+ * Packets of equal size to one destination form one message, across heaps. Several
+ * messages are sent in one system call, in the order of publication. A network error
+ * never stops the sender: it waits, retries or drops a message, and counts the error.
  *
- * start() and finish() belong to one thread at a time; the rest may be called from any.
+ * Call start() and finish() from one thread at a time, all other functions from any.
  */
 class sender
 {
 public:
     using clock = std::chrono::steady_clock;
 
-    //! \p space is called, on the thread that sends, when a packer waits and there is
-    //! room again in its ring.
+    //! \p space is called on the sending thread when the ring of a waiting packer has
+    //! room again.
     sender(boost::asio::io_context& io,
            const std::vector<packet_ring*>& rings,
            transport& out,
@@ -56,13 +55,13 @@ public:
            rate_limited_log& log);
     ~sender();
 
-    void start(); //!< throws std::runtime_error if there can be no thread
+    void start(); //!< throws std::runtime_error if the thread cannot be created
 
-    //! Sends what is left until \p deadline; what is left then is dropped and counted.
+    //! Sends the remaining packets until \p deadline, then drops and counts the rest.
     void finish(clock::time_point deadline);
 
-    void wake(); //!< there are packets
-    //! Receivers close their sockets from now on: that is not worth a line of the log.
+    void wake(); //!< call this when packets were published
+    //! Stops logging refused connections: receivers may close their sockets from now on.
     void expect_refusal() { d_expects_refusal = true; }
     void set_rate(double bytes_per_second);
     double rate() const { return d_rate.load(std::memory_order_relaxed); }
@@ -70,11 +69,11 @@ public:
 
 protected:
     // The steps of a run, for a test that runs the io_context itself.
-    void begin_run(); // forgets how the last one ended
-    void begin(); // sends what is queued; from then on, handlers of the io_context send
-    void close(); // stops the io_context when everything has been sent
-    void abort(); // stops the io_context
-    void drop_rest(); // drops and counts what is left; not while handlers run
+    void begin_run(); // resets the state of the previous run
+    void begin();     // sends queued packets; handlers of the io_context send later ones
+    void close();     // stops the io_context when everything has been sent
+    void abort();     // stops the io_context
+    void drop_rest(); // drops and counts remaining packets; not while handlers run
 
 private:
     void run();
@@ -110,9 +109,9 @@ private:
     const std::function<void()> d_on_space;
     rate_limited_log& d_log;
     outage_log d_outages;
-    const int d_cpu; // the thread is pinned to it, -1 = not pinned
+    const int d_cpu; // to pin the thread to; -1 = not pinned
     std::thread d_thread;
-    std::promise<void> d_ended; // by the thread
+    std::promise<void> d_ended; // set at the end of the thread
     std::atomic<bool> d_expects_refusal{ false };
 
     boost::asio::steady_timer d_timer;
@@ -128,22 +127,22 @@ private:
     batch d_batch;
     struct {
         clock::time_point time{};
-        std::uint64_t bytes = 0;  // published by then
-        std::uint64_t sleeps = 0; // since then
+        std::uint64_t bytes = 0;  // published until that time
+        std::uint64_t sleeps = 0; // since that time
     } d_arrivals;
     bool d_coalesces = false;
-    bool d_watching = false;         // the event is waited for
+    bool d_watching = false;         // a wait for d_wakeup is pending
     bool d_yields = false;           // to other handlers of the io_context
-    bool d_writable_pending = false; // the socket is waited for
-    bool d_reports_pending = false;  // so are reports on messages
+    bool d_writable_pending = false; // a wait for a writable socket is pending
+    bool d_reports_pending = false;  // a wait for reports on messages is pending
     struct retries_of_message {
-        unsigned attempts = 0;  // that failed at once
-        unsigned back_offs = 0; // waits for a queue that is full
+        unsigned attempts = 0;  // failed sends without backoff
+        unsigned back_offs = 0; // waits for a full queue
         clock::time_point first_back_off{};
     };
     retries_of_message d_retries; // of the first message
-    bool d_refusal_open = false;  // is it the segmentation that is refused?
-    unsigned d_refusals = 0;      // of segmented sends, in a row
+    bool d_refusal_open = false;  // a segmented send failed; the cause may not be GSO
+    unsigned d_refusals = 0;      // consecutive refusals of segmented sends
 };
 
 } // namespace gr::spead

@@ -48,16 +48,16 @@ public:
     //! The index, in the list of items, of the immediate item with this ID or name.
     std::size_t find(const std::variant<std::int64_t, std::string>& key) const;
 
-    //! Sets a value for one input, or with -1 for all inputs.
+    //! The updates that set a value for one input, or with -1 for all inputs.
     std::vector<item_update>
     update(std::size_t index, std::int64_t value, std::int64_t input) const;
 
-    //! Sets one value for all inputs, or one per input.
+    //! The updates that set one value for all inputs, or one per input.
     std::vector<item_update> update(std::size_t index,
                                     const std::vector<std::int64_t>& values) const;
 
-    //! Sets the values of all immediate items. Otherwise, \p items must be the list of
-    //! the sink.
+    //! The updates that set the values of all immediate items. Otherwise, \p items must
+    //! be the list of the sink.
     std::vector<item_update> update(const std::vector<item>& items) const;
 
 private:

@@ -42,7 +42,7 @@ def execute(command, timeout):
     ):
         begin = time.monotonic()
         try:
-            # A process group of its own, to end whatever the command starts.
+            # Its own process group, to end all processes that the command starts.
             child = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,

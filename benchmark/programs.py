@@ -63,7 +63,7 @@ class Program:
 
 
 def peer(text):
-    """A program from NAME=COMMAND; ValueError if it is not that."""
+    """A program from NAME=COMMAND; ValueError if the text is invalid."""
     name, _, command = text.partition("=")
     program = Program(name.strip(), tuple(shlex.split(command)))
     try:

@@ -33,11 +33,11 @@ from measure import Failure
 from private_network import Network, NetworkError, open_private
 from programs import BUILD, HERE, Program
 
-SEED = 1  # of the order of the programs
+SEED = 1  # seed of the order of the programs
 START = 10  # s, for a program to open its socket
 END = 1  # s, for a program to end after the end-of-stream heap; then it is killed
 SENDER_TIMEOUT = 60  # s
-# Of the search for the highest rate.
+# Limits and steps of the search for the highest rate.
 FIRST_RATE = 100  # MB/s
 TRIALS = 3  # of a rate
 LEAST_RATE = 1  # MB/s
@@ -122,7 +122,7 @@ class Bench:
         self.sender = sender
 
     def run(self, program, cell, rate, seconds):
-        """CPU time of the receiver in s for each GB, what was lost, MB/s sent."""
+        """CPU time of the receiver in s/GB, packets lost, and MB/s sent."""
         heap, packet = cell
         values = {"heap": heap, "packet": packet}
         values |= {"host": self.network.host, "port": self.network.port}
@@ -174,7 +174,7 @@ class Bench:
         return float(number) * (1 if unit == "MB/s" else 125)
 
     def end(self, receiver):
-        """Ends a receiver; its usage of the CPU, and what it printed."""
+        """Ends a receiver. Returns its CPU usage and its output."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             sock.sendto(end_of_stream(), (self.network.host, self.network.port))
         end = time.monotonic() + END
@@ -212,7 +212,7 @@ def cpu_times(bench, args):
 
 
 def highest_rate(bench, program, cell, seconds):
-    """In MB/s, as text; with ">" if the sender reaches no more.
+    """In MB/s, as text; with ">" if the sender is the limit.
 
     A rate counts as without loss if most runs lose nothing.
     """

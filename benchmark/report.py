@@ -24,7 +24,7 @@ def data_frame(rows):
 
 
 def by_program(frame, names):
-    """The columns of these programs, as far as they are there, in this order."""
+    """The columns of these programs that exist, in this order."""
     return frame[[name for name in names if name in frame]]
 
 

@@ -30,7 +30,7 @@ from private_network import (
 )
 from programs import BUILD, PLACEHOLDERS, built_in, peer
 
-SEED = 1  # of the order of the programs
+SEED = 1  # seed of the order of the programs
 # Short and long runs at a rate, in multiples of --seconds. The difference of their CPU
 # times is free of the cost of the start.
 RATE_LENGTHS = (0.2, 4)
@@ -71,7 +71,7 @@ a real card:
 
 
 def plan(programs, args):
-    """What to run, in order: pairs of a program and a cell, by round."""
+    """The runs in order: pairs of a program and a cell, by round."""
     cells = [Cell(p, h, 0, args.seconds) for p in args.packets for h in args.heaps]
     cells += [
         Cell(packet, args.rate_heap, rate, length * args.seconds)

@@ -177,7 +177,7 @@ class Receiver:
     def summary(self, stats):
         """The counters as a dict; `stats` are those of the stream."""
         continuity, missing = self.continuity, self.continuity.missing
-        # No gap between timestamps shows what is missing at the beginning or the end.
+        # Samples missing at the beginning or the end leave no gap between timestamps.
         if self.args.expect_heaps:
             missing = max(missing, self.args.expect_heaps - continuity.heaps)
         if self.args.expect_samples:

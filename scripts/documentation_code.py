@@ -164,7 +164,7 @@ class Page:
         return re.sub(r"\b71[4-9]\d\b", port, text)
 
     def take(self, block, languages):
-        """Do with a block what its mark says."""
+        """Handles a block according to its mark."""
         if block.mark == "file":
             check_addresses(block)
             self.files[block.argument] = block.text
@@ -250,7 +250,7 @@ class Page:
             time.sleep(0.05)
 
     def finish(self, block, process, timeout):
-        """Wait for the end of a process; what it wrote."""
+        """Wait for the end of a process. Returns its output."""
         try:
             output, _ = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:

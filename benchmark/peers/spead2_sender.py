@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Send SPEAD heaps with spead2 from Python as fast as that goes, for sweep.py.
+"""Send SPEAD heaps with spead2 from Python as fast as possible, for sweep.py.
 
 Heaps are made once and sent again and again, in batches, with their timestamps
 rewritten in place. Two batches take turns: one is prepared while the other is sent.

@@ -71,7 +71,7 @@ def seconds(text):
 
 
 def _fraction(text):
-    """-1 if it is none; a long exponent would take all memory."""
+    """-1 if the text is invalid. A long exponent would take all memory."""
     if re.search(r"e[+-]?\d{3}", text, re.IGNORECASE):
         return fractions.Fraction(-1)
     try:

@@ -60,7 +60,7 @@ class Progress:
             self._write("")
 
     def _write(self, line):
-        self.stream.write(f"\r{line}\x1b[K")  # to the end of the line: nothing
+        self.stream.write(f"\r{line}\x1b[K")  # clears the rest of the line
         self.stream.flush()
 
 

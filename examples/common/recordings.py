@@ -200,7 +200,7 @@ def _read_sigmf(path):
 
 
 def _sigmf_reason(error):
-    """In plain words."""
+    """The reason of an error of sigmf, in plain words."""
     if hasattr(error, "absolute_path"):  # of jsonschema
         field = ".".join(map(str, error.absolute_path)) or "metadata"
         message = re.sub(" does not match '.*", " is not allowed", error.message)

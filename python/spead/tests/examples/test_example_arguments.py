@@ -100,13 +100,13 @@ def test_the_progress_is_a_line_that_is_refreshed(monkeypatch, columns, line):
 
 def test_a_second_ctrl_c_ends_a_program_at_once():
     program = """
-import os, time
+import os, signal
 from common.interrupts import at_interrupt
 
 with at_interrupt(lambda: os.write(1, b"ending\\n")):  # may interrupt print()
     print("running", flush=True)
     while True:
-        time.sleep(1)
+        signal.pause()
 """
     command = [sys.executable, "-c", program]
     with subprocess.Popen(

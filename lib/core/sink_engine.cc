@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "make_stream_configs.h"
 #include "sink_engine.h"
-#include "stream_configs.h"
 #include "support/checks.h"
 
 #include <boost/thread/thread.hpp>

@@ -10,7 +10,7 @@
 
 #include "fuzz_input.h"
 #include "helpers/packing.h"
-#include "stream_configs.h"
+#include "make_stream_configs.h"
 #include "support/parameter_error.h"
 
 #include <algorithm>

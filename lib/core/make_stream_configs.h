@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_STREAM_CONFIGS_H
-#define INCLUDED_SPEAD_CORE_STREAM_CONFIGS_H
+#ifndef INCLUDED_SPEAD_CORE_MAKE_STREAM_CONFIGS_H
+#define INCLUDED_SPEAD_CORE_MAKE_STREAM_CONFIGS_H
 
 #include "sink_checks.h"
 
@@ -35,4 +35,4 @@ std::size_t ring_slots(const sink_options& options, const stream_config& config)
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_STREAM_CONFIGS_H */
+#endif /* INCLUDED_SPEAD_CORE_MAKE_STREAM_CONFIGS_H */

@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "make_stream_configs.h"
 #include "network/addresses.h"
 #include "pack/input_packer.h"
-#include "stream_configs.h"
 #include "support/parameter_error.h"
 
 #include <algorithm>

@@ -95,7 +95,7 @@ scenario usual(const std::string& name, std::size_t heap, std::size_t payload)
 std::shared_ptr<stream_format> many_immediates()
 {
     auto format = std::make_shared<stream_format>();
-    for (std::uint64_t i = 0; i < most_described_immediates; ++i)
+    for (std::uint64_t i = 0; i < max_described_immediates; ++i)
         format->immediates.push_back(
             { 0x4000 + i, "item" + std::to_string(i), { 'u', 0 } });
     return format;
@@ -193,7 +193,7 @@ scenario changes()
     is.options.format = many_immediates();
     for (std::size_t i = 0; i < 250; ++i) {
         auto pointers = placed(i, i + (i ? 1 : 0), 1, 0, 1);
-        for (std::uint64_t k = 0; k < most_described_immediates; ++k)
+        for (std::uint64_t k = 0; k < max_described_immediates; ++k)
             pointers.push_back(flavour.immediate(0x4000 + k, i));
         is.packets.push_back(packet_of(pointers, noise(1)));
     }

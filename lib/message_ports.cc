@@ -53,7 +53,7 @@ read_entry(const pmt::pmt_t& key, const pmt::pmt_t& value, const immediate_items
             "value",
             pmt::write_string(value),
             "an integer, or a vector of one for each input, such as pmt.to_pmt([1, 2])");
-    return items.update(index, *values);
+    return items.make_updates(index, *values);
 }
 
 pmt::pmt_t to_pmt(std::uint64_t count) { return pmt::from_uint64(count); }

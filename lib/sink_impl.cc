@@ -28,7 +28,7 @@ constexpr std::size_t upstream_bytes = 1 << 20;
 constexpr std::size_t upstream_bytes_to_convert = 2 << 20;
 
 // Limit for one wait for the network: other inputs may get samples, and ports messages.
-constexpr std::chrono::milliseconds longest_wait{ 10 };
+constexpr std::chrono::milliseconds max_wait{ 10 };
 
 const auto rx_time = pmt::mp("rx_time");
 const auto items_port = pmt::mp("items");
@@ -162,8 +162,7 @@ int sink_impl::general_work(int,
             break;
         // The scheduler would call again at once. May throw boost::thread_interrupted,
         // which the scheduler handles: tb.stop() ends the wait.
-    } while (is_blocked &&
-             d_engine.wait_for_space(ring_wait::clock::now() + longest_wait));
+    } while (is_blocked && d_engine.wait_for_space(ring_wait::clock::now() + max_wait));
     return 0;
 }
 
@@ -227,20 +226,20 @@ void sink_impl::set_rate(double rate)
 void sink_impl::set_item(std::int64_t id, std::int64_t value, std::int64_t input)
 {
     with_name("spead.sink", [&] {
-        d_engine.set_items(d_items.update(d_items.find(id), value, input));
+        d_engine.set_items(d_items.make_updates(d_items.find(id), value, input));
     });
 }
 
 void sink_impl::set_item(const std::string& name, std::int64_t value, std::int64_t input)
 {
     with_name("spead.sink", [&] {
-        d_engine.set_items(d_items.update(d_items.find(name), value, input));
+        d_engine.set_items(d_items.make_updates(d_items.find(name), value, input));
     });
 }
 
 void sink_impl::set_items(const std::vector<item>& items)
 {
-    with_name("spead.sink", [&] { d_engine.set_items(d_items.update(items)); });
+    with_name("spead.sink", [&] { d_engine.set_items(d_items.make_updates(items)); });
 }
 
 // A message with any error changes nothing.

@@ -27,7 +27,7 @@ namespace {
 const auto stats_port = pmt::mp("stats");
 const auto timestamp_key = pmt::mp("timestamp");
 const auto rx_time_key = pmt::mp("rx_time");
-constexpr std::size_t most_item_keys = 256;
+constexpr std::size_t max_item_keys = 256;
 const auto missing_key = pmt::mp("missing");
 
 int output_bytes(const source_options& options)
@@ -42,7 +42,7 @@ int buffer_multiple(const source_options& options)
     const auto wanted =
         window_bytes_of(options) / static_cast<std::size_t>(output_bytes(options));
     return static_cast<int>(std::clamp<std::size_t>(
-        wanted / 2, 2 * source_engine::most_packet_samples, INT_MAX / 4));
+        wanted / 2, 2 * source_engine::max_packet_samples, INT_MAX / 4));
 }
 
 } // namespace
@@ -82,7 +82,7 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
           std::chrono::duration<double>(options.stats_interval)))
 {
     set_output_multiple(d_multiple);
-    set_min_noutput_items(static_cast<int>(source_engine::most_packet_samples));
+    set_min_noutput_items(static_cast<int>(source_engine::max_packet_samples));
     message_port_register_out(stats_port);
 }
 
@@ -201,7 +201,7 @@ pmt::pmt_t source_impl::item_key(const std::string& name)
     if (known != d_item_keys.end())
         return known->second;
     // limit the names, since GNU Radio never frees them and anybody may send descriptors
-    if (name.empty() || d_item_keys.size() == most_item_keys)
+    if (name.empty() || d_item_keys.size() == max_item_keys)
         return nullptr;
     const auto key = pmt::mp(name);
     // blocks downstream would mistake it for a tag of the source

@@ -184,18 +184,20 @@ immediate_items::find(const std::variant<std::int64_t, std::string>& key) const
                                              : immediates);
 }
 
-std::vector<item_update>
-immediate_items::update(std::size_t index, std::int64_t value, std::int64_t input) const
+std::vector<item_update> immediate_items::make_updates(std::size_t index,
+                                                       std::int64_t value,
+                                                       std::int64_t input) const
 {
     check_value("input", input, bounds{ -1, static_cast<std::int64_t>(d_inputs) - 1 });
-    auto all = update(index, { value });
+    auto all = make_updates(index, { value });
     if (input == -1)
         return all;
     return { all[static_cast<std::size_t>(input)] };
 }
 
 std::vector<item_update>
-immediate_items::update(std::size_t index, const std::vector<std::int64_t>& values) const
+immediate_items::make_updates(std::size_t index,
+                              const std::vector<std::int64_t>& values) const
 {
     check_values("value", to_text(values), values, d_largest, d_inputs);
     std::vector<item_update> updates;
@@ -206,7 +208,8 @@ immediate_items::update(std::size_t index, const std::vector<std::int64_t>& valu
     return updates;
 }
 
-std::vector<item_update> immediate_items::update(const std::vector<item>& items) const
+std::vector<item_update>
+immediate_items::make_updates(const std::vector<item>& items) const
 {
     const auto is_same = [](const item& a, const item& b) {
         return a.kind == b.kind && a.id == b.id && a.name == b.name;
@@ -220,7 +223,7 @@ std::vector<item_update> immediate_items::update(const std::vector<item>& items)
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (items[i].kind != item_kind::immediate)
             continue;
-        const auto some = update(i, items[i].values);
+        const auto some = make_updates(i, items[i].values);
         updates.insert(updates.end(), some.begin(), some.end());
     }
     return updates;

@@ -50,15 +50,15 @@ public:
 
     //! The updates that set a value for one input, or with -1 for all inputs.
     std::vector<item_update>
-    update(std::size_t index, std::int64_t value, std::int64_t input) const;
+    make_updates(std::size_t index, std::int64_t value, std::int64_t input) const;
 
     //! The updates that set one value for all inputs, or one per input.
-    std::vector<item_update> update(std::size_t index,
-                                    const std::vector<std::int64_t>& values) const;
+    std::vector<item_update> make_updates(std::size_t index,
+                                          const std::vector<std::int64_t>& values) const;
 
     //! The updates that set the values of all immediate items. Otherwise, \p items must
     //! be the list of the sink.
-    std::vector<item_update> update(const std::vector<item>& items) const;
+    std::vector<item_update> make_updates(const std::vector<item>& items) const;
 
 private:
     const std::vector<item> d_items;

@@ -90,7 +90,9 @@ make_config(const sink_options& options, std::size_t input, std::size_t packet_b
 
 // Sets heap counters that are distinct for all inputs. Those of descriptors count down,
 // from a value that those of samples do not reach for years.
-void share_counters(const sink_options& options, std::size_t input, stream_config& config)
+void set_heap_counters(const sink_options& options,
+                       std::size_t input,
+                       stream_config& config)
 {
     const auto inputs = static_cast<std::uint64_t>(options.num_inputs);
     const auto first = static_cast<std::uint64_t>(options.heap_id_start);
@@ -119,7 +121,7 @@ make_stream_configs(const sink_options& options,
     for (std::size_t input = 0; input < static_cast<std::size_t>(options.num_inputs);
          ++input) {
         auto config = make_config(options, input, packet_bytes);
-        share_counters(options, input, config);
+        set_heap_counters(options, input, config);
         const bool own = endpoints.size() > 1;
         config.first_destination = own ? next : 0;
         const auto& list = endpoints.at(own ? input : 0);
@@ -146,13 +148,13 @@ std::size_t ring_slots(const sink_options& options, const stream_config& config)
     const std::size_t packet = config.regular.packet_bytes();
     const std::size_t fewest = config.min_ring_slots();
     const std::size_t most =
-        half_of_memory() / static_cast<std::size_t>(options.num_inputs) / packet;
+        max_buffer_bytes() / static_cast<std::size_t>(options.num_inputs) / packet;
     if (fewest > most)
         throw parameter_error("heap_samples",
                               std::to_string(options.heap_samples),
                               "with when_full=\"drop\" what fits twice into half of "
                               "the memory, " +
-                                  std::to_string(half_of_memory()) +
+                                  std::to_string(max_buffer_bytes()) +
                                   " bytes for all inputs");
     std::size_t slots = ring_bytes(options) / packet;
     if (!options.buffer_size)

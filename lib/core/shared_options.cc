@@ -67,7 +67,7 @@ exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time)
     return sync_time_from_nanoseconds(std::get<std::int64_t>(time));
 }
 
-std::size_t half_of_memory()
+std::size_t max_buffer_bytes()
 {
     return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
            static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -96,7 +96,7 @@ void check_shared_rules(const options& of,
 
 //! Limit for buffers, in bytes. Their memory is touched when they are allocated: above
 //! this, the kernel could kill the process.
-std::size_t half_of_memory();
+std::size_t max_buffer_bytes();
 
 //! \}
 

@@ -12,7 +12,7 @@
 #include "pack/stream_config.h"
 #include "protocol/descriptor.h"
 #include "shared_options.h"
-#include "time/timeline.h"
+#include "time/timestamp_aligner.h"
 #include <gnuradio/spead/sink_options.h>
 
 #include <string>

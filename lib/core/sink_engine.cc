@@ -32,13 +32,13 @@ constexpr std::chrono::milliseconds first_repetition{ 10 };
 constexpr std::chrono::milliseconds last_repetition{ 80 };
 // Timeout at the end of a run: if nothing is sent for this long, the network is blocked.
 // Resolving a next hop takes up to 1.5 s.
-constexpr std::chrono::seconds patience{ 2 };
+constexpr std::chrono::seconds finish_timeout{ 2 };
 // Seconds of data in the queues of a paced stream. The limit lets a stream end soon.
 constexpr double paced_queue = 0.5;
 
-timeline_config timeline_of(const sink_options& options)
+timestamp_aligner_config aligner_config_of(const sink_options& options)
 {
-    timeline_config config{};
+    timestamp_aligner_config config{};
     config.heap_samples = options.heap_samples;
     config.timestamp_step = timestamp_step_of(options);
     config.sample_rate = *options.sample_rate;
@@ -111,7 +111,7 @@ void sink_engine::add_input(const sink_options& options, stream_config config)
     auto& added = *d_inputs.back();
     if (options.sample_rate)
         added.tagged = std::make_unique<rx_time_packer>(
-            added.packer, added.counters, clock_of(options), timeline_of(options));
+            added.packer, added.counters, clock_of(options), aligner_config_of(options));
 }
 
 void sink_engine::limit_queues()
@@ -223,7 +223,7 @@ bool sink_engine::wait_while_sending(packet_ring& ring, condition is_met)
     for (;;) {
         const auto sent = d_sent.packets_sent.get();
         if (std::exchange(d_sent_at_end, sent) != sent)
-            d_give_up = sender::clock::now() + patience;
+            d_give_up = sender::clock::now() + finish_timeout;
         if (d_space.wait(std::array{ &ring }, is_met, d_give_up))
             return true;
         if (sent == d_sent.packets_sent.get())
@@ -299,12 +299,12 @@ void sink_engine::end_run()
     // GNU Radio may interrupt this thread again
     const boost::this_thread::disable_interruption until_the_end;
     d_sent_at_end = d_sent.packets_sent.get();
-    d_give_up = sender::clock::now() + patience;
+    d_give_up = sender::clock::now() + finish_timeout;
     const bool is_sent = end_streams();
     if (!is_sent)
         for (auto& one : d_inputs)
             one->packer.drop_unpublished();
-    d_sender->finish(sender::clock::now() + (is_sent ? patience : 0s));
+    d_sender->finish(sender::clock::now() + (is_sent ? finish_timeout : 0s));
 }
 
 void sink_engine::set_rate(double bytes_per_second)

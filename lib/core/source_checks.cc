@@ -119,7 +119,7 @@ missing_policy on_missing_of(const source_options& options)
     return check_value("on_missing", options.on_missing, missing_policies);
 }
 
-stream_format given_format(const source_options& options)
+stream_format format_from_items(const source_options& options)
 {
     const auto samples = format_of(options);
     stream_format format;
@@ -144,7 +144,7 @@ std::size_t window_bytes_of(const source_options& options)
     if (!options.buffer_size)
         return std::max(default_window_bytes / outputs, least_default_window_bytes);
     const auto bytes = static_cast<std::size_t>(options.buffer_size);
-    const auto most = half_of_memory() / outputs;
+    const auto most = max_buffer_bytes() / outputs;
     require(bytes <= most,
             "buffer_size",
             bytes,

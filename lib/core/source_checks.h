@@ -40,7 +40,7 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 
 sample_format format_of(const source_options& options);
 missing_policy on_missing_of(const source_options& options);
-stream_format given_format(const source_options& options); //!< only if items are set
+stream_format format_from_items(const source_options& options); //!< only if items are set
 //! Throws parameter_error above half of the memory of this host.
 std::size_t window_bytes_of(const source_options& options);
 

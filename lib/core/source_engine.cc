@@ -18,7 +18,7 @@ namespace {
 using duration = output_window::clock::duration;
 
 constexpr std::chrono::milliseconds between_checks{ 100 };
-constexpr std::chrono::seconds silence_to_explain{ 1 };
+constexpr std::chrono::seconds explain_after{ 1 };
 // Warn about smaller receive buffers. Most systems grant users less by default.
 constexpr std::size_t small_kernel_buffer = 1 << 20;
 
@@ -28,9 +28,9 @@ duration seconds(double s)
 }
 
 // Maximum number of immediate items.
-std::size_t most_values(const source_options& options)
+std::size_t max_values(const source_options& options)
 {
-    return std::max(most_described_immediates, options.items ? options.items->size() : 0);
+    return std::max(max_described_immediates, options.items ? options.items->size() : 0);
 }
 
 // The sockets form one group for all outputs, or one group per output.
@@ -46,7 +46,7 @@ reassembler::config reassembler_config(const std::vector<std::string>& endpoints
     config.type = format_of(options).type;
     config.scale = static_cast<float>(options.scale.value_or(0));
     if (options.items)
-        config.format = std::make_shared<const stream_format>(given_format(options));
+        config.format = std::make_shared<const stream_format>(format_from_items(options));
     config.stream = { outputs,
                       config.group_of_socket.size(),
                       options.heap_samples,
@@ -68,7 +68,7 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
       d_window({ d_counters.size(),
                  on_missing_of(options),
                  seconds(options.max_delay),
-                 most_values(options) },
+                 max_values(options) },
                d_counters),
       d_reassembler(reassembler_config(endpoints, options),
                     d_window,
@@ -169,16 +169,16 @@ std::size_t source_engine::produce(std::vector<sample_tag>& tags)
 void source_engine::check_progress(clock::time_point now, bool is_over)
 {
     d_next_check = now + between_checks;
-    const auto text = d_reassembler.why_silent();
+    const auto text = d_reassembler.why_no_output();
     const auto current = stats();
     if (std::exchange(d_checked_samples, current.samples_out) != current.samples_out) {
         d_explain_at = clock::time_point::max();
-        d_reassembler.end_silence();
+        d_reassembler.clear_no_output_reason();
         set_status("");
         return;
     }
     if (!text.empty())
-        d_explain_at = std::min(d_explain_at, now + silence_to_explain);
+        d_explain_at = std::min(d_explain_at, now + explain_after);
     const bool was_silent =
         is_over && current.samples_out == d_at_start.samples_out &&
         (!text.empty() || current.packets_received > d_at_start.packets_received);

@@ -39,7 +39,7 @@ public:
     using clock = std::chrono::steady_clock;
 
     //! Number of samples for which receive() may need room.
-    static constexpr std::size_t most_packet_samples = 65536;
+    static constexpr std::size_t max_packet_samples = 65536;
 
     //! Opens the sockets and allocates all memory. The options must have passed
     //! check_options(). Throws parameter_error, or std::runtime_error if the system

@@ -52,8 +52,8 @@ public:
     virtual ~link_monitor() = default;
 
     //! Returns how many of the messages can be sent. If none, also the error of the first
-    //! one: transport::not_yet while its next hop is being resolved. Call before each
-    //! send.
+    //! one: transport::error_next_hop_pending while its next hop is being resolved. Call
+    //! before each send.
     virtual send_result check(const message* /* messages */, std::size_t n) noexcept
     {
         return { n, 0 };

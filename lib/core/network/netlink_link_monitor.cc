@@ -27,14 +27,14 @@ constexpr int poll_share = 10;
 // Timeout for resolving the next hop; then heaps are dropped. The kernel sends one
 // request per second. If the first one is lost because a switch or the remote end is not
 // ready yet, the answer to the second one arrives in time.
-constexpr std::chrono::milliseconds patience{ 1500 };
+constexpr std::chrono::milliseconds resolve_timeout{ 1500 };
 // The kernel gives up after three requests, and starts again with the next packet.
 constexpr std::chrono::milliseconds ask_interval{ 500 };
 // After an outage the remote end may not be ready to answer yet, and the kernel repeats a
 // lost request only after a second.
 constexpr std::chrono::milliseconds time_to_settle{ 100 };
 // A removed address may come back. Another one replaces it only after this time.
-constexpr std::chrono::milliseconds address_patience{ 500 };
+constexpr std::chrono::milliseconds address_timeout{ 500 };
 
 bool link_local(const boost::asio::ip::address& address)
 {
@@ -78,7 +78,7 @@ void netlink_link_monitor::poll(clock::time_point now)
     bool changed = d_kernel.take_changes();
     // a route that comes back is not always reported
     changed = changed || (d_route_missing && now >= d_read_again);
-    if (now - d_last_poll > patience) { // after a pause, try all paths again
+    if (now - d_last_poll > resolve_timeout) { // after a pause, try all paths again
         for (auto& one : d_paths)
             one = { one.to };
         changed = true;
@@ -113,7 +113,7 @@ void netlink_link_monitor::read_paths(clock::time_point now)
         const bool was_up = std::exchange(one.up, one.route && one.link.carrier);
         if (one.up && !was_up) {
             one.ask_again = now + time_to_settle;
-            one.give_up = one.ask_again + patience;
+            one.give_up = one.ask_again + resolve_timeout;
         }
     }
     if (d_route_missing && !was_missing)
@@ -132,7 +132,7 @@ void netlink_link_monitor::update_error(path& one, clock::time_point now, bool c
     }
     one.error = 0;
     if (one.give_up)
-        one.error = now < *one.give_up ? transport::not_yet : EHOSTUNREACH;
+        one.error = now < *one.give_up ? transport::error_next_hop_pending : EHOSTUNREACH;
     else if (one.route && !one.link.carrier)
         one.error = ENETDOWN;
     else if (one.route && !one.route->has_source)
@@ -157,7 +157,7 @@ void netlink_link_monitor::resolve_next_hop(path& one, clock::time_point now)
     if (known != NUD_INCOMPLETE && known != NUD_FAILED)
         one.give_up.reset();
     else if (!one.give_up)
-        one.give_up = now + patience;
+        one.give_up = now + resolve_timeout;
 }
 
 // Replaces the socket: an interface that was deleted and created again has another index,
@@ -189,7 +189,7 @@ bool netlink_link_monitor::is_better(const bound_socket& opened,
     // while an interface comes up, the kernel may offer an unsuitable address
     if (link_local(source) != link_local(old) || interface_with(source) != d_home)
         return false;
-    return other_interface || missing >= address_patience;
+    return other_interface || missing >= address_timeout;
 }
 
 } // namespace gr::spead

@@ -96,7 +96,7 @@ nlmsghdr* rtnetlink::new_request(std::uint16_t type)
 
 // Sends a request. The kernel answers before the send returns. The answer stays in
 // d_buffer; nullptr if the kernel knows no such object.
-const nlmsghdr* rtnetlink::ask(nlmsghdr* request)
+const nlmsghdr* rtnetlink::send_request(nlmsghdr* request)
 {
     const auto* socket = d_questions.get();
     if (mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
@@ -136,7 +136,7 @@ std::optional<rtnetlink::route> rtnetlink::find_route(const endpoint& to,
     if (from.port())
         mnl_attr_put_u16(request, RTA_SPORT, htons(from.port()));
 
-    const auto* answer = ask(request);
+    const auto* answer = send_request(request);
     const auto* out = answer ? find(answer, sizeof(rtmsg), RTA_OIF) : nullptr;
     if (!out)
         return {};
@@ -168,7 +168,7 @@ rtnetlink::link rtnetlink::find_link(unsigned interface)
     auto* header =
         static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(request, sizeof(ifinfomsg)));
     header->ifi_index = static_cast<int>(interface);
-    const auto* answer = ask(request);
+    const auto* answer = send_request(request);
     if (!answer)
         return { true, false }; // unknown: sends will report errors
     const auto flags = static_cast<ifinfomsg*>(mnl_nlmsg_get_payload(answer))->ifi_flags;
@@ -183,7 +183,7 @@ std::uint16_t rtnetlink::neighbour_state(unsigned interface, const address& next
     header->ndm_family = family_of(next_hop);
     header->ndm_ifindex = static_cast<int>(interface);
     put(request, NDA_DST, next_hop);
-    const auto* answer = ask(request);
+    const auto* answer = send_request(request);
     return answer ? static_cast<ndmsg*>(mnl_nlmsg_get_payload(answer))->ndm_state
                   : NUD_NONE;
 }

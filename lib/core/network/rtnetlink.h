@@ -60,7 +60,7 @@ public:
 
 private:
     nlmsghdr* new_request(std::uint16_t type);
-    const nlmsghdr* ask(nlmsghdr* request);
+    const nlmsghdr* send_request(nlmsghdr* request);
 
     struct close {
         void operator()(mnl_socket* socket) const { mnl_socket_close(socket); }

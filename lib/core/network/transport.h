@@ -70,7 +70,7 @@ public:
 
     //! The error of a message that has not failed, but must be sent again a little
     //! later.
-    static constexpr int not_yet = EINPROGRESS;
+    static constexpr int error_next_hop_pending = EINPROGRESS;
 
     virtual ~transport() = default;
 
@@ -84,13 +84,13 @@ public:
     //! received since the last call.
     virtual icmp_errors take_reports() noexcept = 0;
 
-    static constexpr std::uint64_t nothing = ~std::uint64_t{ 0 };
+    static constexpr std::uint64_t no_position = ~std::uint64_t{ 0 };
     //! The position of the oldest message of a queue whose memory the kernel may still
-    //! read, or nothing. The messages of a queue are sent in the order of their
+    //! read, or no_position. The messages of a queue are sent in the order of their
     //! positions.
     virtual std::uint64_t in_flight_from(std::size_t /* queue */) const noexcept
     {
-        return nothing;
+        return no_position;
     }
 
     //! Calls \p handler, on the thread of the sender, when take_reports() has work.

@@ -153,7 +153,7 @@ std::size_t udp_transport::messages_with_room(std::size_t n) noexcept
     if (ioctl(native(), SIOCOUTQ, &queued) != 0 || queued >= d_send_buffer)
         return 0;
     const auto room = static_cast<std::size_t>(d_send_buffer - queued);
-    return std::min(n, 1 + (room - 1) / zero_copy::most_queued_bytes);
+    return std::min(n, 1 + (room - 1) / zero_copy::max_queued_bytes);
 }
 
 void udp_transport::async_wait_writable(std::function<void()> handler)

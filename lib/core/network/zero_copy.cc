@@ -18,7 +18,7 @@ constexpr std::size_t worthwhile_bytes = 16384;
 
 // The kernel refuses a message with more fragments (default of MAX_SKB_FRAGS). The pages
 // of a huge page count as one fragment, but there is no way to know which these are.
-constexpr std::size_t most_pages = 17;
+constexpr std::size_t max_pages = 17;
 constexpr std::uintptr_t page_bytes = 4096;
 
 std::size_t pages(const iovec& piece)
@@ -32,7 +32,7 @@ bool fits(const message& m)
     std::size_t sum = 0;
     for (std::size_t i = 0; i < m.n_pieces; ++i)
         sum += pages(m.pieces[i]);
-    return sum <= most_pages;
+    return sum <= max_pages;
 }
 
 } // namespace
@@ -82,7 +82,7 @@ std::uint64_t zero_copy::in_flight_from(std::size_t queue) const
         if (message.queue == queue && !message.finished)
             return message.position;
     }
-    return transport::nothing;
+    return transport::no_position;
 }
 
 } // namespace gr::spead

@@ -34,7 +34,7 @@ public:
     bool active() const { return d_active; } //!< any thread
 
     //! Maximum room that a message takes in the send buffer.
-    static constexpr std::size_t most_queued_bytes = std::size_t{ 18 } * 4096;
+    static constexpr std::size_t max_queued_bytes = std::size_t{ 18 } * 4096;
 
     //! Whether these messages should be sent without a copy.
     bool suits(const message* messages, std::size_t n) const;

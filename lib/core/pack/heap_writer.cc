@@ -170,7 +170,7 @@ void heap_writer::close_packet()
 
 // Incomplete heaps. They are rare, so clarity takes precedence over speed.
 
-bool heap_writer::finish(tail_policy policy, std::vector<extra_packet>& extra)
+bool heap_writer::finish(tail_policy policy, std::vector<prebuilt_packet>& extra)
 {
     // completing a split sample may complete the heap
     while (d_layout && d_prefix_bytes && samples_so_far())
@@ -190,7 +190,7 @@ bool heap_writer::finish(tail_policy policy, std::vector<extra_packet>& extra)
 }
 
 // Replaces the open heap, none of which is published, by a heap of its samples so far.
-void heap_writer::finish_short(std::vector<extra_packet>& extra)
+void heap_writer::finish_short(std::vector<prebuilt_packet>& extra)
 {
     const auto payload = d_ring.take_back(d_start, d_at);
     const auto layout = d_layout->shortened(samples_so_far() * d_sample_bytes);
@@ -207,7 +207,7 @@ void heap_writer::finish_short(std::vector<extra_packet>& extra)
     end();
 }
 
-void heap_writer::drop(std::vector<extra_packet>& extra)
+void heap_writer::drop(std::vector<prebuilt_packet>& extra)
 {
     const bool has_samples = samples_so_far() != 0;
     if (is_partly_published()) {

@@ -52,11 +52,11 @@ public:
 
     //! Ends the open heap. Appends the packets of a shortened heap to \p extra. Returns
     //! false if the ring is full: call again when it has room.
-    bool finish(tail_policy policy, std::vector<extra_packet>& extra);
+    bool finish(tail_policy policy, std::vector<prebuilt_packet>& extra);
 
     //! Drops the open heap and counts its samples as dropped. If packets of it may have
     //! been sent, appends a heap_dropped marker to \p extra: the sender counts the heap.
-    void drop(std::vector<extra_packet>& extra);
+    void drop(std::vector<prebuilt_packet>& extra);
 
 private:
     bool open_packet();
@@ -66,7 +66,7 @@ private:
     void advance(std::size_t bytes);
     void close_packet();
 
-    void finish_short(std::vector<extra_packet>& extra);
+    void finish_short(std::vector<prebuilt_packet>& extra);
     void end();
     std::uint64_t samples_so_far() const;
     std::uint64_t samples_in() const { return samples_so_far() - d_zeros; }

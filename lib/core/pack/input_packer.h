@@ -104,12 +104,12 @@ private:
     heap_numbering d_numbering;
     ring_writer d_ring;
     heap_writer d_heap;
-    heap_numbers d_numbers;            // of the heap in d_heap
-    std::uint64_t d_drop_left = 0;     // remaining samples of a heap that is dropped
-    std::vector<extra_packet> d_extra; // to be packed before the next heap
-    std::size_t d_extra_sent = 0;      // number of d_extra that are in the ring
-    bool d_stopping = false;           // d_ends is complete
-    std::vector<extra_packet> d_ends;  // end-of-stream heaps
+    heap_numbers d_numbers;               // of the heap in d_heap
+    std::uint64_t d_drop_left = 0;        // remaining samples of a heap that is dropped
+    std::vector<prebuilt_packet> d_extra; // to be packed before the next heap
+    std::size_t d_extra_sent = 0;         // number of d_extra that are in the ring
+    bool d_stopping = false;              // d_ends is complete
+    std::vector<prebuilt_packet> d_ends;  // end-of-stream heaps
 };
 
 } // namespace gr::spead

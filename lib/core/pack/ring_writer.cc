@@ -64,7 +64,7 @@ void ring_writer::write_bytes(const void* begin,
     std::fill_n(first, d_claimed, nullptr);
 }
 
-bool ring_writer::write(const extra_packet& packet)
+bool ring_writer::write(const prebuilt_packet& packet)
 {
     if (!claim(packet.bytes.size()))
         return false;

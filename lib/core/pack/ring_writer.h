@@ -17,7 +17,7 @@
 namespace gr::spead {
 
 //! A packet that is built outside the ring.
-struct extra_packet {
+struct prebuilt_packet {
     std::vector<std::byte> bytes;
     packet_info info;
 };
@@ -72,7 +72,7 @@ public:
 
     //! Copies one packet to the ring and sets it ready. Returns false if the ring is
     //! full.
-    bool write(const extra_packet& packet);
+    bool write(const prebuilt_packet& packet);
 
     //! Position of the next packet.
     const ring_cursor& next() const { return d_next; }

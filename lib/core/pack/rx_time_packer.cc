@@ -31,8 +31,8 @@ std::string whole(double number)
 rx_time_packer::rx_time_packer(input_packer& packer,
                                sink_counter_set& counts,
                                const tick_clock& clock,
-                               const timeline_config& config)
-    : d_packer(packer), d_clock(clock), d_timeline(config, counts)
+                               const timestamp_aligner_config& config)
+    : d_packer(packer), d_clock(clock), d_aligner(config, counts)
 {
 }
 
@@ -41,7 +41,7 @@ void rx_time_packer::start_run()
     d_zeros = 0;
     d_filling = false;
     d_next_tag = 0;
-    d_timeline.start_run();
+    d_aligner.start_run();
 }
 
 std::size_t rx_time_packer::write(const std::byte* samples,
@@ -50,9 +50,9 @@ std::size_t rx_time_packer::write(const std::byte* samples,
                                   const std::vector<time_tag>& tags)
 {
     std::size_t taken = 0;
-    std::uint64_t most_zeros = zeros_per_write;
+    std::uint64_t max_zeros = zeros_per_write;
     auto tag = tags.begin();
-    while (taken < n && pack_zeros(most_zeros)) {
+    while (taken < n && pack_zeros(max_zeros)) {
         const std::uint64_t here = first + taken;
         while (tag != tags.end() && tag->sample < std::max(here, d_next_tag))
             ++tag;
@@ -78,12 +78,12 @@ std::size_t rx_time_packer::write(const std::byte* samples,
 void rx_time_packer::apply_tag(const time_tag& tag)
 {
     d_next_tag = tag.sample + 1;
-    const auto time = d_clock.at(tag.seconds, tag.fraction);
+    const auto time = d_clock.to_tick(tag.seconds, tag.fraction);
     d_no_time = d_no_time || !time;
     if (!time)
         return;
     const auto correction =
-        d_timeline.tag(time->tick, time->residual, d_packer.heap_is_partly_published());
+        d_aligner.tag(time->tick, time->residual, d_packer.heap_is_partly_published());
     if (correction.next_heap)
         d_packer.skip_to(*correction.next_heap);
     d_zeros = correction.zeros;
@@ -103,20 +103,20 @@ bool rx_time_packer::pack_zeros(std::uint64_t& most)
 std::size_t rx_time_packer::pack_samples(const std::byte* samples, std::size_t n)
 {
     std::size_t taken = 0;
-    if (const auto to_drop = d_timeline.to_drop()) {
+    if (const auto to_drop = d_aligner.to_drop()) {
         taken = static_cast<std::size_t>(std::min<std::uint64_t>(n, to_drop));
         d_packer.drop(taken);
     } else {
         taken = static_cast<std::size_t>(d_packer.write(samples, n));
     }
-    d_timeline.advance(taken);
+    d_aligner.advance(taken);
     return taken;
 }
 
 std::vector<std::string> rx_time_packer::take_warnings()
 {
     std::vector<std::string> all;
-    const auto raised = d_timeline.take_warnings();
+    const auto raised = d_aligner.take_warnings();
     if (raised.no_tag)
         all.push_back("samples arrived without an rx_time tag before them: their "
                       "timestamps are counted from 0");

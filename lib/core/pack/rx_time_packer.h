@@ -10,7 +10,7 @@
 
 #include "input_packer.h"
 #include "time/tick_clock.h"
-#include "time/timeline.h"
+#include "time/timestamp_aligner.h"
 
 #include <string>
 #include <vector>
@@ -36,7 +36,7 @@ public:
     rx_time_packer(input_packer& packer,
                    sink_counter_set& counts,
                    const tick_clock& clock,
-                   const timeline_config& config);
+                   const timestamp_aligner_config& config);
 
     //! Begins a run: sample indices restart at 0.
     void start_run();
@@ -63,7 +63,7 @@ private:
 
     input_packer& d_packer;
     const tick_clock d_clock;
-    timeline d_timeline;
+    timestamp_aligner d_aligner;
     bool d_no_time = false; // a tag had an invalid time
     bool d_warned_of_no_time = false;
     std::uint64_t d_zeros = 0; // to be packed before the next sample

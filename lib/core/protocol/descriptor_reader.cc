@@ -23,10 +23,10 @@ namespace gr::spead {
 
 namespace {
 
-constexpr std::size_t longest_name = 64;
-constexpr std::size_t longest_header = 1024;
-constexpr std::size_t most_dimensions = 32; // as in numpy
-constexpr std::size_t most_descriptor_items = 64;
+constexpr std::size_t max_name = 64;
+constexpr std::size_t max_header = 1024;
+constexpr std::size_t max_dimensions = 32; // as in numpy
+constexpr std::size_t max_descriptor_items = 64;
 
 constexpr auto native_order =
     __BYTE_ORDER == __BIG_ENDIAN ? byte_order::big : byte_order::little;
@@ -68,15 +68,15 @@ std::string_view string_literal(std::string_view text)
     return end == text.npos ? std::string_view() : text.substr(1, end - 1);
 }
 
-// Parses a number and limits it to most_number. 0 if it is invalid.
+// Parses a number and limits it to max_number. 0 if it is invalid.
 unsigned number(std::string_view digits)
 {
-    constexpr unsigned most_number = 1000000;
+    constexpr unsigned max_number = 1000000;
     unsigned value = 0;
     const auto [end, error] = std::from_chars(digits.begin(), digits.end(), value);
     if (error == std::errc::result_out_of_range)
-        value = most_number;
-    return end == digits.end() ? std::min(value, most_number) : 0;
+        value = max_number;
+    return end == digits.end() ? std::min(value, max_number) : 0;
 }
 
 // Parses a numpy dtype, such as "<i2", "i1", "h" or "int16".
@@ -132,7 +132,7 @@ dimensions read_tuple(std::string_view text)
     text = text.substr(0, text.find(')'));
     std::size_t at = 0;
     while ((at = text.find_first_of("0123456789", at)) != text.npos &&
-           shape.size() < most_dimensions) {
+           shape.size() < max_dimensions) {
         const auto end = std::min(text.find_first_not_of("0123456789", at), text.size());
         shape.push_back(number(text.substr(at, end - at)));
         at = end;
@@ -149,7 +149,7 @@ void set_shape(item_description& is, const dimensions& shape)
 // Parses a header such as "{'descr': '<i2', 'fortran_order': False, 'shape': (4096,)}".
 void read_numpy_header(std::string_view header, item_description& is)
 {
-    header = header.substr(0, longest_header);
+    header = header.substr(0, max_header);
     const auto descr = value_of(header, "descr");
     const auto shape = read_tuple(value_of(header, "shape"));
     set_shape(is, shape);
@@ -189,7 +189,7 @@ dimensions read_shape(std::string_view field, std::size_t dimension_bytes)
 {
     dimensions shape;
     for (std::size_t at = 0;
-         at + dimension_bytes <= field.size() && shape.size() < most_dimensions;
+         at + dimension_bytes <= field.size() && shape.size() < max_dimensions;
          at += dimension_bytes) {
         std::uint64_t size = 0;
         for (std::size_t i = 1; i < dimension_bytes; ++i)
@@ -217,7 +217,7 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
 {
     packet_view view;
     if (parse_packet(packet, bytes, view, true) != packet_error::none ||
-        view.payload_offset || view.items > most_descriptor_items)
+        view.payload_offset || view.items > max_descriptor_items)
         return std::nullopt;
     const std::string_view payload(reinterpret_cast<const char*>(view.payload),
                                    view.payload_bytes);
@@ -240,7 +240,7 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
         }
     if (!has_id)
         return std::nullopt;
-    is.name = printable(field(wire::descriptor_name).substr(0, longest_name));
+    is.name = printable(field(wire::descriptor_name).substr(0, max_name));
     const auto format = field(wire::descriptor_format);
     const auto shape = field(wire::descriptor_shape);
     const auto numpy_header = field(wire::descriptor_dtype);

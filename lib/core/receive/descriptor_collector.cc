@@ -15,26 +15,25 @@ namespace gr::spead {
 namespace {
 
 // Limits for the descriptors of a heap: far more than any stream needs.
-constexpr std::uint64_t most_bytes = 256 << 10;
-constexpr std::size_t most_descriptors = 255;
-constexpr std::size_t most_missing = 64;
+constexpr std::uint64_t max_bytes = 256 << 10;
+constexpr std::size_t max_descriptors = 255;
+constexpr std::size_t max_missing = 64;
 // Limit for one descriptor: if its end is unknown, it extends to the end of the heap, and
 // must leave room for others.
-constexpr std::uint64_t most_descriptor_bytes = 32 << 10;
+constexpr std::uint64_t max_descriptor_bytes = 32 << 10;
 
 } // namespace
 
-descriptor_collector::descriptor_collector()
-    : d_bytes(most_bytes), d_missing(most_missing)
+descriptor_collector::descriptor_collector() : d_bytes(max_bytes), d_missing(max_missing)
 {
-    d_descriptors.reserve(most_descriptors);
+    d_descriptors.reserve(max_descriptors);
 }
 
 void descriptor_collector::add(const packet_view& packet,
                                const heap_id& heap,
                                time_point time)
 {
-    if (time - d_begun >= longest_delay)
+    if (time - d_begun >= max_delay)
         d_heap = {}; // matches no sender
     if (!awaits(heap)) {
         // senders may repeat the item pointers in all packets of a heap
@@ -76,10 +75,10 @@ void descriptor_collector::begin(const packet_view& packet)
         const auto end = item.value < next ? std::min(next, heap_end) : heap_end;
         next = item.value;
         if (item.id != wire::descriptor || item.value >= end ||
-            d_descriptors.size() == most_descriptors)
+            d_descriptors.size() == max_descriptors)
             continue;
         const auto size =
-            std::min({ end - item.value, most_descriptor_bytes, most_bytes - bytes });
+            std::min({ end - item.value, max_descriptor_bytes, max_bytes - bytes });
         d_descriptors.push_back({ item.value, item.value + size, bytes });
         bytes += size;
     }

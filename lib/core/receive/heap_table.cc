@@ -15,23 +15,23 @@ namespace gr::spead {
 namespace {
 
 // More heaps than any sender interleaves.
-constexpr std::size_t most_placed = 256;
-constexpr std::size_t most_others = 64;
+constexpr std::size_t max_placed = 256;
+constexpr std::size_t max_others = 64;
 
 } // namespace
 
 heap_table::heap_table()
-    : d_heaps(most_placed + most_others),
+    : d_heaps(max_placed + max_others),
       d_tags(d_heaps.size()),
-      d_placed{ 0, most_placed },
-      d_others{ most_placed, most_others }
+      d_placed{ 0, max_placed },
+      d_others{ max_placed, max_others }
 {
 }
 
 received_heap* heap_table::find(const heap_id& heap)
 {
     const auto is_it = [&](const received_heap& each) {
-        return each == heap && each.is != received_heap::state::none;
+        return each == heap && each.status != received_heap::state::none;
     };
     if (is_it(d_heaps[d_last]))
         return &d_heaps[d_last];
@@ -54,8 +54,9 @@ received_heap* heap_table::find(const heap_id& heap)
 const received_heap* heap_table::overlapping(const received_heap& heap) const
 {
     const auto found = std::find_if(d_heaps.begin(), d_heaps.end(), [&](auto& each) {
-        return each.is == received_heap::state::placed && each.output == heap.output &&
-               each.position < heap.range().end && heap.position < each.range().end;
+        return each.status == received_heap::state::placed &&
+               each.output == heap.output && each.position < heap.range().end &&
+               heap.position < each.range().end;
     });
     return found == d_heaps.end() ? nullptr : &*found;
 }
@@ -67,7 +68,7 @@ bool heap_table::has_gap_behind(const received_heap& heap) const
     const auto end = heap.range().end;
     bool is_followed = false;
     for (const auto& each : d_heaps)
-        if (each.is == received_heap::state::placed && each.output == heap.output) {
+        if (each.status == received_heap::state::placed && each.output == heap.output) {
             if (each.position == end)
                 return false;
             is_followed |= each.position > end;

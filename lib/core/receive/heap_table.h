@@ -35,7 +35,7 @@ struct received_heap : heap_id {
     std::size_t socket = 0;
     unsigned address_bits = 48;
 
-    state is = state::none;
+    state status = state::none;
     std::chrono::steady_clock::time_point last_packet = {};
     // index and value of an item pointer that identifies its packets
     std::size_t pointer = 0;
@@ -88,9 +88,9 @@ public:
     {
         if (auto* same = find(added)) {
             finish(*same);
-            same->is = received_heap::state::none;
+            same->status = received_heap::state::none;
         }
-        auto& in = added.is == received_heap::state::placed ? d_placed : d_others;
+        auto& in = added.status == received_heap::state::placed ? d_placed : d_others;
         d_last = in.begin + in.added++ % in.size;
         finish(d_heaps[d_last]);
         d_heaps[d_last] = added;

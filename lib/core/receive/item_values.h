@@ -26,7 +26,7 @@ namespace gr::spead {
 class item_values
 {
 public:
-    item_values() { d_parts.reserve(most_parts); }
+    item_values() { d_parts.reserve(max_parts); }
 
     //! Sets the value for the samples of a heap. False if there is no room until
     //! report_changes() is called.
@@ -40,7 +40,7 @@ public:
             last->end = std::max(last->end, heap.end);
         else if (next != d_parts.end() && next->value == value && next->begin == heap.end)
             next->begin = heap.begin;
-        else if (d_parts.size() == most_parts)
+        else if (d_parts.size() == max_parts)
             return false;
         else
             d_parts.insert(next, { heap, value });
@@ -75,7 +75,7 @@ private:
         std::uint64_t value;
     };
 
-    static constexpr std::size_t most_parts = 1024;
+    static constexpr std::size_t max_parts = 1024;
 
     std::vector<valued> d_parts;          // sorted by begin
     std::optional<std::uint64_t> d_taken; // the value reported last

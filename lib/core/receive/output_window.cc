@@ -172,7 +172,7 @@ void output_window::move_front(std::int64_t to)
 }
 
 // Moves samples to their final addresses, so that skipped samples take no room.
-void output_window::close_up()
+void output_window::compact()
 {
     for (auto& of : d_outputs)
         std::memmove(of.at, address(of, d_front), output_bytes(d_top - d_front));
@@ -187,7 +187,7 @@ std::int64_t output_window::end_of_ready(clock::time_point now, bool is_blocked)
         if (!is_over && !is_blocked && !gives_up)
             return d_front;
         end_opening();
-        close_up();
+        compact();
         is_blocked = false; // there may be room now
     }
     if (gives_up)
@@ -218,7 +218,7 @@ std::size_t output_window::produce(std::int64_t end, std::vector<sample_tag>& ta
     d_room -= produced;
     move_front(end);
     if (d_shift > d_room / 2)
-        close_up();
+        compact();
     return static_cast<std::size_t>(produced);
 }
 

@@ -148,7 +148,7 @@ private:
     void raise_top(std::int64_t to, clock::time_point now);
     void end_opening();
     void move_front(std::int64_t to);
-    void close_up();
+    void compact();
     void note_skipped(std::size_t which, std::int64_t samples);
     std::int64_t
     produce_output(std::size_t which, std::int64_t end, std::vector<sample_tag>& tags);

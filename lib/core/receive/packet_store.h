@@ -29,7 +29,7 @@ struct received_packet {
 };
 
 //! The packets of one heap, and repeated packets, arrive within this time.
-constexpr std::chrono::seconds longest_delay{ 1 };
+constexpr std::chrono::seconds max_delay{ 1 };
 
 //! Identifies the packets of a heap, until the sender reuses its heap counter.
 struct heap_id {
@@ -77,7 +77,7 @@ public:
     void
     add(const received_packet& packet, const heap_id& heap, time_point now, bool is_ready)
     {
-        while (d_entries.size() == most_packets || d_bytes + packet.bytes > most_bytes)
+        while (d_entries.size() == max_packets || d_bytes + packet.bytes > max_bytes)
             drop_oldest();
         auto& added = d_entries.emplace_back(entry{ packet, heap, now });
         added.content.assign(packet.data, packet.data + packet.bytes);
@@ -116,8 +116,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_bytes = 1 << 20;
-    static constexpr std::size_t most_packets = 1024;
+    static constexpr std::size_t max_bytes = 1 << 20;
+    static constexpr std::size_t max_packets = 1024;
 
     void set_ready(entry& which, bool is_ready)
     {

@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds start_delay{ 10 };
 constexpr std::size_t descriptors_at_once = 4;
 constexpr std::size_t packets_at_once = 2;
 constexpr std::size_t drops_at_once = 64;
-constexpr std::size_t most_overtaking = 16; // stored packets of a descriptor heap
+constexpr std::size_t max_overtaking = 16; // stored packets of a descriptor heap
 constexpr std::size_t bytes_at_once = 32 << 10;
 
 // Reads a number from the payload, which holds those too wide for an item pointer.
@@ -92,7 +92,7 @@ void reassembler::start_run()
     d_since = {};
     d_last_sender = 0;
     d_has_logged_other = false;
-    d_silence.end();
+    d_no_output_reason.end();
 }
 
 void reassembler::end_run()
@@ -107,7 +107,7 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
     if (const auto error = parse_packet(packet.data, packet.bytes, view);
         error != packet_error::none) {
         d_rejects.add(error);
-        d_silence.note_not_spead(packet.data, packet.bytes);
+        d_no_output_reason.note_not_spead(packet.data, packet.bytes);
         return true;
     }
     view.from = packet;
@@ -136,9 +136,9 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
     if (!view.is_end_of_stream)
         d_last_sender = packet.sender;
     if (!d_format)
-        d_silence.note(!d_refusal.empty()            ? d_refusal
-                       : d_collector.is_incomplete() ? cause::partial_descriptors
-                                                     : cause::no_descriptors);
+        d_no_output_reason.note(!d_refusal.empty()            ? d_refusal
+                                : d_collector.is_incomplete() ? cause::partial_descriptors
+                                                              : cause::no_descriptors);
     return true;
 }
 
@@ -154,11 +154,11 @@ reassembler::result reassembler::place(const arrival& packet)
     const bool has_word = known && packet.has_items() && known->pointer < packet.items &&
                           packet.word(known->pointer) == known->word;
     // after a pause, the sender may have restarted
-    if (known &&
-        packet.time - known->last_packet >=
-            std::max<clock::duration>(longest_delay, d_tracker.silence(known->output)))
+    if (known && packet.time - known->last_packet >=
+                     std::max<clock::duration>(max_delay,
+                                               d_tracker.silence_timeout(known->output)))
         known = nullptr;
-    if (known && known->is == state::placed && (has_word || !packet.has_items())) {
+    if (known && known->status == state::placed && (has_word || !packet.has_items())) {
         if (known->heap_length != packet.heap_length) {
             d_rejects.add(packet_error::contradiction);
             return result::rejected;
@@ -167,19 +167,19 @@ reassembler::result reassembler::place(const arrival& packet)
             return result::ignored;
         return place_samples(*known, packet);
     }
-    if (packet.has_items() || (known && known->is == state::incomplete))
+    if (packet.has_items() || (known && known->status == state::incomplete))
         return open(packet, known);
     if (known)
         return result::ignored;
-    d_silence.note(cause::no_first_packet);
+    d_no_output_reason.note(cause::no_first_packet);
     return result::wait;
 }
 
 // Reads the items of a heap whose position is unknown.
 reassembler::result reassembler::open(const arrival& packet, received_heap* known)
 {
-    const bool is_open = known && known->is == state::placed;
-    const bool is_incomplete = known && known->is == state::incomplete;
+    const bool is_open = known && known->status == state::placed;
+    const bool is_incomplete = known && known->status == state::incomplete;
     auto values = std::move(d_heap.values);
     d_heap = { packet.heap,
                packet.heap_length,
@@ -204,12 +204,12 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
         return has_part || known->needs_items ? result::ignored
                                               : place_samples(*known, packet);
     if (has_part && !has_time)
-        d_silence.note_lacking(*d_format->timestamp_id, "the timestamp", packet);
+        d_no_output_reason.note_lacking(*d_format->timestamp_id, "the timestamp", packet);
     else
-        d_silence.note_lacking(d_format->samples_id, "the samples", packet);
+        d_no_output_reason.note_lacking(d_format->samples_id, "the samples", packet);
     if (has_part && !is_incomplete)
         release(&d_heap); // stored packets may hold the other items
-    d_heap.is = has_part ? state::incomplete : state::ignored;
+    d_heap.status = has_part ? state::incomplete : state::ignored;
     record(d_heap);
     return has_part ? result::wait : result::ignored;
 }
@@ -223,20 +223,20 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
     d_heap.output = output.value_or(0);
     std::optional<verdict> found;
     if (d_heap.samples_end == *d_heap.samples_begin)
-        d_silence.note(cause::no_bytes);
+        d_no_output_reason.note(cause::no_bytes);
     else if (!d_format->timestamp_id && d_heap.samples_end == received_heap::unknown_end)
-        d_silence.note(cause::no_length);
+        d_no_output_reason.note(cause::no_length);
     else if (!output)
-        d_silence.note_no_output(*d_format, d_heap.values);
+        d_no_output_reason.note_no_output(*d_format, d_heap.values);
     else if (open && d_heap.timestamp == open->timestamp && d_format->timestamp_id &&
              d_heap.samples_begin == open->samples_begin &&
              d_heap.output == open->output && d_heap.heap_length == open->heap_length)
         return place_samples(*open, packet); // same heap, items in another order
     else
         found = d_tracker.classify(d_heap, packet.time);
-    const bool is_new_time = found == verdict::begins || found == verdict::jumps;
+    const bool is_new_time = found == verdict::new_stream || found == verdict::time_jump;
     if (found == verdict::fits || is_new_time) {
-        const bool begins = found == verdict::begins;
+        const bool begins = found == verdict::new_stream;
         const bool is_far = !begins && d_tracker.is_far(d_heap);
         if ((begins || is_far) && !d_window.is_empty()) {
             d_window.give_up();
@@ -248,7 +248,7 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
             d_since = packet.time;
         if (begins)
             begin_stream();
-        d_heap.is = state::placed;
+        d_heap.status = state::placed;
         d_tracker.add(d_heap, packet.time);
         release(is_new_time ? nullptr : &d_heap);
         if (const auto* waiting = d_tracker.confirmed(d_heap.output))
@@ -257,23 +257,23 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
     }
     if (open) // packets without items may belong to either heap
         open->needs_items = true;
-    if (found == verdict::wait) {
+    if (found == verdict::unconfirmed) {
         if (const auto* waiting = d_tracker.confirmed(d_heap.output))
             release(waiting);
-        d_silence.note(cause::different_times);
+        d_no_output_reason.note(cause::different_times);
         return result::wait;
     }
-    if (found == verdict::other) {
-        d_silence.note_other_sender(*d_format, d_tracker.item_that_differs());
+    if (found == verdict::other_sender) {
+        d_no_output_reason.note_other_sender(*d_format, d_tracker.item_that_differs());
         if (!std::exchange(d_has_logged_other, true))
-            d_log.add(why_silent());
+            d_log.add(why_no_output());
     }
     if (open) {
         d_rejects.add(packet_error::contradiction);
         return result::rejected;
     }
     const bool is_late = found == verdict::late;
-    d_heap.is = is_late ? state::placed : state::ignored;
+    d_heap.status = is_late ? state::placed : state::ignored;
     auto& heap = record(d_heap);
     return is_late ? place_samples(heap, packet) : result::ignored;
 }
@@ -289,9 +289,9 @@ void reassembler::begin_stream()
         d_log.add("the timestamps jump: the stream starts over");
     }
     d_heaps.for_each([this](received_heap& each) {
-        if (each.is == state::placed) {
+        if (each.status == state::placed) {
             finish(each);
-            each.is = state::ignored;
+            each.status = state::ignored;
         }
     });
     d_split.clear();
@@ -322,13 +322,13 @@ void reassembler::forget_heaps()
 {
     d_heaps.for_each([this](received_heap& heap) {
         finish(heap);
-        heap.is = state::none;
+        heap.status = state::none;
     });
 }
 
 void reassembler::finish(const received_heap& heap)
 {
-    if (heap.is != state::placed || heap.received == 0)
+    if (heap.status != state::placed || heap.received == 0)
         return;
     if (heap.received < heap.length || d_heaps.has_gap_behind(heap))
         d_counters[heap.output].heaps_incomplete.add(1);
@@ -345,7 +345,7 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
     const auto first = std::max(packet.payload_offset, *heap.samples_begin);
     const auto last = std::min(packet.payload_end(), heap.samples_end);
     if (first >= last) {
-        d_silence.note(cause::no_bytes);
+        d_no_output_reason.note(cause::no_bytes);
         return result::ignored;
     }
     const auto* data = packet.payload + (first - packet.payload_offset);
@@ -395,7 +395,7 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
             continue;
         const auto placed = d_window.place(heap.output, range, bytes, d_now);
         if (!placed) {
-            d_silence.note(cause::nothing_new);
+            d_no_output_reason.note(cause::nothing_new);
             continue;
         }
         heap.last_packet = std::max(heap.last_packet, packet.time);
@@ -519,7 +519,7 @@ void reassembler::collect_descriptors(const arrival& packet)
     d_collector.add(packet, packet.heap, packet.time);
     if (was_awaited)
         return;
-    auto left = most_overtaking;
+    auto left = max_overtaking;
     for (const auto& entry : d_store) {
         if (!left || !d_collector.awaits(entry.heap))
             continue;
@@ -619,7 +619,7 @@ bool reassembler::resume(clock::time_point now)
         return false;
     if (!d_format)
         return true;
-    d_store.drop_before(now - longest_delay, drops_at_once);
+    d_store.drop_before(now - max_delay, drops_at_once);
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < packets_at_once && bytes <= bytes_at_once; ++i) {
         if (!d_store.has_ready())
@@ -654,7 +654,7 @@ void reassembler::note_end(const arrival& packet, bool is_in_order)
     const auto sender = packet.from.sender;
     const bool is_repeated = d_last_end.sender == sender &&
                              d_last_end.counter == packet.heap_counter &&
-                             packet.time - d_last_end_time < longest_delay;
+                             packet.time - d_last_end_time < max_delay;
     if (is_repeated)
         return;
     const bool is_received = d_tracker.note_end(sender);

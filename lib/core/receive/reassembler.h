@@ -10,11 +10,11 @@
 
 #include "descriptor_collector.h"
 #include "heap_table.h"
+#include "no_output_reason.h"
 #include "output_window.h"
 #include "packet_store.h"
 #include "protocol/packet_parser.h"
 #include "receive_counters.h"
-#include "silence.h"
 #include "split_samples.h"
 #include "stream_format.h"
 #include "stream_tracker.h"
@@ -86,13 +86,14 @@ public:
         return d_tracker.tick_at(position);
     }
 
-    //! Why packets have produced no samples since end_silence(), with the remedy.
-    const std::string& why_silent() const { return d_silence.text(); }
-    void end_silence() { d_silence.end(); }
+    //! Why packets have produced no samples since clear_no_output_reason(), with the
+    //! remedy.
+    const std::string& why_no_output() const { return d_no_output_reason.text(); }
+    void clear_no_output_reason() { d_no_output_reason.end(); }
 
 private:
     using state = received_heap::state;
-    using cause = silence::cause;
+    using cause = no_output_reason::cause;
 
     enum class result {
         done,
@@ -160,7 +161,7 @@ private:
     heap_id d_last_end;              // last end-of-stream heap
     clock::time_point d_last_end_time{};
 
-    silence d_silence;
+    no_output_reason d_no_output_reason;
     std::string d_refusal; // why the descriptors are unusable; else empty
     bool d_has_logged_other = false;
 };

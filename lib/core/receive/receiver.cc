@@ -24,17 +24,17 @@ using seconds = std::chrono::duration<double>;
 constexpr std::size_t calls_in_turn = 16;
 
 // After this time samples are produced, even if more packets are waiting.
-constexpr std::chrono::milliseconds longest_read{ 1 };
+constexpr std::chrono::milliseconds max_read{ 1 };
 
 // Limits for one wait, so that the flow graph can stop and a block downstream can end it.
-constexpr int longest_wait = 10; // ms
-constexpr int longest_wait_for_missing = 1;
+constexpr int max_wait = 10; // ms
+constexpr int max_wait_for_missing = 1;
 constexpr std::chrono::milliseconds wait_after_failure{ 10 };
 
 // Bytes per second: from this rate on, sleeping is cheaper than a wake-up per packet.
 constexpr double busy_rate = 32e6;
-constexpr std::chrono::microseconds longest_nap{ 500 };
-constexpr std::chrono::microseconds shortest_nap{ 50 };
+constexpr std::chrono::microseconds max_nap{ 500 };
+constexpr std::chrono::microseconds min_nap{ 50 };
 // The fraction of the socket's receive buffer that may fill during a nap. A packet takes
 // about twice its size there.
 constexpr double part_of_kernel_buffer = 0.1;
@@ -79,7 +79,7 @@ void receiver::receive()
         else
             poll(d_polled.data(),
                  d_polled.size(),
-                 d_window.is_empty() ? longest_wait : longest_wait_for_missing);
+                 d_window.is_empty() ? max_wait : max_wait_for_missing);
     }
     read_all();
     if (d_config.end_on_stop && d_to.has_stopped() && !d_stop_seen)
@@ -103,7 +103,7 @@ void receiver::receive()
 void receiver::read_all()
 {
     auto now = clock::now();
-    const auto latest = now + longest_read;
+    const auto latest = now + max_read;
     d_nap = {};
     const auto calls = std::max<std::size_t>(calls_in_turn / d_sockets->size(), 1);
     std::size_t bytes = 0, empty = 0; // empty: consecutive empty sockets
@@ -140,9 +140,9 @@ void receiver::read_all()
     const auto nap =
         elapsed * part_of_kernel_buffer * static_cast<double>(d_kernel_buffer) / read;
     if (empty == d_sockets->size() && read >= busy_rate * elapsed.count() &&
-        nap >= shortest_nap)
-        d_nap = std::chrono::duration_cast<clock::duration>(
-            std::min<seconds>(nap, longest_nap));
+        nap >= min_nap)
+        d_nap =
+            std::chrono::duration_cast<clock::duration>(std::min<seconds>(nap, max_nap));
 }
 
 // Returns false if there is no room for all received datagrams and all packets that are

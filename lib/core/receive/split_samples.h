@@ -25,7 +25,7 @@ namespace gr::spead {
 class split_samples
 {
 public:
-    static constexpr std::size_t most_sample_bytes = 16;
+    static constexpr std::size_t max_sample_bytes = 16;
 
     struct place {
         std::size_t output;
@@ -71,7 +71,7 @@ private:
     struct sample {
         place at = {};
         unsigned present = 0; // one bit per byte
-        std::array<std::byte, most_sample_bytes> bytes = {};
+        std::array<std::byte, max_sample_bytes> bytes = {};
     };
     std::array<sample, most> d_samples;
     std::size_t d_next = 0;

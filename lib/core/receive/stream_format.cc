@@ -149,7 +149,7 @@ stream_format format_for(const std::vector<item_description>& items,
     }
     for (const auto& each : items)
         if (!each.is_array && each.format.is_integer() && &each != time &&
-            format.immediates.size() < most_described_immediates)
+            format.immediates.size() < max_described_immediates)
             format.immediates.push_back({ each.id, each.name, each.format });
     return format;
 }

@@ -47,7 +47,7 @@ struct stream_format {
 };
 
 //! Maximum number of immediate items from descriptors whose values become tags.
-constexpr std::size_t most_described_immediates = 32;
+constexpr std::size_t max_described_immediates = 32;
 
 //! Adds the description of an item, or replaces that of the same ID. Returns whether this
 //! changes \p items. False if there is no room for more items.

@@ -16,7 +16,7 @@ namespace {
 
 __extension__ using wide = __int128;
 
-constexpr std::chrono::seconds longest_silence{ 10 };
+constexpr std::chrono::seconds max_silence_timeout{ 10 };
 constexpr int pauses_of_silence = 3;
 // Positions beyond this begin a new stream, so that they cannot overflow.
 constexpr auto farthest_position = std::int64_t{ 1 } << 60;
@@ -133,7 +133,8 @@ bool stream_tracker::fits(const received_heap& heap, const track& of) const
 
 bool stream_tracker::is_silent(const track& of, clock::time_point now) const
 {
-    return of.last_fresh == clock::time_point{} || now - of.last_fresh >= of.silence;
+    return of.last_fresh == clock::time_point{} ||
+           now - of.last_fresh >= of.silence_timeout;
 }
 
 bool stream_tracker::ignores_sender(std::size_t socket,
@@ -189,10 +190,10 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
 {
     auto& of = d_tracks[heap.output];
     if (!d_is_running)
-        return verdict::begins;
+        return verdict::new_stream;
     const bool has_position = set_position(heap, of);
     if (is_other_sender(heap, of, has_position, now))
-        return verdict::other;
+        return verdict::other_sender;
     // while all outputs are silent, heaps of past times come from a restarted sender
     const bool are_all_silent =
         std::all_of(d_tracks.begin(), d_tracks.end(), [&](auto& each) {
@@ -202,7 +203,7 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
     // or are late packets of the stream that has just ended
     const bool is_repeated = is_past && of.newest && continues(heap, of) &&
                              of.senders[heap.socket] == heap.sender &&
-                             now - of.newest->last_packet < longest_delay;
+                             now - of.newest->last_packet < max_delay;
     if (is_past && (is_repeated || !are_all_silent))
         return verdict::late;
     if (has_position && !is_past && fits(heap, of))
@@ -213,11 +214,12 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
         of.is_agreed = !of.is_agreed && agrees(heap, of);
         if (!of.is_agreed)
             of.pending = heap;
-        return verdict::wait;
+        return verdict::unconfirmed;
     }
     const bool is_next = has_position && !is_past && !is_far(heap) && !has_wrapped(heap);
     const bool is_behind = of.newest && heap.position < of.newest->range().end;
-    return is_next && (d_has_timestamps || !is_behind) ? verdict::jumps : verdict::begins;
+    return is_next && (d_has_timestamps || !is_behind) ? verdict::time_jump
+                                                       : verdict::new_stream;
 }
 
 // Whether a heap confirms the pending one: it is adjacent to it, or their timestamps and
@@ -341,8 +343,10 @@ void stream_tracker::note_fresh(const received_heap& heap, clock::time_point now
 {
     auto& of = d_tracks[heap.output];
     if (of.last_fresh != clock::time_point{})
-        of.silence = std::clamp<clock::duration>(
-            pauses_of_silence * (now - of.last_fresh), of.silence, longest_silence);
+        of.silence_timeout =
+            std::clamp<clock::duration>(pauses_of_silence * (now - of.last_fresh),
+                                        of.silence_timeout,
+                                        max_silence_timeout);
     of.last_fresh = std::max(of.last_fresh, now);
     if (of.newest && *of.newest == heap) // an unknown length grows with each packet
         of.newest->length = std::max(of.newest->length, heap.length);

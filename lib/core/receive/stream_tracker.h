@@ -51,14 +51,14 @@ public:
     void set_format(bool has_timestamps);
 
     enum class verdict {
-        fits,   //!< continues the stream
-        jumps,  //!< accepted at an unexpected time, perhaps after a restart of the sender
-        begins, //!< accepted, and begins a new stream
-        late,   //!< its samples have already been produced
-        wait,   //!< until another heap confirms it
-        other   //!< from another sender
+        fits,        //!< continues the stream
+        time_jump,   //!< accepted at an unexpected time, perhaps of a restarted sender
+        new_stream,  //!< accepted as the first heap of a new stream
+        late,        //!< its samples have already been produced
+        unconfirmed, //!< waits until another heap confirms it
+        other_sender //!< from another sender
     };
-    //! Sets the position of a heap whose verdict is fits, jumps or late.
+    //! Sets the position of a heap whose verdict is fits, time_jump or late.
     verdict classify(received_heap& heap, clock::time_point now);
     //! The waiting heap of an output, if another heap has confirmed it or if it fits now;
     //! else nullptr.
@@ -85,7 +85,10 @@ public:
                         std::optional<std::size_t> output,
                         clock::time_point now) const;
     //! The time without samples after which the sender of an output counts as stopped.
-    clock::duration silence(std::size_t output) const { return d_tracks[output].silence; }
+    clock::duration silence_timeout(std::size_t output) const
+    {
+        return d_tracks[output].silence_timeout;
+    }
     bool is_running() const { return d_is_running; }
     std::uint64_t tick_at(std::int64_t position) const
     {
@@ -99,7 +102,7 @@ public:
 private:
     // A stream is silent when no new samples have arrived for this long, or for three
     // times its longest pause so far.
-    static constexpr std::chrono::milliseconds shortest_silence{ 100 };
+    static constexpr std::chrono::milliseconds min_silence_timeout{ 100 };
 
     // The distance from one heap to the next.
     struct step {
@@ -124,7 +127,8 @@ private:
         // per immediate item: changes from heap to heap, so cannot distinguish senders
         std::vector<bool> varies;
         clock::time_point last_fresh{};
-        clock::duration silence = shortest_silence; // longer: the sender has stopped
+        clock::duration silence_timeout =
+            min_silence_timeout; // longer: the sender has stopped
     };
 
     static bool

@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::seconds quiet_for{ 10 };
 // A shorter time without losses does not end an outage: only one of several destinations
 // may be unreachable.
-constexpr std::chrono::seconds longest_pause{ 1 };
+constexpr std::chrono::seconds max_pause{ 1 };
 } // namespace
 
 void outage_log::failed(int error, std::uint64_t lost, time_point now)
@@ -34,7 +34,7 @@ void outage_log::failed(int error, std::uint64_t lost, time_point now)
 
 void outage_log::succeeded(time_point now)
 {
-    if (!d_outage || now - d_last_loss < longest_pause)
+    if (!d_outage || now - d_last_loss < max_pause)
         return;
     d_lines.add("sending works again; ", d_lost, " packets were dropped");
     d_outage = false;

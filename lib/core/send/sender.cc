@@ -23,9 +23,9 @@ namespace gr::spead {
 namespace {
 
 // Wake-ups may be delayed by this much.
-constexpr std::chrono::milliseconds longest_brief_sleep{ 2 };
+constexpr std::chrono::milliseconds max_brief_sleep{ 2 };
 // Yield to other handlers of the io_context (the stats timer) after this long.
-constexpr std::chrono::milliseconds longest_turn{ 10 };
+constexpr std::chrono::milliseconds max_turn{ 10 };
 
 // Waking a thread costs more than sending 64 KiB. If small blocks arrive at this rate or
 // faster, the thread coalesces them, as network cards moderate interrupts: up to
@@ -60,9 +60,9 @@ constexpr unsigned retries = 3;
 // Retry interval while a next hop is resolved.
 constexpr std::chrono::milliseconds not_yet_interval{ 1 };
 constexpr std::chrono::microseconds first_back_off{ 50 };
-constexpr std::chrono::microseconds longest_back_off{ 10000 };
+constexpr std::chrono::microseconds max_back_off{ 10000 };
 // Give up on local ENOBUFS after this long.
-constexpr std::chrono::seconds patience{ 1 };
+constexpr std::chrono::seconds enobufs_timeout{ 1 };
 // Disable GSO after this many consecutive segmented sends fail where single packets do
 // not.
 constexpr unsigned refusals_to_believe = 3;
@@ -219,7 +219,7 @@ void sender::apply_rate()
 // Sends until nothing is queued or the thread must wait.
 void sender::send_queued()
 {
-    const auto turn_end = clock::now() + longest_turn;
+    const auto turn_end = clock::now() + max_turn;
     while (!d_abort.load(std::memory_order_relaxed)) {
         if (clock::now() >= turn_end) {
             yield();
@@ -228,7 +228,7 @@ void sender::send_queued()
         if (d_pacer_rate != d_rate)
             apply_rate();
         if (d_batch.is_empty()) {
-            if (sleep())
+            if (prepare_sleep())
                 return;
             continue;
         }
@@ -273,7 +273,7 @@ void sender::yield()
 }
 
 // Prepares to wait for a wake-up. Returns false if there is still work to do.
-bool sender::sleep()
+bool sender::prepare_sleep()
 {
     if (small_blocks_arrive_fast() && !much_in_flight() && wait_for_more_packets())
         return false;
@@ -343,7 +343,7 @@ bool sender::sleep_briefly_until(clock::time_point time, clock::time_point now)
     // the packer may be waiting for these slots
     if (much_in_flight())
         release_reported();
-    if (time - now > longest_brief_sleep) {
+    if (time - now > max_brief_sleep) {
         wait_until(time);
         return false;
     }
@@ -404,7 +404,7 @@ std::uint64_t sender::published_bytes() const
 bool sender::anything_in_flight() const
 {
     for (std::size_t i = 0; i < d_readers.size(); ++i)
-        if (d_transport.in_flight_from(i) != transport::nothing)
+        if (d_transport.in_flight_from(i) != transport::no_position)
             return true;
     return false;
 }
@@ -414,7 +414,7 @@ bool sender::much_in_flight() const
 {
     for (std::size_t i = 0; i < d_readers.size(); ++i) {
         const auto from = d_transport.in_flight_from(i);
-        if (from != transport::nothing &&
+        if (from != transport::no_position &&
             d_readers[i].position().count - from > d_readers[i].ring().limit() / 8)
             return true;
     }
@@ -462,7 +462,7 @@ bool sender::message_failed(int error)
 {
     if (error == EINTR)
         return true;
-    if (error == transport::not_yet) {
+    if (error == transport::error_next_hop_pending) {
         wait_until(clock::now() + not_yet_interval);
         return false;
     }
@@ -482,10 +482,10 @@ bool sender::message_failed(int error)
     if (error == ENOBUFS || error == ENOMEM) {
         if (!d_retries.back_offs)
             d_retries.first_back_off = now;
-        if (now - d_retries.first_back_off < patience) {
+        if (now - d_retries.first_back_off < enobufs_timeout) {
             const auto delay = first_back_off * (1 << std::min(d_retries.back_offs, 8u));
             ++d_retries.back_offs;
-            wait_until(now + std::min(delay, longest_back_off));
+            wait_until(now + std::min(delay, max_back_off));
             return false;
         }
     } else if (d_retries.attempts < retries) {

@@ -81,7 +81,7 @@ private:
     void apply_rate();
     void send_queued();
     void yield();
-    bool sleep();
+    bool prepare_sleep();
     bool small_blocks_arrive_fast();
     bool wait_for_more_packets();
     void take_wakeup();

@@ -75,8 +75,8 @@ tick_clock::tick_clock(exact_rate sample_rate, exact_time sync_time)
             "a ratio of two integers from 1 on that is no more than 10^12 Hz");
 }
 
-std::optional<tick_clock::reading> tick_clock::at(std::uint64_t seconds,
-                                                  double fraction) const
+std::optional<tick_clock::reading> tick_clock::to_tick(std::uint64_t seconds,
+                                                       double fraction) const
 {
     // 1 is valid: sources that add up fractions may round to it
     if (!(fraction >= 0 && fraction <= 1))

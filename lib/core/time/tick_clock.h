@@ -47,14 +47,14 @@ public:
     tick_clock(exact_rate sample_rate, exact_time sync_time);
 
     //! Returns nullopt if \p fraction is not in [0, 1] or the tick exceeds 64 bits.
-    std::optional<reading> at(std::uint64_t seconds, double fraction) const;
+    std::optional<reading> to_tick(std::uint64_t seconds, double fraction) const;
 
     //! Time in the format of GNU Radio's rx_time tags.
     struct tag_time {
         std::uint64_t seconds;
         double fraction; //!< seconds, in [0, 1)
     };
-    //! Returns the time of a tick. at() converts it back to the same tick.
+    //! Returns the time of a tick. to_tick() converts it back to the same tick.
     tag_time time_of(std::uint64_t tick) const;
 
 private:

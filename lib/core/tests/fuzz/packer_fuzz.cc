@@ -26,10 +26,10 @@ using namespace gr::spead;
 namespace {
 
 // An input may not make the packer do more.
-constexpr std::uint64_t most_heap_bytes = 1 << 13;
-constexpr std::uint64_t most_ring_bytes = 1 << 16;
-constexpr std::uint64_t most_bytes = 1 << 13;
-constexpr std::size_t most_datagrams = 100;
+constexpr std::uint64_t max_heap_bytes = 1 << 13;
+constexpr std::uint64_t max_ring_bytes = 1 << 16;
+constexpr std::uint64_t max_bytes = 1 << 13;
+constexpr std::size_t max_datagrams = 100;
 
 struct sink_setup {
     sink_options options;
@@ -316,7 +316,7 @@ public:
 
     bool is_done() const
     {
-        return d_bytes > most_bytes || d_stream.datagrams.size() > most_datagrams;
+        return d_bytes > max_bytes || d_stream.datagrams.size() > max_datagrams;
     }
 
     void act(fuzz_input& input)
@@ -634,8 +634,8 @@ void play(fuzz_input& input, const sink_setup& setup)
         return;
     }
     for (std::size_t i = 0; i < configs.size(); ++i)
-        if (configs[i].regular.sample_bytes() > most_heap_bytes ||
-            slots[i] * configs[i].regular.packet_bytes() > most_ring_bytes)
+        if (configs[i].regular.sample_bytes() > max_heap_bytes ||
+            slots[i] * configs[i].regular.packet_bytes() > max_ring_bytes)
             return;
     std::vector<std::unique_ptr<packed_input>> inputs;
     for (std::size_t i = 0; i < configs.size(); ++i)

@@ -27,7 +27,7 @@ constexpr std::uint64_t selector_id = 0x3101;
 constexpr std::uint64_t immediate_id = 0x3102;
 
 // No input takes longer than so many.
-constexpr std::uint64_t most_samples = 1 << 20;
+constexpr std::uint64_t max_samples = 1 << 20;
 
 receive_stream::options options_of(fuzz_input& input)
 {
@@ -101,7 +101,7 @@ public:
 
     void run()
     {
-        while (!d_input.empty() && given_samples() < most_samples)
+        while (!d_input.empty() && given_samples() < max_samples)
             step();
         d_stream.end();
         for (std::size_t i = 0; i < d_options.outputs; ++i)

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // An input may not make the sender do more.
-constexpr std::size_t most_packets = 500;
+constexpr std::size_t max_packets = 500;
 constexpr std::size_t stamp_bytes = 4; // the number of a packet, in front of its content
 
 struct queued_heap {
@@ -75,13 +75,13 @@ public:
     explicit sent_stream(fuzz_input& input)
         : d_input(input),
           d_options(choose_options(input)),
-          d_most_bytes(input.once_in(8) ? 9000 : input.one_of({ 40, 100, 100, 1000 })),
+          d_max_bytes(input.once_in(8) ? 9000 : input.one_of({ 40, 100, 100, 1000 })),
           d_destinations(1 + input.upto(8))
     {
         std::vector<packet_ring*> all;
         for (auto n = 1 + input.upto(2); n; --n) {
             const auto slots = 8 + input.upto(56);
-            d_queues.push_back(std::make_unique<queue>(slots, d_most_bytes));
+            d_queues.push_back(std::make_unique<queue>(slots, d_max_bytes));
             all.push_back(&d_queues.back()->ring);
         }
         d_sender = std::make_unique<stepped_sender>(
@@ -113,7 +113,7 @@ private:
     };
     static constexpr auto no_heap = static_cast<std::size_t>(-1);
 
-    bool is_done() const { return d_input.empty() || d_packets.size() >= most_packets; }
+    bool is_done() const { return d_input.empty() || d_packets.size() >= max_packets; }
 
     void start()
     {
@@ -170,17 +170,18 @@ private:
     void fail()
     {
         const scripted_transport::step next{ d_input.upto(2),
-                                             d_input.one_of({ EAGAIN,
-                                                              ENOBUFS,
-                                                              ENOMEM,
-                                                              ECONNREFUSED,
-                                                              EINTR,
-                                                              ENETUNREACH,
-                                                              EPERM,
-                                                              EIO,
-                                                              EINVAL,
-                                                              EMSGSIZE,
-                                                              transport::not_yet }) };
+                                             d_input.one_of(
+                                                 { EAGAIN,
+                                                   ENOBUFS,
+                                                   ENOMEM,
+                                                   ECONNREFUSED,
+                                                   EINTR,
+                                                   ENETUNREACH,
+                                                   EPERM,
+                                                   EIO,
+                                                   EINVAL,
+                                                   EMSGSIZE,
+                                                   transport::error_next_hop_pending }) };
         d_network.script.insert(d_network.script.end(), 1 + d_input.upto(5), next);
     }
 
@@ -232,7 +233,7 @@ private:
     // Usually one that fills a slot; false if there is no room.
     bool put_packet(queue& to)
     {
-        const auto full = d_most_bytes;
+        const auto full = d_max_bytes;
         const auto choice = d_input.upto(15);
         const bool is_dropped = choice == 0; // no packet, the heap ends
         const auto bytes = is_dropped   ? 0
@@ -381,7 +382,7 @@ private:
 
     fuzz_input& d_input;
     const sink_options d_options;
-    const std::size_t d_most_bytes; // of a slot
+    const std::size_t d_max_bytes; // of a slot
     const std::size_t d_destinations;
     boost::asio::io_context d_io{ 1 };
     scripted_transport d_network{ d_io };

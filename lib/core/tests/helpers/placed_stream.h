@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_TESTS_PLACED_STREAM_H
 #define INCLUDED_SPEAD_CORE_TESTS_PLACED_STREAM_H
 
-#include "time/timeline.h"
+#include "time/timestamp_aligner.h"
 
 #include <array>
 #include <cmath>
@@ -43,11 +43,11 @@ inline std::ostream& operator<<(std::ostream& out, const placed_heap& heap)
     return out;
 }
 
-//! Does to samples what a timeline says, as the block does with real ones.
+//! Does to samples what a timestamp_aligner says, as the block does with real ones.
 struct placed_stream {
-    timeline_config config;
+    timestamp_aligner_config config;
     sink_counter_set counters;
-    timeline line;
+    timestamp_aligner aligner;
 
     std::int64_t place = 0;         // of the next sample of the source
     std::vector<placed_heap> heaps; // finished ones
@@ -57,8 +57,8 @@ struct placed_stream {
     std::uint64_t zero_filled = 0;
     bool heap_has_left = false; // the unfinished one, or a part of it
 
-    explicit placed_stream(const timeline_config& p)
-        : config(p), line(p, counters), unfinished{ 0, {} }
+    explicit placed_stream(const timestamp_aligner_config& p)
+        : config(p), aligner(p, counters), unfinished{ 0, {} }
     {
     }
 
@@ -75,8 +75,8 @@ struct placed_stream {
                              static_cast<double>(config.heap_samples);
         const double exact = (static_cast<double>(place) + wrong_by) * ticks;
         const double nearest = std::round(exact);
-        const auto result =
-            line.tag(static_cast<std::int64_t>(nearest), exact - nearest, heap_has_left);
+        const auto result = aligner.tag(
+            static_cast<std::int64_t>(nearest), exact - nearest, heap_has_left);
         if (result.next_heap) {
             drop_unfinished();
             unfinished.timestamp = *result.next_heap;
@@ -90,11 +90,11 @@ struct placed_stream {
     void send(std::uint64_t samples)
     {
         for (std::uint64_t i = 0; i < samples; ++i, ++place) {
-            if (line.to_drop())
+            if (aligner.to_drop())
                 ++dropped;
             else
                 pack(place);
-            line.advance(1);
+            aligner.advance(1);
         }
         samples_in += samples;
     }
@@ -115,7 +115,7 @@ struct placed_stream {
             drop_unfinished();
             unfinished.timestamp += stamp(config.timestamp_step);
         }
-        line.start_run();
+        aligner.start_run();
     }
 
     void pack(std::int64_t sample)

@@ -125,7 +125,7 @@ struct scripted_transport : gr::spead::transport {
         const auto oldest = std::find_if(held.begin(), held.end(), [&](const auto& one) {
             return one.queue == queue;
         });
-        return oldest == held.end() ? nothing : oldest->position;
+        return oldest == held.end() ? no_position : oldest->position;
     }
 
     void async_wait_reports(std::function<void()> handler) override

@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(large_pieces_leave_without_copy_until_kernel_copies)
     network n(8);
     BOOST_CHECK(n.out->zero_copy_active());
     check_each_receives_its_own(n, message_list(8, 2, 6));
-    BOOST_CHECK_EQUAL(n.out->in_flight_from(0), transport::nothing);
+    BOOST_CHECK_EQUAL(n.out->in_flight_from(0), transport::no_position);
     BOOST_CHECK(!n.out->zero_copy_active());
     check_each_receives_its_own(n, message_list(8, 2, 6));
 }

@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(messages_in_too_many_pages_are_copied)
 
 BOOST_AUTO_TEST_CASE(reports_in_any_order_release_in_order)
 {
-    BOOST_CHECK_EQUAL(z.in_flight_from(0), transport::nothing);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), transport::no_position);
     send(6);
     BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
     finish(3, 4);
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(reports_in_any_order_release_in_order)
     finish(2, 2);
     BOOST_CHECK_EQUAL(z.in_flight_from(0), 60u);
     finish(5, 5);
-    BOOST_CHECK_EQUAL(z.in_flight_from(0), transport::nothing);
+    BOOST_CHECK_EQUAL(z.in_flight_from(0), transport::no_position);
     BOOST_CHECK(z.active());
 }
 

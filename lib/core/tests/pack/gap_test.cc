@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)
         };
 
         packed_stream stream(p);
-        timeline_config config{};
+        timestamp_aligner_config config{};
         config.heap_samples = config.timestamp_step = size;
         config.sample_rate = { rate };
         config.on_gap = gap_policy::zero_fill;

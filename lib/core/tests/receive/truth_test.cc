@@ -28,8 +28,8 @@ namespace {
 constexpr std::uint64_t selector_id = 0x3101;
 constexpr std::uint64_t other_id = 0x4000;
 // Of a socket, before the next one is read.
-constexpr std::size_t most_read_bytes = 8 << 10;
-constexpr std::size_t most_read_packets = 16;
+constexpr std::size_t max_read_bytes = 8 << 10;
+constexpr std::size_t max_read_packets = 16;
 
 // Three hundred seeds have every kind of fault. Sanitizers make them slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -85,7 +85,7 @@ public:
     const std::vector<event>& events() const { return d_events; }
     bool fits(const receive_stream::options& how) const
     {
-        const auto apart = d_heap_bytes + d_payload + 2 * d_sockets * most_read_bytes;
+        const auto apart = d_heap_bytes + d_payload + 2 * d_sockets * max_read_bytes;
         return d_outputs == 1 || apart < static_cast<std::size_t>(
                                              std::min(how.window_samples, how.max_gap));
     }
@@ -267,7 +267,7 @@ private:
     void read_by_socket()
     {
         const auto packets =
-            std::clamp<std::size_t>(most_read_bytes / d_payload, 1, most_read_packets);
+            std::clamp<std::size_t>(max_read_bytes / d_payload, 1, max_read_packets);
         const auto at_once = static_cast<std::ptrdiff_t>(packets * d_outputs * d_sockets);
         for (auto at = d_events.begin(); at != d_events.end();) {
             const auto is_pause = [](const event& each) { return each.packet.empty(); };

@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(random_failures_neither_repeat_nor_reorder)
             else if (random() % 2)
                 r.out->split();
             for (auto& one : r.readers)
-                one.release(transport::nothing);
+                one.release(transport::no_position);
         }
         r.out->drop_all();
         BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), arrived);

@@ -132,7 +132,11 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_when_sends_fail_for_a_moment)
         // full socket buffer
         { { { 0, EAGAIN }, { 1, 0 }, { 0, EAGAIN } }, { { EAGAIN, 2 } }, "" },
         // next hop being resolved
-        { { { 0, transport::not_yet }, { 1, 0 }, { 0, transport::not_yet } }, {}, "" },
+        { { { 0, transport::error_next_hop_pending },
+            { 1, 0 },
+            { 0, transport::error_next_hop_pending } },
+          {},
+          "" },
         // partial sends
         { { { 1, 0 }, { 2, 0 }, { 0, EINTR }, { 1, 0 } }, {}, "" },
         // full queue of the kernel: its retries do not count as those of other errors

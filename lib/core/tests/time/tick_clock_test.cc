@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(ticks_are_those_of_rational_arithmetic)
 {
     for (const auto& v : vectors) {
         const tick_clock clock(v.rate, parse_sync_time(v.sync_time));
-        const auto reading = clock.at(v.seconds, v.fraction);
+        const auto reading = clock.to_tick(v.seconds, v.fraction);
         BOOST_TEST_CONTEXT(v.seconds << " + " << v.fraction << ", " << v.sync_time)
         {
             BOOST_REQUIRE(reading);
@@ -110,11 +110,11 @@ BOOST_AUTO_TEST_CASE(times_out_of_range_have_no_tick)
 {
     const tick_clock clock(fast, { 1000, 0 });
     for (const double fraction : { -1e-9, 1.1, HUGE_VAL, -HUGE_VAL, std::nan("") })
-        BOOST_CHECK(!clock.at(1000, fraction));
-    BOOST_CHECK(!clock.at(UINT64_MAX, 0));
-    BOOST_CHECK(!tick_clock({ 1, 1 }, {}).at(INT64_MAX, 0.6));
-    BOOST_CHECK(!tick_clock(highest, {}).at(100 * year, below_one));
-    BOOST_CHECK(!tick_clock(highest, { 100 * year, 0 }).at(0, 0));
+        BOOST_CHECK(!clock.to_tick(1000, fraction));
+    BOOST_CHECK(!clock.to_tick(UINT64_MAX, 0));
+    BOOST_CHECK(!tick_clock({ 1, 1 }, {}).to_tick(INT64_MAX, 0.6));
+    BOOST_CHECK(!tick_clock(highest, {}).to_tick(100 * year, below_one));
+    BOOST_CHECK(!tick_clock(highest, { 100 * year, 0 }).to_tick(0, 0));
 }
 
 BOOST_AUTO_TEST_CASE(sync_time_is_read_to_the_last_digit)
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(time_of_a_tick_has_that_tick)
                 const auto tick = i < 1000 ? i : random() >> (16 + random() % 32);
                 const auto [seconds, fraction] = clock.time_of(tick);
                 BOOST_REQUIRE(fraction >= 0 && fraction < 1);
-                const auto reading = clock.at(seconds, fraction);
+                const auto reading = clock.to_tick(seconds, fraction);
                 BOOST_REQUIRE(reading);
                 BOOST_REQUIRE_EQUAL(reading->tick, static_cast<std::int64_t>(tick));
             }

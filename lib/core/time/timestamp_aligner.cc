@@ -6,7 +6,7 @@
  */
 
 #include "support/parameter_error.h"
-#include "timeline.h"
+#include "timestamp_aligner.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ namespace gr::spead {
 namespace {
 
 // Seconds. After a longer gap, the source was switched off or reconfigured.
-constexpr double longest_fill = 10;
+constexpr double max_fill = 10;
 // Samples. More than 0.5, since a time half-way between two samples may be rounded either
 // way.
 constexpr double expected_within = 0.6;
@@ -35,7 +35,7 @@ std::uint64_t distance(std::int64_t from, std::int64_t to)
     return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
 }
 
-double samples_per_second(const timeline_config& config)
+double samples_per_second(const timestamp_aligner_config& config)
 {
     return static_cast<double>(config.sample_rate.numerator) /
            static_cast<double>(config.sample_rate.denominator) *
@@ -45,7 +45,8 @@ double samples_per_second(const timeline_config& config)
 
 } // namespace
 
-timeline::timeline(const timeline_config& config, sink_counter_set& counts)
+timestamp_aligner::timestamp_aligner(const timestamp_aligner_config& config,
+                                     sink_counter_set& counts)
     : d_heap(config.heap_samples),
       d_step(config.timestamp_step),
       d_on_gap(config.on_gap),
@@ -57,7 +58,7 @@ timeline::timeline(const timeline_config& config, sink_counter_set& counts)
             "timestamp_step", std::to_string(d_step), "at least 1 with sample_rate");
 }
 
-void timeline::start_run()
+void timestamp_aligner::start_run()
 {
     if (d_tagged)
         d_seen = d_expected;
@@ -68,7 +69,7 @@ void timeline::start_run()
     d_next = heap_after(d_next);
 }
 
-void timeline::advance(std::uint64_t samples)
+void timestamp_aligner::advance(std::uint64_t samples)
 {
     if (!d_tagged && samples) {
         d_counted = true;
@@ -80,7 +81,7 @@ void timeline::advance(std::uint64_t samples)
     d_expected += static_cast<std::int64_t>(samples);
 }
 
-correction timeline::tag(std::int64_t tick, double residual, bool heap_has_left)
+correction timestamp_aligner::tag(std::int64_t tick, double residual, bool heap_has_left)
 {
     const auto place = place_of(tick, residual);
     if (!place) {
@@ -101,8 +102,8 @@ correction timeline::tag(std::int64_t tick, double residual, bool heap_has_left)
 }
 
 // Returns nullopt if the tick is too far from tick 0.
-std::optional<timeline::tagged_place> timeline::place_of(std::int64_t tick,
-                                                         double residual) const
+std::optional<timestamp_aligner::tagged_place>
+timestamp_aligner::place_of(std::int64_t tick, double residual) const
 {
     const std::int64_t heap = tick / d_step;
     const std::int64_t most = furthest / d_heap;
@@ -116,14 +117,14 @@ std::optional<timeline::tagged_place> timeline::place_of(std::int64_t tick,
                          samples - nearest };
 }
 
-bool timeline::is_expected(const tagged_place& place) const
+bool timestamp_aligner::is_expected(const tagged_place& place) const
 {
     // may wrap around if they are far apart, but never to a small offset
     const auto off = static_cast<std::int64_t>(distance(d_expected, place.nearest));
     return std::abs(static_cast<double>(off) + place.residual) <= expected_within;
 }
 
-correction timeline::start(std::int64_t place, bool heap_has_left)
+correction timestamp_aligner::start(std::int64_t place, bool heap_has_left)
 {
     // do not reuse the timestamps of heaps that were sent before the first tag
     d_next = heap_has_left ? heap_after(d_next) : heap_before(d_next);
@@ -136,7 +137,7 @@ correction timeline::start(std::int64_t place, bool heap_has_left)
     return begin_at(place);
 }
 
-correction timeline::close_gap(std::int64_t place)
+correction timestamp_aligner::close_gap(std::int64_t place)
 {
     if (place > d_expected) {
         d_counters.gaps.add(1);
@@ -153,7 +154,7 @@ correction timeline::close_gap(std::int64_t place)
     }
     const auto missing = distance(d_next, place);
     if (d_on_gap == gap_policy::zero_fill &&
-        static_cast<double>(missing) <= longest_fill * d_samples_per_second) {
+        static_cast<double>(missing) <= max_fill * d_samples_per_second) {
         d_next = place;
         d_drop = 0;
         return { std::nullopt, missing };
@@ -162,7 +163,7 @@ correction timeline::close_gap(std::int64_t place)
 }
 
 // Begins the first unused heap that starts at \p place or later.
-correction timeline::begin_at(std::int64_t place)
+correction timestamp_aligner::begin_at(std::int64_t place)
 {
     d_next = heap_after(std::max(place, d_next));
     d_drop = distance(place, d_next);
@@ -171,19 +172,19 @@ correction timeline::begin_at(std::int64_t place)
 }
 
 // Returns the start of the heap that contains \p place.
-std::int64_t timeline::heap_before(std::int64_t place) const
+std::int64_t timestamp_aligner::heap_before(std::int64_t place) const
 {
     return place / d_heap * d_heap;
 }
 
 // Returns the start of the first heap that begins at \p place or later.
-std::int64_t timeline::heap_after(std::int64_t place) const
+std::int64_t timestamp_aligner::heap_after(std::int64_t place) const
 {
     return heap_before(place + d_heap - 1);
 }
 
 // Leaves larger steps back to note_loss().
-void timeline::note_jump(std::int64_t place)
+void timestamp_aligner::note_jump(std::int64_t place)
 {
     const double jump = static_cast<double>(place) - static_cast<double>(d_expected);
     if (jump >= -noticeable_loss * d_samples_per_second)
@@ -191,7 +192,7 @@ void timeline::note_jump(std::int64_t place)
 }
 
 // Samples from \p place to d_next have timestamps that are already in use: they are lost.
-void timeline::note_loss(std::int64_t place)
+void timestamp_aligner::note_loss(std::int64_t place)
 {
     if (d_next <= std::max<std::int64_t>(place, 0))
         return;
@@ -200,10 +201,10 @@ void timeline::note_loss(std::int64_t place)
         d_untold.late = loss / d_samples_per_second;
 }
 
-tag_warnings timeline::take_warnings() { return std::exchange(d_untold, {}); }
+tag_warnings timestamp_aligner::take_warnings() { return std::exchange(d_untold, {}); }
 
 template <typename type>
-void timeline::raise(type tag_warnings::*notice, type value)
+void timestamp_aligner::raise(type tag_warnings::*notice, type value)
 {
     if (!(d_raised.*notice))
         d_raised.*notice = d_untold.*notice = value;

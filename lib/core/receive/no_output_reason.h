@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_SILENCE_H
-#define INCLUDED_SPEAD_CORE_SILENCE_H
+#ifndef INCLUDED_SPEAD_CORE_NO_OUTPUT_REASON_H
+#define INCLUDED_SPEAD_CORE_NO_OUTPUT_REASON_H
 
 #include "protocol/packet_parser.h"
 #include "stream_format.h"
@@ -26,7 +26,7 @@ namespace gr::spead {
  * The latest cause replaces the previous one. Only the first packet of a cause formats a
  * text with details, so that the other packets cost next to nothing.
  */
-class silence
+class no_output_reason
 {
 public:
     //! The texts of the causes without details.
@@ -81,4 +81,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_SILENCE_H */
+#endif /* INCLUDED_SPEAD_CORE_NO_OUTPUT_REASON_H */

@@ -40,7 +40,8 @@ std::int64_t next_heap(std::int64_t place, std::int64_t heap)
 }
 
 // The heap as far as its samples came, with zeros for the others.
-placed_heap with_zeros(const run& r, std::int64_t index, const timeline_config& config)
+placed_heap
+with_zeros(const run& r, std::int64_t index, const timestamp_aligner_config& config)
 {
     placed_heap heap{ placed_stream::stamp(index * config.timestamp_step), {} };
     for (auto p = index * config.heap_samples; p < (index + 1) * config.heap_samples; ++p)
@@ -54,7 +55,7 @@ bool is_complete(const placed_heap& heap)
 }
 
 void expect_heaps(const run& r,
-                  const timeline_config& config,
+                  const timestamp_aligner_config& config,
                   std::vector<placed_heap>& all)
 {
     if (r.places.empty())
@@ -124,7 +125,7 @@ private:
 
 void play_source(fuzz_input& input)
 {
-    timeline_config config{ 1, 1, megahertz };
+    timestamp_aligner_config config{ 1, 1, megahertz };
     using shape = std::pair<std::int64_t, std::int64_t>; // samples and ticks in a heap
     std::tie(config.heap_samples, config.timestamp_step) = input.one_of<shape>(
         { { 1, 1 }, { 8, 8 }, { 10, 8 }, { 5, 15 }, { 7, 1 }, { 4, 40 }, { 3, 1000 } });
@@ -150,7 +151,7 @@ __extension__ using wide = __int128;
 class heap_numbers
 {
 public:
-    explicit heap_numbers(const timeline_config& config)
+    explicit heap_numbers(const timestamp_aligner_config& config)
         : d_heap(static_cast<std::uint64_t>(config.heap_samples)),
           d_step(config.timestamp_step)
     {
@@ -189,7 +190,7 @@ private:
 
 void play_edges(fuzz_input& input)
 {
-    timeline_config config{ 1, 1, { 1 } };
+    timestamp_aligner_config config{ 1, 1, { 1 } };
     config.heap_samples =
         1 + static_cast<std::int64_t>(input.upto(1) ? input.upto(9) : input.number(4));
     config.timestamp_step = input.edgy() & ((std::int64_t{ 1 } << 48) - 1);
@@ -202,18 +203,18 @@ void play_edges(fuzz_input& input)
     sink_counter_set counters;
     if (!config.timestamp_step)
         return;
-    timeline line(config, counters);
+    timestamp_aligner aligner(config, counters);
     heap_numbers heaps(config);
     std::int64_t tick = 0;
-    const double longest_fill = 10 * static_cast<double>(config.sample_rate.numerator) /
-                                static_cast<double>(config.sample_rate.denominator) *
-                                static_cast<double>(config.heap_samples) /
-                                static_cast<double>(config.timestamp_step);
+    const double max_fill = 10 * static_cast<double>(config.sample_rate.numerator) /
+                            static_cast<double>(config.sample_rate.denominator) *
+                            static_cast<double>(config.heap_samples) /
+                            static_cast<double>(config.timestamp_step);
     while (!input.empty() && !heaps.is_far()) {
         switch (input.upto(7)) {
         case 0:
             heaps.restart();
-            line.start_run();
+            aligner.start_run();
             break;
         case 1:
             tick = input.edgy();
@@ -225,18 +226,18 @@ void play_edges(fuzz_input& input)
             break;
         case 3: {
             const auto n = input.number(input.one_of<std::size_t>({ 1, 2, 5 }));
-            const auto dropped = std::min(n, line.to_drop());
+            const auto dropped = std::min(n, aligner.to_drop());
             heaps.add(n - dropped);
-            line.advance(n);
+            aligner.advance(n);
             break;
         }
         default: {
             const double residual = static_cast<double>(input.between(-499, 500)) / 1000;
-            const auto now = line.tag(tick, residual, heaps.is_open());
+            const auto now = aligner.tag(tick, residual, heaps.is_open());
             if (now.next_heap)
                 heaps.skip_to(*now.next_heap);
             heaps.add(now.zeros);
-            check(static_cast<double>(now.zeros) <= longest_fill,
+            check(static_cast<double>(now.zeros) <= max_fill,
                   "no more is filled than what is missing in 10 s");
         }
         }
@@ -272,7 +273,8 @@ void check_any_time(fuzz_input& input)
                            std::nextafter(1.0, 2.0),
                            std::numeric_limits<double>::quiet_NaN(),
                            std::numeric_limits<double>::infinity() });
-        const auto reading = clock.at(static_cast<std::uint64_t>(input.edgy()), fraction);
+        const auto reading =
+            clock.to_tick(static_cast<std::uint64_t>(input.edgy()), fraction);
         if (!(fraction >= 0 && fraction <= 1))
             check(!reading, "a fraction is one of a second");
         if (reading)
@@ -284,7 +286,7 @@ void check_any_time(fuzz_input& input)
                               sync);
         const auto time = slow.time_of(tick);
         check(time.fraction >= 0 && time.fraction < 1, "a fraction is one of a second");
-        const auto again = slow.at(time.seconds, time.fraction);
+        const auto again = slow.to_tick(time.seconds, time.fraction);
         check(again && again->tick == static_cast<std::int64_t>(tick),
               "the time of a tick has that tick");
     } catch (const parameter_error&) {

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_TIMELINE_H
-#define INCLUDED_SPEAD_CORE_TIMELINE_H
+#ifndef INCLUDED_SPEAD_CORE_TIMESTAMP_ALIGNER_H
+#define INCLUDED_SPEAD_CORE_TIMESTAMP_ALIGNER_H
 
 #include "sink_counters.h"
 #include "tick_clock.h"
@@ -22,7 +22,7 @@ enum class gap_policy {
     zero_fill //!< pack zeros, even whole heaps; realign if the gap exceeds 10 s
 };
 
-struct timeline_config {
+struct timestamp_aligner_config {
     std::int64_t heap_samples;
     std::int64_t timestamp_step; //!< ticks per heap, at least 1
     exact_rate sample_rate;      //!< ticks per second
@@ -38,7 +38,7 @@ struct correction {
     std::uint64_t zeros = 0;
 };
 
-//! Warnings for the user. Each except the last is raised once in the life of a timeline.
+//! Warnings for the user. Each except the last is raised once per timestamp_aligner.
 struct tag_warnings {
     bool no_tag = false;       //!< samples arrived before the first tag of a run
     double residual = 0;       //!< tag minus nearest sample, in samples, if above 0.1
@@ -72,10 +72,10 @@ struct tag_warnings {
  *
  * Handles positions only, no sample data. Not thread-safe.
  */
-class timeline
+class timestamp_aligner
 {
 public:
-    timeline(const timeline_config& config, sink_counter_set& counts);
+    timestamp_aligner(const timestamp_aligner_config& config, sink_counter_set& counts);
 
     //! Begins a run. The caller must have ended the last heap.
     void start_run();
@@ -132,4 +132,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_TIMELINE_H */
+#endif /* INCLUDED_SPEAD_CORE_TIMESTAMP_ALIGNER_H */

@@ -6,7 +6,7 @@
  */
 
 #include "item_text.h"
-#include "silence.h"
+#include "no_output_reason.h"
 
 #include <boost/algorithm/hex.hpp>
 
@@ -35,14 +35,14 @@ std::string ids_of(const packet_view& packet)
 
 } // namespace
 
-void silence::note(std::string_view text)
+void no_output_reason::note(std::string_view text)
 {
     // any other cause is more specific
     if (d_text.empty() || text != cause::no_first_packet)
         d_text = text;
 }
 
-void silence::note_not_spead(const std::byte* datagram, std::size_t bytes)
+void no_output_reason::note_not_spead(const std::byte* datagram, std::size_t bytes)
 {
     note("the datagrams are not SPEAD packets (version 4, 64-bit item pointers): they "
          "begin with ",
@@ -54,7 +54,9 @@ void silence::note_not_spead(const std::byte* datagram, std::size_t bytes)
          });
 }
 
-void silence::note_lacking(std::uint64_t id, const char* name, const packet_view& packet)
+void no_output_reason::note_lacking(std::uint64_t id,
+                                    const char* name,
+                                    const packet_view& packet)
 {
     note("the heaps have no item ", [&] {
         return hex(id) + " (" + name + "): the packets have " + ids_of(packet) +
@@ -62,8 +64,8 @@ void silence::note_lacking(std::uint64_t id, const char* name, const packet_view
     });
 }
 
-void silence::note_no_output(const stream_format& format,
-                             const std::vector<std::optional<std::uint64_t>>& values)
+void no_output_reason::note_no_output(
+    const stream_format& format, const std::vector<std::optional<std::uint64_t>>& values)
 {
     note("no output is selected for the heaps (", [&] {
         std::string text;
@@ -75,8 +77,8 @@ void silence::note_no_output(const stream_format& format,
     });
 }
 
-void silence::note_other_sender(const stream_format& format,
-                                std::optional<std::size_t> item)
+void no_output_reason::note_other_sender(const stream_format& format,
+                                         std::optional<std::size_t> item)
 {
     note("another sender to the same output is ignored; ", [&] {
         if (!item || *item >= format.immediates.size())

@@ -18,7 +18,7 @@ namespace {
 constexpr auto zero = placed_heap::zero;
 
 // Heaps of four samples in 40 ticks.
-timeline_config config(gap_policy on_gap = gap_policy::realign)
+timestamp_aligner_config config(gap_policy on_gap = gap_policy::realign)
 {
     return { 4, 40, megahertz, on_gap };
 }
@@ -154,7 +154,7 @@ constexpr std::int64_t samples_per_second = 100000;
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(timelines)
+BOOST_AUTO_TEST_SUITE(timestamp_aligners)
 
 BOOST_AUTO_TEST_CASE(samples_are_placed_as_tags_say)
 {
@@ -224,9 +224,9 @@ BOOST_AUTO_TEST_CASE(times_between_samples_are_rounded)
 
     // a tick is 1.25 samples
     placed_stream slow({ 10, 8, megahertz, gap_policy::zero_fill });
-    slow.line.tag(0, 0, false);
+    slow.aligner.tag(0, 0, false);
     slow.send(5);
-    BOOST_CHECK_EQUAL(slow.line.tag(5, 0, false).zeros, 1u); // place 6.25
+    BOOST_CHECK_EQUAL(slow.aligner.tag(5, 0, false).zeros, 1u); // place 6.25
 
     // a tick is two samples: the residual tells which
     placed_stream fast({ 8, 4, megahertz, gap_policy::zero_fill });
@@ -240,16 +240,16 @@ BOOST_AUTO_TEST_CASE(extreme_times_are_ignored_or_counted)
     for (const auto tick : { limits::min(), limits::max() }) {
         placed_stream s({ 4, 4, megahertz });
         s.play({ { 0, 3 } });
-        s.line.tag(tick, 0.5, false);
-        BOOST_CHECK(s.line.take_warnings().out_of_range);
+        s.aligner.tag(tick, 0.5, false);
+        BOOST_CHECK(s.aligner.take_warnings().out_of_range);
         s.play({ { 3, 1 } });
         check_heaps(s, { at_0 });
     }
     // in range where samples are long
     placed_stream s(config(gap_policy::zero_fill));
     for (const auto tick : { limits::min(), limits::max(), limits::min() }) {
-        s.line.tag(tick, -0.5, false);
-        s.line.advance(1000);
+        s.aligner.tag(tick, -0.5, false);
+        s.aligner.advance(1000);
     }
     BOOST_CHECK_EQUAL(s.counters.gaps.get(), 1u);
     BOOST_CHECK_EQUAL(s.counters.steps_back.get(), 1u);
@@ -264,22 +264,22 @@ BOOST_AUTO_TEST_CASE(lossless_source_has_no_gap)
             const std::uint64_t sync = 1234567890;
             const tick_clock clock(rate, { sync, 0 });
             sink_counter_set counters;
-            timeline line({ heap, 4096, rate }, counters);
+            timestamp_aligner aligner({ heap, 4096, rate }, counters);
             const auto n = static_cast<std::uint64_t>(rate.numerator);
             const auto d = static_cast<std::uint64_t>(rate.denominator);
             std::uint64_t tick = 0;
             for (int i = 0; i < 1000; ++i) {
                 const double fraction =
                     static_cast<double>(tick * d % n) / static_cast<double>(n);
-                const auto reading = clock.at(sync + tick * d / n, fraction);
+                const auto reading = clock.to_tick(sync + tick * d / n, fraction);
                 BOOST_REQUIRE_EQUAL(reading->tick, tick);
-                line.tag(reading->tick, reading->residual, false);
+                aligner.tag(reading->tick, reading->residual, false);
                 const std::uint64_t blocks = 1 + 250 * n / d * static_cast<unsigned>(i);
                 tick += 4 * blocks;
-                line.advance(4 * blocks * static_cast<std::uint64_t>(heap) / 4096);
+                aligner.advance(4 * blocks * static_cast<std::uint64_t>(heap) / 4096);
             }
             BOOST_CHECK_EQUAL(counters.gaps.get() + counters.steps_back.get(), 0u);
-            BOOST_CHECK(!line.take_warnings().residual);
+            BOOST_CHECK(!aligner.take_warnings().residual);
         }
 }
 
@@ -287,33 +287,33 @@ BOOST_AUTO_TEST_CASE(warnings_are_given_once)
 {
     placed_stream s(config());
     s.send(4);
-    BOOST_CHECK(s.line.take_warnings().no_tag);
+    BOOST_CHECK(s.aligner.take_warnings().no_tag);
     s.restart();
     s.send(4);
-    BOOST_CHECK(!s.line.take_warnings().no_tag);
+    BOOST_CHECK(!s.aligner.take_warnings().no_tag);
 
     placed_stream early(config());
     early.tag(-6);
-    BOOST_CHECK(early.line.take_warnings().before_sync);
+    BOOST_CHECK(early.aligner.take_warnings().before_sync);
     early.send(4);
     early.tag(-2);
-    BOOST_CHECK(!early.line.take_warnings().before_sync);
+    BOOST_CHECK(!early.aligner.take_warnings().before_sync);
 
     placed_stream off(config());
     off.tag(0, 0.09);
     off.send(2);
-    BOOST_CHECK(!off.line.take_warnings().residual);
+    BOOST_CHECK(!off.aligner.take_warnings().residual);
     off.tag(2, -0.4);
     off.tag(2, 0.4);
-    BOOST_CHECK_CLOSE(off.line.take_warnings().residual, -0.4, 1e-9);
-    BOOST_CHECK(!off.line.take_warnings().residual);
+    BOOST_CHECK_CLOSE(off.aligner.take_warnings().residual, -0.4, 1e-9);
+    BOOST_CHECK(!off.aligner.take_warnings().residual);
 
     for (const std::int64_t jump : { 1, -2, 30 * 100000 }) {
         placed_stream jumps(config());
         jumps.play({ { 0, 4 }, { 4 + jump, 4 } });
-        BOOST_CHECK_EQUAL(jumps.line.take_warnings().jump, static_cast<double>(jump));
+        BOOST_CHECK_EQUAL(jumps.aligner.take_warnings().jump, static_cast<double>(jump));
         jumps.play({ { 8 + 2 * jump, 4 } });
-        BOOST_CHECK_EQUAL(jumps.line.take_warnings().jump, 0.);
+        BOOST_CHECK_EQUAL(jumps.aligner.take_warnings().jump, 0.);
     }
 }
 
@@ -323,20 +323,20 @@ BOOST_AUTO_TEST_CASE(each_step_back_above_a_second_is_a_warning)
     s.tag(9 * samples_per_second);
     s.send(4);
     s.tag(8 * samples_per_second + 4);
-    BOOST_CHECK_EQUAL(s.line.take_warnings().late, 0.);
+    BOOST_CHECK_EQUAL(s.aligner.take_warnings().late, 0.);
     for (int i = 0; i < 2; ++i) {
         s.tag(4 + (i + 2) * samples_per_second);
-        BOOST_CHECK_EQUAL(s.line.take_warnings().late, 7. - i);
-        BOOST_CHECK_EQUAL(s.line.take_warnings().late, 0.);
+        BOOST_CHECK_EQUAL(s.aligner.take_warnings().late, 7. - i);
+        BOOST_CHECK_EQUAL(s.aligner.take_warnings().late, 0.);
     }
     s.restart(); // the clock was set back between runs
     s.tag(4);
-    BOOST_CHECK_EQUAL(s.line.take_warnings().late, 9.);
+    BOOST_CHECK_EQUAL(s.aligner.take_warnings().late, 9.);
 
     placed_stream start({ 10 * samples_per_second, 100 * samples_per_second, megahertz });
     start.tag(1);
-    BOOST_CHECK(start.line.to_drop() > 9 * samples_per_second);
-    BOOST_CHECK_EQUAL(start.line.take_warnings().late, 0.);
+    BOOST_CHECK(start.aligner.to_drop() > 9 * samples_per_second);
+    BOOST_CHECK_EQUAL(start.aligner.take_warnings().late, 0.);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

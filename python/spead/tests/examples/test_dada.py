@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""common/dada.py: recordings of an EDD packetiser."""
+"""common/dada.py reads recordings of an EDD packetiser."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_the_header_describes_the_stream(tmp_path):
     np.testing.assert_array_equal(recording.data.ravel(), samples[: 7 * 4096])
 
 
-def test_single_groups_are_divided_among_the_polarisations(tmp_path):
+def test_listed_groups_are_divided_among_the_polarisations(tmp_path):
     groups = "225.0.0.152,225.0.0.153,225.0.0.156,225.0.0.157"
     recording = record(tmp_path / "r.dada", noise(8192), MCAST_SOURCES=groups)
     assert recording.destinations() == [
@@ -30,7 +30,7 @@ def test_single_groups_are_divided_among_the_polarisations(tmp_path):
     ]
 
 
-def test_a_header_may_be_larger_than_usual(tmp_path):
+def test_a_header_may_exceed_4096_bytes(tmp_path):
     samples = noise(2 * 4096)
     recording = record(tmp_path / "r.dada", samples, HDR_SIZE=8192, LONG="x" * 4096)
     assert recording.header.text("LONG") == "x" * 4096
@@ -53,7 +53,7 @@ def test_an_invalid_header_is_rejected(tmp_path, changes, message):
         record(tmp_path / "r.dada", noise(2 * 4096), **changes)
 
 
-def test_another_file_is_named(tmp_path):
+def test_a_file_of_another_format_is_rejected_by_name(tmp_path):
     path = tmp_path / "noise.bin"
     path.write_bytes(noise(10000).tobytes())
     with pytest.raises(ValueError, match=r"noise\.bin is not a DADA file"):

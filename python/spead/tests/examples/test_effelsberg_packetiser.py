@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""effelsberg_packetiser.py and effelsberg_stream.grc send recordings as recorded."""
+"""effelsberg_packetiser.py and effelsberg_stream.grc replay recordings unchanged."""
 
 import os
 
@@ -21,7 +21,7 @@ from flow_graphs import (
 from places import EXAMPLES, NEEDS_NAMESPACES, run_scenario
 from streams import noise
 
-GROUPS = 4  # of each polarisation
+GROUPS = 4  # multicast groups per polarisation
 NEEDS_RECORDING = pytest.mark.skipif(
     "GR_SPEAD_RECORDING" not in os.environ,
     reason="needs GR_SPEAD_RECORDING, the DADA file of an EDD packetiser",
@@ -30,14 +30,14 @@ PACKED = {"NBIT": 10, "HEAP_SIZE": 5120, "HEAP_NBYTES": "unset"}
 
 
 def packetiser(recording, sockets, *options):
-    """Run the program that sends a recording."""
+    """Replay a recording with effelsberg_packetiser.py."""
     to = destinations(sockets[:GROUPS]), destinations(sockets[GROUPS:])
     program = EXAMPLES / "effelsberg_packetiser.py"
     return running(program, recording.path, *to, *options)
 
 
 def flow_graph(recording, sockets, *options):
-    """The same for the program that grcc makes of the flow graph."""
+    """Replay a recording with the compiled flow graph."""
     return running(
         compiled("effelsberg_stream", recording.path.parent),
         *("--file", recording.path),
@@ -48,7 +48,7 @@ def flow_graph(recording, sockets, *options):
 
 
 def check_packets(sender, recording):
-    """All packets at the endpoints of each polarisation, and no others."""
+    """Each endpoint receives exactly the packets of the reference."""
     expected = [[] for _ in range(2 * GROUPS)]
     for heap in reference_packets.effelsberg(recording):
         expected[GROUPS * heap.polarisation + heap.endpoint].append(heap.packet)
@@ -68,12 +68,12 @@ def check_packets(sender, recording):
         (flow_graph, 200 * 4096, {}),
     ],
 )
-def test_the_packets_equal_the_reference(tmp_path, sender, size, changes):
+def test_the_packets_match_the_reference(tmp_path, sender, size, changes):
     check_packets(sender, record(tmp_path / "r.dada", noise(size), **changes))
 
 
 @NEEDS_RECORDING
-def test_the_packets_of_a_real_recording_equal_the_reference():
+def test_the_packets_of_a_real_recording_match_the_reference():
     check_packets(packetiser, dada.Recording(os.environ["GR_SPEAD_RECORDING"]))
 
 
@@ -84,18 +84,18 @@ def test_the_packets_of_a_real_recording_equal_the_reference():
         (flow_graph, ["--send-stop", 1, "--first-timestamp", 526398652416 + 4096000]),
     ],
 )
-def test_options_set_the_first_timestamp_and_send_the_end(tmp_path, sender, options):
+def test_options_set_the_first_timestamp_and_send_end_of_stream(tmp_path, sender, options):
     recording = record(tmp_path / "r.dada", noise(2 * 4096), OBS_OFFSET=2 * 4096000)
     with bound_sockets(2 * GROUPS) as sockets, sender(recording, sockets, *options):
         received = packets_until(
             sockets, lambda packets: all(each.ends for each in packets)
         )
-    for half in (received[0], received[GROUPS]):
-        (packet,) = half.data
+    for endpoint in (received[0], received[GROUPS]):
+        (packet,) = endpoint.data
         assert int.from_bytes(packet[42:48], "big") == 526398652416 + 4096000
 
 
-def test_a_recording_of_one_polarisation_alone_is_rejected(tmp_path):
+def test_a_recording_without_a_heap_of_each_polarisation_is_rejected(tmp_path):
     recording = record(tmp_path / "r.dada", noise(4096 + 100))
     message = (
         r"^effelsberg_packetiser.py: .*r.dada has 1 whole heap for 2 polarisations"
@@ -105,5 +105,5 @@ def test_a_recording_of_one_polarisation_alone_is_rejected(tmp_path):
 
 
 @NEEDS_NAMESPACES
-def test_multicast_to_the_groups_of_the_recording():
+def test_the_groups_default_to_those_of_the_recording():
     run_scenario("instrument_scenarios.py", "effelsberg_example")

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the examples share: endpoints, numbers, progress and Ctrl-C."""
+"""Shared code of the examples: endpoints, numbers, progress and Ctrl-C."""
 
 import argparse
 import fractions
@@ -17,7 +17,7 @@ from common.progress import Progress
 from places import BOUND, EXAMPLES
 
 
-def test_endpoints_are_written_as_for_the_sink():
+def test_endpoints_have_the_syntax_of_the_sink():
     assert endpoints("239.1.2.255+1:7148,[ff15::77]:7148, localhost:0, 7148") == [
         ("239.1.2.255", 7148),
         ("239.1.3.0", 7148),
@@ -45,7 +45,7 @@ def test_invalid_endpoints_are_rejected(text):
         (("127.0.0.1", 0, "lo"), "127.0.0.1:0 on interface lo: .* multicast groups"),
     ],
 )
-def test_an_endpoint_that_cannot_be_bound_is_named(endpoint, message):
+def test_a_bind_error_names_the_endpoint(endpoint, message):
     with pytest.raises(OSError, match=f"^cannot receive at {message}"):
         bound_socket(*endpoint)
 
@@ -64,7 +64,7 @@ def test_sizes_have_binary_suffixes_and_rates_have_decimal_ones():
         *((positive_rate, "0"), (seconds, "-1"), (seconds, "nan")),
     ],
 )
-def test_an_invalid_number_is_named(kind, text):
+def test_an_invalid_number_is_quoted_in_the_error(kind, text):
     with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}'"):
         kind(text)
 
@@ -78,10 +78,10 @@ class Terminal(io.StringIO):
     ("columns", "line"),
     [
         ("80", "3.2 %, 2.00 MB/s, heaps 56,789, dropped 123, errors 0, ring 50 %"),
-        ("11", "3.2 %, 2.0"),  # does not wrap
+        ("11", "3.2 %, 2.0"),  # truncated to the width of the terminal
     ],
 )
-def test_the_progress_is_a_line_that_is_refreshed(monkeypatch, columns, line):
+def test_the_progress_line_is_rewritten_in_place(monkeypatch, columns, line):
     monkeypatch.setenv("COLUMNS", columns)
     screen = Terminal()
     times = iter([10, 12, 14])
@@ -98,12 +98,12 @@ def test_the_progress_is_a_line_that_is_refreshed(monkeypatch, columns, line):
     assert screen.getvalue().endswith("\r\x1b[K")
 
 
-def test_a_second_ctrl_c_ends_a_program_at_once():
+def test_a_second_ctrl_c_kills_the_program():
     program = """
 import os, signal
 from common.interrupts import at_interrupt
 
-with at_interrupt(lambda: os.write(1, b"ending\\n")):  # may interrupt print()
+with at_interrupt(lambda: os.write(1, b"ending\\n")):  # print() is not reentrant
     print("running", flush=True)
     while True:
         signal.pause()

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""meerkat_digitiser.grc, packed_10bit.grc and meerkat_receiver.grc."""
+"""meerkat_digitiser.grc and packed_10bit.grc send, meerkat_receiver.grc receives."""
 
 import json
 
@@ -21,12 +21,12 @@ from flow_graphs import (
 from places import NEEDS_NAMESPACES, run_scenario
 from reference_packets import HEAP_SAMPLES
 
-GROUPS = 8  # of each polarisation of a digitiser
-HEAPS = 100  # of each polarisation
+GROUPS = 8  # multicast groups per polarisation
+HEAPS = 100  # per polarisation
 
 
 def expected_packets(samples):
-    """The packets of the reference at the endpoints of each polarisation."""
+    """The reference packets of each endpoint, polarisation 0 first."""
     endpoints = [[] for _ in range(2 * GROUPS)]
     for heap in reference_packets.meerkat(samples, ids=(0x4322, 0x4323)):
         endpoints[GROUPS * heap.polarisation + heap.endpoint].append(heap.packet)
@@ -34,7 +34,7 @@ def expected_packets(samples):
 
 
 def check_descriptors(received):
-    """Each endpoint gets a heap of descriptors, with a heap counter of its own."""
+    """Each endpoint receives one descriptor heap, with a unique heap counter."""
     counters = set()
     for endpoint in received:
         (packet,) = endpoint.descriptors
@@ -46,7 +46,7 @@ def check_descriptors(received):
         ids = [item.id for item in items.values()]
         assert ids == [0x1600, 0x3101, 0x3102, 0x3300]
     assert len(counters) == 2 * GROUPS
-    # those of the data are even
+    # data heaps have even counters up to 4 * HEAPS
     assert all(counter % 2 or counter > 4 * HEAPS for counter in counters)
 
 
@@ -54,7 +54,7 @@ def check_descriptors(received):
     ("name", "samples", "heap_bytes"),
     [("meerkat_digitiser", digitised, 4096), ("packed_10bit", packed, 5120)],
 )
-def test_the_packets_equal_the_reference(tmp_path, name, samples, heap_bytes):
+def test_the_packets_match_the_reference(tmp_path, name, samples, heap_bytes):
     with bound_sockets(2 * GROUPS) as sockets:
         with running(
             compiled(name, tmp_path),
@@ -77,5 +77,5 @@ def test_the_packets_equal_the_reference(tmp_path, name, samples, heap_bytes):
 
 @NEEDS_NAMESPACES
 @pytest.mark.parametrize("bits", [8, 10])
-def test_the_receiver_writes_what_the_digitiser_sends_to_its_groups(bits):
+def test_the_receiver_writes_the_samples_of_the_digitiser(bits):
     run_scenario("instrument_scenarios.py", f"receiver_example_with_{bits}_bits")

@@ -84,7 +84,7 @@ def test_the_packets_of_a_real_recording_match_the_reference():
         (flow_graph, ["--send-stop", 1, "--first-timestamp", 526398652416 + 4096000]),
     ],
 )
-def test_options_set_the_first_timestamp_and_send_end_of_stream(tmp_path, sender, options):
+def test_options_set_the_first_timestamp_and_end_of_stream(tmp_path, sender, options):
     recording = record(tmp_path / "r.dada", noise(2 * 4096), OBS_OFFSET=2 * 4096000)
     with bound_sockets(2 * GROUPS) as sockets, sender(recording, sockets, *options):
         received = packets_until(

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""examples/receive.py, fed by the sender of spead2."""
+"""examples/receive.py receives streams of spead2."""
 
 import json
 import select
@@ -22,18 +22,18 @@ HEAP = 4096
 
 
 def send(sock, samples, skip=(), stop=True, **options):
-    """Send the heaps of spead2 to a socket, to itself."""
+    """Send heaps of spead2 from a socket to its own address."""
     heaps = packets_by_heap(samples, HEAP, **options)
     kept = [heap for i, heap in enumerate(heaps[:-1]) if i not in skip]
     for packet in joined(kept + heaps[-1:] * stop):
         sock.sendto(packet, sock.getsockname())
 
 
-def run(*options, samples, address="127.0.0.1", **sent):
-    """Send to a bound socket, then receive from it; the summary."""
+def run(*options, samples, address="127.0.0.1", **send_options):
+    """Queue a stream in a bound socket, receive it and return the summary."""
     args = receive.parse(["0", "--timeout", "10", *map(str, options)])
     with bound_socket(address) as sock:
-        send(sock, samples, **sent)
+        send(sock, samples, **send_options)
         return receive.receive([sock], args)
 
 
@@ -57,7 +57,7 @@ def test_a_complete_stream_is_saved(tmp_path, address, bits, descriptors):
     assert (tmp_path / "samples").read_bytes() == samples.tobytes()
 
 
-def test_it_reads_its_sockets_when_it_says_that_it_listens(monkeypatch):
+def test_it_is_receiving_before_it_prints_its_endpoints(monkeypatch):
     def fill_and_wait(sockets):
         send(sockets[0], noise(HEAP))
         eventually(lambda: not select.select(sockets, [], [], 0)[0])
@@ -71,7 +71,7 @@ def test_it_reads_its_sockets_when_it_says_that_it_listens(monkeypatch):
 @pytest.mark.parametrize(
     ("option", "value", "heaps"), [("--timeout", 2, 5), ("--max-heaps", 3, 3)]
 )
-def test_an_option_ends_a_stream_without_end(option, value, heaps):
+def test_a_timeout_or_heap_limit_ends_the_reception(option, value, heaps):
     summary = run(option, value, samples=noise(5 * HEAP), stop=False)
     assert (summary["heaps"], summary["complete"]) == (heaps, True)
 
@@ -79,13 +79,13 @@ def test_an_option_ends_a_stream_without_end(option, value, heaps):
 @pytest.mark.parametrize(
     "expectation", [("--expect-heaps", 10), ("--expect-samples", 9 * HEAP + 1)]
 )
-def test_expected_heaps_are_missing_at_the_end(expectation):
+def test_expected_heaps_that_never_arrive_count_as_missing(expectation):
     summary = run(*expectation, samples=noise(8 * HEAP))
     assert (summary["missing"], summary["complete"]) == (2, False)
 
 
 @pytest.mark.parametrize("missing", [0, 1])
-def test_command_line(tmp_path, missing):
+def test_the_exit_status_tells_whether_heaps_are_missing(tmp_path, missing):
     json_file, png = tmp_path / "summary.json", tmp_path / "spectrum.png"
     outputs = ["--json", json_file, "--spectrogram", png]
     command = [sys.executable, EXAMPLES / "receive.py", "0", *outputs]
@@ -116,8 +116,7 @@ def test_continuity_counts_gaps_duplicates_and_backward_steps():
     assert (continuity.duplicates, continuity.backward) == (1, 1)
 
 
-def test_complex_samples_count_once(sock):
-    """A heap of 1000 of them has 2000 bytes, and is a step of 1000 ticks."""
+def test_a_complex_sample_counts_as_one_sample_and_one_tick(sock):
     sink = spead.sink(destination(sock), heap_samples=1000, input_type="sc8")
     run_graph(sink, source(noise(6000).reshape(-1, 2)))
     summary = receive.receive([sock], receive.parse(["0"]))
@@ -149,13 +148,13 @@ def test_spectrogram_shows_a_tone_in_bounded_memory():
 
 
 @pytest.mark.parametrize("path", ["/nowhere/a.png", "a.xyz"])
-def test_a_picture_that_cannot_be_written_is_rejected_at_once(path, capsys):
+def test_an_unwritable_spectrogram_path_is_rejected_before_receiving(path, capsys):
     with pytest.raises(SystemExit):
         receive.parse(["7148", "--spectrogram", path])
     assert "argument --spectrogram: " in capsys.readouterr().err
 
 
-def test_an_invalid_endpoint_is_named():
+def test_a_bind_error_names_the_endpoint():
     message = r"^receive.py: cannot receive at 192.0.2.1:7148: "
     with pytest.raises(SystemExit, match=message):
         receive.main(["192.0.2.1:7148"])

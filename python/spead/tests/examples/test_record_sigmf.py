@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""record_sigmf.py: recordings have the samples and the times that were sent."""
+"""record_sigmf.py records the samples and times of a stream."""
 
 from fractions import Fraction
 
@@ -16,7 +16,7 @@ from tagged_streams import HEAP, MHZ, OPTIONS, SYNC, tag, tagged_source
 
 
 class Recording:
-    """The program, while a test sends; its recording afterwards."""
+    """Runs record_sigmf.py while a test sends, then reads the recording."""
 
     def __init__(self, folder, *options, status=0):
         self.file = folder / "recording"
@@ -41,7 +41,7 @@ class Recording:
 
 
 @pytest.mark.parametrize("name", ["ri8", "ci16_le"])
-def test_the_samples_are_those_sent(tmp_path, name):
+def test_the_recorded_samples_match_the_stream(tmp_path, name):
     kind = SAMPLE_TYPES[name]
     sent = noise(20_000 * kind.file_bytes)  # less than any socket buffer
     dtype = np.dtype(np.int16 if "16" in name else np.int8)
@@ -56,9 +56,9 @@ def test_the_samples_are_those_sent(tmp_path, name):
     assert metadata.get_captures() == [{"core:sample_start": 0}]
 
 
-def test_captures_have_the_times_of_their_first_samples(tmp_path):
+def test_each_capture_has_the_time_of_its_first_sample(tmp_path):
     sent = noise(200 * HEAP)
-    jump = 100 * HEAP  # samples, after which an hour is missing
+    jump = 100 * HEAP  # samples before an hour-long gap
     start = Fraction(HEAP * 10**6, MHZ)
     times = {0: SYNC + start, jump: SYNC + start + 3600 + Fraction(jump, MHZ)}
     options = "--sample-rate", MHZ, "--sync-time", SYNC
@@ -77,7 +77,7 @@ def test_captures_have_the_times_of_their_first_samples(tmp_path):
         assert read.start == time
 
 
-def test_a_number_of_samples_without_descriptors(tmp_path):
+def test_a_stream_without_descriptors_is_recorded_up_to_the_sample_limit(tmp_path):
     options = "--samples", 1000, "--timestamp-id", "0x1600", "--samples-id", "0x3300"
     sent = noise(20_000)
     with Recording(tmp_path, *options) as recording:
@@ -87,7 +87,7 @@ def test_a_number_of_samples_without_descriptors(tmp_path):
     assert "1,000 samples written; " in recording.ended.printed
 
 
-def test_nothing_received(tmp_path):
+def test_a_timeout_without_samples_is_an_error(tmp_path):
     with Recording(tmp_path, "--timeout", 0.1, status=1) as recording:
         pass
     assert recording.ended.printed == "record_sigmf.py: nothing received\n"
@@ -103,9 +103,9 @@ def test_nothing_received(tmp_path):
         (["127.0.0.1:0", "/nowhere/f"], "/nowhere/f.sigmf-data", 1),
     ],
 )
-def test_wrong_arguments(arguments, message, status):
+def test_invalid_arguments_are_reported_without_a_traceback(arguments, message, status):
     with running(EXAMPLES / "record_sigmf.py", *arguments, status=status) as ended:
         pass
-    # GNU Radio prints which file cannot be opened
+    # The file sink of GNU Radio prints the name of a file that it cannot open.
     assert message in ended.printed
     assert "Traceback" not in ended.printed

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the files of recordings hold, for send_recording.py."""
+"""common/recordings.py reads SigMF, WAV and raw files."""
 
 import sys
 from fractions import Fraction
@@ -19,8 +19,8 @@ START = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.123456789
 START_SECONDS = Fraction(1_700_000_000_123_456_789, 10**9)
 
 
-def bytes_of(recording):
-    """The bytes of the samples."""
+def sample_bytes(recording):
+    """The samples of a recording, as bytes."""
     with open(recording.path, "rb") as file:
         file.seek(recording.offset)
         return file.read(recording.samples * recording.type.file_bytes)
@@ -37,10 +37,10 @@ def test_a_sigmf_recording_has_type_rate_and_start_time(tmp_path, suffix):
     assert recording.type_name == "ci16_le"
     assert recording.sample_rate == Fraction(20480001, 10)
     assert recording.start == START_SECONDS
-    assert bytes_of(recording) == data
+    assert sample_bytes(recording) == data
 
 
-def test_one_of_several_captures_is_chosen(tmp_path):
+def test_a_capture_is_selected_by_its_index(tmp_path):
     data = bytes(range(40))
     captures = [
         {"core:sample_start": 2},
@@ -54,16 +54,16 @@ def test_one_of_several_captures_is_chosen(tmp_path):
     first, second = sigmf_recording(path, 0), sigmf_recording(path, 1)
     assert (first.sample_rate, first.start) == (None, None)
     assert second.start == 1_700_000_000
-    assert (bytes_of(first), bytes_of(second)) == (data[4:24], data[24:])
+    assert (sample_bytes(first), sample_bytes(second)) == (data[4:24], data[24:])
 
 
 def test_a_later_part_of_a_recording_starts_at_its_offset(tmp_path):
     captures = [{"core:sample_start": 1000}]
     path = write_sigmf(tmp_path, bytes(range(8)), "ri8", captures, offset=996)
-    assert bytes_of(sigmf_recording(str(path))) == bytes(range(4, 8))
+    assert sample_bytes(sigmf_recording(str(path))) == bytes(range(4, 8))
 
 
-def test_headers_in_the_data_of_sigmf_are_skipped(tmp_path):
+def test_header_and_trailing_bytes_of_sigmf_data_are_skipped(tmp_path):
     captures = [
         {"core:sample_start": 0, "core:header_bytes": 3},
         {"core:sample_start": 4, "core:header_bytes": 5},
@@ -73,8 +73,8 @@ def test_headers_in_the_data_of_sigmf_are_skipped(tmp_path):
     )
     path.with_suffix(".sigmf-data").unlink()
     (tmp_path / "other.bin").write_bytes(b"...abcd.....efgh..")
-    assert bytes_of(sigmf_recording(str(path), 0)) == b"abcd"
-    assert bytes_of(sigmf_recording(str(path), 1)) == b"efgh"
+    assert sample_bytes(sigmf_recording(str(path), 0)) == b"abcd"
+    assert sample_bytes(sigmf_recording(str(path), 1)) == b"efgh"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_headers_in_the_data_of_sigmf_are_skipped(tmp_path):
         ({"offset": 100}, "core:offset = 100 is larger than the core:sample_start"),
     ],
 )
-def test_other_sigmf_recordings_are_rejected(tmp_path, fields, message):
+def test_an_unsupported_sigmf_recording_is_rejected(tmp_path, fields, message):
     path = str(write_sigmf(tmp_path, bytes(8), **fields))
     with pytest.raises(ValueError, match=message) as error:
         sigmf_recording(path)
@@ -111,7 +111,7 @@ def test_other_sigmf_recordings_are_rejected(tmp_path, fields, message):
         ),
     ],
 )
-def test_sigmf_metadata_of_another_kind_are_rejected(
+def test_sigmf_metadata_without_a_recording_are_rejected(
     tmp_path, suffix, content, message
 ):
     path = write_sigmf(tmp_path, bytes(8)).with_suffix(suffix)
@@ -121,20 +121,20 @@ def test_sigmf_metadata_of_another_kind_are_rejected(
 
 
 @pytest.mark.parametrize("missing", [".sigmf-meta", ".sigmf-data"])
-def test_a_missing_file_of_sigmf_is_named(tmp_path, missing):
+def test_a_missing_sigmf_file_is_named(tmp_path, missing):
     path = write_sigmf(tmp_path, bytes(8))
     path.with_suffix(missing).unlink()
     with pytest.raises(OSError, match=f"No such file .*recording{missing}"):
         sigmf_recording(str(path))
 
 
-def test_the_missing_package_sigmf_is_named(tmp_path, monkeypatch):
+def test_the_error_without_sigmf_tells_how_to_install_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sigmf", None)
     with pytest.raises(ValueError, match="scripts/bootstrap installs it"):
         sigmf_recording(str(write_sigmf(tmp_path, bytes(8))))
 
 
-def test_a_date_is_exact_to_its_last_digit():
+def test_a_date_keeps_all_its_digits():
     seconds = 1_700_000_000 + Fraction(123456789012345678, 10**18)
     assert seconds_since_1970("2023-11-14T22:13:20.123456789012345678Z") == seconds
     assert seconds_text(seconds) == "1700000000.123456789012345678"
@@ -145,14 +145,14 @@ def test_a_date_is_exact_to_its_last_digit():
     [(1, 1, "ru8"), (2, 1, "cu8"), (1, 2, "ri16_le"), (2, 2, "ci16_le")],
 )
 def test_a_wav_file_has_type_and_rate(tmp_path, channels, width, type_name):
-    """It has the samples that are there if it ends too early."""
+    """A truncated file yields the samples it contains."""
     data = bytes(range(40))
     path = write_wav(tmp_path, data, channels, width, 2_400_000)
     recording = wav_recording(str(path))
     assert (recording.type_name, recording.sample_rate) == (type_name, 2_400_000)
-    assert bytes_of(recording) == data
+    assert sample_bytes(recording) == data
     path.write_bytes(path.read_bytes()[:-12])
-    assert bytes_of(wav_recording(str(path))) == data[:-12]
+    assert sample_bytes(wav_recording(str(path))) == data[:-12]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_wav_file_has_type_and_rate(tmp_path, channels, width, type_name):
         (1, 2, b"\xfe\xff", "is extensible; write it|it is too short"),
     ],
 )
-def test_other_wav_files_are_rejected(tmp_path, channels, width, kind, message):
+def test_an_unsupported_wav_file_is_rejected(tmp_path, channels, width, kind, message):
     path = write_wav(tmp_path, bytes(36), channels, width)
     content = bytearray(path.read_bytes())
     content[20:22] = kind
@@ -173,7 +173,7 @@ def test_other_wav_files_are_rejected(tmp_path, channels, width, kind, message):
         wav_recording(str(path))
 
 
-def test_an_incomplete_sample_at_the_end_is_left_out(tmp_path):
+def test_an_incomplete_last_sample_is_ignored(tmp_path):
     path = tmp_path / "recording.bin"
     path.write_bytes(bytes(range(12)))
-    assert bytes_of(raw_recording(str(path), "ci16_le", 3)) == bytes(range(3, 11))
+    assert sample_bytes(raw_recording(str(path), "ci16_le", 3)) == bytes(range(3, 11))

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""send_recording.py: recordings arrive as they were made, as its plan says."""
+"""send_recording.py sends a recording unchanged, as --plan describes."""
 
 import json
 import os
@@ -26,7 +26,7 @@ from recordings_made import write_sigmf, write_wav
 from streams import noise
 
 SEND = EXAMPLES / "send_recording.py"
-PACKET_AROUND = 8 + 20 + 38  # bytes of UDP, IPv4 and Ethernet
+PACKET_OVERHEAD = 8 + 20 + 38  # bytes of UDP, IPv4 and Ethernet
 
 
 def send(path, sock, *options):
@@ -35,12 +35,12 @@ def send(path, sock, *options):
         command, timeout=BOUND, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""  # no progress without a terminal
+    assert done.stderr == ""  # progress is for terminals only
     return done.stdout
 
 
 def received(sock):
-    """Timestamps and samples that spead2 receives with its defaults, to the end."""
+    """Timestamps and samples of a stream, received by spead2 with its defaults."""
     stream = spead2.recv.Stream(spead2.ThreadPool())
     stream.add_udp_reader(socket=sock)
     guard = threading.Timer(BOUND, stream.stop)
@@ -55,13 +55,13 @@ def received(sock):
     return timestamps, np.concatenate(samples)
 
 
-def signal_of(dtype, count, numbers):
-    """Noise over the whole range of a type; a sample is one number or a pair."""
-    made = noise(count * numbers * np.dtype(dtype).itemsize).view(dtype)
-    return made.reshape((count, 2) if numbers == 2 else count)
+def noise_of_type(dtype, count, numbers):
+    """Full-scale noise; a sample is one number or a pair."""
+    samples = noise(count * numbers * np.dtype(dtype).itemsize).view(dtype)
+    return samples.reshape((count, 2) if numbers == 2 else count)
 
 
-SIGNALS = [  # SigMF type; its numpy type; numbers of a sample; what arrives
+FORMATS = [  # SigMF type, dtype in the file, numbers per sample, dtype received
     ("ri8", "i1", 1, "i1"),
     ("ru8", "u1", 1, "i1"),
     ("cu8", "u1", 2, "i1"),
@@ -73,35 +73,35 @@ SIGNALS = [  # SigMF type; its numpy type; numbers of a sample; what arrives
 
 
 def check_samples(sent, got, dtype):
-    """Compare integers, of which the unsigned ones are offset binary."""
+    """Compare integers; unsigned ones were sent as offset binary."""
     assert got.dtype.kind == "i"
     assert got.dtype.itemsize == np.dtype(dtype).itemsize
     offset = 128 if sent.dtype == np.uint8 else 0
     np.testing.assert_array_equal(got, sent.astype(np.int64) - offset)
 
 
-@pytest.mark.parametrize(("name", "dtype", "numbers", "arrives"), SIGNALS)
+@pytest.mark.parametrize(("name", "dtype", "numbers", "received_dtype"), FORMATS)
 def test_a_sigmf_recording_arrives_with_its_time(
-    sock, tmp_path, name, dtype, numbers, arrives
+    sock, tmp_path, name, dtype, numbers, received_dtype
 ):
-    made = signal_of(dtype, 10_000, numbers)
+    sent = noise_of_type(dtype, 10_000, numbers)
     # 0.25 s and 14 samples after the sync time, to the nearest nanosecond
     capture = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.25000014Z"}
     path = write_sigmf(
-        tmp_path, made.tobytes(), name, [capture], sample_rate=100_000_000
+        tmp_path, sent.tobytes(), name, [capture], sample_rate=100_000_000
     )
     send(path, sock, "--sync-time", 1_700_000_000, "--heap-samples", "4k")
     timestamps, got = received(sock)
-    check_samples(made, got, arrives)
+    check_samples(sent, got, received_dtype)
     assert timestamps == [25_000_014, 25_004_110, 25_008_206]
 
 
 def test_a_wav_file_arrives(sock, tmp_path):
-    made = signal_of("<i2", 10_000, 2)
-    path = write_wav(tmp_path, made.tobytes(), channels=2, width=2)
+    sent = noise_of_type("<i2", 10_000, 2)
+    path = write_wav(tmp_path, sent.tobytes(), channels=2, width=2)
     send(path, sock, "--timestamp-start", 1000)
     timestamps, got = received(sock)
-    check_samples(made, got, "i2")
+    check_samples(sent, got, "i2")
     assert timestamps == [1000, 9192]
 
 
@@ -143,9 +143,11 @@ def test_floats_are_sent_as_integers(sock, tmp_path, name, wire_type, scale):
         ("cf32_le", 0, [], None),
     ],
 )
-def test_floats_that_all_become_0_are_rejected(tmp_path, name, peak, options, message):
+def test_floats_that_all_round_to_0_are_rejected(
+    tmp_path, name, peak, options, message
+):
     path = tmp_path / "recording.bin"
-    numbers = np.zeros(600_000, "<f4")  # more than it reads at a time
+    numbers = np.zeros(600_000, "<f4")  # more than one read of check_level()
     numbers[:2] = np.nan, -peak
     numbers[-2] = peak
     path.write_bytes(numbers.tobytes())
@@ -163,7 +165,7 @@ def test_floats_that_all_become_0_are_rejected(tmp_path, name, peak, options, me
         (None, ["--sample-rate", "1M"], 0),
         (1_700_000_000, ["--sample-rate", "1M"], 123_457),  # 123456.789 to the nearest
         (1_700_000_000, ["--sample-rate", "100000000/3"], 4_115_226),  # 4115226.3
-        # two ticks in a sample
+        # two ticks per sample
         (
             1_700_000_000,
             ["--sample-rate", "1M", "--timestamp-step", "16k"],
@@ -200,7 +202,7 @@ def test_ctrl_c_sends_the_end_of_the_stream(sock, receiver, tmp_path, loop):
             assert select.select([screen], [], [], BOUND)[0]
             progress = os.read(screen, 1000).decode()
             sender.send_signal(signal.SIGINT)
-            # A recording that is interrupted is not sent completely.
+            # Ctrl-C is an error if it truncates the recording.
             assert sender.wait(BOUND) == (0 if loop else 1)
         finally:
             sender.kill()
@@ -221,19 +223,19 @@ def test_ctrl_c_sends_the_end_of_the_stream(sock, receiver, tmp_path, loop):
 PLANS = [  # SigMF type, options of heaps and packets
     ("ri8", ["--heap-samples", "8192"]),
     ("ci8", ["--heap-samples", "100"]),  # a heap is one packet
-    ("ri8", ["--heap-samples", "8191"]),  # the last packet of a heap cannot be filled
+    ("ri8", ["--heap-samples", "8191"]),  # NULL items cannot pad the last packet
     ("ci16_le", ["--heap-samples", "32k", "--max-packet-size", "8972"]),
 ]
 
 
-def lines_of_plan(path, sock, *options):
-    """Name -> text."""
+def printed_plan(path, sock, *options):
+    """The lines of --plan: name -> text."""
     lines = send(path, sock, "--plan", *options).splitlines()
     return dict(re.fullmatch(" *(.+?): (.+)", line).groups() for line in lines)
 
 
 def packets_of_heap(sock, counter):
-    """The packets of a heap that are at a socket by now."""
+    """The packets of a heap that have arrived at a socket."""
     packets = [(datagram, spead_packet.parse(datagram)) for datagram in arrived(sock)]
     return [
         datagram
@@ -243,7 +245,7 @@ def packets_of_heap(sock, counter):
 
 
 @pytest.mark.parametrize(("name", "heap_options"), PLANS)
-def test_the_plan_is_what_is_sent(sock, tmp_path, name, heap_options):
+def test_the_stream_matches_the_plan(sock, tmp_path, name, heap_options):
     rate = Fraction(10_000_000, 3)
     options = ["--type", name, "--sample-rate", str(rate), *heap_options]
     path = tmp_path / "recording.bin"
@@ -251,14 +253,14 @@ def test_the_plan_is_what_is_sent(sock, tmp_path, name, heap_options):
     heap_bytes = args.heap_samples * SAMPLE_TYPES[name].file_bytes
     path.write_bytes(bytes(2 * heap_bytes))
 
-    plan = lines_of_plan(path, sock, *options)
-    assert list(arrived(sock)) == []  # it sends nothing
+    plan = printed_plan(path, sock, *options)
+    assert list(arrived(sock)) == []
     send(path, sock, *options)
-    packets = packets_of_heap(sock, 2)  # the first one has descriptors
+    packets = packets_of_heap(sock, 2)  # the first heap also has descriptors
     assert sum(len(spead_packet.parse(one).payload) for one in packets) == heap_bytes
     header = len(packets[0]) - len(spead_packet.parse(packets[0]).payload)
     heap_rate = rate / args.heap_samples
-    wire = float(heap_rate * sum(len(one) + PACKET_AROUND for one in packets))
+    wire = float(heap_rate * sum(len(one) + PACKET_OVERHEAD for one in packets))
     assert plan["heaps"] == f"2 of {args.heap_samples:,} samples"
     assert plan["packets per heap"] == f"{len(packets):,}"
     assert plan["packet size"] == f"{len(packets[0]):,} bytes of UDP payload"
@@ -270,16 +272,16 @@ def test_the_plan_is_what_is_sent(sock, tmp_path, name, heap_options):
     assert send_recording.build(args).sink.rate() == float(udp_rate)
 
 
-def test_the_plan_has_times_if_the_sample_rate_is_known(sock, tmp_path):
+def test_the_plan_has_durations_if_the_sample_rate_is_known(sock, tmp_path):
     capture = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.125Z"}
     path = write_sigmf(tmp_path, bytes(1_000_000), captures=[capture])
     options = ["--heap-samples", 9999, "--heap-id-step", 2]
-    plan = lines_of_plan(path, sock, *options, "--tail", "drop", "--rate", "1M")
+    plan = printed_plan(path, sock, *options, "--tail", "drop", "--rate", "1M")
     assert plan["heaps"] == "100 of 9,999 samples"
     assert plan["timestamps wrap"] == "after 109,962,159 heaps"
     assert plan["wire rate"].startswith("1.051 MB/s = 0.0084 Gbit/s at --rate")
     options += ["--sync-time", 1_700_000_000, "--sample-rate", "10M"]
-    plan = lines_of_plan(path, sock, *options)
+    plan = printed_plan(path, sock, *options)
     assert plan["heaps"] == "101 of 9,999 samples"
     assert plan["start"] == "1700000000.125 s since 1970"
     assert plan["first timestamp"] == "1,250,000"
@@ -305,7 +307,7 @@ def test_the_plan_has_times_if_the_sample_rate_is_known(sock, tmp_path):
         ("a.bin", ["--tail", "long"], "tail"),
     ],
 )
-def test_a_mistake_is_an_error_of_one_line(tmp_path, name, options, message):
+def test_an_invalid_argument_is_reported_in_one_line(tmp_path, name, options, message):
     path = tmp_path / name
     path.write_bytes(bytes(100))
     with pytest.raises(SystemExit) as error:

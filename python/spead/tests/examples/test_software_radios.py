@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The examples for software radios, with a recording or a tone instead of a radio."""
+"""The SDR examples, with a recording or a tone instead of a radio."""
 
 import fractions
 
@@ -20,24 +20,24 @@ HEAP_SAMPLES = 4096
 
 @pytest.fixture
 def recording(tmp_path):
-    """I and Q, 0 to 255, in the file iq.bin, as rtl_sdr writes them."""
+    """Unsigned I and Q; the fixture writes them to iq.bin in the format of rtl_sdr."""
     samples = np.random.default_rng(1).integers(0, 256, (100_000, 2), dtype=np.uint8)
     (tmp_path / "iq.bin").write_bytes(samples.tobytes())
     return samples
 
 
 def tone(rate, samples):
-    """Half of full scale, a tenth of the rate above the centre, as sent."""
+    """The samples of --tone: half of full scale, at a tenth of the sample rate."""
     graph = gr.top_block()
-    end = blocks.vector_sink_c()
+    sink = blocks.vector_sink_c()
     source = analog.sig_source_c(rate, analog.GR_COS_WAVE, rate / 10, 0.5)
-    graph.connect(source, blocks.head(gr.sizeof_gr_complex, samples), end)
+    graph.connect(source, blocks.head(gr.sizeof_gr_complex, samples), sink)
     graph.run()
-    values = np.array(end.data(), np.complex64).view(np.float32).reshape(-1, 2)
+    values = np.array(sink.data(), np.complex64).view(np.float32).reshape(-1, 2)
     return np.rint(127 * values).astype(np.int8)
 
 
-def heaps_received(receiver):
+def receive_heaps(receiver):
     heaps = receiver.until_end().heaps
     samples = np.concatenate([heap.samples for heap in heaps])
     assert samples.dtype == np.int8
@@ -53,27 +53,27 @@ def test_a_recording_of_an_rtl_sdr_is_sent(sock, receiver, recording, tmp_path, 
         program = compiled("rtlsdr_stream", tmp_path)
         options.insert(0, "--destination")
     with running(program, *options):
-        heaps, samples = heaps_received(receiver)
+        heaps, samples = receive_heaps(receiver)
     np.testing.assert_array_equal(samples, recording.astype(np.int16) - 128)
     assert [heap.timestamp for heap in heaps] == list(range(0, 100_000, HEAP_SAMPLES))
 
 
 def test_floats_of_an_rtl_sdr_are_rounded(sock, receiver):
     """SoapyRTLSDR and gr-osmosdr convert a byte b to (b - 127.4) / 128."""
-    measured = np.arange(256).repeat(2)
-    driven = ((measured - np.float32(127.4)) / np.float32(128)).astype(np.float32)
+    adc_codes = np.arange(256).repeat(2)
+    floats = ((adc_codes - np.float32(127.4)) / np.float32(128)).astype(np.float32)
     args = rtlsdr_to_spead.parse([destination(sock)])
-    radio = source(driven.view(np.complex64))
+    radio = source(floats.view(np.complex64))
     flow_graph = rtlsdr_to_spead.RtlSdrToSpead([radio], args)
     flow_graph.start()
     wait(flow_graph)
-    _, samples = heaps_received(receiver)
-    np.testing.assert_array_equal(samples.ravel(), np.minimum(measured - 127, 127))
+    _, samples = receive_heaps(receiver)
+    np.testing.assert_array_equal(samples.ravel(), np.minimum(adc_codes - 127, 127))
     assert flow_graph.sink.stats()["samples_clipped"] == 1
 
 
 def check_tone_of_a_usrp(heaps, samples, start, sync, rate, count):
-    """Compare heaps with the tone; the first one starts at a multiple of a heap."""
+    """Compare heaps with the tone, from the first timestamp that starts a heap."""
     rate = fractions.Fraction(rate)
     first = round((fractions.Fraction(start) - fractions.Fraction(sync)) * rate)
     skipped = -first % HEAP_SAMPLES
@@ -87,7 +87,7 @@ def check_tone_of_a_usrp(heaps, samples, start, sync, rate, count):
 @pytest.mark.parametrize(
     ("sender", "rate"), [("program", "10000000/3"), ("flow graph", "1000000")]
 )
-def test_a_tone_instead_of_a_usrp_has_its_time(sock, receiver, tmp_path, sender, rate):
+def test_the_uhd_tone_is_timestamped(sock, receiver, tmp_path, sender, rate):
     start, sync = "1700000000.123456", "1699000000.25"
     times = "--start", start, "--sync-time", sync, "--sample-rate", rate
     program = EXAMPLES / "uhd_to_spead.py"
@@ -97,22 +97,22 @@ def test_a_tone_instead_of_a_usrp_has_its_time(sock, receiver, tmp_path, sender,
         options = ["--destination", destination(sock), "--duration", 0.05, *times]
         options[options.index("--start")] = "--start-time"
     with running(program, *options):
-        heaps, samples = heaps_received(receiver)
+        heaps, samples = receive_heaps(receiver)
     check_tone_of_a_usrp(heaps, samples, start, sync, rate, 50_000)
 
 
 @pytest.mark.parametrize(
-    ("name", "radio", "others"),
+    ("name", "radio", "substitutes"),
     [
         ("rtlsdr_stream", "dongle", {"recording", "signed", "to_complex"}),
         ("uhd_stream", "usrp", {"tone", "throttle", "clock"}),
     ],
 )
-def test_the_flow_graph_is_valid_with_the_radio(name, radio, others):
-    """The radio is enabled and the others are disabled, as the comment there says."""
+def test_the_flow_graph_is_valid_with_the_radio(name, radio, substitutes):
+    """Enable the radio and disable the substitutes, as the flow graph says."""
     platform = grc_lint.load_platform(ROOT / "grc")
     graph = grc_lint.load_flow_graph(platform, EXAMPLES / f"{name}.grc")
-    states = {radio: "enabled", **dict.fromkeys(others, "disabled")}
+    states = {radio: "enabled", **dict.fromkeys(substitutes, "disabled")}
     for block in graph.blocks:
         block.state = states.get(block.name, block.state)
     graph.rewrite()
@@ -121,7 +121,7 @@ def test_the_flow_graph_is_valid_with_the_radio(name, radio, others):
     assert {block.name for block in graph.blocks} >= set(states)
 
 
-def test_mistakes_are_errors_of_one_line(sock):
+def test_an_invalid_argument_is_reported_in_one_line(sock):
     with pytest.raises(
         SystemExit, match=r"^uhd_to_spead.py: spead.sink: heap_samples = 0"
     ):

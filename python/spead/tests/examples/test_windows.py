@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The flow graphs with a window, without a screen."""
+"""The flow graphs with a window, rendered offscreen."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ from streams import noise, run, source
 
 @contextlib.contextmanager
 def window(name, folder, endpoint):
-    """A flow graph that runs; afterwards `result` is what windows.py gives for it."""
+    """Run a flow graph in windows.py, which returns `result` at exit."""
     compiled(name, folder)
     with subprocess.Popen(
         [sys.executable, HELPERS / "windows.py", name, folder, endpoint],
@@ -32,7 +32,8 @@ def window(name, folder, endpoint):
         try:
             running = SimpleNamespace(stdout=program.stdout)
             yield running
-            printed, _ = program.communicate(timeout=BOUND)  # ends its standard input
+            # Closing standard input ends the flow graph.
+            printed, _ = program.communicate(timeout=BOUND)
         finally:
             program.kill()
     assert program.returncode == 0
@@ -40,9 +41,7 @@ def window(name, folder, endpoint):
     running.result = json.loads(line)
 
 
-def test_dashboard_sliders_change_the_stream_and_the_label_shows_figures(
-    sock, tmp_path
-):
+def test_dashboard_sliders_change_the_stream_and_the_label_its_counters(sock, tmp_path):
     def has_digitiser_id(value):
         packets = map(spead_packet.parse, arrived(sock))
         return any((True, 0x3101, value) in packet.items for packet in packets)
@@ -50,9 +49,11 @@ def test_dashboard_sliders_change_the_stream_and_the_label_shows_figures(
     with window("spead_dashboard", tmp_path, destination(sock)) as running:
         eventually(lambda: has_digitiser_id(0))
         eventually(lambda: has_digitiser_id(7))
-    seen = running.result
-    assert (seen["rate"], seen["frequency"]) == (3e6, 50e3)
-    rows = re.findall(r"<td>([a-z ]+)&nbsp;&nbsp;</td><td.*?>(.*?)</td>", seen["label"])
+    result = running.result
+    assert (result["rate"], result["frequency"]) == (3e6, 50e3)
+    rows = re.findall(
+        r"<td>([a-z ]+)&nbsp;&nbsp;</td><td.*?>(.*?)</td>", result["label"]
+    )
     figures = dict(rows)
     assert list(figures) == [
         *("rate", "heaps sent", "heaps dropped", "errors", "ring fill")
@@ -64,7 +65,7 @@ def test_dashboard_sliders_change_the_stream_and_the_label_shows_figures(
 
 def test_loopback_receives_what_it_sends(tmp_path):
     with bound_socket() as sock:
-        endpoint = destination(sock)  # free, once it is closed
+        endpoint = destination(sock)  # a port that is free after the socket closes
     with window("spead_loopback", tmp_path, endpoint) as running:
         pass
     stats = running.result
@@ -74,11 +75,11 @@ def test_loopback_receives_what_it_sends(tmp_path):
     assert stats["packets_rejected"] == {}
 
 
-def test_receive_spectrum_shows_the_figures_of_the_stream(tmp_path):
+def test_receive_spectrum_shows_the_counters_of_the_stream(tmp_path):
     with window("receive_spectrum", tmp_path, "127.0.0.1:0") as running:
         port = next(line for line in running.stdout if line.strip().isdigit()).strip()
         sink = spead.sink(f"127.0.0.1:{port}", 1000, send_stop=False)
         run(sink, source(noise(100_000)))
-    seen = running.result
-    assert (seen["heaps_received"], seen["samples_missing"]) == (100, 0)
-    assert "samples missing&nbsp;&nbsp;</td><td align=right>0<" in seen["label"]
+    result = running.result
+    assert (result["heaps_received"], result["samples_missing"]) == (100, 0)
+    assert "samples missing&nbsp;&nbsp;</td><td align=right>0<" in result["label"]

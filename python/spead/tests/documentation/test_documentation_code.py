@@ -1,8 +1,8 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All blocks of README.md run, and the Python blocks of docs/.
+"""The code blocks of README.md and the Python blocks of docs/ run.
 
-scripts/docs runs all blocks.
+scripts/docs runs the other blocks, too.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 from places import BOUND, ROOT
 
 PROGRAM = ROOT / "scripts" / "documentation_code.py"
-# The tutorial takes as long as its streams.
+# The tutorial takes minutes: it runs in scripts/docs only.
 PAGES = [page for page in (ROOT / "docs").rglob("*.md") if page.stem != "tutorial"]
 
 
@@ -26,7 +26,7 @@ def run(*arguments):
     )
 
 
-def test_marks_are_known():
+def test_every_page_has_valid_marks():
     assert run("--list").returncode == 0
 
 
@@ -56,7 +56,7 @@ def test_python_blocks_run(page):
         ("<!-- background -->\n\n```sh\ntrue\n```", "no block follows"),
     ],
 )
-def test_errors_are_found(block, error, tmp_path):
+def test_a_wrong_block_is_reported(block, error, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"# Page\n\n{block}\n")
     done = run(page)

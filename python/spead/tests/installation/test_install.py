@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is installed works where it is, without ldconfig."""
+"""The installed files work from any prefix, without ldconfig."""
 
 import os
 import re
@@ -17,7 +17,7 @@ EXAMPLE_FILES = [
 ]
 EXAMPLE_PROGRAMS = [path for path in EXAMPLE_FILES if len(path.parts) == 1]
 
-PROGRAM = """
+CPP_PROGRAM = """
 #include <gnuradio/spead/sink.h>
 #include <gnuradio/spead/source.h>
 #include <gnuradio/top_block.h>
@@ -51,7 +51,7 @@ int main()
     if (source->stats(1).samples_out != 0 || source->ports().size() != 1)
         return 1;
 
-    try { // not by samples(), which would refuse it
+    try { // an aggregate, because samples() would throw first
         options.items = { { gr::spead::item_kind::samples, 5, "x", "" } };
         gr::spead::sink::make(destinations, options);
     } catch (const std::invalid_argument&) {
@@ -61,7 +61,7 @@ int main()
 }
 """
 
-PROJECT = """
+CMAKE_PROJECT = """
 cmake_minimum_required(VERSION 3.18)
 project(user LANGUAGES CXX)
 set(CMAKE_CXX_STANDARD 17)
@@ -101,7 +101,7 @@ def test_the_python_package_imports(prefix):
     run(sys.executable, "-c", code, env=env, stdout=subprocess.DEVNULL)
 
 
-def test_blocks_and_examples_are_there(prefix):
+def test_grc_blocks_and_examples_are_installed(prefix):
     share = prefix / "share" / "gnuradio"
     blocks = {path.name for path in (share / "grc" / "blocks").iterdir()}
     assert blocks == {"spead_sink.block.yml", "spead_source.block.yml"}
@@ -109,7 +109,7 @@ def test_blocks_and_examples_are_there(prefix):
     assert all((installed / path).is_file() for path in EXAMPLE_FILES)
 
 
-def test_the_index_of_the_examples_is_complete():
+def test_the_examples_readme_lists_every_example():
     index = (EXAMPLES / "README.md").read_text()
     assert [path for path in EXAMPLE_PROGRAMS if f"| `{path}` |" not in index] == []
 
@@ -117,7 +117,7 @@ def test_the_index_of_the_examples_is_complete():
 @pytest.mark.parametrize(
     "program", [path for path in EXAMPLE_PROGRAMS if path.suffix == ".py"], ids=str
 )
-def test_examples_start_anywhere_and_their_help_has_defaults(prefix, program, tmp_path):
+def test_examples_run_anywhere_and_their_help_has_defaults(prefix, program, tmp_path):
     (package,) = prefix.glob("lib/python3*/*-packages")
     done = subprocess.run(
         [sys.executable, prefix / "share/gnuradio/examples/spead" / program, "--help"],
@@ -133,9 +133,9 @@ def test_examples_start_anywhere_and_their_help_has_defaults(prefix, program, tm
     assert [option for option in options if "default" not in option] == []
 
 
-def test_a_cpp_program_builds_against_it(prefix, tmp_path):
-    (tmp_path / "user.cc").write_text(PROGRAM)
-    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+def test_a_cpp_program_builds_against_the_installation(prefix, tmp_path):
+    (tmp_path / "user.cc").write_text(CPP_PROGRAM)
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE_PROJECT)
     build = tmp_path / "build"
     run("cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", build)

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scripts refuse arguments that they do not know."""
+"""Scripts reject unknown arguments."""
 
 import subprocess
 
@@ -25,7 +25,7 @@ from places import BOUND, ROOT
         ("sanitize", ""),
     ],
 )
-def test_an_unknown_argument_is_refused(script, usage):
+def test_an_unknown_argument_is_rejected(script, usage):
     program = ROOT / "scripts" / script
     done = subprocess.run(
         [program, "--fxi"], capture_output=True, text=True, timeout=BOUND, check=False

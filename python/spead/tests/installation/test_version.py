@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The version is the one in CMakeLists.txt, wherever it appears."""
+"""Every file with a version number agrees with CMakeLists.txt."""
 
 import re
 from pathlib import Path
@@ -8,28 +8,28 @@ from pathlib import Path
 from gnuradio import spead
 from places import ROOT
 
-(CMAKE,) = re.findall(
+(CMAKE_VERSION,) = re.findall(
     r"^project\(gr-spead VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.M
 )
 
 
-def newest(path, pattern):
+def first_match(path, pattern):
     return re.search(pattern, Path(ROOT / path).read_text(), re.M)[1]
 
 
-def test_python():
-    assert spead.__version__ == CMAKE
+def test_the_python_package_has_the_version():
+    assert spead.__version__ == CMAKE_VERSION
 
 
-def test_changelog():
-    assert newest("CHANGELOG.md", r"^## (\d\S+)") == CMAKE
+def test_the_changelog_has_the_version():
+    assert first_match("CHANGELOG.md", r"^## (\d\S+)") == CMAKE_VERSION
 
 
-def test_debian_changelog():
-    assert newest("debian/changelog", r"^gr-spead \((.+)-\d+\) ") == CMAKE
+def test_the_debian_changelog_has_the_version():
+    assert first_match("debian/changelog", r"^gr-spead \((.+)-\d+\) ") == CMAKE_VERSION
 
 
-def test_debian_library_package():
-    """Its name has the version, as the shared library has, which is not stable."""
-    package = newest("debian/control", r"^Package: (libgnuradio-spead\d.*)")
-    assert package == f"libgnuradio-spead{CMAKE}"
+def test_the_debian_library_package_has_the_version_in_its_name():
+    """The soname has it, too: the ABI is not stable."""
+    package = first_match("debian/control", r"^Package: (libgnuradio-spead\d.*)")
+    assert package == f"libgnuradio-spead{CMAKE_VERSION}"

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The benchmarks run, and print figures. Nothing judges speed."""
+"""The benchmarks run and print figures. No test depends on the speed."""
 
 import re
 import shlex
@@ -12,13 +12,13 @@ import pytest
 from places import BOUND, BUILD, NEEDS_NAMESPACES, ROOT
 from receiving import datagrams
 
-BUILT = BUILD / "benchmark"  # the programs in C++
+BINARIES = BUILD / "benchmark"
 PROGRAMS = "gr-spead,spead2 Python,network.udp_sink,null sink,limit"
 FAKE = "echo 1.5 MB/s, then 800.25 MB/s"
 
 
 def run(*command, status=0):
-    """In a process of its own, since private networks change the process."""
+    """Run a subprocess: a private network would change the namespace of this one."""
     done = subprocess.run(
         [str(word) for word in command],
         timeout=4 * BOUND,
@@ -35,7 +35,7 @@ def script(name, *options, status=0):
 
 
 def fields(printed, name):
-    """Those of the line that begins with a name."""
+    """The fields of the line that begins with a name."""
     lines = (line.split() for line in printed.splitlines())
     return next(words for words in lines if words[:1] == [name])
 
@@ -46,26 +46,26 @@ def check_speed(printed):
 
 def test_send_perf_sends_heaps_of_noise(sock):
     to = sock.getsockname()
-    check_speed(run(BUILT / "send_perf", "-n", 3, "-H", 4096, "-p", 9000, *to))
+    check_speed(run(BINARIES / "send_perf", "-n", 3, "-H", 4096, "-p", 9000, *to))
     for packet in datagrams(sock, 3):
         assert len(np.unique(np.frombuffer(packet[-4096:], np.int8))) == 256
 
 
 def test_send_perf_sends_floats_of_two_inputs(sock):
     options = "-n", 4, "-H", 1024, "-i", 2, "-r", 100, "-t", "float"
-    check_speed(run(BUILT / "send_perf", *options, *sock.getsockname()))
+    check_speed(run(BINARIES / "send_perf", *options, *sock.getsockname()))
     assert len(datagrams(sock, 4)) == 4
 
 
-def test_limits_print_a_speed(sock):
+def test_the_limit_programs_print_a_speed(sock):
     to = sock.getsockname()
-    check_speed(run(BUILT / "limit", "-p", 1000, "-s", 0.01, *to))
+    check_speed(run(BINARIES / "limit", "-p", 1000, "-s", 0.01, *to))
     assert len(sock.recv(65536)) == 1000
-    check_speed(run(BUILT / "volk_limit", 0.01))
+    check_speed(run(BINARIES / "volk_limit", 0.01))
 
 
 def sweep(folder, *options, status=0):
-    short = "--output", folder, "--build", BUILT, "--rounds", 1, "--seconds", 0.01
+    short = "--output", folder, "--build", BINARIES, "--rounds", 1, "--seconds", 0.01
     script("sweep.py", *short, "--heaps", "8k", *options, status=status)
     return (folder / "report.md").read_text()
 
@@ -77,7 +77,7 @@ def test_sweep_compares_all_programs(tmp_path):
     columns = f"{PROGRAMS},fake,gr-spead / limit".replace(",", " | ")
     assert f"| heap | {columns} |" in report
     assert re.search(r"\| 8 KiB \|( [\d,]+ \|){5} 800 \| [\d.]+ \|", report)
-    # below 0 if a busy machine slows the shorter run
+    # CPU load during the shorter run can make the difference negative.
     assert re.search(r"\| 40 MB/s \| -?[\d.]+ ", report)
     for plot in ("throughput.svg", "cpu.svg"):
         assert "fake" in (tmp_path / plot).read_text()
@@ -85,13 +85,13 @@ def test_sweep_compares_all_programs(tmp_path):
 
 @NEEDS_NAMESPACES
 @pytest.mark.parametrize("kind", ["drop", "veth", "cut"])
-def test_sweep_on_a_private_network(tmp_path, kind):
+def test_sweep_runs_in_a_private_network(tmp_path, kind):
     options = "--packets", 9000, "--rates", "", "--programs", "limit"
     report = sweep(tmp_path, "--network", kind, *options)
     assert re.search(r"\| 8 KiB \| [\d,]+ \|", report)
 
 
-def test_sweep_goes_on_without_a_program_that_fails(tmp_path):
+def test_sweep_continues_after_a_program_fails(tmp_path):
     crash = shlex.quote("raise SystemExit('no such thing')")
     report = sweep(
         tmp_path,
@@ -105,7 +105,7 @@ def test_sweep_goes_on_without_a_program_that_fails(tmp_path):
 
 
 def test_receivers_compares_all_programs():
-    short = "--rate", 5, "--rounds", 1, "--seconds", 0.2, "--build", BUILT
+    short = "--rate", 5, "--rounds", 1, "--seconds", 0.2, "--build", BINARIES
     printed = script("receivers.py", "--loopback", "--cells", "8k/1472", *short)
     for name in ("gr-spead", "spead2", "network.udp_source", "limit"):
         assert float(fields(printed, name)[-1].strip("()")) > 0
@@ -129,5 +129,5 @@ def test_pacing_prints_a_table():
 
 
 def test_packet_cost_prints_a_table():
-    *_, last = run(BUILT / "packet_cost").splitlines()
+    *_, last = run(BINARIES / "packet_cost").splitlines()
     assert re.search(r"[\d.]+ +[\d.]+$", last)

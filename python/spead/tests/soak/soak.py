@@ -1,14 +1,14 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stream after stream through a network that misbehaves, and an exact account of each.
+"""Send streams through a network with random faults, and account for every packet.
 
-The streams go from gr-spead or spead2 to gr-spead or spead2, over IPv4 or IPv6, to an
-address or a multicast group, with faults at random. At the end of each, in packets,
+Sender and receiver are gr-spead or spead2, at random; so are IPv4 or IPv6, unicast or
+multicast, and the faults. At the end of each stream, the packets must add up:
 
-    sent + repeated on the way = received + lost at places that have counted it
+    sent + duplicated by the bridge = received + lost, as counted where it happened
 
-and each sample that arrived was compared. Both ends are in this process, the memory,
-descriptors and threads of which must not grow. Needs root, for a network of its own.
+Every received sample is compared. Both ends run in this process; its memory, file
+descriptors and threads must not grow. Needs root, to create network namespaces.
 """
 
 import argparse
@@ -26,15 +26,16 @@ from pathlib import Path
 from soak_ends import Sink, Source, Spead2Receiver, Spead2Sender, settled
 from soak_network import Network
 
-LEAST_STREAMS = 2
-GROWTH = 16 << 20  # bytes, that memory may grow after the first half: what malloc keeps
+MIN_STREAMS = 2
+# bytes by which memory may grow in the second half, because malloc keeps free memory
+GROWTH = 16 << 20
 PATH_FAULTS = ("cut", "loss", "late", "repeat")
 NEAR_FAULTS = ("carrier", "interface", "address", "firewall", "mtu")
 
 
 @dataclass
 class Stream:
-    """What is random about a stream, besides its faults."""
+    """The random parameters of a stream, except its faults."""
 
     sender: str
     receiver: str
@@ -72,14 +73,14 @@ class Stream:
 
 
 class Account:
-    """The packets of a stream so far."""
+    """Where the packets of a stream went so far."""
 
     def __init__(self, before, now, sent, received):
         counted = {name: n - before[name] for name, n in now.items()}
         entered, repeated, arrived = (
             counted.pop(name) for name in ("entered", "repeated", "arrived")
         )
-        drops = counted.pop("sender drops")  # other packets, too
+        drops = counted.pop("sender drops")  # includes packets of other protocols
         at_end = {name: counted.pop(name) for name in ("full socket", "unaddressed")}
         self.sent = entered if sent is None else sent
         self.received = received
@@ -103,8 +104,8 @@ class Account:
         )
 
 
-class Round:
-    """One stream with its faults."""
+class StreamRun:
+    """Runs one stream and injects faults."""
 
     def __init__(self, network, stream, choose):
         self.network = network
@@ -118,30 +119,30 @@ class Round:
         )
         self.receiver = (Source if by_source else Spead2Receiver)(network, stream)
         self.sender = (Sink if by_sink else Spead2Sender)(stream)
-        self.names = [*PATH_FAULTS]
+        self.fault_names = [*PATH_FAULTS]
         if by_sink:
-            self.names += [*NEAR_FAULTS, "sender_restarts", "item_changes"]
+            self.fault_names += [*NEAR_FAULTS, "restart_sender", "change_item"]
         if by_source:
-            self.names += ["receiver_restarts", "receiver_halts"]
+            self.fault_names += ["restart_receiver", "pause_receiver"]
 
     def run(self, seconds):
         end = time.monotonic() + seconds
         self.pass_time()
         while time.monotonic() < end:
-            self.faults.append(self.choose.choice(self.names))
-            self.happen(self.faults[-1])
+            self.faults.append(self.choose.choice(self.fault_names))
+            self.inject(self.faults[-1])
             self.pass_time()
         self.sender.stop()
 
-    def happen(self, name):
+    def inject(self, name):
         if name in NEAR_FAULTS:
-            fault = getattr(self.network, name)
-            fault(False)
+            set_working = getattr(self.network, name)
+            set_working(False)
             self.pass_time()
-            fault(True)
+            set_working(True)
         elif name in PATH_FAULTS:
-            much = True if name == "cut" else self.choose.randint(1, 50)
-            self.network.set_path(**{name: much})
+            amount = True if name == "cut" else self.choose.randint(1, 50)
+            self.network.set_path(**{name: amount})
             self.pass_time()
             self.network.set_path()
         else:
@@ -150,24 +151,24 @@ class Round:
     def pass_time(self):
         time.sleep(self.choose.uniform(0.1, 1))
 
-    def sender_restarts(self):
+    def restart_sender(self):
         self.sender.restart()
 
-    def item_changes(self):
+    def change_item(self):
         self.sender.change_item()
 
-    def receiver_restarts(self):
-        """Packets in its socket when that is closed would be counted nowhere."""
+    def restart_receiver(self):
+        # Packets in a socket that closes are counted nowhere: drain it first.
         self.network.set_path(cut=True)
         assert settled(lambda: not self.account().at_receiver), self.report()
         self.receiver.stop()
         self.receiver.start()
         self.network.set_path()
 
-    def receiver_halts(self):
-        self.receiver.halt(True)
+    def pause_receiver(self):
+        self.receiver.pause()
         self.pass_time()
-        self.receiver.halt(False)
+        self.receiver.resume()
 
     def account(self):
         received = self.receiver.packets()
@@ -175,7 +176,7 @@ class Round:
         return Account(self.before, now, self.sender.packets(), received)
 
     def report(self):
-        """The account, and what may explain it."""
+        """The account, and the protocol counters that may explain it."""
         now = self.network.protocols()
         before = self.protocols_before
         changes = {name: n - before.get(name, 0) for name, n in now.items()}
@@ -183,7 +184,7 @@ class Round:
         return f"after {self.faults}: {self.account()}; at the far host: {changed}"
 
     def finish(self):
-        """The account, when all packets have been received."""
+        """The account after the last packet in flight has arrived."""
         is_exact = settled(lambda: self.account().is_exact)
         account = self.account()
         self.receiver.stop()
@@ -194,7 +195,7 @@ class Round:
 
 
 def resources():
-    """Of this process: bytes of memory, descriptors, threads."""
+    """Bytes of memory, file descriptors and threads of this process."""
     gc.collect()
     lines = Path("/proc/self/status").read_text().splitlines()
     memory = next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
@@ -203,15 +204,10 @@ def resources():
 
 
 def check_growth(used):
-    """The first streams load libraries; from then on nothing grows."""
+    """Compare the last stream with the first half, which also loads libraries."""
     half = [max(each) for each in zip(*used[: (len(used) + 1) // 2], strict=True)]
-    print(
-        "memory, descriptors, threads: at most",
-        *half,
-        "in the first half, at last",
-        end=" ",
-    )
-    print(*used[-1])
+    print("memory, descriptors, threads: maximum of the first half", *half, end="; ")
+    print("at the end", *used[-1])
     assert used[-1][0] <= half[0] + GROWTH
     assert used[-1][1] <= half[1]
     assert used[-1][2] <= half[2]
@@ -222,16 +218,16 @@ def soak(minutes, seed, first):
     end = time.monotonic() + 60 * minutes
     used, sums = [], {}
     number = first
-    while time.monotonic() < end or len(used) < LEAST_STREAMS:
+    while time.monotonic() < end or len(used) < MIN_STREAMS:
         choose = random.Random(f"{seed} {number}")
         stream = Stream.random(choose)
         print(f"{number}: {stream}", flush=True)
-        this = Round(network, stream, choose)
-        this.run(choose.uniform(2, 15))
-        account = this.finish()
-        print("   ", *this.faults)
+        stream_run = StreamRun(network, stream, choose)
+        stream_run.run(choose.uniform(2, 15))
+        account = stream_run.finish()
+        print("   ", *stream_run.faults)
         print("   ", account, flush=True)
-        del this
+        del stream_run
         used.append(resources())
         figures = {"sent": account.sent, "received": account.received, **account.lost}
         for name, n in figures.items():
@@ -245,21 +241,21 @@ def main():
     parser = argparse.ArgumentParser(
         prog="scripts/soak", description=__doc__.split("\n")[0]
     )
-    parser.add_argument("--minutes", type=float, default=60, help="60 by default")
+    parser.add_argument("--minutes", type=float, default=60, help="(default: 60)")
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument(
         "--first", type=int, default=1, help="number of the first stream"
     )
     options = parser.parse_args()
     print("seed", options.seed)
-    # what a thread of the soak finds ends it
+    # An exception in any thread ends the process.
     threading.excepthook = lambda args: (sys.__excepthook__(*args[:3]), os._exit(1))
     try:
         soak(options.minutes, options.seed, options.first)
     except (AssertionError, subprocess.SubprocessError):
         traceback.print_exc()
         sys.stdout.flush()
-        # before the blocks of the stream are deleted: that waits for those that run
+        # Skip the destructors: they would wait for running blocks.
         os._exit(1)
     print("soak: passed", flush=True)
     os._exit(0)

@@ -1,9 +1,9 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The two ends of a stream of a soak: gr-spead or spead2, which check each sample.
+"""Senders and receivers of the soak: gr-spead or spead2. Receivers check each sample.
 
-A sample is known by its time: sample t of input i is pattern(i, t, 1). Counters are of
-packets with a payload, since the sink sends empty datagrams to find the next hop.
+The sample of input i at time t is pattern(i, t, 1). Counters exclude packets without a
+payload: the sink sends empty datagrams to resolve the next hop.
 """
 
 import contextlib
@@ -23,13 +23,13 @@ from soak_network import GROUPS, PORTS
 from streams import noise, post, wait
 from two_hosts import FAR, NEAR, inside, join, receive_buffer
 
-logging.getLogger("spead2").setLevel(logging.ERROR)  # each packet it refuses
+logging.getLogger("spead2").setLevel(logging.ERROR)  # it warns of each bad packet
 PERIOD = 1_000_003
 NOISE = np.tile(noise(PERIOD), 3)
 
 
 def pattern(number, time, length):
-    """Samples of an input from a time on, no more than a million."""
+    """`length` samples of an input, at most a million, starting at a time."""
     begin = (time + 12345 * number) % PERIOD
     return NOISE[begin : begin + length]
 
@@ -44,16 +44,16 @@ def endpoints(stream):
     return [f"{host}:{port}" for port in PORTS[: stream.inputs]]
 
 
-class Pattern(gr.sync_block):
-    """Gives the samples of an input, from a time on that the sink tells."""
+class PatternSource(gr.sync_block):
+    """Outputs the pattern of an input, starting at a given time."""
 
     def __init__(self, number):
         gr.sync_block.__init__(self, "pattern", None, [np.int8])
         self.number = number
-        self.begin(0)
+        self.start_at(0)
 
-    def begin(self, time):
-        self.begins = self.time = time
+    def start_at(self, time):
+        self.start_time = self.time = time
 
     def work(self, _, outputs):
         samples = pattern(self.number, self.time, min(len(outputs[0]), PERIOD))
@@ -63,7 +63,7 @@ class Pattern(gr.sync_block):
 
 
 class Checker(gr.sync_block):
-    """Compares what a source gives with the pattern, by its tags."""
+    """Compares the output of a source with the pattern, guided by the tags."""
 
     def __init__(self, stream):
         gr.sync_block.__init__(self, "checker", [np.int8] * stream.inputs, None)
@@ -72,17 +72,17 @@ class Checker(gr.sync_block):
         self.checked = 0
         self.wrong = []
         self.gains = []
-        self.may = threading.Event()  # take samples
-        self.may.set()
-        self.forget()
+        self.running = threading.Event()
+        self.running.set()
+        self.reset()
 
-    def forget(self):
-        """The next run of a flow graph counts its samples anew."""
+    def reset(self):
+        """Prepare for a restart of the flow graph, which counts samples from 0."""
         self.time = [0] * self.inputs
         self.missing = [0] * self.inputs
 
     def work(self, inputs, _):
-        self.may.wait(BOUND)
+        self.running.wait(BOUND)
         for i, samples in enumerate(inputs):
             self.check(i, samples)
         return len(inputs[0])
@@ -105,11 +105,11 @@ class Checker(gr.sync_block):
 
     def compare(self, i, samples):
         zeros = min(self.missing[i], len(samples))
-        is_right = not samples[:zeros].any()
+        is_equal = not samples[:zeros].any()
         for at in range(zeros, len(samples), PERIOD):
             part = samples[at : at + PERIOD]
-            is_right &= np.array_equal(part, pattern(i, self.time[i] + at, len(part)))
-        if not is_right:
+            is_equal &= np.array_equal(part, pattern(i, self.time[i] + at, len(part)))
+        if not is_equal:
             self.wrong.append((i, self.time[i], len(samples)))
         self.missing[i] -= zeros
         self.time[i] += len(samples)
@@ -136,7 +136,7 @@ class Source:
         self.start()
 
     def start(self):
-        self.checker.forget()
+        self.checker.reset()
         with inside(self.network.far):
             self.graph.start()
 
@@ -147,24 +147,24 @@ class Source:
     def packets(self):
         stats = self.source.stats()
         rejected = stats["packets_rejected"]
-        assert rejected.keys() <= {"size"}, rejected  # those without a payload
+        assert rejected.keys() <= {"size"}, rejected  # empty datagrams
         return stats["packets_received"]
 
-    def halt(self, halted):
-        if halted:
-            self.checker.may.clear()
-        else:
-            self.checker.may.set()
+    def pause(self):
+        self.checker.running.clear()
+
+    def resume(self):
+        self.checker.running.set()
 
     def check(self):
-        """That it got the samples that were sent, and what changed, in their order."""
+        """All samples were right, and the item changes arrived in order."""
         assert not self.checker.wrong, self.checker.wrong[:10]
         assert 0 < self.checker.checked <= self.source.stats()["samples_received"]
         assert self.checker.gains == sorted(self.checker.gains)
 
 
 class Spead2Receiver:
-    """spead2's stream with its defaults, but for the end of a stream."""
+    """A stream of spead2 with its defaults, except that a stop item does not end it."""
 
     def __init__(self, network, stream):
         self.stream = spead2.recv.Stream(
@@ -219,8 +219,8 @@ class Sink:
             "when_full": stream.when_full,
             "interface": "v0",
             "descriptor_interval": 0.2,
-            "buffer_size": 16
-            << 20,  # so that no unfinished heap is filled up with zeros
+            # large enough that no unfinished heap is zero-filled
+            "buffer_size": 16 << 20,
             "items": [
                 spead.timestamp(),
                 spead.immediate(0x1700, "gain", 0),
@@ -228,23 +228,23 @@ class Sink:
             ],
         }
         self.sink = spead.sink(endpoints(stream), stream.heap, **options)
-        self.patterns = [Pattern(i) for i in range(stream.inputs)]
+        self.patterns = [PatternSource(i) for i in range(stream.inputs)]
         self.graph = gr.top_block()
-        # as a radio, which does not wait for a sink that is slower
+        # faster than the sink, like a radio that ignores backpressure
         self.clocks = [blocks.throttle(1, 1.5 * stream.rate) for _ in self.patterns]
-        for i, (begin, clock) in enumerate(
+        for i, (source, clock) in enumerate(
             zip(self.patterns, self.clocks, strict=True)
         ):
-            self.graph.connect(begin, clock, (self.sink, i))
+            self.graph.connect(source, clock, (self.sink, i))
         self.gain = 0
         self.graph.start()
 
     def restart(self):
-        """An unfinished heap takes a whole step of the timestamps."""
+        """Restart at the heap after the last one, which may be incomplete."""
         self.stop()
-        for i, each in enumerate(self.patterns):
+        for i, source in enumerate(self.patterns):
             heaps = -(-self.sink.nitems_read(i) // self.stream.heap)
-            each.begin(each.begins + heaps * self.stream.heap)
+            source.start_at(source.start_time + heaps * self.stream.heap)
         self.graph.start()
 
     def change_item(self):
@@ -263,7 +263,7 @@ class Sink:
 
 
 class Spead2Sender:
-    """spead2's stream, with heaps of the pattern."""
+    """A stream of spead2 with the pattern of input 0."""
 
     def __init__(self, stream):
         host = address(stream)
@@ -289,7 +289,7 @@ class Spead2Sender:
     def send(self):
         time = 0
         while not self.ended:
-            # a stream of a hundred heaps after the other, each with its descriptors
+            # consecutive streams of a hundred heaps, each with descriptors
             samples = pattern(
                 0, time, min(100 * self.heap, PERIOD // self.heap * self.heap)
             )
@@ -304,14 +304,14 @@ class Spead2Sender:
         assert not self.thread.is_alive()
 
     def packets(self):
-        """It does not count them."""
+        """None: spead2 does not count the packets it sends."""
 
     def check(self):
-        """Its heaps are checked by the receiver."""
+        """Nothing to check: the receiver compares the samples."""
 
 
 def settled(condition):
-    """Whether a condition comes true."""
+    """Whether a condition becomes true in time."""
     try:
         eventually(condition)
     except AssertionError:

@@ -1,10 +1,10 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The network of a soak: two hosts with a bridge between them that counts each packet.
+"""The network of the soak: two hosts, and a bridge between them that counts packets.
 
     near: v0 -- m0: bridge: m1 -- v1: far
 
-The bridge can lose, delay and repeat packets. The namespaces end with this process.
+The bridge can drop, delay and duplicate packets. The network ends with this process.
 """
 
 import json
@@ -16,7 +16,8 @@ from places import BOUND
 from two_hosts import FAR, NEAR, inside, new_namespace, shape, tool
 
 PORTS = (7148, 7149)
-STREAM = f"udp dport {{ {PORTS[0]}, {PORTS[1]} }} udp length > 8"  # not the empty ones
+# excludes empty datagrams
+STREAM = f"udp dport {{ {PORTS[0]}, {PORTS[1]} }} udp length > 8"
 GROUPS = {"ipv4": "239.77.0.1", "ipv6": "ff15::77"}
 
 BRIDGE = f"""
@@ -41,8 +42,8 @@ table netdev soak {{
   chain path {{ type filter hook egress device m1 priority 0; }}
 }}
 """
-# Until Linux reports that the sender has lost its address, it may send without one, and
-# the receiving host drops that.
+# Until the sender notices that its address was removed, it may send from 0.0.0.0; the
+# far host drops such packets.
 ARRIVAL = f"""
 table inet soak {{
   counter arrived {{}}
@@ -56,8 +57,8 @@ table inet soak {{
 """
 
 
-def place(namespace):
-    """What ip takes as the name of a namespace."""
+def path_of(namespace):
+    """The namespace as an argument of ip."""
     return f"/proc/{os.getpid()}/fd/{namespace.fileno()}"
 
 
@@ -65,8 +66,8 @@ def nft(rules):
     tool("nft", rules)
 
 
-def counted(family):
-    """The named counters of a table."""
+def nft_counters(family):
+    """The packet counters of a table: name -> packets."""
     command = ["nft", "--json", "list", "counters", "table", family, "soak"]
     listed = json.loads(subprocess.check_output(command, timeout=BOUND))["nftables"]
     return {
@@ -77,8 +78,8 @@ def counted(family):
 
 
 def transmit_drops(device):
-    """Packets that the other end did not take: it is down, or its queue is full."""
-    # not in /sys, which shows the namespace in which it was mounted
+    """Packets dropped by a veth device: its peer is down, or the queue is full."""
+    # /sys shows the namespace in which it was mounted, not that of this thread.
     for line in Path("/proc/thread-self/net/dev").read_text().splitlines():
         name, _, figures = line.partition(":")
         if name.strip() == device:
@@ -93,7 +94,7 @@ def queue_drops(device):
 
 
 def protocol_counters():
-    """What IP and UDP count, by names such as UdpRcvbufErrors and Ip6InDiscards."""
+    """The counters of IP and UDP, such as UdpRcvbufErrors and Ip6InDiscards."""
     found = {}
     lines = Path("/proc/thread-self/net/snmp").read_text().splitlines()
     for names, values in zip(lines[::2], lines[1::2], strict=True):
@@ -107,32 +108,32 @@ def protocol_counters():
 
 
 def socket_drops():
-    """Datagrams that came to a socket that was full."""
+    """Datagrams that arrived at a full socket buffer."""
     found = protocol_counters()
     names = ("RcvbufErrors", "MemErrors")
     return sum(found.get(udp + name, 0) for udp in ("Udp", "Udp6") for name in names)
 
 
 class Network:
-    """This thread is in the near host."""
+    """Creates the hosts and the bridge; the calling thread enters the near host."""
 
     def __init__(self):
         self.far = new_namespace()
         self.bridge = new_namespace()
         self.near = new_namespace()
         link = ["ip", "link", "add"]
-        tool(*link, "v0", "type", "veth", "peer", "m0", "netns", place(self.bridge))
-        # the bridge then sees each packet on its own
+        tool(*link, "v0", "type", "veth", "peer", "m0", "netns", path_of(self.bridge))
+        # Without segmentation offload, the bridge counts single packets.
         tool("ethtool", "-K", "v0", "tx-udp-segmentation", "off")
         with inside(self.bridge):
-            tool(*link, "m1", "type", "veth", "peer", "v1", "netns", place(self.far))
+            tool(*link, "m1", "type", "veth", "peer", "v1", "netns", path_of(self.far))
             tool(*link, "x0", "type", "veth", "peer", "x1")
             tool(*link, "name", "bridge", "type", "bridge", "mcast_snooping", "0")
             for device in ("m0", "m1"):
                 tool("ip", "link", "set", device, "master", "bridge")
             for device in ("m0", "m1", "x0", "x1", "bridge"):
                 tool("ip", "link", "set", device, "up")
-            shape("8mbit", "2kb", "100kb", "x0")  # for packets to be overtaken
+            shape("8mbit", "2kb", "100kb", "x0")  # delays packets that take this detour
             nft(BRIDGE)
         with inside(self.far):
             tool("ip", "addr", "add", f"{FAR['ipv4']}/24", "dev", "v1")
@@ -143,14 +144,14 @@ class Network:
         self.set_addresses()
 
     def set_addresses(self):
-        """Those of IPv6 go when an interface goes down."""
+        """Set them again after link down, which removes the IPv6 addresses."""
         tool("ip", "addr", "replace", f"{NEAR['ipv4']}/24", "dev", "v0")
         tool("ip", "addr", "replace", f"{NEAR['ipv6']}/64", "dev", "v0", "nodad")
 
-    # What the bridge does to packets.
+    # Faults at the bridge.
 
     def set_path(self, cut=False, loss=0, late=0, repeat=0):
-        """cut: lose all packets; the others are per mille."""
+        """cut: drop all packets; loss, late and repeat: fractions, per mille."""
         bridge, device = "bridge soak path", "netdev soak path"
         some = f"{STREAM} numgen random mod 1000 <"
         rules = [f"flush chain {bridge}", f"flush chain {device}"]
@@ -166,53 +167,51 @@ class Network:
         with inside(self.bridge):
             nft("; ".join(rules))
 
-    # What happens at the near host; each with what ends it.
+    # Faults at the near host: False starts the fault, True ends it.
 
-    def carrier(self, there):
+    def carrier(self, working):
         with inside(self.bridge):
-            tool("ip", "link", "set", "m0", "up" if there else "down")
+            tool("ip", "link", "set", "m0", "up" if working else "down")
 
-    def interface(self, there):
-        tool("ip", "link", "set", "v0", "up" if there else "down")
-        if there:
+    def interface(self, working):
+        tool("ip", "link", "set", "v0", "up" if working else "down")
+        if working:
             self.set_addresses()
 
-    def address(self, there):
-        if there:
+    def address(self, working):
+        if working:
             self.set_addresses()
         else:
             tool("ip", "addr", "flush", "dev", "v0", "scope", "global")
 
-    def firewall(self, there):
-        if there:
+    def firewall(self, working):
+        if working:
             nft("delete table inet near")
         else:
             hook = "{ type filter hook output priority 0; }"
             nft(f"add table inet near; add chain inet near out {hook}")
             nft(f"add rule inet near out {STREAM} drop")
 
-    def mtu(self, there):
-        tool("ip", "link", "set", "v0", "mtu", "1500" if there else "576")
-        if there:
+    def mtu(self, working):
+        tool("ip", "link", "set", "v0", "mtu", "1500" if working else "576")
+        if working:
             self.set_addresses()
 
     def protocols(self):
-        """What IP and UDP have counted at the far host."""
+        """The counters of IP and UDP at the far host."""
         with inside(self.far):
             return protocol_counters()
 
-    # The account.
-
     def counters(self):
-        """Packets of streams so far: at each place, and lost there."""
+        """Packets counted so far: passing a place, or dropped there."""
         now = {"sender drops": transmit_drops("v0")}
         with inside(self.bridge):
-            now |= counted("bridge") | counted("netdev")
-            # after its link was down a port of the bridge drops packets, for some time
+            now |= nft_counters("bridge") | nft_counters("netdev")
+            # After link up, a bridge port drops packets for some time.
             now["port not ready"] = now["entered"] - now.pop("admitted")
             now["queues"] = queue_drops("x0")
             now["queues"] += transmit_drops("x0") + transmit_drops("m1")
         with inside(self.far):
-            now |= counted("inet")
+            now |= nft_counters("inet")
             now["full socket"] = socket_drops()
         return now

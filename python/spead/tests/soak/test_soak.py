@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The soak runs, and finds what nobody has counted."""
+"""The soak runs, and its account finds uncounted losses."""
 
 import os
 import subprocess
@@ -32,10 +32,10 @@ def account(sent=10, received=3, **changes):
     return Account(before, now, sent, received)
 
 
-def test_an_account():
+def test_a_balanced_account_is_exact():
     assert account().is_exact
     assert account(sent=None).is_exact
-    # "sender drops" counts other packets, too
+    # "sender drops" may include packets of other protocols
     assert account(**{"sent": 12, "sender drops": 3}).is_exact
     assert account().unexplained == (0, 0, 0)
 
@@ -49,16 +49,16 @@ def test_an_account():
         {"received": 2},
         {"arrived": 3},  # lost on the way
         {"arrived": 3, "received": 2},
-        {"received": 4, "sent": 11},  # two errors that make up for each other
+        {"received": 4, "sent": 11},  # two errors that cancel in the sum
     ],
 )
-def test_an_account_that_is_wrong(wrong):
+def test_an_unbalanced_account_is_not_exact(wrong):
     assert not account(**wrong).is_exact
 
 
 @NEEDS_NAMESPACES
-def test_it_runs():
-    """Two streams, with faults at both ends and on the way, which take 15 s."""
+def test_the_soak_passes():
+    """Two streams with faults at both ends and at the bridge, in about 15 s."""
     done = subprocess.run(
         [sys.executable, SOAK, "--minutes", "0", "--seed", "2"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},

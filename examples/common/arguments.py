@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options and types of arguments, for argparse."""
+"""Options and argument types for argparse."""
 
 import argparse
 import fractions
@@ -8,7 +8,7 @@ import re
 
 
 def option(parser, name, kind, text, default=None):
-    """Add an option such as "--rate HZ"; its help ends with the default."""
+    """Add an option such as "--rate HZ"; append the default to its help."""
     name, metavar = name.split()
     if "(default" not in text:
         text += " (default: none)" if default is None else " (default: %(default)s)"
@@ -71,7 +71,8 @@ def seconds(text):
 
 
 def _fraction(text):
-    """-1 if the text is invalid. A long exponent would take all memory."""
+    """-1 if the text is invalid."""
+    # A long exponent would exhaust the memory.
     if re.search(r"e[+-]?\d{3}", text, re.IGNORECASE):
         return fractions.Fraction(-1)
     try:
@@ -81,6 +82,6 @@ def _fraction(text):
 
 
 def _split(text, step):
-    """The number without its suffix, and the factor of the suffix."""
+    """The number without its suffix, and the factor that the suffix stands for."""
     power = "?KMG".find(text[-1:].upper())
     return (text[:-1], step**power) if power > 0 else (text, 1)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads recordings in the DADA format: an ASCII header, then samples.
 
-A header has a line "KEY value # comment" for each field, and is padded with zeros to
-HDR_SIZE bytes. The receivers of Effelsberg describe the SPEAD stream in it: heaps,
-timestamps and multicast groups.
+The header has one line "KEY value # comment" per field and is zero-padded to HDR_SIZE
+bytes. The receivers at Effelsberg describe the SPEAD stream in it: heaps, timestamps
+and multicast groups.
 """
 
 import os
@@ -17,8 +17,8 @@ HDR_SIZE = 4096  # bytes, unless the header says otherwise
 class Header:
     """The fields of a header.
 
-    If a field is absent, empty or "unset", the methods return the default; without a
-    default they raise ValueError.
+    If a field is absent, empty or "unset", the methods return the default, or raise
+    ValueError if there is no default.
     """
 
     def __init__(self, content):
@@ -48,7 +48,7 @@ class Header:
 
 
 def read_header(path):
-    """The header of a file; ValueError if it has none."""
+    """Read the header of a file; raises ValueError if it has none."""
     with open(path, "rb") as file:
         header = Header(file.read(HDR_SIZE))
         size = header.integer("HDR_SIZE", 0)
@@ -61,15 +61,15 @@ def read_header(path):
 
 
 class Recording:
-    """A recording of an EDD packetiser, in which heaps of the polarisations alternate.
+    """A recording of an EDD packetiser: heaps of alternating polarisations.
 
     header: its Header
     polarisations: number of polarisations, 1 or 2
     heap_samples, heap_bytes: samples and bytes in a heap
     sample_clock_start: timestamp of the first heaps of the observation, in ticks
-    offset: ticks from there to the first heaps of this file (OBS_OFFSET)
-    data: memory map of the heaps, shape (heaps, heap_bytes), int8. It may end with a
-        heap of any polarisation, and excludes an incomplete heap at the end.
+    offset: ticks from sample_clock_start to the first heaps of this file (OBS_OFFSET)
+    data: memory map of the complete heaps, shape (heaps, heap_bytes), int8. The last
+        heap may be of either polarisation.
 
     Raises ValueError if the header does not describe such a stream.
     """
@@ -77,15 +77,14 @@ class Recording:
     def __init__(self, path):
         self.path = path
         self.header = header = read_header(path)
-        # Older receivers write one name, newer ones the other.
+        # Newer receivers write HEAP_NBYTES, older ones HEAP_SIZE.
         self.heap_bytes = header.integer("HEAP_NBYTES", header.integer("HEAP_SIZE", 0))
         self.heap_samples = header.integer("IDX1_STEP")
         self.polarisations = header.integer("NPOL")
         self.sample_clock_start = header.integer("SAMPLE_CLOCK_START")
         bits = header.integer("NBIT") * header.integer("NDIM", 1)
-        # None of them may be 0.
-        content = self.heap_samples * bits
-        if self.heap_samples < 1 or content < 1 or content != 8 * self.heap_bytes:
+        heap_bits = self.heap_samples * bits
+        if self.heap_samples < 1 or heap_bits < 1 or heap_bits != 8 * self.heap_bytes:
             raise ValueError(
                 f"IDX1_STEP = {self.heap_samples} samples of {bits} bits do not fill"
                 f" a heap of {self.heap_bytes} bytes"
@@ -101,9 +100,9 @@ class Recording:
         self.data = np.memmap(path, np.int8, "r", begin, (heaps, self.heap_bytes))
 
     def destinations(self):
-        """The destinations of each polarisation, as the sink takes them.
+        """The destinations of each polarisation, in the syntax of the sink.
 
-        From PORT and MCAST_SOURCES, which has as many groups for each polarisation.
+        MCAST_SOURCES lists equally many groups per polarisation, in their order.
         """
         groups = self.header.text("MCAST_SOURCES").split(",")
         if len(groups) % self.polarisations:

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Endpoints of UDP, and sockets that receive from them."""
+"""UDP endpoints, and sockets that receive from them."""
 
 import ipaddress
 import re
@@ -17,10 +17,10 @@ ENDPOINT = re.compile(
 
 
 def endpoints(text):
-    """List of pairs of an address and a port, from a comma-separated list.
+    """Parse a comma-separated list into pairs of an address and a port.
 
     An element is "239.1.2.3:7148", "[ff15::1]:7148", "239.1.2.3+7:7148" (eight
-    consecutive IPv4 addresses) or "7148" (at 127.0.0.1). Raises ValueError for others.
+    consecutive IPv4 addresses) or "7148" (127.0.0.1). Raises ValueError otherwise.
     """
     found = []
     for part in map(str.strip, text.split(",")):
@@ -41,15 +41,15 @@ def endpoints(text):
 
 
 def endpoint_text(address, port):
-    """As endpoints() reads it."""
+    """Format an endpoint in the syntax of endpoints()."""
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def bound_socket(address, port, interface=""):
     """A UDP socket bound to an address of this host or to a multicast group.
 
-    The group is joined on the interface (its name, or one of its IPv4 addresses), or
-    on the one that the system chooses. Errors name the endpoint.
+    `interface` joins the group on that interface (its name, or one of its IPv4
+    addresses); by default, the system chooses. Errors name the endpoint.
     """
     try:
         return _bound_socket(address, port, interface)
@@ -67,7 +67,7 @@ def _bound_socket(address, port, interface):
     sock = socket.socket(family, kind, protocol)
     multicast = ipaddress.ip_address(endpoint[0].split("%")[0]).is_multicast
     if multicast:
-        # Several receivers on a host may listen to a group.
+        # Let several receivers on this host join the same group.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     elif interface:
         raise OSError("an interface is for multicast groups only")

@@ -1,24 +1,24 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a program does at Ctrl-C."""
+"""Handling of Ctrl-C."""
 
 import contextlib
 import signal
 
 
 @contextlib.contextmanager
-def at_interrupt(end):
-    """Call `end()` at Ctrl-C, instead of raising KeyboardInterrupt anywhere.
+def at_interrupt(stop):
+    """Call `stop()` at Ctrl-C, instead of raising KeyboardInterrupt anywhere.
 
-    A second Ctrl-C ends the program at once.
+    A second Ctrl-C kills the program.
     """
 
     def handler(*_):
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        end()
+        stop()
 
-    before = signal.signal(signal.SIGINT, handler)
+    previous = signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)

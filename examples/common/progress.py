@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs a flow graph to its end, with a line of progress on the terminal."""
+"""Runs a flow graph to its end, with a progress line on the terminal."""
 
 import datetime
 import shutil
@@ -15,7 +15,7 @@ except ImportError as error:
 
 from common.interrupts import at_interrupt
 
-# 80 columns have room for them and for the time left
+# With the remaining time, they fit into 80 columns.
 FIGURES_OF_SINK = (
     "{rate}, heaps {heaps sent}, dropped {heaps dropped}, errors {errors},"
     " ring {ring fill}"
@@ -27,10 +27,10 @@ FIGURES_OF_SOURCE = (
 
 
 class Progress:
-    """A line on a terminal that is refreshed; nothing if the stream is none.
+    """A progress line, rewritten in place. Prints nothing without a terminal.
 
     total: samples of the whole stream, or None
-    clock: gives the time in seconds
+    clock: returns the time in seconds
     """
 
     def __init__(self, total, stream=sys.stderr, clock=time.monotonic):
@@ -52,7 +52,7 @@ class Progress:
             left = round((now - self.begin) * (self.total - done) / done)
             parts.insert(0, f"{100 * done / self.total:.1f} %")
             parts.append(f"{datetime.timedelta(seconds=left)} left")
-        # a line that wraps could not be refreshed
+        # A carriage return cannot rewrite a line that wraps.
         self._write(", ".join(parts)[: shutil.get_terminal_size().columns - 1])
 
     def clear(self):
@@ -65,7 +65,7 @@ class Progress:
 
 
 def run_to_end(flow_graph, block, total=None):
-    """Run to the end or to Ctrl-C; show the stats of a block each second.
+    """Run until the stream ends or Ctrl-C; show the stats of a block each second.
 
     block: the SPEAD sink or source
     total: samples of the whole stream, if known

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recordings of samples: SigMF, WAV and raw files."""
+"""Reads recordings of samples: SigMF, WAV and raw files."""
 
 import calendar
 import dataclasses
@@ -18,12 +18,12 @@ from common.sender_program import recording_size
 
 class SampleType(NamedTuple):
     input_type: str  # of the sink
-    file_bytes: int  # of a sample in the file
-    sent_bytes: int  # of a sample in a heap, where floats become 8 bits
+    file_bytes: int  # per sample in the file
+    sent_bytes: int  # per sample in a heap; floats are sent as 8 bits by default
 
 
-# The names are those of SigMF: real or complex; int, unsigned (offset binary) or float;
-# bits; byte order.
+# SigMF names: r(eal) or c(omplex); i(nt), u(nsigned, offset binary) or f(loat); bits;
+# byte order.
 SAMPLE_TYPES = {
     "ri8": SampleType("int8", 1, 1),
     "ru8": SampleType("int8", 1, 1),
@@ -37,7 +37,7 @@ SAMPLE_TYPES = {
     "cf32_le": SampleType("complex", 8, 2),
 }
 
-WAV_TYPES = {  # by channels and bytes of a number
+WAV_TYPES = {  # by channels and bytes per number
     (1, 1): "ru8",
     (1, 2): "ri16_le",
     (2, 1): "cu8",
@@ -46,10 +46,10 @@ WAV_TYPES = {  # by channels and bytes of a number
 
 SIGMF_PAIR = (".sigmf-meta", ".sigmf-data")
 
-WAV_ERRORS = {  # of the module wave, in plain words
+WAV_ERRORS = {  # error of the module wave: reason for the user
     "": "it is too short",
     "unknown format: 3": "it has floats",
-    # Python 3.12 and later read it.
+    # Python 3.12 and later read extensible headers.
     "unknown format: 65534": "its header is extensible; write it with a plain one",
     "unknown extended format": "it has floats, or another format without integers",
 }
@@ -57,13 +57,13 @@ WAV_ERRORS = {  # of the module wave, in plain words
 
 @dataclasses.dataclass(frozen=True)
 class Recording:
-    """Samples in a file, one after the other, at a constant rate.
+    """Contiguous samples in a file, at a constant rate.
 
-    path: the file that has the samples
+    path: the file of the samples
     type_name: a key of SAMPLE_TYPES
     offset: bytes before the first sample
     samples: number of whole samples
-    sample_rate: in Hz, a Fraction, or None if it is not known
+    sample_rate: in Hz, a Fraction, or None if unknown
     start: time of the first sample in seconds since 1970, a Fraction, or None
     """
 
@@ -101,7 +101,7 @@ def wav_recording(path):
             raise ValueError(
                 f"{path} is not a WAV file of integers: {reason}"
             ) from None
-        offset = file.tell()  # wave reads up to the first sample
+        offset = file.tell()  # wave stops at the first sample
     channels, width = header.getnchannels(), header.getsampwidth()
     if (channels, width) not in WAV_TYPES:
         raise ValueError(
@@ -114,10 +114,10 @@ def wav_recording(path):
 
 
 def sigmf_recording(path, capture=None):
-    """A SigMF recording: one of its files, or an archive that is not compressed.
+    """A SigMF recording, from one of its files or an uncompressed archive.
 
-    capture: index of the capture, which may be left out if there is only one. Samples
-        of several captures need not be continuous.
+    capture: index of the capture; None if there is only one. Several captures may have
+        gaps between them.
     """
     content = _read_sigmf(path)
     fields = content.get_global_info()
@@ -133,27 +133,27 @@ def sigmf_recording(path, capture=None):
     index = capture or 0
     if not 0 <= index < len(captures):
         raise ValueError(f"{path} has no capture {index}, only {len(captures)}")
-    # The byte order of single bytes may be given.
+    # SigMF allows a byte order for 8-bit types, too.
     type_name = re.sub("8_[lb]e$", "8", fields["core:datatype"])
     offset, length = _sigmf_bytes(
         content, captures, index, _sample_type(path, type_name)
     )
     rate, time = fields.get("core:sample_rate"), captures[index].get("core:datetime")
-    if rate is not None and math.isnan(rate):  # which passes the checks of sigmf
+    if rate is not None and math.isnan(rate):  # sigmf accepts NaN
         raise ValueError(f"{path}: core:sample_rate = {rate} is not a rate above 0")
     return _recording(
         str(content.data_file),
         type_name,
         offset,
         length,
-        # As written in the file: the shortest decimal number that gives this float.
+        # str() gives the number as written in the file; the float is inexact.
         None if rate is None else fractions.Fraction(str(rate)),
         None if time is None else seconds_since_1970(time),
     )
 
 
 def seconds_since_1970(text):
-    """An exact Fraction from a date and time such as 2023-11-14T22:13:20.5Z."""
+    """Parse a time such as 2023-11-14T22:13:20.5Z into an exact Fraction."""
     match = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z", text)
     try:
         whole = datetime.datetime.fromisoformat(match[1] if match else "")
@@ -165,28 +165,28 @@ def seconds_since_1970(text):
 
 
 def seconds_text(seconds):
-    """All digits of a decimal fraction, which floats have no room for."""
+    """Format a decimal fraction with all its digits, which a float would round."""
     with decimal.localcontext(decimal.Context(prec=50)):
         return f"{decimal.Decimal(seconds.numerator) / seconds.denominator:f}"
 
 
 def _read_sigmf(path):
     try:
-        import sigmf  # imported here: other recordings do not need it
+        import sigmf  # optional: only SigMF recordings need it
     except ImportError:
         raise ValueError(
             "SigMF needs the Python package sigmf, from PyPI; scripts/bootstrap"
             " installs it for .venv/bin/python"
         ) from None
     stem, suffix = os.path.splitext(path)
-    # The errors name a file that is missing.
+    # Raises an error that names the missing file.
     os.stat(f"{stem}.sigmf-meta" if suffix in SIGMF_PAIR else path)
     try:
-        # A checksum would read the whole file first.
+        # Verifying the checksum would read the whole file.
         content = sigmf.fromfile(path, skip_checksum=True)
         if isinstance(content, sigmf.SigMFFile):
             content.validate()
-    except Exception as error:  # of sigmf, jsonschema, json, Python or the system
+    except Exception as error:  # sigmf raises many types, also of jsonschema and json
         reason = _sigmf_reason(error)
         raise ValueError(f"{path} is not a SigMF recording: {reason}") from None
     if isinstance(content, sigmf.SigMFFile) and suffix in SIGMF_PAIR:
@@ -200,8 +200,8 @@ def _read_sigmf(path):
 
 
 def _sigmf_reason(error):
-    """The reason of an error of sigmf, in plain words."""
-    if hasattr(error, "absolute_path"):  # of jsonschema
+    """One line for the user that explains an exception of sigmf."""
+    if hasattr(error, "absolute_path"):  # raised by jsonschema
         field = ".".join(map(str, error.absolute_path)) or "metadata"
         message = re.sub(" does not match '.*", " is not allowed", error.message)
         return f"{field}: {message}"
@@ -211,7 +211,7 @@ def _sigmf_reason(error):
 
 
 def _sigmf_bytes(content, captures, index, sample_type):
-    """Where the samples of a capture are in the data file: offset and length."""
+    """Offset and length of the samples of a capture in the data file."""
     fields = content.get_global_info()
     headers = [capture.get("core:header_bytes", 0) for capture in captures]
     trailing = fields.get("core:trailing_bytes", 0)

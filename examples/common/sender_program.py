@@ -1,8 +1,8 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options, test signal, progress and exit status of the programs that send.
+"""Options, test signal, progress and exit status of the sending programs.
 
-The flow graphs have the SPEAD sink in their attribute `sink`.
+Their flow graphs have the SPEAD sink in the attribute `sink`.
 """
 
 import argparse
@@ -16,18 +16,18 @@ from gnuradio import analog, blocks, gr
 from common.arguments import option, positive, positive_rate, rate, size
 from common.progress import run_to_end
 
-# A throttle sleeps for a whole buffer, and cannot be interrupted.
-LEAST_TONE_RATE = 1000
+# At lower rates, a throttle sleeps for too long: Ctrl-C cannot interrupt it.
+MIN_TONE_RATE = 1000
 
 
 def recording_size(path, skip=0):
-    """Bytes of a file after a header; raises an error that names the file."""
+    """Bytes of a regular file after a header. Errors name the file."""
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         raise ValueError(f"{path} is not a regular file")
     if status.st_size <= skip:
         raise ValueError(
-            f"{path} has {status.st_size} bytes, nothing after a header of {skip}"
+            f"{path} has {status.st_size} bytes, no data after a header of {skip}"
         )
     if not os.access(path, os.R_OK):
         raise ValueError(f"{path} is not readable")
@@ -35,9 +35,9 @@ def recording_size(path, skip=0):
 
 
 def radio_parser(description, sample_rate):
-    """An ArgumentParser with the options of all software radios.
+    """An ArgumentParser with the options common to all software radios.
 
-    Also returns its group of options that choose the source.
+    Also returns its group of mutually exclusive options that select the source.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("destination", help="host:port, or several as the sink takes")
@@ -61,9 +61,9 @@ def radio_parser(description, sample_rate):
 
 
 def tone(sample_rate):
-    """Blocks of a complex tone at a tenth of the sample rate, in real time."""
-    if sample_rate < LEAST_TONE_RATE:
-        raise ValueError(f"--tone needs a sample rate of {LEAST_TONE_RATE} or more")
+    """Blocks of a real-time complex tone at a tenth of the sample rate."""
+    if sample_rate < MIN_TONE_RATE:
+        raise ValueError(f"--tone needs a sample rate of {MIN_TONE_RATE} or more")
     return [
         analog.sig_source_c(sample_rate, analog.GR_COS_WAVE, sample_rate / 10, 0.5),
         blocks.throttle(gr.sizeof_gr_complex, sample_rate),
@@ -71,11 +71,11 @@ def tone(sample_rate):
 
 
 def run(flow_graph, total=None):
-    """Run to the end or to Ctrl-C, with the progress on the terminal each second.
+    """Run until the stream ends or Ctrl-C, and print a summary.
 
     total: samples of the whole stream, if known
 
-    Returns the exit status: 1 if heaps were dropped, or less than `total` was sent.
+    Returns the exit status: 1 if heaps were dropped or `total` was not reached.
     """
     begin = time.monotonic()
     run_to_end(flow_graph, flow_graph.sink, total)
@@ -89,5 +89,5 @@ def run(flow_graph, total=None):
     if total and sent < total:
         print(f"{total - sent:,} of {total:,} samples not sent", file=sys.stderr)
         return 1
-    # Dropped samples are no loss: those before the first heap may be among them.
+    # `samples_dropped` may include samples before the first heap, which are no loss.
     return 1 if stats["heaps_dropped"] else 0

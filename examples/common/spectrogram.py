@@ -1,16 +1,16 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A spectrogram of a stream of any length."""
+"""Spectrogram of a stream of unlimited length."""
 
 import numpy as np
 from matplotlib.figure import Figure
 
 
 class Spectrogram:
-    """Computes spectra at equal distances, in bounded memory.
+    """Computes spectra at regular intervals, in bounded memory.
 
-    When the memory is full, every second spectrum is dropped and the distance doubles.
-    Samples are an array of integers, or of pairs of them: real and imaginary parts.
+    When the memory is full, it drops every second spectrum and doubles the interval.
+    Samples are an array of integers, or of (real, imaginary) pairs of integers.
     """
 
     FFT_SIZE = 1024
@@ -22,7 +22,7 @@ class Spectrogram:
         self.power = None
         self.is_complex = False
         self.position = 0  # samples added
-        self.due = 0  # sample at which the next spectrum starts
+        self.next_start = 0  # sample at which the next spectrum starts
 
     def add(self, samples):
         if self.power is None:
@@ -30,29 +30,30 @@ class Spectrogram:
         if self.is_complex:
             samples = samples[:, 0] + 1j * samples[:, 1]
         size = len(self.window)
-        self.due = max(self.due, self.position)  # no spectrum spans two heaps
-        while self.due + size <= self.position + len(samples):
-            while self.due >= self.SPECTRA * self.distance:
+        # No spectrum spans two heaps.
+        self.next_start = max(self.next_start, self.position)
+        while self.next_start + size <= self.position + len(samples):
+            while self.next_start >= self.SPECTRA * self.interval:
                 self._drop_every_second()
-            index = self.due // self.distance
-            start = self.due - self.position
+            index = self.next_start // self.interval
+            start = self.next_start - self.position
             windowed = samples[start : start + size] * self.window
             if self.is_complex:
                 spectrum = np.fft.fftshift(np.fft.fft(windowed))
             else:
                 spectrum = np.fft.rfft(windowed)
             self.power[index] = np.abs(spectrum) ** 2
-            self.due = (index + 1) * self.distance
+            self.next_start = (index + 1) * self.interval
         self.position += len(samples)
 
     def _allocate(self, size, samples):
         self.is_complex = samples.ndim == 2
         self.window = np.hanning(size + 2)[1:-1]
-        peak = np.iinfo(samples.dtype).max + 1  # of a sine in this bin
+        peak = np.iinfo(samples.dtype).max + 1  # amplitude of a full-scale sine
         self.full_scale = (peak * self.window.sum()) ** 2
         if not self.is_complex:
             self.full_scale /= 4  # the other half is at the negative frequency
-        self.distance = size
+        self.interval = size
         bins = size if self.is_complex else size // 2 + 1
         self.power = np.full((self.SPECTRA, bins), np.nan, np.float32)
 
@@ -60,19 +61,19 @@ class Spectrogram:
         half = self.SPECTRA // 2
         self.power[:half] = self.power[::2]
         self.power[half:] = np.nan
-        self.distance *= 2
+        self.interval *= 2
 
     def levels(self):
-        """Rows of powers in dB of a full-scale sine, and the samples in a row."""
+        """Rows of levels in dB of full scale, and the samples per row."""
         if self.power is None:
             return np.full((1, 1), np.nan), 1
-        used = min(-(-self.position // self.distance), self.SPECTRA)
+        used = min(-(-self.position // self.interval), self.SPECTRA)
         group = -(-used // self.ROWS)
         rows = self.SPECTRA // group
         power = self.power[: rows * group].reshape(rows, group, -1)
         power = np.ma.masked_invalid(power).mean(axis=1).filled(np.nan)
         levels = 10 * np.log10(power / self.full_scale + 1e-15)
-        return levels[: -(-used // group)], group * self.distance
+        return levels[: -(-used // group)], group * self.interval
 
     def save(self, path, sample_rate=None):
         axes = self.figure.add_subplot()

@@ -1,15 +1,15 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sizes and durations of a stream that is to be sent."""
+"""Predicts the packets, rates and durations of a stream before it is sent."""
 
 import fractions
 
 from common.recordings import seconds_text
 
-ITEMS = 6  # of each packet: four of SPEAD, timestamp, samples
+ITEMS = 6  # item pointers per packet: four of SPEAD, timestamp, samples
 HEADER_BYTES = 8 + 8 * ITEMS
-MAX_ITEMS = 255  # of a packet
-ETHERNET_BYTES = 38  # around a packet: preamble 8, header 14, checksum 4, gap 12
+MAX_ITEMS = 255  # per packet
+ETHERNET_BYTES = 38  # per packet: preamble 8, header 14, checksum 4, gap 12
 IPV4_BYTES, IPV6_BYTES, UDP_BYTES = 20, 40, 8
 
 UNITS = [  # in seconds
@@ -24,18 +24,18 @@ UNITS = [  # in seconds
 
 
 def duration(seconds):
-    """A duration with its unit, such as "3.28 ms"."""
+    """Format a duration with a suitable unit, such as "3.28 ms"."""
     unit, length = next((u for u in UNITS if seconds >= u[1]), UNITS[-1])
     return f"{float(seconds / length):,.2f} {unit}"
 
 
 class StreamPlan:
-    """The heaps of a stream with the items timestamp and samples, and padded packets.
+    """The layout of a stream whose heaps have a timestamp and samples.
 
-    The first heap of a stream may be longer than planned, by descriptors.
+    Ignores descriptors, which lengthen the first heap.
 
-    options: those of the sink
-    packet_size: that of the sink
+    options: the options of the sink
+    packet_size: the packet_size() of the sink
     """
 
     def __init__(self, recording, options, packet_size, ipv6=False):
@@ -52,7 +52,7 @@ class StreamPlan:
         payload = self.packet_size - HEADER_BYTES
         self.packets = -(-self.heap_bytes // payload)
         self.udp_bytes = self.packets * HEADER_BYTES + self.heap_bytes
-        # NULL items fill the last packet of a heap if that is possible.
+        # The sink pads the last packet of a heap with NULL items of 8 bytes.
         missing = self.packets * payload - self.heap_bytes
         if missing % 8 == 0 and ITEMS + missing // 8 <= MAX_ITEMS:
             self.udp_bytes += missing
@@ -63,12 +63,12 @@ class StreamPlan:
         )
 
     def heap_rate(self):
-        """Heaps per second in real time, or None if the sample rate is not known."""
+        """Heaps per second in real time, or None if the sample rate is unknown."""
         rate = self.recording.sample_rate
         return rate and rate / self.heap_samples
 
     def lines(self):
-        """Pairs of a name and a text."""
+        """Yield the lines of --plan as pairs of a name and a text."""
         recording, options = self.recording, self.options
         heap_rate = self.heap_rate()
         heaps, rest = divmod(recording.samples, self.heap_samples)
@@ -114,7 +114,7 @@ class StreamPlan:
 
     @staticmethod
     def _wrap(start, step, bits, heap_rate):
-        """When a number wraps that advances by a step with each heap."""
+        """When a number that advances by `step` per heap wraps around."""
         if not step:
             return "never"
         heaps = -(-((1 << bits) - start) // step)

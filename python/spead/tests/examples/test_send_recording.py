@@ -297,7 +297,7 @@ def test_the_plan_has_durations_if_the_sample_rate_is_known(sock, tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("a.bin", ["--skip-header", "100"], "nothing after a header of 100"),
+        ("a.bin", ["--skip-header", "100"], "no data after a header of 100"),
         ("a.bin", ["--realtime"], "--realtime needs a sample rate"),
         ("a.bin", ["--sync-time", "0"], "a.bin has no start time"),
         ("a.bin", ["--capture", "0"], "--capture is for SigMF"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Send a DADA recording of an EDD packetiser again, as the stream that was recorded."""
+"""Replay a DADA recording of an EDD packetiser as the original SPEAD stream."""
 
 import argparse
 import sys
@@ -12,45 +12,45 @@ from common.dada import Recording
 from common.sender_program import run
 from gnuradio import gr, spead
 
-HEADER = 72  # bytes of a packet before its payload
+HEADER = 72  # bytes before the payload of a packet
 
 
 class PolarisationSource(gr.sync_block):
-    """The heaps of one polarisation of a recording.
+    """Outputs the heaps of one polarisation of a recording.
 
-    blocks.deinterleave would stop at the last heap of the shorter polarisation.
+    blocks.deinterleave would end with the shorter polarisation and lose its last heap.
     """
 
     def __init__(self, recording, polarisation):
         gr.sync_block.__init__(self, "polarisation", None, [np.int8])
         self.heaps = recording.data[polarisation :: recording.polarisations]
-        self.heap = 0
+        self.next_heap = 0
         self.set_output_multiple(recording.heap_bytes)
 
     def work(self, _, outputs):
-        room = len(outputs[0]) // self.heaps.shape[1]
-        part = self.heaps[self.heap : self.heap + room]
-        outputs[0][: part.size] = part.ravel()
-        self.heap += len(part)
-        return part.size or -1  # -1: done
+        count = len(outputs[0]) // self.heaps.shape[1]
+        heaps = self.heaps[self.next_heap : self.next_heap + count]
+        outputs[0][: heaps.size] = heaps.ravel()
+        self.next_heap += len(heaps)
+        return heaps.size or -1  # WORK_DONE
 
 
 class EffelsbergPacketiser(gr.top_block):
-    """A source for each polarisation -> SPEAD sink"""
+    """One source per polarisation -> SPEAD sink"""
 
     def __init__(self, recording, destinations, timestamp_start, **options):
         super().__init__("effelsberg_packetiser", catch_exceptions=True)
         heaps, polarisations = len(recording.data), recording.polarisations
         if heaps < polarisations:
-            # GNU Radio would stop the sink when an input ends without a sample.
+            # GNU Radio stops the sink when an input ends without a sample.
             raise ValueError(
                 f"{recording.path} has {heaps} whole heap for {polarisations}"
-                " polarisations; each needs one at least"
+                " polarisations; each needs at least one"
             )
         self.total = recording.data.size
         self.sink = spead.sink(
             destinations,
-            heap_samples=recording.heap_bytes,  # packed samples are sent as bytes
+            heap_samples=recording.heap_bytes,  # sends packed samples as bytes
             num_inputs=polarisations,
             max_packet_size=recording.heap_bytes + HEADER,
             heap_address_bits=48,
@@ -67,7 +67,7 @@ class EffelsbergPacketiser(gr.top_block):
             tail="drop",
             **options,
         )
-        # The flow graph keeps no reference to blocks that are written in Python.
+        # The flow graph does not keep Python blocks alive.
         self.sources = [PolarisationSource(recording, p) for p in range(polarisations)]
         for polarisation, source in enumerate(self.sources):
             self.connect(source, (self.sink, polarisation))
@@ -80,29 +80,28 @@ def parse(argv):
         "destinations",
         nargs="*",
         metavar="ADDRESS[+N]:PORT[,...]",
-        help="one for each polarisation (default: the groups of the recording)",
+        help="one per polarisation (default: the groups of the recording)",
     )
     parser.add_argument(
         "--from-offset",
         action="store_true",
-        help="start at the timestamp of this file (OBS_OFFSET), not at that of the"
+        help="start at the first timestamp of this file (OBS_OFFSET), not of the"
         " observation (SAMPLE_CLOCK_START)",
     )
     option(
-        parser, "--rate BYTES/S", rate, "pace, in bytes of UDP payload; 0: no limit", 0
+        parser, "--rate BYTES/S", rate, "rate limit for UDP payload; 0: no limit", 0
     )
     option(
         parser,
         "--interface INTERFACE",
         str,
-        "interface that packets leave by, a name or an address"
-        " (default: by the routing table)",
+        "outgoing interface, a name or an address (default: from the routing table)",
     )
     option(parser, "--ttl HOPS", int, "time to live of multicast packets", 1)
     parser.add_argument(
         "--send-stop",
         action="store_true",
-        help="send an end-of-stream heap: receivers of spead2 end, mkrecv aborts",
+        help="send an end-of-stream heap, which ends spead2 receivers and aborts mkrecv",
     )
     return parser.parse_args(argv)
 

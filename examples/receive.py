@@ -2,7 +2,7 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Receive SPEAD heaps over UDP with spead2: check the timestamps, save and plot the
-samples. Ends at an end-of-stream heap, at Ctrl-C, or at --timeout or --max-heaps."""
+samples. Ends at an end-of-stream heap, Ctrl-C, --timeout or --max-heaps."""
 
 import argparse
 import contextlib
@@ -20,9 +20,9 @@ from common.endpoints import SOCKET_BUFFER, bound_socket, endpoint_text, endpoin
 
 
 class Continuity:
-    """Counts missing, repeated and backward timestamps.
+    """Counts missing, duplicate and backward timestamps.
 
-    step: ticks from heap to heap
+    step: ticks per heap
     bits: width of a timestamp
     """
 
@@ -32,7 +32,7 @@ class Continuity:
         self.first = self.last = None
         self.heaps = self.missing = self.duplicates = self.backward = 0
 
-    def add(self, timestamp):
+    def add_timestamp(self, timestamp):
         self.heaps += 1
         if self.last is None:
             self.first = timestamp
@@ -48,13 +48,13 @@ class Continuity:
 
 
 def open_stream(sockets, heap_samples=None):
-    """A stream of spead2 that reads from bound sockets."""
+    """A spead2 stream that reads from bound sockets."""
     ring_heaps = 64
     if heap_samples:
         ring_heaps = min(max(SOCKET_BUFFER // heap_samples, 4), 4096)
     stream = spead2.recv.Stream(
         spead2.ThreadPool(),
-        # sockets are read in turn, many heaps from each
+        # spead2 reads many heaps from one socket before the next.
         spead2.recv.StreamConfig(max_heaps=64 * len(sockets) if sockets[1:] else 4),
         spead2.recv.RingStreamConfig(heaps=ring_heaps),
     )
@@ -64,9 +64,9 @@ def open_stream(sockets, heap_samples=None):
 
 
 def heaps_of(stream, timeout=None):
-    """Yield heaps until the stream ends, or no heap comes for `timeout` seconds.
+    """Yield heaps until the stream ends or no heap arrives for `timeout` seconds.
 
-    Yields None at least once a second while no heap comes.
+    Yields None at least once a second while no heap arrives.
     """
     readable = select.poll()
     readable.register(stream.fd, select.POLLIN)
@@ -90,7 +90,7 @@ def heaps_of(stream, timeout=None):
 
 
 class Decoder:
-    """Finds the timestamp and the samples in a heap."""
+    """Extracts the timestamp and the samples of a heap."""
 
     def __init__(self, timestamp_id, samples_id):
         self.timestamp_id = timestamp_id
@@ -98,9 +98,9 @@ class Decoder:
         self.items = spead2.ItemGroup()
 
     def decode(self, heap):
-        """The timestamp and the samples; None if the heap lacks one of them.
+        """The timestamp and the samples; None if the heap lacks either.
 
-        Complex samples are pairs, in the second dimension.
+        Complex samples have a second dimension: real and imaginary part.
         """
         self.items.update(heap)
         wanted = {self.timestamp_id, self.samples_id}
@@ -113,7 +113,7 @@ class Decoder:
         return int(timestamp), self.items[self.samples_id].value
 
     def _assume_descriptors(self, flavour):
-        """The stream has no descriptors, or this receiver joined late."""
+        """Default to 8-bit samples: the stream has no descriptors, or not yet."""
         timestamp_format = [("u", flavour.heap_address_bits)]
         for item_id, name, shape, item_format in (
             (self.timestamp_id, "timestamp", (), timestamp_format),
@@ -124,7 +124,7 @@ class Decoder:
 
 
 class Receiver:
-    """Writes the samples to the outputs, and counts heaps and samples."""
+    """Passes the samples to the outputs, and counts heaps and samples."""
 
     def __init__(self, args, outputs):
         self.args = args
@@ -136,7 +136,7 @@ class Receiver:
         self.begin = self.end = self.reported = time.monotonic()
         self.reported_bytes = 0
 
-    def add(self, heap):
+    def add_heap(self, heap):
         decoded = self.decoder.decode(heap)
         if decoded is None:
             return
@@ -147,7 +147,7 @@ class Receiver:
             self.heap_samples = self.heap_samples or len(samples)
             bits = heap.flavour.heap_address_bits
             self.continuity = Continuity(self.args.step or self.heap_samples, bits)
-        self.continuity.add(timestamp)
+        self.continuity.add_timestamp(timestamp)
         self.samples += len(samples)
         self.bytes += samples.nbytes
         for write in self.outputs:
@@ -161,7 +161,7 @@ class Receiver:
         return None
 
     def print_progress(self):
-        """Print a line if the last one is a second old."""
+        """Print a progress line, at most once a second."""
         now = time.monotonic()
         elapsed = now - self.reported
         if elapsed < 1:
@@ -175,9 +175,9 @@ class Receiver:
         print(line, flush=True)
 
     def summary(self, stats):
-        """The counters as a dict; `stats` are those of the stream."""
+        """The counters as a dict. `stats`: the stats of the spead2 stream."""
         continuity, missing = self.continuity, self.continuity.missing
-        # Samples missing at the beginning or the end leave no gap between timestamps.
+        # Losses at the beginning or the end leave no gap between timestamps.
         if self.args.expect_heaps:
             missing = max(missing, self.args.expect_heaps - continuity.heaps)
         if self.args.expect_samples:
@@ -207,38 +207,38 @@ def parse(argv):
         "endpoints",
         nargs="+",
         metavar="[ADDRESS[+N]:]PORT[,...]",
-        help="addresses of this host (127.0.0.1 if left out) or multicast groups;"
-        " +N adds the N addresses that follow; port 0 takes a free one",
+        help="addresses of this host (default: 127.0.0.1) or multicast groups;"
+        " +N adds the next N addresses; port 0 selects an ephemeral port",
     )
     option(
         parser,
         "--interface INTERFACE",
         str,
-        "interface of multicast groups, its name or its IPv4 address"
+        "interface of multicast groups, a name or an IPv4 address"
         " (default: the system chooses)",
     )
     option(parser, "--max-heaps N", positive, "end after N heaps")
     option(parser, "--timeout S", seconds, "end after S seconds without packets")
     option(parser, "--json FILE", str, "write the summary as JSON")
     option(
-        parser, "--heap-samples N", positive, "samples in a heap (default: first heap)"
+        parser, "--heap-samples N", positive, "samples per heap (default: first heap)"
     )
     option(
-        parser, "--step TICKS", positive, "ticks in a heap (default: samples in a heap)"
+        parser, "--step TICKS", positive, "ticks per heap (default: samples per heap)"
     )
     option(parser, "--timestamp-id ID", integer, "item ID of the timestamp", "0x1600")
     option(parser, "--samples-id ID", integer, "item ID of the samples", "0x3300")
-    option(parser, "--save FILE", str, "write the samples, raw")
-    option(parser, "--spectrogram PNG", picture, "plot a spectrogram")
+    option(parser, "--save FILE", str, "write the raw samples")
+    option(parser, "--spectrogram FILE", picture, "plot to a .png, .pdf or .svg file")
     option(parser, "--sample-rate HZ", rate, "sample rate, for the spectrogram")
     expect = parser.add_mutually_exclusive_group()
-    option(expect, "--expect-samples N", positive, "samples of a complete stream")
-    option(expect, "--expect-heaps N", positive, "heaps of a complete stream")
+    option(expect, "--expect-samples N", positive, "samples in the complete stream")
+    option(expect, "--expect-heaps N", positive, "heaps in the complete stream")
     return parser.parse_args(argv)
 
 
 def picture(path):
-    """The path of a picture that can be written; else an error, before the stream."""
+    """Check the path of a picture before the stream starts."""
     if not path.lower().endswith((".png", ".pdf", ".svg")):
         raise argparse.ArgumentTypeError(f"{path!r} does not end in .png, .pdf or .svg")
     if not os.path.isdir(os.path.dirname(path) or "."):
@@ -247,19 +247,19 @@ def picture(path):
 
 
 def print_endpoints(sockets):
-    """Say that the program receives from the sockets: a sender may start."""
+    """Announce that the sockets are open: a sender may start now."""
     for sock in sockets:
         print(f"listening on {endpoint_text(*sock.getsockname()[:2])}", flush=True)
 
 
 def receive(sockets, args):
-    """Receive from bound sockets to the end; return the summary, a dict."""
+    """Receive from bound sockets until the stream ends; return summary()."""
     with contextlib.ExitStack() as stack:
         outputs = []
         if args.save:
             outputs.append(stack.enter_context(open(args.save, "wb")).write)
         if args.spectrogram:
-            # Imported here: only the spectrogram needs matplotlib.
+            # Imported here: matplotlib is optional.
             from common.spectrogram import Spectrogram
 
             spectrogram = Spectrogram()
@@ -270,7 +270,7 @@ def receive(sockets, args):
         with contextlib.suppress(KeyboardInterrupt):
             for heap in heaps_of(stream, args.timeout):
                 if heap is not None:
-                    receiver.add(heap)
+                    receiver.add_heap(heap)
                 receiver.print_progress()
                 if receiver.continuity.heaps == args.max_heaps:
                     break
@@ -283,7 +283,7 @@ def receive(sockets, args):
 
 def main(argv=None):
     args = parse(argv)
-    # The summary counts incomplete heaps: spead2 need not log each of them.
+    # The summary counts incomplete heaps; spead2 would log each of them.
     logging.getLogger("spead2").setLevel(logging.ERROR)
     with contextlib.ExitStack() as stack:
         try:

@@ -137,7 +137,7 @@ def parse(argv):
     if args.sync_time is not None and args.sample_rate is None:
         parser.error("--sync-time needs --sample-rate")
     if (args.timestamp_id is None) != (args.samples_id is None):
-        parser.error("--timestamp-id and --samples-id belong together")
+        parser.error("--timestamp-id and --samples-id must be given together")
     return args
 
 

@@ -222,11 +222,11 @@ def parse(argv):
     if args.sample_rate == 0:
         parser.error("--sample-rate must be above 0")
     if args.plan and args.json:
-        parser.error("--plan and --json exclude each other")
+        parser.error("--plan and --json are mutually exclusive")
     if args.realtime and args.rate:
-        parser.error("--realtime and --rate exclude each other")
+        parser.error("--realtime and --rate are mutually exclusive")
     if args.sync_time is not None and args.timestamp_start:
-        parser.error("--sync-time and --timestamp-start exclude each other")
+        parser.error("--sync-time and --timestamp-start are mutually exclusive")
     return args
 
 

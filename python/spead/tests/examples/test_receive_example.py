@@ -111,7 +111,7 @@ def test_the_exit_status_tells_whether_heaps_are_missing(tmp_path, missing):
 def test_continuity_counts_gaps_duplicates_and_backward_steps():
     continuity = receive.Continuity(step=16, bits=40)
     for timestamp in (0, 16, 16, 32, -32, -16, 0, 32):
-        continuity.add(timestamp % 2**40)
+        continuity.add_timestamp(timestamp % 2**40)
     assert continuity.missing == 1
     assert (continuity.duplicates, continuity.backward) == (1, 1)
 

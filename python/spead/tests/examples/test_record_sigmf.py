@@ -99,7 +99,7 @@ def test_a_timeout_without_samples_is_an_error(tmp_path):
     [
         (["nowhere", "f"], "spead.source: endpoints = ", 1),
         (["127.0.0.1:0", "f", "--sync-time", 5], "--sync-time needs --sample-rate", 2),
-        (["127.0.0.1:0", "f", "--samples-id", 5], "belong together", 2),
+        (["127.0.0.1:0", "f", "--samples-id", 5], "must be given together", 2),
         (["127.0.0.1:0", "/nowhere/f"], "/nowhere/f.sigmf-data", 1),
     ],
 )

@@ -88,9 +88,7 @@ def parse(argv):
         help="start at the first timestamp of this file (OBS_OFFSET), not of the"
         " observation (SAMPLE_CLOCK_START)",
     )
-    option(
-        parser, "--rate BYTES/S", rate, "rate limit for UDP payload; 0: no limit", 0
-    )
+    option(parser, "--rate BYTES/S", rate, "rate limit for UDP payload; 0: no limit", 0)
     option(
         parser,
         "--interface INTERFACE",
@@ -101,7 +99,7 @@ def parse(argv):
     parser.add_argument(
         "--send-stop",
         action="store_true",
-        help="send an end-of-stream heap, which ends spead2 receivers and aborts mkrecv",
+        help="send an end-of-stream heap: spead2 receivers end, mkrecv aborts",
     )
     return parser.parse_args(argv)
 

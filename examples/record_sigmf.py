@@ -2,8 +2,8 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Record a SPEAD stream as SigMF, in FILE.sigmf-data and FILE.sigmf-meta. Ends at an
-end-of-stream heap, at Ctrl-C, or at --timeout or --samples. Missing samples are zeros;
-where the timestamps jump, a new capture begins."""
+end-of-stream heap, Ctrl-C, --timeout or --samples. Missing samples are recorded as
+zeros; a discontinuity of the timestamps starts a new capture."""
 
 import argparse
 import datetime
@@ -17,7 +17,7 @@ from common.arguments import integer, option, positive, positive_rate, seconds
 from common.progress import run_to_end
 from gnuradio import blocks, gr, spead
 
-TYPES = {  # as SigMF names them -> output_type of the source
+TYPES = {  # SigMF type -> output_type of the source
     "ri8": "int8",
     "ri16_le": "int16",
     "rf32_le": "float",
@@ -28,7 +28,7 @@ TYPES = {  # as SigMF names them -> output_type of the source
 
 
 class RecordSigmf(gr.top_block):
-    """SPEAD source -> (first samples) -> file"""
+    """SPEAD source -> head -> file"""
 
     def __init__(self, args):
         super().__init__("record_sigmf", catch_exceptions=True)
@@ -69,21 +69,21 @@ class RecordSigmf(gr.top_block):
         return self.tags.nitems_read(0)
 
     def captures(self):
-        """First sample and time, or None, of each part without a jump."""
+        """First sample and time, or None, of each contiguous part."""
         return [
-            (tag.offset, time_of(tag.value) if pmt.is_tuple(tag.value) else None)
+            (tag.offset, sigmf_time(tag.value) if pmt.is_tuple(tag.value) else None)
             for tag in self.tags.current_tags()
         ]
 
 
-def time_of(rx_time):
-    """As SigMF writes it, to the picosecond."""
+def sigmf_time(rx_time):
+    """Format an rx_time tag for SigMF, to the picosecond."""
     whole, fraction = pmt.to_python(rx_time)
     picoseconds = round((whole + Fraction(fraction)) * 10**12)
-    since = datetime.datetime.fromtimestamp(
+    whole_seconds = datetime.datetime.fromtimestamp(
         picoseconds // 10**12, datetime.timezone.utc
     )
-    return f"{since:%Y-%m-%dT%H:%M:%S}.{picoseconds % 10**12:012}Z"
+    return f"{whole_seconds:%Y-%m-%dT%H:%M:%S}.{picoseconds % 10**12:012}Z"
 
 
 def write_metadata(args, captures):
@@ -99,8 +99,10 @@ def write_metadata(args, captures):
 
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("endpoint", help="host:port or groups, as the source takes")
-    parser.add_argument("file", help="the recording, without .sigmf-data")
+    parser.add_argument(
+        "endpoint", help="host:port or multicast groups to receive from"
+    )
+    parser.add_argument("file", help="recording to write, without a suffix")
     parser.add_argument(
         "--type",
         choices=TYPES,
@@ -108,7 +110,7 @@ def parse(argv):
         metavar="TYPE",
         help=f"type of the samples: {', '.join(TYPES)} (default: %(default)s)",
     )
-    option(parser, "--sample-rate HZ", positive_rate, "sample rate, for the times")
+    option(parser, "--sample-rate HZ", positive_rate, "sample rate, to compute times")
     option(
         parser, "--sync-time S", seconds, "time of timestamp 0, in seconds since 1970"
     )
@@ -116,13 +118,13 @@ def parse(argv):
         parser,
         "--timestamp-id ID",
         integer,
-        "item ID of the timestamp, if the stream has no descriptors, such as 0x1600",
+        "item ID of the timestamp for a stream without descriptors, such as 0x1600",
     )
     option(
         parser,
         "--samples-id ID",
         integer,
-        "item ID of the samples, if the stream has no descriptors, such as 0x3300",
+        "item ID of the samples for a stream without descriptors, such as 0x3300",
     )
     option(parser, "--interface NAME", str, "network interface to receive from", "")
     option(parser, "--samples N", positive, "end after N samples")
@@ -155,7 +157,7 @@ def main(argv=None):
     print(
         f"{graph.written():,} samples written; {stats['heaps_received']:,} heaps"
         f" received, {stats['samples_missing']:,} samples missing,"
-        f" {stats['discontinuities']:,} jumps"
+        f" {stats['discontinuities']:,} discontinuities"
     )
     return 1 if stats["samples_missing"] else 0
 

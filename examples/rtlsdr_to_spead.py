@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Send complex 8-bit samples of an RTL-SDR as SPEAD heaps. --file sends a recording of
-rtl_sdr instead, and --tone a test signal."""
+"""Send complex 8-bit samples of an RTL-SDR as SPEAD heaps. With --file, send a
+recording of rtl_sdr instead; with --tone, a test signal."""
 
 import sys
 
@@ -10,12 +10,12 @@ from common.arguments import option
 from common.sender_program import radio_parser, recording_size, run, tone
 from gnuradio import blocks, gr, spead
 
-SCALE = 128  # of SoapySDR, which divides the bytes by it
+SCALE = 128  # SoapySDR divides the samples by it
 
 
 def dongle(args):
-    """The receiver, through SoapySDR."""
-    from gnuradio import soapy  # imported here: the other sources need no SoapySDR
+    """The radio, through SoapySDR."""
+    from gnuradio import soapy  # optional: the other sources need no SoapySDR
 
     source = soapy.source("driver=rtlsdr", "fc32", 1, "", "", [""], [""])
     source.set_sample_rate(0, float(args.sample_rate))
@@ -27,8 +27,8 @@ def dongle(args):
 
 
 def recording(args):
-    """A file of unsigned I and Q, 128 being zero."""
-    recording_size(args.file)  # raises an error that names the file
+    """A file of unsigned I and Q, in which 128 is zero."""
+    recording_size(args.file)  # checks the file: its errors name it
     return [
         blocks.file_source(gr.sizeof_char, args.file),
         blocks.add_const_bb(128),  # modulo 256: 0 becomes -128

@@ -2,7 +2,7 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Send a recording as SPEAD heaps over UDP: SigMF (.sigmf-meta, .sigmf-data, .sigmf),
-WAV (.wav), or raw samples (all other names)."""
+WAV (.wav), or raw samples (any other name)."""
 
 import argparse
 import ast
@@ -29,7 +29,7 @@ from gnuradio import blocks, gr, spead
 
 BUFFER = 1 << 20  # bytes between blocks; the default of 64 KiB is slower
 
-# Options that are passed to the sink under the same name.
+# Options passed to the sink under the same name.
 SINK_OPTIONS = {
     "heap_samples": positive,
     "wire_type": str,
@@ -51,10 +51,10 @@ SINK_OPTIONS = {
 
 
 def file_blocks(recording, loop):
-    """Blocks that give the samples of a recording as the sink takes them."""
+    """Blocks that read a recording and convert it to the input type of the sink."""
     sample_bytes = recording.type.file_bytes
     length = recording.samples * sample_bytes
-    # A source of bytes, since a header may have any length.
+    # The source reads bytes, because a header may have any length.
     chain = [blocks.file_source(1, recording.path, loop, recording.offset, length)]
     item_bytes = 1
     if "u8" in recording.type_name:
@@ -64,8 +64,8 @@ def file_blocks(recording, loop):
         chain += [blocks.stream_to_vector(1, 2), blocks.endian_swap(2)]
     if sample_bytes > item_bytes:
         chain.append(blocks.stream_to_vector(item_bytes, sample_bytes // item_bytes))
-    for block in chain[:-1]:  # the sink chooses the buffer before it
-        block.set_log_level("warn")  # it logs each buffer
+    for block in chain[:-1]:  # the sink sets the buffer of the last block
+        block.set_log_level("warn")  # hides an info line per buffer
         items = BUFFER // block.output_signature().sizeof_stream_item(0)
         block.set_min_output_buffer(items)
     return chain
@@ -86,17 +86,17 @@ class SendRecording(gr.top_block):
             recording, options, self.sink.packet_size(), ipv6="[" in destination
         )
         if realtime:
-            # Not a throttle block, which would send in bursts of a whole buffer.
+            # A throttle block would send in bursts of a whole buffer.
             self.sink.set_rate(float(self.plan.heap_rate() * self.plan.udp_bytes))
         self.connect(*file_blocks(recording, loop), self.sink)
 
 
 def open_recording(args):
-    """The recording; the name of the file tells of which kind it is."""
+    """Open a recording; the suffix of the file selects the format."""
     path = args.file
     raw = not is_sigmf(path) and not is_wav(path)
     if args.capture is not None and not is_sigmf(path):
-        raise ValueError(f"--capture is for SigMF recordings, which {path} is not")
+        raise ValueError(f"--capture is for SigMF recordings only, not {path}")
     if not raw and (args.type or args.skip_header):
         raise ValueError(f"--type and --skip-header are for raw files only, not {path}")
     if is_sigmf(path):
@@ -130,7 +130,7 @@ def first_timestamp(recording, sync_time, options):
 
 
 def check_level(recording, options):
-    """Refuse a recording of floats all of which would be sent as 0."""
+    """Reject a recording of floats that would all be rounded to 0."""
     if recording.type.input_type not in ("float", "complex"):
         return
     full_scale = 32767 if "2" in options["wire_type"] else 127
@@ -142,7 +142,7 @@ def check_level(recording, options):
         numbers = np.fromfile(
             recording.path, "<f4", count, offset=recording.offset + at
         )
-        peak = np.fmax.reduce(np.abs(numbers), initial=peak)  # which ignores NaN
+        peak = np.fmax.reduce(np.abs(numbers), initial=peak)  # fmax ignores NaN
         if peak * scale > 0.5:
             return
     if peak:
@@ -154,7 +154,7 @@ def check_level(recording, options):
 
 
 def sink_help():
-    """Name -> text and default of each option, from the documentation of the sink."""
+    """Text and default of each option, by name, from the docstrings of the sink."""
     texts = re.findall(r"^(\w+): (.+(?:\n    .+)*)", spead.sink.__doc__, re.M)
     signature = spead.sink.__init__.__doc__.splitlines()[0]
     defaults = dict(re.findall(r"(\w+): [^:]*? = ('[^']*'|[\w.-]+)", signature))
@@ -163,49 +163,47 @@ def sink_help():
 
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", help="the name tells of which kind it is")
-    parser.add_argument("destination", help="host:port, or several as the sink takes")
+    parser.add_argument("file", help="recording; its suffix selects the format")
+    parser.add_argument("destination", help="host:port, or several, comma-separated")
     parser.add_argument(
         "--type",
         choices=SAMPLE_TYPES,
         metavar="TYPE",
-        help="type of the samples of a raw file, as SigMF names it:"
+        help="SigMF type of the samples of a raw file:"
         f" {', '.join(SAMPLE_TYPES)} (default: ri8)",
     )
-    option(
-        parser, "--skip-header BYTES", size, "bytes of a raw file before its samples", 0
-    )
+    option(parser, "--skip-header BYTES", size, "header bytes of a raw file to skip", 0)
     option(
         parser,
         "--capture N",
         int,
-        "capture of a SigMF recording (default: the only one)",
+        "index of the capture of a SigMF recording (default: the only one)",
     )
     option(
         parser,
         "--sample-rate HZ",
         rate,
-        "samples per second (default: as the recording says)",
+        "samples per second (default: from the recording)",
     )
     option(
         parser,
         "--sync-time S",
         seconds,
         "time of timestamp 0, in seconds since 1970, for a recording with a start time"
-        " (default: its start is --timestamp-start)",
+        " (default: the first timestamp is --timestamp-start)",
     )
     parser.add_argument(
-        "--loop", action="store_true", help="send it again and again, until Ctrl-C"
+        "--loop", action="store_true", help="repeat the recording until Ctrl-C"
     )
     parser.add_argument(
         "--realtime",
         action="store_true",
-        help="send at the sample rate, not as fast as possible",
+        help="send at the sample rate (default: as fast as possible)",
     )
     parser.add_argument(
         "--plan",
         action="store_true",
-        help="print sizes, rates and when numbers wrap; send nothing",
+        help="print sizes, rates and when counters wrap, without sending",
     )
     option(parser, "--json FILE", str, "write the final counters as JSON")
     group = parser.add_argument_group("options of the sink")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Send complex 8-bit samples of a USRP as SPEAD heaps, with timestamps from its clock.
---tone sends a test signal instead, with timestamps from the clock of this host."""
+"""Send complex 8-bit samples of a USRP as SPEAD heaps, timestamped by its clock. With
+--tone, send a test signal instead, timestamped by the clock of this host."""
 
 import fractions
 import sys
@@ -16,8 +16,8 @@ from gnuradio import blocks, gr, spead
 
 
 def usrp(args):
-    """The receiver, its clock set to that of this host."""
-    from gnuradio import uhd  # imported here: the tone needs no UHD
+    """The radio, with its clock set from this host."""
+    from gnuradio import uhd  # optional: the tone needs no UHD
 
     source = uhd.usrp_source(args.device, uhd.stream_args("fc32", channels=[0]))
     source.set_samp_rate(float(args.sample_rate))
@@ -31,7 +31,7 @@ def usrp(args):
 
 
 class TimeTag(gr.sync_block):
-    """Tags the first sample with its time, as a USRP does."""
+    """Tags the first sample with its time, like a USRP."""
 
     def __init__(self, seconds):
         gr.sync_block.__init__(self, "time_tag", [np.complex64], [np.complex64])
@@ -58,7 +58,7 @@ class UhdToSpead(gr.top_block):
 
     def __init__(self, chain, args):
         super().__init__("uhd_to_spead", catch_exceptions=True)
-        # The flow graph keeps no reference to blocks that are written in Python.
+        # The flow graph does not keep Python blocks alive.
         self.chain = chain
         if args.samples:
             chain.append(blocks.head(gr.sizeof_gr_complex, args.samples))
@@ -85,7 +85,7 @@ def parse(argv):
         parser,
         "--start S",
         seconds,
-        "begin of the tone, seconds since 1970 (default: now)",
+        "start time of the tone, in seconds since 1970 (default: now)",
     )
     option(parser, "--gain DB", float, "gain in dB", 30)
     option(parser, "--sync-time S", str, "time of tick 0, in seconds since 1970", "0")
@@ -93,7 +93,7 @@ def parse(argv):
         "--on-gap",
         choices=["realign", "zero_fill"],
         default="realign",
-        help="what the sink does if samples are missing (default: %(default)s)",
+        help="what to do if samples are missing (default: %(default)s)",
     )
     return parser.parse_args(argv)
 

@@ -40,7 +40,7 @@ def radio_parser(description, sample_rate):
     Also returns its group of mutually exclusive options that select the source.
     """
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("destination", help="host:port, or several as the sink takes")
+    parser.add_argument("destination", help="host:port, or several, comma-separated")
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
         "--tone",
@@ -55,7 +55,7 @@ def radio_parser(description, sample_rate):
         "sample rate, such as 100000000/3",
         sample_rate,
     )
-    option(parser, "--heap-samples N", size, "complex samples in a heap", "4k")
+    option(parser, "--heap-samples N", size, "complex samples per heap", "4k")
     option(parser, "--samples N", positive, "end after N complex samples")
     return parser, source
 

@@ -2,10 +2,10 @@
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Removes what `cmake --build build --target install` has written, file by file.
+# Removes the files listed in install_manifest.txt.
 set(manifest ${CMAKE_BINARY_DIR}/install_manifest.txt)
 if(NOT EXISTS ${manifest})
-  message(FATAL_ERROR "nothing to uninstall: there is no ${manifest}")
+  message(FATAL_ERROR "nothing to uninstall: ${manifest} does not exist")
 endif()
 file(STRINGS ${manifest} files)
 foreach(file IN LISTS files)

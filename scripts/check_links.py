@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""check_links.py SITE: every link inside the site leads to a file, and to an anchor."""
+"""check_links.py SITE: checks that the target of every internal link exists."""
 
 import sys
 from html.parser import HTMLParser
@@ -45,7 +45,7 @@ def main():
             is_known = target not in pages or anchor in pages[target].anchors
             if not target.exists() or (anchor and not is_known):
                 broken += 1
-                print(f"{path.relative_to(site)}:{line}: {link} leads nowhere")
+                print(f"{path.relative_to(site)}:{line}: broken link {link}")
     print(f"{checked} links in {len(pages)} pages, {broken} broken")
     return broken > 0
 

@@ -3,18 +3,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the code blocks of README.md and docs/. Needs a build and .venv.
 
-Each ```python and ```sh block is run, in order. Each page has a directory of its own
-in build/documentation, with links to the source tree. A comment above a block changes
-that:
+It runs each ```python and ```sh block, in order. Each page has its own directory in
+build/documentation, with links to the source tree. A mark, a comment above a block,
+changes what happens:
 
-<!-- not run: REASON -->  a fragment, or a block that needs a radio, root, another host
-<!-- background -->       starts the block; it runs beside the next one, and then ends
-<!-- continued -->        Python: runs the blocks so far and this one, as one program
+<!-- not run: REASON -->  skips a fragment, or a block that needs hardware or root
+<!-- background -->       runs the block in parallel with the next one
+<!-- continued -->        Python: runs the previous blocks and this one as one program
 <!-- file: NAME -->       writes the block, of any language, to a file
-<!-- output -->           compares the block with the output of the last block; "..."
-                          stands for any text
+<!-- output -->           compares the block with the output of the previous block;
+                          "..." matches any text
 
-A Python block that only receives, without a comment, is run with a stream to receive.
+A Python block without a mark that only receives is run with a stream to receive.
 UDP ports 7140 to 7199 are replaced by free ones. Blocks may send to this host only.
 """
 
@@ -34,7 +34,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("GR_SPEAD_BUILD", TOP / "build"))
 PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
-TIMEOUT = 120  # seconds for one block; compiling C++ takes the longest
+TIMEOUT = 120  # seconds per block; compiling C++ takes longest
 BOUND = 30  # seconds for a receiver to start, and to end after its stream
 
 FENCE = re.compile(
@@ -42,11 +42,12 @@ FENCE = re.compile(
     r"^```(?P<language>[^`\n]*)\n(?P<text>.*?)^```$",
     re.M | re.S,
 )
-ALL = ("python", "sh")
+LANGUAGES = ("python", "sh")
 MARKS = ("not run", "background", "continued", "file", "output")
+RUN_MARKS = ("", "background", "continued")
 ADDRESS = re.compile(r"\b(\d+)\.\d+\.\d+\.\d+\b")
 
-STREAM = """
+SENDER = """
 from gnuradio import blocks, gr, spead
 graph = gr.top_block()
 sink = spead.sink("127.0.0.1:7148", heap_samples=1024)
@@ -55,8 +56,8 @@ graph.run()
 """
 
 
-def shown(page):
-    """The path of a page below the source tree, or its name."""
+def display_path(page):
+    """The path of a page relative to the source tree, or its name if outside."""
     return page.relative_to(TOP) if page.is_relative_to(TOP) else Path(page.name)
 
 
@@ -70,11 +71,11 @@ class Block:
     argument: str
 
     def __str__(self):
-        return f"{shown(self.page)}:{self.line} {self.language}"
+        return f"{display_path(self.page)}:{self.line} {self.language}"
 
     @property
     def is_run(self):
-        return self.language in ALL and self.mark in ("", "background", "continued")
+        return self.language in LANGUAGES and self.mark in RUN_MARKS
 
     @property
     def only_receives(self):
@@ -105,7 +106,7 @@ def blocks_of(page):
 
 
 def check_addresses(block):
-    """Only this host: 127.0.0.0/8, and multicast groups on the loopback interface."""
+    """Allow 127.0.0.0/8, and multicast groups on the loopback interface, only."""
     for match in ADDRESS.finditer(block.text):
         first = int(match[1])
         on_loopback = re.search(
@@ -123,7 +124,7 @@ def free_port():
 
 
 def bound_ports():
-    """UDP ports in use on this host."""
+    """The UDP ports bound on this host."""
     ports = set()
     for table in ("/proc/net/udp", "/proc/net/udp6"):
         for line in Path(table).read_text().splitlines()[1:]:
@@ -133,15 +134,15 @@ def bound_ports():
 
 @dataclass
 class Page:
-    """A directory in which the blocks of a page are run."""
+    """Runs the blocks of a page in a directory."""
 
     directory: Path
     ports: dict = field(default_factory=dict)
     programs: list = field(default_factory=list)  # Python blocks so far
     files: dict = field(default_factory=dict)  # name: text as in the page
-    background: tuple = ()  # a block, and its process
-    output: str | None = None  # of the last block; None if a part of it is not known
-    skipped: bool = False  # a block of another language
+    background: tuple = ()  # a block and its process
+    output: str | None = None  # of the previous block; None if it was skipped in part
+    skipped: bool = False  # a block in another language was skipped
     processes: list = field(default_factory=list)
 
     def __post_init__(self):
@@ -153,24 +154,24 @@ class Page:
         for graph in TOP.glob("docs/**/*.grc"):
             copy = self.directory / graph.relative_to(TOP)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(self.here(graph.read_text()))
+            copy.write_text(self.with_free_ports(graph.read_text()))
 
-    def here(self, text):
-        """The text, with free ports."""
+    def with_free_ports(self, text):
+        """Replace the ports in a text, with the same one wherever a port recurs."""
 
         def port(match):
             return str(self.ports.setdefault(match[0], free_port()))
 
         return re.sub(r"\b71[4-9]\d\b", port, text)
 
-    def take(self, block, languages):
-        """Handles a block according to its mark."""
+    def process_block(self, block, languages):
+        """Run, write, compare or skip a block according to its mark."""
         if block.mark == "file":
             check_addresses(block)
             self.files[block.argument] = block.text
             path = self.directory / block.argument
             path.parent.mkdir(exist_ok=True)
-            path.write_text(self.here(block.text))
+            path.write_text(self.with_free_ports(block.text))
         elif block.mark == "output":
             compare(block, self.output)
         elif block.is_run and block.language in languages:
@@ -180,7 +181,7 @@ class Page:
             self.output, self.skipped = None, True
 
     def run(self, block):
-        began = time.monotonic()
+        started = time.monotonic()
         process = self.start(block)
         if block.mark == "background" or block.only_receives:
             self.wait_until_bound(block, process)
@@ -188,24 +189,25 @@ class Page:
             self.background = block, process
             return
         if block.only_receives:
-            self.finish(block, self.start_python(self.here(STREAM)), TIMEOUT)
+            sender = self.start_python(self.with_free_ports(SENDER))
+            self.finish(block, sender, TIMEOUT)
         self.output = self.finish(block, process, TIMEOUT)
         if self.background:
             self.output += self.finish(*self.background, BOUND)
             self.background = ()
-        if self.skipped:  # it may have been in the background
+        if self.skipped:  # possibly a background block, whose output is then missing
             self.output = None
             self.skipped = False
-        print(f"{block}: {time.monotonic() - began:.1f} s", flush=True)
+        print(f"{block}: {time.monotonic() - started:.1f} s", flush=True)
 
     def start(self, block):
-        text = self.here(block.text)
+        text = self.with_free_ports(block.text)
         if block.language == "python":
             if block.mark == "continued":
                 text = "\n".join([*self.programs, text])
             else:
                 self.programs = []
-            self.programs.append(self.here(block.text))
+            self.programs.append(self.with_free_ports(block.text))
             return self.start_python(text)
         return self.start_process(["bash", "-euo", "pipefail", "-c", text])
 
@@ -229,15 +231,15 @@ class Page:
             text=True,
             start_new_session=True,
         )
-        with contextlib.suppress(BrokenPipeError):  # it may have ended already
-            process.stdin.write("\n")  # for programs that end at Enter
+        with contextlib.suppress(BrokenPipeError):  # the process may have ended
+            process.stdin.write("\n")  # some programs end at Enter
             process.stdin.close()
         process.stdin = None
         self.processes.append(process)
         return process
 
     def wait_until_bound(self, block, process):
-        """Wait until a receiver has bound its ports."""
+        """Wait until a receiver has bound the ports that its block mentions."""
         text = block.text + "".join(
             written for name, written in self.files.items() if name in block.text
         )
@@ -250,20 +252,20 @@ class Page:
             time.sleep(0.05)
 
     def finish(self, block, process, timeout):
-        """Wait for the end of a process. Returns its output."""
+        """Wait until a process ends; return its output."""
         try:
             output, _ = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             stop(process)
             output, _ = process.communicate()
-            raise Failure(f"{block}: no end after {timeout} s\n{output}") from None
+            raise Failure(f"{block}: timeout after {timeout} s\n{output}") from None
         if process.returncode:
             raise Failure(f"{block}: exit status {process.returncode}\n{output}")
         return output
 
 
 def stop(process):
-    """End a process, and those that it started."""
+    """Kill a process and its children."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -279,16 +281,16 @@ def compare(block, output):
 
 
 def run_page(path, languages):
-    """Run the blocks of a page."""
-    chosen = list(blocks_of(path))
-    if not any(block.is_run and block.language in languages for block in chosen):
+    """Run the blocks of a page, if any is in these languages."""
+    blocks = list(blocks_of(path))
+    if not any(block.is_run and block.language in languages for block in blocks):
         return
-    page = Page(BUILD / "documentation" / shown(path).with_suffix(""))
+    page = Page(BUILD / "documentation" / display_path(path).with_suffix(""))
     try:
-        for block in chosen:
-            page.take(block, languages)
+        for block in blocks:
+            page.process_block(block, languages)
         if page.background:
-            raise Failure(f"{page.background[0]}: no block follows to run beside it")
+            raise Failure(f"{page.background[0]}: no block follows a background block")
     finally:
         for process in page.processes:
             stop(process)
@@ -299,7 +301,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("pages", nargs="*", type=Path, help="pages (default: all)")
-    parser.add_argument("--python", action="store_true", help="Python blocks only")
+    parser.add_argument("--python", action="store_true", help="run Python blocks only")
     parser.add_argument("--list", action="store_true", help="list blocks, run none")
     args = parser.parse_args()
     failures = 0
@@ -309,7 +311,7 @@ def main():
                 for block in blocks_of(page):
                     print(block, "run" if block.is_run else block.mark, block.argument)
             else:
-                run_page(page, ("python",) if args.python else ALL)
+                run_page(page, ("python",) if args.python else LANGUAGES)
         except Failure as failure:
             failures += 1
             print(f"FAILED: {failure}", flush=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks that GRC shows the documentation of the C++ headers; with --fix, copies it."""
+"""Checks that the GRC documentation matches the C++ headers; with --fix, updates it."""
 
 import re
 import sys
@@ -9,10 +9,10 @@ import textwrap
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
-# names in Python, where GRC has one of its own
-IN_PYTHON = {"sender_affinity": "affinity"}
+# GRC parameters whose option has another name: GRC reserves "affinity".
+OPTION_NAMES = {"sender_affinity": "affinity"}
 
-# Block -> an example of its use.
+# A usage example per block.
 EXAMPLES = {
     "sink": """\
 Example: connect a Signal Source of type Float to a Throttle and to this block, with
@@ -39,7 +39,7 @@ sys.path.insert(0, str(TOP / "python" / "spead"))
 from docstrings import block_comment, option_groups, params, plain  # noqa: E402
 
 
-def filled(text):
+def wrap(text):
     return textwrap.fill(
         text,
         width=84,
@@ -50,9 +50,9 @@ def filled(text):
 
 
 def paragraphs(name, description):
-    """About a block, an example, then each tab and its parameters. YAML folds lines.
+    """Yield the description of a block, an example, then each tab and its parameters.
 
-    An empty line ends a line in the window, two empty lines a paragraph.
+    YAML folds the lines: an empty line becomes a line break, two become an empty line.
     """
     include = TOP / "include" / "gnuradio" / "spead"
     header = (include / f"{name}.h").read_text()
@@ -60,17 +60,17 @@ def paragraphs(name, description):
     for options in option_groups((include / f"{name}_options.h").read_text()).values():
         texts |= options
     about = plain(block_comment(header, f"class SPEAD_API {name} "))
-    what, how, *rest = about.split("\n\n")
-    for text in [what, how, *EXAMPLES[name].split("\n\n"), *rest]:
-        yield filled(text)
+    summary, usage, *details = about.split("\n\n")
+    for text in [summary, usage, *EXAMPLES[name].split("\n\n"), *details]:
+        yield wrap(text)
     tab = None
     field = r"^-   id: (\w+)\n    label: (.+)(?:\n    category: (.+))?"
     for key, label, category in re.findall(field, description, re.M):
         if (category or "General") != tab and key != "check":
             tab = category or "General"
             yield f"    --- {tab} ---"
-        if text := texts.get(IN_PYTHON.get(key, key)):
-            yield f"    {label}:\n\n{filled(text)}"
+        if text := texts.get(OPTION_NAMES.get(key, key)):
+            yield f"    {label}:\n\n{wrap(text)}"
 
 
 def main():
@@ -84,7 +84,7 @@ def main():
             path.write_text(new)
         elif new != description:
             sys.exit(
-                f"{path}: not the documentation of the headers; scripts/lint --fix"
+                f"{path}: differs from the headers; run scripts/lint --fix to update it"
             )
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prints the build targets that tests need, from ctest's JSON."""
+"""Prints the build targets of tests, from the JSON of ctest on standard input."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Types of options, for argparse."""
+"""Option types for argparse."""
 
 import math
 
@@ -12,12 +12,12 @@ def positive(kind):
             raise ValueError
         return value
 
-    convert.__name__ = f"positive {kind.__name__}"  # for the messages of argparse
+    convert.__name__ = f"positive {kind.__name__}"  # argparse prints it in errors
     return convert
 
 
 def several(kind):
-    """A list, separated by commas."""
+    """A comma-separated list."""
 
     def convert(text):
         return [kind(part) for part in text.split(",") if part]
@@ -41,5 +41,5 @@ def packet_size(text):
 
 
 def megabytes(text):
-    """MB/s, as bytes per second."""
+    """Convert MB/s to bytes per second."""
     return positive(float)(text) * 1e6

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure the latency from the last sample of a heap to the heap's last packet.
 
-A source hands over samples piece by piece, as a device would, and writes the time into
-the last samples of each heap. The kernel's receive timestamp of the last packet, on
-loopback, minus that time is the latency: from block to block, in the sink, and of the
-sending. At a rate, a heap larger than burst_size also takes its time at that rate.
+A source outputs samples in pieces, like a device, and writes the current time into the
+last samples of each heap. The latency is the kernel's receive timestamp of the last
+packet, on loopback, minus that time. It includes the scheduler, the sink and the
+network stack. With a rate, pacing delays the part of a heap beyond burst_size.
 """
 
 import argparse
@@ -17,18 +17,18 @@ from arguments import megabytes, packet_size, positive, several
 from sender_process import Sender, SenderError
 from stamped_socket import StampedSocket
 
-SECONDS = 1.4  # of samples in each row of the table
+SECONDS = 1.4  # duration of the samples of a row of the table
 MIN_HEAPS = 20
-WARM_UP = 5  # heaps that are not counted, while memory is touched for the first time
-MARGIN = 1.1  # the pace, times the rate of the samples
-TIME_SAMPLES = 8  # of 8 bits, which hold the time
+WARM_UP = 5  # heaps excluded because of page faults
+MARGIN = 1.1  # rate of the sink, relative to the rate of the samples
+TIME_SAMPLES = 8  # samples of 8 bits that hold the time
 
-# Item IDs of SPEAD.
+# SPEAD item IDs.
 HEAP_LENGTH, HEAP_OFFSET, PAYLOAD_LENGTH = 2, 3, 4
 
 
 def immediate_items(packet, address_bits):
-    """The values of the immediate items, by ID, and the offset of the payload."""
+    """The values of the immediate items by ID, and the offset of the payload."""
     payload = 8 + 8 * int.from_bytes(packet[6:8], "big")
     items = {}
     for at in range(8, payload, 8):
@@ -39,20 +39,20 @@ def immediate_items(packet, address_bits):
     return items, payload
 
 
-def hand_over_time(packet, address_bits=40):
-    """The time in ns in the last samples of a heap; None in its other packets."""
+def output_time(packet, address_bits=40):
+    """The time in ns from the last packet of a heap; None for other packets."""
     items, payload = immediate_items(packet, address_bits)
     length = items[PAYLOAD_LENGTH]
     if not items[HEAP_LENGTH] or items[HEAP_OFFSET] + length != items[HEAP_LENGTH]:
         return None
     if length < TIME_SAMPLES:
-        raise SenderError("the time is in two packets; use other --heap-sizes")
+        raise SenderError("two packets share the time; use other --heap-sizes")
     end = payload + length
     return int.from_bytes(packet[end - TIME_SAMPLES : end], sys.byteorder)
 
 
 def measure(args, heap, rate, heaps):
-    """Sends heaps, paced at `rate` if it is not 0; the latencies in ns."""
+    """Send heaps, paced at `rate` unless it is 0; return the latencies in ns."""
     samples = {"rate": args.rate, "heap": heap, "heaps": heaps, "piece": args.piece}
     sink = {
         "heap_samples": heap,
@@ -65,14 +65,14 @@ def measure(args, heap, rate, heaps):
     buffer = bytearray(65536)
     with (
         StampedSocket("127.0.0.1", whole=False) as sock,
-        Sender({"destinations": sock.address, **sink}, hand_over=samples) as sender,
+        Sender({"destinations": sock.address, **sink}, timed_source=samples) as sender,
     ):
         while (message := sock.receive(buffer)) or sender.running:
             if not message:
                 continue
-            handed_over = hand_over_time(memoryview(buffer)[: message.size])
-            if handed_over is not None:
-                latencies.append(message.time - handed_over)
+            output = output_time(memoryview(buffer)[: message.size])
+            if output is not None:
+                latencies.append(message.time - output)
         sender.stats()
     if len(latencies) <= WARM_UP:
         raise SenderError(f"{len(latencies)} of {heaps} heaps arrived")
@@ -87,7 +87,7 @@ HEAD = """\
 
 def row(heap, rate, latencies, lost):
     pace = f"{rate / 1e6:.1f}" if rate else "none"
-    # a latency that occurred, even if there are few
+    # "higher" returns a measured latency instead of interpolating.
     percentile_99 = np.percentile(latencies, 99, method="higher")
     return (
         f"{heap:8} {pace:>10} {len(latencies):6} {lost:5}"
@@ -106,22 +106,28 @@ def parse(argv=None):
         metavar="BYTES",
         type=several(positive(int)),
         default="1024,8192,65536",
-        help="8 at least, default: 1024,8192,65536",
+        help="at least 8, default: 1024,8192,65536",
     )
     add(
         "--heaps",
         type=positive(int),
-        help=f"of each size, default: for {SECONDS} s, at least {MIN_HEAPS}",
+        help=f"heaps per size, default: {SECONDS} s of samples, at least {MIN_HEAPS}",
     )
-    add("--rate", metavar="MB/S", type=megabytes, default="1", help="default: 1")
+    add(
+        "--rate",
+        metavar="MB/S",
+        type=megabytes,
+        default="1",
+        help="rate of the samples, default: 1",
+    )
     add(
         "--piece",
         metavar="SAMPLES",
         type=positive(int),
         default=1024,
-        help="that the source hands over at once, 8 at least, default: 1024",
+        help="samples per call of the source, at least 8, default: 1024",
     )
-    add("--packet", type=packet_size, default=1472, help="bytes in a packet")
+    add("--packet", type=packet_size, default=1472, help="bytes per packet")
     return parser.parse_args(argv)
 
 

@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Measures the limit of this machine, to compare senders with: one thread sends ready
-// packets, as many in a call as the kernel takes. The kernel copies them: a sender that
-// has the device read its memory (MSG_ZEROCOPY) can be faster.
+// Measures the upper limit for senders on this machine: one thread sends prebuilt
+// packets, as many per call as the kernel accepts. The kernel copies them; a sender with
+// MSG_ZEROCOPY can be faster.
 
 #include "network/transport.h"
 #include "number.h"
@@ -34,7 +34,7 @@
 
 namespace {
 
-using gr::spead::transport; // for the limits of the kernel
+using gr::spead::transport; // for its kernel limits
 
 constexpr std::size_t arena_bytes = 1 << 20;
 
@@ -87,7 +87,7 @@ double measure(int fd, int packet, double seconds)
                 at += piece.iov_len;
             }
             const int n = sendmmsg(fd, batch.data(), batch.size(), 0);
-            // Reports an ICMP error that an earlier packet caused; nothing was sent.
+            // ECONNREFUSED reports an ICMP error of an earlier packet; nothing was sent.
             if (n < 0 && errno != ECONNREFUSED)
                 fail("sendmmsg");
             sent += std::max(n, 0) * static_cast<double>(packets * bytes);
@@ -103,8 +103,8 @@ int usage(const char* name)
     std::fprintf(
         stderr,
         "Usage: %s [-p packet-size] [-s seconds] host port\n"
-        "Sends as fast as this machine can with a copy in the kernel, and prints the\n"
-        "speed in MB/s of UDP payload.\n",
+        "Sends prebuilt packets as fast as possible, with a copy in the kernel, and\n"
+        "prints the speed in MB/s of UDP payload.\n",
         name);
     return 2;
 }

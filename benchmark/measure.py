@@ -13,16 +13,16 @@ from dataclasses import dataclass
 
 SPEED = re.compile(r"([\d.]+) MB/s")
 FIRST_GUESS = 50  # MB/s
-MAX_GROWTH = 32  # from one number of heaps to the next: short runs are inaccurate
+MAX_GROWTH = 32  # of the number of heaps per repetition: short runs are inaccurate
 
 
 class Failure(Exception):
-    """A program failed; the text says how."""
+    """A program failed; the text is the reason."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The conditions under which all programs are measured."""
+    """The conditions of a measurement."""
 
     packet: int
     heap: int
@@ -30,19 +30,19 @@ class Cell:
     seconds: float
 
     def heaps_at(self, speed):
-        """The number of heaps that take the time of the cell at a speed in MB/s."""
+        """The number of heaps for `seconds` at a speed in MB/s."""
         return max(round(speed * 1e6 * self.seconds / self.heap), 2)
 
 
 def execute(command, timeout):
-    """Runs a command that prints its speed; columns of the results."""
+    """Run a command that prints its speed; return columns of the results."""
     with (
         tempfile.TemporaryFile("w+", errors="replace") as out,
         tempfile.TemporaryFile("w+", errors="replace") as err,
     ):
         begin = time.monotonic()
         try:
-            # Its own process group, to end all processes that the command starts.
+            # A new process group, to kill all processes that the command starts.
             child = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -79,17 +79,17 @@ def execute(command, timeout):
 
 
 class Meter:
-    """Measures programs on a network; remembers how fast they were."""
+    """Measures programs on a network, and caches their speeds."""
 
     def __init__(self, network):
         self.network = network
         self.speeds = {}  # MB/s by program and cell
 
     def measure(self, program, cell):
-        """A run of a program; columns of the results, or Failure.
+        """Run a program; return columns of the results, or raise Failure.
 
-        As fast as possible, the number of heaps follows from the speed. A run that is
-        much too short only tells the speed, and is repeated with more heaps.
+        Without a rate, the number of heaps depends on the speed of the program. If a
+        run is much too short, it is repeated with more heaps.
         """
         if not program.counts_heaps:
             return self._run(program, cell, None)

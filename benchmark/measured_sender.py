@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The sender of pacing.py and latency.py: a source and the sink, in its own process.
 
-The argument is JSON: the options of the sink, and of HandOver unless the source is to
-send noise. Ends with its source or with its standard input, and prints the stats() of
-the sink.
+The argument is JSON: the options of the sink and, unless it is to send noise, of
+TimedSource. Ends when the source or standard input ends, and prints the stats() of the
+sink.
 """
 
 import json
@@ -17,18 +17,18 @@ import time
 import numpy as np
 from gnuradio import blocks, gr, spead
 
-TIME_SAMPLES = 8  # of 8 bits, which hold the time
+TIME_SAMPLES = 8  # samples of 8 bits that hold the time
 
 
-class HandOver(gr.sync_block):
-    """Samples at a rate, piece by piece, as from a device.
+class TimedSource(gr.sync_block):
+    """Outputs samples in pieces, at a rate, like a device.
 
-    The last samples of each heap are the time in ns at which its last piece was handed
-    over. That piece is at least as long as the time.
+    The last samples of each heap hold the time in ns at which they were output. The
+    last piece of a heap has room for it.
     """
 
     def __init__(self, rate, heap, heaps, piece):
-        gr.sync_block.__init__(self, "hand over", None, [np.int8])
+        gr.sync_block.__init__(self, "timed source", None, [np.int8])
         self.set_min_noutput_items(TIME_SAMPLES)
         self.rate = rate
         self.heap = heap
@@ -42,7 +42,7 @@ class HandOver(gr.sync_block):
 
     def work(self, _, outputs):
         if self.at == self.total:
-            return -1  # done
+            return -1  # WORK_DONE
         out = outputs[0]
         left = self.heap - self.at % self.heap
         n = min(left, self.piece, len(out))
@@ -58,8 +58,8 @@ class HandOver(gr.sync_block):
 
 def main():
     arguments = json.loads(sys.argv[1])
-    if "hand_over" in arguments:
-        source = HandOver(**arguments["hand_over"])
+    if "timed_source" in arguments:
+        source = TimedSource(**arguments["timed_source"])
     else:
         noise = np.random.default_rng(1).integers(0, 256, 1 << 20, np.uint8)
         source = blocks.vector_source_b(noise.tolist(), True)
@@ -71,7 +71,7 @@ def main():
     graph.connect(source, sink)
 
     def stop_at_end_of_input():
-        os.read(0, 1)  # not sys.stdin: Python cannot end while a thread reads it
+        os.read(0, 1)  # Python could not exit while a thread reads sys.stdin
         graph.stop()
 
     graph.start()

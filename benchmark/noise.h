@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-//! Gaussian noise with a standard deviation of 1, the same in each run.
+//! Reproducible Gaussian noise with a standard deviation of 1.
 inline std::vector<float> gaussian_noise(std::size_t n)
 {
     std::mt19937 generator;

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <stdexcept>
 
-//! The value of an option; std::invalid_argument if it is not a number in the range.
+//! Parses the value of an option; throws std::invalid_argument if it is out of range.
 template <typename T>
 T number(const char* option, const char* text, T least, T most)
 {

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the pace of the sink: its rate, its bursts, and how it catches up.
+"""Measure the pacing of the sink: its rate, its bursts, and how it catches up.
 
-Sends at one rate after another and computes the pace from the kernel's receive
-timestamps. The sender is stopped for a moment, as by a busy machine, and catches up.
+Sends at each rate and computes the pace from the kernel's receive timestamps. Then it
+pauses the sender, as CPU load might, and measures how the sender catches up.
 
-The longest burst is the most that arrives beyond 1.05 x rate x time, over any interval,
-and so what a receiver has to buffer. It may be two bursts: twice --burst, or twice what
-the rate makes in 300 us if that is more.
+The longest burst is the maximum of (bytes arrived - 1.05 x rate x time) over all
+intervals, which a receiver has to buffer. It may reach twice the burst size: --burst,
+or the bytes of 300 us at the rate if that is more.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from private_network import open_loopback, open_private_or_loopback
 from sender_process import Sender, SenderError
 from stamped_socket import StampedSocket
 
-WARM_UP = 0.1  # s; a sender that just started has a full token bucket
-BURST_TIME = 300e-6  # s of the rate in a burst at most, see burst_size in sink.h
+WARM_UP = 0.1  # s; the token bucket of a new sender is full
+BURST_TIME = 300e-6  # s; see burst_size in sink_options.h
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Pace:
 
     rate: float
     long_run: float  # rate before the stall
-    burst: float  # the longest
+    burst: float  # longest
     arrivals: int
-    lost: int  # packets
+    lost: int  # in packets
     stall: Stall | None
 
     def row(self):
@@ -59,7 +59,7 @@ HEAD = """\
 
 
 def two_bursts(args, rate):
-    """Bytes that the sink may send at once."""
+    """The maximum number of bytes that the sink may send back to back."""
     return 2 * max(args.burst, args.packet, BURST_TIME * rate)
 
 
@@ -79,7 +79,7 @@ def pace_of(times, sizes, lost, args, rate):
 
 
 def measure(args, rate, network):
-    """Sends at a rate; times and sizes of the arrivals, and the packets lost."""
+    """Send at a rate; return times and sizes of the arrivals, and the packets lost."""
     with network.far_end():
         sock = StampedSocket(network.host, whole=True)
     sink = {
@@ -109,11 +109,11 @@ def measure(args, rate, network):
 
 
 def schedule(sender, args, rate):
-    """Stalls and ends the sender, counted from the first arrival."""
+    """Schedule the stall and the end of the sender, after the first arrival."""
     if not args.stall:
         sender.after((args.seconds, sender.end))
         return
-    # Catching up only shows if more than two bursts are missing.
+    # Catching up is only measurable with a backlog above two bursts.
     stall = max(args.stall, 2 * two_bursts(args, rate) / rate)
     sender.after(
         (args.seconds, sender.pause),
@@ -132,14 +132,14 @@ def parse(argv=None):
         metavar="MB/S",
         type=several(megabytes),
         default="1,10,100,1000",
-        help="of UDP payload, default: 1,10,100,1000",
+        help="rates of UDP payload, default: 1,10,100,1000",
     )
-    add("--seconds", type=float, default=12, help="before the stall, default: 12")
-    add("--stall", type=float, default=0.2, help="s, 0 for none, default: 0.2")
-    add("--heap", type=positive(int), default=8192, help="samples in a heap")
-    add("--packet", type=packet_size, default=1472, help="bytes in a packet")
+    add("--seconds", type=float, default=12, help="time before the stall, default: 12")
+    add("--stall", type=float, default=0.2, help="stall in s, 0: none, default: 0.2")
+    add("--heap", type=positive(int), default=8192, help="samples per heap")
+    add("--packet", type=packet_size, default=1472, help="bytes per packet")
     add("--burst", type=positive(int), default=65536, help="burst_size, default: 65536")
-    add("--loopback", action="store_true", help="no private network, which needs root")
+    add("--loopback", action="store_true", help="use loopback; needs no root")
     return parser.parse_args(argv)
 
 

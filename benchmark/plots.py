@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plots of a sweep as SVG."""
+"""Plots the results of a sweep as SVG."""
 
 from itertools import cycle
 
@@ -9,20 +9,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 STYLE = {
-    "svg.hashsalt": "gr-spead",  # the same figures make the same file
-    "svg.fonttype": "none",  # text as text: a tenth of the size
+    "svg.hashsalt": "gr-spead",  # reproducible files
+    "svg.fonttype": "none",  # text instead of paths: a tenth of the size
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
     "grid.color": "#e0e0e0",
 }
-# Okabe's and Ito's colours, which people with colour blindness can tell apart.
+# The colour-blind-safe palette of Okabe and Ito.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#000000", "#e69f00", "#56b4e9", "#cc79a7"]
 MARKERS = "os^Dv*Px"
 
 
 def size_text(size):
-    """As 8 KiB."""
+    """Format a size, such as 8 KiB."""
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
         if size % unit == 0:
             return f"{size // unit} {name}"
@@ -30,9 +30,9 @@ def size_text(size):
 
 
 def draw(path, points, xlabel, ylabel, set_scales):
-    """Draws a panel for each packet size, with a line for each program.
+    """Draw a panel per packet size, with a line per program.
 
-    `points` gives x and y by packet size, each of them by program.
+    points: x and y by packet size, each of them by program
     """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.5 * len(points) + 2, 4), layout="constrained")
@@ -69,7 +69,7 @@ def draw_throughput(medians, path):
 
 
 def draw_cpu(per_gigabyte, reached, path):
-    """CPU time over the speed that was reached."""
+    """Plot the CPU time over the speed reached."""
 
     def set_scales(axes):
         axes.set_xlim(left=0)

@@ -1,9 +1,9 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The networks that benchmarks send to.
+"""Creates the networks for the benchmarks.
 
-A private network consists of network namespaces without names. This process and its
-children hold them, and they are gone when these end.
+A private network consists of unnamed network namespaces, which end with this process
+and its children.
 """
 
 import contextlib
@@ -19,20 +19,20 @@ NEAR, FAR, PORT = "10.77.0.1", "10.77.0.2", 7148
 libc = ctypes.CDLL(None, use_errno=True)
 
 PRIVATE = {
-    "drop": "a device that drops each packet at once, MTU 65535",
+    "drop": "a device that drops every packet, MTU 65535",
     "veth": "a veth pair to a second network namespace, MTU 9200, segmentation offload",
     "cut": "a veth pair to a second network namespace, MTU 9200, without segmentation "
-    "offload: the kernel segments, as for a card that cannot",
+    "offload: the kernel segments, as for a card without the offload",
 }
 KINDS = {
     **PRIVATE,
-    "loopback": "the loopback device, to a socket that is not read",
+    "loopback": "the loopback device, to a socket that nobody reads",
     "card": "a real network",
 }
 
 
 class NetworkError(Exception):
-    """There is no private network; the text says why."""
+    """A private network cannot be created; the text is the reason."""
 
 
 @dataclass
@@ -42,11 +42,11 @@ class Network:
     port: int = PORT
     near: object = None  # the namespaces of a veth pair, as open files
     far: object = None
-    unread: socket.socket | None = None  # without a socket, ICMP errors would come back
+    unread: socket.socket | None = None  # prevents ICMP port unreachable
 
     @contextlib.contextmanager
     def far_end(self):
-        """Puts this thread at the far end of the network, to open sockets there."""
+        """Move this thread to the far end of the network, to open sockets there."""
         if self.far:
             enter(self.far)
         try:
@@ -74,7 +74,7 @@ def this_namespace():
 
 
 def new_namespace():
-    """Puts this thread and its future children into a new network namespace."""
+    """Move this thread and its future children to a new network namespace."""
     system_call(libc.unshare(CLONE_NEWNET))
     tool("ip", "link", "set", "lo", "up")
     return this_namespace()
@@ -93,7 +93,7 @@ def set_up(device, address, mtu):
 
 
 def open_drop():
-    """An ifb device drops what it sends, as nothing is redirected to it."""
+    """Use an ifb device, which drops packets that were not redirected to it."""
     new_namespace()
     tool("ip", "link", "add", "sink0", "type", "ifb")
     set_up("sink0", NEAR, "65535")
@@ -103,7 +103,7 @@ def open_drop():
 
 def open_veth(kind):
     far, near = new_namespace(), new_namespace()
-    # `ip` finds a namespace without a name by the descriptor of its file.
+    # `ip` accepts an unnamed namespace as the path of an open file.
     far_path = f"/proc/{os.getpid()}/fd/{far.fileno()}"
     peer = ("peer", "name", "v1", "netns", far_path)
     tool("ip", "link", "add", "v0", "type", "veth", *peer)
@@ -123,8 +123,10 @@ def open_loopback():
 
 
 def open_private(kind):
-    """Opens a network of this kind and puts this thread into it; NetworkError if the
-    rights or the devices are missing."""
+    """Create a network of this kind and move this thread to it.
+
+    Raises NetworkError if the privileges or the devices are missing.
+    """
     with this_namespace() as before:
         try:
             return open_drop() if kind == "drop" else open_veth(kind)

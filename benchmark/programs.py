@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The programs that sweep.py compares: commands with placeholders."""
+"""The programs that sweep.py compares, as commands with placeholders."""
 
 import importlib.util
 import shlex
@@ -14,30 +14,30 @@ BUILD = HERE.parent / "build" / "benchmark"
 
 PLACEHOLDERS = {
     "heaps": "number of heaps to send",
-    "heap": "samples in a heap, one byte each",
-    "packet": "bytes in a packet, without the headers of UDP and IP",
+    "heap": "samples per heap, one byte each",
+    "packet": "bytes per packet, without UDP and IP headers",
     "bytes": "heaps x heap",
-    "seconds": "how long to send, for programs that do not count heaps",
+    "seconds": "duration, for programs that do not count heaps",
     "host": "address of the receiver",
     "port": "port of the receiver",
-    "rate": "MB/s, 0 for as fast as possible",
+    "rate": "rate in MB/s, 0: as fast as possible",
     "rate_gbps": "the same in Gb/s",
 }
 
 
 @dataclass(frozen=True)
 class Program:
-    """A command; the last speed in MB/s that it prints is the result."""
+    """A command. Its result is the last speed in MB/s that it prints."""
 
     name: str
     command: tuple[str, ...]
     role: str = "peer"  # or "own" (gr-spead), "limit", "bound"
-    module: str | None = None  # of Python, which it needs
+    module: str | None = None  # required Python module
     by_default: bool = True
-    bound: str = "limit"  # the program that bounds the speed of this one
+    bound: str = "limit"  # program that gives the upper limit of this one
 
     def has(self, *placeholders):
-        """Whether one of the placeholders is in the command."""
+        """Whether the command has any of the placeholders."""
         return any(
             f"{{{name}}}" in word for name in placeholders for word in self.command
         )
@@ -54,7 +54,7 @@ class Program:
         return [word.format(**values) for word in self.command]
 
     def missing(self):
-        """The program or Python module that is not installed, or None."""
+        """The missing program or Python module, or None."""
         if not shutil.which(self.command[0]):
             return self.command[0]
         if self.module and not importlib.util.find_spec(self.module):
@@ -63,7 +63,7 @@ class Program:
 
 
 def peer(text):
-    """A program from NAME=COMMAND; ValueError if the text is invalid."""
+    """Parse NAME=COMMAND into a Program; raises ValueError if it is invalid."""
     name, _, command = text.partition("=")
     program = Program(name.strip(), tuple(shlex.split(command)))
     try:
@@ -71,12 +71,12 @@ def peer(text):
     except (KeyError, IndexError) as error:
         raise ValueError(f"unknown placeholder {error}") from None
     if not (program.name and (program.counts_heaps or program.has("seconds"))):
-        raise ValueError("no name, or none of {heaps}, {bytes} and {seconds}")
+        raise ValueError("needs a name, and {heaps}, {bytes} or {seconds}")
     return program
 
 
 def built_in(build):
-    """The programs of this folder; those in C++ are in the folder `build`."""
+    """The programs of this folder; `build` has the compiled ones."""
     heaps = ("-n", "{heaps}", "-H", "{heap}", "-p", "{packet}")
     samples = ("-b", "{bytes}", "-p", "{packet}")
     rate = ("-r", "{rate}")

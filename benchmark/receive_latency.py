@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the latency of the source: from the sending of a packet to a block behind it.
+"""Measure the latency from sending a packet to the block after the SPEAD source.
 
-A process sends packets over loopback and writes the time into the last samples of each.
-The block behind the source reads it, and subtracts it from the time at which it is
-called. "first" is the latency of the first packet of the stream.
+A process sends packets over loopback, with the current time in the last samples of
+each. The block after the source subtracts that time from the time at which it is called.
+"first" is the latency of the first packet of the stream.
 """
 
 import argparse
@@ -30,7 +30,7 @@ TIME_BYTES = 8
 
 
 class Packets:
-    """Packets of SPEAD-64-40, heap after heap, with the time at their ends."""
+    """Generates SPEAD-64-40 packets that end with the current time."""
 
     def __init__(self, heap, packet):
         self.heap = heap
@@ -59,9 +59,9 @@ def send(port, heap, packet, rate, seconds):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         begin = time.monotonic()
         count = max(round(rate * seconds / packets.payload), 2)
-        # whole heaps: the source counts the rest of another one as missing
-        in_heap = -(-heap // packets.payload)
-        for n in range(-(-count // in_heap) * in_heap):
+        # Send whole heaps: the source would count the rest of one as missing.
+        packets_per_heap = -(-heap // packets.payload)
+        for n in range(-(-count // packets_per_heap) * packets_per_heap):
             due = begin + n * packets.payload / rate
             time.sleep(max(due - time.monotonic(), 0))
             sock.sendto(packets.next(), ("127.0.0.1", port))
@@ -69,7 +69,7 @@ def send(port, heap, packet, rate, seconds):
 
 
 class Stopwatch(gr.sync_block):
-    """The latencies in ns of pieces that end with a time."""
+    """Measures the latencies in ns of pieces that end with a time."""
 
     def __init__(self, piece):
         gr.sync_block.__init__(self, "stopwatch", [np.int8], None)
@@ -89,7 +89,7 @@ class Stopwatch(gr.sync_block):
 
 
 def measure(heap, packet, rate, seconds):
-    """The latencies in ns, and the stats of the source."""
+    """Return the latencies in ns and the stats of the source."""
     piece = Packets(heap, packet).payload
     if heap % piece:
         sys.exit(f"receive_latency.py: packets of {piece} samples do not fill {heap}")
@@ -111,7 +111,7 @@ def parse(argv=None):
     )
     add = parser.add_argument
     add("--heap", type=size, default="64M", help="bytes, a multiple of the payload")
-    add("--packet", type=packet_size, default=1080, help="bytes, 56 of them of header")
+    add("--packet", type=packet_size, default=1080, help="bytes, with 56 of header")
     add("--rates", metavar="MB/S", type=several(megabytes), default="1,10")
     add("--seconds", type=positive(float), default=3)
     add("--send", type=json.loads, help=argparse.SUPPRESS)

@@ -5,9 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Measures the limit of this machine, to compare receivers with: one thread takes
-// datagrams from a socket, as many in a call as the kernel gives, and forgets them. Until
-// it is killed.
+// Measures the upper limit for receivers on this machine: one thread receives and
+// discards datagrams until killed, as many per call as the kernel returns.
 
 #include "network/receive_socket.h"
 #include "number.h"

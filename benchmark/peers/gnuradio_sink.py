@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run samples into a sink that comes with GNU Radio, with its default buffers.
+"""Measure a sink of GNU Radio with default buffers, for sweep.py.
 
-`null` measures GNU Radio itself, `udp` network.udp_sink: samples without SPEAD. A
-throttle block sets the pace, as udp_sink has none.
+`null` measures GNU Radio itself; `udp` measures network.udp_sink, which sends samples
+without SPEAD. A throttle block paces udp_sink, which has no rate.
 """
 
 import argparse
@@ -27,14 +27,14 @@ def main():
     parser.add_argument("-b", dest="bytes", type=int, default=1 << 30)
     parser.add_argument("-p", dest="packet_size", type=int, default=1472)
     parser.add_argument(
-        "-r", dest="rate", type=float, default=0, help="MB/s; 0 for as fast as it goes"
+        "-r", dest="rate", type=float, default=0, help="MB/s; 0: as fast as possible"
     )
     parser.add_argument("sink", choices=["null", "udp"])
     parser.add_argument("host", nargs="?", default="127.0.0.1")
     parser.add_argument("port", nargs="?", type=int, default=7148)
     args = parser.parse_args()
 
-    # Whole packets: udp_sink does not send what is left over at the end.
+    # Whole packets only: udp_sink does not send a partial last packet.
     samples = -(-args.bytes // args.packet_size) * args.packet_size
     chain = [blocks.null_source(gr.sizeof_char), blocks.head(gr.sizeof_char, samples)]
     if args.rate:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Receive UDP with network.udp_source of GNU Radio, for receivers.py, until killed."""
+"""Receive UDP with GNU Radio's network.udp_source until killed, for receivers.py."""
 
 import argparse
 

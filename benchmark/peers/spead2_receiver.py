@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Receive SPEAD heaps with spead2 from Python, and forget them, for receivers.py.
+"""Receive and discard SPEAD heaps with spead2 from Python, for receivers.py.
 
-A memory pool gives the heaps their memory. Ends with the end-of-stream heap.
+Allocates the heaps from a memory pool. Ends with the end-of-stream heap.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import argparse
 import spead2
 import spead2.recv
 
-BUFFER = 16 << 20  # of the socket, as in the source of gr-spead
+BUFFER = 16 << 20  # socket buffer of the gr-spead source
 
 
 def main():

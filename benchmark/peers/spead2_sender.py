@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Send SPEAD heaps with spead2 from Python as fast as possible, for sweep.py.
 
-Heaps are made once and sent again and again, in batches, with their timestamps
-rewritten in place. Two batches take turns: one is prepared while the other is sent.
+Creates the heaps once and sends them repeatedly in batches, updating the timestamps in
+place. Prepares one batch while the other is in flight.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import spead2
 import spead2.send
 import spead2.send.asyncio
 
-BATCH_BYTES = 1 << 20  # larger batches leave the cache
+BATCH_BYTES = 1 << 20  # larger batches do not fit into the cache
 BATCH_HEAPS = 64
 
 
@@ -26,7 +26,7 @@ def noise(samples):
 
 def make_heap(timestamp, samples, descriptors):
     group = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, 48))
-    # With a dtype, unlike a format of 48 bits, spead2 sends the value without a copy.
+    # With a dtype, spead2 sends the value without a copy, unlike with a 48-bit format.
     items = (0x1600, "timestamp", timestamp), (0x3300, "adc_samples", samples)
     for item_id, name, value in items:
         group.add_item(item_id, name, "", value.shape, value.dtype, value=value)
@@ -34,7 +34,7 @@ def make_heap(timestamp, samples, descriptors):
 
 
 class Batch:
-    """Heaps with memory of their own, which spead2 sends in one call."""
+    """Heaps with their own memory, which spead2 sends in one call."""
 
     def __init__(self, count, heap_size):
         self.timestamps = [np.zeros((), ">u8") for _ in range(count)]
@@ -52,7 +52,7 @@ class Batch:
 
 
 async def send(args):
-    """Sends the heaps; the time in s."""
+    """Send the heaps; return the time in s."""
     in_batch = min(max(BATCH_BYTES // args.heap_size, 1), BATCH_HEAPS, args.heaps)
     batches = [Batch(in_batch, args.heap_size) for _ in range(2)]
     config = spead2.send.StreamConfig(
@@ -70,17 +70,17 @@ async def send(args):
     await stream.async_send_heap(described)
     sent = 1
     in_flight = [None, None]
-    turn = 0
+    current = 0
     while sent < args.heaps:
-        if in_flight[turn] is not None:
-            await in_flight[turn]
+        if in_flight[current] is not None:
+            await in_flight[current]
         count = min(in_batch, args.heaps - sent)
-        batch = batches[turn]
+        batch = batches[current]
         for index in range(count):
             batch.timestamps[index][...] = (sent + index) * args.heap_size
-        in_flight[turn] = stream.async_send_heaps(batch.first(count), mode)
+        in_flight[current] = stream.async_send_heaps(batch.first(count), mode)
         sent += count
-        turn = 1 - turn
+        current = 1 - current
     await stream.async_flush()
     return time.monotonic() - begin
 
@@ -91,7 +91,7 @@ def main():
     parser.add_argument("-H", dest="heap_size", type=int, default=1 << 20)
     parser.add_argument("-p", dest="packet_size", type=int, default=1472)
     parser.add_argument(
-        "-r", dest="rate", type=float, default=0, help="MB/s; 0 for as fast as it goes"
+        "-r", dest="rate", type=float, default=0, help="MB/s; 0: as fast as possible"
     )
     parser.add_argument("host")
     parser.add_argument("port", type=int)

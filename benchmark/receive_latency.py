@@ -4,7 +4,7 @@
 """Measure the latency from sending a packet to the block after the SPEAD source.
 
 A process sends packets over loopback, with the current time in the last samples of
-each. The block after the source subtracts that time from the time at which it is called.
+each. The block after the source subtracts that time from the time of its call.
 "first" is the latency of the first packet of the stream.
 """
 

@@ -3,15 +3,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compare the CPU time and the highest rate of receivers.
 
-A cell is a heap size and a packet size. In each round all programs run in each cell, in
-random order, and receive a stream at --rate. The table has the medians of the CPU time
-of the whole program for each GB. With --highest, it has the highest rate at which
-nothing is lost: the kernel tells what it dropped, whatever the program, and gr-spead
-which samples are missing.
+A cell is a heap size and a packet size. In each round, all programs run in each cell in
+random order and receive a stream at --rate. The table shows the median CPU time of each
+program per GB. With --highest, a second table shows the highest rate without loss,
+according to the drop counters of the kernel and, for gr-spead, the missing samples.
 
 All programs receive from the same sender, over a veth pair between two network
-namespaces, or over loopback with --loopback, which needs no root. On loopback, a sender
-waits for a receiver that is slow.
+namespaces (needs root) or, with --loopback, over loopback. On loopback, a slow receiver
+slows down the sender.
 """
 
 import argparse
@@ -33,32 +32,32 @@ from measure import Failure
 from private_network import Network, NetworkError, open_private
 from programs import BUILD, HERE, Program
 
-SEED = 1  # seed of the order of the programs
-START = 10  # s, for a program to open its socket
-END = 1  # s, for a program to end after the end-of-stream heap; then it is killed
+SEED = 1  # of the order of the programs
+START_TIMEOUT = 10  # s, for a program to open its socket
+END_TIMEOUT = 1  # s after the end-of-stream heap, before a program is killed
 SENDER_TIMEOUT = 60  # s
-# Limits and steps of the search for the highest rate.
+# Parameters of the search for the highest rate.
 FIRST_RATE = 100  # MB/s
-TRIALS = 3  # of a rate
-LEAST_RATE = 1  # MB/s
+TRIALS = 3  # per rate
+MIN_RATE = 1  # MB/s
 ACCURACY = 1.05
-REACHED = 0.7  # of a rate: below this, the sender is at its limit
+REACHED = 0.7  # fraction of a rate; a slower sender has reached its limit
 
 EPILOG = """
 programs:
-  gr-spead            a GNU Radio flow graph of the source and a null sink
+  gr-spead            a GNU Radio flow graph of the SPEAD source and a null sink
   spead2 Python       spead2's Python module with a memory pool
-  network.udp_source  the UDP source of GNU Radio, which looks at nothing
-  limit               one thread that takes the packets and forgets them
+  network.udp_source  the UDP source of GNU Radio, which does not parse the packets
+  limit               one thread that receives and discards the packets
 
 peers:
   --peer 'spead2_recv=spead2_recv --quiet --mem-pool --packet 9200 {host}:{port}'
-  A peer is a command that receives until the end-of-stream heap, or until it is killed.
-  --sender replaces the sender, which is a flow graph of gr-spead, such as
+  A peer is a command that receives until the end-of-stream heap or until it is killed.
+  --sender replaces the sender, a flow graph of gr-spead, for example:
   --sender 'spead2_send --rate {rate_gbps} --heaps {heaps} --heap-size {heap} \
 --packet {packet} {host}:{port}'
-  Commands run without a shell. The placeholders are {host}, {port}, {heap}, {packet};
-  of the sender also {heaps}, {rate} in MB/s, and {rate_gbps} in Gb/s.
+  Commands run without a shell. Their placeholders are {host}, {port}, {heap}, {packet};
+  for the sender also {heaps}, {rate} in MB/s, and {rate_gbps} in Gb/s.
 """
 
 
@@ -98,13 +97,13 @@ def has_socket(port):
     return f":{port:04X} " in Path("/proc/thread-self/net/udp").read_text()
 
 
-def dropped():
-    """Packets that the kernel dropped: full sockets here, full queues anywhere."""
+def kernel_drops():
+    """Packets dropped at full sockets of this namespace or full queues of the host."""
     lines = Path("/proc/thread-self/net/snmp").read_text().splitlines()
     names, values = (line.split() for line in lines if line.startswith("Udp:"))
     queues = Path("/proc/net/softnet_stat").read_text().splitlines()
-    full = sum(int(line.split()[1], 16) for line in queues)
-    return int(values[names.index("RcvbufErrors")]) + full
+    queue_drops = sum(int(line.split()[1], 16) for line in queues)
+    return int(values[names.index("RcvbufErrors")]) + queue_drops
 
 
 def wait_until(condition, seconds):
@@ -122,12 +121,12 @@ class Bench:
         self.sender = sender
 
     def run(self, program, cell, rate, seconds):
-        """CPU time of the receiver in s/GB, packets lost, and MB/s sent."""
+        """Return the receiver's CPU time in s/GB, the packets lost and MB/s sent."""
         heap, packet = cell
         values = {"heap": heap, "packet": packet}
         values |= {"host": self.network.host, "port": self.network.port}
         with self.network.far_end():
-            before = dropped()
+            before = kernel_drops()
             receiver = subprocess.Popen(
                 program.fill(**values),
                 stdin=subprocess.DEVNULL,
@@ -136,7 +135,7 @@ class Bench:
                 text=True,
             )
             try:
-                if not wait_until(lambda: has_socket(self.network.port), START):
+                if not wait_until(lambda: has_socket(self.network.port), START_TIMEOUT):
                     raise Failure("opens no socket")
             except BaseException:
                 receiver.kill()
@@ -146,10 +145,10 @@ class Bench:
             heaps = max(round(rate * 1e6 * seconds / heap), 2)
             speed = self.send(heaps, rate, values)
         finally:
-            usage, said = self.end(receiver)
+            usage, output = self.end(receiver)
         with self.network.far_end():
-            lost = dropped() - before
-        missing = re.search(r"(\d+) samples missing", said)
+            lost = kernel_drops() - before
+        missing = re.search(r"(\d+) samples missing", output)
         lost += int(missing[1]) if missing else 0
         return (usage.ru_utime + usage.ru_stime) / (heaps * heap / 1e9), lost, speed
 
@@ -174,10 +173,10 @@ class Bench:
         return float(number) * (1 if unit == "MB/s" else 125)
 
     def end(self, receiver):
-        """Ends a receiver. Returns its CPU usage and its output."""
+        """End a receiver; return its CPU usage and its output."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             sock.sendto(end_of_stream(), (self.network.host, self.network.port))
-        end = time.monotonic() + END
+        end = time.monotonic() + END_TIMEOUT
         is_killed = False
         while True:
             pid, status, usage = os.wait4(receiver.pid, os.WNOHANG)
@@ -188,14 +187,14 @@ class Bench:
                 is_killed = True
             time.sleep(0.01)
         receiver.returncode = os.waitstatus_to_exitcode(status)
-        said = receiver.stdout.read()
+        output = receiver.stdout.read()
         if receiver.returncode and not is_killed:
-            raise Failure(said.strip() or f"exit status {receiver.returncode}")
-        return usage, said
+            raise Failure(output.strip() or f"exit status {receiver.returncode}")
+        return usage, output
 
 
 def cpu_times(bench, args):
-    """The medians of each program in each cell, as text."""
+    """The median of each program in each cell, as text."""
     times, lossy = {}, {}
     order = random.Random(SEED)
     for _ in range(args.rounds):
@@ -212,12 +211,12 @@ def cpu_times(bench, args):
 
 
 def highest_rate(bench, program, cell, seconds):
-    """In MB/s, as text; with ">" if the sender is the limit.
+    """The highest rate without loss in MB/s, as text; ">" if the sender is the limit.
 
-    A rate counts as without loss if most runs lose nothing.
+    A rate is without loss if most runs lose no packet.
     """
     best, low, high, rate = 0, 0, math.inf, FIRST_RATE
-    while low < high / ACCURACY and rate > LEAST_RATE:
+    while low < high / ACCURACY and rate > MIN_RATE:
         runs = [bench.run(program, cell, rate, seconds) for _ in range(TRIALS)]
         if statistics.median(lost for _, lost, _ in runs):
             high = rate
@@ -228,7 +227,7 @@ def highest_rate(bench, program, cell, seconds):
             if speed < REACHED * rate:
                 return f">{best:.0f}"
         rate = high / 2 if not low else min(2 * low, math.sqrt(low * high))
-    return f"{best:.0f}" if best else f"<{LEAST_RATE}"
+    return f"{best:.0f}" if best else f"<{MIN_RATE}"
 
 
 def print_table(title, cells, names, results):
@@ -242,13 +241,13 @@ def print_table(title, cells, names, results):
 
 
 def cells(text):
-    """HEAP/PACKET, separated by commas."""
+    """Parse a comma-separated list of HEAP/PACKET."""
     pairs = (part.split("/") for part in text.split(","))
     return [(size(heap), packet_size(packet)) for heap, packet in pairs]
 
 
 def command(text):
-    """A program from NAME=COMMAND."""
+    """Parse NAME=COMMAND into a Program."""
     name, _, words = text.partition("=")
     if not words:
         raise ValueError
@@ -270,25 +269,33 @@ def parse(argv):
         help="bytes; default: %(default)s",
     )
     add("--rate", metavar="MB/S", type=positive(float), default=1000)
-    add("--highest", action="store_true", help="also look for the highest rate")
+    add(
+        "--highest", action="store_true", help="also find the highest rate without loss"
+    )
     add("--rounds", type=positive(int), default=3)
-    add("--seconds", type=positive(float), default=2, help="of each run")
+    add("--seconds", type=positive(float), default=2, help="duration of a run")
     add("--programs", metavar="NAMES", type=several(str.strip), help="see below")
     add("--peer", metavar="NAME=COMMAND", type=command, action="append", default=[])
     add("--sender", metavar="COMMAND", help="see below")
-    add("--loopback", action="store_true", help="needs no root")
-    add("--build", metavar="DIR", type=Path, default=BUILD, help="with recv_perf")
+    add("--loopback", action="store_true", help="use loopback; needs no root")
+    add(
+        "--build",
+        metavar="DIR",
+        type=Path,
+        default=BUILD,
+        help="directory of recv_perf and send_perf",
+    )
     args = parser.parse_args(argv)
     known = programs(args.build)
     names = args.programs or [program.name for program in known]
     if unknown := set(names) - {program.name for program in known}:
-        parser.error(f"no program {', '.join(sorted(unknown))}")
+        parser.error(f"unknown program {', '.join(sorted(unknown))}")
     args.programs = [each for each in known if each.name in names] + args.peer
     for program in args.programs:
         if missing := program.missing():
             parser.error(f"{program.name}: {missing} is missing")
     if not args.peer:
-        print("without spead2_recv, which --peer would give", file=sys.stderr)
+        print("without spead2_recv: add it with --peer", file=sys.stderr)
     words = shlex.split(args.sender) if args.sender else None
     args.sender = Program("sender", tuple(words or sender(args.build)))
     return args
@@ -306,7 +313,7 @@ def main(argv=None):
     names = [program.name for program in args.programs]
     try:
         results = cpu_times(bench, args)
-        title = f"s of CPU time for each GB at {args.rate:g} MB/s (runs with losses)"
+        title = f"CPU time in s/GB at {args.rate:g} MB/s (runs with losses)"
         print_table(title, args.cells, names, results)
         if args.highest:
             results = {
@@ -314,7 +321,7 @@ def main(argv=None):
                 for cell in args.cells
                 for program in args.programs
             }
-            title = "highest rate without loss in MB/s (>: the sender reaches no more)"
+            title = "highest rate without loss in MB/s (>: limited by the sender)"
             print_table(title, args.cells, names, results)
     except Failure as failure:
         sys.exit(f"receivers.py: {failure}")

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Measures the source: a flow graph of the source and a null sink, until the stream ends.
+// Measures a flow graph of the source and a null sink until the stream ends.
 
 #include <gnuradio/io_signature.h>
 #include <gnuradio/spead/source.h>

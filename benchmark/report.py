@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The figures of a sweep: medians, ratios, CPU time per GB and memory, as Markdown."""
+"""Writes the results of a sweep as Markdown: speeds, ratios, CPU time and memory."""
 
 import importlib.metadata
 import os
@@ -14,22 +14,22 @@ from plots import draw_cpu, draw_throughput, size_text
 CONDITIONS = ["round", "network", "program", "packet", "heap", "rate", "heaps"]
 FIGURES = ["mb_per_s", "cpu_s", "wall_s", "max_rss_mib"]
 CELL = ["packet", "heap"]
-REACHED = 0.95  # of a rate; a program below that did not reach it
+REACHED = 0.95  # fraction of a rate above which it counts as reached
 
 
 def data_frame(rows):
-    """The runs, a row each; the figures of a run that failed are empty."""
+    """A row per run; the figures of a failed run are empty."""
     types = {"heaps": "Int64", **dict.fromkeys(FIGURES, float)}
     return pd.DataFrame(rows, columns=[*CONDITIONS, *FIGURES]).astype(types)
 
 
 def by_program(frame, names):
-    """The columns of these programs that exist, in this order."""
+    """The columns of these programs, in this order, as far as they exist."""
     return frame[[name for name in names if name in frame]]
 
 
 def speeds(results, names):
-    """MB/s as fast as possible: a row for each cell and round, a column by program."""
+    """Unpaced speeds in MB/s: a row per cell and round, a column per program."""
     unpaced = results[results.rate == 0]
     table = unpaced.pivot(index=[*CELL, "round"], columns="program", values="mb_per_s")
     return by_program(table.dropna(how="all"), names)
@@ -41,7 +41,7 @@ def ratios(ours, theirs):
 
 
 def best_peers(measured, peers):
-    """The speeds of the peer that has the highest median in the cell."""
+    """The speeds of the peer with the highest median in each cell."""
     peers = by_program(measured, peers)
     medians = peers.groupby(CELL).median().dropna(how="all")
     best = medians.idxmax(axis=1)
@@ -50,9 +50,9 @@ def best_peers(measured, peers):
 
 
 def cpu_time(results, names):
-    """CPU time in s/GB at a rate, and the MB/s that was reached, by packet and rate.
+    """CPU time in s/GB and the speed reached in MB/s, by packet and rate.
 
-    CPU time is the difference of a long and a short run, without the cost of the start.
+    The CPU time is the difference of a long and a short run, to exclude the startup.
     """
     key = ["packet", "rate", "program"]
     paced = results[(results.rate > 0) & results.mb_per_s.notna()]
@@ -75,7 +75,7 @@ def memory(results, names):
 
 
 def markdown_table(columns, index, name):
-    """A table of the texts in the columns, with a first column of this name."""
+    """A Markdown table of text columns, with `index` in the first column, `name`."""
     lines = [[name, *columns], ["---"] + ["---:"] * len(columns)]
     lines += zip(index, *columns.values(), strict=True)
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
@@ -97,7 +97,7 @@ def ratio_texts(found):
 
 
 def throughput_table(measured, programs, packet):
-    """MB/s of each program and the ratios of our own, a row for each heap size."""
+    """Speeds of all programs and ratios of gr-spead, a row per heap size."""
     here = measured.loc[[packet]]
     medians = here.groupby(CELL).median()
     columns = {name: texts(medians[name], ",.0f") for name in medians}
@@ -118,7 +118,7 @@ def throughput_table(measured, programs, packet):
 
 
 def cpu_table(per_gigabyte, reached):
-    """CPU time of each program at one packet size, a row for each rate."""
+    """CPU time of each program at one packet size, a row per rate."""
     columns = {}
     for name in per_gigabyte:
         cells = texts(per_gigabyte[name], ".2f")
@@ -154,17 +154,17 @@ def facts(network, command, rounds):
 
 
 def write(results, programs, facts, failures, folder):
-    """Writes report.md, throughput.svg and cpu.svg into the folder."""
+    """Write report.md, throughput.svg and cpu.svg to the folder."""
     names = [program.name for program in programs]
-    parts = ["# Senders compared", markdown_table({"": facts.values()}, facts, "")]
+    parts = ["# Comparison of senders", markdown_table({"": facts.values()}, facts, "")]
     measured = speeds(results, names)
     if len(measured):
         draw_throughput(measured.groupby(CELL).median(), folder / "throughput.svg")
         parts += [
             "## Throughput",
-            "MB/s of samples, the median of the rounds. `limit` sends ready packets\n"
-            "with a copy in the kernel, and counts all bytes of payload. Ratios are\n"
-            "the median of the ratios of the rounds, with the lowest and the highest.",
+            "MB/s of samples, the median of the rounds. `limit` sends prebuilt\n"
+            "packets with a copy in the kernel, and counts all UDP payload. A ratio\n"
+            "is the median of the ratios of the rounds, with their range.",
             "![Throughput over heap size](throughput.svg)",
         ]
         for packet in measured.index.unique("packet"):
@@ -176,7 +176,7 @@ def write(results, programs, facts, failures, folder):
         heap = size_text(results[results.rate > 0].heap.iloc[0])
         parts += [
             "## CPU time at a rate",
-            f"Seconds of user and system time for each GB of samples, heaps of {heap}. "
+            f"Seconds of user and system time per GB of samples, with heaps of {heap}. "
             "A throttle block\npaces `network.udp_sink`.",
             "![CPU time over rate](cpu.svg)",
         ]
@@ -188,8 +188,8 @@ def write(results, programs, facts, failures, folder):
         columns = {name: texts(table[name], ",.0f") for name in table}
         parts += [
             "## Memory",
-            "The highest resident memory in MiB of all unpaced runs. Linux includes "
-            "sweep.py, so that\nno figure is below that of sweep.py itself.",
+            "The highest resident memory in MiB of all unpaced runs. Linux counts the "
+            "memory of\nsweep.py, too, which is therefore a lower limit.",
             markdown_table(columns, map(size_text, table.index), "heap"),
         ]
     if failures:

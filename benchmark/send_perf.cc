@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Measures the throughput of the sink: a source of noise and the sink in a flow graph.
-// The options are those of spead2's tutorial programs.
+// Measures the throughput of a flow graph of a noise source and the sink. The options
+// follow spead2's tutorial programs.
 
 #include "noise.h"
 #include "number.h"
@@ -30,16 +30,16 @@
 
 namespace {
 
-constexpr std::size_t noise_bytes = 1 << 15; // small, so that it stays in the cache
+constexpr std::size_t noise_bytes = 1 << 15; // fits into the cache
 
 struct options {
-    std::int64_t heaps = 1000; // of all inputs together
+    std::int64_t heaps = 1000; // total of all inputs
     std::string destinations;
     gr::spead::sink_options sink;
 };
 
-//! Noise for an input_type of the sink: random bytes for integers, and for floats
-//! Gaussian noise that the sink does not clip.
+//! Noise for an input_type of the sink: random bytes for integers; for floats, Gaussian
+//! noise that is not clipped.
 std::vector<char> make_noise(const std::string& type)
 {
     std::vector<char> noise(noise_bytes);
@@ -55,7 +55,7 @@ std::vector<char> make_noise(const std::string& type)
     return noise;
 }
 
-//! Gives samples from the same piece of noise again and again.
+//! Repeats the noise.
 class noise_source : public gr::sync_block
 {
 public:
@@ -94,7 +94,7 @@ private:
     const std::size_t d_item_bytes;
 };
 
-//! Bytes of a sample on the wire.
+//! Bytes per sample on the wire.
 int sample_bytes(const std::string& type)
 {
     if (type == "int8" || type == "float")
@@ -102,7 +102,7 @@ int sample_bytes(const std::string& type)
     return type == "sc16" ? 4 : 2;
 }
 
-//! Sends the heaps; bytes of samples per second.
+//! Sends the heaps and returns the speed in bytes of samples per second.
 double measure(const options& chosen)
 {
     const auto sink = gr::spead::sink::make(chosen.destinations, chosen.sink);
@@ -133,20 +133,20 @@ int usage(const char* name)
         stderr,
         "Usage: %s [-n heaps] [-H heap-samples] [-p packet-size] [-r rate-MB/s]\n"
         "       [-i inputs] [-d destinations] [-t type] host port\n"
-        "Sends heaps of noise at the rate, or as fast as possible without one, and\n"
-        "prints the speed in MB/s of samples. The heaps are divided among the inputs.\n"
-        "Each input sends its heaps to the destinations in turn, on consecutive ports.\n"
-        "-t is the input_type of the sink.\n",
+        "Sends heaps of noise at the rate (default: as fast as possible) and prints\n"
+        "the speed in MB/s of samples. The heaps are divided among the inputs. Each\n"
+        "input sends its heaps to the destinations, on consecutive ports, round-robin.\n"
+        "-t sets the input_type of the sink.\n",
         name);
     return 2;
 }
 
-//! Without destinations if the arguments are not as usage() says.
+//! Returns options without destinations if the arguments are invalid.
 options parse(int argc, char** argv)
 {
     options chosen;
     chosen.sink.heap_samples = 1 << 20;
-    chosen.sink.send_stop = false; // repeating the stop heap takes time at any speed
+    chosen.sink.send_stop = false; // repeating the stop heap takes a fixed time
     int destinations = 1;
     for (int option; (option = getopt(argc, argv, "n:H:p:r:i:d:t:")) != -1;)
         switch (option) {

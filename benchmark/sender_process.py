@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs measured_sender.py in a process of its own."""
+"""Runs measured_sender.py in a separate process."""
 
 import contextlib
 import json
@@ -16,11 +16,11 @@ TIMEOUT = 10  # s, for the sender to end
 
 
 class SenderError(Exception):
-    """The sender failed; the text says how."""
+    """The sender failed; the text is the reason."""
 
 
 class Sender:
-    """A process that sends, until this object is closed at the latest."""
+    """A sending process. Leaving the context kills it."""
 
     def __init__(self, sink, **source):
         command = [sys.executable, PROGRAM, json.dumps({"sink": sink, **source})]
@@ -32,9 +32,10 @@ class Sender:
         return self.process.poll() is None
 
     def after(self, *steps):
-        """Calls functions in the background: pairs of seconds to wait and a function.
+        """Call functions in the background.
 
-        A wait begins when the previous function returns, however late that is.
+        steps: pairs of a delay in seconds and a function. A delay starts when the
+            previous function returns.
         """
 
         def run():
@@ -51,24 +52,24 @@ class Sender:
         self.process.send_signal(signal.SIGCONT)
 
     def end(self):
-        """Stops the flow graph; the sink still sends its buffer."""
+        """Stop the flow graph; the sink still sends its buffer."""
         with contextlib.suppress(OSError):
             self.process.stdin.close()
 
     def stats(self):
-        """The counters of the sink at the end."""
-        self.process.stdin = None  # communicate() would flush it, and it may be closed
+        """Wait for the end, and return the counters of the sink."""
+        self.process.stdin = None  # communicate() fails if it is closed
         try:
             output, _ = self.process.communicate(timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
             raise SenderError("the sender did not end") from None
         if self.process.returncode != 0:
             raise SenderError(f"the sender failed with {self.process.returncode}")
-        return json.loads(output.splitlines()[-1])  # behind lines of the log
+        return json.loads(output.splitlines()[-1])  # after the log lines
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.process.kill()  # also if it is paused
+        self.process.kill()  # works even while it is paused
         self.process.wait()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A UDP socket with the kernel's receive timestamps, in ns.
 
-The kernel takes the time when a device delivers the message: on loopback and veth
-devices while the sender sends it. It does not matter when the message is read.
+The kernel takes a timestamp when a device delivers the message; loopback and veth
+devices deliver it within the send call. A late read does not affect the timestamp.
 """
 
 import socket
@@ -19,18 +19,18 @@ UDP_GRO = 104
 SOCKET_BUFFER = 128 << 20
 TIMESPEC = struct.Struct("@ll")
 ANCILLARY = socket.CMSG_SPACE(TIMESPEC.size) + socket.CMSG_SPACE(4)
-SETTLE = 0.05  # s until the kernel takes timestamps
+SETTLE = 0.05  # s until the kernel starts to take timestamps
 
 
 @dataclass(frozen=True)
 class Message:
     time: int  # ns since 1970
-    size: int  # bytes, even if more than fit into the buffer
+    size: int  # bytes, may exceed the buffer
     packets: int
 
 
 class StampedSocket:
-    """If `whole`, packets that were sent as one message arrive as one."""
+    """Receives timestamped messages. `whole`: UDP GRO merges segments of a message."""
 
     def __init__(self, host, whole, timeout=0.2):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -42,7 +42,7 @@ class StampedSocket:
         set_option(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         if whole:
             set_option(socket.IPPROTO_UDP, UDP_GRO, 1)
-        # Not settimeout(), which costs a system call for each message.
+        # settimeout() would cost a system call per message.
         timeval = TIMESPEC.pack(int(timeout), int(timeout % 1 * 1e6))
         set_option(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
         self.socket.bind((host, 0))
@@ -53,7 +53,7 @@ class StampedSocket:
         return "{}:{}".format(*self.socket.getsockname())
 
     def receive(self, buffer):
-        """The next Message, its beginning in the buffer; None after a timeout."""
+        """Read the start of the next Message into the buffer; None after a timeout."""
         try:
             size, ancillary, _, _ = self.socket.recvmsg_into(
                 [buffer], ANCILLARY, socket.MSG_TRUNC

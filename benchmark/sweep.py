@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compare the throughput and the CPU time of senders.
 
-Each cell of the sweep is a packet size and a heap size. In each round all programs run
-in each cell, in random order, so that a change of the machine affects all of them
-alike. The figures are those of senders: no receiver reads the packets.
+Each cell of the sweep is a packet size and a heap size. In each round, all programs run
+in each cell in random order, to spread changes of the machine evenly. Only senders are
+measured: nothing reads the packets.
 """
 
 import argparse
@@ -30,11 +30,11 @@ from private_network import (
 )
 from programs import BUILD, PLACEHOLDERS, built_in, peer
 
-SEED = 1  # seed of the order of the programs
+SEED = 1  # of the order of the programs
 # Short and long runs at a rate, in multiples of --seconds. The difference of their CPU
-# times is free of the cost of the start.
+# times excludes the startup.
 RATE_LENGTHS = (0.2, 4)
-MAX_FAILURES = 2  # of a program at a packet size
+MAX_FAILURES = 2  # per program and packet size
 
 DEFAULTS = {
     "heaps": "8k,16k,64k,256k,1M,4M,16M,64M",
@@ -45,33 +45,33 @@ LOOPBACK_DEFAULTS = {"heaps": "8k,64k,1M,16M", "rates": "100,300", "seconds": "0
 
 EPILOG = """
 programs:
-  gr-spead          a GNU Radio flow graph of a source of noise and the sink
-  spead2 Python     spead2's Python module; heaps are reused and sent in batches
-  network.udp_sink  the UDP sink of GNU Radio: samples without SPEAD
+  gr-spead          a GNU Radio flow graph of a noise source and the SPEAD sink
+  spead2 Python     spead2's Python module, sending reused heaps in batches
+  network.udp_sink  the UDP sink of GNU Radio, sending samples without SPEAD
   null sink         a GNU Radio flow graph that sends nothing
-  limit             one thread that sends ready packets; the kernel copies them, so that
-                    a sender without that copy (MSG_ZEROCOPY) can be faster
-only if named in --programs:
+  limit             one thread that sends prebuilt packets. The kernel copies them: a
+                    sender with MSG_ZEROCOPY can be faster
+only if listed in --programs:
   gr-spead 2 inputs, gr-spead 8 destinations, gr-spead float
-  Volk              its conversion of float samples to int8
+  Volk              the conversion of float samples to int8 by Volk
 
 peers:
   --peer 'spead2=tut_10_send_reuse_heaps -n {heaps} -H {heap} -p {packet} {host} {port}'
-  A peer is a command that prints its speed last, as "123.4 MB/s". It runs without a
-  shell. Only a command with a rate is measured at --rates. The placeholders are:
+  A peer is a command. The last "123.4 MB/s" that it prints is its speed. It runs
+  without a shell, and at --rates only if it has a rate. The placeholders are:
 
 PLACEHOLDERS
-a real card:
+a real network card:
   sweep.py --to 10.0.0.2:7148 ...
-  Packets go to that address at full speed, so use a link that nobody else needs. There
-  must be a receiver with a bound socket, or an entry in the ARP table alone:
+  This sends packets to that address at full speed: use a dedicated link. The address
+  needs a receiver with a bound socket, or only an entry in the ARP table:
   ip neigh add 10.0.0.2 lladdr 02:00:00:00:00:01 dev eth1
   --packets may be up to the MTU - 28 for IPv4, such as 1472 and 8972.
 """
 
 
-def plan(programs, args):
-    """The runs in order: pairs of a program and a cell, by round."""
+def planned_runs(programs, args):
+    """Yield the round, the program and the cell of each run, in order."""
     cells = [Cell(p, h, 0, args.seconds) for p in args.packets for h in args.heaps]
     cells += [
         Cell(packet, args.rate_heap, rate, length * args.seconds)
@@ -82,20 +82,20 @@ def plan(programs, args):
     order = random.Random(SEED)
     for number in range(1, args.rounds + 1):
         for cell in cells:
-            able = [
+            suitable = [
                 program for program in programs if program.has_rate or not cell.rate
             ]
-            for program in order.sample(able, len(able)):
+            for program in order.sample(suitable, len(suitable)):
                 yield number, program, cell
 
 
-def run_all(steps, network, rows):
-    """Runs what is planned and appends to the rows of the results; the failures."""
+def run_all(runs, network, rows):
+    """Execute the planned runs, append their results to `rows`, return the failures."""
     meter = Meter(network)
     failed = Counter()
     messages = []
     begin = time.monotonic()
-    for done, (number, program, cell) in enumerate(steps, 1):
+    for done, (number, program, cell) in enumerate(runs, 1):
         key = (program.name, cell.packet)
         if failed[key] == MAX_FAILURES:
             continue
@@ -112,9 +112,9 @@ def run_all(steps, network, rows):
             result = f"failed: {failure}"
         rows.append(row)
         pace = f"{cell.rate:g} MB/s" if cell.rate else "unpaced"
-        left = (time.monotonic() - begin) / done * (len(steps) - done)
+        left = (time.monotonic() - begin) / done * (len(runs) - done)
         print(
-            f"[{done}/{len(steps)}, {left / 60:.0f} min left] {program.name:16} "
+            f"[{done}/{len(runs)}, {left / 60:.0f} min left] {program.name:16} "
             f"{cell.packet} B packets {cell.heap:8} B heaps, {pace}: {result}",
             flush=True,
         )
@@ -122,7 +122,7 @@ def run_all(steps, network, rows):
 
 
 def choose_programs(args):
-    """The programs to run; ValueError if one that is named is missing."""
+    """The programs to run; raises ValueError if a requested program is missing."""
     known = {program.name: program for program in [*built_in(args.build), *args.peer]}
     if args.programs is None:
         names = [name for name, program in known.items() if program.by_default]
@@ -133,14 +133,14 @@ def choose_programs(args):
     names = [*args.programs, *(program.name for program in args.peer)]
     for name in names:
         if name not in known:
-            raise ValueError(f"no program {name}")
+            raise ValueError(f"unknown program {name}")
         if missing := known[name].missing():
             raise ValueError(f"{name}: {missing} is missing")
     return [known[name] for name in names]
 
 
 def address(text):
-    """HOST:PORT, with brackets around an IPv6 address."""
+    """Parse HOST:PORT, with brackets around an IPv6 address."""
     host, _, port = text.rpartition(":")
     if not host:
         raise ValueError
@@ -172,7 +172,9 @@ def parse(argv=None):
         + "; default: drop, or loopback without root",
     )
     where.add_argument(
-        "--loopback", action="store_true", help="needs no root, takes about two minutes"
+        "--loopback",
+        action="store_true",
+        help="use loopback; needs no root, takes about two minutes",
     )
     where.add_argument("--to", metavar="HOST:PORT", type=address, help="see below")
     add(
@@ -192,16 +194,20 @@ def parse(argv=None):
         help="see below",
     )
     add("--rounds", type=positive(int), default=3)
-    add("--seconds", type=positive(float), help="of each run, approximately")
+    add("--seconds", type=positive(float), help="approximate duration of a run")
     add(
         "--rates",
         type=several(positive(float)),
-        help="MB/s at which to measure CPU time, '' for none",
+        help="rates in MB/s at which to measure CPU time; '' for none",
     )
     add("--rate-heap", type=size, default="1M", help="heap size for --rates")
     add("--output", metavar="DIR", type=Path, default="sweep-results")
     add(
-        "--build", metavar="DIR", type=Path, default=BUILD, help="with send_perf, limit"
+        "--build",
+        metavar="DIR",
+        type=Path,
+        default=BUILD,
+        help="directory of send_perf and limit",
     )
     args = parser.parse_args(argv)
     try:
@@ -223,17 +229,17 @@ def main(argv=None):
         if not importlib.util.find_spec(module):
             sys.exit(f"sweep.py: needs Python module {module}")
     args = parse(argv)
-    steps = list(plan(args.programs, args))
-    if not steps:
+    runs = list(planned_runs(args.programs, args))
+    if not runs:
         sys.exit("sweep.py: nothing to measure")
     args.output.mkdir(parents=True, exist_ok=True)
     rows = []
     failures = []
     try:
-        failures = run_all(steps, args.network, rows)
+        failures = run_all(runs, args.network, rows)
     finally:
-        # Not imported before: Linux counts the memory of this process as that of the
-        # programs that it starts.
+        # Imported late: Linux includes the memory of this process in the peak memory of
+        # its children.
         import report
 
         results = report.data_frame(rows)

@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Measures the limit of a sink for float samples: Volk's conversion to int8 on one core.
-// The samples come from memory, since those of a source on another core are not in the
-// cache of this one, and go to as much memory as the sink has.
+// Measures the upper limit for a sink of float samples: Volk's conversion to int8 on one
+// core. Input and output exceed the cache, as in a flow graph: the source runs on another
+// core, and the sink has a large buffer.
 
 #include "noise.h"
 #include "number.h"
@@ -25,7 +25,7 @@ namespace {
 constexpr unsigned piece = 1 << 18; // samples; with float 1 MiB
 constexpr unsigned pieces_in = 128;
 constexpr unsigned pieces_out = 32;
-constexpr float scale = 25; // no sample of the noise is clipped
+constexpr float scale = 25; // does not clip the noise
 
 double measure(double seconds)
 {

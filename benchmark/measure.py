@@ -63,13 +63,13 @@ def execute(command, timeout):
         wall = time.monotonic() - begin
         out.seek(0)
         err.seek(0)
-        speeds, said = SPEED.findall(out.read()), err.read().strip()
+        speeds, errors = SPEED.findall(out.read()), err.read().strip()
     if not ended:
-        raise Failure(f"{said}\nkilled after {timeout:.0f} s".strip())
+        raise Failure(f"{errors}\nkilled after {timeout:.0f} s".strip())
     if child.returncode:
-        raise Failure(said or f"exit status {child.returncode}")
+        raise Failure(errors or f"exit status {child.returncode}")
     if not speeds or not float(speeds[-1]):
-        raise Failure(f"{said}\nprinted no speed in MB/s".strip())
+        raise Failure(f"{errors}\nprinted no speed in MB/s".strip())
     return {
         "mb_per_s": float(speeds[-1]),
         "cpu_s": round(usage.ru_utime + usage.ru_stime, 4),

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A socket and a receiver for tests; after each, no sample is pending."""
+"""Fixtures; after every test, the counters must show no pending samples."""
 
 import pytest
 from conservation import check_nothing_pending
@@ -8,7 +8,7 @@ from receiving import Receiver, bound_socket
 
 
 @pytest.fixture(autouse=True)
-def conservation():
+def no_pending_samples():
     yield
     check_nothing_pending()
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limits of the process (ulimit), and no rights: blocks work, or say what they lack."""
+"""Resource limits and missing privileges: blocks run, or name the missing resource."""
 
 import os
 import re
@@ -26,7 +26,7 @@ BLOCKS = pytest.mark.parametrize("block", ["sink", "source"])
 MIB = 1 << 20
 NO_MEMORY = "(not enough memory|cannot allocate) .*reduce"
 
-# the limit, what is left, and the error
+# the resource, the amount left, and the error, or None if construction succeeds
 CONSTRUCTION = [
     ("RLIMIT_NOFILE", 1, "Too many open files"),
     ("RLIMIT_AS", 4 * MIB, NO_MEMORY),
@@ -44,35 +44,38 @@ CONSTRUCTION = [
 
 @pytest.fixture(scope="module")
 def stream():
+    """The packets of a stream, for a source to receive."""
     return packets()
 
 
 @pytest.mark.parametrize(
-    ("block", "kind", "left", "said"),
+    ("block", "resource_name", "left", "expected_error"),
     [
         (block, *case)
         for block in ("sink", "source")
         for case in CONSTRUCTION
-        # a source needs fewer files, and GNU Radio allocates its buffer
+        # A source needs fewer files, and GNU Radio allocates its buffer.
         if block == "sink" or not case[-1]
     ],
 )
-def test_construction(stream, block, kind, left, said):
-    refusal, _ = in_a_process(construct, block, stream, {}, limit, kind, left)
-    if said:
-        assert re.fullmatch(f"spead.{block}: .*{said}.*", refusal)
+def test_construction_reports_an_exhausted_resource(
+    stream, block, resource_name, left, expected_error
+):
+    error, _ = in_a_process(construct, block, stream, {}, limit, resource_name, left)
+    if expected_error:
+        assert re.fullmatch(f"spead.{block}: .*{expected_error}.*", error)
     else:
-        assert refusal is None
+        assert error is None
 
 
-def test_start():
-    """Less memory may be enough: glibc keeps the stacks of threads that ended."""
+def test_start_logs_that_no_thread_can_be_created():
+    """Not by a memory limit, since glibc may reuse the stacks of ended threads."""
     _, log = in_a_process(start, "sink", {}, False, limit, "RLIMIT_NPROC", 0)
-    said = "cannot start, .*: no thread .*raise the limits .*ulimit -u.*ulimit -v"
-    assert re.search(f"spead_sink.*{said}", log)
+    message = "cannot start, .*: no thread .*raise the limits .*ulimit -u.*ulimit -v"
+    assert re.search(f"spead_sink.*{message}", log)
 
 
-STACKED = """
+CONSTRUCT_BLOCK = """
 import sys
 from refusals import construct, packets
 assert construct(sys.argv[1], packets(), {}, lambda: None) is None
@@ -80,12 +83,11 @@ assert construct(sys.argv[1], packets(), {}, lambda: None) is None
 
 
 @BLOCKS
-def test_small_stacks_of_threads(block):
-    """The C library reads this limit when a program begins."""
-    size = 1 << 20
+def test_blocks_run_with_small_thread_stacks(block):
+    """In a new program, since glibc reads RLIMIT_STACK only at program start."""
     done = subprocess.run(
-        [sys.executable, "-c", STACKED, block],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (size, size)),
+        [sys.executable, "-c", CONSTRUCT_BLOCK, block],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (MIB, MIB)),
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},
         timeout=BOUND,
         capture_output=True,
@@ -98,23 +100,23 @@ def test_small_stacks_of_threads(block):
 
 @BLOCKS
 @NEEDS_NAMESPACES
-@pytest.mark.parametrize("lack", [hide_proc, make_read_only])
-def test_without_files(stream, block, lack):
-    refusal, _ = in_a_process(construct, block, stream, {}, lack)
-    assert refusal is None
+@pytest.mark.parametrize("restrict", [hide_proc, make_read_only])
+def test_blocks_run_without_proc_or_writable_files(stream, block, restrict):
+    error, _ = in_a_process(construct, block, stream, {}, restrict)
+    assert error is None
 
 
 @BLOCKS
 @NEEDS_NAMESPACES
-def test_without_rights(stream, block):
+def test_blocks_run_without_privileges(stream, block):
     with tempfile.TemporaryDirectory() as home:
         os.chmod(home, 0o777)
-        refusal, _ = in_a_process(construct, block, stream, {}, become_nobody, home)
-    assert refusal is None
+        error, _ = in_a_process(construct, block, stream, {}, become_nobody, home)
+    assert error is None
 
 
 @NEEDS_NAMESPACES
-def test_nobody_has_no_low_port(stream):
-    to = {"to": "127.0.0.1:80"}
-    refusal, _ = in_a_process(construct, "source", stream, to, become_nobody)
-    assert re.match("spead.source: endpoints = .*:80.*Permission denied", refusal)
+def test_a_source_without_privileges_cannot_bind_a_privileged_port(stream):
+    options = {"to": "127.0.0.1:80"}
+    error, _ = in_a_process(construct, "source", stream, options, become_nobody)
+    assert re.match("spead.source: endpoints = .*:80.*Permission denied", error)

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each system call that a block uses fails: it goes on, or says which call and why."""
+"""System calls fail: the block continues, or reports the failure and its cause."""
 
 import re
 import socket
@@ -27,9 +27,9 @@ from refusals import (
     start,
 )
 
-# of Linux
+# Linux constants that Python lacks, or that vary by Python version
 FIONBIO, SIOCGIFINDEX = 0x5421, 0x8933
-IP, SOCKET, UDP = 0, 1, 17  # levels of options
+IP, SOCKET, UDP = 0, 1, 17  # socket option levels
 IP_MTU_DISCOVER, IP_RECVERR, IP_MTU = 10, 11, 14
 IP_MULTICAST_IF, IP_MULTICAST_TTL = 32, 33
 MCAST_JOIN_GROUP, IP_MULTICAST_ALL = 42, 49
@@ -42,20 +42,20 @@ MEMORY = [("mmap", {1: [1 << 20]})]
 THREADS = [("clone", {}), ("clone3", {})]
 EPOLL = [("epoll_create1", {}), ("epoll_create", {})]
 GROUP = {"to": "239.77.0.1:7148", "interface": "lo"}
-RUNS = None
+RUNS = None  # no error
 NO_MONITOR = "cannot detect a lost link: .*(not permitted|libmnl)"
 
 
-def option(level, name, call="setsockopt"):
-    return call, {1: level, 2: name}
+def setsockopt(level, name):
+    return "setsockopt", {1: level, 2: name}
 
 
-def get(level, name):
-    return option(level, name, "getsockopt")
+def getsockopt(level, name):
+    return "getsockopt", {1: level, 2: name}
 
 
-# block, its options, the error, the calls that it ends, and the error that the block
-# gives, or RUNS, and what the log says then
+# The block, its options, the errno, the system calls that fail with it, and the error
+# of the constructor, or RUNS and the logged message.
 CONSTRUCTION = [
     ("sink", {}, EMFILE, [("socket", {})], "cannot open a socket: Too many"),
     ("sink", {}, EPERM, [("connect", {})], "no route: Operation not permitted"),
@@ -73,7 +73,7 @@ CONSTRUCTION = [
         "sink",
         {},
         EPERM,
-        [option(IP, IP_MTU_DISCOVER)],
+        [setsockopt(IP, IP_MTU_DISCOVER)],
         RUNS,
         "path MTU could not be set",
     ),
@@ -81,15 +81,15 @@ CONSTRUCTION = [
         "sink",
         {},
         EPERM,
-        [option(IP, IP_RECVERR)],
+        [setsockopt(IP, IP_RECVERR)],
         RUNS,
         "error reports could not be set",
     ),
-    ("sink", {}, EPERM, [get(IP, IP_MTU)], RUNS),
-    ("sink", {}, EPERM, [option(SOCKET, SO_ZEROCOPY)], RUNS),
-    ("sink", {}, EPERM, [option(SOCKET, SO_SNDBUF)], RUNS),
+    ("sink", {}, EPERM, [getsockopt(IP, IP_MTU)], RUNS),
+    ("sink", {}, EPERM, [setsockopt(SOCKET, SO_ZEROCOPY)], RUNS),
+    ("sink", {}, EPERM, [setsockopt(SOCKET, SO_SNDBUF)], RUNS),
     (
-        *("sink", {"interface": "lo"}, EPERM, [option(SOCKET, SO_BINDTODEVICE)]),
+        *("sink", {"interface": "lo"}, EPERM, [setsockopt(SOCKET, SO_BINDTODEVICE)]),
         'interface = "lo" is invalid.*not permitted',
     ),
     (
@@ -104,14 +104,14 @@ CONSTRUCTION = [
         "sink",
         GROUP,
         EPERM,
-        [option(IP, IP_MULTICAST_IF)],
+        [setsockopt(IP, IP_MULTICAST_IF)],
         "interface = .*not permitted",
     ),
     (
         "sink",
         GROUP,
         EPERM,
-        [option(IP, IP_MULTICAST_TTL)],
+        [setsockopt(IP, IP_MULTICAST_TTL)],
         RUNS,
         "ttl could not be set",
     ),
@@ -130,36 +130,36 @@ CONSTRUCTION = [
     ("source", {}, EPERM, [NETLINK], RUNS),
     ("source", {}, EPERM, [("bind", {})], 'endpoints = "127.0.0.1:0".*not permitted'),
     ("source", {}, EPERM, [("getsockname", {})], "Operation not permitted"),
-    ("source", {}, EPERM, [option(UDP, UDP_GRO)], RUNS),
-    ("source", {}, EPERM, [get(SOCKET, SO_MEMINFO)], RUNS),
+    ("source", {}, EPERM, [setsockopt(UDP, UDP_GRO)], RUNS),
+    ("source", {}, EPERM, [getsockopt(SOCKET, SO_MEMINFO)], RUNS),
     (
         "source",
         {},
         EPERM,
-        [get(SOCKET, SO_RCVBUF)],
+        [getsockopt(SOCKET, SO_RCVBUF)],
         RUNS,
         "receive buffer to 0 bytes",
     ),
     (
-        *("source", {"interface": "lo"}, EPERM, [option(SOCKET, SO_BINDTOIFINDEX)]),
+        *("source", {"interface": "lo"}, EPERM, [setsockopt(SOCKET, SO_BINDTOIFINDEX)]),
         'interface = "lo" is invalid.*not permitted',
     ),
     (
         *("source", {"interface": "127.0.0.1"}, EPERM, [NETLINK]),
         "cannot list the interfaces .*not permitted",
     ),
-    ("source", GROUP, EPERM, [option(SOCKET, SO_REUSEADDR)], RUNS),
-    ("source", GROUP, EPERM, [option(IP, IP_MULTICAST_ALL)], RUNS),
+    ("source", GROUP, EPERM, [setsockopt(SOCKET, SO_REUSEADDR)], RUNS),
+    ("source", GROUP, EPERM, [setsockopt(IP, IP_MULTICAST_ALL)], RUNS),
     (
-        *("source", GROUP, EPERM, [option(IP, MCAST_JOIN_GROUP)]),
+        *("source", GROUP, EPERM, [setsockopt(IP, MCAST_JOIN_GROUP)]),
         "cannot join the multicast group: Operation not permitted",
     ),
 ]
 
-# the same at a start, of which the log tells
 NO_THREAD = (
     r"cannot start, .*: no thread \(Resource temporarily unavailable\).*ulimit -u"
 )
+# The block, its options, the errno, the system calls, and the message of start().
 STARTS = [
     ("sink", {}, EAGAIN, THREADS, NO_THREAD),
     (
@@ -182,9 +182,9 @@ STARTS = [
     ("source", {}, EPERM, [("prctl", {})], ""),
 ]
 
-# the error and the calls, what grows then, and what the log says
 SENDMMSG = ("sendmmsg", {})
-WHILE_IT_SENDS = [
+# The errno, the system calls, the counter that increases, and the logged message.
+WHILE_SENDING = [
     (EPERM, [SENDMMSG], "heaps_dropped", "sending failed: Operation not permitted"),
     (ENOSYS, [SENDMMSG], "heaps_dropped", "sending failed: Function not implemented"),
     (EINVAL, [SENDMMSG], "heaps_dropped", "sending failed: Invalid argument"),
@@ -203,10 +203,10 @@ WHILE_IT_SENDS = [
     (ENOMEM, [*MEMORY, *THREADS, ("madvise", {})], "heaps_sent", ""),
 ]
 
-# the error and the calls, whether nothing is received then, and what the log says
 RECVMSG = ("recvmsg", {})
 CANNOT_RECEIVE = "cannot receive on port .*: "
-WHILE_IT_RECEIVES = [
+# The errno, the system calls, whether reception stops, and the logged message.
+WHILE_RECEIVING = [
     (ENOMEM, [RECVMSG], True, CANNOT_RECEIVE + "Cannot allocate memory"),
     (EPERM, [RECVMSG], True, CANNOT_RECEIVE + "Operation not permitted"),
     (ENOSYS, [RECVMSG, *THREADS], True, CANNOT_RECEIVE + "Function not implemented"),
@@ -216,36 +216,38 @@ WHILE_IT_RECEIVES = [
 
 @pytest.fixture(scope="module")
 def stream():
+    """The packets of a stream, for a source to receive."""
     return packets()
 
 
-def name(value):
+def call_names(value):
+    """The test ID of a list of system calls; None leaves other values to pytest."""
     if isinstance(value, list):
         return "+".join(call for call, _ in value)
     return None
 
 
 @pytest.mark.parametrize(
-    ("block", "options", "error", "calls", "said", "logged"),
+    ("block", "options", "errno", "calls", "expected_error", "logged"),
     [(*case, "")[:6] for case in CONSTRUCTION],
-    ids=name,
+    ids=call_names,
 )
-def test_construction(stream, block, options, error, calls, said, logged):
-    refusal, log = in_a_process(
-        construct, block, stream, options, refuse, error, *calls
-    )
-    if said:
-        assert re.fullmatch(f"spead.{block}: .*{said}.*", refusal)
+def test_construction_reports_or_survives_a_failed_call(
+    stream, block, options, errno, calls, expected_error, logged
+):
+    error, log = in_a_process(construct, block, stream, options, refuse, errno, *calls)
+    if expected_error:
+        assert re.fullmatch(f"spead.{block}: .*{expected_error}.*", error)
     else:
-        assert refusal is None
+        assert error is None
         assert re.search(logged, log)
 
 
 @pytest.mark.parametrize(
-    ("block", "options", "error", "calls", "logged"), STARTS, ids=name
+    ("block", "options", "errno", "calls", "logged"), STARTS, ids=call_names
 )
-def test_start(block, options, error, calls, logged):
-    _, log = in_a_process(start, block, options, True, refuse, error, *calls)
+def test_start_logs_or_survives_a_failed_call(block, options, errno, calls, logged):
+    _, log = in_a_process(start, block, options, True, refuse, errno, *calls)
     if logged:
         assert re.search(f"spead_{block}.*{logged}", log)
     else:
@@ -253,16 +255,18 @@ def test_start(block, options, error, calls, logged):
 
 
 @pytest.mark.parametrize(
-    ("error", "calls", "grows", "logged"), WHILE_IT_SENDS, ids=name
+    ("errno", "calls", "counter", "logged"), WHILE_SENDING, ids=call_names
 )
-def test_a_sink_that_runs(error, calls, grows, logged):
-    _, log = in_a_process(sink_runs, grows, refuse, error, *calls)
+def test_a_running_sink_counts_or_survives_failed_calls(errno, calls, counter, logged):
+    _, log = in_a_process(sink_runs, counter, refuse, errno, *calls)
     assert re.search(logged, log)
 
 
 @pytest.mark.parametrize(
-    ("error", "calls", "is_deaf", "logged"), WHILE_IT_RECEIVES, ids=name
+    ("errno", "calls", "stops", "logged"), WHILE_RECEIVING, ids=call_names
 )
-def test_a_source_that_runs(stream, error, calls, is_deaf, logged):
-    _, log = in_a_process(source_runs, stream, is_deaf, refuse, error, *calls)
+def test_a_running_source_logs_or_survives_failed_calls(
+    stream, errno, calls, stops, logged
+):
+    _, log = in_a_process(source_runs, stream, stops, refuse, errno, *calls)
     assert re.search(logged, log)

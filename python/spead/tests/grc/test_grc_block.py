@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The blocks in GNU Radio Companion: the options, ports and words of Python."""
+"""The GRC blocks have the options, ports and labels of the Python blocks."""
 
 import ast
 import re
@@ -23,7 +23,7 @@ PORTS = {
 
 
 def python_defaults(grc):
-    """The arguments of Python that have a default, out of its signature."""
+    """The default values in the Python signature, by parameter."""
     signature = grc.python.__init__.__doc__.splitlines()[0]
     spec = ast.parse(f"def {signature}: ...").body[0].args
     optional = spec.args[len(spec.args) - len(spec.defaults) :] + spec.kwonlyargs
@@ -36,7 +36,7 @@ def python_defaults(grc):
 
 
 def groups(grc):
-    """The parameters with a default in each group of Python's documentation."""
+    """The parameters with a default in each group of the Python docstring."""
     documentation = grc.python.__doc__.split("Parameters:\n")[1]
     found = {}
     for line in documentation.splitlines():
@@ -48,19 +48,19 @@ def groups(grc):
 
 
 def options_in_grc(grc):
-    """Name in Python -> parameter in GRC."""
+    """The GRC parameters by the names of the Python parameters."""
     fields = grc().params
-    del fields["affinity"]  # that of GRC
+    del fields["affinity"]  # a built-in GRC parameter
     found = {grc.in_python(key): field for key, field in fields.items()}
     return {name: found[name] for name in found if name in python_defaults(grc)}
 
 
-def streams(filled):
-    return [port for port in filled.sinks + filled.sources if port.domain == "stream"]
+def stream_ports(block):
+    return [port for port in block.sinks + block.sources if port.domain == "stream"]
 
 
 @each_block
-def test_the_tabs_are_the_groups_of_the_documentation(grc):
+def test_the_tabs_are_the_groups_of_the_docstring(grc):
     tabs = {group: set() for group in groups(grc)}
     for name, parameter in options_in_grc(grc).items():
         tabs[parameter.category].add(name)
@@ -68,7 +68,7 @@ def test_the_tabs_are_the_groups_of_the_documentation(grc):
 
 
 @each_block
-def test_labels_are_the_names_of_python(grc):
+def test_labels_are_derived_from_the_python_names(grc):
     for name, parameter in options_in_grc(grc).items():
         label = " ".join(ABBREVIATIONS.get(word, word) for word in name.split("_"))
         label = label[0].upper() + label[1:]
@@ -88,36 +88,38 @@ def test_the_block_has_every_option_and_its_default(grc):
 
 
 @each_block
-def test_every_callback_is_a_method(grc):
+def test_every_callback_calls_a_method(grc):
     for callback in grc().templates.render("callbacks"):
         method, values = re.fullmatch(r"(\w+)\((.+)\)", callback).groups()
-        made = grc.make(grc(**grc.with_streams(1)))
-        getattr(made, method)(eval(values))
+        instance = grc.make(grc(**grc.with_streams(1)))
+        getattr(instance, method)(eval(values))
 
 
 @pytest.mark.parametrize("count", [1, 8])
-@pytest.mark.parametrize("kind", PORTS)
+@pytest.mark.parametrize("sample_type", PORTS)
 @each_block
-def test_the_ports_are_those_of_the_block_in_python(grc, kind, count):
-    sample_type = {sink: "input_type", source: "output_type"}[grc]
-    filled = grc(**{sample_type: kind}, **grc.with_streams(count))
-    assert grc_lint.block_errors(filled) == []
-    made = grc.make(filled)
-    signature = made.input_signature() if grc is sink else made.output_signature()
-    assert len(streams(filled)) == count == signature.max_streams()
-    sizes = {port.item_size for port in streams(filled)}
+def test_the_stream_ports_match_the_python_block(grc, sample_type, count):
+    option = {sink: "input_type", source: "output_type"}[grc]
+    block = grc(**{option: sample_type}, **grc.with_streams(count))
+    assert grc_lint.block_errors(block) == []
+    instance = grc.make(block)
+    signature = (
+        instance.input_signature() if grc is sink else instance.output_signature()
+    )
+    assert len(stream_ports(block)) == count == signature.max_streams()
+    sizes = {port.item_size for port in stream_ports(block)}
     assert sizes == {signature.sizeof_stream_item(0)}
-    # each type has a colour of its own
-    assert {port.dtype for port in streams(filled)} == {PORTS[kind]}
+    # GRC selects the colour of a port by its dtype.
+    assert {port.dtype for port in stream_ports(block)} == {PORTS[sample_type]}
 
 
 @each_block
-def test_the_message_ports_are_those_of_python_and_need_no_connection(grc):
-    filled = grc(**grc.with_streams(1))
-    made = grc.make(filled)
+def test_the_message_ports_match_the_python_block_and_are_optional(grc):
+    block = grc(**grc.with_streams(1))
+    instance = grc.make(block)
     for ports, registered in (
-        (filled.sinks, made.message_ports_in()),
-        (filled.sources, made.message_ports_out()),
+        (block.sinks, instance.message_ports_in()),
+        (block.sources, instance.message_ports_out()),
     ):
         messages = [port for port in ports if port.domain == "message"]
         assert all(port.optional for port in messages)

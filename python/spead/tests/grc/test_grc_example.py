@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""spead_noise.grc, as GNU Radio Companion runs it."""
+"""Compiles and runs spead_noise.grc."""
 
 import json
 import select
@@ -47,7 +47,7 @@ def test_the_example_runs_and_every_sample_arrives(tmp_path):
 
 
 def receive(stream):
-    """All heaps up to the end of the stream, unless 30 s pass without one."""
+    """Receive all heaps up to the end of the stream, with a timeout of 30 s each."""
     items = spead2.ItemGroup()
     timestamps, samples = [], []
     while select.select([stream.fd], [], [], 30)[0]:
@@ -57,4 +57,4 @@ def receive(stream):
             return timestamps, np.concatenate(samples)
         timestamps.append(int(items["timestamp"].value))
         samples.append(items["adc_samples"].value)
-    raise TimeoutError(f"nothing came after {len(timestamps)} heaps")
+    raise TimeoutError(f"no heap within 30 s after {len(timestamps)} heaps")

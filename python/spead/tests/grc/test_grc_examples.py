@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All flow graphs in examples, as GNU Radio Companion loads and draws them."""
+"""GRC loads all example flow graphs without errors, and draws them tidily."""
 
 import grc_lint
 import pytest
@@ -22,8 +22,7 @@ def test_the_flow_graph_is_valid(path):
 
 
 @each_flow_graph
-def test_the_file_has_the_parameters_that_the_blocks_have_now(path):
-    """As GRC saves it."""
+def test_the_saved_parameters_are_those_of_the_blocks(path):
     ours = {grc.id: set(grc().params) - {"id", "showports"} for grc in BLOCKS}
     saved = yaml.safe_load(path.read_text())["blocks"]
     found = [(each["id"], set(each["parameters"])) for each in saved]
@@ -34,18 +33,18 @@ def test_the_file_has_the_parameters_that_the_blocks_have_now(path):
 
 @each_flow_graph
 def test_blocks_are_on_the_grid(path):
-    """GRC aligns the centre of a block: half of its height may be half a step."""
+    """GRC aligns block centres, so y may be off the grid by half a step."""
     graph = platform().make_flow_graph(str(path))
-    places = {block.name: block.states["coordinate"] for block in graph.blocks}
-    steps = {name: (x % GRID, y % (GRID // 2)) for name, (x, y) in places.items()}
-    assert {name for name, step in steps.items() if step != (0, 0)} == set()
+    positions = {block.name: block.states["coordinate"] for block in graph.blocks}
+    offsets = {name: (x % GRID, y % (GRID // 2)) for name, (x, y) in positions.items()}
+    assert {name for name, offset in offsets.items() if offset != (0, 0)} == set()
 
 
 @each_flow_graph
-def test_wires_lead_to_the_right(path):
+def test_connections_run_from_left_to_right(path):
     graph = platform().make_flow_graph(str(path))
     assert graph.connections
-    for wire in graph.connections:
-        begin, _ = wire.source_block.states["coordinate"]
-        end, _ = wire.sink_block.states["coordinate"]
-        assert end - begin > 100, wire
+    for connection in graph.connections:
+        source_x, _ = connection.source_block.states["coordinate"]
+        sink_x, _ = connection.sink_block.states["coordinate"]
+        assert sink_x - source_x > 100, connection

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of the fields that GRC accepts, and the errors that it shows for others."""
+"""Field values that GRC accepts, and the errors that it shows for others."""
 
 import os
 import subprocess
@@ -15,16 +15,16 @@ from possible_options import POSSIBLE
 
 
 @each_block
-def test_every_possible_option_is_passed_on(grc):
+def test_every_valid_option_is_passed_to_the_block(grc):
     for options in POSSIBLE[grc.name]:
-        filled = grc(**grc.written(options))
-        assert grc_lint.block_errors(filled) == []
-        passed = grc.arguments(filled)
+        block = grc(**grc.written(options))
+        assert grc_lint.block_errors(block) == []
+        passed = grc.arguments(block)
         assert {name: passed[name] for name in options} == options
 
 
 def with_fields(rows):
-    """Rows of a block and its fields."""
+    """Parametrize a test with rows of a block and its fields."""
     return pytest.mark.parametrize(("grc", "fields"), rows, ids=str)
 
 
@@ -47,41 +47,41 @@ def with_fields(rows):
     ]
 )
 def test_grc_shows_the_error_of_the_block(grc, fields):
-    filled = grc(**fields)
+    block = grc(**fields)
     name = rf"^spead\.{grc.name}: "
-    with pytest.raises((ValueError, TypeError), match=name) as refused:
-        grc.make(filled)
-    (error,) = grc_lint.block_errors(filled)
-    assert error == f"Value '{refused.value}' not in allowed values"
+    with pytest.raises((ValueError, TypeError), match=name) as raised:
+        grc.make(block)
+    (error,) = grc_lint.block_errors(block)
+    assert error == f"Value '{raised.value}' not in allowed values"
 
 
 @pytest.mark.parametrize("text", ["[::1]", "['host:1'; 'host:2']", "('host:1'"])
 @each_block
-def test_endpoints_that_are_neither_text_nor_list_are_refused_as_text(grc, text):
+def test_malformed_endpoint_lists_are_rejected_as_strings(grc, text):
     (error,) = grc_lint.block_errors(grc(**{grc.endpoints: text}))
     assert f'spead.{grc.name}: {grc.endpoints} = "{text}" is invalid' in error
 
 
-def test_the_thread_of_the_network_is_named_as_in_grc():
-    """There "affinity" is the one of the block's own thread."""
+def test_errors_name_the_sender_affinity_as_in_grc():
+    """In GRC, "affinity" pins the thread of the block."""
     (error,) = grc_lint.block_errors(sink(sender_affinity="-2"))
     assert "spead.sink: sender_affinity = -2 is invalid; allowed: " in error
 
 
 @each_block
-def test_grc_shows_why_an_item_is_refused(grc):
+def test_grc_shows_the_error_of_an_item(grc):
     items = "[spead.samples(), spead.immediate(0x3101, 'x', -1)]"
-    with pytest.raises(ValueError, match=r"^spead\.immediate: value = -1") as refused:
+    with pytest.raises(ValueError, match=r"^spead\.immediate: value = -1") as raised:
         eval(items, {"spead": spead})
     (error,) = grc_lint.block_errors(grc(items=items))
-    assert str(refused.value) in error
+    assert str(raised.value) in error
 
 
 @with_fields(
     [
         (sink, {"rate": "unknown"}),
         (sink, {"scale": "unknown", "input_type": "float"}),
-        # neither is possible with the default of the other
+        # Neither value is valid with the default of the other.
         (sink, {"items": "unknown", "max_packet_size": "64"}),
         (sink, {"num_inputs": "unknown", "destinations": "['host:1', 'host:2']"}),
         (source, {"max_gap": "unknown"}),
@@ -90,7 +90,7 @@ def test_grc_shows_why_an_item_is_refused(grc):
         (source, {"num_outputs": "unknown", "endpoints": "['host:1', 'host:2']"}),
     ]
 )
-def test_the_block_says_nothing_where_a_field_has_no_value(grc, fields):
+def test_an_undefined_variable_causes_no_error_of_the_block(grc, fields):
     found = grc_lint.block_errors(grc(**fields))
     assert "name 'unknown' is not defined" in found[0]
     assert not any("spead." in error for error in found)
@@ -108,28 +108,28 @@ def test_the_block_says_nothing_where_a_field_has_no_value(grc, fields):
     ]
     + [(sink, {"sender_affinity": str(os.sysconf("SC_NPROCESSORS_CONF"))})]
 )
-def test_what_depends_on_the_host_that_runs_the_flow_graph_is_not_refused(grc, fields):
+def test_grc_accepts_values_that_only_the_running_host_can_check(grc, fields):
     assert grc_lint.block_errors(grc(**fields)) == []
 
 
 @each_block
-def test_the_error_comes_and_goes_with_the_value(grc):
-    """In the window, where the block alone is looked at after each key."""
-    filled = grc()
+def test_errors_are_updated_while_the_user_types(grc):
+    """The properties dialog validates only the block, after each keystroke."""
+    block = grc()
     for text, count in (("-1", 1), ("-", 2), ("1", 0)):
-        filled.params["heap_samples"].set_value(text)
-        filled.rewrite()
-        filled.validate()
-        assert len(grc_lint.block_errors(filled)) == count
+        block.params["heap_samples"].set_value(text)
+        block.rewrite()
+        block.validate()
+        assert len(grc_lint.block_errors(block)) == count
 
 
-def test_grcc_ends_with_the_error(tmp_path):
+def test_grcc_fails_with_the_error(tmp_path):
     example = (ROOT / "examples" / "spead_noise.grc").read_text()
-    refused = example.replace("heap_samples: '8192'", "heap_samples: '0'")
-    assert refused != example
-    (tmp_path / "refused.grc").write_text(refused)
+    invalid = example.replace("heap_samples: '8192'", "heap_samples: '0'")
+    assert invalid != example
+    (tmp_path / "invalid.grc").write_text(invalid)
     program = subprocess.run(
-        ["grcc", "-o", tmp_path, tmp_path / "refused.grc"],
+        ["grcc", "-o", tmp_path, tmp_path / "invalid.grc"],
         env=os.environ | {"GRC_BLOCKS_PATH": str(ROOT / "grc")},
         stdout=subprocess.PIPE,
         text=True,
@@ -140,8 +140,8 @@ def test_grcc_ends_with_the_error(tmp_path):
     assert "spead.sink: heap_samples = 0 is invalid; allowed: 1" in program.stdout
 
 
-def test_items_may_have_the_values_of_variables():
-    """And change with them, while the flow graph runs."""
+def test_items_may_use_variables():
+    """A callback updates them while the flow graph runs."""
     graph = platform().make_flow_graph()
     variable = graph.new_block("variable")
     variable.params["id"].set_value("state")
@@ -167,26 +167,26 @@ def test_items_may_have_the_values_of_variables():
     ],
 )
 @each_block
-def test_endpoints_are_a_text_or_a_list(grc, text, endpoints):
+def test_endpoints_are_a_string_or_a_list(grc, text, endpoints):
     items = "[spead.timestamp(), spead.samples(), spead.immediate(0x3101, 'x', [1, 2])]"
     streams = {f"num_{grc.streams}": "2", "items": items}
-    filled = grc(**{grc.endpoints: text}, **streams)
-    assert grc_lint.block_errors(filled) == []
-    assert grc.arguments(filled)[grc.endpoints] == endpoints
+    block = grc(**{grc.endpoints: text}, **streams)
+    assert grc_lint.block_errors(block) == []
+    assert grc.arguments(block)[grc.endpoints] == endpoints
 
 
-def test_a_list_of_endpoints_with_variables_tells_outputs_apart():
-    """How many there are is not known to GRC."""
-    filled = source(endpoints="['host:1', 'host:' + str(2)]", num_outputs="2")
-    assert grc_lint.block_errors(filled) == []
+def test_a_list_of_endpoints_with_expressions_is_accepted():
+    """GRC does not know the number of endpoints."""
+    block = source(endpoints="['host:1', 'host:' + str(2)]", num_outputs="2")
+    assert grc_lint.block_errors(block) == []
 
 
 @each_block
 def test_a_sample_rate_may_be_a_fraction(grc):
     rate = "__import__('fractions').Fraction(8000000, 7)"
-    filled = grc(sample_rate=rate)
-    assert grc_lint.block_errors(filled) == []
-    assert grc.arguments(filled)["sample_rate"] == Fraction(8000000, 7)
+    block = grc(sample_rate=rate)
+    assert grc_lint.block_errors(block) == []
+    assert grc.arguments(block)["sample_rate"] == Fraction(8000000, 7)
 
 
 @with_fields(
@@ -198,18 +198,18 @@ def test_a_sample_rate_may_be_a_fraction(grc):
         (source, {"sample_rate": ""}),
     ]
 )
-def test_a_field_left_blank_has_its_default(grc, fields):
-    filled = grc(**fields)
-    assert grc_lint.block_errors(filled) == []
+def test_a_blank_field_has_its_default(grc, fields):
+    block = grc(**fields)
+    assert grc_lint.block_errors(block) == []
     (name,) = fields
-    assert grc.arguments(filled)[name] is None
+    assert grc.arguments(block)[name] is None
 
 
 @each_block
-def test_a_number_of_streams_that_is_refused_adds_no_more_ports(grc):
-    """A million of them would take all memory."""
-    filled = grc(**{f"num_{grc.streams}": "1000"})
-    ports = [*filled.sinks, *filled.sources]
+def test_the_number_of_ports_is_limited(grc):
+    """GRC would run out of memory with a million ports."""
+    block = grc(**{f"num_{grc.streams}": "1000"})
+    ports = [*block.sinks, *block.sources]
     assert len([port for port in ports if port.domain == "stream"]) == 64
-    (error,) = grc_lint.block_errors(filled)
+    (error,) = grc_lint.block_errors(block)
     assert f"num_{grc.streams} = 1000 is invalid; allowed: 1 to 64" in error

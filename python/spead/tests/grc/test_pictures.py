@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""scripts/pictures, where it cannot run."""
+"""scripts/pictures without the packages that it needs."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import subprocess
 from places import ROOT
 
 
-def test_missing_packages_are_named(tmp_path):
+def test_missing_packages_are_listed(tmp_path):
     folder = tmp_path / "pictures"
     done = subprocess.run(
         [ROOT / "scripts" / "pictures", folder],
@@ -18,7 +18,7 @@ def test_missing_packages_are_named(tmp_path):
         timeout=120,
     )
     assert done.returncode == 1
-    # on some machines others are missing, too
-    needed = done.stderr.partition("needs Debian packages: apt install ")[2].split()
-    assert {"gnuradio", "xvfb"} <= set(needed)
+    # Other packages may be missing as well.
+    missing = done.stderr.partition("needs Debian packages: apt install ")[2].split()
+    assert {"gnuradio", "xvfb"} <= set(missing)
     assert not folder.exists()

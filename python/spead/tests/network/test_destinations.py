@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several destinations: rotation, ends, and closed ports among them."""
+"""Several destinations: heap rotation, end-of-stream heaps, and closed ports."""
 
 import contextlib
 
@@ -20,52 +20,52 @@ from streams import balanced, noise, run, source
 
 
 @pytest.fixture
-def kept():
-    """Closes sockets, and whatever else, at the end."""
+def stack():
+    """Closes sockets and other context managers after the test."""
     with contextlib.ExitStack() as stack:
         yield stack
 
 
-def sockets(kept, n, address="127.0.0.1"):
-    return [kept.enter_context(bound_socket(address)) for _ in range(n)]
+def bound_sockets(stack, n, address="127.0.0.1"):
+    return [stack.enter_context(bound_socket(address)) for _ in range(n)]
 
 
-def listed(several):
-    return ",".join(destination(sock) for sock in several)
+def destination_list(socks):
+    return ",".join(destination(sock) for sock in socks)
 
 
-def received(several, inputs=1):
-    """All heaps of samples at each, up to the end of the stream there."""
-    everything = [packets_to_end(sock) for sock in several]
-    for packets in everything:
+def received_heaps(socks, inputs=1):
+    """The heaps of samples at each socket, up to its only end-of-stream heap."""
+    packets_by_socket = [packets_to_end(sock) for sock in socks]
+    for packets in packets_by_socket:
         assert sum(packet.is_end for packet in packets) == 1
-    return [whole_heaps(packets, inputs) for packets in everything]
+    return [whole_heaps(packets, inputs) for packets in packets_by_socket]
 
 
-def check(heaps, samples, numbers, size, inputs, which):
-    """The heaps with these numbers of an input, in this order."""
-    assert [heap.cnt for heap in heaps] == [1 + which + k * inputs for k in numbers]
-    assert [heap.items[0x1600] for heap in heaps] == [k * size for k in numbers]
-    for heap, k in zip(heaps, numbers, strict=True):
+def check_heaps(heaps, samples, indices, size, inputs, input_index):
+    """The heaps are those of one input with these indices, in order."""
+    counters = [1 + input_index + k * inputs for k in indices]
+    assert [heap.cnt for heap in heaps] == counters
+    assert [heap.items[0x1600] for heap in heaps] == [k * size for k in indices]
+    for heap, k in zip(heaps, indices, strict=True):
         assert heap.payload[-size:] == samples[k * size : (k + 1) * size].tobytes()
 
 
-def in_turn(several, inputs, size, n=100, **options):
-    """Each input sends heap k to endpoint k mod n of the one list."""
-    to = options.pop("to", None) or listed(several)
+def check_rotation(socks, inputs, size, n=100, **options):
+    """Each input sends heap k to destination k modulo their number."""
+    to = options.pop("to", None) or destination_list(socks)
     samples = [noise(n * size, seed=i) for i in range(inputs)]
     options.setdefault("descriptors", "none")
     sink = spead.sink(to, size, num_inputs=inputs, **options)
     run_all(sink, *samples)
-    for at, heaps in enumerate(received(several, inputs)):
-        for which, sent in enumerate(samples):
-            own = [heap for heap in heaps if (heap.cnt - 1) % inputs == which]
-            numbers = range(at, n, len(several))
-            check(own, sent, numbers, size, inputs, which)
+    for first, heaps in enumerate(received_heaps(socks, inputs)):
+        for i, sent in enumerate(samples):
+            of_input = [heap for heap in heaps if (heap.cnt - 1) % inputs == i]
+            indices = range(first, n, len(socks))
+            check_heaps(of_input, sent, indices, size, inputs, i)
     stats = sink.stats()
     assert stats["samples_sent"] == stats["samples_in"] == inputs * n * size
     assert stats["heaps_sent"] == inputs * n
-    return sink
 
 
 @NEEDS_BUFFER
@@ -79,61 +79,65 @@ def in_turn(several, inputs, size, n=100, **options):
         (3, 2, 10_000, "::1"),
     ],
 )
-def test_heaps_rotate_over_destinations(kept, n, inputs, size, address):
-    """Heaps of one packet and of many."""
-    in_turn(sockets(kept, n, address), inputs, size)
+def test_heaps_rotate_over_destinations(stack, n, inputs, size, address):
+    """Heaps of a single packet and of many."""
+    check_rotation(bound_sockets(stack, n, address), inputs, size)
 
 
 @NEEDS_BUFFER
 @pytest.mark.parametrize(("n", "descriptors"), [(3, "first_heap"), (8, "separate")])
-def test_consecutive_addresses(kept, n, descriptors):
-    several = [kept.enter_context(sock) for sock in consecutive_sockets(n, "127.0.3.7")]
-    port = several[0].getsockname()[1]
+def test_heaps_rotate_over_consecutive_addresses(stack, n, descriptors):
+    socks = [stack.enter_context(sock) for sock in consecutive_sockets(n, "127.0.3.7")]
+    port = socks[0].getsockname()[1]
     to = f"127.0.3.7+{n - 1}:{port}"
-    in_turn(several, 2, 3000, to=to, descriptors=descriptors)
+    check_rotation(socks, 2, 3000, to=to, descriptors=descriptors)
 
 
-def test_list_mixes_consecutive_and_single_addresses(kept):
-    several = [kept.enter_context(sock) for sock in consecutive_sockets(3, "127.0.3.7")]
-    before, after = sockets(kept, 2)
-    port = several[0].getsockname()[1]
+def test_a_list_may_mix_consecutive_and_single_addresses(stack):
+    consecutive = [
+        stack.enter_context(sock) for sock in consecutive_sockets(3, "127.0.3.7")
+    ]
+    before, after = bound_sockets(stack, 2)
+    port = consecutive[0].getsockname()[1]
     to = f"{destination(before)},127.0.3.7+2:{port},{destination(after)}"
-    in_turn([before, *several, after], 1, 3000, to=to)
+    check_rotation([before, *consecutive, after], 1, 3000, to=to)
 
 
-def test_rotation_continues_in_the_next_run(kept):
-    """A short heap at the end of a run counts."""
-    several = sockets(kept, 3)
-    sink = spead.sink(listed(several), 1000, descriptors="none", send_stop=False)
+def test_rotation_continues_in_the_next_run(stack):
+    """The short heap at the end of a run counts as well."""
+    socks = bound_sockets(stack, 3)
+    sink = spead.sink(
+        destination_list(socks), 1000, descriptors="none", send_stop=False
+    )
     for _ in range(4):
         run(sink, source(noise(1500)))
     sink = None
-    for at, sock in enumerate(several):
-        expected = range(at + 1, 9, 3)
+    for i, sock in enumerate(socks):
+        expected = range(i + 1, 9, 3)
         received = datagrams(sock, len(expected))
         assert [int.from_bytes(d[11:16], "big") for d in received] == list(expected)
 
 
-def test_each_input_has_its_list(kept):
-    lists = [sockets(kept, 3), sockets(kept, 2)]
+def test_each_input_has_its_own_destinations(stack):
+    lists = [bound_sockets(stack, 3), bound_sockets(stack, 2)]
     size, n = 5000, 60
     samples = [noise(n * size, seed=i) for i in range(2)]
-    sink = spead.sink([listed(each) for each in lists], size, num_inputs=2)
+    sink = spead.sink([destination_list(each) for each in lists], size, num_inputs=2)
     run_all(sink, *samples)
-    for which, several in enumerate(lists):
-        for at, heaps in enumerate(received(several)):
-            numbers = range(at, n, len(several))
-            check(heaps, samples[which], numbers, size, 2, which)
+    for i, socks in enumerate(lists):
+        for first, heaps in enumerate(received_heaps(socks)):
+            indices = range(first, n, len(socks))
+            check_heaps(heaps, samples[i], indices, size, 2, i)
 
 
 @pytest.mark.parametrize("lengths", [(1, 300_000), (300_000, 7)])
-def test_shared_destination_gets_one_end_after_all_heaps(kept, lengths):
-    """Lists of two inputs that overlap: the end is behind what both of them sent."""
-    first, shared, last = sockets(kept, 3)
-    lists = [listed([first, shared]), listed([shared, last])]
+def test_a_shared_destination_gets_one_end_of_stream_heap(stack, lengths):
+    """It follows the heaps of both inputs."""
+    first, shared, last = bound_sockets(stack, 3)
+    lists = [destination_list([first, shared]), destination_list([shared, last])]
     sink = spead.sink(lists, 1000, num_inputs=2, descriptors="none")
     run_all(sink, *(noise(n) for n in lengths))
-    heaps = received([first, shared, last], 2)
+    heaps = received_heaps([first, shared, last], 2)
     assert sum(len(each) for each in heaps) == sum(-(-n // 1000) for n in lengths)
     counters = [heap.cnt for each in heaps for heap in each]
     assert len(set(counters)) == len(counters)
@@ -147,19 +151,21 @@ def test_shared_destination_gets_one_end_after_all_heaps(kept, lengths):
         "127.1:{0},127.0.0.1:{0}",
     ],
 )
-def test_duplicate_address_in_a_string_is_rejected(sock, to):
-    written = to.format(sock.getsockname()[1])
+def test_a_duplicate_address_in_one_string_is_rejected(sock, to):
+    destinations = to.format(sock.getsockname()[1])
     with pytest.raises(ValueError, match=r"destinations = .* once in a string"):
-        spead.sink(written, 64)
+        spead.sink(destinations, 64)
 
 
-def test_end_of_stream_heaps_have_unique_counters(kept):
-    several = sockets(kept, 3)
-    sink = spead.sink(listed(several), 1000, num_inputs=2, descriptors="separate")
+def test_end_of_stream_heaps_have_unique_counters(stack):
+    socks = bound_sockets(stack, 3)
+    sink = spead.sink(
+        destination_list(socks), 1000, num_inputs=2, descriptors="separate"
+    )
     for _ in range(3):
         run_all(sink, noise(10_500), noise(2000))
         counters = []
-        for sock in several:
+        for sock in socks:
             packets = packets_to_end(sock)
             whole_heaps(packets, 2)
             counters += {packet.cnt for packet in packets}
@@ -169,26 +175,26 @@ def test_end_of_stream_heaps_have_unique_counters(kept):
 @pytest.mark.parametrize(
     ("n", "inputs", "descriptors"), [(8, 1, "first_heap"), (3, 2, "separate")]
 )
-def test_spead2_decodes_each_destination(kept, n, inputs, descriptors):
-    several = sockets(kept, n)
-    receivers = [Receiver(sock) for sock in several]
+def test_spead2_decodes_each_destination(stack, n, inputs, descriptors):
+    socks = bound_sockets(stack, n)
+    receivers = [Receiver(sock) for sock in socks]
     samples = [noise(16 * 3000, seed=i) for i in range(inputs)]
     options = {"num_inputs": inputs, "descriptors": descriptors}
-    run_all(spead.sink(listed(several), 3000, **options), *samples)
-    for at, receiver in enumerate(receivers):
+    run_all(spead.sink(destination_list(socks), 3000, **options), *samples)
+    for first, receiver in enumerate(receivers):
         heaps = receiver.until_end().heaps
-        for which, sent in enumerate(samples):
-            own = [h for h in heaps if (h.cnt - 1) % inputs == which]
-            numbers = list(range(at, 16, n))
-            assert [h.timestamp for h in own] == [3000 * k for k in numbers]
-            for heap, k in zip(own, numbers, strict=True):
+        for i, sent in enumerate(samples):
+            of_input = [h for h in heaps if (h.cnt - 1) % inputs == i]
+            indices = list(range(first, 16, n))
+            assert [h.timestamp for h in of_input] == [3000 * k for k in indices]
+            for heap, k in zip(of_input, indices, strict=True):
                 assert np.array_equal(heap.samples, sent[3000 * k :][:3000])
 
 
-# "x": a destination where nobody listens
+# "o" is a destination with a receiver, "x" one without
 @NEEDS_BUFFER
 @pytest.mark.parametrize(
-    ("places", "size", "address"),
+    ("layout", "size", "address"),
     [
         ("ox", 1000, "127.0.0.1"),
         ("xox", 5000, "::1"),
@@ -196,22 +202,22 @@ def test_spead2_decodes_each_destination(kept, n, inputs, descriptors):
         ("xxxxxxxo", 5000, "127.0.0.1"),
     ],
 )
-def test_closed_port_costs_other_destinations_nothing(kept, places, size, address):
-    listening = sockets(kept, places.count("o"), address)
-    left = iter(listening)
+def test_a_closed_port_does_not_affect_other_destinations(stack, layout, size, address):
+    listening = bound_sockets(stack, layout.count("o"), address)
+    remaining = iter(listening)
     to = [
-        destination(next(left))
-        if place == "o"
-        else kept.enter_context(Deaf(address)).destination
-        for place in places
+        destination(next(remaining))
+        if kind == "o"
+        else stack.enter_context(Deaf(address)).destination
+        for kind in layout
     ]
-    n = 100 * len(places)
+    n = 100 * len(layout)
     samples = noise(n * size)
     sink = spead.sink(",".join(to), size, descriptors="none")
     run(sink, source(samples))
-    heard = [at for at, place in enumerate(places) if place == "o"]
-    for at, heaps in zip(heard, received(listening), strict=True):
-        check(heaps, samples, range(at, n, len(places)), size, 1, 0)
+    positions = [i for i, kind in enumerate(layout) if kind == "o"]
+    for first, heaps in zip(positions, received_heaps(listening), strict=True):
+        check_heaps(heaps, samples, range(first, n, len(layout)), size, 1, 0)
     stats = sink.stats()
     assert balanced(stats)
     assert stats["samples_in"] == n * size
@@ -223,5 +229,5 @@ def test_closed_port_costs_other_destinations_nothing(kept, places, size, addres
 
 @NEEDS_NAMESPACES
 @pytest.mark.parametrize("scenario", ["sink_to_groups", "sink_to_groups_of_ipv6"])
-def test_multicast(scenario):
+def test_heaps_rotate_over_multicast_groups(scenario):
     run_scenario("instrument_scenarios.py", scenario)

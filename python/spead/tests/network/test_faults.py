@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Networks that misbehave: the stream runs on, and everything is counted."""
+"""Network faults: the stream continues, and the sink counts every loss."""
 
 import errno
 import os
@@ -30,9 +30,8 @@ def counter_of(datagram):
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 def test_receivers_come_and_go(address):
-    """Heaps of one packet, so that each datagram is a heap."""
     endpoint = closed_endpoint(address)
-    with Running(endpoint, heap_samples=1000, rate=2e6) as sink:
+    with Running(endpoint, heap_samples=1000, rate=2e6) as sink:  # one packet a heap
         eventually(lambda: sink.icmp_errors() > 0)
 
         listener = bound_socket(address, port=int(endpoint.rpartition(":")[2]))
@@ -50,8 +49,8 @@ def test_receivers_come_and_go(address):
 
 
 @pytest.mark.parametrize("when_full", ["block", "drop"])
-def test_stop_does_not_wait_for_a_network_that_takes_nothing(when_full):
-    """A pace of nearly nothing is a network that is blocked."""
+def test_stop_does_not_wait_for_a_blocked_network(when_full):
+    """A rate of 1 byte/s stands for a blocked network."""
     pace = {"rate": 1, "burst_size": 1}
     with Running("127.0.0.1:9", when_full=when_full, **pace) as sink:
         eventually(lambda: sink.samples_pending() > 0)
@@ -82,7 +81,7 @@ def test_network(scenario):
 @pytest.mark.parametrize(
     ("scenario", "family"), [("full_queue", "ipv4"), ("blocked_network", "ipv6")]
 )
-def test_a_network_without_room(scenario, family):
+def test_congested_network(scenario, family):
     run_scenario("network_scenarios.py", scenario, family)
 
 
@@ -103,45 +102,45 @@ def test_zero_copy(scenario):
     run_scenario("zero_copy_scenarios.py", scenario)
 
 
-def failures_logged(written):
-    """What was said to have failed, for each list of destinations."""
-    said = {}
-    for line in written.splitlines():
+def logged_failures(log):
+    """The logged send errors by list of destinations."""
+    failures_by_destinations = {}
+    for line in log.splitlines():
         if "sending failed" in line:
             to, failures = re.fullmatch(
                 r".*:warning: (.+?): (sending .*)", line
             ).groups()
-            said[to] = said.get(to, []) + re.findall(
-                "sending failed: ([^;]+)", failures
+            failures_by_destinations.setdefault(to, []).extend(
+                re.findall("sending failed: ([^;]+)", failures)
             )
-    return said
+    return failures_by_destinations
 
 
 @NEEDS_NAMESPACES
-def test_what_a_router_answers_is_logged_once():
+def test_an_icmp_error_of_a_router_is_logged_once():
     expected = {host: os.strerror(error) for host, (_, error) in REJECTS.items()}
     expected[NARROW] = os.strerror(errno.EMSGSIZE)
-    said = failures_logged(run_scenario("icmp_scenarios.py", "one_cause"))
-    hosts = {to.rpartition(":")[0].strip("[]"): each for to, each in said.items()}
-    assert hosts == {host: [failure] for host, failure in expected.items()}
+    failures = logged_failures(run_scenario("icmp_scenarios.py", "one_cause"))
+    by_host = {to.rpartition(":")[0].strip("[]"): each for to, each in failures.items()}
+    assert by_host == {host: [failure] for host, failure in expected.items()}
 
 
 @NEEDS_NAMESPACES
-def test_what_a_router_answers_for_several_destinations_is_logged_once():
-    (said,) = failures_logged(
+def test_icmp_errors_of_several_destinations_are_logged_once():
+    (failures,) = logged_failures(
         run_scenario("icmp_scenarios.py", "several_causes")
     ).values()
-    assert sorted(said) == sorted({os.strerror(REJECTS[host][1]) for host in IPV4})
+    assert sorted(failures) == sorted({os.strerror(REJECTS[host][1]) for host in IPV4})
 
 
 @NEEDS_BUFFER
-def test_a_receiver_on_this_host_ends_zero_copy(sock):
-    """It needs a copy, and the kernel says so."""
-    heap, heaps = 1416, 5000
-    samples = noise(heap * heaps)
+def test_a_receiver_on_the_same_host_disables_zero_copy(sock):
+    """The kernel reports that loopback copies the packets."""
+    heap_samples, heaps = 1416, 5000
+    samples = noise(heap_samples * heaps)
     options = {"descriptors": "none", "rate": 100e6}
-    sink = send(sock, samples, heap_samples=heap, **options)
+    sink = send(sock, samples, heap_samples=heap_samples, **options)
     assert not sink.zero_copy()
     received = datagrams(sock, heaps + 1)
     assert [counter_of(d) for d in received] == list(range(1, heaps + 2))
-    assert b"".join(d[-heap:] for d in received[:-1]) == samples.tobytes()
+    assert b"".join(d[-heap_samples:] for d in received[:-1]) == samples.tobytes()

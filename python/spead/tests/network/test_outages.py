@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Outages in mid-stream: losses are counted, and the stream resumes."""
+"""Outages during a stream: losses are counted, and the stream resumes."""
 
 import re
 
@@ -11,10 +11,10 @@ pytestmark = [NEEDS_LIBMNL, NEEDS_NAMESPACES]
 SCRIPT = "outage_scenarios.py"
 
 
-# Each fault once for a receiver that checks each heap or a source that checks each
-# sample; over both families where the sink or Linux handles them differently.
+# Each fault runs once, with a receiver that checks every heap or a source that checks
+# every sample. Where IPv4 and IPv6 are handled differently, both are tested.
 @pytest.mark.parametrize(
-    ("family", "cut", "mend", "receiver"),
+    ("family", "fault", "recovery", "receiver"),
     [
         ("ipv4", "no_carrier", "carrier", ""),
         ("ipv6", "no_carrier", "carrier", "source"),
@@ -30,10 +30,10 @@ SCRIPT = "outage_scenarios.py"
         ("ipv6", "small_mtu", "usual_mtu", ""),
     ],
 )
-def test_losses_are_counted_and_logged_once(family, cut, mend, receiver):
-    log = run_scenario(SCRIPT, "outage", cut, mend, family, "", "", 1, receiver)
+def test_losses_are_counted_and_logged_once(family, fault, recovery, receiver):
+    log = run_scenario(SCRIPT, "outage", fault, recovery, family, "", "", 1, receiver)
     causes = re.findall("sending failed: ([^;\n]*)", log)
-    if receiver:  # the source may end before the sink's last end-of-stream heap
+    if receiver:  # the source may close its port before the last end-of-stream heap
         causes = [each for each in causes if each != "Connection refused"]
     assert len(causes) == len(set(causes)) > 0
     assert "packets were dropped" in log

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What help() says agrees with what there is in Python."""
+"""The docstrings agree with the signatures, methods and counters."""
 
 import ast
 import re
@@ -12,14 +12,14 @@ from possible_options import make
 
 BLOCKS = {"sink": spead.sink, "source": spead.source}
 METHODS = {
-    block: [name for name in vars(kind) if not name.startswith("_")]
-    for block, kind in BLOCKS.items()
+    block: [name for name in vars(block_class) if not name.startswith("_")]
+    for block, block_class in BLOCKS.items()
 }
 FUNCTIONS = {
     "timestamp": spead.timestamp,
     "samples": spead.samples,
     "immediate": spead.immediate,
-    **{block: kind.__init__ for block, kind in BLOCKS.items()},
+    **{block: block_class.__init__ for block, block_class in BLOCKS.items()},
     **{
         f"{block}.{name}": getattr(BLOCKS[block], name)
         for block, names in METHODS.items()
@@ -32,15 +32,17 @@ each_function = pytest.mark.parametrize("name", FUNCTIONS)
 
 
 def parameters(name):
-    """The names in the signatures."""
+    """Parameter names in the signatures of all overloads."""
     signatures = re.findall(r"^(?:\d\. )?(\w+\(.*\)) ->", FUNCTIONS[name].__doc__, re.M)
-    specs = [ast.parse(f"def {text}: ...").body[0].args for text in signatures]
-    names = [argument.arg for one in specs for argument in (*one.args, *one.kwonlyargs)]
+    specs = [ast.parse(f"def {each}: ...").body[0].args for each in signatures]
+    names = [
+        argument.arg for spec in specs for argument in (*spec.args, *spec.kwonlyargs)
+    ]
     return [name for name in dict.fromkeys(names) if name != "self"]
 
 
-def text(name):
-    """What is said besides the signature."""
+def description(name):
+    """The docstring without signatures."""
     if name in BLOCKS:
         return BLOCKS[name].__doc__
     return re.sub(r"^(\d\. )?\w+\(.*", "", FUNCTIONS[name].__doc__, flags=re.M)
@@ -54,30 +56,32 @@ def test_signatures_are_found():
 
 
 @each_function
-def test_a_list_of_names_is_that_of_the_parameters(name):
-    """Or that of the counters, where it is about what is returned."""
-    named = re.findall(r"^(\w+): ", text(name), re.M)
+def test_every_parameter_is_described_in_order(name):
+    """stats() lists the counters that it returns instead."""
+    described = re.findall(r"^(\w+): ", description(name), re.M)
     block, _, method = name.partition(".")
     if method == "stats":
-        assert named == list(make(block).stats())
-    elif named or "." not in name:
-        assert named == parameters(name)
+        assert described == list(make(block).stats())
+    elif described or "." not in name:
+        assert described == parameters(name)
 
 
 @each_function
-def test_names_in_sentences_are_those_of_options_methods_or_counters(name):
-    """But for those of spead2, and of Linux, which are in capitals."""
+def test_names_in_descriptions_exist(name):
+    """As options, methods, counters or parameters of spead2; Linux uses upper case."""
     block = name.partition(".")[0]
-    if block not in BLOCKS:  # a function that makes an item
+    if block not in BLOCKS:  # the factory functions of items
         block = "sink"
     known = {*parameters(block), *METHODS[block], *make(block).stats()}
     known |= {*dir(spead2.recv.StreamConfig)}
-    plain = re.sub(r'"[^"]*"|std::\w+', "", text(name))
-    named = set(re.findall(r"\b[a-z]+_\w+\b|\b\w+(?==)", plain))
-    assert named - known == set()
+    prose = re.sub(r'"[^"]*"|std::\w+', "", description(name))
+    mentioned = set(re.findall(r"\b[a-z]+_\w+\b|\b\w+(?==)", prose))
+    assert mentioned - known == set()
 
 
 @each_function
-def test_errors_have_their_name_in_python(name):
-    for cpp, python in re.findall(r"(std::\w+)(?: \(in Python: (\w+)\))?", text(name)):
+def test_exceptions_are_listed_with_their_python_names(name):
+    for cpp, python in re.findall(
+        r"(std::\w+)(?: \(in Python: (\w+)\))?", description(name)
+    ):
         assert python == ERRORS[cpp]

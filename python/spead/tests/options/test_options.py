@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the options take, and what Python's help says of them."""
+"""Values and types that the options accept, and the errors for others."""
 
 import re
 from decimal import Decimal
@@ -14,10 +14,10 @@ from possible_options import AT, POSSIBLE, RX, TO, make
 
 @pytest.mark.parametrize(
     ("block", "options"),
-    [(block, options) for block, all in POSSIBLE.items() for options in all],
+    [(block, options) for block, rows in POSSIBLE.items() for options in rows],
     ids=lambda each: " ".join(each) if isinstance(each, dict) else each,
 )
-def test_what_is_possible_is_accepted(block, options):
+def test_valid_options_are_accepted(block, options):
     make(block, **options)
 
 
@@ -39,33 +39,34 @@ def test_a_sync_time_may_be_in_nanoseconds(block, options):
 SIZES = {"int8": 1, "sc8": 2, "int16": 2, "sc16": 4, "float": 4, "complex": 8}
 
 
-@pytest.mark.parametrize("kind", SIZES)
+@pytest.mark.parametrize("sample_type", SIZES)
 @pytest.mark.parametrize("inputs", [1, 64])
-def test_inputs_have_the_size_of_their_type(kind, inputs):
-    signature = spead.sink(TO, input_type=kind, num_inputs=inputs).input_signature()
+def test_input_items_have_the_size_of_their_type(sample_type, inputs):
+    sink = spead.sink(TO, input_type=sample_type, num_inputs=inputs)
+    signature = sink.input_signature()
     assert signature.max_streams() == inputs
-    assert signature.sizeof_stream_item(inputs - 1) == SIZES[kind]
+    assert signature.sizeof_stream_item(inputs - 1) == SIZES[sample_type]
 
 
-@pytest.mark.parametrize("kind", SIZES)
+@pytest.mark.parametrize("sample_type", SIZES)
 @pytest.mark.parametrize("outputs", [1, 64])
-def test_outputs_have_the_size_of_their_type(kind, outputs):
-    options = {"output_type": kind, "num_outputs": outputs}
+def test_output_items_have_the_size_of_their_type(sample_type, outputs):
+    options = {"output_type": sample_type, "num_outputs": outputs}
     signature = spead.source([AT] * outputs, **options).output_signature()
     assert signature.max_streams() == outputs
-    assert signature.sizeof_stream_item(outputs - 1) == SIZES[kind]
+    assert signature.sizeof_stream_item(outputs - 1) == SIZES[sample_type]
 
 
 @pytest.mark.parametrize("time", [Decimal("1600000000.5"), Fraction(3, 2), 1.5])
-def test_a_time_that_is_no_integer_of_nanoseconds_is_refused(time):
+def test_a_sync_time_that_is_not_in_integer_nanoseconds_is_rejected(time):
     with pytest.raises(ValueError, match=r"spead.sink: sync_time = .*integer nanosec"):
         spead.sink(TO, sample_rate=1, sync_time=time)
 
 
-def test_integers_of_numpy_are_integers():
-    of_numpy = spead.sink(TO, np.int32(8), timestamp_step=np.uint8(16))
-    of_python = spead.sink(TO, 8, timestamp_step=16)
-    assert of_numpy.packet_size() == of_python.packet_size()
+def test_numpy_integers_are_accepted():
+    from_numpy = spead.sink(TO, np.int32(8), timestamp_step=np.uint8(16))
+    from_python = spead.sink(TO, 8, timestamp_step=16)
+    assert from_numpy.packet_size() == from_python.packet_size()
 
 
 def test_options_are_keyword_only():
@@ -81,11 +82,11 @@ LIST = "a list of items with (), such as [spead.timestamp(), spead.samples()]"
 INTEGER = "an integer; integers are from -2^63 to 2^63 - 1"
 TEXT = "text (str) without NUL"
 
-# arguments of another type, and what is allowed
+# arguments of the wrong type, and the allowed type in the error
 WRONG_TYPES = {
     "sink": [
         ({"heap_samples": 8192.0}, "an integer"),
-        # they would be cut to integers
+        # not truncated to integers
         ({"heap_samples": np.float32(1000.9)}, "an integer"),
         ({"heap_samples": Decimal("5.7")}, "an integer"),
         ({"ttl": Fraction(17, 2)}, "an integer"),
@@ -129,7 +130,7 @@ WRONG_TYPES = {
     [(block, *row) for block, rows in WRONG_TYPES.items() for row in rows],
     ids=str,
 )
-def test_an_argument_of_the_wrong_type_is_named(block, arguments, allowed):
+def test_an_argument_of_the_wrong_type_is_rejected(block, arguments, allowed):
     ((name, value),) = arguments.items()
     with pytest.raises(TypeError) as error:
         make(block, **arguments)
@@ -148,7 +149,7 @@ def test_an_argument_of_the_wrong_type_is_named(block, arguments, allowed):
         ("source", "num_inputs", "num_outputs"),
     ],
 )
-def test_a_mistyped_name_is_corrected(block, name, nearest):
+def test_an_unknown_parameter_suggests_the_nearest_name(block, name, nearest):
     with pytest.raises(TypeError) as error:
         make(block, **{name: 1})
     assert str(error.value) == (
@@ -190,7 +191,7 @@ def test_a_mistyped_name_is_corrected(block, name, nearest):
         ),
     ],
 )
-def test_an_argument_of_the_wrong_type_of_an_item_is_named(function, message):
+def test_an_item_rejects_an_argument_of_the_wrong_type(function, message):
     with pytest.raises(TypeError, match="^spead." + re.escape(message)):
         function()
 
@@ -205,7 +206,7 @@ def test_an_argument_of_the_wrong_type_of_an_item_is_named(function, message):
         ("set_items", [None], f"items = None is invalid; allowed: {LIST}"),
     ],
 )
-def test_an_argument_of_the_wrong_type_of_a_setter_is_named(method, arguments, message):
+def test_a_setter_rejects_an_argument_of_the_wrong_type(method, arguments, message):
     sink = spead.sink(TO)
     with pytest.raises(TypeError, match="^spead.sink: " + re.escape(message)):
         getattr(sink, method)(*arguments)

@@ -23,7 +23,7 @@ packing separate(std::uint64_t heap_samples = 1000)
     packing p;
     p.heap_samples = heap_samples;
     p.descriptors = false;
-    p.separate = true;
+    p.separate_descriptors = true;
     return p;
 }
 
@@ -72,14 +72,14 @@ BOOST_AUTO_TEST_CASE(separate_descriptors_precede_each_run)
         BOOST_CHECK_EQUAL(heaps[1 + i].counter, counters[i]);
         BOOST_CHECK_EQUAL(heaps[6 + i].counter, 4 + counters[i]);
     }
-    BOOST_CHECK_EQUAL(stream.heaps_ended, 6u);
-    BOOST_CHECK_EQUAL(stream.ended, 5000u);
+    BOOST_CHECK_EQUAL(stream.heaps_completed, 6u);
+    BOOST_CHECK_EQUAL(stream.samples_completed, 5000u);
 }
 
 BOOST_AUTO_TEST_CASE(separate_descriptors_repeat_after_each_interval)
 {
     auto p = separate();
-    p.interval = 1;
+    p.descriptor_interval = 1;
     packed_stream stream(p);
     write_heaps(stream, p, 12);
     stream.end();
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(separate_descriptors_repeat_after_each_interval)
 BOOST_AUTO_TEST_CASE(idle_stream_sends_missed_descriptors_once)
 {
     auto p = separate();
-    p.interval = 1;
+    p.descriptor_interval = 1;
     packed_stream stream(p);
     write_heaps(stream, p, 2);
     stream.now += 1h;
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(idle_stream_sends_missed_descriptors_once)
 BOOST_AUTO_TEST_CASE(late_writes_do_not_shift_the_interval)
 {
     auto p = separate();
-    p.interval = 1;
+    p.descriptor_interval = 1;
     packed_stream stream(p);
     stream.write_all(noise(1000)); // descriptors
     stream.now += 1900ms;
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(open_heap_is_completed_before_descriptors)
 {
     for (const std::uint64_t size : { 1000u, 200000u }) {
         auto p = separate(size);
-        p.interval = 1;
+        p.descriptor_interval = 1;
         p.slots = 64;
         packed_stream stream(p);
         stream.write_all(noise(size / 2));
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(each_destination_gets_its_own_descriptors)
     auto p = separate();
     p.destinations = 3;
     p.max_packet = 128; // several packets
-    p.interval = 1;
+    p.descriptor_interval = 1;
     auto config = p.config();
     config.first_destination = 5;
     config.descriptor_id_start = 100;
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(descriptors_wait_for_room)
         stream.write_all(in);
         stream.end();
         BOOST_CHECK(descriptor_positions(stream) == (positions{ 0, 1, 2 }));
-        BOOST_CHECK_EQUAL(stream.ended, 3000u);
+        BOOST_CHECK_EQUAL(stream.samples_completed, 3000u);
     }
 }
 

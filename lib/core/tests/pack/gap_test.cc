@@ -83,11 +83,11 @@ BOOST_AUTO_TEST_CASE(zeros_are_in_place_and_not_counted)
         }
         BOOST_CHECK(received == expected);
         BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), 5 * (size / 4));
-        BOOST_CHECK_EQUAL(stream.ended, 5 * (size / 4));
+        BOOST_CHECK_EQUAL(stream.samples_completed, 5 * (size / 4));
         BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), 0u);
         BOOST_CHECK_EQUAL(stream.counters.samples_zero_filled.get(),
                           expected.size() - 5 * (size / 4));
-        BOOST_CHECK_EQUAL(stream.heaps_ended, n);
+        BOOST_CHECK_EQUAL(stream.heaps_completed, n);
     }
 }
 
@@ -172,12 +172,12 @@ BOOST_AUTO_TEST_CASE(skipping_drops_the_unfinished_heap)
             BOOST_CHECK_EQUAL(heaps[1].immediate(0x1600), 9000000u);
             BOOST_CHECK_EQUAL(stream.destinations[stream.destinations.size() - 2], 0u);
             // one that is on its way is the sender's to count
-            BOOST_CHECK_EQUAL(stream.abandoned, size == large ? size / 2 : 0);
+            BOOST_CHECK_EQUAL(stream.samples_abandoned, size == large ? size / 2 : 0);
             BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(),
                               size == large ? 0 : size / 2);
             BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), size == large ? 0 : 1);
-            BOOST_CHECK_EQUAL(stream.ended, 2 * size);
-            BOOST_CHECK_EQUAL(stream.heaps_ended, 2u);
+            BOOST_CHECK_EQUAL(stream.samples_completed, 2 * size);
+            BOOST_CHECK_EQUAL(stream.heaps_completed, 2u);
             BOOST_CHECK(stream.is_balanced());
         }
 }

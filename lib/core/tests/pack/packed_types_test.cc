@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(every_type_survives_any_packet_boundary)
                         expected.resize((n + zeros) * sample);
                         BOOST_CHECK(content(reassemble(stream.datagrams)) == expected);
                         BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), n);
-                        BOOST_CHECK_EQUAL(stream.ended, n);
+                        BOOST_CHECK_EQUAL(stream.samples_completed, n);
                         BOOST_CHECK_EQUAL(stream.counters.samples_clipped.get(), 0u);
                     }
 }

@@ -115,12 +115,12 @@ BOOST_AUTO_TEST_CASE(streams_may_end_anywhere)
                             stream.end();
                             check_stream(p, stream.datagrams, samples);
                             const auto tail_size = n % heap;
-                            const auto dropped =
-                                stream.abandoned + stream.counters.samples_dropped.get();
+                            const auto dropped = stream.samples_abandoned +
+                                                 stream.counters.samples_dropped.get();
                             BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), n);
                             BOOST_CHECK_EQUAL(dropped,
                                               tail == tail_policy::drop ? tail_size : 0);
-                            BOOST_CHECK_EQUAL(stream.ended + dropped, n);
+                            BOOST_CHECK_EQUAL(stream.samples_completed + dropped, n);
                         }
                     }
 }

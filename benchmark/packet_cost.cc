@@ -218,11 +218,11 @@ double longest_of_rest(receive_stream& stream)
     double longest = 0;
     do {
         bool is_done = false;
-        longest =
-            std::max(longest, us_of([&] { is_done = stream.to.resume(stream.now); }));
+        longest = std::max(longest,
+                           us_of([&] { is_done = stream.assembler.resume(stream.now); }));
         if (!is_done)
             stream.produce(true);
-    } while (stream.to.has_more());
+    } while (stream.assembler.has_more());
     return longest;
 }
 
@@ -234,8 +234,8 @@ cost run(const scenario& what)
         stream.now += std::chrono::microseconds(10);
         bool is_done = false;
         const auto take = [&] {
-            is_done =
-                stream.to.place_packet({ each.data(), each.size(), 0, 1 }, stream.now);
+            is_done = stream.assembler.place_packet({ each.data(), each.size(), 0, 1 },
+                                                    stream.now);
         };
         is.take.push_back(us_of(take));
         if (!is_done) {

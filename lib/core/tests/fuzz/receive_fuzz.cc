@@ -137,13 +137,13 @@ private:
     void pass_time()
     {
         d_stream.now += std::chrono::milliseconds(d_input.one_of({ 1, 20, 200, 1500 }));
-        d_stream.go_on();
+        d_stream.process_pending();
     }
 
     void restart()
     {
         d_stream.end();
-        d_stream.to.start_run();
+        d_stream.assembler.start_run();
     }
 
     //! \name Packets
@@ -358,7 +358,7 @@ private:
     {
         const std::size_t socket = d_options.has_own_sockets ? which : 0;
         const std::uint64_t other = d_input.once_in(16) ? 1 : 0;
-        d_stream.take(packet, socket, 1 + other);
+        d_stream.receive(packet, socket, 1 + other);
     }
 
     std::size_t given_samples() const

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(partial_samples_are_ignored)
     one.heap_length = 12000;
     one.bytes = 1;
     for (; one.offset < one.heap_length; one.offset += 2)
-        stream.take(written(one));
+        stream.receive(written(one));
     stream.end();
     BOOST_TEST(stream.out[0].size() == 0u);
 }
@@ -90,9 +90,9 @@ BOOST_AUTO_TEST_CASE(gap_longer_than_max_gap_within_a_heap_is_skipped)
     receive_stream stream(options);
     packet one;
     one.heap_length = std::uint64_t{ 1 } << 30;
-    stream.take(written(one));
+    stream.receive(written(one));
     one.offset = std::uint64_t{ 1 } << 29;
-    stream.take(written(one));
+    stream.receive(written(one));
     stream.end();
     BOOST_TEST(stream.counters[0].samples_received.get() == 128);
     BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(packet_with_too_many_items_is_rejected)
     receive_stream stream;
     packet one;
     one.items.assign(max_packet_items, flavour.addressed(0x1600, 7));
-    stream.take(written(one));
+    stream.receive(written(one));
     BOOST_TEST(stream.rejects.by_name().at("items") == 1u);
 }
 
@@ -118,10 +118,10 @@ BOOST_AUTO_TEST_CASE(contradicting_heap_length_is_rejected)
     receive_stream stream;
     packet one;
     one.heap_length = 128;
-    stream.take(written(one));
+    stream.receive(written(one));
     one.offset = 64;
     one.heap_length = 256;
-    stream.take(written(one));
+    stream.receive(written(one));
     BOOST_TEST(stream.rejects.by_name().at("contradiction") == 1u);
 }
 
@@ -134,13 +134,13 @@ BOOST_AUTO_TEST_CASE(descriptor_fragments_do_not_displace_complete_ones)
     cutter.payload = 1;
     const auto pieces = descriptors(cutter);
     for (std::size_t i = 0; i < pieces.size(); i += 2)
-        stream.take(pieces[i]);
+        stream.receive(pieces[i]);
     cutter.payload = 4000;
-    stream.take(descriptors(cutter));
+    stream.receive(descriptors(cutter));
     packet samples;
     samples.counter = 2;
-    stream.take(written(samples));
-    stream.pass(std::chrono::milliseconds(200));
+    stream.receive(written(samples));
+    stream.pass_time(std::chrono::milliseconds(200));
     stream.end();
     BOOST_TEST(stream.counters[0].samples_received.get() == 64);
 }
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(descriptors_are_found_in_any_pointer_order)
         receive_stream stream(options);
         heap_cutter cutter;
         cutter.payload = 4000;
-        stream.take(cutter.cut(1, pointers, content));
+        stream.receive(cutter.cut(1, pointers, content));
         stream.end();
         BOOST_TEST(stream.counters[0].samples_received.get() == heap_samples);
     } while (std::next_permutation(pointers.begin(), pointers.end()));

@@ -330,23 +330,23 @@ void check(std::uint64_t seed)
     receive_stream stream(sender.options());
     for (const auto& each : sender.events()) {
         if (each.packet.empty()) {
-            stream.pass(each.pause);
+            stream.pass_time(each.pause);
             continue;
         }
         stream.now += std::chrono::microseconds(10);
-        stream.take(each.packet, each.socket, each.sender);
+        stream.receive(each.packet, each.socket, each.sender);
     }
-    stream.pass(std::chrono::seconds(2));
+    stream.pass_time(std::chrono::seconds(2));
     stream.end();
     BOOST_TEST_CONTEXT("SPEAD_TRUTH_SEED=" << seed)
-    for (std::size_t output = 0; output < stream.how.outputs; ++output) {
+    for (std::size_t output = 0; output < stream.settings.outputs; ++output) {
         const auto lie = first_lie(sender, stream, output);
         BOOST_CHECK_MESSAGE(!lie, "output " << output << ": sample " << lie.value_or(0));
         const auto& counters = stream.counters[output];
         BOOST_TEST(stream.out[output].size() ==
                    counters.samples_received.get() + counters.samples_missing.get());
         // outputs wait for each other no longer than their window holds
-        const bool is_lossless = !sender.is_faulty() && sender.fits(stream.how);
+        const bool is_lossless = !sender.is_faulty() && sender.fits(stream.settings);
         if (is_lossless) {
             BOOST_TEST(counters.samples_received.get() == sender.sent());
             BOOST_TEST(counters.samples_missing.get() == 0);

@@ -50,7 +50,7 @@ inline bool write_samples(gr::spead::sink_engine& stream,
         const auto n = std::min({ chunk, samples.size(), total - written });
         const auto taken = stream.write(0, raw(samples.data()), n);
         written += taken;
-        if (!taken && !stream.wait_for_space(in_time()))
+        if (!taken && !stream.wait_for_space(test_deadline()))
             return false;
     }
     return true;

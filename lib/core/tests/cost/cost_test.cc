@@ -40,7 +40,7 @@ cost cost_of(action&& act)
 template <typename condition>
 bool await(condition&& happened)
 {
-    const auto deadline = in_time();
+    const auto deadline = test_deadline();
     while (!happened()) {
         if (std::chrono::steady_clock::now() > deadline)
             return false;

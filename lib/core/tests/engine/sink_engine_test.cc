@@ -159,7 +159,7 @@ void run_random_stream(unsigned seed)
     std::mt19937 random(seed);
     receiver to;
     sink_engine stream({ to.destination() }, random_options(random), [](const auto&) {});
-    bystander user(live_user(stream, seed));
+    background_check user(live_user(stream, seed));
     const auto content = noise(3000);
     std::vector<tagged_source> sources{ tagged_source(seed), tagged_source(seed + 1) };
     std::uint64_t written = 0;
@@ -175,7 +175,7 @@ void run_random_stream(unsigned seed)
                     const auto taken =
                         stream.write(input, raw(content.data()), n, first, tags);
                     if (taken == 0)
-                        BOOST_REQUIRE(stream.wait_for_space(in_time()));
+                        BOOST_REQUIRE(stream.wait_for_space(test_deadline()));
                     written += taken;
                     return taken;
                 });

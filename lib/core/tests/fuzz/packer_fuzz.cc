@@ -403,7 +403,8 @@ public:
         check(c.samples_in.get() == d_model.samples_in,
               "samples that came in are counted");
         check(d_stream.is_balanced(), "samples are sent or dropped");
-        check(d_stream.samples_completed == d_samples_sent, "samples of whole heaps are sent");
+        check(d_stream.samples_completed == d_samples_sent,
+              "samples of whole heaps are sent");
         const auto lost = c.samples_dropped.get() + d_stream.samples_abandoned;
         check(lost == d_model.samples_left + d_samples_missing,
               "what is not sent is counted");

@@ -134,7 +134,7 @@ private:
             set_rate(d_input.one_of({ 0.0, 1e6, 3e7, 1.0, 1e308 }));
             break;
         case 2:
-            d_network.holds = d_input.once_in(2);
+            d_network.keeps_in_flight = d_input.once_in(2);
             break;
         case 3:
             d_network.report(d_input.upto(5));
@@ -187,7 +187,7 @@ private:
 
     void pass(std::chrono::nanoseconds time)
     {
-        simulated_time::pass(time);
+        simulated_time::advance(time);
         poll();
     }
 
@@ -296,11 +296,11 @@ private:
         for (const auto& datagram : d_network.datagrams)
             check_datagram(datagram);
         d_network.datagrams.clear();
-        for (const auto packets : d_network.runs)
+        for (const auto packets : d_network.packets_per_message)
             check(packets <= (transport::max_segments),
                   "a message has no more packets than it may");
-        d_network.runs.clear();
-        check(d_network.spoilt == 0, "packets in flight are not written over");
+        d_network.packets_per_message.clear();
+        check(d_network.overwritten == 0, "packets in flight are not written over");
         for (std::size_t i = 0; i < d_queues.size(); ++i)
             check(d_queues[i]->ring.released() <= d_network.in_flight_from(i),
                   "slots of packets in flight are not given back");
@@ -327,13 +327,13 @@ private:
     {
         d_network.script.clear();
         d_network.refuse_segmented = 0;
-        d_network.holds = false;
+        d_network.keeps_in_flight = false;
         set_rate(0);
         pass(20ms); // longer than any wait for a retry
         check(d_counters.packets_sent.get() + d_counters.packets_dropped.get() ==
                   d_packets.size(),
               "all that is queued leaves without another event");
-        d_network.report(d_network.held.size());
+        d_network.report(d_network.in_flight.size());
         poll();
         for (auto& one : d_queues) {
             check(one->ring.released() == one->ring.published(), "slots are given back");

@@ -38,7 +38,7 @@ public:
     std::vector<bytes> receive(std::size_t n)
     {
         std::vector<bytes> datagrams;
-        for (const auto end = in_time();;) {
+        for (const auto end = test_deadline();;) {
             bytes datagram(65536);
             boost::system::error_code error;
             const auto size =

@@ -115,10 +115,11 @@ BOOST_AUTO_TEST_CASE(queue_leaves_in_order_and_in_full_batches)
         s.check_balance(some);
         const auto size = expected.front().size();
         const auto message = std::min<std::size_t>(65469 / size, 64);
-        BOOST_CHECK_EQUAL(*std::max_element(s.network.runs.begin(), s.network.runs.end()),
+        BOOST_CHECK_EQUAL(*std::max_element(s.network.packets_per_message.begin(),
+                                            s.network.packets_per_message.end()),
                           message);
         // the tail and the end of the stream may need a send of their own
-        BOOST_CHECK_LE(s.network.sends, expected.size() / (8 * message) + 2);
+        BOOST_CHECK_LE(s.network.send_calls, expected.size() / (8 * message) + 2);
     }
 }
 
@@ -242,7 +243,7 @@ BOOST_AUTO_TEST_CASE(paced_stream_leaves_in_bursts)
     sent_stream s(options);
     BOOST_CHECK(s.run(some) == s.network.datagrams);
     auto packet = s.network.datagrams.begin();
-    for (const auto packets : s.network.runs) {
+    for (const auto packets : s.network.packets_per_message) {
         std::size_t message_bytes = 0;
         for (std::size_t i = 0; i < packets; ++i)
             message_bytes += packet++->size();
@@ -263,7 +264,7 @@ struct in_flight_stream : sent_stream {
     explicit in_flight_stream(const sink_options& options = {})
         : sent_stream(options, {}, slots)
     {
-        network.holds = true;
+        network.keeps_in_flight = true;
         packer.start_run();
     }
 
@@ -295,7 +296,7 @@ struct in_flight_stream : sent_stream {
                                       "a wake-up was lost");
         }
         BOOST_CHECK(stop_in_time());
-        BOOST_CHECK_EQUAL(network.spoilt, 0u);
+        BOOST_CHECK_EQUAL(network.overwritten, 0u);
         check_balance(samples.size());
     }
     void check_all_arrived() const
@@ -314,8 +315,8 @@ struct in_flight_stream : sent_stream {
     void release_at_once() // all that is held, and all that will be sent
     {
         boost::asio::post(io, [this] {
-            network.holds = false;
-            network.report(network.held.size());
+            network.keeps_in_flight = false;
+            network.report(network.in_flight.size());
         });
     }
     // Asks on the thread of the sender, when that has nothing to do.
@@ -325,13 +326,13 @@ struct in_flight_stream : sent_stream {
         std::promise<decltype(q())> answer;
         auto future = answer.get_future();
         boost::asio::post(io, [&] { answer.set_value(q()); });
-        BOOST_REQUIRE(future.wait_for(bound) == std::future_status::ready);
+        BOOST_REQUIRE(future.wait_for(test_timeout) == std::future_status::ready);
         return future.get();
     }
     template <typename condition>
     static void await(condition&& c)
     {
-        const auto end = in_time();
+        const auto end = test_deadline();
         while (!c()) {
             BOOST_REQUIRE(std::chrono::steady_clock::now() < end);
             std::this_thread::yield();
@@ -339,7 +340,7 @@ struct in_flight_stream : sent_stream {
     }
     bool stop_in_time()
     {
-        const auto deadline = in_time();
+        const auto deadline = test_deadline();
         out->finish(deadline);
         return sender::clock::now() < deadline;
     }
@@ -363,7 +364,7 @@ BOOST_AUTO_TEST_CASE(slots_are_released_when_messages_are_reported)
 
     const auto positions = ask([&] {
         std::vector<std::uint64_t> all;
-        for (const auto& one : network.held)
+        for (const auto& one : network.in_flight)
             all.push_back(one.position);
         return all;
     });
@@ -371,14 +372,14 @@ BOOST_AUTO_TEST_CASE(slots_are_released_when_messages_are_reported)
     for (std::size_t i = 1; i < positions.size(); ++i) {
         report(1);
         await([&] { return ring.released() == positions[i]; });
-        BOOST_CHECK(ask([&] { return bool(network.on_reports); }));
+        BOOST_CHECK(ask([&] { return bool(network.report_handler); }));
     }
     for (int laps = 0; laps < 3; ++laps) { // the packer is woken
         const auto mark = ring.released();
         report(1000);
         BOOST_CHECK(wait_for_space(space, ring, mark));
         await([&] { return ring.released() == ring.published(); });
-        BOOST_CHECK(!ask([&] { return bool(network.on_reports); }));
+        BOOST_CHECK(!ask([&] { return bool(network.report_handler); }));
         fill();
     }
     finish_stream();
@@ -392,7 +393,7 @@ BOOST_AUTO_TEST_CASE(paced_stream_releases_slots_when_much_is_in_flight)
     slow.burst_size = 8 * 1400;
     in_flight_stream s(slow);
     s.ring.set_limit(16); // a queue much shorter than the memory
-    s.network.reported = slots;
+    s.network.unread_reports = slots;
     while (s.write())
         ;
     s.out->start();
@@ -410,7 +411,7 @@ BOOST_AUTO_TEST_CASE(messages_stay_in_flight_over_stop_and_start)
         BOOST_CHECK_EQUAL(ring.released(), 0u);
         BOOST_CHECK_EQUAL(sent.packets_dropped.get(), 0u);
         out->start();
-        BOOST_CHECK(ask([&] { return bool(network.on_reports); }));
+        BOOST_CHECK(ask([&] { return bool(network.report_handler); }));
     }
     // reported while nothing runs
     BOOST_CHECK(stop_in_time());
@@ -497,7 +498,7 @@ void run_failing_stream(unsigned seed)
                                                           EMSGSIZE }) });
         else
             s.network.script.push_back({ transport::max_messages, 0 });
-    bystander watch([&] {
+    background_check watch([&] {
         const auto gone = s.sent.samples_sent.get() + s.sent.samples_dropped.get() +
                           s.packed.samples_dropped.get();
         std::this_thread::sleep_for(20us); // leaves CPU time to the stream
@@ -529,7 +530,7 @@ void run_failing_stream(unsigned seed)
     for (auto mark = s.ring.released(); !end_stream(s.packer); mark = s.ring.released())
         BOOST_REQUIRE_MESSAGE(wait_for_space(s.space, s.ring, mark),
                               "a wake-up was lost at the end");
-    s.out->finish(in_time());
+    s.out->finish(test_deadline());
 
     BOOST_CHECK(watch.finish());
     s.check_balance(samples.size());

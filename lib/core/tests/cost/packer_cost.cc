@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Packs so many MiB into a ring whose packets go nowhere, for an instruction counter to
-// look at input_packer::write(): packer-cost <heap samples> <packet bytes> <MiB>
-// Prints how many packets that were.
+// Packs samples into a ring and discards the packets, to count the instructions of
+// input_packer::write(): packer-cost <heap samples> <packet bytes> <MiB>
+// Prints the number of packets.
 
 #include "helpers/packing.h"
 

@@ -30,10 +30,10 @@ constexpr auto skip = missing_policy::skip;
 using strings = std::vector<std::string>;
 
 std::string
-to_text(std::initializer_list<std::pair<std::uint64_t, const char*>> named_numbers)
+format_counts(std::initializer_list<std::pair<std::uint64_t, const char*>> named_counts)
 {
     std::string text;
-    for (const auto& [number, name] : named_numbers)
+    for (const auto& [number, name] : named_counts)
         text += (text.empty() ? "" : ", ") + std::to_string(number) + ' ' + name;
     return text;
 }
@@ -83,9 +83,10 @@ struct letter_window {
         const auto late = counts.samples_late.get();
         const auto duplicate = counts.samples_duplicate.get();
         const auto fresh = window.place(to, { begin, end }, wire.data(), now);
-        return to_text({ { counts.samples_late.get() - late, "late" },
-                         { counts.samples_duplicate.get() - duplicate, "duplicate" },
-                         { fresh, "fresh" } });
+        return format_counts(
+            { { counts.samples_late.get() - late, "late" },
+              { counts.samples_duplicate.get() - duplicate, "duplicate" },
+              { fresh, "fresh" } });
     }
     void place(const strings& parts, std::size_t to = 0)
     {
@@ -128,9 +129,9 @@ struct letter_window {
     }
     std::string counted(std::size_t output = 0) const
     {
-        return to_text({ { counters[output].samples_received.get(), "received" },
-                         { counters[output].samples_missing.get(), "missing" },
-                         { counters[output].samples_skipped.get(), "skipped" } });
+        return format_counts({ { counters[output].samples_received.get(), "received" },
+                               { counters[output].samples_missing.get(), "missing" },
+                               { counters[output].samples_skipped.get(), "skipped" } });
     }
 };
 
@@ -468,9 +469,9 @@ static void place_at_random(unsigned seed)
                 expected[std::size_t(position - first)] = letter;
         BOOST_TEST(w.out[i] == expected);
         const auto missing = std::size_t(front() - first) - model[i].size();
-        BOOST_TEST(w.counted(i) == to_text({ { model[i].size(), "received" },
-                                             { skips ? 0 : missing, "missing" },
-                                             { skips ? missing : 0, "skipped" } }));
+        BOOST_TEST(w.counted(i) == format_counts({ { model[i].size(), "received" },
+                                                   { skips ? 0 : missing, "missing" },
+                                                   { skips ? missing : 0, "skipped" } }));
     }
 }
 

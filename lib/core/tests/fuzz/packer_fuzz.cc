@@ -40,13 +40,13 @@ struct sink_setup {
 void choose_items(fuzz_input& input, sink_options& to)
 {
     const auto name = [&](std::string usual) {
-        return input.once_in(16) ? std::string(input.upto(80), 'n') : std::move(usual);
+        return input.once_in(16) ? std::string(input.up_to(80), 'n') : std::move(usual);
     };
     auto& items = to.items;
     items = { { item_kind::samples, 0x3300, "samples", name("") } };
     if (!input.once_in(8))
         items.push_back({ item_kind::timestamp, 0x1600, "time", name("when") });
-    for (auto n = input.once_in(32) ? input.upto(260) : input.upto(3); n; --n) {
+    for (auto n = input.once_in(32) ? input.up_to(260) : input.up_to(3); n; --n) {
         const auto number = items.size();
         item each{ item_kind::immediate,
                    0x3100 + static_cast<std::int64_t>(number),
@@ -55,7 +55,7 @@ void choose_items(fuzz_input& input, sink_options& to)
         const bool has_one_each = input.once_in(2);
         for (auto i = has_one_each ? to.num_inputs : 1; i > 0; --i)
             each.values.push_back(static_cast<std::int64_t>(input.number(5)));
-        const auto at = static_cast<std::ptrdiff_t>(input.upto(number));
+        const auto at = static_cast<std::ptrdiff_t>(input.up_to(number));
         items.insert(items.begin() + at, std::move(each));
     }
 }
@@ -113,9 +113,9 @@ void change_option(fuzz_input& input, sink_setup& is)
 {
     auto& o = is.options;
     auto& items = o.items;
-    auto& some = items[input.upto(items.size() - 1)];
-    const auto value = input.edgy();
-    switch (input.upto(17)) {
+    auto& some = items[input.up_to(items.size() - 1)];
+    const auto value = input.edge_value();
+    switch (input.up_to(17)) {
     case 0:
         o.heap_samples = value;
         break;
@@ -150,7 +150,7 @@ void change_option(fuzz_input& input, sink_setup& is)
         some.name = input.one_of({ "", "time", "samples" });
         break;
     case 11:
-        some.values.assign(input.upto(4), value);
+        some.values.assign(input.up_to(4), value);
         break;
     case 12:
         items.push_back(some);
@@ -162,7 +162,7 @@ void change_option(fuzz_input& input, sink_setup& is)
         o.descriptor_interval = input.one_of({ 1e300, -1.0, 1e-9 });
         break;
     case 15:
-        is.possible_packet_bytes = input.upto(65507);
+        is.possible_packet_bytes = input.up_to(65507);
         break;
     case 16:
         is.destinations.push_back(input.one_of({ "10.0.0.0+4095:1", "a", "b:1" }));
@@ -322,7 +322,7 @@ public:
     void act(fuzz_input& input)
     {
         auto& packer = d_stream.packer;
-        switch (input.upto(11)) {
+        switch (input.up_to(11)) {
         case 0:
             write(nullptr, amount(input));
             break;
@@ -336,16 +336,16 @@ public:
             set_items(input);
             break;
         case 3:
-            d_stream.send(input.upto(20));
+            d_stream.send(input.up_to(20));
             break;
         case 4:
-            d_stream.now += std::chrono::milliseconds(input.upto(700));
+            d_stream.now += std::chrono::milliseconds(input.up_to(700));
             break;
         case 5:
             set_limit(input);
             break;
         case 6: {
-            const auto n = input.upto(9);
+            const auto n = input.up_to(9);
             packer.drop(n);
             d_model.samples_in += n;
             d_model.samples_left += n;
@@ -418,7 +418,7 @@ private:
     std::uint64_t amount(fuzz_input& input)
     {
         const auto heap = static_cast<std::uint64_t>(d_setup.options.heap_samples);
-        const auto n = 1 + input.upto(input.once_in(4) ? 3 * heap : 100);
+        const auto n = 1 + input.up_to(input.once_in(4) ? 3 * heap : 100);
         d_bytes += n * d_converter.output_bytes();
         return n;
     }
@@ -484,7 +484,7 @@ private:
     {
         auto& ring = d_stream.ring;
         const auto fewest = d_stream.packer.config().min_slots_in_use(ring.slots());
-        const auto limit = fewest + input.upto(100);
+        const auto limit = fewest + input.up_to(100);
         if (!d_drops)
             ring.set_limit(std::min<std::size_t>(limit, ring.slots()));
     }
@@ -645,7 +645,7 @@ void play(fuzz_input& input, const sink_setup& setup)
     bool is_done = false;
     do {
         while (!input.empty() && !input.once_in(40) && !is_done) {
-            auto& one = *inputs[input.upto(inputs.size() - 1)];
+            auto& one = *inputs[input.up_to(inputs.size() - 1)];
             one.act(input);
             is_done = one.is_done();
         }

@@ -32,8 +32,8 @@ constexpr std::uint64_t max_samples = 1 << 20;
 receive_stream::options options_of(fuzz_input& input)
 {
     receive_stream::options is;
-    is.outputs = 1 + input.upto(2);
-    is.window_samples = std::int64_t{ 1 } << (12 + input.upto(6));
+    is.outputs = 1 + input.up_to(2);
+    is.window_samples = std::int64_t{ 1 } << (12 + input.up_to(6));
     is.type = input.one_of({ sample_type::int8,
                              sample_type::sc8,
                              sample_type::int16,
@@ -111,8 +111,8 @@ public:
 private:
     void step()
     {
-        const auto which = d_input.upto(d_senders.size() - 1);
-        switch (d_input.upto(15)) {
+        const auto which = d_input.up_to(d_senders.size() - 1);
+        switch (d_input.up_to(15)) {
         case 1:
             pass_time();
             break;
@@ -156,19 +156,19 @@ private:
 
     std::uint64_t hostile_number(std::uint64_t near)
     {
-        switch (d_input.upto(7)) {
+        switch (d_input.up_to(7)) {
         case 0:
             return 0;
         case 1:
             return near;
         case 2:
-            return near - 1 - d_input.upto(300);
+            return near - 1 - d_input.up_to(300);
         case 3:
-            return near + 1 + d_input.upto(300);
+            return near + 1 + d_input.up_to(300);
         case 4:
-            return ~std::uint64_t{ 0 } - d_input.upto(2);
+            return ~std::uint64_t{ 0 } - d_input.up_to(2);
         case 5:
-            return std::uint64_t{ 1 } << d_input.upto(56);
+            return std::uint64_t{ 1 } << d_input.up_to(56);
         case 6:
             return d_input.number(2);
         default:
@@ -214,12 +214,12 @@ private:
         of.offset = 0;
         of.heap_bytes =
             d_input.once_in(4)
-                ? d_input.upto(static_cast<std::size_t>(d_options.window_samples))
-                : 64 * (1 + d_input.upto(9));
+                ? d_input.up_to(static_cast<std::size_t>(d_options.window_samples))
+                : 64 * (1 + d_input.up_to(9));
         if (d_input.once_in(8))
             of.timestamp = hostile_number(of.timestamp);
         if (d_input.once_in(8))
-            of.timestamp += ticks * d_input.upto(100);
+            of.timestamp += ticks * d_input.up_to(100);
         if (d_input.once_in(8))
             of.timestamp += static_cast<std::uint64_t>(d_options.max_gap) *
                             static_cast<std::uint64_t>(d_options.ticks) /
@@ -257,10 +257,10 @@ private:
             pointers.push_back(is.immediate(selector_id, which));
             pointers.push_back(is.addressed(0x3300, d_input.one_of({ 0, 0, 0, 5 })));
             if (d_input.once_in(2))
-                pointers.push_back(is.immediate(immediate_id, d_input.upto(3)));
+                pointers.push_back(is.immediate(immediate_id, d_input.up_to(3)));
         }
         if (is_wrong)
-            for (auto i = d_input.upto(4); i > 0; --i)
+            for (auto i = d_input.up_to(4); i > 0; --i)
                 pointers.push_back(item_pointer(is, from));
         from.offset += n;
         return packet_of(pointers, payload(n), is);
@@ -271,7 +271,7 @@ private:
     {
         const auto is = flavour();
         const auto& from = d_senders.front();
-        const auto n = d_input.upto(100);
+        const auto n = d_input.up_to(100);
         std::vector<std::uint64_t> pointers{
             is.immediate(wire::heap_counter, hostile_number(from.counter)),
             is.immediate(wire::payload_offset, hostile_number(0)),
@@ -284,9 +284,9 @@ private:
             pointers.push_back(items > 8 ? pointer : item_pointer(is, from));
         auto packet = packet_of(pointers, payload(n), is);
         while (d_input.once_in(4))
-            packet[d_input.upto(packet.size() - 1)] = std::byte{ d_input.byte() };
+            packet[d_input.up_to(packet.size() - 1)] = std::byte{ d_input.byte() };
         if (d_input.once_in(8))
-            packet.resize(d_input.upto(packet.size()));
+            packet.resize(d_input.up_to(packet.size()));
         return packet;
     }
 
@@ -296,7 +296,7 @@ private:
         auto& from = d_senders[which];
         // or more than the window remembers
         const std::size_t n = d_input.once_in(255) ? 4200 : 10;
-        const auto step = 2 + d_input.upto(6);
+        const auto step = 2 + d_input.up_to(6);
         next_heap(from);
         from.heap_bytes = n * step;
         wire::flavour is{ 48 };
@@ -323,7 +323,7 @@ private:
             d_input.one_of({ 8u, 16u })
         };
         std::vector<item> items{ timestamp(0x1600), samples(0x3300) };
-        for (auto i = d_input.upto(3); i > 0; --i) {
+        for (auto i = d_input.up_to(3); i > 0; --i) {
             const auto id = d_input.one_of({ 0x3102, 0x3101, 0x1600 });
             items.push_back(
                 immediate(id, d_input.one_of({ "name", "timestamp" }), { 0 }));
@@ -333,7 +333,7 @@ private:
         for (const auto& each : items) {
             auto packet = descriptor_packet(each, is, samples_are);
             while (d_input.once_in(8))
-                packet[d_input.upto(packet.size() - 1)] = std::byte{ d_input.byte() };
+                packet[d_input.up_to(packet.size() - 1)] = std::byte{ d_input.byte() };
             pointers.push_back(is.addressed(wire::descriptor, content.size()));
             content.insert(content.end(), packet.begin(), packet.end());
         }

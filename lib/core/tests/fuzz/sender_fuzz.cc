@@ -76,11 +76,11 @@ public:
         : d_input(input),
           d_options(choose_options(input)),
           d_max_bytes(input.once_in(8) ? 9000 : input.one_of({ 40, 100, 100, 1000 })),
-          d_destinations(1 + input.upto(8))
+          d_destinations(1 + input.up_to(8))
     {
         std::vector<packet_ring*> all;
-        for (auto n = 1 + input.upto(2); n; --n) {
-            const auto slots = 8 + input.upto(56);
+        for (auto n = 1 + input.up_to(2); n; --n) {
+            const auto slots = 8 + input.up_to(56);
             d_queues.push_back(std::make_unique<queue>(slots, d_max_bytes));
             all.push_back(&d_queues.back()->ring);
         }
@@ -125,7 +125,7 @@ private:
 
     void step()
     {
-        switch (d_input.upto(15)) {
+        switch (d_input.up_to(15)) {
         case 0:
             pass(d_input.one_of<std::chrono::nanoseconds>(
                 { 100us, 1us, 3ms, 10ms, 300ms, 2s, 1h }));
@@ -137,12 +137,12 @@ private:
             d_network.keeps_in_flight = d_input.once_in(2);
             break;
         case 3:
-            d_network.report(d_input.upto(5));
+            d_network.report(d_input.up_to(5));
             break;
         case 4:
             d_network.refuse_segmented =
                 d_input.one_of({ 0, EIO, EINVAL, EOPNOTSUPP, EMSGSIZE });
-            d_network.refusals_left = d_input.upto(7);
+            d_network.refusals_left = d_input.up_to(7);
             break;
         case 5:
             d_network.icmp_errors.count += 1;
@@ -150,7 +150,7 @@ private:
             break;
         case 6: {
             auto& ring = any_queue().ring;
-            ring.set_limit(8 + d_input.upto(ring.slots() - 8));
+            ring.set_limit(8 + d_input.up_to(ring.slots() - 8));
             break;
         }
         case 7:
@@ -165,11 +165,11 @@ private:
             poll();
     }
 
-    queue& any_queue() { return *d_queues[d_input.upto(d_queues.size() - 1)]; }
+    queue& any_queue() { return *d_queues[d_input.up_to(d_queues.size() - 1)]; }
 
     void fail()
     {
-        const scripted_transport::step next{ d_input.upto(2),
+        const scripted_transport::step next{ d_input.up_to(2),
                                              d_input.one_of(
                                                  { EAGAIN,
                                                    ENOBUFS,
@@ -182,7 +182,7 @@ private:
                                                    EINVAL,
                                                    EMSGSIZE,
                                                    transport::error_next_hop_pending }) };
-        d_network.script.insert(d_network.script.end(), 1 + d_input.upto(5), next);
+        d_network.script.insert(d_network.script.end(), 1 + d_input.up_to(5), next);
     }
 
     void pass(std::chrono::nanoseconds time)
@@ -202,8 +202,8 @@ private:
 
     void put_some(queue& to)
     {
-        const auto destination = d_input.upto(d_destinations - 1);
-        const auto packets = 1 + d_input.upto(d_input.once_in(4) ? 70 : 6);
+        const auto destination = d_input.up_to(d_destinations - 1);
+        const auto packets = 1 + d_input.up_to(d_input.once_in(4) ? 70 : 6);
         bool is_full = false;
         for (std::size_t i = 0; i < packets && !is_full; ++i) {
             if (to.heap == no_heap)
@@ -227,18 +227,18 @@ private:
     {
         to.heap = d_heaps.size();
         to.destination = destination;
-        d_heaps.push_back({ d_input.upto(9), !d_input.once_in(8) });
+        d_heaps.push_back({ d_input.up_to(9), !d_input.once_in(8) });
     }
 
     // Usually one that fills a slot; false if there is no room.
     bool put_packet(queue& to)
     {
         const auto full = d_max_bytes;
-        const auto choice = d_input.upto(15);
+        const auto choice = d_input.up_to(15);
         const bool is_dropped = choice == 0; // no packet, the heap ends
         const auto bytes = is_dropped   ? 0
-                           : choice < 3 ? stamp_bytes + d_input.upto(full - stamp_bytes)
-                           : choice < 4 ? stamp_bytes + d_input.upto(3 * full)
+                           : choice < 3 ? stamp_bytes + d_input.up_to(full - stamp_bytes)
+                           : choice < 4 ? stamp_bytes + d_input.up_to(3 * full)
                                         : full;
         const bool is_end = is_dropped || choice % 4 == 3;
         if (!claim(to, bytes))

@@ -129,7 +129,7 @@ void check_source(fuzz_input& input)
     using shape = std::pair<std::int64_t, std::int64_t>; // samples and ticks in a heap
     std::tie(config.heap_samples, config.timestamp_step) = input.one_of<shape>(
         { { 1, 1 }, { 8, 8 }, { 10, 8 }, { 5, 15 }, { 7, 1 }, { 4, 40 }, { 3, 1000 } });
-    config.on_gap = gap_policies[input.upto(1)];
+    config.on_gap = gap_policies[input.up_to(1)];
     placed_stream s(config);
     const auto runs = source(input, s).play();
 
@@ -194,14 +194,14 @@ void check_extreme_ticks(fuzz_input& input)
 {
     timestamp_aligner_config config{ 1, 1, { 1 } };
     config.heap_samples =
-        1 + static_cast<std::int64_t>(input.upto(1) ? input.upto(9) : input.number(4));
-    config.timestamp_step = input.edgy() & ((std::int64_t{ 1 } << 48) - 1);
+        1 + static_cast<std::int64_t>(input.up_to(1) ? input.up_to(9) : input.number(4));
+    config.timestamp_step = input.edge_value() & ((std::int64_t{ 1 } << 48) - 1);
     config.sample_rate =
         input.one_of<exact_rate>({ { 1 },
                                    { 1000000 },
                                    { 1, std::numeric_limits<std::int64_t>::max() },
                                    { 7, 3 } });
-    config.on_gap = gap_policies[input.upto(1)];
+    config.on_gap = gap_policies[input.up_to(1)];
     sink_counter_set counters;
     if (!config.timestamp_step)
         return;
@@ -213,18 +213,18 @@ void check_extreme_ticks(fuzz_input& input)
                             static_cast<double>(config.heap_samples) /
                             static_cast<double>(config.timestamp_step);
     while (!input.empty() && !heaps.is_near_overflow()) {
-        switch (input.upto(7)) {
+        switch (input.up_to(7)) {
         case 0:
             heaps.restart();
             aligner.start_run();
             break;
         case 1:
-            tick = input.edgy();
+            tick = input.edge_value();
             break;
         case 2:
             tick = static_cast<std::int64_t>(
                 static_cast<std::uint64_t>(tick) +
-                input.upto(9) * static_cast<std::uint64_t>(config.timestamp_step));
+                input.up_to(9) * static_cast<std::uint64_t>(config.timestamp_step));
             break;
         case 3: {
             const auto n = input.number(input.one_of<std::size_t>({ 1, 2, 5 }));
@@ -248,11 +248,11 @@ void check_extreme_ticks(fuzz_input& input)
 
 std::string sync_text(fuzz_input& input)
 {
-    std::string text = std::to_string(input.edgy());
+    std::string text = std::to_string(input.edge_value());
     if (input.once_in(2))
-        text += "." + std::to_string(input.edgy());
+        text += "." + std::to_string(input.edge_value());
     while (input.once_in(3)) {
-        const auto at = input.upto(text.size());
+        const auto at = input.up_to(text.size());
         text.insert(at, 1, input.one_of({ '0', '.', '-', 'e', ' ' }));
     }
     return text;
@@ -261,11 +261,12 @@ std::string sync_text(fuzz_input& input)
 void check_clock(fuzz_input& input)
 {
     try {
-        const auto sync = input.once_in(2) ? sync_time_from_nanoseconds(input.edgy())
-                                           : parse_sync_time(sync_text(input));
+        const auto sync = input.once_in(2)
+                              ? sync_time_from_nanoseconds(input.edge_value())
+                              : parse_sync_time(sync_text(input));
         check(sync.attoseconds < 1000000000000000000u,
               "attoseconds are less than a second");
-        const tick_clock clock({ input.edgy(), input.edgy() }, sync);
+        const tick_clock clock({ input.edge_value(), input.edge_value() }, sync);
         const double fraction =
             input.one_of({ static_cast<double>(input.number(7)) * 0x1p-56,
                            0.0,
@@ -277,7 +278,7 @@ void check_clock(fuzz_input& input)
                            std::numeric_limits<double>::quiet_NaN(),
                            std::numeric_limits<double>::infinity() });
         const auto reading =
-            clock.to_tick(static_cast<std::uint64_t>(input.edgy()), fraction);
+            clock.to_tick(static_cast<std::uint64_t>(input.edge_value()), fraction);
         if (!(fraction >= 0 && fraction <= 1))
             check(!reading, "a fraction outside [0, 1] is rejected");
         if (reading)
@@ -301,7 +302,7 @@ void check_clock(fuzz_input& input)
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     fuzz_input input(data, size);
-    switch (input.upto(7)) {
+    switch (input.up_to(7)) {
     case 0:
     case 1:
         check_clock(input);

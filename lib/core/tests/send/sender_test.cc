@@ -41,9 +41,9 @@ struct sent_stream {
     std::optional<sender> out;
 
     explicit sent_stream(const sink_options& options = {},
-                         packing how = {},
+                         packing pack_options = {},
                          std::size_t slots = 2048)
-        : p(how),
+        : p(pack_options),
           config(p.config()),
           ring(slots, config.regular.packet_bytes()),
           packer(config, ring, packed, [this] { out->wake(); })
@@ -106,10 +106,10 @@ BOOST_AUTO_TEST_SUITE(sending)
 BOOST_AUTO_TEST_CASE(packets_are_sent_in_order_and_in_full_batches)
 {
     for (const std::size_t packet : { 200u, 1472u, 8972u }) {
-        packing how;
-        how.max_packet = packet;
-        how.descriptors = false;
-        sent_stream s({}, how);
+        packing pack_options;
+        pack_options.max_packet = packet;
+        pack_options.descriptors = false;
+        sent_stream s({}, pack_options);
         const auto expected = s.run(n_samples);
         BOOST_CHECK(s.network.datagrams == expected);
         BOOST_CHECK_EQUAL(s.sent.packets_sent.get(), expected.size());
@@ -166,11 +166,11 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_if_sends_fail_temporarily)
 BOOST_AUTO_TEST_CASE(outage_is_counted_and_logged)
 {
     for (const int error : { ENETUNREACH, EMSGSIZE }) {
-        packing how; // a packet per heap, and a message per packet
-        how.heap_samples = 60000;
-        how.max_packet = 65507;
-        sent_stream s({}, how);
-        const std::size_t samples = 21 * how.heap_samples;
+        packing pack_options; // a packet per heap, and a message per packet
+        pack_options.heap_samples = 60000;
+        pack_options.max_packet = 65507;
+        sent_stream s({}, pack_options);
+        const std::size_t samples = 21 * pack_options.heap_samples;
         s.network.script.assign(8, { 0, error }); // two messages, four attempts each
         const auto expected = s.run(samples);
         BOOST_CHECK(std::vector<bytes>(expected.begin() + 2, expected.end()) ==
@@ -460,8 +460,8 @@ void check_datagrams(const packing& p,
     packing padded = p;
     padded.tail = tail_policy::pad;
     std::set<bytes> expected;
-    for (const auto& how : { p, padded })
-        for (auto& datagram : pack(how, samples))
+    for (const auto& pack_options : { p, padded })
+        for (auto& datagram : pack(pack_options, samples))
             expected.insert(std::move(datagram));
 
     std::map<std::uint64_t, std::uint64_t> bytes_missing; // by heap

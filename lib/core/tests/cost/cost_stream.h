@@ -40,8 +40,7 @@ private:
     };
 };
 
-//! Writes \p total samples like a block, \p chunk at a time. False if the wait for room
-//! times out.
+//! Writes \p total samples, \p chunk at a time. False if a wait for room times out.
 inline bool write_samples(gr::spead::sink_engine& stream,
                           const std::vector<std::int8_t>& samples,
                           std::size_t total,

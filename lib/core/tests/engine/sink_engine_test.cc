@@ -90,9 +90,8 @@ sink_options random_options(std::mt19937& random)
     return o;
 }
 
-// Changes all settings and reads all statistics that are available while the stream runs.
-// Returns false if more samples were sent or dropped than written, or if a counter
-// decreased.
+// Changes settings and reads statistics of a running stream. False if more samples were
+// sent or dropped than written, or if a counter decreased.
 class live_user
 {
 public:

@@ -20,8 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace gr::spead {
 
 /*!
- * \brief Turns the bytes of a fuzz input into choices. All are 0 once the bytes are used
- * up.
+ * \brief Turns the bytes of an input into choices. These are 0 once it is used up.
  *
  * clang's FuzzedDataProvider is not available with g++, which replays the corpus and must
  * make the same choices.

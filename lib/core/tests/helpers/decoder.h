@@ -62,8 +62,7 @@ inline packet decode(const bytes& datagram)
         const pointer item{ word >> 63 == 1,
                             word << 1 >> 1 >> address_bits,
                             word & mask };
-        // an item ends at the next address, which some receivers read from the next
-        // pointer
+        // some receivers end an item at the address in the next pointer
         if (!item.immediate && item.value < address)
             throw std::runtime_error("addresses are not in ascending order");
         address = item.immediate ? address : item.value;

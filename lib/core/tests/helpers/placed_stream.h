@@ -108,7 +108,7 @@ struct placed_stream {
         }
     }
 
-    //! Stops and starts the flow graph. An unfinished heap is dropped and uses up its
+    //! Restarts the flow graph. An unfinished heap is dropped and uses up its
     //! timestamp.
     void restart()
     {

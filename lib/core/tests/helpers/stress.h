@@ -28,8 +28,7 @@ constexpr auto test_timeout = 10s; // reached only by a hang, not on a slow mach
 
 inline auto test_deadline() { return std::chrono::steady_clock::now() + test_timeout; }
 
-// Waits until the ring has more room than when released() was \p mark. False if a wake-up
-// was lost.
+// Waits for more room than when released() was \p mark. False if a wake-up was lost.
 inline bool wait_for_space(gr::spead::ring_wait& space,
                            gr::spead::packet_ring& ring,
                            std::uint64_t mark)

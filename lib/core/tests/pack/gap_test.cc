@@ -91,8 +91,7 @@ BOOST_AUTO_TEST_CASE(zeros_replace_missing_samples_and_are_not_counted_as_input)
     }
 }
 
-// A flow graph cannot be stopped during a call, so each call fills only part of a long
-// gap.
+// A flow graph cannot stop during a call, so each call fills only part of a long gap.
 BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)
 {
     constexpr std::uint64_t max_fill = 1 << 20, size = 64, gap = 4 * max_fill;

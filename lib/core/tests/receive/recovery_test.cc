@@ -5,8 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Regression tests: packet sequences that once produced wrong samples or stalled the
-// stream.
+// Regression tests: packet sequences that once produced wrong samples or a stall.
 
 #include "helpers/receive_stream.h"
 #include "protocol/descriptor.h"

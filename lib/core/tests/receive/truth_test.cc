@@ -263,8 +263,7 @@ private:
             d_events.push_back(std::move(each.second));
     }
 
-    // Sorts packets by socket, like a receiver that reads several packets from each
-    // socket.
+    // Sorts packets by socket, as if several were read from each socket at a time.
     void group_by_socket()
     {
         const auto packets =

@@ -23,8 +23,7 @@ namespace {
 constexpr std::size_t packet_bytes = 1000;
 constexpr auto unlimited = static_cast<std::size_t>(-1);
 
-// Rings of packets. Each packet carries the index of its ring, its destination and
-// number.
+// Rings of packets that contain the index of their ring, their destination and number.
 struct rings {
     sender_counters counters;
     std::vector<std::unique_ptr<packet_ring>> memory;
@@ -42,8 +41,7 @@ struct rings {
         out = std::make_unique<batch>(readers);
     }
 
-    // Adds a packet. \p samples: in the heap that this packet ends; 0: the heap
-    // continues.
+    // Adds a packet. If \p samples is not 0, it ends a heap with this many samples.
     void put(std::size_t to_ring,
              std::size_t destination,
              std::size_t size = packet_bytes,

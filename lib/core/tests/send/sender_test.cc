@@ -257,8 +257,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 namespace {
 
-// A stream to a transport that reads packets in the ring after send(), like zero-copy
-// sends.
+// A stream whose messages stay in flight after send(), like zero-copy sends.
 struct in_flight_stream : sent_stream {
     static constexpr std::size_t slots = 64;
     const std::vector<std::int8_t> samples =

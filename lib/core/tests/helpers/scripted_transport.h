@@ -137,7 +137,7 @@ struct scripted_transport : gr::spead::transport {
             report(0);
     }
 
-    //! Ends the flight of the oldest messages. To be called on the sender thread.
+    //! Reports completion of the oldest messages. Call it on the sender thread.
     void report(std::size_t messages)
     {
         unread_reports = std::min(in_flight.size(), unread_reports + messages);

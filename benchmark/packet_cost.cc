@@ -223,10 +223,10 @@ double longest_deferred_step(receive_stream& stream)
     do {
         bool is_done = false;
         longest = std::max(longest,
-                           microseconds([&] { is_done = stream.to.resume(stream.now); }));
+                           microseconds([&] { is_done = stream.assembler.resume(stream.now); }));
         if (!is_done)
             stream.produce(true);
-    } while (stream.to.has_more());
+    } while (stream.assembler.has_more());
     return longest;
 }
 
@@ -238,7 +238,7 @@ cost run(const scenario& tested)
         stream.now += std::chrono::microseconds(10);
         bool is_done = false;
         const auto place = [&] {
-            is_done = stream.to.place_packet({ packet.data(), packet.size(), 0, 1 },
+            is_done = stream.assembler.place_packet({ packet.data(), packet.size(), 0, 1 },
                                              stream.now);
         };
         result.direct.push_back(microseconds(place));

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Sinks and sources in flow graphs, in C++ alone, so that they run under sanitizers. Each
-// sample has the value of its place in time; what is not received must be counted.
+// Runs sinks and sources in flow graphs without Python, for use with sanitizers. The
+// value of each sample follows from its time; samples that do not arrive must be counted.
 
 #define BOOST_TEST_MODULE flow_graphs
 #include <boost/test/unit_test.hpp>
@@ -39,25 +39,26 @@ using gr::spead::source_options;
 
 namespace {
 
-constexpr auto bound = 60s; // for any wait; a sanitizer on a busy machine is slow
+constexpr auto test_timeout = 60s; // of each wait; long enough for sanitizers under load
 constexpr std::uint64_t endless = std::uint64_t{ 1 } << 60;
 
-void wait_for(const std::function<bool()>& condition, const char* name)
+void wait_for(const std::function<bool()>& condition, const char* failure)
 {
-    const auto end = std::chrono::steady_clock::now() + bound;
+    const auto end = std::chrono::steady_clock::now() + test_timeout;
     while (!condition() && std::chrono::steady_clock::now() < end)
         std::this_thread::sleep_for(1ms);
-    BOOST_REQUIRE_MESSAGE(condition(), name);
+    BOOST_REQUIRE_MESSAGE(condition(), failure);
 }
 
-//! Never 0, which stands for a missing sample.
+//! The value of a sample; never 0, which marks a missing sample.
 std::int8_t value_at(std::uint64_t place)
 {
     return static_cast<std::int8_t>(1 + place * 0x9e3779b97f4a7c15u % 251);
 }
 
-//! With a jump, places jump so far every 10,000 samples. Tags "rx_time", of a clock of
-//! 1 MHz, say so, and where a run begins.
+//! A source whose sample values follow from their places. With \p jump, the place jumps
+//! ahead every 10,000 samples. "rx_time" tags of a 1 MHz clock mark each jump and the
+//! start of each run.
 class numbered_samples : public gr::sync_block
 {
 public:
@@ -72,7 +73,7 @@ public:
 
     bool start() override
     {
-        d_to_jump = 0;
+        d_until_jump = 0;
         return true;
     }
 
@@ -80,14 +81,14 @@ public:
              gr_vector_const_void_star&,
              gr_vector_void_star& output_items) override
     {
-        if (d_ends || !d_left)
+        if (d_has_ended || !d_left)
             return WORK_DONE;
         const auto n =
             std::min<std::uint64_t>(static_cast<unsigned>(noutput_items), d_left);
         auto* out = static_cast<std::int8_t*>(output_items[0]);
         for (std::uint64_t i = 0; i < n; ++i) {
-            if (d_jump && d_to_jump-- == 0) {
-                d_to_jump = 9999;
+            if (d_jump && d_until_jump-- == 0) {
+                d_until_jump = 9999;
                 d_place += d_jump;
                 add_item_tag(
                     0,
@@ -102,17 +103,17 @@ public:
         return static_cast<int>(n);
     }
 
-    void end() { d_ends = true; }
+    void end() { d_has_ended = true; }
 
 private:
-    std::atomic<bool> d_ends{ false };
-    std::uint64_t d_left;
+    std::atomic<bool> d_has_ended{ false };
+    std::uint64_t d_left; // samples
     const std::uint64_t d_jump;
     std::uint64_t d_place = 0;
-    int d_to_jump = 0;
+    int d_until_jump = 0; // samples
 };
 
-//! Compares samples with their places, beginning anew at each tag "timestamp".
+//! Compares samples with the values of their places, which each "timestamp" tag sets.
 class checked_samples : public gr::sync_block
 {
 public:
@@ -139,7 +140,7 @@ public:
             if (in[i] == 0)
                 ++zeros;
             else if (in[i] == value_at(d_place))
-                ++right;
+                ++correct;
             else
                 ++wrong;
             ++d_place;
@@ -147,7 +148,7 @@ public:
         return noutput_items;
     }
 
-    std::atomic<std::uint64_t> right{ 0 };
+    std::atomic<std::uint64_t> correct{ 0 };
     std::atomic<std::uint64_t> zeros{ 0 };
     std::atomic<std::uint64_t> wrong{ 0 };
 
@@ -155,18 +156,18 @@ private:
     std::uint64_t d_place = 0;
 };
 
-//! Calls a function again and again while it exists.
-class repeated
+//! Calls a function repeatedly on its own thread while it exists.
+class background_loop
 {
 public:
-    explicit repeated(std::function<void()> once)
-        : d_thread([this, once = std::move(once)] {
+    explicit background_loop(std::function<void()> function)
+        : d_thread([this, function = std::move(function)] {
               while (!d_done)
-                  once();
+                  function();
           })
     {
     }
-    ~repeated()
+    ~background_loop()
     {
         d_done = true;
         d_thread.join();
@@ -189,7 +190,7 @@ bool balanced(const gr::spead::source_stats& stats)
            stats.samples_received + stats.samples_missing - stats.samples_skipped;
 }
 
-//! Of a stream that has ended.
+//! Checks the sink of a stream that has ended.
 void check_sink(const sink::sptr& out)
 {
     const auto stats = out->stats();
@@ -204,18 +205,18 @@ void check_source(const source::sptr& in,
         const auto stats = in->stats(static_cast<std::int64_t>(i));
         BOOST_CHECK(balanced(stats));
         BOOST_CHECK_EQUAL(outputs[i]->wrong, 0u);
-        BOOST_CHECK_EQUAL(outputs[i]->right, stats.samples_received);
+        BOOST_CHECK_EQUAL(outputs[i]->correct, stats.samples_received);
         BOOST_CHECK_EQUAL(outputs[i]->zeros, stats.samples_missing);
     }
 }
 
-std::string here(int port) { return "127.0.0.1:" + std::to_string(port); }
+std::string local_endpoint(int port) { return "127.0.0.1:" + std::to_string(port); }
 
-//! A socket that somebody listens at, and nobody reads.
-class listener
+//! A bound socket that nobody reads.
+class unread_socket
 {
 public:
-    listener() : d_socket(socket(AF_INET, SOCK_DGRAM, 0))
+    unread_socket() : d_socket(socket(AF_INET, SOCK_DGRAM, 0))
     {
         BOOST_REQUIRE_GE(d_socket, 0);
         sockaddr_in address{};
@@ -227,8 +228,8 @@ public:
         BOOST_REQUIRE_EQUAL(getsockname(d_socket, generic, &size), 0);
         d_port = ntohs(address.sin_port);
     }
-    ~listener() { close(d_socket); }
-    std::string endpoint() const { return here(d_port); }
+    ~unread_socket() { close(d_socket); }
+    std::string endpoint() const { return local_endpoint(d_port); }
 
 private:
     const int d_socket;
@@ -236,17 +237,20 @@ private:
 };
 
 //! A stream from a sink to a source in one flow graph.
-struct loop {
-    gr::top_block_sptr graph = gr::make_top_block("loop");
+struct loopback {
+    gr::top_block_sptr graph = gr::make_top_block("loopback");
     source::sptr in;
     sink::sptr out;
     std::vector<std::shared_ptr<numbered_samples>> inputs;
     std::vector<std::shared_ptr<checked_samples>> outputs;
 
-    loop(source_options receive, sink_options send, std::uint64_t samples, int jump = 0)
+    loopback(source_options receive,
+             sink_options send,
+             std::uint64_t samples,
+             int jump = 0)
     {
         in = source::make("127.0.0.1:0", receive);
-        out = sink::make(here(in->ports()[0]), send);
+        out = sink::make(local_endpoint(in->ports()[0]), send);
         for (int i = 0; i < send.num_inputs; ++i) {
             inputs.push_back(gnuradio::make_block_sptr<numbered_samples>(samples, jump));
             graph->connect(inputs.back(), 0, out, i);
@@ -256,8 +260,8 @@ struct loop {
             graph->connect(in, i, outputs.back(), 0);
         }
     }
-    //! The stream's end ends the source, too. graph->stop() would leave samples between
-    //! the source and its output, which it has counted as given.
+    //! Ends the stream, which also ends the source. graph->stop() would discard samples
+    //! that the source has already counted as output.
     void end()
     {
         for (const auto& input : inputs)
@@ -272,7 +276,7 @@ sink_options heaps_of(std::int64_t samples)
 {
     sink_options options;
     options.heap_samples = samples;
-    // a busy machine may take longer than a second to send what waits
+    // a small queue, which the sink can send before its stop timeout even under load
     options.buffer_size = 1 << 18;
     return options;
 }
@@ -281,22 +285,22 @@ sink_options heaps_of(std::int64_t samples)
 
 BOOST_AUTO_TEST_SUITE(flow_graphs)
 
-BOOST_AUTO_TEST_CASE(stream_from_sink_to_source)
+BOOST_AUTO_TEST_CASE(source_receives_the_stream_of_a_sink)
 {
     auto send = heaps_of(1000);
     send.rate = 4e6;
-    loop l({}, send, 800500);
+    loopback l({}, send, 800500);
     l.graph->run(); // the end-of-stream heap ends the source
     check_sink(l.out);
     check_source(l.in, l.outputs);
     BOOST_CHECK_EQUAL(l.out->stats().samples_sent, 800500u);
-    BOOST_CHECK_GT(l.outputs[0]->right, 0u);
+    BOOST_CHECK_GT(l.outputs[0]->correct, 0u);
 }
 
-BOOST_AUTO_TEST_CASE(options_change_while_running)
+BOOST_AUTO_TEST_CASE(options_may_change_while_running)
 {
     auto send = heaps_of(700);
-    // so that a change of the rate changes what the queue may hold
+    // large enough that the rate limits the length of the queue
     send.buffer_size = sink_options().buffer_size;
     send.num_inputs = 2;
     send.items = { gr::spead::timestamp(),
@@ -311,13 +315,13 @@ BOOST_AUTO_TEST_CASE(options_change_while_running)
     receive.items = send.items;
     (*receive.items)[2].values.clear(); // any value
     receive.heap_samples = send.heap_samples;
-    loop l(receive, send, endless);
+    loopback l(receive, send, endless);
     std::mt19937 random(1);
     std::atomic<int> rounds{ 0 };
     std::atomic<int> unbalanced{ 0 };
     l.graph->start();
     {
-        const repeated changes([&] {
+        const background_loop changing([&] {
             l.out->set_rate(1e6 + random() % 3000000);
             l.out->set_item("gain", static_cast<std::int64_t>(random() % 1000), -1);
             auto items = send.items;
@@ -325,36 +329,36 @@ BOOST_AUTO_TEST_CASE(options_change_while_running)
             l.out->set_items(items);
             ++rounds;
         });
-        const repeated looks([&] {
+        const background_loop reading([&] {
             if (!balanced(l.out->stats()) || !balanced(l.in->stats(0)) ||
                 !balanced(l.in->stats(1)))
                 ++unbalanced;
         });
         wait_for(
             [&] {
-                return rounds > 300 && l.outputs[0]->right > 1000000 &&
-                       l.outputs[1]->right > 1000000;
+                return rounds > 300 && l.outputs[0]->correct > 1000000 &&
+                       l.outputs[1]->correct > 1000000;
             },
-            "samples arrive");
+            "samples do not arrive");
     }
     BOOST_CHECK_EQUAL(unbalanced, 0);
-    l.out->set_rate(20e6); // what waits, and the end, leave in time
+    l.out->set_rate(20e6); // sends the queue before the stop timeout
     l.end();
 }
 
-BOOST_AUTO_TEST_CASE(same_blocks_restart)
+BOOST_AUTO_TEST_CASE(blocks_can_be_restarted)
 {
     auto send = heaps_of(1000);
     send.sample_rate = gr::spead::exact_rate{ 1000000, 1 };
     send.rate = 3e6;
     source_options receive;
     receive.end_on_stop = false;
-    loop l(receive, send, endless, 1);
+    loopback l(receive, send, endless, 1);
     for (int run = 0; run < 4; ++run) {
-        const auto received = l.outputs[0]->right.load();
+        const auto received = l.outputs[0]->correct.load();
         l.graph->start();
-        wait_for([&] { return l.outputs[0]->right > received + 20000; },
-                 "samples arrive");
+        wait_for([&] { return l.outputs[0]->correct > received + 20000; },
+                 "samples do not arrive");
         l.graph->stop();
         l.graph->wait();
         check_sink(l.out);
@@ -363,9 +367,9 @@ BOOST_AUTO_TEST_CASE(same_blocks_restart)
     }
 }
 
-BOOST_AUTO_TEST_CASE(stop_with_a_full_ring)
+BOOST_AUTO_TEST_CASE(sink_stops_with_a_full_ring)
 {
-    const listener to;
+    const unread_socket to;
     for (const auto* when_full : { "block", "drop" }) {
         auto send = heaps_of(10000);
         send.when_full = when_full;
@@ -380,7 +384,7 @@ BOOST_AUTO_TEST_CASE(stop_with_a_full_ring)
                 const auto stats = out->stats();
                 return stats.ring_full + stats.samples_dropped > 0;
             },
-            "the ring is full");
+            "the ring does not fill up");
         graph->stop();
         graph->wait();
         check_sink(out);

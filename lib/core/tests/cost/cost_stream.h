@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// A stream whose cost is measured.
+// A stream for cost measurements.
 
 #ifndef INCLUDED_SPEAD_CORE_TESTS_COST_STREAM_H
 #define INCLUDED_SPEAD_CORE_TESTS_COST_STREAM_H
@@ -18,8 +18,9 @@
 
 #include <cstdlib>
 
-//! A socket on this host that nobody reads; the kernel drops what its buffer cannot hold.
-//! Or SPEAD_COST_DESTINATION, such as a device that needs no copy.
+//! A destination: a local socket that nobody reads, so the kernel drops datagrams once
+//! its buffer is full. SPEAD_COST_DESTINATION overrides it, for example to send without a
+//! copy through a network device.
 class unread_socket
 {
 public:
@@ -27,20 +28,19 @@ public:
     {
         return is_local()
                    ? "127.0.0.1:" + std::to_string(d_socket.local_endpoint().port())
-                   : elsewhere;
+                   : d_override;
     }
-    bool is_local() const { return !elsewhere; }
+    bool is_local() const { return !d_override; }
 
 private:
-    const char* const elsewhere = std::getenv("SPEAD_COST_DESTINATION");
+    const char* const d_override = std::getenv("SPEAD_COST_DESTINATION");
     boost::asio::io_context d_io;
     boost::asio::ip::udp::socket d_socket{
         d_io, { boost::asio::ip::address_v4::loopback(), 0 }
     };
 };
 
-//! Writes \p total samples as a block does, \p chunk at a time. False if there was no
-//! room for too long.
+//! Writes \p total samples, \p chunk at a time. False if a wait for room times out.
 inline bool write_samples(gr::spead::sink_engine& stream,
                           const std::vector<std::int8_t>& samples,
                           std::size_t total,
@@ -48,9 +48,9 @@ inline bool write_samples(gr::spead::sink_engine& stream,
 {
     for (std::size_t written = 0; written < total;) {
         const auto n = std::min({ chunk, samples.size(), total - written });
-        const auto taken = stream.write(0, raw(samples.data()), n);
-        written += taken;
-        if (!taken && !stream.wait_for_space(in_time()))
+        const auto accepted = stream.write(0, raw(samples.data()), n);
+        written += accepted;
+        if (!accepted && !stream.wait_for_space(test_deadline()))
             return false;
     }
     return true;

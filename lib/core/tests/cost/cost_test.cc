@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// A running stream recycles the memory of packets, and takes no lock for each packet.
+// In the steady state, a stream neither allocates memory nor takes a lock per packet.
 
 #include "cost_stream.h"
 #include "cost_watch.h"
@@ -23,24 +23,24 @@ namespace {
 constexpr std::size_t mib = 1 << 20;
 
 struct cost {
-    bool done;
-    cost_watch::tally writer;
-    cost_watch::tally sender;
+    bool has_finished;
+    cost_watch::tally writer; // this thread
+    cost_watch::tally sender; // all other threads
 };
 
-// Nothing else may happen in this process meanwhile, not even a check that succeeds.
+// Nothing else may run in this process meanwhile, not even a check: it may allocate.
 template <typename action>
-cost cost_of(action&& act)
+cost measure(action&& act)
 {
     const cost_watch watch;
-    const bool done = act();
-    return { done, watch.here(), watch.elsewhere() };
+    const bool has_finished = act();
+    return { has_finished, watch.here(), watch.elsewhere() };
 }
 
 template <typename condition>
 bool await(condition&& happened)
 {
-    const auto deadline = in_time();
+    const auto deadline = test_deadline();
     while (!happened()) {
         if (std::chrono::steady_clock::now() > deadline)
             return false;
@@ -66,17 +66,17 @@ const scenario scenarios[] = {
     { "heaps larger than the ring", 4 << 20 },
     { "heaps of one sample", 1, 1472, 0, "block", 1000, 200000 },
     { "writes of less than a packet", 8192, 1472, 0, "block", 500, 4 * mib },
-    { "paced, the writer waits", 8192, 1472, 2e8 },
-    { "paced, the sender sleeps", 8192, 1472, 5e8, "block", 100000 },
+    { "paced, writer waits", 8192, 1472, 2e8 },
+    { "paced, sender sleeps", 8192, 1472, 5e8, "block", 100000 },
     { "paced, heaps are dropped", 8192, 1472, 2e8, "drop" },
-    { "descriptors again and again", 8192, 1472, 0, "block", 10000, 8 * mib, 1e-6 },
+    { "repeated descriptors", 8192, 1472, 0, "block", 10000, 8 * mib, 1e-6 },
 };
 
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(costs)
 
-BOOST_AUTO_TEST_CASE(watch_counts_each_allocation_and_lock)
+BOOST_AUTO_TEST_CASE(cost_watch_counts_each_allocation_and_lock)
 {
     const auto allocate = [] {
         void* volatile memory = std::malloc(10);
@@ -89,36 +89,36 @@ BOOST_AUTO_TEST_CASE(watch_counts_each_allocation_and_lock)
         memory = ::operator new(10);
         ::operator delete(memory);
         std::string text(100, 'a');
-        text.reserve(1000); // in a library
+        text.reserve(1000); // allocated in libstdc++
         return true;
     };
     constexpr std::uint64_t allocations = 7;
-    const auto here = cost_of(allocate);
+    const auto here = measure(allocate);
     BOOST_CHECK_EQUAL(here.writer.allocations, allocations);
     BOOST_CHECK_EQUAL(here.sender.allocations, 0u);
 
     std::atomic<bool> go{ false };
-    std::atomic<bool> gone{ false };
+    std::atomic<bool> has_finished{ false };
     std::mutex mutex;
     std::thread other([&] {
         await([&] { return go.load(); });
         allocate();
         const std::lock_guard<std::mutex> lock(mutex);
-        gone = true;
+        has_finished = true;
     });
-    const auto there = cost_of([&] {
+    const auto there = measure([&] {
         go = true;
-        return await([&] { return gone.load(); });
+        return await([&] { return has_finished.load(); });
     });
     other.join();
-    BOOST_CHECK(there.done);
+    BOOST_CHECK(there.has_finished);
     BOOST_CHECK_EQUAL(there.writer.allocations, 0u);
     BOOST_CHECK_EQUAL(there.writer.locks, 0u);
     BOOST_CHECK_EQUAL(there.sender.allocations, allocations);
     BOOST_CHECK_EQUAL(there.sender.locks, 1u);
 }
 
-BOOST_AUTO_TEST_CASE(packets_cost_no_allocation_and_no_lock)
+BOOST_AUTO_TEST_CASE(sending_a_packet_neither_allocates_nor_locks)
 {
     const auto samples = noise(mib);
     const unread_socket receiver;
@@ -140,21 +140,21 @@ BOOST_AUTO_TEST_CASE(packets_cost_no_allocation_and_no_lock)
             const auto run = [&](std::size_t total) {
                 return write_samples(stream, samples, total, s.chunk) && await(is_empty);
             };
-            // at least once around the ring, with a wait here and there
+            // warm up: use each slot of the ring once, and wait at least once
             BOOST_REQUIRE(run(s.total / 2));
             const auto before = stream.counts().packets_sent;
-            const auto found = cost_of([&] { return run(s.total); });
+            const auto found = measure([&] { return run(s.total); });
             const auto packets = stream.counts().packets_sent - before;
-            BOOST_CHECK(found.done);
+            BOOST_CHECK(found.has_finished);
             BOOST_CHECK_GE(packets, 1000u);
             BOOST_CHECK_EQUAL(found.writer.allocations, 0u);
-            // Asio allocates for some waits
+            // Boost.Asio allocates memory for some waits
             BOOST_CHECK_LE(found.sender.allocations, packets / 50);
-            // Locks are for wake-ups: up to eight each. There is at most one for each
-            // write, and four for each lap of the ring.
+            // A wake-up takes up to eight locks. There is at most one wake-up per write,
+            // and four per lap of the ring.
             if (s.chunk == mib)
                 BOOST_CHECK_LE(found.writer.locks + found.sender.locks, packets / 2);
-            // zero-copy is used elsewhere
+            // local sends are copied; the override must send without a copy
             BOOST_CHECK(stream.stats().zero_copy || receiver.is_local());
             stream.stop();
         }

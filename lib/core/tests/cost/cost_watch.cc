@@ -13,17 +13,17 @@
 #include <cerrno>
 #include <cstdlib>
 
-// The C library's own functions under their other names: malloc & co. below stand in
-// front of them, also for operator new and for libraries.
+// The internal names of the C library's functions. The functions below replace malloc and
+// its relatives everywhere, including operator new and libraries, and forward to these.
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t n, std::size_t bytes);
 void* __libc_realloc(void* old, std::size_t bytes);
 void* __libc_memalign(std::size_t alignment, std::size_t bytes);
-// the linker's --wrap gives them these names
+// The linker option --wrap requires these names.
 int __real_pthread_mutex_lock(pthread_mutex_t* mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t* mutex);
-void cost_watch_saw();
+void cost_watch_breakpoint();
 }
 
 namespace {
@@ -40,13 +40,13 @@ counts on_the_watching_thread;
 counts on_other_threads;
 thread_local bool is_the_watching_thread = false;
 
-void count(std::atomic<std::uint64_t> counts::*what)
+void count(std::atomic<std::uint64_t> counts::*counter)
 {
     if (!watching.load(std::memory_order_relaxed))
         return;
-    auto& on = is_the_watching_thread ? on_the_watching_thread : on_other_threads;
-    (on.*what).fetch_add(1, std::memory_order_relaxed);
-    cost_watch_saw();
+    auto& counted = is_the_watching_thread ? on_the_watching_thread : on_other_threads;
+    (counted.*counter).fetch_add(1, std::memory_order_relaxed);
+    cost_watch_breakpoint();
 }
 
 } // namespace
@@ -55,7 +55,7 @@ void count(std::atomic<std::uint64_t> counts::*what)
 
 extern "C" {
 
-__attribute__((noinline)) void cost_watch_saw() { asm volatile(""); }
+__attribute__((noinline)) void cost_watch_breakpoint() { asm volatile(""); }
 
 VISIBLE void* malloc(std::size_t bytes) noexcept
 {

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// How often this process allocates memory and takes locks. To see who does: a debugger, a
-// breakpoint at cost_watch_saw, and cost-tests --run_test=...
+// Counts how often this process allocates memory and takes locks. To find the callers,
+// run cost-tests --run_test=... in a debugger with a breakpoint at cost_watch_breakpoint.
 
 #ifndef INCLUDED_SPEAD_CORE_TESTS_COST_WATCH_H
 #define INCLUDED_SPEAD_CORE_TESTS_COST_WATCH_H
@@ -14,10 +14,10 @@
 #include <cstdint>
 
 /*!
- * \brief Counts, while it lives, on the thread that made it and on all others together.
+ * \brief Counts while it exists: on the thread that created it, and on all other threads.
  *
- * One at a time. Allocations are seen wherever in the process they happen, libraries
- * included; locks (mutexes) where our own code and what it has inlined takes them.
+ * Only one may exist at a time. It counts all allocations of the process, libraries
+ * included, and the mutexes locked by code compiled into this program.
  */
 class cost_watch
 {
@@ -31,8 +31,8 @@ public:
         std::uint64_t allocations;
         std::uint64_t locks;
     };
-    tally here() const;
-    tally elsewhere() const;
+    tally here() const;      //!< on the thread that created it
+    tally elsewhere() const; //!< on all other threads
 };
 
 #endif /* INCLUDED_SPEAD_CORE_TESTS_COST_WATCH_H */

@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Packs so many MiB into a ring whose packets go nowhere, for an instruction counter to
-// look at input_packer::write(): packer-cost <heap samples> <packet bytes> <MiB>
-// Prints how many packets that were.
+// Packs samples into a ring and discards the packets, to count the instructions of
+// input_packer::write(): packer-cost <heap samples> <packet bytes> <MiB>
+// Prints the number of packets.
 
 #include "helpers/packing.h"
 
@@ -19,12 +19,12 @@ int main(int argc, char** argv)
     using namespace gr::spead;
     if (argc != 4)
         return EXIT_FAILURE;
-    packing how;
-    how.heap_samples = std::strtoull(argv[1], nullptr, 10);
-    how.max_packet = std::strtoull(argv[2], nullptr, 10);
+    packing pack_options;
+    pack_options.heap_samples = std::strtoull(argv[1], nullptr, 10);
+    pack_options.max_packet = std::strtoull(argv[2], nullptr, 10);
     const auto total = std::strtoull(argv[3], nullptr, 10) << 20;
 
-    const auto config = how.config();
+    const auto config = pack_options.config();
     const auto packet = config.regular.packet_bytes();
     const auto packets = static_cast<std::size_t>(config.regular.packets());
     auto slots = (2 << 20) / packet;

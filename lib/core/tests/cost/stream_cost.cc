@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Sends so many MiB through an engine, for a counter of system calls to look at:
+// Sends samples through an engine, to count its system calls:
 // stream-cost <heap samples> <packet bytes> <bytes per second> <MiB>
-// Prints how many packets that were, and whether they left without a copy to the end.
+// Prints the number of packets, and whether zero copy was still active at the end.
 
 #include "cost_stream.h"
 

@@ -22,11 +22,10 @@ namespace {
 
 constexpr std::size_t inputs = 2;
 constexpr std::int64_t sample_rate = 1000000;
-constexpr std::size_t first_item = 1, second_item = 3; // in the list of items
+constexpr std::size_t first_item = 1, second_item = 3; // indices in the list of items
 constexpr std::uint64_t first_id = 0x3101, second_id = 0x3102;
 
-// Checks that values that were set together arrive together, and that time does not run
-// backwards.
+// Checks that two values set in one call arrive together, and that timestamps increase.
 class receiver
 {
 public:
@@ -35,7 +34,7 @@ public:
     {
         return "127.0.0.1:" + std::to_string(d_socket.local_endpoint().port());
     }
-    std::size_t checked() const { return d_checked; }
+    std::size_t checked_packets() const { return d_checked; }
 
     void receive()
     {
@@ -91,8 +90,8 @@ sink_options random_options(std::mt19937& random)
     return o;
 }
 
-// Changes and reads all that may be changed and read while the stream runs. False if more
-// samples are gone than came in, or if a counter decreases.
+// Changes settings and reads statistics of a running stream. False if more samples were
+// sent or dropped than written, or if a counter decreased.
 class live_user
 {
 public:
@@ -105,17 +104,17 @@ public:
         if (d_random() % 4 == 0)
             d_stream.set_rate(pick(d_random, std::vector<double>{ 0, 1e8, 1e9, 1e308 }));
         const auto counts = d_stream.stats();
-        std::vector<std::uint64_t> now;
+        std::vector<std::uint64_t> values;
         sink_counters<std::uint64_t>::for_each(
-            [&](const char*, auto which) { now.push_back(counts.*which); });
-        bool is_right =
+            [&](const char*, auto which) { values.push_back(counts.*which); });
+        bool is_consistent =
             counts.samples_sent + counts.samples_dropped <= counts.samples_in &&
             d_stream.packet_bytes() > 0 && d_stream.rate() >= 0;
         for (std::size_t i = 0; i < d_last.size(); ++i)
-            is_right = is_right && now[i] >= d_last[i];
-        d_last = now;
+            is_consistent = is_consistent && values[i] >= d_last[i];
+        d_last = values;
         std::this_thread::yield();
-        return is_right;
+        return is_consistent;
     }
 
 private:
@@ -125,15 +124,15 @@ private:
     std::vector<std::uint64_t> d_last;
 };
 
-// Samples of an input in pieces, most of which begin with a time tag.
+// Writes the samples of an input in pieces. Most of them begin with a time tag.
 class tagged_source
 {
 public:
     explicit tagged_source(unsigned seed) : d_random(seed) {}
 
     void start_run() { d_in_run = 0; }
-    template <typename writing>
-    void write(std::size_t n, writing&& write)
+    template <typename write_function>
+    void write(std::size_t n, write_function&& write_samples)
     {
         std::vector<time_tag> tags;
         if (d_random() % 4) {
@@ -144,14 +143,15 @@ public:
                              static_cast<double>(d_tick % sample_rate) / sample_rate });
         }
         for (const auto end = d_in_run + n; d_in_run < end;)
-            d_in_run += write(static_cast<std::size_t>(end - d_in_run), d_in_run, tags);
+            d_in_run +=
+                write_samples(static_cast<std::size_t>(end - d_in_run), d_in_run, tags);
         d_tick += static_cast<std::int64_t>(n);
     }
 
 private:
     std::mt19937 d_random;
     std::int64_t d_tick = sample_rate;
-    std::uint64_t d_in_run = 0;
+    std::uint64_t d_in_run = 0; // samples
 };
 
 void run_random_stream(unsigned seed)
@@ -159,25 +159,25 @@ void run_random_stream(unsigned seed)
     std::mt19937 random(seed);
     receiver to;
     sink_engine stream({ to.destination() }, random_options(random), [](const auto&) {});
-    bystander user(live_user(stream, seed));
+    background_check user(live_user(stream, seed));
     const auto content = noise(3000);
     std::vector<tagged_source> sources{ tagged_source(seed), tagged_source(seed + 1) };
     std::uint64_t written = 0;
     for (int run = 0; run < 3; ++run) {
         stream.start();
-        for (auto& one : sources)
-            one.start_run();
+        for (auto& source : sources)
+            source.start_run();
         for (auto pieces = random() % 100; pieces; --pieces) {
             const std::size_t input = pieces % inputs;
             sources[input].write(
                 1 + random() % content.size(),
                 [&](std::size_t n, std::uint64_t first, const auto& tags) {
-                    const auto taken =
+                    const auto accepted =
                         stream.write(input, raw(content.data()), n, first, tags);
-                    if (taken == 0)
-                        BOOST_REQUIRE(stream.wait_for_space(in_time()));
-                    written += taken;
-                    return taken;
+                    if (accepted == 0)
+                        BOOST_REQUIRE(stream.wait_for_space(test_deadline()));
+                    written += accepted;
+                    return accepted;
                 });
             to.receive();
         }
@@ -188,11 +188,11 @@ void run_random_stream(unsigned seed)
         BOOST_CHECK_EQUAL(counts.samples_sent + counts.samples_dropped, written);
     }
     BOOST_CHECK(user.finish());
-    BOOST_CHECK_GT(to.checked(), 0u);
+    BOOST_CHECK_GT(to.checked_packets(), 0u);
 }
 
-// Sends one packet; everything else stays in the ring.
-sink_options hardly_sending(std::int64_t heap_samples, std::int64_t buffer_size)
+// Sends one packet; the others stay in the ring.
+sink_options almost_stalled(std::int64_t heap_samples, std::int64_t buffer_size)
 {
     sink_options o;
     o.heap_samples = heap_samples;
@@ -206,9 +206,9 @@ sink_options hardly_sending(std::int64_t heap_samples, std::int64_t buffer_size)
 
 BOOST_AUTO_TEST_SUITE(engines)
 
-// Two tagged inputs, started and stopped, while another thread changes and reads
-// everything. Eight seeds have all options; a thread sanitizer sees races in each of
-// them.
+// Starts and stops two tagged inputs while another thread changes settings and reads
+// statistics. Eight seeds cover all options. A thread sanitizer would detect a race with
+// any of them.
 BOOST_AUTO_TEST_CASE(counters_balance_under_live_changes)
 {
     for (unsigned seed = 1; seed <= 8; ++seed)
@@ -225,15 +225,15 @@ BOOST_AUTO_TEST_CASE(paced_ring_holds_two_bursts)
         o.burst_size = 1;
         sink_engine stream({ to.destination() }, o, [](const auto&) {});
         // nothing is sent before start()
-        const auto taken = stream.write(0, raw(samples.data()), samples.size());
+        const auto accepted = stream.write(0, raw(samples.data()), samples.size());
         const double packet = static_cast<double>(stream.packet_bytes());
         const double bursts = 2 * pacer::burst(1, packet, rate);
-        BOOST_CHECK_GE(static_cast<double>(taken), 0.9 * bursts - 8 * packet);
-        BOOST_CHECK_LE(static_cast<double>(taken), rate / 2 + 20000 + bursts);
+        BOOST_CHECK_GE(static_cast<double>(accepted), 0.9 * bursts - 8 * packet);
+        BOOST_CHECK_LE(static_cast<double>(accepted), rate / 2 + 20000 + bursts);
     }
 }
 
-BOOST_AUTO_TEST_CASE(ring_fill_is_that_of_fullest_ring)
+BOOST_AUTO_TEST_CASE(ring_fill_reports_the_fullest_ring)
 {
     const receiver to;
     const auto samples = noise(4 << 20);
@@ -245,25 +245,26 @@ BOOST_AUTO_TEST_CASE(ring_fill_is_that_of_fullest_ring)
     };
     // nothing is sent before start()
     BOOST_CHECK_EQUAL(stream.stats().ring_fill, 0);
-    const auto most = write(1, samples.size());
-    BOOST_REQUIRE_LT(most, samples.size());
+    const auto capacity = write(1, samples.size());
+    BOOST_REQUIRE_LT(capacity, samples.size());
     BOOST_CHECK_GT(stream.stats().ring_fill, 0.95);
     BOOST_CHECK_LE(stream.stats().ring_fill, 1);
-    write(0, most / 4);
+    write(0, capacity / 4);
     BOOST_CHECK_GT(stream.stats().ring_fill, 0.95);
 }
 
-// Each stop gives up after two seconds: they wait at the same time.
-BOOST_AUTO_TEST_CASE(unfinished_heap_without_room_is_counted)
+// Each stop() times out after two seconds, so they run concurrently.
+BOOST_AUTO_TEST_CASE(unfinished_heap_is_counted_when_the_ring_is_full)
 {
     const receiver to;
     const auto samples = noise(1 << 20);
     std::vector<std::unique_ptr<sink_engine>> streams;
     std::vector<std::future<void>> stops;
-    for (const std::int64_t heap : { 1 << 10, 1 << 20 }) // sent whole, or as it fills
+    for (const std::int64_t heap :
+         { 1 << 10, 1 << 20 }) // buffered whole, or sent as it fills
         for (const auto* tail : { "short", "pad", "drop" })
             for (const bool send_stop : { true, false }) {
-                auto o = hardly_sending(heap, 1 << 17);
+                auto o = almost_stalled(heap, 1 << 17);
                 o.tail = tail;
                 o.send_stop = send_stop;
                 streams.push_back(std::make_unique<sink_engine>(
@@ -280,13 +281,13 @@ BOOST_AUTO_TEST_CASE(unfinished_heap_without_room_is_counted)
     }
 }
 
-BOOST_AUTO_TEST_CASE(ring_has_size_that_was_asked_for)
+BOOST_AUTO_TEST_CASE(ring_holds_the_requested_buffer_size)
 {
     const receiver to;
     const auto samples = noise(4 << 20);
     for (const std::uint64_t heap : { 1000, 100000, 400000 })
         for (const std::size_t buffer : { 1000000u, 3u << 20 }) {
-            auto o = hardly_sending(static_cast<std::int64_t>(heap),
+            auto o = almost_stalled(static_cast<std::int64_t>(heap),
                                     static_cast<std::int64_t>(buffer));
             o.when_full = "drop";
             sink_engine stream({ to.destination() }, o, [](const auto&) {});
@@ -294,7 +295,7 @@ BOOST_AUTO_TEST_CASE(ring_has_size_that_was_asked_for)
                               samples.size());
             const auto kept = samples.size() - stream.counts().samples_dropped;
             BOOST_CHECK_LE(kept, buffer + 1472);
-            // whole heaps may waste a quarter, and the last one may not fit
+            // buffering whole heaps may waste a quarter, and the last heap may not fit
             BOOST_CHECK_GE(kept, buffer * 7 / 10 - heap);
         }
 }

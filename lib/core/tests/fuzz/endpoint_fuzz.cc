@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Lists of endpoints: correct ones, and such with mistakes.
+// Parses valid lists of endpoints, and lists with errors.
 
 #include "fuzz_input.h"
 #include "network/endpoint.h"
@@ -25,9 +25,9 @@ std::optional<endpoints> parse(const std::string& list, std::uint16_t first_port
 {
     try {
         return parse_endpoints("destinations", list, first_port);
-    } catch (const parameter_error& refused) {
-        check(std::string(refused.what()).find("destinations") != std::string::npos,
-              "an error names the parameter");
+    } catch (const parameter_error& error) {
+        check(std::string(error.what()).find("destinations") != std::string::npos,
+              "the error names the parameter");
         return std::nullopt;
     }
 }
@@ -54,44 +54,44 @@ std::string to_text(const endpoints& all)
     return text;
 }
 
-std::string dotted(std::uint32_t address)
+std::string dotted_quad(std::uint32_t address)
 {
     return std::to_string(address >> 24) + "." + std::to_string(address >> 16 & 255) +
            "." + std::to_string(address >> 8 & 255) + "." + std::to_string(address & 255);
 }
 
-std::string spaces(fuzz_input& input)
+std::string blanks(fuzz_input& input)
 {
     return input.one_of<std::string>({ "", " ", "\t", " \t " });
 }
 
-void add_entry(fuzz_input& input, std::string& text)
+void append_entry(fuzz_input& input, std::string& text)
 {
     const auto port = input.one_of<std::uint64_t>(
-        { input.upto(0xffff), input.upto(0xffff), 0, 1, 65535, 65536, 100000 });
+        { input.up_to(0xffff), input.up_to(0xffff), 0, 1, 65535, 65536, 100000 });
     std::string host;
     if (input.once_in(3)) {
         const auto first =
             input.one_of({ static_cast<std::uint32_t>(input.number(4)),
-                           0xefffffffu - static_cast<std::uint32_t>(input.upto(9)),
+                           0xefffffffu - static_cast<std::uint32_t>(input.up_to(9)),
                            0xdfffffffu,
-                           ~0u - static_cast<std::uint32_t>(input.upto(9)) });
+                           ~0u - static_cast<std::uint32_t>(input.up_to(9)) });
         const auto further =
-            input.one_of<std::uint64_t>({ input.upto(9), 4095, 4096, input.number(5) });
-        host = dotted(first) + "+" + std::to_string(further);
+            input.one_of<std::uint64_t>({ input.up_to(9), 4095, 4096, input.number(5) });
+        host = dotted_quad(first) + "+" + std::to_string(further);
     } else if (input.once_in(3)) {
         host = input.one_of({ "[::1]", "[fe80::1%eth0]", "[ff02::2]" });
     } else {
         host = input.one_of<std::string>({ "receiver.example", "a", "10.0.0.1" });
     }
-    text += spaces(input) + host + ":" + std::to_string(port);
-    text += spaces(input);
+    text += blanks(input) + host + ":" + std::to_string(port);
+    text += blanks(input);
 }
 
-// A mistake may make another correct list.
-void make_mistake(fuzz_input& input, std::string& text)
+// The changed list may still be valid.
+void corrupt(fuzz_input& input, std::string& text)
 {
-    const auto at = input.upto(text.size());
+    const auto at = input.up_to(text.size());
     if (input.once_in(3))
         text.resize(at);
     else if (input.once_in(2) && at < text.size())
@@ -100,20 +100,22 @@ void make_mistake(fuzz_input& input, std::string& text)
         text.insert(at, 1, input.one_of({ ':', ',', '[', ']', '+', ' ', '0', '.', '-' }));
 }
 
-void check_any(const std::string& text, std::uint16_t first_port)
+void check_list(const std::string& text, std::uint16_t first_port)
 {
-    const auto read = parse(text, first_port);
-    if (!read)
+    const auto parsed = parse(text, first_port);
+    if (!parsed)
         return;
-    check(!read->empty() && read->size() <= max_endpoints, "there are some endpoints");
-    for (const auto& each : *read) {
-        check(each.port >= first_port, "the port is possible");
-        check(!each.host.empty(), "there is a host");
+    check(!parsed->empty() && parsed->size() <= max_endpoints,
+          "the number of endpoints is within its limits");
+    for (const auto& each : *parsed) {
+        check(each.port >= first_port, "the port is in range");
+        check(!each.host.empty(), "the host is not empty");
         check(each.host.find_first_of(" \t,[]+") == std::string::npos,
-              "a host is no list, and has no brackets");
+              "a host has no separators or brackets");
     }
-    const auto again = parse(to_text(*read), first_port);
-    check(again && are_equal(*again, *read), "endpoints that are written are read again");
+    const auto again = parse(to_text(*parsed), first_port);
+    check(again && are_equal(*again, *parsed),
+          "formatted endpoints parse to the same list");
 }
 
 } // namespace
@@ -121,23 +123,23 @@ void check_any(const std::string& text, std::uint16_t first_port)
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     fuzz_input input(data, size);
-    const std::uint16_t first_port = input.upto(1);
+    const std::uint16_t first_port = input.up_to(1);
     if (input.once_in(4)) {
         std::string text;
         while (!input.empty())
             text += static_cast<char>(input.byte());
-        check_any(text, first_port);
+        check_list(text, first_port);
         return 0;
     }
     std::string list;
-    add_entry(input, list);
+    append_entry(input, list);
     while (list.size() < 1000 && input.once_in(2)) {
         list += ",";
-        add_entry(input, list);
+        append_entry(input, list);
     }
-    check_any(list, first_port);
+    check_list(list, first_port);
     while (!input.empty())
-        make_mistake(input, list);
-    check_any(list, first_port);
+        corrupt(input, list);
+    check_list(list, first_port);
     return 0;
 }

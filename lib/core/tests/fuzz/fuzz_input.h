@@ -20,10 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace gr::spead {
 
 /*!
- * \brief The choices that the bytes of an input stand for. 0 when they are used up.
+ * \brief Turns the bytes of an input into choices. These are 0 once it is used up.
  *
- * Not clang's FuzzedDataProvider: the same bytes must mean the same for g++, which
- * replays the corpus.
+ * clang's FuzzedDataProvider is not available with g++, which replays the corpus and must
+ * make the same choices.
  */
 class fuzz_input
 {
@@ -40,7 +40,7 @@ public:
         --d_left;
         return *d_at++;
     }
-    //! A number of so many bytes.
+    //! A number of \p bytes bytes.
     std::uint64_t number(std::size_t bytes = 8)
     {
         std::uint64_t value = 0;
@@ -48,49 +48,49 @@ public:
             value = value << 8 | byte();
         return value;
     }
-    //! 0 to \p most.
-    std::uint64_t upto(std::uint64_t most)
+    //! 0 to \p max.
+    std::uint64_t up_to(std::uint64_t max)
     {
-        const auto value = number(most < 256 ? 1 : most < 1 << 24 ? 3 : 8);
-        return most + 1 ? value % (most + 1) : value;
+        const auto value = number(max < 256 ? 1 : max < 1 << 24 ? 3 : 8);
+        return max + 1 ? value % (max + 1) : value;
     }
-    //! \p least if the input is used up.
-    std::int64_t between(std::int64_t least, std::int64_t most)
+    //! \p min to \p max; \p min if the input is used up.
+    std::int64_t between(std::int64_t min, std::int64_t max)
     {
-        const auto from = static_cast<std::uint64_t>(least);
+        const auto from = static_cast<std::uint64_t>(min);
         return static_cast<std::int64_t>(from +
-                                         upto(static_cast<std::uint64_t>(most) - from));
+                                         up_to(static_cast<std::uint64_t>(max) - from));
     }
-    //! Any number, often one at the edge of a range or a power of two.
-    std::int64_t edgy()
+    //! Any number, often one near 0, a power of two or the limits of the type.
+    std::int64_t edge_value()
     {
         using limits = std::numeric_limits<std::int64_t>;
         const auto near = static_cast<std::uint64_t>(between(-2, 2));
-        switch (upto(6)) {
+        switch (up_to(6)) {
         case 0:
             return static_cast<std::int64_t>(near);
         case 1:
             return static_cast<std::int64_t>(static_cast<std::uint64_t>(limits::max()) +
                                              near);
         case 2:
-            return static_cast<std::int64_t>((std::uint64_t{ 1 } << upto(63)) + near);
+            return static_cast<std::int64_t>((std::uint64_t{ 1 } << up_to(63)) + near);
         case 3:
-            return -static_cast<std::int64_t>((std::uint64_t{ 1 } << upto(62)) + near);
+            return -static_cast<std::int64_t>((std::uint64_t{ 1 } << up_to(62)) + near);
         case 4:
-            return static_cast<std::int64_t>(upto(0xffff));
+            return static_cast<std::int64_t>(up_to(0xffff));
         case 5:
             return static_cast<std::int64_t>(number(5));
         default:
             return static_cast<std::int64_t>(number());
         }
     }
-    //! True once in \p n, and not if the input is used up.
-    bool once_in(std::size_t n) { return upto(n - 1) == n - 1; }
+    //! True with probability 1 / \p n; false if the input is used up.
+    bool once_in(std::size_t n) { return up_to(n - 1) == n - 1; }
 
     template <typename value>
     value one_of(std::initializer_list<value> values)
     {
-        return values.begin()[upto(values.size() - 1)];
+        return values.begin()[up_to(values.size() - 1)];
     }
 
 private:
@@ -98,12 +98,12 @@ private:
     std::size_t d_left;
 };
 
-//! Ends the program if a property does not hold.
+//! Aborts the program if a property does not hold.
 inline void check(bool holds, const char* property)
 {
     if (holds)
         return;
-    std::fprintf(stderr, "does not hold: %s\n", property);
+    std::fprintf(stderr, "property violated: %s\n", property);
     std::abort();
 }
 

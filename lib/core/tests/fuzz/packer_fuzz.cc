@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Options, possible or not, and samples in packets: what a decoder of its own reads is as
-// a model, without rings and packets, would have it.
+// Packs samples with valid and invalid options. Decodes the packets with an independent
+// decoder, and compares the heaps with a model that has no rings and packets.
 
 #include "fuzz_input.h"
 #include "helpers/packing.h"
@@ -25,7 +25,7 @@ using namespace gr::spead;
 
 namespace {
 
-// An input may not make the packer do more.
+// Limits the work that an input causes.
 constexpr std::uint64_t max_heap_bytes = 1 << 13;
 constexpr std::uint64_t max_ring_bytes = 1 << 16;
 constexpr std::uint64_t max_bytes = 1 << 13;
@@ -34,37 +34,37 @@ constexpr std::size_t max_datagrams = 100;
 struct sink_setup {
     sink_options options;
     std::vector<std::string> destinations;
-    std::size_t possible_packet_bytes;
+    std::size_t max_path_packet_bytes;
 };
 
 void choose_items(fuzz_input& input, sink_options& to)
 {
-    const auto name = [&](std::string usual) {
-        return input.once_in(16) ? std::string(input.upto(80), 'n') : std::move(usual);
+    const auto choose_text = [&](std::string usual) {
+        return input.once_in(16) ? std::string(input.up_to(80), 'n') : std::move(usual);
     };
     auto& items = to.items;
-    items = { { item_kind::samples, 0x3300, "samples", name("") } };
+    items = { { item_kind::samples, 0x3300, "samples", choose_text("") } };
     if (!input.once_in(8))
-        items.push_back({ item_kind::timestamp, 0x1600, "time", name("when") });
-    for (auto n = input.once_in(32) ? input.upto(260) : input.upto(3); n; --n) {
+        items.push_back({ item_kind::timestamp, 0x1600, "time", choose_text("when") });
+    for (auto n = input.once_in(32) ? input.up_to(260) : input.up_to(3); n; --n) {
         const auto number = items.size();
         item each{ item_kind::immediate,
                    0x3100 + static_cast<std::int64_t>(number),
-                   "item " + name(std::to_string(number)),
-                   name("") };
-        const bool has_one_each = input.once_in(2);
-        for (auto i = has_one_each ? to.num_inputs : 1; i > 0; --i)
+                   "item " + choose_text(std::to_string(number)),
+                   choose_text("") };
+        const bool has_value_per_input = input.once_in(2);
+        for (auto i = has_value_per_input ? to.num_inputs : 1; i > 0; --i)
             each.values.push_back(static_cast<std::int64_t>(input.number(5)));
-        const auto at = static_cast<std::ptrdiff_t>(input.upto(number));
+        const auto at = static_cast<std::ptrdiff_t>(input.up_to(number));
         items.insert(items.begin() + at, std::move(each));
     }
 }
 
-// Options that are possible, as far as they are by themselves.
+// Options that are valid individually, though not always in combination.
 sink_setup choose_setup(fuzz_input& input)
 {
-    sink_setup is;
-    auto& o = is.options;
+    sink_setup setup;
+    auto& o = setup.options;
     const auto any = [&] { return static_cast<std::int64_t>(input.number(2)); };
     constexpr std::int64_t late = (std::int64_t{ 1 } << 40) - 3;
     o.num_inputs = input.one_of({ 1, 1, 2, 3 });
@@ -95,27 +95,27 @@ sink_setup choose_setup(fuzz_input& input)
     o.buffer_size =
         input.one_of<std::int64_t>({ 1 << 13, 1 << 13, 1 << 14, 1 << 16, 0, any() });
     o.send_stop = !input.once_in(4);
-    const bool has_own = input.once_in(2);
-    for (auto i = has_own ? o.num_inputs : 1; i > 0; --i)
-        is.destinations.push_back(input.one_of({ "a:1",
-                                                 "10.0.0.1+2:7",
-                                                 "a:1,b:1",
-                                                 "b:1,c:3,a:1",
-                                                 "10.0.0.2:7",
-                                                 "a:1,a:1" }));
-    is.possible_packet_bytes =
+    const bool has_list_per_input = input.once_in(2);
+    for (auto i = has_list_per_input ? o.num_inputs : 1; i > 0; --i)
+        setup.destinations.push_back(input.one_of({ "a:1",
+                                                    "10.0.0.1+2:7",
+                                                    "a:1,b:1",
+                                                    "b:1,c:3,a:1",
+                                                    "10.0.0.2:7",
+                                                    "a:1,a:1" }));
+    setup.max_path_packet_bytes =
         input.one_of<std::size_t>({ 1472, 65507, 8972, 1452, 548 });
-    return is;
+    return setup;
 }
 
-// An option that may be not possible.
-void change_option(fuzz_input& input, sink_setup& is)
+// Changes an option, possibly to an invalid value.
+void change_option(fuzz_input& input, sink_setup& setup)
 {
-    auto& o = is.options;
+    auto& o = setup.options;
     auto& items = o.items;
-    auto& some = items[input.upto(items.size() - 1)];
-    const auto value = input.edgy();
-    switch (input.upto(17)) {
+    auto& some = items[input.up_to(items.size() - 1)];
+    const auto value = input.edge_value();
+    switch (input.up_to(17)) {
     case 0:
         o.heap_samples = value;
         break;
@@ -150,7 +150,7 @@ void change_option(fuzz_input& input, sink_setup& is)
         some.name = input.one_of({ "", "time", "samples" });
         break;
     case 11:
-        some.values.assign(input.upto(4), value);
+        some.values.assign(input.up_to(4), value);
         break;
     case 12:
         items.push_back(some);
@@ -162,10 +162,10 @@ void change_option(fuzz_input& input, sink_setup& is)
         o.descriptor_interval = input.one_of({ 1e300, -1.0, 1e-9 });
         break;
     case 15:
-        is.possible_packet_bytes = input.upto(65507);
+        setup.max_path_packet_bytes = input.up_to(65507);
         break;
     case 16:
-        is.destinations.push_back(input.one_of({ "10.0.0.0+4095:1", "a", "b:1" }));
+        setup.destinations.push_back(input.one_of({ "10.0.0.0+4095:1", "a", "b:1" }));
         break;
     default:
         for (auto* text : { &o.input_type, &o.wire_type, &o.tail, &o.descriptors })
@@ -177,17 +177,17 @@ void change_option(fuzz_input& input, sink_setup& is)
 struct expected_heap {
     std::uint64_t counter;
     std::uint64_t timestamp;
-    std::size_t turn; // of the destinations
+    std::size_t destination; // index in the list of the input
     std::vector<std::uint64_t> values;
     bytes content;
-    std::uint64_t came_in = 0; // samples, the others are zeros
+    std::uint64_t input_samples = 0; // the other samples are zeros
 };
 
-// The heaps of an input as the documentation of the options has them.
-class model
+// The heaps of an input according to the documentation of the options.
+class packer_model
 {
 public:
-    model(const sink_options& options, std::size_t input, std::size_t destinations)
+    packer_model(const sink_options& options, std::size_t input, std::size_t destinations)
         : d_options(options),
           d_mask((std::uint64_t{ 1 } << options.heap_address_bits) - 1),
           d_destinations(destinations)
@@ -208,65 +208,67 @@ public:
     std::vector<std::uint64_t> values; // of the items, in the next heap
     std::vector<expected_heap> heaps;  // of the run
     std::uint64_t samples_in = 0;
-    std::uint64_t heaps_left = 0; // unfinished
-    std::uint64_t samples_left = 0;
+    std::uint64_t heaps_abandoned = 0; // dropped unfinished
+    std::uint64_t samples_dropped = 0;
 
-    //! \p wire: the samples as they are sent.
-    void add(const bytes& wire, std::uint64_t n, bool came_in)
+    //! Adds \p n samples in wire format, which are input or zeros.
+    void add_samples(const bytes& wire, std::uint64_t n, bool is_input)
     {
         const auto size = wire.size() / n;
         const auto heap_bytes = size * static_cast<std::uint64_t>(d_options.heap_samples);
-        samples_in += came_in ? n : 0;
+        samples_in += is_input ? n : 0;
         for (std::uint64_t i = 0; i < n;) {
             if (!d_current)
-                begin();
+                begin_heap();
             auto& content = d_current->content;
-            const auto now = std::min(n - i, (heap_bytes - content.size()) / size);
+            const auto part = std::min(n - i, (heap_bytes - content.size()) / size);
             const auto from = wire.begin() + static_cast<std::ptrdiff_t>(i * size);
             content.insert(
-                content.end(), from, from + static_cast<std::ptrdiff_t>(now * size));
-            d_current->came_in += came_in ? now : 0;
+                content.end(), from, from + static_cast<std::ptrdiff_t>(part * size));
+            d_current->input_samples += is_input ? part : 0;
             d_heap_bytes = heap_bytes;
-            i += now;
+            i += part;
             if (content.size() == heap_bytes)
-                complete();
+                complete_heap();
         }
     }
-    void leave()
+    void abandon_heap()
     {
         if (!d_current)
             return;
-        ++heaps_left;
-        samples_left += d_current->came_in;
+        ++heaps_abandoned;
+        samples_dropped += d_current->input_samples;
         d_current.reset();
     }
     void skip_to(std::uint64_t timestamp)
     {
-        leave();
+        abandon_heap();
         d_timestamp = timestamp;
     }
-    //! \p ends is how many end-of-stream heaps the input sends. \p is_large: a part of
-    //! the unfinished heap had been sent before.
-    void end(std::size_t ends, bool is_large)
+    //! Ends the run. \p stop_heaps: number of end-of-stream heaps that the input sends.
+    //! \p is_partly_sent: part of the unfinished heap has already been sent.
+    void end(std::size_t stop_heaps, bool is_partly_sent)
     {
         if (d_current && d_options.tail != "drop") {
-            if (d_options.tail == "pad" || is_large)
+            if (d_options.tail == "pad" || is_partly_sent)
                 d_current->content.resize(d_heap_bytes);
-            complete();
+            complete_heap();
         }
-        leave();
-        d_counter += ends * d_counter_step;
+        abandon_heap();
+        d_counter += stop_heaps * d_counter_step;
     }
 
 private:
-    void begin()
+    void begin_heap()
     {
-        d_current = { d_counter & d_mask, d_timestamp & d_mask, d_turn, values, {} };
+        d_current = {
+            d_counter & d_mask, d_timestamp & d_mask, d_destination, values, {}
+        };
         d_counter += d_counter_step;
         d_timestamp += d_timestamp_step;
-        d_turn = (d_turn + 1) % d_destinations;
+        d_destination = (d_destination + 1) % d_destinations;
     }
-    void complete()
+    void complete_heap()
     {
         heaps.push_back(std::move(*d_current));
         d_current.reset();
@@ -281,10 +283,10 @@ private:
     std::uint64_t d_timestamp;
     std::uint64_t d_timestamp_step;
     std::uint64_t d_heap_bytes = 0;
-    std::size_t d_turn = 0;
+    std::size_t d_destination = 0; // of the next heap
 };
 
-// Samples of any value. Their conversion has tests of its own.
+// Samples of any value. Other tests check their conversion.
 template <typename number>
 void make_samples(std::uint32_t seed, std::vector<number>& samples)
 {
@@ -296,7 +298,7 @@ void make_samples(std::uint32_t seed, std::vector<number>& samples)
 
 using stop_counts = std::map<std::pair<std::string, std::uint16_t>, std::size_t>;
 
-// An input: its packer, and the model of it.
+// An input: its packer and its model.
 class packed_input
 {
 public:
@@ -322,9 +324,9 @@ public:
     void act(fuzz_input& input)
     {
         auto& packer = d_stream.packer;
-        switch (input.upto(11)) {
+        switch (input.up_to(11)) {
         case 0:
-            write(nullptr, amount(input));
+            write(nullptr, choose_amount(input));
             break;
         case 1: {
             const auto time = input.number(6);
@@ -336,41 +338,42 @@ public:
             set_items(input);
             break;
         case 3:
-            d_stream.send(input.upto(20));
+            d_stream.send(input.up_to(20));
             break;
         case 4:
-            d_stream.now += std::chrono::milliseconds(input.upto(700));
+            d_stream.now += std::chrono::milliseconds(input.up_to(700));
             break;
         case 5:
             set_limit(input);
             break;
         case 6: {
-            const auto n = input.upto(9);
+            const auto n = input.up_to(9);
             packer.drop(n);
             d_model.samples_in += n;
-            d_model.samples_left += n;
+            d_model.samples_dropped += n;
             break;
         }
         case 7:
             d_stream.send();
             break;
         default: {
-            const auto n = amount(input);
+            const auto n = choose_amount(input);
             make_input(n, input.byte());
             write(raw(d_in.data()), n);
         }
         }
     }
 
-    //! \p hurry: there is no time to send what is left.
-    void end(bool hurry, bool repeats, stop_counts& stops)
+    //! Ends the run. \p times_out: packets that were not published are dropped.
+    //! \p repeats: the end-of-stream heaps are sent again.
+    void end(bool times_out, bool repeats, stop_counts& stops)
     {
         auto& packer = d_stream.packer;
         const auto& config = packer.config();
         const auto& zeros = d_stream.counters.samples_zero_filled;
         const auto zeros_before = zeros.get();
         bool has_stops = true;
-        if (hurry) {
+        if (times_out) {
             has_stops = packer.finish_tail();
             if (has_stops)
                 packer.send_stop();
@@ -383,13 +386,13 @@ public:
                 d_stream.end();
             }
         }
-        d_is_lossy = d_is_lossy || hurry;
+        d_is_lossy = d_is_lossy || times_out;
         const bool is_padded = zeros.get() != zeros_before;
         const auto slots = d_stream.ring.slots();
         check(!is_padded || d_setup.options.tail == "pad" ||
                   !config.is_buffered(config.regular, slots) ||
                   !config.is_buffered(config.first.value_or(config.regular), slots),
-              "a heap that is sent as a whole is not padded");
+              "a buffered heap is not padded");
         d_model.end(has_stops && config.stop ? config.stop_destinations.size() : 0,
                     is_padded);
         check_run(repeats, stops);
@@ -400,29 +403,30 @@ public:
     void check_counters()
     {
         const auto& c = d_stream.counters;
-        check(c.samples_in.get() == d_model.samples_in,
-              "samples that came in are counted");
-        check(d_stream.is_balanced(), "samples are sent or dropped");
-        check(d_stream.ended == d_samples_sent, "samples of whole heaps are sent");
-        const auto lost = c.samples_dropped.get() + d_stream.abandoned;
-        check(lost == d_model.samples_left + d_samples_missing,
-              "what is not sent is counted");
+        check(c.samples_in.get() == d_model.samples_in, "input samples are counted");
+        check(d_stream.is_balanced(), "each sample is sent or dropped");
+        check(d_stream.samples_completed == d_samples_sent,
+              "samples of complete heaps count as sent");
+        const auto lost = c.samples_dropped.get() + d_stream.samples_abandoned;
+        check(lost == d_model.samples_dropped + d_samples_missing,
+              "samples that were not sent count as dropped");
         check(c.heaps_dropped.get() + d_stream.heaps_abandoned ==
-                  d_model.heaps_left + d_heaps_missing,
-              "so are heaps");
-        check(d_heaps_missing == 0 || d_drops || d_is_lossy, "nothing is lost that fits");
+                  d_model.heaps_abandoned + d_heaps_missing,
+              "heaps that were not sent count as dropped");
+        check(d_heaps_missing == 0 || d_drops || d_is_lossy,
+              "no heap is lost in a blocking, complete run");
     }
 
 private:
-    std::uint64_t amount(fuzz_input& input)
+    std::uint64_t choose_amount(fuzz_input& input)
     {
         const auto heap = static_cast<std::uint64_t>(d_setup.options.heap_samples);
-        const auto n = 1 + input.upto(input.once_in(4) ? 3 * heap : 100);
+        const auto n = 1 + input.up_to(input.once_in(4) ? 3 * heap : 100);
         d_bytes += n * d_converter.output_bytes();
         return n;
     }
 
-    // Aligned for any type, with what goes on the wire.
+    // Makes input samples, aligned for any type, and their wire format.
     void make_input(std::uint64_t n, std::uint32_t seed)
     {
         const auto bytes = n * d_converter.input_bytes();
@@ -444,25 +448,25 @@ private:
     {
         if (!in)
             d_wire.assign(n * d_converter.output_bytes(), 0);
-        d_model.add(d_wire, n, in);
+        d_model.add_samples(d_wire, n, in);
         auto& packer = d_stream.packer;
         while (n) {
-            const auto now = in ? packer.write(in, static_cast<std::size_t>(n))
-                                : packer.write(nullptr, n);
-            check(now <= n, "no more is taken than there is");
+            const auto accepted = in ? packer.write(in, static_cast<std::size_t>(n))
+                                     : packer.write(nullptr, n);
+            check(accepted <= n, "a write accepts at most the given samples");
             if (in)
-                in += now * packer.input_bytes();
-            n -= now;
-            if (!now)
-                send_for_room();
+                in += accepted * packer.input_bytes();
+            n -= accepted;
+            if (!accepted)
+                make_room();
         }
     }
 
-    void send_for_room()
+    void make_room()
     {
-        check(!d_drops, "a packer that drops takes all");
+        check(!d_drops, "a packer that drops accepts all samples");
         check(d_stream.ring.published() > d_stream.ring.released(),
-              "there is room when all has been sent");
+              "an empty ring has room");
         d_stream.send();
     }
 
@@ -482,8 +486,8 @@ private:
     void set_limit(fuzz_input& input)
     {
         auto& ring = d_stream.ring;
-        const auto fewest = d_stream.packer.config().min_slots_in_use(ring.slots());
-        const auto limit = fewest + input.upto(100);
+        const auto min_slots = d_stream.packer.config().min_slots_in_use(ring.slots());
+        const auto limit = min_slots + input.up_to(100);
         if (!d_drops)
             ring.set_limit(std::min<std::size_t>(limit, ring.slots()));
     }
@@ -496,7 +500,8 @@ private:
         return d_endpoints[number - first];
     }
 
-    // The datagrams of the run, whose heaps are those of the model, or some of them.
+    // Checks that the heaps in the datagrams of the run are those of the model, except
+    // for dropped ones.
     void check_run(bool repeats, stop_counts& stops)
     {
         const std::vector<bytes> datagrams(d_stream.datagrams.begin() +
@@ -507,12 +512,12 @@ private:
 
         auto& run = d_model.heaps;
         auto expected = run.begin();
-        std::set<std::size_t> described; // turns
+        std::set<std::size_t> described; // destinations
         for (const auto& h : reassemble(datagrams)) {
             const auto& to = endpoint_of(destinations.at(h.counter));
             if (h.is_stop()) {
                 if (!d_stops.insert(h.counter).second)
-                    check(repeats, "an end of the stream is sent once");
+                    check(repeats, "the end of the stream is sent once");
                 else
                     ++stops[{ to.host, to.port }];
                 continue;
@@ -520,22 +525,22 @@ private:
             if (h.is_descriptors()) {
                 check(d_setup.options.descriptors == "separate" ||
                           d_setup.options.descriptor_interval > 0,
-                      "heaps of descriptors are asked for");
+                      "heaps of descriptors are enabled");
                 continue;
             }
             for (; expected != run.end() && expected->counter != h.counter; ++expected)
-                miss(*expected);
-            check(expected != run.end(), "there is such a heap");
+                count_missing(*expected);
+            check(expected != run.end(), "the model has this heap");
             check_heap(h, *expected, to);
-            const bool is_first = described.insert(expected->turn).second;
+            const bool is_first = described.insert(expected->destination).second;
             check(!h.descriptors().empty() ==
                       (is_first && d_setup.options.descriptors == "first_heap"),
                   "the first heap to a destination has descriptors");
-            d_samples_sent += expected->came_in;
+            d_samples_sent += expected->input_samples;
             ++expected;
         }
         for (; expected != run.end(); ++expected)
-            miss(*expected);
+            count_missing(*expected);
         run.clear();
     }
 
@@ -547,13 +552,14 @@ private:
             const auto packet = decode(datagrams[i]);
             const auto to = d_stream.destinations[d_checked + i];
             check(destinations.emplace(packet.get(1), to).first->second == to,
-                  "the packets of a heap go to one destination");
-            check(packet.pointers.size() <= 255, "items can be counted");
-            check(datagrams[i].size() <= d_setup.possible_packet_bytes,
-                  "a packet is one that the path takes");
+                  "all packets of a heap go to the same destination");
+            check(packet.pointers.size() <= 255,
+                  "a packet has at most 255 item pointers");
+            check(datagrams[i].size() <= d_setup.max_path_packet_bytes,
+                  "a packet fits the path");
             check(!o.max_packet_size ||
                       datagrams[i].size() <= static_cast<std::size_t>(o.max_packet_size),
-                  "a packet is not larger than it may be");
+                  "a packet is at most max_packet_size");
         }
     }
 
@@ -565,23 +571,25 @@ private:
             const auto id = static_cast<std::uint64_t>(items[i].id);
             switch (items[i].kind) {
             case item_kind::timestamp:
-                check(h.immediate(id) == expected.timestamp, "it has its timestamp");
+                check(h.immediate(id) == expected.timestamp, "a heap has its timestamp");
                 break;
             case item_kind::immediate:
-                check(h.immediate(id) == expected.values[i], "it has values of items");
+                check(h.immediate(id) == expected.values[i],
+                      "a heap has its item values");
                 break;
             case item_kind::samples:
-                check(h.content(id) == expected.content, "it has its samples");
+                check(h.content(id) == expected.content, "a heap has its samples");
             }
         }
-        const auto& turn = d_endpoints[expected.turn];
-        check(to.host == turn.host && to.port == turn.port, "it goes where it should");
+        const auto& destination = d_endpoints[expected.destination];
+        check(to.host == destination.host && to.port == destination.port,
+              "a heap goes to its destination");
     }
 
-    void miss(const expected_heap& heap)
+    void count_missing(const expected_heap& heap)
     {
         ++d_heaps_missing;
-        d_samples_missing += heap.came_in;
+        d_samples_missing += heap.input_samples;
     }
 
     const sink_setup& d_setup;
@@ -589,7 +597,7 @@ private:
     const bool d_drops;
     sample_converter d_converter;
     packed_stream d_stream;
-    model d_model;
+    packer_model d_model;
     std::vector<float> d_in;
     bytes d_wire;
     std::uint64_t d_bytes = 0;
@@ -601,7 +609,7 @@ private:
     std::uint64_t d_heaps_missing = 0;
 };
 
-// One for each host.
+// Gives each host an address of its own.
 std::vector<boost::asio::ip::udp::endpoint>
 addresses_of(const std::vector<std::vector<endpoint>>& lists)
 {
@@ -616,7 +624,7 @@ addresses_of(const std::vector<std::vector<endpoint>>& lists)
     return addresses;
 }
 
-void play(fuzz_input& input, const sink_setup& setup)
+void run_streams(fuzz_input& input, const sink_setup& setup)
 {
     std::vector<std::vector<endpoint>> endpoints;
     std::vector<stream_config> configs;
@@ -627,7 +635,7 @@ void play(fuzz_input& input, const sink_setup& setup)
         configs = make_stream_configs(setup.options,
                                       endpoints,
                                       addresses_of(endpoints),
-                                      setup.possible_packet_bytes);
+                                      setup.max_path_packet_bytes);
         for (const auto& config : configs)
             slots.push_back(ring_slots(setup.options, config));
     } catch (const parameter_error&) {
@@ -644,26 +652,26 @@ void play(fuzz_input& input, const sink_setup& setup)
     bool is_done = false;
     do {
         while (!input.empty() && !input.once_in(40) && !is_done) {
-            auto& one = *inputs[input.upto(inputs.size() - 1)];
-            one.act(input);
-            is_done = one.is_done();
+            auto& each = *inputs[input.up_to(inputs.size() - 1)];
+            each.act(input);
+            is_done = each.is_done();
         }
-        const bool hurry = input.once_in(4);
-        const bool repeats = !hurry && input.once_in(4);
+        const bool times_out = input.once_in(4);
+        const bool repeats = !times_out && input.once_in(4);
         stop_counts stops;
-        for (auto& one : inputs)
-            one->end(hurry, repeats, stops);
+        for (auto& each : inputs)
+            each->end(times_out, repeats, stops);
         std::set<std::pair<std::string, std::uint16_t>> all;
         for (const auto& list : endpoints)
             for (const auto& each : list)
                 all.emplace(each.host, each.port);
-        check(hurry || stops.size() == (setup.options.send_stop ? all.size() : 0),
-              "the stream ends everywhere");
+        check(times_out || stops.size() == (setup.options.send_stop ? all.size() : 0),
+              "each destination receives the end of the stream");
         for (const auto& each : stops)
-            check(each.second == 1, "and only once");
+            check(each.second == 1, "a destination receives one end of the stream");
     } while (!input.empty() && !is_done);
-    for (auto& one : inputs)
-        one->check_counters();
+    for (auto& each : inputs)
+        each->check_counters();
 }
 
 } // namespace
@@ -674,6 +682,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
     auto setup = choose_setup(input);
     if (input.once_in(8))
         change_option(input, setup);
-    play(input, setup);
+    run_streams(input, setup);
     return 0;
 }

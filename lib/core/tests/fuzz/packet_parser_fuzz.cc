@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Any bytes as a packet, and as a descriptor.
+// Parses arbitrary bytes as a packet and as a descriptor.
 
 #include "fuzz_input.h"
 #include "protocol/descriptor_reader.h"
@@ -18,24 +18,25 @@ using namespace gr::spead;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    // of exactly this size, so that reading beyond it is seen
+    // a copy of exactly this size lets a sanitizer detect reads beyond the end
     const auto* bytes = reinterpret_cast<const std::byte*>(data);
     const std::vector<std::byte> packet(bytes, bytes + size);
 
     packet_view view;
     if (parse_packet(packet.data(), packet.size(), view) == packet_error::none) {
         const auto* end = packet.data() + packet.size();
-        check(view.payload + view.payload_bytes == end, "the payload ends the packet");
+        check(view.payload + view.payload_bytes == end,
+              "the payload reaches the end of the packet");
         check(view.pointers + view.items * wire::pointer_bytes == view.payload,
               "the payload follows the item pointers");
         check(!view.heap_length || view.payload_end() <= *view.heap_length,
-              "the payload is in the heap");
+              "the payload is within the heap");
         static descriptor_collector collector;
         collector.add(view, { view.heap_counter, 1, 0 }, {});
         while (collector.has_next())
             collector.next();
     }
-    if (const auto is = read_descriptor(packet.data(), packet.size()))
-        check(is->name.size() <= 64, "names are cut");
+    if (const auto description = read_descriptor(packet.data(), packet.size()))
+        check(description->name.size() <= 64, "names are truncated to 64 bytes");
     return 0;
 }

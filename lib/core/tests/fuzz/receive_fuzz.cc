@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Packets of senders that are right, wrong and hostile, from the parser to the samples
-// that come out. The input chooses the options, the packets and the time.
+// Receives packets of correct, faulty and hostile senders, from the parser to the output
+// samples. The input chooses the options, the packets and the time.
 
 #include "fuzz_input.h"
 #include "helpers/receive_stream.h"
@@ -26,60 +26,61 @@ namespace {
 constexpr std::uint64_t selector_id = 0x3101;
 constexpr std::uint64_t immediate_id = 0x3102;
 
-// No input takes longer than so many.
+// Limits the time that an input takes.
 constexpr std::uint64_t max_samples = 1 << 20;
 
-receive_stream::options options_of(fuzz_input& input)
+receive_stream::options choose_options(fuzz_input& input)
 {
-    receive_stream::options is;
-    is.outputs = 1 + input.upto(2);
-    is.window_samples = std::int64_t{ 1 } << (12 + input.upto(6));
-    is.type = input.one_of({ sample_type::int8,
-                             sample_type::sc8,
-                             sample_type::int16,
-                             sample_type::sc16,
-                             sample_type::float32,
-                             sample_type::complex64 });
-    if (is.outputs == 1 && input.once_in(2))
-        is.on_missing = missing_policy::skip;
+    receive_stream::options options;
+    options.outputs = 1 + input.up_to(2);
+    options.window_samples = std::int64_t{ 1 } << (12 + input.up_to(6));
+    options.type = input.one_of({ sample_type::int8,
+                                  sample_type::sc8,
+                                  sample_type::int16,
+                                  sample_type::sc16,
+                                  sample_type::float32,
+                                  sample_type::complex64 });
+    if (options.outputs == 1 && input.once_in(2))
+        options.on_missing = missing_policy::skip;
     constexpr std::int64_t largest_step = (std::int64_t{ 1 } << 48) - 1;
     constexpr std::int64_t largest_heap = std::int64_t{ 1 } << 32;
     using rate = std::pair<std::int64_t, std::int64_t>;
-    std::tie(is.samples, is.ticks) = input.one_of<rate>({ { 1, 1 },
-                                                          { 1, 2 },
-                                                          { 3, 7 },
-                                                          { 64, 1 },
-                                                          { 4096, 1 },
-                                                          { largest_heap, 1 },
-                                                          { 1, largest_step } });
-    is.max_gap = input.one_of({ 1 << 18, 0, 100, 5000 });
-    is.max_delay = std::chrono::milliseconds(input.one_of({ 100, 0, 1 }));
-    const bool has_selector = is.outputs > 1 && !input.once_in(4);
-    // descriptors do not tell outputs apart
-    is.has_own_sockets = is.outputs > 1 && !has_selector;
+    std::tie(options.samples, options.ticks) =
+        input.one_of<rate>({ { 1, 1 },
+                             { 1, 2 },
+                             { 3, 7 },
+                             { 64, 1 },
+                             { 4096, 1 },
+                             { largest_heap, 1 },
+                             { 1, largest_step } });
+    options.max_gap = input.one_of({ 1 << 18, 0, 100, 5000 });
+    options.max_delay = std::chrono::milliseconds(input.one_of({ 100, 0, 1 }));
+    const bool has_selector = options.outputs > 1 && !input.once_in(4);
+    // without a selector item, only sockets tell outputs apart
+    options.has_own_sockets = options.outputs > 1 && !has_selector;
     if (!has_selector && input.once_in(2)) {
-        is.format = nullptr;
-        return is;
+        options.format = nullptr;
+        return options;
     }
     auto format = std::make_shared<stream_format>();
-    const auto bits = is_float(is.type) ? input.one_of({ 8u, 16u }) : 8;
-    format->bits = bits_of(is.type, bits);
+    const auto bits = is_float(options.type) ? input.one_of({ 8u, 16u }) : 8;
+    format->bits = bits_of(options.type, bits);
     format->order = input.one_of({ byte_order::big, byte_order::little });
     format->timestamp_format = { 'u',
                                  input.one_of({ 64u, 32u, 10u, 0u }),
                                  input.one_of({ byte_order::big, byte_order::little }) };
     if (has_selector) {
-        std::vector<std::int64_t> values(is.outputs);
+        std::vector<std::int64_t> values(options.outputs);
         std::iota(values.begin(), values.end(), 0);
         format->immediates.push_back({ selector_id, "selector", {}, values });
     }
     format->immediates.push_back({ immediate_id, "immediate" });
-    is.format = format;
-    return is;
+    options.format = format;
+    return options;
 }
 
-// What a sender does next follows from what it did before, unless it is hostile.
-struct sender {
+// The state of a sender, from which its next correct packet follows.
+struct sender_state {
     std::uint64_t counter = 0;
     std::uint64_t timestamp = 1 << 20;
     std::uint64_t heap_bytes = 256;
@@ -91,7 +92,7 @@ class fuzzed_stream
 public:
     explicit fuzzed_stream(fuzz_input& input)
         : d_input(input),
-          d_options(options_of(input)),
+          d_options(choose_options(input)),
           d_stream(d_options),
           d_senders(d_options.outputs)
     {
@@ -101,7 +102,7 @@ public:
 
     void run()
     {
-        while (!d_input.empty() && given_samples() < max_samples)
+        while (!d_input.empty() && produced_samples() < max_samples)
             step();
         d_stream.end();
         for (std::size_t i = 0; i < d_options.outputs; ++i)
@@ -111,64 +112,64 @@ public:
 private:
     void step()
     {
-        const auto which = d_input.upto(d_senders.size() - 1);
-        switch (d_input.upto(15)) {
+        const auto which = d_input.up_to(d_senders.size() - 1);
+        switch (d_input.up_to(15)) {
         case 1:
             pass_time();
             break;
         case 2:
-            give_descriptors(which);
+            send_descriptors(which);
             break;
         case 3:
-            give_holes(which);
+            send_sparse_heap(which);
             break;
         case 4:
             if (d_input.once_in(4))
                 restart();
             break;
         case 5:
-            give(hostile_packet(), which);
+            receive(hostile_packet(), which);
             break;
         default:
-            give(next_packet(which), which);
+            receive(next_packet(which), which);
         }
     }
 
     void pass_time()
     {
         d_stream.now += std::chrono::milliseconds(d_input.one_of({ 1, 20, 200, 1500 }));
-        d_stream.go_on();
+        d_stream.process_pending();
     }
 
     void restart()
     {
         d_stream.end();
-        d_stream.to.start_run();
+        d_stream.assembler.start_run();
     }
 
     //! \name Packets
     //! \{
 
-    wire::flavour flavour()
+    wire::flavour choose_flavour()
     {
         return { d_input.one_of({ 48u, 48u, 48u, 40u, 56u, 8u, 24u, 32u }) };
     }
 
     std::uint64_t hostile_number(std::uint64_t near)
     {
-        switch (d_input.upto(7)) {
+        switch (d_input.up_to(7)) {
         case 0:
             return 0;
         case 1:
             return near;
         case 2:
-            return near - 1 - d_input.upto(300);
+            return near - 1 - d_input.up_to(300);
         case 3:
-            return near + 1 + d_input.upto(300);
+            return near + 1 + d_input.up_to(300);
         case 4:
-            return ~std::uint64_t{ 0 } - d_input.upto(2);
+            return ~std::uint64_t{ 0 } - d_input.up_to(2);
         case 5:
-            return std::uint64_t{ 1 } << d_input.upto(56);
+            return std::uint64_t{ 1 } << d_input.up_to(56);
         case 6:
             return d_input.number(2);
         default:
@@ -183,7 +184,7 @@ private:
         return all;
     }
 
-    std::uint64_t item_pointer(wire::flavour is, const sender& from)
+    std::uint64_t item_pointer(wire::flavour flavour, const sender_state& from)
     {
         const auto id = d_input.one_of<std::uint64_t>({ 0x1600,
                                                         0x3300,
@@ -199,11 +200,11 @@ private:
                            : id == wire::stream_control ? wire::stream_control_stop
                                                         : from.heap_bytes);
         if (d_input.once_in(2))
-            return is.immediate(id, value);
-        return is.addressed(id, value);
+            return flavour.immediate(id, value);
+        return flavour.addressed(id, value);
     }
 
-    void next_heap(sender& of)
+    void begin_heap(sender_state& of)
     {
         const auto bytes = sample_decoder(d_options.type).wire_bytes();
         const auto ticks = of.heap_bytes / bytes *
@@ -214,12 +215,12 @@ private:
         of.offset = 0;
         of.heap_bytes =
             d_input.once_in(4)
-                ? d_input.upto(static_cast<std::size_t>(d_options.window_samples))
-                : 64 * (1 + d_input.upto(9));
+                ? d_input.up_to(static_cast<std::size_t>(d_options.window_samples))
+                : 64 * (1 + d_input.up_to(9));
         if (d_input.once_in(8))
             of.timestamp = hostile_number(of.timestamp);
         if (d_input.once_in(8))
-            of.timestamp += ticks * d_input.upto(100);
+            of.timestamp += ticks * d_input.up_to(100);
         if (d_input.once_in(8))
             of.timestamp += static_cast<std::uint64_t>(d_options.max_gap) *
                             static_cast<std::uint64_t>(d_options.ticks) /
@@ -232,11 +233,11 @@ private:
     {
         auto& from = d_senders[which];
         if (from.offset >= from.heap_bytes || d_input.once_in(8))
-            next_heap(from);
-        const auto is = flavour();
-        const auto most = static_cast<std::size_t>(d_options.window_samples) / 4;
+            begin_heap(from);
+        const auto flavour = choose_flavour();
+        const auto max_bytes = static_cast<std::size_t>(d_options.window_samples) / 4;
         auto n = std::min<std::size_t>(
-            d_input.one_of<std::size_t>({ 64, 64, 0, 1, 7, most }), most);
+            d_input.one_of<std::size_t>({ 64, 64, 0, 1, 7, max_bytes }), max_bytes);
         auto offset = from.offset;
         auto length = from.heap_bytes;
         const bool is_wrong = d_input.once_in(4);
@@ -246,84 +247,85 @@ private:
             n = std::min<std::size_t>(n, length - std::min(length, offset));
         if (is_wrong && d_input.once_in(2))
             length = hostile_number(length);
-        std::vector<std::uint64_t> pointers{ is.immediate(wire::heap_counter,
-                                                          from.counter),
-                                             is.immediate(wire::payload_offset, offset),
-                                             is.immediate(wire::payload_length, n) };
+        std::vector<std::uint64_t> pointers{
+            flavour.immediate(wire::heap_counter, from.counter),
+            flavour.immediate(wire::payload_offset, offset),
+            flavour.immediate(wire::payload_length, n)
+        };
         if (!is_wrong || d_input.once_in(2))
-            pointers.push_back(is.immediate(wire::heap_length, length));
+            pointers.push_back(flavour.immediate(wire::heap_length, length));
         if (from.offset == 0 || d_input.once_in(4)) {
-            pointers.push_back(is.immediate(0x1600, from.timestamp));
-            pointers.push_back(is.immediate(selector_id, which));
-            pointers.push_back(is.addressed(0x3300, d_input.one_of({ 0, 0, 0, 5 })));
+            pointers.push_back(flavour.immediate(0x1600, from.timestamp));
+            pointers.push_back(flavour.immediate(selector_id, which));
+            pointers.push_back(flavour.addressed(0x3300, d_input.one_of({ 0, 0, 0, 5 })));
             if (d_input.once_in(2))
-                pointers.push_back(is.immediate(immediate_id, d_input.upto(3)));
+                pointers.push_back(flavour.immediate(immediate_id, d_input.up_to(3)));
         }
         if (is_wrong)
-            for (auto i = d_input.upto(4); i > 0; --i)
-                pointers.push_back(item_pointer(is, from));
+            for (auto i = d_input.up_to(4); i > 0; --i)
+                pointers.push_back(item_pointer(flavour, from));
         from.offset += n;
-        return packet_of(pointers, payload(n), is);
+        return packet_of(pointers, payload(n), flavour);
     }
 
-    // Item pointers and a payload that nothing holds together.
+    // Unrelated item pointers and payload.
     packet_bytes hostile_packet()
     {
-        const auto is = flavour();
+        const auto flavour = choose_flavour();
         const auto& from = d_senders.front();
-        const auto n = d_input.upto(100);
+        const auto n = d_input.up_to(100);
         std::vector<std::uint64_t> pointers{
-            is.immediate(wire::heap_counter, hostile_number(from.counter)),
-            is.immediate(wire::payload_offset, hostile_number(0)),
-            is.immediate(wire::payload_length, n)
+            flavour.immediate(wire::heap_counter, hostile_number(from.counter)),
+            flavour.immediate(wire::payload_offset, hostile_number(0)),
+            flavour.immediate(wire::payload_length, n)
         };
-        // the cost of a packet must not grow faster than its size
-        const auto pointer = item_pointer(is, from);
+        // detects processing time that grows faster than the packet
+        const auto pointer = item_pointer(flavour, from);
         const auto items = d_input.one_of<std::size_t>({ 3, 8, 300, 3000 });
         while (pointers.size() < items)
-            pointers.push_back(items > 8 ? pointer : item_pointer(is, from));
-        auto packet = packet_of(pointers, payload(n), is);
+            pointers.push_back(items > 8 ? pointer : item_pointer(flavour, from));
+        auto packet = packet_of(pointers, payload(n), flavour);
         while (d_input.once_in(4))
-            packet[d_input.upto(packet.size() - 1)] = std::byte{ d_input.byte() };
+            packet[d_input.up_to(packet.size() - 1)] = std::byte{ d_input.byte() };
         if (d_input.once_in(8))
-            packet.resize(d_input.upto(packet.size()));
+            packet.resize(d_input.up_to(packet.size()));
         return packet;
     }
 
-    // A heap that arrives with holes: many missing ranges.
-    void give_holes(std::size_t which)
+    // Sends isolated bytes of a heap, which leaves many missing ranges.
+    void send_sparse_heap(std::size_t which)
     {
         auto& from = d_senders[which];
-        // or more than the window remembers
+        // sometimes more than the window can store
         const std::size_t n = d_input.once_in(255) ? 4200 : 10;
-        const auto step = 2 + d_input.upto(6);
-        next_heap(from);
+        const auto step = 2 + d_input.up_to(6);
+        begin_heap(from);
         from.heap_bytes = n * step;
-        wire::flavour is{ 48 };
+        wire::flavour flavour{ 48 };
         for (std::size_t i = 0; i < n; ++i)
-            give(packet_of({ is.immediate(wire::heap_counter, from.counter),
-                             is.immediate(wire::heap_length, from.heap_bytes),
-                             is.immediate(wire::payload_offset, i * step),
-                             is.immediate(wire::payload_length, 1),
-                             is.immediate(0x1600, from.timestamp),
-                             is.immediate(selector_id, which),
-                             is.addressed(0x3300, 0) },
-                           packet_bytes(1)),
-                 which);
+            receive(packet_of({ flavour.immediate(wire::heap_counter, from.counter),
+                                flavour.immediate(wire::heap_length, from.heap_bytes),
+                                flavour.immediate(wire::payload_offset, i * step),
+                                flavour.immediate(wire::payload_length, 1),
+                                flavour.immediate(0x1600, from.timestamp),
+                                flavour.immediate(selector_id, which),
+                                flavour.addressed(0x3300, 0) },
+                              packet_bytes(1)),
+                    which);
         from.offset = from.heap_bytes;
     }
 
-    void give_descriptors(std::size_t which)
+    void send_descriptors(std::size_t which)
     {
-        const wire::flavour is{ d_input.one_of({ 48u, 40u }) };
-        const sample_format samples_are{
+        const wire::flavour flavour{ d_input.one_of({ 48u, 40u }) };
+        const sample_format format{
             d_input.once_in(4) ? sample_type::sc16 : d_options.type,
             d_input.one_of({ byte_order::big, byte_order::little }),
             64,
             d_input.one_of({ 8u, 16u })
         };
         std::vector<item> items{ timestamp(0x1600), samples(0x3300) };
-        for (auto i = d_input.upto(3); i > 0; --i) {
+        for (auto i = d_input.up_to(3); i > 0; --i) {
             const auto id = d_input.one_of({ 0x3102, 0x3101, 0x1600 });
             items.push_back(
                 immediate(id, d_input.one_of({ "name", "timestamp" }), { 0 }));
@@ -331,37 +333,37 @@ private:
         packet_bytes content;
         std::vector<std::uint64_t> pointers;
         for (const auto& each : items) {
-            auto packet = descriptor_packet(each, is, samples_are);
+            auto packet = descriptor_packet(each, flavour, format);
             while (d_input.once_in(8))
-                packet[d_input.upto(packet.size() - 1)] = std::byte{ d_input.byte() };
-            pointers.push_back(is.addressed(wire::descriptor, content.size()));
+                packet[d_input.up_to(packet.size() - 1)] = std::byte{ d_input.byte() };
+            pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
             content.insert(content.end(), packet.begin(), packet.end());
         }
         if (d_input.once_in(8))
-            pointers.push_back(is.addressed(wire::descriptor, hostile_number(0)));
+            pointers.push_back(flavour.addressed(wire::descriptor, hostile_number(0)));
         heap_cutter cutter;
-        cutter.flavour = is;
+        cutter.flavour = flavour;
         cutter.payload = d_input.one_of({ 4000, 4000, 100, 8, 1 });
         cutter.repeats_pointers = d_input.once_in(2);
         auto packets = cutter.cut(d_input.one_of({ 1u << 20, 1u }), pointers, content);
         if (d_input.once_in(4))
             std::reverse(packets.begin(), packets.end());
-        const bool are_lost = d_input.once_in(4);
+        const bool is_lossy = d_input.once_in(4);
         for (const auto& each : packets)
-            if (!are_lost || !d_input.once_in(8))
-                give(each, which);
+            if (!is_lossy || !d_input.once_in(8))
+                receive(each, which);
     }
 
     //! \}
 
-    void give(const packet_bytes& packet, std::size_t which)
+    void receive(const packet_bytes& packet, std::size_t which)
     {
         const std::size_t socket = d_options.has_own_sockets ? which : 0;
-        const std::uint64_t other = d_input.once_in(16) ? 1 : 0;
-        d_stream.take(packet, socket, 1 + other);
+        const std::uint64_t sender = d_input.once_in(16) ? 2 : 1;
+        d_stream.receive(packet, socket, sender);
     }
 
-    std::size_t given_samples() const
+    std::size_t produced_samples() const
     {
         std::size_t sum = 0;
         for (const auto& each : d_stream.out)
@@ -374,25 +376,25 @@ private:
         const auto& counters = d_stream.counters[output];
         const auto n = d_stream.out[output].size() / d_stream.output_bytes();
         check(counters.samples_received.get() + counters.samples_missing.get() == n,
-              "samples are received or missing");
+              "each output sample is counted as received or missing");
         check(n == d_stream.out[0].size() / d_stream.output_bytes(),
-              "outputs have the same number of samples");
+              "all outputs have the same number of samples");
         bool has_time = false;
         for (const auto& tag : d_stream.tags) {
             if (tag.output != output)
                 continue;
-            check(tag.offset < n, "tags are of samples");
+            check(tag.offset < n, "each tag belongs to an output sample");
             has_time |= tag.what == sample_tag::kind::timestamp && tag.offset == 0;
             if (tag.what == sample_tag::kind::missing)
-                check(tag.value > 0, "missing samples are some");
+                check(tag.value > 0, "a missing tag counts at least one sample");
         }
-        check(!n || has_time, "the first sample has a timestamp");
+        check(!n || has_time, "the first sample has a timestamp tag");
     }
 
     fuzz_input& d_input;
     const receive_stream::options d_options;
     receive_stream d_stream;
-    std::vector<sender> d_senders;
+    std::vector<sender_state> d_senders;
 };
 
 } // namespace

@@ -5,7 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Gives a fuzz target the files of a corpus, and random inputs: REPLAY FOLDER NUMBER.
+// Runs a fuzz target on the files of a corpus and on NUMBER random inputs:
+// <target>-replay FOLDER NUMBER
 
 #include "fuzz_input.h"
 
@@ -33,7 +34,7 @@ int main(int argc, char** argv)
         return 1;
     }
     for (const auto& file : files) {
-        // without a newline: seen if the target ends the program
+        // no newline: stays visible if the target aborts the program
         std::cout << '\r' << file.filename().string() << std::flush;
         std::ifstream stream(file, std::ios::binary);
         const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), {});

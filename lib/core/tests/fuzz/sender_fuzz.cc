@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// The loop of the sender, between rings that are filled and a network that fails as the
-// input says, in a time that only the input and sleeps of the loop move.
+// Runs the loop of the sender between rings and a failing transport, on a simulated
+// clock. The input chooses the packets, the errors and the time.
 
 #include "fuzz_input.h"
 #include "helpers/scripted_transport.h"
@@ -23,26 +23,26 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// An input may not make the sender do more.
+// Limits the work that an input causes.
 constexpr std::size_t max_packets = 500;
-constexpr std::size_t stamp_bytes = 4; // the number of a packet, in front of its content
+constexpr std::size_t stamp_bytes = 4; // the number of the packet, at its start
 
 struct queued_heap {
     std::uint64_t samples = 0;
-    bool has_samples = false; // or is one of descriptors
-    bool is_ended = false;
-    bool is_whole = true;
+    bool has_samples = false; // otherwise it has descriptors
+    bool has_ended = false;
+    bool is_complete = true;
 };
 
 struct queued_packet {
     std::size_t heap;
     std::size_t bytes;
     std::size_t destination;
-    bool has_left = false;
+    bool is_sent = false;
 };
 
-// Has a thread, which would be too slow to start for each input.
-rate_limited_log& no_log()
+// Shared, since starting the thread of a log for each input would be too slow.
+rate_limited_log& discarding_log()
 {
     static rate_limited_log log([](const std::string&) {});
     return log;
@@ -50,14 +50,14 @@ rate_limited_log& no_log()
 
 sink_options choose_options(fuzz_input& input)
 {
-    sink_options is;
-    input.once_in(4); // the corpus has a choice here
-    is.rate = input.one_of({ 0.0, 1e6, 1.0, 1e308 });
-    is.burst_size = input.one_of<std::int64_t>({ 1, 4000, 65536, 1 << 30 });
-    return is;
+    sink_options options;
+    input.once_in(4); // consumes a byte that the corpus has here
+    options.rate = input.one_of({ 0.0, 1e6, 1.0, 1e308 });
+    options.burst_size = input.one_of<std::int64_t>({ 1, 4000, 65536, 1 << 30 });
+    return options;
 }
 
-// Runs without a thread of its own.
+// A sender without a thread, driven by the test.
 class stepped_sender : public sender
 {
 public:
@@ -75,17 +75,17 @@ public:
     explicit sent_stream(fuzz_input& input)
         : d_input(input),
           d_options(choose_options(input)),
-          d_max_bytes(input.once_in(8) ? 9000 : input.one_of({ 40, 100, 100, 1000 })),
-          d_destinations(1 + input.upto(8))
+          d_slot_bytes(input.once_in(8) ? 9000 : input.one_of({ 40, 100, 100, 1000 })),
+          d_destinations(1 + input.up_to(8))
     {
         std::vector<packet_ring*> all;
-        for (auto n = 1 + input.upto(2); n; --n) {
-            const auto slots = 8 + input.upto(56);
-            d_queues.push_back(std::make_unique<queue>(slots, d_max_bytes));
+        for (auto n = 1 + input.up_to(2); n; --n) {
+            const auto slots = 8 + input.up_to(56);
+            d_queues.push_back(std::make_unique<queue>(slots, d_slot_bytes));
             all.push_back(&d_queues.back()->ring);
         }
         d_sender = std::make_unique<stepped_sender>(
-            d_io, all, d_network, d_counters, d_options, [] {}, no_log());
+            d_io, all, d_network, d_counters, d_options, [] {}, discarding_log());
         set_rate(d_options.rate);
     }
 
@@ -96,9 +96,9 @@ public:
             while (!is_done() && !d_input.once_in(50))
                 step();
             if (d_input.once_in(3))
-                stop_in_time();
+                stop_after_sending_all();
             else
-                stop_at_once();
+                stop_immediately();
             check_balance();
         } while (!is_done());
     }
@@ -117,32 +117,32 @@ private:
 
     void start()
     {
-        for (auto& one : d_queues)
-            one->heap = no_heap;
+        for (auto& queue : d_queues)
+            queue->heap = no_heap;
         d_sender->begin_run();
         d_sender->begin();
     }
 
     void step()
     {
-        switch (d_input.upto(15)) {
+        switch (d_input.up_to(15)) {
         case 0:
-            pass(d_input.one_of<std::chrono::nanoseconds>(
+            advance_time(d_input.one_of<std::chrono::nanoseconds>(
                 { 100us, 1us, 3ms, 10ms, 300ms, 2s, 1h }));
             break;
         case 1:
             set_rate(d_input.one_of({ 0.0, 1e6, 3e7, 1.0, 1e308 }));
             break;
         case 2:
-            d_network.holds = d_input.once_in(2);
+            d_network.keeps_in_flight = d_input.once_in(2);
             break;
         case 3:
-            d_network.report(d_input.upto(5));
+            d_network.report(d_input.up_to(5));
             break;
         case 4:
             d_network.refuse_segmented =
                 d_input.one_of({ 0, EIO, EINVAL, EOPNOTSUPP, EMSGSIZE });
-            d_network.refusals_left = d_input.upto(7);
+            d_network.refusals_left = d_input.up_to(7);
             break;
         case 5:
             d_network.icmp_errors.count += 1;
@@ -150,26 +150,26 @@ private:
             break;
         case 6: {
             auto& ring = any_queue().ring;
-            ring.set_limit(8 + d_input.upto(ring.slots() - 8));
+            ring.set_limit(8 + d_input.up_to(ring.slots() - 8));
             break;
         }
         case 7:
         case 8:
         case 9:
-            fail();
+            script_failures();
             break;
         default:
-            put_some(any_queue());
+            put_packets(any_queue());
         }
         if (d_input.once_in(2))
             poll();
     }
 
-    queue& any_queue() { return *d_queues[d_input.upto(d_queues.size() - 1)]; }
+    queue& any_queue() { return *d_queues[d_input.up_to(d_queues.size() - 1)]; }
 
-    void fail()
+    void script_failures()
     {
-        const scripted_transport::step next{ d_input.upto(2),
+        const scripted_transport::step next{ d_input.up_to(2),
                                              d_input.one_of(
                                                  { EAGAIN,
                                                    ENOBUFS,
@@ -182,12 +182,12 @@ private:
                                                    EINVAL,
                                                    EMSGSIZE,
                                                    transport::error_next_hop_pending }) };
-        d_network.script.insert(d_network.script.end(), 1 + d_input.upto(5), next);
+        d_network.script.insert(d_network.script.end(), 1 + d_input.up_to(5), next);
     }
 
-    void pass(std::chrono::nanoseconds time)
+    void advance_time(std::chrono::nanoseconds time)
     {
-        simulated_time::pass(time);
+        simulated_time::advance(time);
         poll();
     }
 
@@ -197,13 +197,13 @@ private:
         poll();
     }
 
-    //! \name The other end of the rings
+    //! \name The packer's end of the rings
     //! \{
 
-    void put_some(queue& to)
+    void put_packets(queue& to)
     {
-        const auto destination = d_input.upto(d_destinations - 1);
-        const auto packets = 1 + d_input.upto(d_input.once_in(4) ? 70 : 6);
+        const auto destination = d_input.up_to(d_destinations - 1);
+        const auto packets = 1 + d_input.up_to(d_input.once_in(4) ? 70 : 6);
         bool is_full = false;
         for (std::size_t i = 0; i < packets && !is_full; ++i) {
             if (to.heap == no_heap)
@@ -218,7 +218,7 @@ private:
         if (!is_full)
             return;
         to.ring.packer_waits.announce();
-        // it looks once more before it waits
+        // a real packer checks once more before it waits
         if (to.ring.has_space())
             to.ring.packer_waits.withdraw();
     }
@@ -227,21 +227,21 @@ private:
     {
         to.heap = d_heaps.size();
         to.destination = destination;
-        d_heaps.push_back({ d_input.upto(9), !d_input.once_in(8) });
+        d_heaps.push_back({ d_input.up_to(9), !d_input.once_in(8) });
     }
 
-    // Usually one that fills a slot; false if there is no room.
+    // Adds a packet, which usually fills its slot. False if there is no room.
     bool put_packet(queue& to)
     {
-        const auto full = d_max_bytes;
-        const auto choice = d_input.upto(15);
-        const bool is_dropped = choice == 0; // no packet, the heap ends
+        const auto full = d_slot_bytes;
+        const auto choice = d_input.up_to(15);
+        const bool is_dropped = choice == 0; // ends the heap without a packet
         const auto bytes = is_dropped   ? 0
-                           : choice < 3 ? stamp_bytes + d_input.upto(full - stamp_bytes)
-                           : choice < 4 ? stamp_bytes + d_input.upto(3 * full)
+                           : choice < 3 ? stamp_bytes + d_input.up_to(full - stamp_bytes)
+                           : choice < 4 ? stamp_bytes + d_input.up_to(3 * full)
                                         : full;
         const bool is_end = is_dropped || choice % 4 == 3;
-        if (!claim(to, bytes))
+        if (!claim_slots(to, bytes))
             return false;
         auto& heap = d_heaps[to.heap];
         const auto flag = is_dropped ? packet_info::heap_dropped : packet_info::heap_end;
@@ -251,19 +251,19 @@ private:
                                        static_cast<std::uint16_t>(to.destination),
                                        is_end ? heap.samples : 0 };
         if (bytes) {
-            const auto all = content(d_packets.size(), bytes);
+            const auto all = packet_content(d_packets.size(), bytes);
             std::memcpy(to.ring.data(to.head.slot), all.data(), bytes);
             d_packets.push_back({ to.heap, bytes, to.destination });
         }
         to.ring.advance_packet(to.head);
-        heap.is_ended = is_end;
-        heap.is_whole = heap.is_whole && !is_dropped;
+        heap.has_ended = is_end;
+        heap.is_complete = heap.is_complete && !is_dropped;
         if (is_end)
             to.heap = no_heap;
         return true;
     }
 
-    static bool claim(queue& to, std::size_t bytes)
+    static bool claim_slots(queue& to, std::size_t bytes)
     {
         auto& ring = to.ring;
         const auto wanted = ring.slots_for(bytes);
@@ -278,7 +278,7 @@ private:
         return true;
     }
 
-    static bytes content(std::size_t number, std::size_t n)
+    static bytes packet_content(std::size_t number, std::size_t n)
     {
         bytes all(n, static_cast<std::uint8_t>(number));
         const auto stamp = static_cast<std::uint32_t>(number);
@@ -288,7 +288,7 @@ private:
 
     //! \}
 
-    // All handlers that can run by now, and what has left.
+    // Runs all handlers that are ready, and checks the sent packets.
     void poll()
     {
         while (d_io.poll())
@@ -296,56 +296,58 @@ private:
         for (const auto& datagram : d_network.datagrams)
             check_datagram(datagram);
         d_network.datagrams.clear();
-        for (const auto packets : d_network.runs)
-            check(packets <= (transport::max_segments),
-                  "a message has no more packets than it may");
-        d_network.runs.clear();
-        check(d_network.spoilt == 0, "packets in flight are not written over");
+        for (const auto packets : d_network.packets_per_message)
+            check(packets <= transport::max_segments,
+                  "a message has at most max_segments packets");
+        d_network.packets_per_message.clear();
+        check(d_network.overwritten == 0, "packets in flight are not overwritten");
         for (std::size_t i = 0; i < d_queues.size(); ++i)
             check(d_queues[i]->ring.released() <= d_network.in_flight_from(i),
-                  "slots of packets in flight are not given back");
+                  "slots of packets in flight are not released");
     }
 
     void check_datagram(const bytes& datagram)
     {
         std::uint32_t number = 0;
-        check(datagram.size() >= stamp_bytes, "a datagram is a packet");
+        check(datagram.size() >= stamp_bytes, "each datagram is a queued packet");
         std::memcpy(&number, datagram.data(), stamp_bytes);
-        check(number < d_packets.size(), "a datagram is a packet");
+        check(number < d_packets.size(), "each datagram is a queued packet");
         auto& packet = d_packets[number];
-        check(datagram == content(number, packet.bytes), "a packet leaves as it is");
-        check(!packet.has_left, "no packet leaves twice");
-        packet.has_left = true;
+        check(datagram == packet_content(number, packet.bytes),
+              "packets are sent unchanged");
+        check(!packet.is_sent, "no packet is sent twice");
+        packet.is_sent = true;
         auto& next = d_next[packet.destination];
-        check(number >= next, "packets to a destination leave in their order");
+        check(number >= next, "packets to a destination are sent in order");
         next = number + 1;
-        d_bytes += packet.bytes;
-        ++d_left;
+        d_bytes_sent += packet.bytes;
+        ++d_packets_sent;
     }
 
-    void stop_in_time()
+    void stop_after_sending_all()
     {
         d_network.script.clear();
         d_network.refuse_segmented = 0;
-        d_network.holds = false;
+        d_network.keeps_in_flight = false;
         set_rate(0);
-        pass(20ms); // longer than any wait for a retry
+        advance_time(20ms); // longer than any retry delay
         check(d_counters.packets_sent.get() + d_counters.packets_dropped.get() ==
                   d_packets.size(),
-              "all that is queued leaves without another event");
-        d_network.report(d_network.held.size());
+              "all queued packets are sent without another event");
+        d_network.report(d_network.in_flight.size());
         poll();
-        for (auto& one : d_queues) {
-            check(one->ring.released() == one->ring.published(), "slots are given back");
-            check(!one->ring.packer_waits.is_set(), "a packer that waits is woken");
+        for (auto& queue : d_queues) {
+            check(queue->ring.released() == queue->ring.published(),
+                  "all slots are released");
+            check(!queue->ring.packer_waits.is_set(), "a waiting packer is woken");
         }
         d_sender->close();
         poll();
-        check(d_io.stopped(), "the loop ends when all has been sent");
+        check(d_io.stopped(), "the loop ends once everything is sent");
         d_sender->drop_rest();
     }
 
-    void stop_at_once()
+    void stop_immediately()
     {
         if (d_input.once_in(2)) {
             d_sender->close();
@@ -353,36 +355,37 @@ private:
         }
         d_sender->abort();
         poll();
-        check(d_io.stopped(), "the loop ends");
+        check(d_io.stopped(), "the loop ends after an abort");
         d_sender->drop_rest();
     }
 
     void check_balance()
     {
         const auto& c = d_counters;
-        check(c.packets_sent.get() == d_left, "packets that have left are counted");
+        check(c.packets_sent.get() == d_packets_sent, "sent packets are counted");
         check(c.packets_sent.get() + c.packets_dropped.get() == d_packets.size(),
-              "so are those that are lost");
-        check(c.bytes_sent.get() == d_bytes, "and bytes");
+              "lost packets are counted");
+        check(c.bytes_sent.get() == d_bytes_sent, "sent bytes are counted");
         auto heaps = d_heaps;
         for (const auto& packet : d_packets)
-            heaps[packet.heap].is_whole = heaps[packet.heap].is_whole && packet.has_left;
+            heaps[packet.heap].is_complete =
+                heaps[packet.heap].is_complete && packet.is_sent;
         std::uint64_t sent = 0, lost = 0, heaps_sent = 0, heaps_lost = 0;
         for (const auto& heap : heaps) {
-            if (!heap.is_ended)
+            if (!heap.has_ended)
                 continue;
-            (heap.is_whole ? sent : lost) += heap.samples;
-            (heap.is_whole ? heaps_sent : heaps_lost) += heap.has_samples;
+            (heap.is_complete ? sent : lost) += heap.samples;
+            (heap.is_complete ? heaps_sent : heaps_lost) += heap.has_samples;
         }
-        check(c.samples_sent.get() == sent, "samples of whole heaps are sent");
-        check(c.samples_dropped.get() == lost, "the others are dropped");
-        check(c.heaps_sent.get() == heaps_sent, "whole heaps are sent");
-        check(c.heaps_dropped.get() == heaps_lost, "heaps with a loss are dropped");
+        check(c.samples_sent.get() == sent, "samples of complete heaps count as sent");
+        check(c.samples_dropped.get() == lost, "all other samples count as dropped");
+        check(c.heaps_sent.get() == heaps_sent, "complete heaps count as sent");
+        check(c.heaps_dropped.get() == heaps_lost, "incomplete heaps count as dropped");
     }
 
     fuzz_input& d_input;
     const sink_options d_options;
-    const std::size_t d_max_bytes; // of a slot
+    const std::size_t d_slot_bytes;
     const std::size_t d_destinations;
     boost::asio::io_context d_io{ 1 };
     scripted_transport d_network{ d_io };
@@ -391,10 +394,10 @@ private:
     std::unique_ptr<stepped_sender> d_sender;
 
     std::vector<queued_heap> d_heaps;
-    std::vector<queued_packet> d_packets;      // by their numbers
-    std::map<std::size_t, std::size_t> d_next; // number of a packet to each destination
-    std::size_t d_left = 0;
-    std::uint64_t d_bytes = 0;
+    std::vector<queued_packet> d_packets;      // by number
+    std::map<std::size_t, std::size_t> d_next; // lowest allowed number per destination
+    std::size_t d_packets_sent = 0;
+    std::uint64_t d_bytes_sent = 0;
 };
 
 } // namespace

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Sources that jump, against a model that knows all samples in advance; times at the
-// edges of their ranges, as ticks and as heaps.
+// Compares sources with discontinuities with a model that knows all samples in advance.
+// Tests times at the limits of their ranges, as ticks and as heaps.
 
 #include "fuzz_input.h"
 #include "helpers/placed_stream.h"
@@ -22,11 +22,11 @@ using namespace gr::spead;
 
 namespace {
 
-// What came in one run: where it started, and the places that none had reached before.
+// The samples of one run.
 struct run {
-    std::int64_t free; // heaps before have been begun in other runs
-    std::int64_t first;
-    std::set<std::int64_t> places;
+    std::int64_t first_free; // place of the first heap that no earlier run has begun
+    std::int64_t start;      // place of the first sample
+    std::set<std::int64_t> places; // above those of all earlier samples
 };
 
 std::int64_t heap_of(std::int64_t place, std::int64_t heap)
@@ -39,11 +39,11 @@ std::int64_t next_heap(std::int64_t place, std::int64_t heap)
     return heap_of(place + heap - 1, heap);
 }
 
-// The heap as far as its samples came, with zeros for the others.
+// A heap of the samples that arrived, with zeros in place of missing ones.
 placed_heap
 with_zeros(const run& r, std::int64_t index, const timestamp_aligner_config& config)
 {
-    placed_heap heap{ placed_stream::stamp(index * config.timestamp_step), {} };
+    placed_heap heap{ placed_stream::to_timestamp(index * config.timestamp_step), {} };
     for (auto p = index * config.heap_samples; p < (index + 1) * config.heap_samples; ++p)
         heap.samples.push_back(r.places.count(p) ? p : placed_heap::zero);
     return heap;
@@ -61,7 +61,7 @@ void expect_heaps(const run& r,
     if (r.places.empty())
         return;
     const auto heap = config.heap_samples;
-    for (auto index = std::max(next_heap(r.first, heap), r.free / heap);
+    for (auto index = std::max(next_heap(r.start, heap), r.first_free / heap);
          (index + 1) * heap <= *r.places.rbegin() + 1;
          ++index) {
         const auto candidate = with_zeros(r, index, config);
@@ -70,7 +70,7 @@ void expect_heaps(const run& r,
     }
 }
 
-// Some runs of some pieces each, whose first samples are tagged.
+// Plays runs of several pieces. The first sample of each piece is tagged.
 class source
 {
 public:
@@ -82,10 +82,10 @@ public:
         const auto heap = d_to.config.heap_samples;
         do {
             runs.push_back({ next_heap(d_highest + 1, heap) * heap, 0, {} });
-            d_highest = runs.back().free - 1;
-            runs.back().first =
+            d_highest = runs.back().first_free - 1;
+            runs.back().start =
                 d_input.between(d_highest - 2 * heap, d_highest + 3 * heap);
-            tag(runs.back().first);
+            tag(runs.back().start);
             send(runs.back());
             while (!d_input.empty() && !d_input.once_in(12)) {
                 tag(d_input.once_in(2) ? d_to.place : d_to.place + jump(heap));
@@ -103,7 +103,7 @@ private:
         return d_input.between(-reach, reach);
     }
 
-    // A little before or after the sample: it is still the nearest one.
+    // Tags a sample with an error of less than half a sample.
     void tag(std::int64_t place)
     {
         d_to.tag(place, static_cast<double>(d_input.between(-3, 3)) / 10);
@@ -120,34 +120,35 @@ private:
 
     fuzz_input& d_input;
     placed_stream& d_to;
-    std::int64_t d_highest = -1; // the highest place that a sample, or a heap, has had
+    std::int64_t d_highest = -1; // highest place of a sample or heap so far
 };
 
-void play_source(fuzz_input& input)
+void check_source(fuzz_input& input)
 {
     timestamp_aligner_config config{ 1, 1, megahertz };
     using shape = std::pair<std::int64_t, std::int64_t>; // samples and ticks in a heap
     std::tie(config.heap_samples, config.timestamp_step) = input.one_of<shape>(
         { { 1, 1 }, { 8, 8 }, { 10, 8 }, { 5, 15 }, { 7, 1 }, { 4, 40 }, { 3, 1000 } });
-    config.on_gap = gap_policies[input.upto(1)];
+    config.on_gap = gap_policies[input.up_to(1)];
     placed_stream s(config);
     const auto runs = source(input, s).play();
 
-    check(s.samples_in == s.samples_out() + s.dropped, "samples are sent or dropped");
+    check(s.samples_in == s.samples_out() + s.dropped, "each sample is sent or dropped");
     for (std::size_t i = 1; i < s.heaps.size(); ++i)
-        check(s.heaps[i].timestamp > s.heaps[i - 1].timestamp, "timestamps only grow");
+        check(s.heaps[i].timestamp > s.heaps[i - 1].timestamp,
+              "timestamps only increase");
     for (const auto& heap : s.heaps)
-        check(heap.timestamp % placed_stream::stamp(config.timestamp_step) == 0,
-              "timestamps are on the grid");
+        check(heap.timestamp % placed_stream::to_timestamp(config.timestamp_step) == 0,
+              "timestamps are multiples of timestamp_step");
     std::vector<placed_heap> expected;
     for (const auto& r : runs)
         expect_heaps(r, config, expected);
-    check(s.heaps == expected, "every heap that can be is there and no other");
+    check(s.heaps == expected, "exactly the expected heaps are sent");
 }
 
 __extension__ using wide = __int128;
 
-// Heaps of any size at any time, of which only the numbers are kept.
+// Tracks heaps of any size at any time without storing samples.
 class heap_numbers
 {
 public:
@@ -159,10 +160,11 @@ public:
 
     void skip_to(std::uint64_t timestamp)
     {
-        // the next one, but for one that came with its first sample
+        // a heap in progress has used its timestamp
         const auto next = d_timestamp + (d_samples ? d_step : 0);
-        check(static_cast<wide>(timestamp) >= next, "no timestamp is sent twice");
-        check(timestamp % static_cast<std::uint64_t>(d_step) == 0, "it is on the grid");
+        check(static_cast<wide>(timestamp) >= next, "no timestamp is repeated");
+        check(timestamp % static_cast<std::uint64_t>(d_step) == 0,
+              "timestamps are multiples of timestamp_step");
         d_timestamp = timestamp;
         d_samples = 0;
     }
@@ -178,28 +180,28 @@ public:
         d_timestamp += d_samples ? d_step : 0;
         d_samples = 0;
     }
-    // Beyond, timestamps wrap: no stream lasts so long.
-    bool is_far() const { return d_timestamp >> 62 != 0; }
+    // Timestamps wrap beyond this. No real stream lasts this long.
+    bool is_near_overflow() const { return d_timestamp >> 62 != 0; }
 
 private:
     const std::uint64_t d_heap;
     const wide d_step;
-    std::uint64_t d_samples = 0; // in the heap
+    std::uint64_t d_samples = 0; // in the unfinished heap
     wide d_timestamp = 0;
 };
 
-void play_edges(fuzz_input& input)
+void check_extreme_ticks(fuzz_input& input)
 {
     timestamp_aligner_config config{ 1, 1, { 1 } };
     config.heap_samples =
-        1 + static_cast<std::int64_t>(input.upto(1) ? input.upto(9) : input.number(4));
-    config.timestamp_step = input.edgy() & ((std::int64_t{ 1 } << 48) - 1);
+        1 + static_cast<std::int64_t>(input.up_to(1) ? input.up_to(9) : input.number(4));
+    config.timestamp_step = input.edge_value() & ((std::int64_t{ 1 } << 48) - 1);
     config.sample_rate =
         input.one_of<exact_rate>({ { 1 },
                                    { 1000000 },
                                    { 1, std::numeric_limits<std::int64_t>::max() },
                                    { 7, 3 } });
-    config.on_gap = gap_policies[input.upto(1)];
+    config.on_gap = gap_policies[input.up_to(1)];
     sink_counter_set counters;
     if (!config.timestamp_step)
         return;
@@ -210,19 +212,19 @@ void play_edges(fuzz_input& input)
                             static_cast<double>(config.sample_rate.denominator) *
                             static_cast<double>(config.heap_samples) /
                             static_cast<double>(config.timestamp_step);
-    while (!input.empty() && !heaps.is_far()) {
-        switch (input.upto(7)) {
+    while (!input.empty() && !heaps.is_near_overflow()) {
+        switch (input.up_to(7)) {
         case 0:
             heaps.restart();
             aligner.start_run();
             break;
         case 1:
-            tick = input.edgy();
+            tick = input.edge_value();
             break;
         case 2:
             tick = static_cast<std::int64_t>(
                 static_cast<std::uint64_t>(tick) +
-                input.upto(9) * static_cast<std::uint64_t>(config.timestamp_step));
+                input.up_to(9) * static_cast<std::uint64_t>(config.timestamp_step));
             break;
         case 3: {
             const auto n = input.number(input.one_of<std::size_t>({ 1, 2, 5 }));
@@ -238,7 +240,7 @@ void play_edges(fuzz_input& input)
                 heaps.skip_to(*now.next_heap);
             heaps.add(now.zeros);
             check(static_cast<double>(now.zeros) <= max_fill,
-                  "no more is filled than what is missing in 10 s");
+                  "a filled gap is at most 10 s long");
         }
         }
     }
@@ -246,23 +248,25 @@ void play_edges(fuzz_input& input)
 
 std::string sync_text(fuzz_input& input)
 {
-    std::string text = std::to_string(input.edgy());
+    std::string text = std::to_string(input.edge_value());
     if (input.once_in(2))
-        text += "." + std::to_string(input.edgy());
+        text += "." + std::to_string(input.edge_value());
     while (input.once_in(3)) {
-        const auto at = input.upto(text.size());
+        const auto at = input.up_to(text.size());
         text.insert(at, 1, input.one_of({ '0', '.', '-', 'e', ' ' }));
     }
     return text;
 }
 
-void check_any_time(fuzz_input& input)
+void check_clock(fuzz_input& input)
 {
     try {
-        const auto sync = input.once_in(2) ? sync_time_from_nanoseconds(input.edgy())
-                                           : parse_sync_time(sync_text(input));
-        check(sync.attoseconds < 1000000000000000000u, "attoseconds are below a second");
-        const tick_clock clock({ input.edgy(), input.edgy() }, sync);
+        const auto sync = input.once_in(2)
+                              ? sync_time_from_nanoseconds(input.edge_value())
+                              : parse_sync_time(sync_text(input));
+        check(sync.attoseconds < 1000000000000000000u,
+              "attoseconds are less than a second");
+        const tick_clock clock({ input.edge_value(), input.edge_value() }, sync);
         const double fraction =
             input.one_of({ static_cast<double>(input.number(7)) * 0x1p-56,
                            0.0,
@@ -274,21 +278,21 @@ void check_any_time(fuzz_input& input)
                            std::numeric_limits<double>::quiet_NaN(),
                            std::numeric_limits<double>::infinity() });
         const auto reading =
-            clock.to_tick(static_cast<std::uint64_t>(input.edgy()), fraction);
+            clock.to_tick(static_cast<std::uint64_t>(input.edge_value()), fraction);
         if (!(fraction >= 0 && fraction <= 1))
-            check(!reading, "a fraction is one of a second");
+            check(!reading, "a fraction outside [0, 1] is rejected");
         if (reading)
             check(reading->residual >= -0.5 && reading->residual <= 0.5,
-                  "the tick is the nearest");
-        // a clock that has doubles for fractions tells these ticks apart
+                  "the tick is the nearest one");
+        // ticks far enough apart for double-precision fractions
         const auto tick = static_cast<std::uint64_t>(input.number(5));
         const tick_clock slow({ input.between(1, 1000000000), input.between(1, 9) },
                               sync);
         const auto time = slow.time_of(tick);
-        check(time.fraction >= 0 && time.fraction < 1, "a fraction is one of a second");
+        check(time.fraction >= 0 && time.fraction < 1, "a fraction is in [0, 1)");
         const auto again = slow.to_tick(time.seconds, time.fraction);
         check(again && again->tick == static_cast<std::int64_t>(tick),
-              "the time of a tick has that tick");
+              "the time of a tick converts back to that tick");
     } catch (const parameter_error&) {
     }
 }
@@ -298,16 +302,16 @@ void check_any_time(fuzz_input& input)
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     fuzz_input input(data, size);
-    switch (input.upto(7)) {
+    switch (input.up_to(7)) {
     case 0:
     case 1:
-        check_any_time(input);
+        check_clock(input);
         break;
     case 2:
-        play_edges(input);
+        check_extreme_ticks(input);
         break;
     default:
-        play_source(input);
+        check_source(input);
     }
     return 0;
 }

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// A SPEAD decoder of its own, written from the standard and not from the encoder.
+// An independent SPEAD decoder, written from the standard rather than from the encoder.
 
 #ifndef INCLUDED_SPEAD_CORE_TESTS_DECODER_H
 #define INCLUDED_SPEAD_CORE_TESTS_DECODER_H
@@ -39,7 +39,7 @@ struct packet {
     std::uint64_t get(std::uint64_t id) const { return find(id).value(); }
 };
 
-inline std::uint64_t big_endian(const std::uint8_t* at, unsigned n)
+inline std::uint64_t read_big_endian(const std::uint8_t* at, unsigned n)
 {
     std::uint64_t value = 0;
     for (unsigned i = 0; i < n; ++i)
@@ -50,28 +50,28 @@ inline std::uint64_t big_endian(const std::uint8_t* at, unsigned n)
 inline packet decode(const bytes& datagram)
 {
     const unsigned address_bits = datagram.at(3) * 8u;
-    if (big_endian(datagram.data(), 2) != 0x5304 || datagram[2] + datagram[3] != 8 ||
-        big_endian(&datagram[4], 2) != 0)
+    if (read_big_endian(datagram.data(), 2) != 0x5304 || datagram[2] + datagram[3] != 8 ||
+        read_big_endian(&datagram[4], 2) != 0)
         throw std::runtime_error("not a SPEAD packet");
-    const auto items = big_endian(&datagram[6], 2);
+    const auto items = read_big_endian(&datagram[6], 2);
     packet decoded;
     std::uint64_t address = 0;
     for (std::uint64_t i = 0; i < items; ++i) {
-        const auto word = big_endian(&datagram.at(8 + 8 * i), 8);
+        const auto word = read_big_endian(&datagram.at(8 + 8 * i), 8);
         const auto mask = (std::uint64_t{ 1 } << address_bits) - 1;
         const pointer item{ word >> 63 == 1,
                             word << 1 >> 1 >> address_bits,
                             word & mask };
-        // an item reaches to the next address: some receivers take the next pointer's
+        // some receivers end an item at the address in the next pointer
         if (!item.immediate && item.value < address)
-            throw std::runtime_error("addresses do not ascend");
+            throw std::runtime_error("addresses are not in ascending order");
         address = item.immediate ? address : item.value;
         decoded.pointers.push_back(item);
     }
     decoded.payload.assign(datagram.begin() + static_cast<long>(8 + 8 * items),
                            datagram.end());
     if (decoded.payload.size() != decoded.get(4))
-        throw std::runtime_error("payload length is wrong");
+        throw std::runtime_error("wrong payload length");
     return decoded;
 }
 
@@ -86,7 +86,7 @@ struct heap {
         return packet{ pointers, {} }.get(id);
     }
     bool is_stop() const { return packet{ pointers, {} }.find(6) == 2u; }
-    // an addressed item reaches to the next address, or to the end
+    // An addressed item ends at the next address, or with the payload.
     std::optional<bytes> content(std::uint64_t id) const
     {
         for (const auto& p : pointers) {
@@ -109,12 +109,12 @@ struct heap {
                 return false;
         return !is_stop();
     }
-    // each of them is a packet, which says how long it is
+    // Each descriptor is a complete packet, whose header gives its length.
     std::vector<packet> descriptors() const;
 };
 
-//! Whole heaps in the order in which they came; as a receiver, leaves out a heap that is
-//! not whole when the next one begins.
+//! Complete heaps in order of arrival. Like a receiver, omits a heap that is incomplete
+//! when the next one begins.
 inline std::vector<heap> reassemble(const std::vector<bytes>& datagrams)
 {
     std::vector<heap> heaps;
@@ -128,7 +128,7 @@ inline std::vector<heap> reassemble(const std::vector<bytes>& datagrams)
             length = p.get(2);
         }
         if (p.get(1) != h.counter || p.get(2) != length || p.get(3) != h.payload.size())
-            throw std::runtime_error("a packet does not follow the one before");
+            throw std::runtime_error("a packet is missing or out of order");
         h.payload.insert(h.payload.end(), p.payload.begin(), p.payload.end());
         ++h.packets;
         for (const auto& q : p.pointers) {
@@ -151,8 +151,8 @@ inline std::vector<packet> heap::descriptors() const
         if (p.id != 5)
             continue;
         const auto at = payload.begin() + static_cast<long>(p.value);
-        const auto header = 8 + 8 * big_endian(&*at + 6, 2);
-        const auto content = big_endian(&*at + 32, 8) & 0xffffffff;
+        const auto header = 8 + 8 * read_big_endian(&*at + 6, 2);
+        const auto content = read_big_endian(&*at + 32, 8) & 0xffffffff;
         all.push_back(decode({ at, at + static_cast<long>(header + content) }));
     }
     return all;

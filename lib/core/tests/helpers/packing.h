@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Samples in, datagrams out, without a network.
+// Packs samples into datagrams, without a network.
 
 #ifndef INCLUDED_SPEAD_CORE_TESTS_PACKING_H
 #define INCLUDED_SPEAD_CORE_TESTS_PACKING_H
@@ -15,6 +15,7 @@
 
 #include <random>
 
+//! The options of a packed_stream.
 struct packing {
     std::uint64_t heap_samples = 8192;
     std::size_t max_packet = 1472;
@@ -24,13 +25,13 @@ struct packing {
     bool stop = true;
     gr::spead::tail_policy tail = gr::spead::tail_policy::shorten;
     gr::spead::full_policy when_full = gr::spead::full_policy::block;
-    std::size_t slots = 0; // 0: enough for everything
+    std::size_t slots = 0; // of the ring; 0: room for the whole stream
     gr::spead::sample_type type = gr::spead::sample_type::int8;
     gr::spead::byte_order order = gr::spead::byte_order::big;
     unsigned float_bits = 8;
     std::vector<gr::spead::item> items = gr::spead::default_items();
-    bool separate = false; // descriptors in heaps of their own
-    double interval = 0;   // between those
+    bool separate_descriptors = false; // descriptors in heaps of their own
+    double descriptor_interval = 0;    // seconds between those heaps
     std::uint32_t destinations = 1;
 
     gr::spead::stream_config config() const
@@ -53,10 +54,10 @@ struct packing {
         p.when_full = when_full;
         p.tail = tail;
         p.destinations = destinations;
-        p.descriptor_interval = interval;
+        p.descriptor_interval = descriptor_interval;
         if (descriptors)
             p.first = layout(true);
-        if (separate)
+        if (separate_descriptors)
             p.descriptors = heap_layout::even(
                 descriptor_contents(items, flavour, samples), 0, max_packet, false);
         if (stop)
@@ -80,13 +81,13 @@ inline std::vector<std::int8_t> noise(std::size_t n)
     return samples;
 }
 
-//! False if the ring is full: to be called again.
+//! False if the ring is full: call it again after packets have been sent.
 inline bool end_stream(gr::spead::input_packer& packer)
 {
     return packer.finish_tail() && packer.send_stop();
 }
 
-//! A packer and a ring, and a sender that only remembers.
+//! A packer, its ring, and a sender that only records the datagrams.
 class packed_stream
 {
 public:
@@ -101,7 +102,7 @@ public:
         packer.start_run();
     }
 
-    //! What is published, or so many packets of it, as it would go on the wire.
+    //! Sends up to \p packets published packets, or all.
     void send(std::size_t packets = static_cast<std::size_t>(-1))
     {
         using gr::spead::packet_info;
@@ -114,29 +115,30 @@ public:
                 destinations.push_back(info.destination);
             }
             if (info.flags & packet_info::heap_dropped) {
-                abandoned += info.heap_samples;
+                samples_abandoned += info.heap_samples;
                 heaps_abandoned += (info.flags & packet_info::data) != 0;
             }
             if (info.flags & packet_info::heap_end) {
-                ended += info.heap_samples;
-                heaps_ended += (info.flags & packet_info::data) != 0;
+                samples_completed += info.heap_samples;
+                heaps_completed += (info.flags & packet_info::data) != 0;
             }
         }
         ring.release(d_position.count);
     }
 
-    //! What came in is in heaps that are complete, or is dropped.
+    //! Whether each input sample is in a completed heap or counted as dropped.
     bool is_balanced() const
     {
         return counters.samples_in.get() ==
-               ended + abandoned + counters.samples_dropped.get();
+               samples_completed + samples_abandoned + counters.samples_dropped.get();
     }
 
+    //! Writes samples in chunks of next_size() samples.
     template <typename chunk_size>
-    void write(const std::vector<std::int8_t>& samples, chunk_size&& next)
+    void write(const std::vector<std::int8_t>& samples, chunk_size&& next_size)
     {
         for (std::size_t at = 0; at < samples.size();) {
-            const auto n = std::min<std::size_t>(next(), samples.size() - at);
+            const auto n = std::min<std::size_t>(next_size(), samples.size() - at);
             const auto taken = packer.write(raw(samples.data() + at), n);
             if (taken < n)
                 send();
@@ -144,7 +146,7 @@ public:
         }
     }
 
-    //! All of them, however often the ring is full.
+    //! Writes all samples; sends packets whenever the ring is full.
     template <typename number>
     void write_all(const std::vector<number>& samples)
     {
@@ -186,10 +188,10 @@ public:
     gr::spead::input_packer packer;
     std::vector<bytes> datagrams;
     std::vector<std::uint16_t> destinations; // of the datagrams
-    std::uint64_t ended = 0;                 // samples in heaps that are complete
-    std::uint64_t heaps_ended = 0;           // such heaps
-    std::uint64_t abandoned = 0;             // samples in heaps that were begun only
-    std::uint64_t heaps_abandoned = 0;       // such heaps
+    std::uint64_t samples_completed = 0;     // samples in completed heaps
+    std::uint64_t heaps_completed = 0;
+    std::uint64_t samples_abandoned = 0; // samples in heaps dropped after they had begun
+    std::uint64_t heaps_abandoned = 0;
 };
 
 inline std::vector<bytes> pack(const packing& p, const std::vector<std::int8_t>& samples)

@@ -20,9 +20,9 @@
 
 namespace gr::spead {
 
-//! A heap of samples, each of which is the place where it belongs.
+//! A heap in which the value of each sample is its place.
 struct placed_heap {
-    //! filled in, and no place
+    //! a zero that fills a gap, not a place
     static constexpr auto zero = std::numeric_limits<std::int64_t>::min();
 
     std::uint64_t timestamp;
@@ -43,37 +43,37 @@ inline std::ostream& operator<<(std::ostream& out, const placed_heap& heap)
     return out;
 }
 
-//! Does to samples what a timestamp_aligner says, as the block does with real ones.
+//! Packs numbered samples as a timestamp_aligner demands, like the block.
 struct placed_stream {
     timestamp_aligner_config config;
     sink_counter_set counters;
     timestamp_aligner aligner;
 
-    std::int64_t place = 0;         // of the next sample of the source
-    std::vector<placed_heap> heaps; // finished ones
+    std::int64_t place = 0;         // of the next sample from the source
+    std::vector<placed_heap> heaps; // completed
     placed_heap unfinished;
     std::uint64_t samples_in = 0;
     std::uint64_t dropped = 0;
     std::uint64_t zero_filled = 0;
-    bool heap_has_left = false; // the unfinished one, or a part of it
+    bool heap_has_left = false; // part of the unfinished heap may have been sent
 
     explicit placed_stream(const timestamp_aligner_config& p)
         : config(p), aligner(p, counters), unfinished{ 0, {} }
     {
     }
 
-    static std::uint64_t stamp(std::int64_t ticks)
+    static std::uint64_t to_timestamp(std::int64_t ticks)
     {
         return static_cast<std::uint64_t>(ticks);
     }
 
-    //! The source is at \p new_place, and says so, wrong by some samples.
-    correction tag(std::int64_t new_place, double wrong_by = 0)
+    //! Moves the source to \p new_place and tags it, with an error of \p offset samples.
+    correction tag(std::int64_t new_place, double offset = 0)
     {
         place = new_place;
         const double ticks = static_cast<double>(config.timestamp_step) /
                              static_cast<double>(config.heap_samples);
-        const double exact = (static_cast<double>(place) + wrong_by) * ticks;
+        const double exact = (static_cast<double>(place) + offset) * ticks;
         const double nearest = std::round(exact);
         const auto result = aligner.tag(
             static_cast<std::int64_t>(nearest), exact - nearest, heap_has_left);
@@ -99,8 +99,8 @@ struct placed_stream {
         samples_in += samples;
     }
 
-    //! Tags, each with the place that it names and so many samples behind it.
-    void play(const std::vector<std::pair<std::int64_t, std::uint64_t>>& tagged)
+    //! Sends tags, each with its place and the number of samples after it.
+    void send_tagged(const std::vector<std::pair<std::int64_t, std::uint64_t>>& tagged)
     {
         for (const auto& [new_place, samples] : tagged) {
             tag(new_place);
@@ -108,12 +108,13 @@ struct placed_stream {
         }
     }
 
-    //! The flow graph is stopped and started again; an unfinished heap takes up its step.
+    //! Restarts the flow graph. An unfinished heap is dropped and uses up its
+    //! timestamp.
     void restart()
     {
         if (!unfinished.samples.empty()) {
             drop_unfinished();
-            unfinished.timestamp += stamp(config.timestamp_step);
+            unfinished.timestamp += to_timestamp(config.timestamp_step);
         }
         aligner.start_run();
     }
@@ -123,17 +124,19 @@ struct placed_stream {
         unfinished.samples.push_back(sample);
         if (unfinished.samples.size() == static_cast<std::size_t>(config.heap_samples)) {
             heaps.push_back(unfinished);
-            unfinished = { unfinished.timestamp + stamp(config.timestamp_step), {} };
+            unfinished = { unfinished.timestamp + to_timestamp(config.timestamp_step),
+                           {} };
         }
     }
 
     void drop_unfinished()
     {
-        dropped += real_samples(unfinished);
+        dropped += input_samples(unfinished);
         unfinished.samples.clear();
     }
 
-    static std::uint64_t real_samples(const placed_heap& heap)
+    //! Number of samples that are not zeros.
+    static std::uint64_t input_samples(const placed_heap& heap)
     {
         std::uint64_t count = 0;
         for (const auto sample : heap.samples)
@@ -143,9 +146,9 @@ struct placed_stream {
 
     std::uint64_t samples_out() const
     {
-        std::uint64_t count = real_samples(unfinished);
+        std::uint64_t count = input_samples(unfinished);
         for (const auto& heap : heaps)
-            count += real_samples(heap);
+            count += input_samples(heap);
         return count;
     }
 };

@@ -20,11 +20,11 @@
 
 namespace gr::spead {
 
-//! From packets to samples, without sockets and a flow graph.
+//! Turns packets into samples, without sockets and without a flow graph.
 struct receive_stream {
     struct options {
         std::size_t outputs = 1;
-        std::size_t sockets = 1; //!< of each output, if each has its own
+        std::size_t sockets = 1; //!< per output with has_own_sockets, otherwise in total
         std::int64_t window_samples = 1 << 18;
         sample_type type = sample_type::int8;
         missing_policy on_missing = missing_policy::zero_fill;
@@ -33,93 +33,98 @@ struct receive_stream {
         std::int64_t ticks = 1;
         std::int64_t max_gap = 1 << 24;
         std::chrono::milliseconds max_delay{ 100 };
-        bool has_own_sockets = false; //!< each output
+        bool has_own_sockets = false; //!< each output has its own
     };
     using clock = output_window::clock;
 
-    options how;
+    options settings;
     clock::time_point now{ std::chrono::seconds(1000) };
     std::vector<source_counter_set> counters;
     source_counter_set common;
     reject_counters rejects;
     rate_limited_log log{ [](const std::string&) {} };
     output_window window;
-    reassembler to;
+    reassembler assembler;
     std::vector<std::vector<std::byte>> buffers;
     std::vector<std::vector<std::byte>> out;
     std::vector<sample_tag> tags; // offsets from the first sample of the output
 
-    static reassembler::config config_of(const options& with)
+    static reassembler::config config_of(const options& chosen)
     {
         reassembler::config config;
-        const auto lists = with.has_own_sockets ? with.outputs : 1;
+        const auto lists = chosen.has_own_sockets ? chosen.outputs : 1;
         config.has_group_for_each_output = lists > 1;
-        for (std::size_t i = 0; i < lists * with.sockets; ++i)
-            config.group_of_socket.push_back(i / with.sockets);
-        config.type = with.type;
-        config.format = with.format;
-        config.stream = { with.outputs,
+        for (std::size_t i = 0; i < lists * chosen.sockets; ++i)
+            config.group_of_socket.push_back(i / chosen.sockets);
+        config.type = chosen.type;
+        config.format = chosen.format;
+        config.stream = { chosen.outputs,
                           config.group_of_socket.size(),
-                          with.samples,
-                          with.ticks,
-                          with.max_gap };
+                          chosen.samples,
+                          chosen.ticks,
+                          chosen.max_gap };
         return config;
     }
 
     receive_stream() : receive_stream(options()) {}
-    explicit receive_stream(options with)
-        : how(with),
-          counters(with.outputs),
-          window({ with.outputs, with.on_missing, with.max_delay, 32 }, counters),
-          to(config_of(with), window, counters, common, rejects, log),
-          buffers(with.outputs,
-                  std::vector<std::byte>(static_cast<std::size_t>(with.window_samples) *
+    explicit receive_stream(options chosen)
+        : settings(chosen),
+          counters(chosen.outputs),
+          window({ chosen.outputs, chosen.on_missing, chosen.max_delay, 32 }, counters),
+          assembler(config_of(chosen), window, counters, common, rejects, log),
+          buffers(chosen.outputs,
+                  std::vector<std::byte>(static_cast<std::size_t>(chosen.window_samples) *
                                          output_bytes())),
-          out(with.outputs)
+          out(chosen.outputs)
     {
-        to.start_run();
+        assembler.start_run();
         set_room();
     }
 
-    std::size_t output_bytes() const { return sample_decoder(how.type).output_bytes(); }
+    std::size_t output_bytes() const
+    {
+        return sample_decoder(settings.type).output_bytes();
+    }
 
     void set_room()
     {
         std::vector<std::byte*> at;
         for (auto& each : buffers)
             at.push_back(each.data());
-        window.set_room(at, how.window_samples);
+        window.set_room(at, settings.window_samples);
     }
 
-    //! Gives a packet, and produces samples if there is no room for it. Throws if there
-    //! is none then.
+    //! Places a packet; produces samples if there is no room for it. Throws if there is
+    //! still none afterwards.
     void
-    take(const packet_bytes& packet, std::size_t socket = 0, std::uint64_t sender = 1)
+    receive(const packet_bytes& packet, std::size_t socket = 0, std::uint64_t sender = 1)
     {
-        retry([&] {
-            return to.place_packet({ packet.data(), packet.size(), socket, sender }, now);
+        retry_until([&] {
+            return assembler.place_packet(
+                { packet.data(), packet.size(), socket, sender }, now);
         });
-        go_on();
+        process_pending();
     }
-    void take(const std::vector<packet_bytes>& packets)
+    void receive(const std::vector<packet_bytes>& packets)
     {
         for (const auto& packet : packets)
-            take(packet);
+            receive(packet);
     }
-    void go_on()
+    //! Lets the reassembler finish its pending work, and produces what is ready.
+    void process_pending()
     {
         do {
-            retry([&] { return to.resume(now); });
+            retry_until([&] { return assembler.resume(now); });
             produce(false);
-        } while (to.has_more());
+        } while (assembler.has_more());
     }
 
-    //! Time goes by, and nothing arrives.
-    void pass(std::chrono::milliseconds time)
+    //! Advances the clock while no packet arrives.
+    void pass_time(std::chrono::milliseconds time)
     {
         for (int i = 0; i < 32; ++i) {
             now += time / 32;
-            go_on();
+            process_pending();
         }
     }
 
@@ -127,25 +132,25 @@ struct receive_stream {
     {
         window.give_up();
         produce(false);
-        to.end_run();
+        assembler.end_run();
         window.abandon(window.top());
     }
 
-    //! Produces what is ready, as a flow graph does that is fast.
+    //! Produces what is ready, like a flow graph that keeps up.
     void produce(bool is_blocked)
     {
         const auto end = window.end_of_ready(now, is_blocked);
         if (end <= window.front())
             return;
-        std::vector<sample_tag> some;
-        const auto n = window.produce(end, some) * output_bytes();
-        for (auto tag : some) {
+        std::vector<sample_tag> produced;
+        const auto n = window.produce(end, produced) * output_bytes();
+        for (auto tag : produced) {
             if (tag.what == sample_tag::kind::timestamp)
-                tag.value = to.tick_at(static_cast<std::int64_t>(tag.value));
+                tag.value = assembler.tick_at(static_cast<std::int64_t>(tag.value));
             tag.offset += out[tag.output].size() / output_bytes();
             tags.push_back(tag);
         }
-        for (std::size_t i = 0; i < how.outputs; ++i) {
+        for (std::size_t i = 0; i < settings.outputs; ++i) {
             auto& from = buffers[i];
             out[i].insert(out[i].end(),
                           from.begin(),
@@ -156,13 +161,13 @@ struct receive_stream {
     }
 
     template <typename condition>
-    void retry(condition&& is_done)
+    void retry_until(condition&& is_done)
     {
-        // a gap is filled with a window of zeros at a time
-        constexpr int most = 100000;
+        // each attempt fills at most a window of a gap with zeros
+        constexpr int max_attempts = 100000;
         for (int i = 0; !is_done(); ++i) {
-            if (i == most)
-                throw std::logic_error("no room although all has been produced");
+            if (i == max_attempts)
+                throw std::logic_error("no room although all samples have been produced");
             produce(true);
         }
     }
@@ -170,11 +175,11 @@ struct receive_stream {
     std::vector<std::pair<std::size_t, std::uint64_t>>
     tags_of(sample_tag::kind what, std::size_t output = 0) const
     {
-        std::vector<std::pair<std::size_t, std::uint64_t>> some;
+        std::vector<std::pair<std::size_t, std::uint64_t>> found;
         for (const auto& tag : tags)
             if (tag.what == what && tag.output == output)
-                some.emplace_back(tag.offset, tag.value);
-        return some;
+                found.emplace_back(tag.offset, tag.value);
+        return found;
     }
 };
 

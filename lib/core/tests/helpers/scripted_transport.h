@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// A network that does what the test says, errno by errno.
+// A transport whose results, errno by errno, the test scripts.
 
 #ifndef INCLUDED_SPEAD_CORE_TESTS_SCRIPTED_TRANSPORT_H
 #define INCLUDED_SPEAD_CORE_TESTS_SCRIPTED_TRANSPORT_H
@@ -21,8 +21,8 @@
 #include <iterator>
 #include <utility>
 
-//! What is in pieces, one after the other.
-inline bytes content(const iovec* pieces, std::size_t n)
+//! The concatenated bytes of all pieces.
+inline bytes gather(const iovec* pieces, std::size_t n)
 {
     bytes all;
     for (const auto* piece = pieces; piece != pieces + n; ++piece) {
@@ -35,7 +35,7 @@ inline bytes content(const iovec* pieces, std::size_t n)
 //! The packets of a message.
 inline std::vector<bytes> packets_of(const gr::spead::message& m)
 {
-    const auto all = content(m.pieces, m.n_pieces);
+    const auto all = gather(m.pieces, m.n_pieces);
     std::vector<bytes> packets;
     for (auto at = all.begin(); at != all.end();) {
         const auto left = static_cast<std::size_t>(all.end() - at);
@@ -47,62 +47,62 @@ inline std::vector<bytes> packets_of(const gr::spead::message& m)
 }
 
 struct scripted_transport : gr::spead::transport {
-    //! What becomes of the next sends: messages that go, then an error or 0.
+    //! The outcome of one send().
     struct step {
-        std::size_t messages;
-        int error;
+        std::size_t messages; //!< sent before the error
+        int error;            //!< 0: none
     };
 
     boost::asio::io_context& io;
-    std::deque<step> script;          // then everything goes
-    int refuse_segmented = 0;         // this error for each segmented message
-    std::size_t refusals_left = 1000; // so often
-    std::vector<bytes> datagrams;     // what went
-    std::vector<std::size_t> runs;    // packets in each message that went
+    std::deque<step> script;          // after its last step, all sends succeed
+    int refuse_segmented = 0;         // if not 0, segmented messages fail with this error
+    std::size_t refusals_left = 1000; // how many times they fail
+    std::vector<bytes> datagrams;     // sent
+    std::vector<std::size_t> packets_per_message; // of the messages sent
     gr::spead::icmp_errors icmp_errors;
-    std::size_t sends = 0;
+    std::size_t send_calls = 0;
     std::size_t writable_waits = 0;
 
-    //! What goes is held, as if it were not copied, until it is reported.
-    bool holds = false;
-    struct reading {
+    //! Keeps sent messages in flight until report(), like zero-copy sends.
+    bool keeps_in_flight = false;
+    struct in_flight_message {
         std::uint64_t position;
         std::size_t queue;
         std::vector<iovec> pieces;
-        bytes at_first;
-        bytes now() const { return content(pieces.data(), pieces.size()); }
+        bytes sent_content;
+        bytes current_content() const { return gather(pieces.data(), pieces.size()); }
     };
-    std::deque<reading> held;
-    std::size_t reported = 0; // of those, not taken yet
-    std::size_t spoilt = 0;   // written over while they were held
-    std::function<void()> on_reports;
+    std::deque<in_flight_message> in_flight;
+    std::size_t unread_reports = 0; // of messages in flight
+    std::size_t overwritten = 0;    // messages changed while in flight
+    std::function<void()> report_handler;
 
     explicit scripted_transport(boost::asio::io_context& context) : io(context) {}
 
     gr::spead::send_result send(const gr::spead::message* messages,
                                 std::size_t n) noexcept override
     {
-        ++sends;
-        step now{ n, 0 };
+        ++send_calls;
+        step outcome{ n, 0 };
         if (!script.empty()) {
-            now = script.front();
+            outcome = script.front();
             script.pop_front();
         }
-        for (std::size_t i = 0; i < std::min(n, now.messages); ++i) {
+        for (std::size_t i = 0; i < std::min(n, outcome.messages); ++i) {
             if (messages[i].segmented() && refuse_segmented && refusals_left) {
                 if (i == 0)
                     --refusals_left;
                 return { i, i ? 0 : refuse_segmented };
             }
-            take(messages[i]);
-            if (holds)
-                hold(messages[i]);
+            record_sent(messages[i]);
+            if (keeps_in_flight)
+                keep_in_flight(messages[i]);
         }
-        // the error of a message behind others is lost, as with sendmmsg
-        if (now.messages >= n)
+        // like sendmmsg, loses the error if an earlier message was sent
+        if (outcome.messages >= n)
             return { n, 0 };
-        return now.messages ? gr::spead::send_result{ now.messages, 0 }
-                            : gr::spead::send_result{ 0, now.error };
+        return outcome.messages ? gr::spead::send_result{ outcome.messages, 0 }
+                                : gr::spead::send_result{ 0, outcome.error };
     }
 
     void async_wait_writable(std::function<void()> handler) override
@@ -113,46 +113,49 @@ struct scripted_transport : gr::spead::transport {
 
     gr::spead::icmp_errors take_reports() noexcept override
     {
-        for (; reported && !held.empty(); --reported) {
-            spoilt += held.front().now() != held.front().at_first;
-            held.pop_front();
+        for (; unread_reports && !in_flight.empty(); --unread_reports) {
+            const auto& oldest = in_flight.front();
+            overwritten += oldest.current_content() != oldest.sent_content;
+            in_flight.pop_front();
         }
         return std::exchange(icmp_errors, {});
     }
 
     std::uint64_t in_flight_from(std::size_t queue) const noexcept override
     {
-        const auto oldest = std::find_if(held.begin(), held.end(), [&](const auto& one) {
-            return one.queue == queue;
-        });
-        return oldest == held.end() ? no_position : oldest->position;
+        const auto oldest =
+            std::find_if(in_flight.begin(), in_flight.end(), [&](const auto& one) {
+                return one.queue == queue;
+            });
+        return oldest == in_flight.end() ? no_position : oldest->position;
     }
 
     void async_wait_reports(std::function<void()> handler) override
     {
-        on_reports = std::move(handler);
-        if (reported)
+        report_handler = std::move(handler);
+        if (unread_reports)
             report(0);
     }
 
-    //! On the thread of the sender: so many more of the oldest have been read.
+    //! Reports completion of the oldest messages. Call it on the sender thread.
     void report(std::size_t messages)
     {
-        reported = std::min(held.size(), reported + messages);
-        if (on_reports)
-            boost::asio::post(io, std::exchange(on_reports, nullptr));
+        unread_reports = std::min(in_flight.size(), unread_reports + messages);
+        if (report_handler)
+            boost::asio::post(io, std::exchange(report_handler, nullptr));
     }
 
 private:
-    void hold(const gr::spead::message& m)
+    void keep_in_flight(const gr::spead::message& m)
     {
-        held.push_back({ m.position, m.queue, { m.pieces, m.pieces + m.n_pieces }, {} });
-        held.back().at_first = held.back().now();
+        in_flight.push_back(
+            { m.position, m.queue, { m.pieces, m.pieces + m.n_pieces }, {} });
+        in_flight.back().sent_content = in_flight.back().current_content();
     }
-    void take(const gr::spead::message& m)
+    void record_sent(const gr::spead::message& m)
     {
         auto packets = packets_of(m);
-        runs.push_back(packets.size());
+        packets_per_message.push_back(packets.size());
         std::move(packets.begin(), packets.end(), std::back_inserter(datagrams));
     }
 };

@@ -17,7 +17,7 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-// the thread of the log reads it
+// atomic: the log thread reads it
 std::atomic<clock_type::rep> now{
     std::chrono::nanoseconds(std::chrono::hours(1)).count()
 };
@@ -29,9 +29,9 @@ std::chrono::nanoseconds duration_of(const timespec& time)
 
 } // namespace
 
-void simulated_time::pass(std::chrono::nanoseconds time) { now += time.count(); }
+void simulated_time::advance(std::chrono::nanoseconds time) { now += time.count(); }
 
-// The linker's --wrap gives them these names; the first is that of
+// The linker option --wrap requires these names. The first one is the mangled name of
 // std::chrono::steady_clock::now().
 clock_type::time_point wrapped_now() noexcept
     asm("__wrap__ZNSt6chrono3_V212steady_clock3nowEv");
@@ -45,18 +45,18 @@ extern "C" {
 int __wrap_nanosleep(const timespec* time, timespec*);
 int __wrap_nanosleep(const timespec* time, timespec*)
 {
-    simulated_time::pass(duration_of(*time));
+    simulated_time::advance(duration_of(*time));
     return 0;
 }
 
 int __wrap_ppoll(pollfd*, nfds_t, const timespec* time, const sigset_t*);
 int __wrap_ppoll(pollfd*, nfds_t, const timespec* time, const sigset_t*)
 {
-    simulated_time::pass(duration_of(*time));
+    simulated_time::advance(duration_of(*time));
     return 0;
 }
 
-// Without it, Boost.Asio asks the clock.
+// Without timerfd, Boost.Asio reads the clock.
 int __wrap_timerfd_create(int, int);
 int __wrap_timerfd_create(int, int)
 {

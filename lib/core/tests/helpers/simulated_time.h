@@ -11,14 +11,14 @@
 #include <chrono>
 
 /*!
- * \brief The time of a program that only the program itself moves.
+ * \brief A clock that only the program itself advances.
  *
- * std::chrono::steady_clock::now() returns it, sleeps end at once and move it. For a
- * program that is linked with simulated_time.cc and the options that its CMakeLists.txt
- * gives it: timers of Boost.Asio then need a poll() after the time has moved.
+ * std::chrono::steady_clock::now() returns this time. A sleep advances it and returns at
+ * once. Timers of Boost.Asio expire in the poll() after the time was advanced. Link the
+ * program with simulated_time.cc and the --wrap options in fuzz/CMakeLists.txt.
  */
 struct simulated_time {
-    static void pass(std::chrono::nanoseconds time);
+    static void advance(std::chrono::nanoseconds time);
 };
 
 #endif /* INCLUDED_SPEAD_CORE_TESTS_SIMULATED_TIME_H */

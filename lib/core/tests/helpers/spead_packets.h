@@ -26,7 +26,7 @@ inline void append_word(packet_bytes& to, std::uint64_t word)
         to.push_back(static_cast<std::byte>(word >> shift & 0xff));
 }
 
-//! A packet of the standard, written by hand: header, item pointers as they are, payload.
+//! A SPEAD packet of a header, the given item pointers and a payload; nothing is checked.
 inline packet_bytes packet_of(const std::vector<std::uint64_t>& pointers,
                               const packet_bytes& payload,
                               wire::flavour flavour = { 48 })
@@ -48,11 +48,11 @@ inline packet_bytes from_hex(const std::string& digits)
     return bytes;
 }
 
-//! Cuts a heap into packets.
+//! Splits a heap into packets.
 struct heap_cutter {
     wire::flavour flavour{ 48 };
-    std::size_t payload = 64;     //!< bytes in a packet
-    bool repeats_pointers = true; //!< otherwise they are in the first packet only
+    std::size_t payload = 64;     //!< bytes per packet
+    bool repeats_pointers = true; //!< in each packet; otherwise only in the first one
     bool has_heap_length = true;
 
     std::vector<packet_bytes> cut(std::uint64_t counter,

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// What tests of two threads need: waiting with a limit, and somebody who looks on.
+// For tests with several threads: waits with a timeout, and checks in the background.
 
 #ifndef INCLUDED_SPEAD_CORE_TESTS_STRESS_H
 #define INCLUDED_SPEAD_CORE_TESTS_STRESS_H
@@ -24,46 +24,47 @@
 
 using namespace std::chrono_literals;
 
-constexpr auto bound = 10s; // far beyond what any step takes: a hang, not a slow machine
+constexpr auto test_timeout = 10s; // reached only by a hang, not on a slow machine
 
-inline auto in_time() { return std::chrono::steady_clock::now() + bound; }
+inline auto test_deadline() { return std::chrono::steady_clock::now() + test_timeout; }
 
-// Until there is more room than at the mark; false is a lost wake-up.
+// Waits for more room than when released() was \p mark. False if a wake-up was lost.
 inline bool wait_for_space(gr::spead::ring_wait& space,
                            gr::spead::packet_ring& ring,
                            std::uint64_t mark)
 {
     return space.wait(
-        std::array{ &ring }, [&] { return ring.has_space_since(mark); }, in_time());
+        std::array{ &ring }, [&] { return ring.has_space_since(mark); }, test_deadline());
 }
 
-// Does something again and again, on a thread of its own; false means that it went wrong.
-class bystander
+// Calls a function repeatedly on its own thread; the function returns false on failure.
+class background_check
 {
 public:
-    explicit bystander(std::function<bool()> once)
-        : d_thread([this, once = std::move(once)] {
+    explicit background_check(std::function<bool()> function)
+        : d_thread([this, function = std::move(function)] {
               while (!d_done)
-                  if (!once())
-                      d_wrong = true;
+                  if (!function())
+                      d_has_failed = true;
           })
     {
     }
-    ~bystander()
+    ~background_check()
     {
         if (d_thread.joinable())
             finish();
     }
+    // Stops the thread. Returns whether all calls succeeded.
     bool finish()
     {
         d_done = true;
         d_thread.join();
-        return !d_wrong;
+        return !d_has_failed;
     }
 
 private:
     std::atomic<bool> d_done{ false };
-    std::atomic<bool> d_wrong{ false };
+    std::atomic<bool> d_has_failed{ false };
     std::thread d_thread;
 };
 

@@ -14,7 +14,7 @@ using namespace gr::spead;
 
 BOOST_AUTO_TEST_SUITE(endpoints)
 
-BOOST_AUTO_TEST_CASE(lists_are_read_in_order)
+BOOST_AUTO_TEST_CASE(lists_are_parsed_in_order)
 {
     const struct {
         const char* list;
@@ -35,16 +35,16 @@ BOOST_AUTO_TEST_CASE(lists_are_read_in_order)
         { "255.255.255.254+1:9", { "255.255.255.254:9", "255.255.255.255:9" } },
     };
     for (const auto& row : table) {
-        std::vector<std::string> read;
-        for (const auto& one : parse_endpoints("destinations", row.list))
-            read.push_back(one.host + ":" + std::to_string(one.port));
-        BOOST_TEST(read == row.endpoints, boost::test_tools::per_element());
+        std::vector<std::string> parsed;
+        for (const auto& each : parse_endpoints("destinations", row.list))
+            parsed.push_back(each.host + ":" + std::to_string(each.port));
+        BOOST_TEST(parsed == row.endpoints, boost::test_tools::per_element());
     }
     BOOST_CHECK_EQUAL(parse_endpoints("destinations", "239.0.0.0+4094:1,a:1").size(),
                       max_endpoints);
 }
 
-BOOST_AUTO_TEST_CASE(mistakes_are_named_with_their_place)
+BOOST_AUTO_TEST_CASE(errors_name_the_invalid_endpoint_and_its_index)
 {
     const std::string single = "\"host:port\", ";
     const std::string range = "\"A.B.C.D+N:port\" for N+1 IPv4 addresses";
@@ -84,15 +84,15 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named_with_their_place)
         { "239.0.0.0+4095:1,a:1", "\"a:1\" (2 of 2)", too_many },
     };
     for (const auto& row : table)
-        BOOST_CHECK_EXCEPTION(parse_endpoints("destinations", row.list),
-                              parameter_error,
-                              [&](const parameter_error& e) {
-                                  const std::string said = e.what();
-                                  return said.find("destinations = ") == 0 &&
-                                         said.find(row.shown +
-                                                   std::string(" is invalid; allowed: ") +
-                                                   row.allowed) != said.npos;
-                              });
+        BOOST_CHECK_EXCEPTION(
+            parse_endpoints("destinations", row.list),
+            parameter_error,
+            [&](const parameter_error& e) {
+                const std::string error = e.what();
+                return error.find("destinations = ") == 0 &&
+                       error.find(row.shown + std::string(" is invalid; allowed: ") +
+                                  row.allowed) != error.npos;
+            });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -34,11 +34,11 @@ public:
     }
     void close() { d_socket.close(); }
 
-    // So many datagrams, and any others that are there by then.
+    // Waits for n datagrams, then returns all that have arrived.
     std::vector<bytes> receive(std::size_t n)
     {
         std::vector<bytes> datagrams;
-        for (const auto end = in_time();;) {
+        for (const auto end = test_deadline();;) {
             bytes datagram(65536);
             boost::system::error_code error;
             const auto size =
@@ -84,7 +84,7 @@ struct network {
     }
 };
 
-// A message to each destination. Their pieces alternate in memory.
+// One message per destination. The pieces of different messages alternate in memory.
 class message_list
 {
 public:
@@ -100,9 +100,9 @@ public:
         const std::size_t piece = packets_in_a_piece * packet_bytes;
         for (std::size_t i = 0; i < destinations * pieces; ++i)
             d_pieces[i % destinations].push_back({ &d_memory[i * piece], piece });
-        for (auto& of : d_pieces) {
-            of.back().iov_len -= 1000; // the last packet is shorter
-            all.push_back({ of.data(),
+        for (auto& message_pieces : d_pieces) {
+            message_pieces.back().iov_len -= 1000; // the last packet is shorter
+            all.push_back({ message_pieces.data(),
                             pieces,
                             pieces * piece - 1000,
                             packet_bytes,
@@ -117,7 +117,7 @@ private:
     std::vector<std::vector<iovec>> d_pieces;
 };
 
-void check_each_receives_its_own(network& n, const message_list& messages)
+void check_each_destination_gets_its_message(network& n, const message_list& messages)
 {
     const auto result = n.out->send(messages.all.data(), messages.all.size());
     BOOST_CHECK_EQUAL(result.sent, messages.all.size());
@@ -145,10 +145,11 @@ BOOST_AUTO_TEST_SUITE(udp_transports)
 
 BOOST_AUTO_TEST_CASE(gathered_packets_arrive_in_order)
 {
-    for (const std::size_t destinations : { 1, 8 }) { // connected, and not
+    for (const std::size_t destinations : { 1, 8 }) { // connected and unconnected socket
         network n(destinations);
-        check_each_receives_its_own(n, message_list(destinations, 15, 1));
-        check_each_receives_its_own(n, message_list(destinations, 1, 1)); // one packet
+        check_each_destination_gets_its_message(n, message_list(destinations, 15, 1));
+        check_each_destination_gets_its_message(
+            n, message_list(destinations, 1, 1)); // one packet
     }
 }
 
@@ -157,21 +158,21 @@ BOOST_AUTO_TEST_CASE(gathered_packets_arrive_over_ipv6,
 {
     network n({ "::1", "::1", "::1" });
     BOOST_CHECK_GE(n.out->max_packet_bytes(), 1232u);
-    check_each_receives_its_own(n, message_list(3, 15, 1));
+    check_each_destination_gets_its_message(n, message_list(3, 15, 1));
 }
 
-// The kernel reports that it had to copy, as receivers are on this host.
-BOOST_AUTO_TEST_CASE(large_pieces_leave_without_copy_until_kernel_copies)
+// The kernel reports a copy because the receivers are local.
+BOOST_AUTO_TEST_CASE(zero_copy_is_used_until_the_kernel_reports_a_copy)
 {
     network n(8);
     BOOST_CHECK(n.out->zero_copy_active());
-    check_each_receives_its_own(n, message_list(8, 2, 6));
+    check_each_destination_gets_its_message(n, message_list(8, 2, 6));
     BOOST_CHECK_EQUAL(n.out->in_flight_from(0), transport::no_position);
     BOOST_CHECK(!n.out->zero_copy_active());
-    check_each_receives_its_own(n, message_list(8, 2, 6));
+    check_each_destination_gets_its_message(n, message_list(8, 2, 6));
 }
 
-BOOST_AUTO_TEST_CASE(icmp_error_does_not_fail_message_to_another_destination)
+BOOST_AUTO_TEST_CASE(icmp_error_does_not_drop_a_message_to_another_destination)
 {
     network n(2);
     n.receivers[0].close();
@@ -190,7 +191,7 @@ BOOST_AUTO_TEST_CASE(icmp_error_does_not_fail_message_to_another_destination)
     BOOST_CHECK(n.out->take_reports().causes.none());
 }
 
-BOOST_AUTO_TEST_CASE(incoming_datagrams_leave_room_for_reports)
+BOOST_AUTO_TEST_CASE(incoming_datagrams_do_not_displace_error_reports)
 {
     network n(2);
     const message_list messages(2, 1, 1);

@@ -17,8 +17,8 @@ using namespace gr::spead;
 
 namespace {
 
-// Numbers run as those of the kernel; sending until they wrap would take minutes.
-// (An explicit instantiation may name private members.)
+// Sets the message numbers, since sending until they wrap would take minutes. An explicit
+// instantiation may name private members.
 void start_at(zero_copy& z, std::uint32_t number);
 template <std::uint32_t zero_copy::*oldest, std::uint32_t zero_copy::*next>
 struct numbers {
@@ -32,7 +32,7 @@ template struct numbers<&zero_copy::d_oldest, &zero_copy::d_next>;
 constexpr std::uint32_t max_in_flight = 24;
 constexpr std::uintptr_t page = 4096;
 
-// Nothing is there: only addresses and sizes count.
+// The memory does not exist: only addresses and sizes matter.
 iovec piece_at(std::uintptr_t address, std::size_t bytes)
 {
     return { reinterpret_cast<void*>(address), bytes };
@@ -52,7 +52,7 @@ std::vector<message> messages_of(const list_of_pieces& all)
     return messages;
 }
 
-// Messages at 10, 20, 30 and so on have the numbers 0, 1, 2 and so on.
+// Message number n has the position 10 * (n + 1).
 struct fixture {
     zero_copy z;
     std::uint64_t next_position = 10;
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(small_messages_and_pieces_are_copied)
 {
     BOOST_CHECK(suits(list_of_pieces(8, { piece_at(page, 16384) })));
     BOOST_CHECK(!suits(list_of_pieces(8, { piece_at(page, 16383) })));
-    // the mean of all messages counts
+    // the limit applies to the mean of all messages
     const auto rest = 2 * 16384 - 100;
     BOOST_CHECK(suits({ { piece_at(page, 100) }, { piece_at(page, rest) } }));
     BOOST_CHECK(!suits({ { piece_at(page, 100) }, { piece_at(page, rest - 1) } }));
@@ -101,17 +101,17 @@ BOOST_AUTO_TEST_CASE(small_messages_and_pieces_are_copied)
 
 BOOST_AUTO_TEST_CASE(messages_in_too_many_pages_are_copied)
 {
-    // not the longest message in one piece, wherever it begins
+    // the longest message in one piece is sent without a copy at any offset
     for (const std::uintptr_t offset : { 0u, 1u, 2000u, 4095u })
         BOOST_CHECK(suits({ { piece_at(page + offset, 65507) } }));
-    // 8 and 9 pages, then one more
+    // 8 + 9 pages are allowed, one more is too many
     const auto unaligned = piece_at(20 * page + 1, 8 * page);
     BOOST_CHECK(suits({ { piece_at(page, 8 * page), unaligned } }));
     BOOST_CHECK(!suits({ { piece_at(page + 1, 8 * page), unaligned } }));
     BOOST_CHECK(!suits({ { piece_at(page, 8 * page + 1), unaligned } }));
 }
 
-BOOST_AUTO_TEST_CASE(reports_in_any_order_release_in_order)
+BOOST_AUTO_TEST_CASE(messages_reported_out_of_order_are_released_in_order)
 {
     BOOST_CHECK_EQUAL(z.in_flight_from(0), transport::no_position);
     send(6);
@@ -137,14 +137,14 @@ BOOST_AUTO_TEST_CASE(messages_in_flight_are_limited)
     BOOST_CHECK(!suits(2));
     send(1);
     BOOST_CHECK(!suits(1));
-    finish(5, 5); // makes no room: what counts is the oldest
+    finish(5, 5); // makes no room: an older message is still in flight
     BOOST_CHECK(!suits(1));
     finish(0, 4);
     BOOST_CHECK(suits(6));
     BOOST_CHECK(!suits(7));
 }
 
-BOOST_AUTO_TEST_CASE(numbers_wrap_at_32_bits)
+BOOST_AUTO_TEST_CASE(message_numbers_wrap_at_32_bits)
 {
     for (std::uint32_t before = 1; before < max_in_flight; ++before) {
         const std::uint32_t first = 0 - before;
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(reported_copy_or_unknown_number_disables_zero_copy)
         f.z.finished(row.first, row.last, row.copied);
         BOOST_CHECK(!f.z.active());
         BOOST_CHECK(!f.suits(1));
-        // what is in flight is kept
+        // messages in flight stay in flight
         BOOST_CHECK_EQUAL(f.z.any_in_flight(), row.first != 0);
         f.finish(0, 2);
         BOOST_CHECK(!f.z.any_in_flight());
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(failure_disables_zero_copy_until_the_next_socket)
     finish(0, 1);
     BOOST_CHECK(!z.any_in_flight());
 
-    z.enable(true); // its numbers begin at 0
+    z.enable(true); // the numbers of a new socket begin at 0
     send(1);
     BOOST_CHECK_EQUAL(z.in_flight_from(0), 30u);
     finish(0, 0);

@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::uint64_t last_counter = (std::uint64_t{ 1 } << 40) - 1;
 
-packing separate(std::uint64_t heap_samples = 1000)
+packing with_separate_descriptors(std::uint64_t heap_samples = 1000)
 {
     packing p;
     p.heap_samples = heap_samples;
     p.descriptors = false;
-    p.separate = true;
+    p.separate_descriptors = true;
     return p;
 }
 
@@ -37,7 +37,7 @@ std::vector<std::size_t> descriptor_positions(const packed_stream& stream)
     return found;
 }
 
-// As the packer's clock ticks: a heap in each quarter of a second.
+// Writes one heap per quarter of a second.
 void write_heaps(packed_stream& stream, const packing& p, int n)
 {
     for (int i = 0; i < n; ++i) {
@@ -54,32 +54,32 @@ BOOST_AUTO_TEST_SUITE(descriptor_heaps)
 
 BOOST_AUTO_TEST_CASE(separate_descriptors_precede_each_run)
 {
-    packed_stream stream(separate());
+    packed_stream stream(with_separate_descriptors());
     for (int i = 0; i < 2; ++i) {
         stream.packer.start_run();
         stream.write_all(noise(2500));
         stream.end();
     }
-    // of two streams: descriptors, three heaps, the end
+    // each run has descriptors, three heaps and the end of the stream
     BOOST_CHECK(descriptor_positions(stream) == (positions{ 0, 5 }));
     const auto heaps = reassemble(stream.datagrams);
     BOOST_REQUIRE_EQUAL(heaps.size(), 10u);
     BOOST_CHECK_EQUAL(heaps[0].counter, last_counter);
     BOOST_CHECK_EQUAL(heaps[5].counter, last_counter - 1);
-    // samples do without their counters
+    // heaps of samples are numbered independently of descriptors
     const std::uint64_t counters[] = { 1, 2, 3, 4 };
     for (std::size_t i = 0; i < 4; ++i) {
         BOOST_CHECK_EQUAL(heaps[1 + i].counter, counters[i]);
         BOOST_CHECK_EQUAL(heaps[6 + i].counter, 4 + counters[i]);
     }
-    BOOST_CHECK_EQUAL(stream.heaps_ended, 6u);
-    BOOST_CHECK_EQUAL(stream.ended, 5000u);
+    BOOST_CHECK_EQUAL(stream.heaps_completed, 6u);
+    BOOST_CHECK_EQUAL(stream.samples_completed, 5000u);
 }
 
 BOOST_AUTO_TEST_CASE(separate_descriptors_repeat_after_each_interval)
 {
-    auto p = separate();
-    p.interval = 1;
+    auto p = with_separate_descriptors();
+    p.descriptor_interval = 1;
     packed_stream stream(p);
     write_heaps(stream, p, 12);
     stream.end();
@@ -91,8 +91,8 @@ BOOST_AUTO_TEST_CASE(separate_descriptors_repeat_after_each_interval)
 
 BOOST_AUTO_TEST_CASE(idle_stream_sends_missed_descriptors_once)
 {
-    auto p = separate();
-    p.interval = 1;
+    auto p = with_separate_descriptors();
+    p.descriptor_interval = 1;
     packed_stream stream(p);
     write_heaps(stream, p, 2);
     stream.now += 1h;
@@ -103,23 +103,23 @@ BOOST_AUTO_TEST_CASE(idle_stream_sends_missed_descriptors_once)
 
 BOOST_AUTO_TEST_CASE(late_writes_do_not_shift_the_interval)
 {
-    auto p = separate();
-    p.interval = 1;
+    auto p = with_separate_descriptors();
+    p.descriptor_interval = 1;
     packed_stream stream(p);
-    stream.write_all(noise(1000)); // descriptors
+    stream.write_all(noise(1000)); // sends descriptors at 0 s
     stream.now += 1900ms;
-    stream.write_all(noise(1000)); // again
+    stream.write_all(noise(1000)); // again, at 1.9 s
     stream.now += 200ms;
-    stream.write_all(noise(1000)); // and again: 2.1 s
+    stream.write_all(noise(1000)); // and at 2.1 s
     stream.end();
     BOOST_CHECK(descriptor_positions(stream) == (positions{ 0, 2, 4 }));
 }
 
-BOOST_AUTO_TEST_CASE(open_heap_is_completed_before_descriptors)
+BOOST_AUTO_TEST_CASE(unfinished_heap_is_completed_before_descriptors_are_sent)
 {
     for (const std::uint64_t size : { 1000u, 200000u }) {
-        auto p = separate(size);
-        p.interval = 1;
+        auto p = with_separate_descriptors(size);
+        p.descriptor_interval = 1;
         p.slots = 64;
         packed_stream stream(p);
         stream.write_all(noise(size / 2));
@@ -132,10 +132,10 @@ BOOST_AUTO_TEST_CASE(open_heap_is_completed_before_descriptors)
 
 BOOST_AUTO_TEST_CASE(each_destination_gets_its_own_descriptors)
 {
-    auto p = separate();
+    auto p = with_separate_descriptors();
     p.destinations = 3;
     p.max_packet = 128; // several packets
-    p.interval = 1;
+    p.descriptor_interval = 1;
     auto config = p.config();
     config.first_destination = 5;
     config.descriptor_id_start = 100;
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(each_destination_gets_its_own_descriptors)
     stream.write_all(noise(1000));
     stream.end();
     BOOST_CHECK(descriptor_positions(stream) == (positions{ 0, 1, 2, 4, 5, 6 }));
-    std::vector<std::pair<std::uint64_t, int>> found; // heaps and where they go
+    std::vector<std::pair<std::uint64_t, int>> found; // heaps and their destinations
     std::size_t packets = 0;
     for (std::size_t i = 0; i < stream.datagrams.size(); ++i) {
         const auto packet = decode(stream.datagrams[i]);
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(each_destination_gets_its_own_descriptors)
     const decltype(found) expected{ { 100, 5 }, { 98, 6 }, { 96, 7 },
                                     { 94, 5 },  { 92, 6 }, { 90, 7 } };
     BOOST_CHECK(found == expected);
-    // samples have their turns as if there were none
+    // descriptors do not disturb the rotation of heaps of samples
     for (std::size_t i = 0; i < stream.datagrams.size(); ++i) {
         const auto packet = decode(stream.datagrams[i]);
         if (packet.find(0x1600)) {
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(each_destination_gets_its_own_descriptors)
 
 BOOST_AUTO_TEST_CASE(descriptor_counters_wrap_below_zero)
 {
-    auto p = separate(8);
+    auto p = with_separate_descriptors(8);
     auto config = p.config();
     config.destinations = 2;
     config.descriptor_id_start = 0;
@@ -185,12 +185,12 @@ BOOST_AUTO_TEST_CASE(descriptor_counters_wrap_below_zero)
     BOOST_CHECK_EQUAL(heaps[1].counter, last_counter);
 }
 
-BOOST_AUTO_TEST_CASE(descriptors_wait_for_room)
+BOOST_AUTO_TEST_CASE(descriptors_wait_for_room_in_the_ring)
 {
     for (std::size_t limit = 1; limit < 12; ++limit) {
-        auto p = separate();
+        auto p = with_separate_descriptors();
         p.max_packet = 128;
-        p.slots = 16 * 8; // where heaps are held
+        p.slots = 16 * 8; // enough to buffer whole heaps
         auto config = p.config();
         config.destinations = 3;
         packed_stream stream(config, p.slots);
@@ -207,20 +207,20 @@ BOOST_AUTO_TEST_CASE(descriptors_wait_for_room)
         stream.write_all(in);
         stream.end();
         BOOST_CHECK(descriptor_positions(stream) == (positions{ 0, 1, 2 }));
-        BOOST_CHECK_EQUAL(stream.ended, 3000u);
+        BOOST_CHECK_EQUAL(stream.samples_completed, 3000u);
     }
 }
 
-BOOST_AUTO_TEST_CASE(with_drop_no_heap_overtakes_its_descriptors)
+BOOST_AUTO_TEST_CASE(no_heap_overtakes_its_descriptors_when_the_ring_drops)
 {
-    auto p = separate(8);
+    auto p = with_separate_descriptors(8);
     p.when_full = full_policy::drop;
     p.slots = p.config().min_ring_slots();
     const auto config = p.config();
     const auto packet = config.descriptors->packet_bytes();
     for (std::size_t limit = 1; limit < p.slots; ++limit) {
         packed_stream stream(p);
-        stream.ring.set_limit(limit); // enough for a heap before it is for descriptors
+        stream.ring.set_limit(limit); // smaller limits fit a heap but not descriptors
         stream.write_all(noise(8));
         stream.send();
         const auto sent = reassemble(stream.datagrams);

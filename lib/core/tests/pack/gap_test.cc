@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Gaps: zeros in place of missing samples, and heaps that are dropped unfinished. The
-// fuzz target of the packer has random gaps.
+// Gaps: zeros in place of missing samples, and dropped unfinished heaps. The fuzz target
+// of the packer tests random gaps.
 
 #include "helpers/packing.h"
 #include "pack/rx_time_packer.h"
@@ -27,7 +27,7 @@ packing heaps_of(std::uint64_t samples, std::size_t slots = 0)
     return p;
 }
 
-// Larger than an eighth of this ring: its packets leave as they fill.
+// A heap larger than an eighth of this ring: its packets are sent as they fill.
 constexpr std::uint64_t large = 20000;
 constexpr std::size_t small_ring = 64;
 
@@ -48,29 +48,29 @@ bytes as_bytes(const std::vector<std::int8_t>& samples)
 
 BOOST_AUTO_TEST_SUITE(gaps)
 
-BOOST_AUTO_TEST_CASE(zeros_are_in_place_and_not_counted)
+BOOST_AUTO_TEST_CASE(zeros_replace_missing_samples_and_are_not_counted_as_input)
 {
     for (const auto size : { std::uint64_t{ 1000 }, large }) {
         packed_stream stream(heaps_of(size, small_ring));
         const auto part = noise(size / 4);
         bytes expected;
-        const auto samples = [&](int times) {
+        const auto write_samples = [&](int times) {
             for (int i = 0; i < times; ++i) {
                 stream.write_all(part);
-                const auto as = as_bytes(part);
-                expected.insert(expected.end(), as.begin(), as.end());
+                const auto sent = as_bytes(part);
+                expected.insert(expected.end(), sent.begin(), sent.end());
             }
         };
-        const auto zeros = [&](std::uint64_t n) {
+        const auto write_zeros = [&](std::uint64_t n) {
             stream.write_all_zeros(n);
             expected.resize(expected.size() + n);
         };
-        samples(1);
-        zeros(size / 4); // within a heap
-        samples(1);
-        zeros(3 * size); // over several
-        samples(3);
-        zeros(size / 2 + 1); // and at the end
+        write_samples(1);
+        write_zeros(size / 4); // within a heap
+        write_samples(1);
+        write_zeros(3 * size); // across several heaps
+        write_samples(3);
+        write_zeros(size / 2 + 1); // at the end
         stream.end();
         bytes received;
         std::uint64_t n = 0;
@@ -83,24 +83,24 @@ BOOST_AUTO_TEST_CASE(zeros_are_in_place_and_not_counted)
         }
         BOOST_CHECK(received == expected);
         BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), 5 * (size / 4));
-        BOOST_CHECK_EQUAL(stream.ended, 5 * (size / 4));
+        BOOST_CHECK_EQUAL(stream.samples_completed, 5 * (size / 4));
         BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), 0u);
         BOOST_CHECK_EQUAL(stream.counters.samples_zero_filled.get(),
                           expected.size() - 5 * (size / 4));
-        BOOST_CHECK_EQUAL(stream.heaps_ended, n);
+        BOOST_CHECK_EQUAL(stream.heaps_completed, n);
     }
 }
 
-// While it fills a gap nobody can stop it. A call takes about as many samples.
+// A flow graph cannot stop during a call, so each call fills only part of a long gap.
 BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)
 {
-    constexpr std::uint64_t most = 1 << 20, size = 64, gap = 4 * most;
+    constexpr std::uint64_t max_fill = 1 << 20, size = 64, gap = 4 * max_fill;
     constexpr std::uint64_t rate = 1000000000;
     const auto in = noise(2 * size);
     for (const auto when_full : { full_policy::block, full_policy::drop }) {
         auto p = heaps_of(size, when_full == full_policy::drop ? 64 : 2 * gap / size);
         p.when_full = when_full;
-        const auto packed = [&](packed_stream& stream) {
+        const auto heaps_packed = [&](packed_stream& stream) {
             return stream.counters.heaps_dropped.get() + stream.ring.published();
         };
 
@@ -113,30 +113,31 @@ BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)
             stream.packer, stream.counters, tick_clock(config.sample_rate, {}), config);
         const std::vector<time_tag> tags{
             { 0, 0, 0 },
-            // two of them: what counts is the sum
+            // two gaps: the limit per call applies to their sum
             { size / 2, 0, static_cast<double>(gap / 2) / rate },
             { size, 0, static_cast<double>(gap) / rate },
         };
-        std::size_t taken = 0;
-        for (std::uint64_t calls = 0; taken < in.size(); ++calls) {
-            BOOST_REQUIRE_LE(calls, 2 * gap / most);
-            const auto before = packed(stream);
-            taken += input.write(raw(in.data() + taken), in.size() - taken, taken, tags);
-            BOOST_REQUIRE_LE(packed(stream) - before, most / size + 3);
-            BOOST_REQUIRE_EQUAL(input.is_filling(), taken < in.size());
+        std::size_t accepted = 0;
+        for (std::uint64_t calls = 0; accepted < in.size(); ++calls) {
+            BOOST_REQUIRE_LE(calls, 2 * gap / max_fill);
+            const auto before = heaps_packed(stream);
+            accepted += input.write(
+                raw(in.data() + accepted), in.size() - accepted, accepted, tags);
+            BOOST_REQUIRE_LE(heaps_packed(stream) - before, max_fill / size + 3);
+            BOOST_REQUIRE_EQUAL(input.is_filling(), accepted < in.size());
         }
 
-        // the same in one go
+        // the same samples and zeros without a limit per call
         packed_stream whole(p);
         whole.packer.skip_to(0);
-        const auto samples = [&](std::uint64_t from, std::uint64_t to) {
+        const auto write_samples = [&](std::uint64_t from, std::uint64_t to) {
             whole.packer.write(raw(in.data() + from), to - from);
         };
-        samples(0, size / 2);
+        write_samples(0, size / 2);
         whole.packer.write(nullptr, gap / 2 - size / 2);
-        samples(size / 2, size);
+        write_samples(size / 2, size);
         whole.packer.write(nullptr, gap - gap / 2 - size / 2);
-        samples(size, 2 * size);
+        write_samples(size, 2 * size);
         BOOST_CHECK_EQUAL(stream.ring.published(), whole.ring.published());
         for (const auto which : { &sink_counter_set::samples_in,
                                   &sink_counter_set::samples_dropped,
@@ -144,17 +145,17 @@ BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)
                                   &sink_counter_set::heaps_dropped })
             BOOST_CHECK_EQUAL((stream.counters.*which).get(),
                               (whole.counters.*which).get());
-        // and the heaps that come next
-        for (auto* const one : { &stream, &whole }) {
-            one->send();
-            one->write_all(in);
-            one->end();
+        // later heaps do not differ either
+        for (auto* const each : { &stream, &whole }) {
+            each->send();
+            each->write_all(in);
+            each->end();
         }
         BOOST_CHECK(stream.datagrams == whole.datagrams);
     }
 }
 
-BOOST_AUTO_TEST_CASE(skipping_drops_the_unfinished_heap)
+BOOST_AUTO_TEST_CASE(skip_to_drops_the_unfinished_heap)
 {
     for (const auto size : { std::uint64_t{ 1000 }, large })
         for (const std::uint64_t zeros : { 0u, 17u }) {
@@ -171,13 +172,13 @@ BOOST_AUTO_TEST_CASE(skipping_drops_the_unfinished_heap)
             BOOST_CHECK_EQUAL(heaps[1].counter, 3u);
             BOOST_CHECK_EQUAL(heaps[1].immediate(0x1600), 9000000u);
             BOOST_CHECK_EQUAL(stream.destinations[stream.destinations.size() - 2], 0u);
-            // one that is on its way is the sender's to count
-            BOOST_CHECK_EQUAL(stream.abandoned, size == large ? size / 2 : 0);
+            // the sender counts a dropped heap that it has begun to send
+            BOOST_CHECK_EQUAL(stream.samples_abandoned, size == large ? size / 2 : 0);
             BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(),
                               size == large ? 0 : size / 2);
             BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), size == large ? 0 : 1);
-            BOOST_CHECK_EQUAL(stream.ended, 2 * size);
-            BOOST_CHECK_EQUAL(stream.heaps_ended, 2u);
+            BOOST_CHECK_EQUAL(stream.samples_completed, 2 * size);
+            BOOST_CHECK_EQUAL(stream.heaps_completed, 2u);
             BOOST_CHECK(stream.is_balanced());
         }
 }

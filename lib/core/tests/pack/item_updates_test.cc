@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Values of items that are set, and whose turn it is among the destinations.
+// Updates of item values, and the rotation of heaps through the destinations.
 
 #include "helpers/packing.h"
 
@@ -29,7 +29,7 @@ packing with_immediate(std::uint64_t heap_samples, bool descriptors = true)
     return p;
 }
 
-// In the order of the heaps; a value must be the same in all packets of a heap.
+// The item value of each heap, in order. All packets of a heap must have the same value.
 std::vector<std::uint64_t> values(const std::vector<bytes>& datagrams)
 {
     std::vector<std::uint64_t> found;
@@ -60,19 +60,20 @@ BOOST_AUTO_TEST_CASE(item_values_apply_from_the_next_heap)
             const auto p = with_immediate(size, descriptors);
             packed_stream stream(p);
             const auto in = noise(size);
-            const auto half = [&] { stream.write_all(noise(size / 2)); };
-            half();
+            const auto write_half = [&] { stream.write_all(noise(size / 2)); };
+            write_half();
             stream.packer.set_items({ { set_index, 8 } }); // in the middle of a heap
-            half();
+            write_half();
             stream.write_all(in);
-            stream.packer.set_items({ { set_index, 9 } }); // between two
+            stream.packer.set_items({ { set_index, 9 } }); // between two heaps
             stream.packer.set_items({ { set_index, 10 } });
             stream.write_all(in);
-            half();
-            stream.packer.set_items({ { set_index, 11 } }); // and before a tail
+            write_half();
+            stream.packer.set_items(
+                { { set_index, 11 } }); // before an incomplete last heap
             stream.end();
             BOOST_CHECK(values(stream.datagrams) == (list{ 7, 8, 10, 10 }));
-            // the next stream has it
+            // applies from the next run
             stream.datagrams.clear();
             stream.packer.start_run();
             stream.write_all(in);
@@ -81,7 +82,7 @@ BOOST_AUTO_TEST_CASE(item_values_apply_from_the_next_heap)
         }
 }
 
-BOOST_AUTO_TEST_CASE(items_may_be_set_from_another_thread)
+BOOST_AUTO_TEST_CASE(another_thread_may_set_items)
 {
     auto p = with_immediate(1000);
     p.slots = 200;
@@ -94,7 +95,7 @@ BOOST_AUTO_TEST_CASE(items_may_be_set_from_another_thread)
             last = i;
         }
     });
-    // it may take its time to begin
+    // wait until the thread has started
     while (last <= 8)
         std::this_thread::yield();
     for (int i = 0; i < 2000; ++i)
@@ -122,10 +123,10 @@ BOOST_AUTO_TEST_CASE(heaps_rotate_through_destinations)
                 stream.packer.start_run();
                 for (int i = 0; i < 50; ++i)
                     stream.write_all(noise(size));
-                stream.write_all(noise(size / 2)); // a tail has its turn
+                stream.write_all(noise(size / 2)); // an incomplete last heap rotates, too
                 stream.end();
             }
-            // heap and timestamp go up together: where it goes follows from that
+            // the timestamp gives the index of the heap, and this its destination
             for (std::size_t i = 0; i < stream.datagrams.size(); ++i) {
                 const auto packet = decode(stream.datagrams[i]);
                 if (!packet.find(0x1600))

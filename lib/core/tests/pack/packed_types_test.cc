@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Samples of all types, in packets that may end in the middle of one.
+// Samples of all types, in packets that may end in the middle of a sample.
 
 #include "helpers/packing.h"
 
@@ -34,7 +34,7 @@ const kind kinds[] = {
     { sample_type::complex64, byte_order::little, 16 },
 };
 
-// So many samples as they come in; those of floats are whole numbers in the range.
+// Random input samples. Floats are integers that need no clipping.
 std::vector<std::byte> input(const kind& k, std::size_t samples)
 {
     const auto size = sample_converter(k.type).input_bytes();
@@ -67,12 +67,12 @@ bytes on_the_wire(const kind& k, const std::vector<std::byte>& in)
     }
     if (words && k.order == byte_order::big)
         for (std::size_t i = 0; i < out.size(); i += 2)
-            std::swap(out[i], out[i + 1]); // these tests run on little machines
+            std::swap(out[i], out[i + 1]); // assumes a little-endian host
     return out;
 }
 
-// Packets whose prefix of descriptors is so long that samples are cut in two.
-packing cutting(const kind& k, std::size_t name_bytes)
+// Descriptors whose length makes packets end in the middle of a sample.
+packing splitting_samples(const kind& k, std::size_t name_bytes)
 {
     packing p;
     p.type = k.type;
@@ -84,7 +84,7 @@ packing cutting(const kind& k, std::size_t name_bytes)
     return p;
 }
 
-bytes content(const std::vector<heap>& heaps)
+bytes sample_content(const std::vector<heap>& heaps)
 {
     bytes all;
     for (const auto& h : heaps)
@@ -102,10 +102,10 @@ BOOST_AUTO_TEST_CASE(every_type_survives_any_packet_boundary)
     for (const auto& k : kinds)
         for (std::size_t name = 1; name <= 4; ++name)
             for (const auto tail : { tail_policy::shorten, tail_policy::pad })
-                // held as a whole, and sent as it fills
+                // buffered whole, and sent as it fills
                 for (const std::size_t slots : { std::size_t{ 4096 }, std::size_t{ 0 } })
                     for (const std::size_t n : { 40u, 41u, 100u, 103u }) {
-                        auto p = cutting(k, name);
+                        auto p = splitting_samples(k, name);
                         p.heap_samples = 41;
                         p.tail = tail;
                         p.slots = std::max(slots, p.config().min_ring_slots());
@@ -121,17 +121,18 @@ BOOST_AUTO_TEST_CASE(every_type_survives_any_packet_boundary)
                         else if (slots)
                             BOOST_CHECK_EQUAL(zeros, 0u);
                         expected.resize((n + zeros) * sample);
-                        BOOST_CHECK(content(reassemble(stream.datagrams)) == expected);
+                        BOOST_CHECK(sample_content(reassemble(stream.datagrams)) ==
+                                    expected);
                         BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), n);
-                        BOOST_CHECK_EQUAL(stream.ended, n);
+                        BOOST_CHECK_EQUAL(stream.samples_completed, n);
                         BOOST_CHECK_EQUAL(stream.counters.samples_clipped.get(), 0u);
                     }
 }
 
-BOOST_AUTO_TEST_CASE(clipping_is_counted_in_split_samples)
+BOOST_AUTO_TEST_CASE(clipping_is_counted_once_per_split_sample)
 {
     for (std::size_t name = 1; name <= 2; ++name) {
-        auto p = cutting({ sample_type::complex64, byte_order::big }, name);
+        auto p = splitting_samples({ sample_type::complex64, byte_order::big }, name);
         p.heap_samples = 300;
         packed_stream stream(p);
         std::vector<float> in(2 * 1000, 1.0f);

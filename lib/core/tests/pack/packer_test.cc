@@ -18,7 +18,7 @@ bytes as_bytes(const std::vector<std::int8_t>& samples)
     return { samples.begin(), samples.end() };
 }
 
-// The samples, timestamps and counters of a whole stream, as a receiver sees them.
+// Checks the samples, timestamps and heap counters of a complete stream.
 void check_stream(const packing& p,
                   const std::vector<bytes>& datagrams,
                   const std::vector<std::int8_t>& samples)
@@ -59,7 +59,7 @@ const auto policies = { tail_policy::shorten, tail_policy::pad, tail_policy::dro
 
 BOOST_AUTO_TEST_SUITE(packer)
 
-BOOST_AUTO_TEST_CASE(chunking_does_not_change_packets)
+BOOST_AUTO_TEST_CASE(packets_do_not_depend_on_chunk_sizes)
 {
     std::mt19937 random(2);
     for (const std::uint64_t heap : { 1, 7, 1000, 8192 })
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(chunking_does_not_change_packets)
                 for (const std::size_t largest : { std::size_t{ 3 }, limit, 4 * heap }) {
                     if (samples.size() / largest > 20000)
                         continue;
-                    // a small ring as well, so that writes end early
+                    // a small ring as well, which makes writes incomplete
                     for (const std::size_t slots :
                          { std::size_t{ 4096 }, std::size_t{ 0 } }) {
                         packing q = p;
@@ -93,13 +93,13 @@ BOOST_AUTO_TEST_CASE(chunking_does_not_change_packets)
             }
 }
 
-BOOST_AUTO_TEST_CASE(streams_may_end_anywhere)
+BOOST_AUTO_TEST_CASE(streams_may_end_at_any_sample)
 {
     for (const auto tail : policies)
         for (const bool descriptors : { false, true })
             for (const std::uint64_t heap : { 1, 8, 50 })
                 for (const std::size_t limit : { 104u, 200u })
-                    // held as a whole, and sent as it fills
+                    // buffered whole, and sent as it fills
                     for (const std::size_t slots :
                          { std::size_t{ 4096 }, std::size_t{ 0 } }) {
                         packing p;
@@ -115,12 +115,12 @@ BOOST_AUTO_TEST_CASE(streams_may_end_anywhere)
                             stream.end();
                             check_stream(p, stream.datagrams, samples);
                             const auto tail_size = n % heap;
-                            const auto dropped =
-                                stream.abandoned + stream.counters.samples_dropped.get();
+                            const auto dropped = stream.samples_abandoned +
+                                                 stream.counters.samples_dropped.get();
                             BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), n);
                             BOOST_CHECK_EQUAL(dropped,
                                               tail == tail_policy::drop ? tail_size : 0);
-                            BOOST_CHECK_EQUAL(stream.ended + dropped, n);
+                            BOOST_CHECK_EQUAL(stream.samples_completed + dropped, n);
                         }
                     }
 }
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(full_ring_drops_whole_heaps)
     BOOST_CHECK_GT(dropped, 30u);
     BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), 100 * dropped);
     BOOST_CHECK_EQUAL(heaps.size() + dropped, 51u);
-    // counters and timestamps run on over what was left out
+    // dropped heaps use up their counters and timestamps
     BOOST_CHECK_EQUAL(heaps.back().counter, 51u);
     BOOST_CHECK_EQUAL(heaps.back().immediate(0x1600), 1000u + 50 * 100);
 }

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Datagrams come from anybody: none of them may stop a stream or make it slow.
+// Anybody can send datagrams: none may stop a stream or slow it down.
 
 #include "helpers/receive_stream.h"
 #include "protocol/descriptor.h"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr wire::flavour flavour{ 48 };
 
-struct packet {
+struct packet_fields {
     std::uint64_t counter = 1;
     std::uint64_t heap_length = 64;
     std::uint64_t offset = 0;
@@ -29,21 +29,21 @@ struct packet {
     std::vector<std::uint64_t> items = {};
 };
 
-packet_bytes written(const packet& is)
+packet_bytes encode(const packet_fields& fields)
 {
     std::vector<std::uint64_t> pointers{
-        flavour.immediate(wire::heap_counter, is.counter),
-        flavour.immediate(wire::heap_length, is.heap_length),
-        flavour.immediate(wire::payload_offset, is.offset),
-        flavour.immediate(wire::payload_length, is.bytes),
-        flavour.immediate(0x1600, is.timestamp),
+        flavour.immediate(wire::heap_counter, fields.counter),
+        flavour.immediate(wire::heap_length, fields.heap_length),
+        flavour.immediate(wire::payload_offset, fields.offset),
+        flavour.immediate(wire::payload_length, fields.bytes),
+        flavour.immediate(0x1600, fields.timestamp),
         flavour.addressed(0x3300, 0)
     };
-    pointers.insert(pointers.end(), is.items.begin(), is.items.end());
-    return packet_of(pointers, packet_bytes(is.bytes, std::byte{ 1 }), flavour);
+    pointers.insert(pointers.end(), fields.items.begin(), fields.items.end());
+    return packet_of(pointers, packet_bytes(fields.bytes, std::byte{ 1 }), flavour);
 }
 
-receive_stream::options complex_samples_of_4_bytes()
+receive_stream::options sc16_options()
 {
     receive_stream::options options;
     options.type = sample_type::sc16;
@@ -72,27 +72,27 @@ BOOST_AUTO_TEST_SUITE(hostile_packets)
 
 BOOST_AUTO_TEST_CASE(partial_samples_are_ignored)
 {
-    receive_stream stream(complex_samples_of_4_bytes());
-    packet one;
-    one.heap_length = 12000;
-    one.bytes = 1;
-    for (; one.offset < one.heap_length; one.offset += 2)
-        stream.take(written(one));
+    receive_stream stream(sc16_options());
+    packet_fields packet;
+    packet.heap_length = 12000;
+    packet.bytes = 1;
+    for (; packet.offset < packet.heap_length; packet.offset += 2)
+        stream.receive(encode(packet));
     stream.end();
     BOOST_TEST(stream.out[0].size() == 0u);
 }
 
-// No more than max_gap is filled, also inside a heap.
+// max_gap also applies within a heap.
 BOOST_AUTO_TEST_CASE(gap_longer_than_max_gap_within_a_heap_is_skipped)
 {
     receive_stream::options options;
     options.max_gap = 1 << 20;
     receive_stream stream(options);
-    packet one;
-    one.heap_length = std::uint64_t{ 1 } << 30;
-    stream.take(written(one));
-    one.offset = std::uint64_t{ 1 } << 29;
-    stream.take(written(one));
+    packet_fields packet;
+    packet.heap_length = std::uint64_t{ 1 } << 30;
+    stream.receive(encode(packet));
+    packet.offset = std::uint64_t{ 1 } << 29;
+    stream.receive(encode(packet));
     stream.end();
     BOOST_TEST(stream.counters[0].samples_received.get() == 128);
     BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
@@ -107,21 +107,21 @@ BOOST_AUTO_TEST_CASE(gap_longer_than_max_gap_within_a_heap_is_skipped)
 BOOST_AUTO_TEST_CASE(packet_with_too_many_items_is_rejected)
 {
     receive_stream stream;
-    packet one;
-    one.items.assign(max_packet_items, flavour.addressed(0x1600, 7));
-    stream.take(written(one));
+    packet_fields packet;
+    packet.items.assign(max_packet_items, flavour.addressed(0x1600, 7));
+    stream.receive(encode(packet));
     BOOST_TEST(stream.rejects.by_name().at("items") == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(contradicting_heap_length_is_rejected)
+BOOST_AUTO_TEST_CASE(contradictory_heap_length_is_rejected)
 {
     receive_stream stream;
-    packet one;
-    one.heap_length = 128;
-    stream.take(written(one));
-    one.offset = 64;
-    one.heap_length = 256;
-    stream.take(written(one));
+    packet_fields packet;
+    packet.heap_length = 128;
+    stream.receive(encode(packet));
+    packet.offset = 64;
+    packet.heap_length = 256;
+    stream.receive(encode(packet));
     BOOST_TEST(stream.rejects.by_name().at("contradiction") == 1u);
 }
 
@@ -132,15 +132,15 @@ BOOST_AUTO_TEST_CASE(descriptor_fragments_do_not_displace_complete_ones)
     receive_stream stream(options);
     heap_cutter cutter;
     cutter.payload = 1;
-    const auto pieces = descriptors(cutter);
-    for (std::size_t i = 0; i < pieces.size(); i += 2)
-        stream.take(pieces[i]);
+    const auto fragments = descriptors(cutter);
+    for (std::size_t i = 0; i < fragments.size(); i += 2)
+        stream.receive(fragments[i]);
     cutter.payload = 4000;
-    stream.take(descriptors(cutter));
-    packet samples;
+    stream.receive(descriptors(cutter));
+    packet_fields samples;
     samples.counter = 2;
-    stream.take(written(samples));
-    stream.pass(std::chrono::milliseconds(200));
+    stream.receive(encode(samples));
+    stream.pass_time(std::chrono::milliseconds(200));
     stream.end();
     BOOST_TEST(stream.counters[0].samples_received.get() == 64);
 }
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(descriptors_are_found_in_any_pointer_order)
         receive_stream stream(options);
         heap_cutter cutter;
         cutter.payload = 4000;
-        stream.take(cutter.cut(1, pointers, content));
+        stream.receive(cutter.cut(1, pointers, content));
         stream.end();
         BOOST_TEST(stream.counters[0].samples_received.get() == heap_samples);
     } while (std::next_permutation(pointers.begin(), pointers.end()));

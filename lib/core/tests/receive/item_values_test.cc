@@ -18,7 +18,7 @@ namespace {
 
 using changes = std::vector<std::pair<std::int64_t, std::uint64_t>>;
 
-changes taken(item_values& values, position_range part)
+changes changes_in(item_values& values, position_range part)
 {
     changes all;
     values.report_changes(part, [&](std::int64_t position, std::uint64_t value) {
@@ -45,35 +45,35 @@ BOOST_AUTO_TEST_CASE(first_sample_carries_the_last_earlier_value)
         BOOST_TEST(values.set({ 100, 200 }, 6));
         BOOST_TEST(values.set({ 200, 300 }, 5));
         BOOST_TEST(values.set({ 300, 400 }, 7));
-        BOOST_TEST((taken(values, { begin, 400 }) == expected));
+        BOOST_TEST((changes_in(values, { begin, 400 }) == expected));
     }
 }
 
-BOOST_AUTO_TEST_CASE(restart_forgets_the_value)
+BOOST_AUTO_TEST_CASE(restart_discards_the_value)
 {
     item_values values;
     BOOST_TEST(values.set({ 0, 100 }, 5));
-    taken(values, { 0, 100 });
+    changes_in(values, { 0, 100 });
     values.restart();
     BOOST_TEST(values.set({ 10, 20 }, 5));
-    BOOST_TEST((taken(values, { 0, 20 }) == changes{ { 10, 5 } }));
+    BOOST_TEST((changes_in(values, { 0, 20 }) == changes{ { 10, 5 } }));
 }
 
-BOOST_AUTO_TEST_CASE(taking_changes_frees_room)
+BOOST_AUTO_TEST_CASE(reporting_changes_makes_room)
 {
     item_values values;
     std::int64_t n = 0;
-    const auto has_set = [&] {
+    const auto try_set = [&] {
         return values.set({ n, n + 1 }, static_cast<std::uint64_t>(n));
     };
-    while (n < 9000 && has_set())
+    while (n < 9000 && try_set())
         ++n;
     BOOST_TEST(n < 9000);
-    taken(values, { 0, n });
-    BOOST_TEST(has_set());
+    changes_in(values, { 0, n });
+    BOOST_TEST(try_set());
 }
 
-// Against a value for each position.
+// Compares with a model that stores a value per position.
 BOOST_AUTO_TEST_CASE(heaps_in_any_order_match_a_model)
 {
     for (unsigned seed = 0; seed < 300; ++seed) {
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(heaps_in_any_order_match_a_model)
         std::vector<std::pair<std::int64_t, std::uint64_t>> heaps;
         for (std::int64_t at = 0; at < 400; at += 10)
             heaps.emplace_back(at, random() % 3);
-        // all of them come, some too early
+        // all heaps arrive, some ahead of order
         auto order = heaps;
         for (std::size_t i = 0; i + 4 < order.size(); ++i)
             std::swap(order[i], order[i + random() % 4]);
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(heaps_in_any_order_match_a_model)
         for (const auto& [at, value] : heaps)
             if (expected.empty() || expected.back().second != value)
                 expected.emplace_back(at, value);
-        BOOST_TEST((taken(values, { 0, 400 }) == expected));
+        BOOST_TEST((changes_in(values, { 0, 400 }) == expected));
     }
 }
 

@@ -16,13 +16,13 @@ using namespace gr::spead;
 
 BOOST_AUTO_TEST_SUITE(missing_ranges_test)
 
-// Against a set of all positions.
-BOOST_AUTO_TEST_CASE(removals_in_any_order)
+// Compares with a set of all missing positions.
+BOOST_AUTO_TEST_CASE(ranges_are_removed_in_any_order)
 {
     constexpr std::int64_t positions = 600;
     std::mt19937 random(1);
-    const auto upto = [&](std::int64_t most) {
-        return std::uniform_int_distribution<std::int64_t>(0, most)(random);
+    const auto up_to = [&](std::int64_t max) {
+        return std::uniform_int_distribution<std::int64_t>(0, max)(random);
     };
     for (int run = 0; run < 50; ++run) {
         missing_ranges ranges(100);
@@ -31,8 +31,8 @@ BOOST_AUTO_TEST_CASE(removals_in_any_order)
         for (std::int64_t i = 0; i < positions; ++i)
             model.insert(i);
         for (int step = 0; step < 60; ++step) {
-            const auto begin = upto(positions - 20);
-            const position_range range{ begin, begin + upto(20) };
+            const auto begin = up_to(positions - 20);
+            const position_range range{ begin, begin + up_to(20) };
             std::set<std::int64_t> removed, expected;
             ranges.remove(range, [&](position_range part) {
                 BOOST_TEST(part.size() > 0);

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Samples are letters here: 'a' has position 0, 'b' position 1. A zero is a dot.
+// Samples are letters here: 'a' has position 0, 'b' position 1. A dot is a zero.
 
 #include "receive/output_window.h"
 
@@ -29,10 +29,11 @@ constexpr auto skip = missing_policy::skip;
 
 using strings = std::vector<std::string>;
 
-std::string numbers(std::initializer_list<std::pair<std::uint64_t, const char*>> each)
+std::string
+format_counts(std::initializer_list<std::pair<std::uint64_t, const char*>> named_counts)
 {
     std::string text;
-    for (const auto& [number, name] : each)
+    for (const auto& [number, name] : named_counts)
         text += (text.empty() ? "" : ", ") + std::to_string(number) + ' ' + name;
     return text;
 }
@@ -44,8 +45,8 @@ struct letter_window {
     output_window window;
     output_window::clock::time_point now{ std::chrono::seconds(1000) };
     std::vector<std::vector<float>> buffers;
-    std::size_t written = 0; // samples produced, not drained
-    strings out, tags;       // of each output
+    std::size_t undrained = 0; // samples produced, but not drained
+    strings out, tags;         // per output
 
     explicit letter_window(std::size_t outputs = 1,
                            missing_policy on_missing = zero_fill,
@@ -65,11 +66,11 @@ struct letter_window {
     {
         std::vector<std::byte*> at;
         for (auto& each : buffers) {
-            each.erase(each.begin(), each.begin() + std::ptrdiff_t(written));
+            each.erase(each.begin(), each.begin() + std::ptrdiff_t(undrained));
             each.resize(room, '?');
             at.push_back(reinterpret_cast<std::byte*>(each.data()));
         }
-        written = 0;
+        undrained = 0;
         window.set_room(at, std::int64_t(room));
     }
     std::string place_at(std::int64_t begin, const std::string& text, std::size_t to = 0)
@@ -78,13 +79,14 @@ struct letter_window {
         for (const auto letter : text)
             wire.insert(wire.end(), { {}, std::byte(letter) });
         const auto end = begin + std::int64_t(text.size());
-        const auto& counted = counters[to];
-        const auto late = counted.samples_late.get();
-        const auto duplicate = counted.samples_duplicate.get();
+        const auto& counts = counters[to];
+        const auto late = counts.samples_late.get();
+        const auto duplicate = counts.samples_duplicate.get();
         const auto fresh = window.place(to, { begin, end }, wire.data(), now);
-        return numbers({ { counted.samples_late.get() - late, "late" },
-                         { counted.samples_duplicate.get() - duplicate, "duplicate" },
-                         { fresh, "fresh" } });
+        return format_counts(
+            { { counts.samples_late.get() - late, "late" },
+              { counts.samples_duplicate.get() - duplicate, "duplicate" },
+              { fresh, "fresh" } });
     }
     void place(const strings& parts, std::size_t to = 0)
     {
@@ -99,14 +101,14 @@ struct letter_window {
     {
         return window.has_room(0, { begin, end }, now);
     }
-    //! Returns all that the first output has produced so far.
+    //! Produces ready samples. Returns everything that the first output produced so far.
     const std::string& produce(bool is_blocked = false)
     {
         const auto end = window.end_of_ready(now, is_blocked);
         if (end <= window.front())
             return out[0];
         std::vector<sample_tag> added;
-        const auto last = written + window.produce(end, added);
+        const auto last = undrained + window.produce(end, added);
         for (const auto& tag : added) {
             auto& text = tags[tag.output] += ' ';
             text += std::to_string(out[tag.output].size() + tag.offset) + ':';
@@ -115,9 +117,9 @@ struct letter_window {
                 text += std::to_string(tag.item);
             text += '=' + std::to_string(tag.value);
         }
-        for (; written < last; ++written)
+        for (; undrained < last; ++undrained)
             for (std::size_t i = 0; i < out.size(); ++i)
-                out[i] += buffers[i][written] == 0 ? '.' : char(buffers[i][written]);
+                out[i] += buffers[i][undrained] == 0 ? '.' : char(buffers[i][undrained]);
         return out[0];
     }
     const std::string& produce_after(output_window::clock::duration time)
@@ -127,9 +129,9 @@ struct letter_window {
     }
     std::string counted(std::size_t output = 0) const
     {
-        return numbers({ { counters[output].samples_received.get(), "received" },
-                         { counters[output].samples_missing.get(), "missing" },
-                         { counters[output].samples_skipped.get(), "skipped" } });
+        return format_counts({ { counters[output].samples_received.get(), "received" },
+                               { counters[output].samples_missing.get(), "missing" },
+                               { counters[output].samples_skipped.get(), "skipped" } });
     }
 };
 
@@ -152,7 +154,7 @@ BOOST_AUTO_TEST_CASE(missing_range_is_zero_filled_after_max_delay)
     BOOST_TEST(w.counted() == "4 received, 4 missing, 0 skipped");
 }
 
-BOOST_AUTO_TEST_CASE(blocked_window_gives_up_its_first_missing_range)
+BOOST_AUTO_TEST_CASE(blocked_window_gives_up_one_missing_range_at_a_time)
 {
     letter_window w;
     w.place({ "a", "d", "f" });
@@ -182,7 +184,8 @@ BOOST_AUTO_TEST_CASE(empty_window_is_zero_filled_up_to_samples_beyond_its_room)
     letter_window w(1, zero_fill, 8);
     for (const std::size_t produced : { 8u, 16u, 20u }) {
         BOOST_TEST(!w.has_room(20, 26));
-        for (int i = 0; i < 2; ++i) { // the second time, they have not been tried again
+        // the second time nothing is produced, since has_room() was not retried
+        for (int i = 0; i < 2; ++i) {
             BOOST_TEST(w.produce(true).size() == produced);
             w.drain();
         }
@@ -190,22 +193,22 @@ BOOST_AUTO_TEST_CASE(empty_window_is_zero_filled_up_to_samples_beyond_its_room)
     BOOST_TEST((w.has_room(20, 26) && w.window.is_empty()));
 }
 
-BOOST_AUTO_TEST_CASE(full_queues_wait_for_production)
+BOOST_AUTO_TEST_CASE(production_makes_room_in_full_queues)
 {
     letter_window w(1, zero_fill, 10000);
     w.place({ "a" });
     w.produce();
     std::int64_t at = 2, values = 0;
-    const auto has_set = [&] {
+    const auto try_set_item = [&] {
         return w.window.set_item(0, 0, { values, values + 1 }, values & 1);
     };
     for (; at < 9000 && w.has_room(at, at + 1); at += 2)
         w.place_at(at, "x");
-    while (values < 9000 && has_set())
+    while (values < 9000 && try_set_item())
         ++values;
     BOOST_TEST((at < 9000 && values < 9000));
     w.produce(true);
-    BOOST_TEST((w.has_room(at, at + 1) && has_set()));
+    BOOST_TEST((w.has_room(at, at + 1) && try_set_item()));
 }
 
 BOOST_AUTO_TEST_CASE(lagging_output_is_zero_filled_after_ten_times_max_delay)
@@ -216,7 +219,7 @@ BOOST_AUTO_TEST_CASE(lagging_output_is_zero_filled_after_ten_times_max_delay)
     w.now += 20 * max_delay;
     w.place({ "cd" }, 0); // output 1 lags from now on
     BOOST_TEST(w.produce_after(10 * max_delay - tick) == "ab");
-    w.place({ "c" }, 1); // and is waited for again
+    w.place({ "c" }, 1); // and is awaited again
     w.now += max_delay;
     w.place({ "ef" }, 0);
     w.place({ "c" }, 1); // a duplicate changes nothing
@@ -249,7 +252,7 @@ BOOST_AUTO_TEST_CASE(skipped_samples_are_tagged)
     letter_window w(1, skip);
     w.place({ "cd", "h" });
     BOOST_TEST(w.produce_after(max_delay) == "cdh");
-    w.window.give_up(10); // two more, while no sample is behind them
+    w.window.give_up(10); // two more, with no later sample yet
     w.produce();
     w.place({ "k" });
     BOOST_TEST(w.produce() == "cdhk");
@@ -276,7 +279,7 @@ BOOST_AUTO_TEST_CASE(item_changes_are_tagged_at_the_next_sample)
     }
 }
 
-BOOST_AUTO_TEST_CASE(skip_to_repeats_the_timestamp)
+BOOST_AUTO_TEST_CASE(skip_to_is_followed_by_a_timestamp_tag)
 {
     for (const auto on_missing : { zero_fill, skip }) {
         letter_window w(1, on_missing);
@@ -344,11 +347,11 @@ BOOST_AUTO_TEST_CASE(blocked_window_ends_the_opening_first)
     BOOST_TEST(w.counted(1) == "1 received, 5 missing, 0 skipped");
 }
 
-BOOST_AUTO_TEST_CASE(giving_up_ends_the_opening)
+BOOST_AUTO_TEST_CASE(give_up_ends_the_opening)
 {
     letter_window w;
     w.begin_stream();
-    w.window.give_up(); // nothing
+    w.window.give_up(); // has no effect
     BOOST_TEST(w.produce() == "");
     w.place({ "j", "l" });
     BOOST_TEST(w.produce() == "");
@@ -356,7 +359,7 @@ BOOST_AUTO_TEST_CASE(giving_up_ends_the_opening)
     BOOST_TEST(w.produce() == "j.l..");
     BOOST_TEST(w.tags[0] == " 0:timestamp=9 1:missing=1 3:missing=2");
     w.begin_stream();
-    w.window.give_up(15); // none of which arrived
+    w.window.give_up(15); // before any sample arrived
     BOOST_TEST(w.produce() == "j.l..");
     BOOST_TEST((w.window.is_empty() && w.window.front() == 15));
     w.place({ "q" });
@@ -372,14 +375,14 @@ BOOST_AUTO_TEST_CASE(items_of_the_opening_are_tagged_in_place)
     w.begin_stream();
     for (const auto& [begin, value] : { std::pair(10, 7u), { 6, 6u }, { 2, 5u } })
         BOOST_TEST(w.window.set_item(0, 0, { begin, begin + 4 }, value));
-    w.place({ "kl", "ghij", "ef" }); // of the first heap, only the end
+    w.place({ "kl", "ghij", "ef" }); // only the end of the first heap
     BOOST_TEST(w.produce_after(opening) == "aefghijkl");
     BOOST_TEST(w.tags[0] == " 0:timestamp=0 1:timestamp=4 1:item0=5 3:item0=6 7:item0=7");
 }
 
 BOOST_AUTO_TEST_CASE(abandoned_samples_count_as_skipped)
 {
-    // an end within the placed samples, and one behind them
+    // an end within the placed samples, and one after them
     const std::tuple<missing_policy, std::int64_t, std::int64_t, const char*> cases[] = {
         { zero_fill, 4, 6, "3 received, 2 missing, 2 skipped" },
         { skip, 8, 8, "3 received, 0 missing, 6 skipped" }
@@ -402,8 +405,8 @@ BOOST_AUTO_TEST_CASE(abandoned_samples_count_as_skipped)
     }
 }
 
-// Against a map of the samples by position, as they were placed first. Time stands still:
-// samples are given up only to make room.
+// Compares with a map of the samples by position, where the first sample placed counts.
+// The clock stands still, so samples are given up only to make room.
 static void place_at_random(unsigned seed)
 {
     std::mt19937 random(seed);
@@ -466,13 +469,13 @@ static void place_at_random(unsigned seed)
                 expected[std::size_t(position - first)] = letter;
         BOOST_TEST(w.out[i] == expected);
         const auto missing = std::size_t(front() - first) - model[i].size();
-        BOOST_TEST(w.counted(i) == numbers({ { model[i].size(), "received" },
-                                             { skips ? 0 : missing, "missing" },
-                                             { skips ? missing : 0, "skipped" } }));
+        BOOST_TEST(w.counted(i) == format_counts({ { model[i].size(), "received" },
+                                                   { skips ? 0 : missing, "missing" },
+                                                   { skips ? missing : 0, "skipped" } }));
     }
 }
 
-BOOST_AUTO_TEST_CASE(random_samples_come_out_as_from_a_map_by_position)
+BOOST_AUTO_TEST_CASE(random_samples_are_produced_by_position)
 {
     for (unsigned seed = 0; seed < 500; ++seed)
         BOOST_TEST_CONTEXT("seed " << seed) { place_at_random(seed); }

@@ -13,7 +13,8 @@ using namespace gr::spead;
 
 namespace {
 
-stream_time begun(std::int64_t samples, std::int64_t ticks, std::uint64_t timestamp)
+stream_time
+begin_stream(std::int64_t samples, std::int64_t ticks, std::uint64_t timestamp)
 {
     stream_time time(samples, ticks);
     time.begin(timestamp, 1000);
@@ -24,33 +25,33 @@ stream_time begun(std::int64_t samples, std::int64_t ticks, std::uint64_t timest
 
 BOOST_AUTO_TEST_SUITE(stream_time_test)
 
-BOOST_AUTO_TEST_CASE(positions_follow_from_timestamps)
+BOOST_AUTO_TEST_CASE(timestamps_are_converted_to_positions)
 {
     constexpr std::uint64_t last = (std::uint64_t{ 1 } << 48) - 1;
     const struct {
         std::int64_t samples, ticks;
         std::uint64_t first, timestamp;
-        std::int64_t position; // from that of the first timestamp
+        std::int64_t position; // relative to the first timestamp
     } cases[] = {
         { 1, 2, 500, 540, 20 },
         { 1, 2, 500, 460, -20 },
-        { 3, 1000, 50000, 50000 + 21334, 64 }, // the nearest sample
+        { 3, 1000, 50000, 50000 + 21334, 64 }, // rounded to the nearest sample
         { 3, 1000, 50000, 50000 - 21334, -64 },
-        { 1, 2, 500, 501, 0 }, // in the middle: the one before
+        { 1, 2, 500, 501, 0 }, // halfway: the earlier sample
         { 1, 2, 500, 499, -1 },
         { 4096, 2, 500, 501, 2048 }, // ticks longer than samples
         { 1, 1, last, 4, 5 },        // wraps
     };
     for (const auto& each : cases) {
-        const auto time = begun(each.samples, each.ticks, each.first);
+        const auto time = begin_stream(each.samples, each.ticks, each.first);
         BOOST_TEST(*time.position(each.timestamp, 48) == 1000 + each.position);
     }
 }
 
-BOOST_AUTO_TEST_CASE(ticks_continue_where_timestamps_wrap)
+BOOST_AUTO_TEST_CASE(ticks_do_not_wrap_with_timestamps)
 {
     constexpr std::uint64_t last = (std::uint64_t{ 1 } << 48) - 1;
-    auto time = begun(1, 1, last);
+    auto time = begin_stream(1, 1, last);
     BOOST_TEST(time.has_wrapped(4, 48));
     time.advance(4, 48, 1005);
     BOOST_TEST(!time.has_wrapped(9, 48));
@@ -58,9 +59,9 @@ BOOST_AUTO_TEST_CASE(ticks_continue_where_timestamps_wrap)
     BOOST_TEST(time.tick_at(1010) == last + 10);
 }
 
-BOOST_AUTO_TEST_CASE(positions_too_far_away_are_refused)
+BOOST_AUTO_TEST_CASE(timestamps_too_far_away_have_no_position)
 {
-    const auto time = begun(1 << 20, 1, 0);
+    const auto time = begin_stream(1 << 20, 1, 0);
     BOOST_TEST(time.position(std::uint64_t{ 1 } << 35, 48).has_value());
     BOOST_TEST(!time.position(std::uint64_t{ 1 } << 40, 48).has_value());
 }

@@ -5,11 +5,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Random streams over a network that loses, repeats and reorders packets, with senders
-// that leave out time, send other items, start again, and with single packets that are
-// wrong. Each sample that comes out must be the one that was sent for its timestamp, or a
-// zero in a range that is tagged as missing. SPEAD_TRUTH_SEED runs one seed,
-// SPEAD_TRUTH_RUNS more.
+// Random streams over a network that loses, duplicates, reorders and injects packets. The
+// senders skip times, send other items, and restart. Each output sample must be the one
+// sent for its timestamp, or a zero in a range tagged as missing. SPEAD_TRUTH_SEED
+// selects a single seed, SPEAD_TRUTH_RUNS the number of seeds.
 
 #include "helpers/receive_stream.h"
 
@@ -27,11 +26,11 @@ namespace {
 
 constexpr std::uint64_t selector_id = 0x3101;
 constexpr std::uint64_t other_id = 0x4000;
-// Of a socket, before the next one is read.
+// Limits for reading one socket before the next one.
 constexpr std::size_t max_read_bytes = 8 << 10;
 constexpr std::size_t max_read_packets = 16;
 
-// Three hundred seeds have every kind of fault. Sanitizers make them slow.
+// Three hundred seeds cover every kind of fault. Sanitizers slow them down.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t default_runs = 15;
 #else
@@ -40,7 +39,7 @@ constexpr std::uint64_t default_runs = 300;
 
 using random_engine = std::mt19937_64;
 
-// The sample that was taken at a time, never 0.
+// The sample of an output at a time; never 0.
 std::byte sample_at(std::size_t output, std::uint64_t tick)
 {
     auto x = (tick + 1) * 0x9e3779b97f4a7c15u + output * 0xbf58476d1ce4e5b9u;
@@ -50,7 +49,7 @@ std::byte sample_at(std::size_t output, std::uint64_t tick)
 }
 
 struct event {
-    packet_bytes packet; // none: a pause
+    packet_bytes packet; // empty: a pause
     std::size_t socket = 0;
     std::uint64_t sender = 0;
     std::chrono::milliseconds pause{};
@@ -77,19 +76,20 @@ public:
             add_heaps();
         impair();
         if (d_has_own_sockets && chance(0.5))
-            read_by_socket();
+            group_by_socket();
     }
 
     bool is_faulty() const { return d_is_faulty; }
-    std::uint64_t sent() const { return d_sent; } // samples of each output
+    std::uint64_t sent_samples() const { return d_sent; } // per output
     const std::vector<event>& events() const { return d_events; }
-    bool fits(const receive_stream::options& how) const
+    // Whether the outputs stay close enough for the window.
+    bool fits(const receive_stream::options& options) const
     {
         const auto apart = d_heap_bytes + d_payload + 2 * d_sockets * max_read_bytes;
-        return d_outputs == 1 || apart < static_cast<std::size_t>(
-                                             std::min(how.window_samples, how.max_gap));
+        return d_outputs == 1 || apart < static_cast<std::size_t>(std::min(
+                                             options.window_samples, options.max_gap));
     }
-    // Whether a wrong packet gave this time: it is believed after a silence.
+    // Whether a spoofed packet had this time. The receiver accepts it after a silence.
     bool is_spoofed(std::uint64_t tick) const
     {
         return std::any_of(d_spoofed.begin(), d_spoofed.end(), [&](std::uint64_t each) {
@@ -97,22 +97,22 @@ public:
         });
     }
 
-    receive_stream::options options()
+    receive_stream::options choose_options()
     {
-        receive_stream::options is;
-        is.outputs = d_outputs;
-        is.has_own_sockets = d_has_own_sockets;
-        is.sockets = d_sockets;
-        is.window_samples = one_of<std::int64_t>({ 1 << 17, 1 << 18 });
-        is.max_gap = one_of<std::int64_t>({ 1 << 14, 1 << 20 });
+        receive_stream::options options;
+        options.outputs = d_outputs;
+        options.has_own_sockets = d_has_own_sockets;
+        options.sockets = d_sockets;
+        options.window_samples = one_of<std::int64_t>({ 1 << 17, 1 << 18 });
+        options.max_gap = one_of<std::int64_t>({ 1 << 14, 1 << 20 });
         auto format = std::make_shared<stream_format>();
         if (!d_has_own_sockets && d_outputs > 1) {
             format->immediates.push_back({ selector_id, "selector" });
             for (std::size_t i = 0; i < d_outputs; ++i)
                 format->immediates[0].values.push_back(static_cast<std::int64_t>(i));
         }
-        is.format = format;
-        return is;
+        options.format = format;
+        return options;
     }
 
 private:
@@ -120,9 +120,9 @@ private:
     bool chance(double p) { return uniform() < p; }
     std::uint64_t below(std::uint64_t n) { return d_random() % n; }
     template <typename type>
-    type one_of(std::initializer_list<type> of)
+    type one_of(std::initializer_list<type> values)
     {
-        return *(of.begin() + static_cast<std::ptrdiff_t>(below(of.size())));
+        return *(values.begin() + static_cast<std::ptrdiff_t>(below(values.size())));
     }
 
     std::size_t heap_bytes()
@@ -153,7 +153,7 @@ private:
                  d_flavour.addressed(0x3300, 0) };
     }
 
-    // Of the same time, for each output.
+    // Adds a heap per output, all with the same timestamp.
     void add_heaps()
     {
         if (d_is_faulty && chance(0.03))
@@ -190,14 +190,14 @@ private:
                                          d_tick + below(100000),
                                          below(range),
                                          0 });
-        // packets of the same socket and counters cannot be told apart at once
+        // without a long pause, packets of the same socket and heap counter are ambiguous
         const auto pause = is_same_socket ? 3000 : one_of({ 0, 150, 2000 });
         if (pause)
             d_events.push_back({ {}, 0, 0, std::chrono::milliseconds(pause) });
     }
 
-    // A single packet that is wrong.
-    event spoofed(const event& real)
+    // A single packet with wrong content.
+    event spoofed_packet(const event& real)
     {
         const auto counter =
             be64toh(*reinterpret_cast<const std::uint64_t*>(real.packet.data() + 8)) &
@@ -223,35 +223,35 @@ private:
                  1000 + below(2) };
     }
 
-    // What the network does to them.
+    // Applies the faults of the network.
     void impair()
     {
         if (!d_is_faulty)
             return;
-        const auto repeats = chance(0.5) ? 0.01 : 0;
+        const auto duplicates = chance(0.5) ? 0.01 : 0;
         const auto delays = chance(0.5) ? 0.05 : 0;
         const auto spoofs = chance(0.5) ? 0.002 : 0;
         std::vector<std::pair<std::size_t, event>> arriving;
-        std::size_t pause = 0; // the next one, which no packet crosses
+        std::size_t pause = 0; // the next pause; packets are not delayed past it
         for (std::size_t i = 0; i < d_events.size(); ++i) {
             while (pause < d_events.size() &&
                    (pause < i || d_events[pause].pause.count() == 0))
                 ++pause;
-            const auto at = [&](double delayed) {
-                return std::min(chance(delayed) ? i + below(100) : i, pause);
+            const auto arrival = [&](double delay_chance) {
+                return std::min(chance(delay_chance) ? i + below(100) : i, pause);
             };
             if (i == pause) {
                 arriving.emplace_back(i, d_events[i]);
                 continue;
             }
             if (chance(spoofs))
-                arriving.emplace_back(i, spoofed(d_events[i]));
+                arriving.emplace_back(i, spoofed_packet(d_events[i]));
             if (!chance(d_loss))
-                arriving.emplace_back(at(delays), d_events[i]);
-            if (chance(repeats))
-                arriving.emplace_back(at(1), d_events[i]);
+                arriving.emplace_back(arrival(delays), d_events[i]);
+            if (chance(duplicates))
+                arriving.emplace_back(arrival(1), d_events[i]);
         }
-        // pauses behind the packets of their place
+        // a pause follows the packets delayed up to it
         const auto key = [](const auto& each) {
             return std::make_pair(each.first, each.second.packet.empty());
         };
@@ -263,8 +263,8 @@ private:
             d_events.push_back(std::move(each.second));
     }
 
-    // The receiver takes several packets of a socket before those of the next one.
-    void read_by_socket()
+    // Sorts packets by socket, as if several were read from each socket at a time.
+    void group_by_socket()
     {
         const auto packets =
             std::clamp<std::size_t>(max_read_bytes / d_payload, 1, max_read_packets);
@@ -284,7 +284,7 @@ private:
     const wire::flavour d_flavour;
     const std::size_t d_outputs;
     const bool d_has_own_sockets;
-    const std::size_t d_sockets; // of each output, whose heaps go to them in turn
+    const std::size_t d_sockets; // per output; its heaps rotate through them
     const bool d_repeats_items;
     const std::size_t d_payload;
     const std::size_t d_heap_bytes;
@@ -298,14 +298,15 @@ private:
     std::vector<std::uint64_t> d_spoofed;
 };
 
-// Where the samples of an output are not what they must be: the offset of the first one.
-std::optional<std::size_t>
-first_lie(const random_stream& sender, const receive_stream& stream, std::size_t output)
+// The offset of the first wrong sample of an output.
+std::optional<std::size_t> first_wrong_sample(const random_stream& sender,
+                                              const receive_stream& stream,
+                                              std::size_t output)
 {
     const auto& out = stream.out[output];
     std::vector<char> is_missing(out.size());
     for (const auto& [at, n] : stream.tags_of(sample_tag::kind::missing, output))
-        // behind a gap that was skipped, the tag says how much
+        // after a skipped gap, the tag counts samples that are not in the output
         for (std::size_t i = at; i < std::min<std::size_t>(at + n, out.size()); ++i)
             is_missing[i] = out[i] == std::byte{ 0 };
     const auto times = stream.tags_of(sample_tag::kind::timestamp, output);
@@ -324,55 +325,56 @@ first_lie(const random_stream& sender, const receive_stream& stream, std::size_t
     return std::nullopt;
 }
 
-void check(std::uint64_t seed)
+void run_stream(std::uint64_t seed)
 {
     random_stream sender(seed);
-    receive_stream stream(sender.options());
+    receive_stream stream(sender.choose_options());
     for (const auto& each : sender.events()) {
         if (each.packet.empty()) {
-            stream.pass(each.pause);
+            stream.pass_time(each.pause);
             continue;
         }
         stream.now += std::chrono::microseconds(10);
-        stream.take(each.packet, each.socket, each.sender);
+        stream.receive(each.packet, each.socket, each.sender);
     }
-    stream.pass(std::chrono::seconds(2));
+    stream.pass_time(std::chrono::seconds(2));
     stream.end();
     BOOST_TEST_CONTEXT("SPEAD_TRUTH_SEED=" << seed)
-    for (std::size_t output = 0; output < stream.how.outputs; ++output) {
-        const auto lie = first_lie(sender, stream, output);
-        BOOST_CHECK_MESSAGE(!lie, "output " << output << ": sample " << lie.value_or(0));
+    for (std::size_t output = 0; output < stream.settings.outputs; ++output) {
+        const auto wrong = first_wrong_sample(sender, stream, output);
+        BOOST_CHECK_MESSAGE(
+            !wrong, "output " << output << ": wrong sample " << wrong.value_or(0));
         const auto& counters = stream.counters[output];
         BOOST_TEST(stream.out[output].size() ==
                    counters.samples_received.get() + counters.samples_missing.get());
-        // outputs wait for each other no longer than their window holds
-        const bool is_lossless = !sender.is_faulty() && sender.fits(stream.how);
+        // outputs that are too far apart for the window lose samples
+        const bool is_lossless = !sender.is_faulty() && sender.fits(stream.settings);
         if (is_lossless) {
-            BOOST_TEST(counters.samples_received.get() == sender.sent());
+            BOOST_TEST(counters.samples_received.get() == sender.sent_samples());
             BOOST_TEST(counters.samples_missing.get() == 0);
         }
     }
 }
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise)
+std::uint64_t from_environment(const char* name, std::uint64_t default_value)
 {
     const char* text = std::getenv(name);
-    return text ? std::strtoull(text, nullptr, 10) : otherwise;
+    return text ? std::strtoull(text, nullptr, 10) : default_value;
 }
 
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(truth)
 
-BOOST_AUTO_TEST_CASE(every_sample_is_true_or_missing)
+BOOST_AUTO_TEST_CASE(every_sample_is_correct_or_tagged_as_missing)
 {
     if (const auto seed = from_environment("SPEAD_TRUTH_SEED", 0)) {
-        check(seed);
+        run_stream(seed);
         return;
     }
     const auto runs = from_environment("SPEAD_TRUTH_RUNS", default_runs);
     for (std::uint64_t seed = 1; seed <= runs; ++seed)
-        check(seed);
+        run_stream(seed);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

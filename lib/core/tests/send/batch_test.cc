@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t packet_bytes = 1000;
 constexpr auto unlimited = static_cast<std::size_t>(-1);
 
-// Rings of packets that carry their ring, destination and number.
+// Rings of packets that contain the index of their ring, their destination and number.
 struct rings {
     sender_counters counters;
     std::vector<std::unique_ptr<packet_ring>> memory;
@@ -41,7 +41,7 @@ struct rings {
         out = std::make_unique<batch>(readers);
     }
 
-    // The last packet of a heap has its number of samples.
+    // Adds a packet. If \p samples is not 0, it ends a heap with this many samples.
     void put(std::size_t to_ring,
              std::size_t destination,
              std::size_t size = packet_bytes,
@@ -65,7 +65,7 @@ struct rings {
     struct stamp {
         std::uint32_t ring, destination, number;
     };
-    std::vector<stamp> content(std::size_t message) const
+    std::vector<stamp> stamps(std::size_t message) const
     {
         std::vector<stamp> all;
         for (const auto& datagram : packets_of(out->messages()[message])) {
@@ -74,13 +74,12 @@ struct rings {
         }
         return all;
     }
-    // the first messages
-    std::vector<stamp> contents(std::size_t messages) const
+    std::vector<stamp> stamps_of_first(std::size_t messages) const
     {
         std::vector<stamp> all;
         for (std::size_t i = 0; i < messages; ++i) {
-            const auto some = content(i);
-            all.insert(all.end(), some.begin(), some.end());
+            const auto more = stamps(i);
+            all.insert(all.end(), more.begin(), more.end());
         }
         return all;
     }
@@ -110,10 +109,12 @@ BOOST_AUTO_TEST_CASE(packets_to_one_destination_share_a_message)
     for (std::size_t i = 0; i < 8; ++i) {
         const auto& m = r.out->messages()[i];
         BOOST_CHECK_EQUAL(m.destination, i);
-        BOOST_CHECK_LE(m.n_pieces, 21u); // a heap is one; a turn may end within one
+        BOOST_CHECK_LE(
+            m.n_pieces,
+            21u); // one per heap, and one more if a collection ends within a heap
         BOOST_CHECK_EQUAL(m.position, 2 * i);
         std::uint32_t expected = static_cast<std::uint32_t>(2 * i);
-        for (const auto& s : r.content(i)) {
+        for (const auto& s : r.stamps(i)) {
             BOOST_CHECK_EQUAL(s.number, expected);
             expected += expected % 2 ? 15 : 1;
         }
@@ -123,14 +124,14 @@ BOOST_AUTO_TEST_CASE(packets_to_one_destination_share_a_message)
     BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), 320u);
 }
 
-BOOST_AUTO_TEST_CASE(message_ends_where_segmentation_does)
+BOOST_AUTO_TEST_CASE(message_ends_at_a_segmentation_limit)
 {
     rings r(1);
     for (int i = 0; i < 100; ++i)
         r.put(0, 0);
-    r.put(0, 0, 500);  // a shorter one may be the last
-    r.put(0, 0, 2500); // three slots
-    r.put(0, 0, 700);  // a gap lies behind it
+    r.put(0, 0, 500);  // a shorter packet may end a message
+    r.put(0, 0, 2500); // occupies three slots
+    r.put(0, 0, 700);  // unused bytes follow in its slot
     r.put(0, 0, 700);
     r.out->collect(unlimited, true);
     BOOST_CHECK((r.message_bytes() ==
@@ -151,7 +152,7 @@ BOOST_AUTO_TEST_CASE(consecutive_packets_are_one_piece)
     BOOST_CHECK_EQUAL(r.out->messages()[0].n_pieces, 1u);
 }
 
-BOOST_AUTO_TEST_CASE(allowance_is_shared_by_all_rings)
+BOOST_AUTO_TEST_CASE(all_rings_share_the_allowance)
 {
     rings r(2);
     for (int i = 0; i < 10; ++i)
@@ -159,7 +160,7 @@ BOOST_AUTO_TEST_CASE(allowance_is_shared_by_all_rings)
             r.put(ring, 0);
     r.out->collect(5 * packet_bytes + 999, true);
     BOOST_CHECK_EQUAL(r.out->bytes_of(r.out->size()), 5 * packet_bytes);
-    r.out->collect(1, true); // one packet at least
+    r.out->collect(1, true); // at least one packet
     BOOST_CHECK_EQUAL(r.out->bytes_of(r.out->size()), packet_bytes);
 }
 
@@ -172,7 +173,7 @@ BOOST_AUTO_TEST_CASE(lost_message_damages_only_its_own_heaps)
     r.out->collect(unlimited, true);
     BOOST_REQUIRE_EQUAL(r.out->size(), 4u);
     r.out->drop_first();
-    // heaps behind the first one are counted when the packets in between have left
+    // later heaps are counted once the packets before them have been sent
     BOOST_CHECK_EQUAL(r.counters.packets_dropped.get(), 3u);
     BOOST_CHECK_EQUAL(r.readers[0].position().count, 3u);
     r.out->collect(unlimited, true);
@@ -183,13 +184,13 @@ BOOST_AUTO_TEST_CASE(lost_message_damages_only_its_own_heaps)
     BOOST_CHECK_EQUAL(r.counters.samples_dropped.get(), 300u);
     BOOST_CHECK_EQUAL(r.counters.packets_dropped.get(), 9u);
     BOOST_CHECK_EQUAL(r.counters.packets_sent.get(), 27u);
-    // recycled slots carry no outcome
+    // recycled slots have no flags of earlier packets
     for (std::size_t slot = 0; slot < 36; ++slot)
         BOOST_CHECK(!(r.memory[0]->info(slot).flags &
                       (packet_info::sent | packet_info::dropped)));
 }
 
-BOOST_AUTO_TEST_CASE(split_message_leaves_in_single_packets)
+BOOST_AUTO_TEST_CASE(split_message_is_sent_as_single_packets)
 {
     rings r(1);
     for (std::uint32_t i = 0; i < 20; ++i)
@@ -197,11 +198,11 @@ BOOST_AUTO_TEST_CASE(split_message_leaves_in_single_packets)
     r.out->collect(unlimited, true);
     r.out->split();
     r.out->collect(unlimited, true);
-    // so do those to the other destination in between
+    // packets to the other destination in between are split, too
     BOOST_CHECK(r.message_bytes() == sizes(20, packet_bytes));
 }
 
-BOOST_AUTO_TEST_CASE(packets_leave_in_published_order)
+BOOST_AUTO_TEST_CASE(packets_are_sent_in_published_order)
 {
     rings r(3);
     std::vector<std::size_t> published, sent;
@@ -213,18 +214,18 @@ BOOST_AUTO_TEST_CASE(packets_leave_in_published_order)
     for (unsigned sends = 0; !r.out->is_empty(); ++sends) {
         r.out->collect(sends % 3 ? unlimited : 20 * packet_bytes, true);
         const auto size = r.out->size();
-        const auto go = sends % 2 ? size : (size + 1) / 2;
-        for (const auto& s : r.contents(go))
+        const auto count = sends % 2 ? size : (size + 1) / 2;
+        for (const auto& s : r.stamps_of_first(count))
             sent.push_back(s.ring);
-        r.out->sent(go);
+        r.out->sent(count);
         BOOST_REQUIRE_LT(sends, 10000u);
     }
     BOOST_CHECK(sent == published);
 }
 
-// Each destination gets its packets in their order, none twice, and counters balance. A
-// hundred seeds have up to 100 destinations, more than there are messages in a batch.
-BOOST_AUTO_TEST_CASE(random_failures_neither_repeat_nor_reorder)
+// Each destination receives its packets in order and without duplicates, and the counters
+// balance. With 100 destinations, there are more than messages in a batch.
+BOOST_AUTO_TEST_CASE(random_failures_neither_duplicate_nor_reorder_packets)
 {
     for (unsigned seed = 1; seed <= 100; ++seed) {
         std::mt19937 random(seed);
@@ -249,18 +250,18 @@ BOOST_AUTO_TEST_CASE(random_failures_neither_repeat_nor_reorder)
                 }
             r.out->collect(random() % 4 ? unlimited : random() % 30000, random() % 8);
             const auto size = r.out->size();
-            const auto go = !size || random() % 2 ? size : random() % size;
-            const bool is_lost = size && !go && random() % 3 == 0;
-            for (const auto& s : r.contents(is_lost ? 1 : go)) {
-                auto& first = next[{ s.ring, s.destination }];
-                BOOST_REQUIRE_LE(first, s.number);
-                first = s.number + 1;
+            const auto count = !size || random() % 2 ? size : random() % size;
+            const bool is_lost = size && !count && random() % 3 == 0;
+            for (const auto& s : r.stamps_of_first(is_lost ? 1 : count)) {
+                auto& min_number = next[{ s.ring, s.destination }];
+                BOOST_REQUIRE_LE(min_number, s.number);
+                min_number = s.number + 1;
                 arrived += !is_lost;
             }
             if (is_lost)
                 r.out->drop_first();
-            else if (go || !size)
-                r.out->sent(go);
+            else if (count || !size)
+                r.out->sent(count);
             else if (random() % 2)
                 r.out->split();
             for (auto& one : r.readers)

@@ -24,7 +24,7 @@ constexpr std::size_t packet = 1472;
 constexpr std::size_t plenty = std::size_t{ 1 } << 50;
 const pacer::time_point start{ 1000s };
 
-// A sender whose thread wakes up late, with a clock that only this test moves.
+// A sender whose thread may wake up late, on a simulated clock.
 struct simulation {
     pacer::time_point now = start;
     double rate;
@@ -32,9 +32,9 @@ struct simulation {
     double sent = 0;
     std::size_t waits = 0;
     duration time_to_send{ 0 };
-    // bytes that a receiver has to buffer which reads at 1.05 of the rate
+    // bytes buffered by a receiver that reads at 1.05 of the rate
     double backlog = 0;
-    double worst = 0;
+    double max_backlog = 0;
     pacer::time_point last_arrival = now;
 
     explicit simulation(double bytes_per_second, std::size_t burst_bytes = burst_size)
@@ -50,7 +50,7 @@ struct simulation {
         const std::chrono::duration<double> since = now - last_arrival;
         last_arrival = now;
         backlog = std::max(backlog - 1.05 * rate * since.count(), 0.0) + bytes;
-        worst = std::max(worst, backlog);
+        max_backlog = std::max(max_backlog, backlog);
     }
     void run(
         duration time, const std::function<duration()>& late = [] { return 0ns; })
@@ -68,8 +68,8 @@ struct simulation {
             }
         }
     }
-    // Sent at the rate for so long, to within two bursts.
-    void check_sent(duration time) const
+    // Checks that the bytes sent match the rate to within two bursts.
+    void check_sent_in(duration time) const
     {
         const double expected = rate * std::chrono::duration<double>(time).count();
         BOOST_CHECK_SMALL(sent - expected, 2 * burst() + 1e-6 * expected);
@@ -96,20 +96,20 @@ BOOST_AUTO_TEST_CASE(burst_lasts_300_us_at_high_rates)
     BOOST_CHECK_EQUAL(pacer::burst(1, 9000, 1e6), 9000);
 }
 
-BOOST_AUTO_TEST_CASE(rate_is_exact_though_thread_is_late)
+BOOST_AUTO_TEST_CASE(rate_is_exact_even_if_the_thread_wakes_up_late)
 {
     for (const auto late : { 0us, 100us })
         for (const double rate : { 1e6, 1e8, 1e9, 1e11 }) {
             simulation s(rate);
-            s.now += 5s; // the rate begins with the first packets
+            s.now += 5s; // pacing begins with the first packets
             s.run(2s, [&] { return late; });
-            s.check_sent(2s);
+            s.check_sent_in(2s);
             BOOST_CHECK_GE(s.sent / static_cast<double>(s.waits), 0.99 * s.burst());
-            BOOST_CHECK_LE(s.worst, (late.count() ? 2 : 1) * s.burst() + 1);
+            BOOST_CHECK_LE(s.max_backlog, (late.count() ? 2 : 1) * s.burst() + 1);
         }
 }
 
-BOOST_AUTO_TEST_CASE(two_bursts_arrive_at_most_though_sends_take_long)
+BOOST_AUTO_TEST_CASE(at_most_two_bursts_arrive_at_once_even_if_sends_are_slow)
 {
     for (const double rate : { 1e6, 1e8, 1e9 }) {
         std::mt19937 random(5);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(two_bursts_arrive_at_most_though_sends_take_long)
             s.time_to_send = std::chrono::microseconds(random() % 100);
             return std::chrono::microseconds(random() % 400);
         });
-        BOOST_CHECK_LE(s.worst, 2 * s.burst() + 1);
+        BOOST_CHECK_LE(s.max_backlog, 2 * s.burst() + 1);
     }
 }
 
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(late_thread_catches_up)
     for (const double rate : { 1e6, 1e8, 1e10 }) {
         std::mt19937 random(3);
         simulation s(rate);
-        // 3 ms late each 100 ms: that is less than 5 %
+        // late by 3 ms every 100 ms, which is less than 5 %
         auto next_time = s.now;
         s.run(10s, [&]() -> duration {
             if (s.now < next_time)
@@ -136,11 +136,11 @@ BOOST_AUTO_TEST_CASE(late_thread_catches_up)
             return 3ms;
         });
         BOOST_CHECK_SMALL(s.sent - 10 * rate, 2 * s.burst() + 3e-3 * rate);
-        BOOST_CHECK_LE(s.worst, 2 * s.burst() + 1);
+        BOOST_CHECK_LE(s.max_backlog, 2 * s.burst() + 1);
     }
 }
 
-BOOST_AUTO_TEST_CASE(stall_is_repaid_at_five_percent_up_to_a_second)
+BOOST_AUTO_TEST_CASE(up_to_a_second_of_a_stall_is_repaid_at_five_percent)
 {
     const double rate = 1e8;
     const struct {
@@ -156,11 +156,11 @@ BOOST_AUTO_TEST_CASE(stall_is_repaid_at_five_percent_up_to_a_second)
         BOOST_CHECK_SMALL(s.sent - before - 1.05 * rate, 2.0 * burst_size);
         s.run(25s);
         BOOST_CHECK_SMALL(s.sent - (27 + row.repaid) * rate, 4.0 * burst_size);
-        BOOST_CHECK_LE(s.worst, 2 * burst_size + 1);
+        BOOST_CHECK_LE(s.max_backlog, 2 * burst_size + 1);
     }
 }
 
-BOOST_AUTO_TEST_CASE(single_packets_leave_on_time)
+BOOST_AUTO_TEST_CASE(single_packets_are_sent_on_time)
 {
     pacer p(1, 9000); // smaller than a packet
     p.set_rate(9000, start);
@@ -170,25 +170,25 @@ BOOST_AUTO_TEST_CASE(single_packets_leave_on_time)
     BOOST_CHECK(p.next(9000, start) == start + 1s);
     BOOST_CHECK_EQUAL(p.allowance(9000, start + 1s), 9000u);
 
-    pacer large(burst_size, packet); // does not wait for a burst
+    pacer large(burst_size, packet); // does not wait for a full burst
     large.set_rate(1e6, start);
     BOOST_CHECK_EQUAL(large.allowance(3 * packet, start), 3 * packet);
 }
 
-BOOST_AUTO_TEST_CASE(new_rate_applies_at_once)
+BOOST_AUTO_TEST_CASE(new_rate_applies_immediately)
 {
     simulation s(1e10);
     for (const double rate : { 1e6, 1e9, 1e7 }) {
         s.run(1ms);
         s.p.set_rate(s.rate = rate, s.now);
-        s.sent = s.backlog = s.worst = 0;
+        s.sent = s.backlog = s.max_backlog = 0;
         s.run(10s);
-        s.check_sent(10s);
-        BOOST_CHECK_LE(s.worst, s.burst() + 1);
+        s.check_sent_in(10s);
+        BOOST_CHECK_LE(s.max_backlog, s.burst() + 1);
     }
 }
 
-BOOST_AUTO_TEST_CASE(rate_is_kept_though_it_changes_all_the_time)
+BOOST_AUTO_TEST_CASE(rate_is_met_even_if_it_changes_continuously)
 {
     pacer p(burst_size, packet);
     auto now = start;
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(rate_is_kept_though_it_changes_all_the_time)
     BOOST_CHECK_CLOSE(sent, 1e8, 1);
 }
 
-BOOST_AUTO_TEST_CASE(tiny_rate_does_not_overflow_clock)
+BOOST_AUTO_TEST_CASE(tiny_rate_does_not_overflow_the_clock)
 {
     for (const double rate : { 1e-300, 1.0 }) {
         pacer p(burst_size, packet);

@@ -30,8 +30,10 @@ struct sent_stream {
     boost::asio::io_context io{ 1 };
     sink_counter_set packed;
     sender_counters sent;
-    std::vector<std::string> log;
-    rate_limited_log lines{ [this](const std::string& line) { log.push_back(line); } };
+    std::vector<std::string> log_lines;
+    rate_limited_log log{ [this](const std::string& line) {
+        log_lines.push_back(line);
+    } };
     packet_ring ring;
     ring_wait space;
     scripted_transport network{ io };
@@ -39,9 +41,9 @@ struct sent_stream {
     std::optional<sender> out;
 
     explicit sent_stream(const sink_options& options = {},
-                         packing how = {},
+                         packing pack_options = {},
                          std::size_t slots = 2048)
-        : p(how),
+        : p(pack_options),
           config(p.config()),
           ring(slots, config.regular.packet_bytes()),
           packer(config, ring, packed, [this] { out->wake(); })
@@ -53,29 +55,29 @@ struct sent_stream {
             sent,
             options,
             [this] { space.notify(); },
-            lines);
+            log);
     }
 
-    // Returns the datagrams that should be sent. They are queued before the thread
-    // starts: so batches do not depend on timing.
+    // Returns the expected datagrams. All samples are queued before the thread starts, so
+    // that batches do not depend on timing.
     std::vector<bytes> run(std::size_t samples,
-                           std::chrono::milliseconds time = std::chrono::seconds(60))
+                           std::chrono::milliseconds timeout = std::chrono::seconds(60))
     {
         const auto data = noise(samples);
         packer.start_run();
         BOOST_REQUIRE_EQUAL(packer.write(raw(data.data()), samples), samples);
         BOOST_REQUIRE(end_stream(packer));
         out->start();
-        out->finish(sender::clock::now() + time);
+        out->finish(sender::clock::now() + timeout);
         return pack(p, data);
     }
 
     std::string logged()
     {
         out.reset();
-        lines.flush();
-        std::string all; // one line or several: that depends on timing
-        for (const auto& line : log)
+        log.flush();
+        std::string all; // joined, since the number of lines depends on timing
+        for (const auto& line : log_lines)
             all += (all.empty() ? "" : "; ") + line;
         return all;
     }
@@ -95,34 +97,35 @@ struct sent_stream {
     }
 };
 
-constexpr std::size_t some = 8192 * 20 + 100;
+constexpr std::size_t n_samples = 8192 * 20 + 100;
 
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(sending)
 
-BOOST_AUTO_TEST_CASE(queue_leaves_in_order_and_in_full_batches)
+BOOST_AUTO_TEST_CASE(packets_are_sent_in_order_and_in_full_batches)
 {
     for (const std::size_t packet : { 200u, 1472u, 8972u }) {
-        packing how;
-        how.max_packet = packet;
-        how.descriptors = false;
-        sent_stream s({}, how);
-        const auto expected = s.run(some);
+        packing pack_options;
+        pack_options.max_packet = packet;
+        pack_options.descriptors = false;
+        sent_stream s({}, pack_options);
+        const auto expected = s.run(n_samples);
         BOOST_CHECK(s.network.datagrams == expected);
         BOOST_CHECK_EQUAL(s.sent.packets_sent.get(), expected.size());
         BOOST_CHECK_EQUAL(s.sent.heaps_sent.get(), 21u);
-        s.check_balance(some);
+        s.check_balance(n_samples);
         const auto size = expected.front().size();
         const auto message = std::min<std::size_t>(65469 / size, 64);
-        BOOST_CHECK_EQUAL(*std::max_element(s.network.runs.begin(), s.network.runs.end()),
+        BOOST_CHECK_EQUAL(*std::max_element(s.network.packets_per_message.begin(),
+                                            s.network.packets_per_message.end()),
                           message);
-        // the tail and the end of the stream may need a send of their own
-        BOOST_CHECK_LE(s.network.sends, expected.size() / (8 * message) + 2);
+        // the last heap and the end of the stream may need separate sends
+        BOOST_CHECK_LE(s.network.send_calls, expected.size() / (8 * message) + 2);
     }
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_lost_when_sends_fail_for_a_moment)
+BOOST_AUTO_TEST_CASE(nothing_is_lost_if_sends_fail_temporarily)
 {
     const struct {
         script steps;
@@ -131,7 +134,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_when_sends_fail_for_a_moment)
     } table[] = {
         // full socket buffer
         { { { 0, EAGAIN }, { 1, 0 }, { 0, EAGAIN } }, { { EAGAIN, 2 } }, "" },
-        // next hop being resolved
+        // next hop not resolved yet
         { { { 0, transport::error_next_hop_pending },
             { 1, 0 },
             { 0, transport::error_next_hop_pending } },
@@ -139,7 +142,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_when_sends_fail_for_a_moment)
           "" },
         // partial sends
         { { { 1, 0 }, { 2, 0 }, { 0, EINTR }, { 1, 0 } }, {}, "" },
-        // full queue of the kernel: its retries do not count as those of other errors
+        // full device queue: its retries are not counted with those of other errors
         { { { 0, ENOBUFS }, { 0, ENOBUFS }, { 0, ENOMEM }, { 0, ECONNREFUSED } },
           { { ENOBUFS, 2 }, { ENOMEM, 1 }, { ECONNREFUSED, 1 } },
           "sending failed: No buffer space available; sending failed: Cannot allocate "
@@ -151,11 +154,11 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_when_sends_fail_for_a_moment)
     for (const auto& row : table) {
         sent_stream s;
         s.network.script = row.steps;
-        BOOST_CHECK(s.run(some) == s.network.datagrams);
+        BOOST_CHECK(s.run(n_samples) == s.network.datagrams);
         for (const auto& [error, count] : row.errors)
             BOOST_CHECK_EQUAL(s.errors(error), count);
         BOOST_CHECK_EQUAL(s.sent.errors.by_name().size(), row.errors.size());
-        s.check_balance(some);
+        s.check_balance(n_samples);
         BOOST_CHECK_EQUAL(s.logged(), row.logged);
     }
 }
@@ -163,12 +166,12 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_when_sends_fail_for_a_moment)
 BOOST_AUTO_TEST_CASE(outage_is_counted_and_logged)
 {
     for (const int error : { ENETUNREACH, EMSGSIZE }) {
-        packing how; // each packet is a heap and a message
-        how.heap_samples = 60000;
-        how.max_packet = 65507;
-        sent_stream s({}, how);
-        const std::size_t samples = 21 * how.heap_samples;
-        s.network.script.assign(8, { 0, error }); // four attempts each
+        packing pack_options; // a packet per heap, and a message per packet
+        pack_options.heap_samples = 60000;
+        pack_options.max_packet = 65507;
+        sent_stream s({}, pack_options);
+        const std::size_t samples = 21 * pack_options.heap_samples;
+        s.network.script.assign(8, { 0, error }); // two messages, four attempts each
         const auto expected = s.run(samples);
         BOOST_CHECK(std::vector<bytes>(expected.begin() + 2, expected.end()) ==
                     s.network.datagrams);
@@ -184,15 +187,15 @@ BOOST_AUTO_TEST_CASE(outage_is_counted_and_logged)
     }
 }
 
-BOOST_AUTO_TEST_CASE(dropped_messages_count_towards_rate)
+BOOST_AUTO_TEST_CASE(dropped_messages_count_towards_the_rate)
 {
     sink_options options;
-    options.rate = 1; // nothing leaves for hours after the first burst
+    options.rate = 1; // nothing is sent for hours after the first burst
     sent_stream s(options);
     s.network.script.assign(1000, { 0, ENETUNREACH });
-    s.run(some, std::chrono::milliseconds(50));
+    s.run(n_samples, std::chrono::milliseconds(50));
     BOOST_CHECK_LE(s.errors(ENETUNREACH), 4u * (options.burst_size / 1424 + 1));
-    s.check_balance(some);
+    s.check_balance(n_samples);
 }
 
 BOOST_AUTO_TEST_CASE(icmp_errors_are_counted_and_logged)
@@ -202,7 +205,7 @@ BOOST_AUTO_TEST_CASE(icmp_errors_are_counted_and_logged)
     s.network.icmp_errors.count = 2;
     s.network.icmp_errors.causes[ECONNREFUSED] = true;
     s.network.icmp_errors.causes[EHOSTUNREACH] = true;
-    BOOST_CHECK(s.run(some) == s.network.datagrams);
+    BOOST_CHECK(s.run(n_samples) == s.network.datagrams);
     BOOST_CHECK_EQUAL(s.sent.icmp_errors.get(), 2u);
     BOOST_CHECK_EQUAL(
         s.logged(),
@@ -216,33 +219,33 @@ BOOST_AUTO_TEST_CASE(segmentation_is_disabled_after_three_refusals)
             sent_stream s;
             s.network.refuse_segmented = error;
             s.network.refusals_left = refusals;
-            BOOST_CHECK(s.run(some) == s.network.datagrams);
+            BOOST_CHECK(s.run(n_samples) == s.network.datagrams);
             BOOST_CHECK_EQUAL(s.sent.gso_refused.get(), std::min(refusals, 3ul));
             BOOST_CHECK_EQUAL(s.out->gso(), refusals < 3);
-            s.check_balance(some);
+            s.check_balance(n_samples);
         }
 }
 
-BOOST_AUTO_TEST_CASE(rest_is_dropped_and_counted_at_deadline)
+BOOST_AUTO_TEST_CASE(unsent_packets_are_dropped_and_counted_at_the_deadline)
 {
     sent_stream s;
     s.network.script.assign(1000000, { 0, ENOBUFS });
-    s.run(some, std::chrono::milliseconds(50));
+    s.run(n_samples, std::chrono::milliseconds(50));
     BOOST_CHECK_EQUAL(s.sent.packets_sent.get(), 0u);
     BOOST_CHECK_EQUAL(s.sent.heaps_dropped.get(), 21u);
     BOOST_CHECK_EQUAL(s.ring.released(), s.ring.published());
-    s.check_balance(some);
+    s.check_balance(n_samples);
 }
 
-BOOST_AUTO_TEST_CASE(paced_stream_leaves_in_bursts)
+BOOST_AUTO_TEST_CASE(paced_stream_is_sent_in_bursts)
 {
     sink_options options;
     options.rate = 5e6;
     options.burst_size = 4000;
     sent_stream s(options);
-    BOOST_CHECK(s.run(some) == s.network.datagrams);
+    BOOST_CHECK(s.run(n_samples) == s.network.datagrams);
     auto packet = s.network.datagrams.begin();
-    for (const auto packets : s.network.runs) {
+    for (const auto packets : s.network.packets_per_message) {
         std::size_t message_bytes = 0;
         for (std::size_t i = 0; i < packets; ++i)
             message_bytes += packet++->size();
@@ -254,27 +257,28 @@ BOOST_AUTO_TEST_SUITE_END()
 
 namespace {
 
-// A stream into a network that reads packets in the ring after it has taken them.
+// A stream whose messages stay in flight after send(), like zero-copy sends.
 struct in_flight_stream : sent_stream {
     static constexpr std::size_t slots = 64;
-    const std::vector<std::int8_t> samples = noise(8 * slots * 1400); // several laps
+    const std::vector<std::int8_t> samples =
+        noise(8 * slots * 1400); // several laps of the ring
     std::size_t written = 0;
 
     explicit in_flight_stream(const sink_options& options = {})
         : sent_stream(options, {}, slots)
     {
-        network.holds = true;
+        network.keeps_in_flight = true;
         packer.start_run();
     }
 
     std::size_t write()
     {
-        const auto taken =
+        const auto accepted =
             packer.write(raw(samples.data() + written), samples.size() - written);
-        written += taken;
-        return taken;
+        written += accepted;
+        return accepted;
     }
-    // In the end the packer waits, and the sender has nothing to do.
+    // Fills the ring, until the packer waits and the sender is idle.
     void fill()
     {
         while (write())
@@ -285,17 +289,17 @@ struct in_flight_stream : sent_stream {
     }
     void finish_stream()
     {
-        release_at_once();
+        end_in_flight();
         for (bool ended = false; !ended;) {
             const auto mark = ring.released();
-            const auto taken = write();
+            const auto accepted = write();
             ended = written == samples.size() && end_stream(packer);
-            if (!taken && !ended)
+            if (!accepted && !ended)
                 BOOST_REQUIRE_MESSAGE(wait_for_space(space, ring, mark),
                                       "a wake-up was lost");
         }
         BOOST_CHECK(stop_in_time());
-        BOOST_CHECK_EQUAL(network.spoilt, 0u);
+        BOOST_CHECK_EQUAL(network.overwritten, 0u);
         check_balance(samples.size());
     }
     void check_all_arrived() const
@@ -311,35 +315,37 @@ struct in_flight_stream : sent_stream {
     {
         boost::asio::post(io, [this, messages] { network.report(messages); });
     }
-    void release_at_once() // all that is held, and all that will be sent
+    // Reports all messages in flight; later ones are not kept in flight.
+    void end_in_flight()
     {
         boost::asio::post(io, [this] {
-            network.holds = false;
-            network.report(network.held.size());
+            network.keeps_in_flight = false;
+            network.report(network.in_flight.size());
         });
     }
-    // Asks on the thread of the sender, when that has nothing to do.
-    template <typename question>
-    auto ask(question&& q)
+    // Evaluates a function on the sender thread, when it is idle.
+    template <typename function>
+    auto evaluate_on_sender(function&& f)
     {
-        std::promise<decltype(q())> answer;
-        auto future = answer.get_future();
-        boost::asio::post(io, [&] { answer.set_value(q()); });
-        BOOST_REQUIRE(future.wait_for(bound) == std::future_status::ready);
+        std::promise<decltype(f())> result;
+        auto future = result.get_future();
+        boost::asio::post(io, [&] { result.set_value(f()); });
+        BOOST_REQUIRE(future.wait_for(test_timeout) == std::future_status::ready);
         return future.get();
     }
     template <typename condition>
-    static void await(condition&& c)
+    static void await(condition&& is_met)
     {
-        const auto end = in_time();
-        while (!c()) {
+        const auto end = test_deadline();
+        while (!is_met()) {
             BOOST_REQUIRE(std::chrono::steady_clock::now() < end);
             std::this_thread::yield();
         }
     }
+    // Stops the sender. Returns whether it stopped before the deadline.
     bool stop_in_time()
     {
-        const auto deadline = in_time();
+        const auto deadline = test_deadline();
         out->finish(deadline);
         return sender::clock::now() < deadline;
     }
@@ -353,7 +359,7 @@ BOOST_AUTO_TEST_CASE(slots_are_released_when_messages_are_reported)
 {
     out->start();
     fill();
-    // a report of something else releases nothing
+    // a report of an ICMP error releases nothing
     boost::asio::post(io, [&] {
         network.icmp_errors.count = 1;
         network.report(0);
@@ -361,9 +367,9 @@ BOOST_AUTO_TEST_CASE(slots_are_released_when_messages_are_reported)
     await([&] { return sent.icmp_errors.get() == 1; });
     BOOST_CHECK_EQUAL(ring.released(), 0u);
 
-    const auto positions = ask([&] {
+    const auto positions = evaluate_on_sender([&] {
         std::vector<std::uint64_t> all;
-        for (const auto& one : network.held)
+        for (const auto& one : network.in_flight)
             all.push_back(one.position);
         return all;
     });
@@ -371,28 +377,28 @@ BOOST_AUTO_TEST_CASE(slots_are_released_when_messages_are_reported)
     for (std::size_t i = 1; i < positions.size(); ++i) {
         report(1);
         await([&] { return ring.released() == positions[i]; });
-        BOOST_CHECK(ask([&] { return bool(network.on_reports); }));
+        BOOST_CHECK(evaluate_on_sender([&] { return bool(network.report_handler); }));
     }
-    for (int laps = 0; laps < 3; ++laps) { // the packer is woken
+    for (int laps = 0; laps < 3; ++laps) { // each report wakes the packer
         const auto mark = ring.released();
         report(1000);
         BOOST_CHECK(wait_for_space(space, ring, mark));
         await([&] { return ring.released() == ring.published(); });
-        BOOST_CHECK(!ask([&] { return bool(network.on_reports); }));
+        BOOST_CHECK(!evaluate_on_sender([&] { return bool(network.report_handler); }));
         fill();
     }
     finish_stream();
     check_all_arrived();
 }
 
-BOOST_AUTO_TEST_CASE(paced_stream_releases_slots_when_much_is_in_flight)
+BOOST_AUTO_TEST_CASE(paced_stream_releases_slots_if_many_messages_are_in_flight)
 {
     sink_options slow;
     slow.rate = 1000;
     slow.burst_size = 8 * 1400;
     in_flight_stream s(slow);
-    s.ring.set_limit(16); // a queue much shorter than the memory
-    s.network.reported = slots;
+    s.ring.set_limit(16); // a queue much shorter than the ring
+    s.network.unread_reports = slots;
     while (s.write())
         ;
     s.out->start();
@@ -401,27 +407,27 @@ BOOST_AUTO_TEST_CASE(paced_stream_releases_slots_when_much_is_in_flight)
     s.out->finish(sender::clock::now());
 }
 
-BOOST_AUTO_TEST_CASE(messages_stay_in_flight_over_stop_and_start)
+BOOST_AUTO_TEST_CASE(messages_stay_in_flight_across_stop_and_start)
 {
     out->start();
     fill();
     for (int i = 0; i < 3; ++i) {
-        BOOST_CHECK(stop_in_time()); // does not wait for them
+        BOOST_CHECK(stop_in_time()); // does not wait for messages in flight
         BOOST_CHECK_EQUAL(ring.released(), 0u);
         BOOST_CHECK_EQUAL(sent.packets_dropped.get(), 0u);
         out->start();
-        BOOST_CHECK(ask([&] { return bool(network.on_reports); }));
+        BOOST_CHECK(evaluate_on_sender([&] { return bool(network.report_handler); }));
     }
-    // reported while nothing runs
+    // the reports arrive while the sender is stopped
     BOOST_CHECK(stop_in_time());
-    release_at_once();
+    end_in_flight();
     out->start();
     await([&] { return ring.released() == ring.published(); });
     finish_stream();
     check_all_arrived();
 }
 
-BOOST_AUTO_TEST_CASE(dropped_packets_wait_for_those_in_flight)
+BOOST_AUTO_TEST_CASE(dropped_packets_keep_their_slots_behind_packets_in_flight)
 {
     network.script.assign(1000000, { 0, ENOBUFS });
     network.script.front() = { 1, 0 };
@@ -443,30 +449,30 @@ BOOST_AUTO_TEST_SUITE_END()
 
 namespace {
 
-// Each packet is one that was packed, and heaps_sent counts those of which all arrived.
+// Checks that each datagram was packed, and that heaps_sent counts the complete heaps.
 void check_datagrams(const packing& p,
                      const std::vector<bytes>& datagrams,
                      const std::vector<std::int8_t>& samples,
                      std::uint64_t heaps_sent)
 {
-    // a tail that is to be short is padded once a part of it has left
+    // a short last heap is padded once part of it has been sent
     packing padded = p;
     padded.tail = tail_policy::pad;
     std::set<bytes> expected;
-    for (const auto& how : { p, padded })
-        for (auto& datagram : pack(how, samples))
+    for (const auto& pack_options : { p, padded })
+        for (auto& datagram : pack(pack_options, samples))
             expected.insert(std::move(datagram));
 
     std::map<std::uint64_t, std::uint64_t> bytes_missing; // by heap
-    std::uint64_t whole = 0;
+    std::uint64_t complete = 0;
     for (const auto& datagram : datagrams) {
         BOOST_CHECK_EQUAL(expected.count(datagram), 1u);
         const auto packet = decode(datagram);
         auto& missing = bytes_missing.emplace(packet.get(1), packet.get(2)).first->second;
         missing -= packet.get(4);
-        whole += !missing && !packet.find(6);
+        complete += !missing && !packet.find(6);
     }
-    BOOST_CHECK_EQUAL(whole, heaps_sent);
+    BOOST_CHECK_EQUAL(complete, heaps_sent);
 }
 
 void run_failing_stream(unsigned seed)
@@ -484,8 +490,8 @@ void run_failing_stream(unsigned seed)
     sink_options options;
     options.burst_size = 1 + random() % 4000;
     sent_stream s(options, p, slots);
-    for (const auto trouble = random() % 30; s.network.script.size() < 10000;)
-        if (random() % 100 < trouble)
+    for (const auto failure_percent = random() % 30; s.network.script.size() < 10000;)
+        if (random() % 100 < failure_percent)
             s.network.script.push_back({ random() % 3,
                                          pick(random,
                                               std::array{ EAGAIN,
@@ -497,31 +503,32 @@ void run_failing_stream(unsigned seed)
                                                           EMSGSIZE }) });
         else
             s.network.script.push_back({ transport::max_messages, 0 });
-    bystander watch([&] {
-        const auto gone = s.sent.samples_sent.get() + s.sent.samples_dropped.get() +
-                          s.packed.samples_dropped.get();
-        std::this_thread::sleep_for(20us); // leaves CPU time to the stream
-        return gone <= s.packed.samples_in.get();
+    background_check counter_check([&] {
+        const auto accounted = s.sent.samples_sent.get() + s.sent.samples_dropped.get() +
+                               s.packed.samples_dropped.get();
+        std::this_thread::sleep_for(20us); // leaves CPU time for the stream
+        return accounted <= s.packed.samples_in.get();
     });
 
     const auto samples =
         noise(std::min<std::uint64_t>(p.heap_samples * 200 + random() % 1000, 60000));
-    const auto fewest = std::min(slots, s.config.min_slots_in_use(slots));
+    const auto min_slots = std::min(slots, s.config.min_slots_in_use(slots));
     s.packer.start_run();
     s.out->start();
-    const std::size_t largest = 1 + random() % 3000;
+    const std::size_t max_write = 1 + random() % 3000;
     for (std::size_t at = 0; at < samples.size();) {
         const auto mark = s.ring.released();
-        const auto n = std::min<std::size_t>(1 + random() % largest, samples.size() - at);
-        const auto taken = s.packer.write(raw(samples.data() + at), n);
-        at += taken;
-        if (!taken)
+        const auto n =
+            std::min<std::size_t>(1 + random() % max_write, samples.size() - at);
+        const auto accepted = s.packer.write(raw(samples.data() + at), n);
+        at += accepted;
+        if (!accepted)
             BOOST_REQUIRE_MESSAGE(wait_for_space(s.space, s.ring, mark),
                                   "a wake-up was lost");
         if (random() % 16 == 0)
             std::this_thread::sleep_for(std::chrono::microseconds(random() % 100));
         if (random() % 32 == 0) {
-            s.ring.set_limit(fewest + random() % (slots - fewest + 1));
+            s.ring.set_limit(min_slots + random() % (slots - min_slots + 1));
             s.out->set_rate(pick(random, std::array{ 0., 0., 3e7, 1e308 }));
         }
     }
@@ -529,9 +536,9 @@ void run_failing_stream(unsigned seed)
     for (auto mark = s.ring.released(); !end_stream(s.packer); mark = s.ring.released())
         BOOST_REQUIRE_MESSAGE(wait_for_space(s.space, s.ring, mark),
                               "a wake-up was lost at the end");
-    s.out->finish(in_time());
+    s.out->finish(test_deadline());
 
-    BOOST_CHECK(watch.finish());
+    BOOST_CHECK(counter_check.finish());
     s.check_balance(samples.size());
     BOOST_CHECK_EQUAL(s.sent.packets_sent.get(), s.network.datagrams.size());
     check_datagrams(p, s.network.datagrams, samples, s.sent.heaps_sent.get());
@@ -541,9 +548,9 @@ void run_failing_stream(unsigned seed)
 
 BOOST_AUTO_TEST_SUITE(stress)
 
-// A packer, a sender that fails at random, and a tiny ring in between. Sleeps vary how
-// the threads meet. Sixty seeds take less than a second and reach every error.
-BOOST_AUTO_TEST_CASE(random_failures_neither_hang_nor_miscount)
+// Connects a packer through a tiny ring to a sender that fails at random. Sleeps vary the
+// interleaving of the threads. Sixty seeds take less than a second and cover all errors.
+BOOST_AUTO_TEST_CASE(random_failures_neither_hang_the_stream_nor_miscount_packets)
 {
     for (unsigned seed = 1; seed <= 60; ++seed)
         BOOST_TEST_CONTEXT("seed " << seed) run_failing_stream(seed);

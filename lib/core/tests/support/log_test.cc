@@ -36,7 +36,7 @@ struct fixture {
 
 BOOST_FIXTURE_TEST_SUITE(log_lines, fixture)
 
-BOOST_AUTO_TEST_CASE(one_line_a_second)
+BOOST_AUTO_TEST_CASE(one_line_is_written_per_second)
 {
     lines.add("a");
     lines.write(now);

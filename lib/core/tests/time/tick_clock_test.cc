@@ -26,7 +26,7 @@ constexpr std::uint64_t year = 31557600; // seconds
 const char* const nano = "1234567890.000000001";
 const char* const atto = "1700000000.123456789012345678";
 
-struct vector {
+struct test_vector {
     std::uint64_t seconds;
     double fraction;
     exact_rate rate;
@@ -35,11 +35,11 @@ struct vector {
     double residual;
 };
 
-// From Python, with f as the fraction of the table, and
+// Computed with Python, where f is the fraction in the table:
 //     x = (seconds + Fraction(f) - Fraction(sync_time)) * Fraction(*rate)
 //     tick = math.ceil(x - Fraction(1, 2))
 //     residual = float(x - tick)
-const vector vectors[] = {
+const test_vector vectors[] = {
     { 1234567890, 0x1.4b9ad0f953a6ep-2, fast, nano, 554401692, -0.317626026666 },
     { 2402199090, 0, fast, nano, 1998984614399999998, 0.288 },
     { 918991890, 0, fast, nano, -540266112000000002, 0.288 },
@@ -68,11 +68,11 @@ const vector vectors[] = {
     { 10, 0.5, { 1, 1 }, "11", -1, 0.5 },
     { 3, 0, { 1, 7 }, "0", 0, 0.428571428571 },
     { 4, 0, { 1, 7 }, "0", 1, -0.428571428571 },
-    { 1000, 1, fast, "1000", 1712000000, 0 }, // the next second
+    { 1000, 1, fast, "1000", 1712000000, 0 }, // equals second 1001
     { 1, 0x0.0000000000001p-1022, fast, "1", 0, 0 },
     { 0, 0, fast, "0.000000000292056075", -1, 0.4999999996 },
     { 0, 0, { 1, 3 }, "1.5", -1, 0.5 },
-    // the largest products
+    // the largest intermediate products
     { 1692000000,
       0.3,
       { INT64_MAX, 9223373 },
@@ -92,7 +92,7 @@ const vector vectors[] = {
 
 BOOST_AUTO_TEST_SUITE(tick_clocks)
 
-BOOST_AUTO_TEST_CASE(ticks_are_those_of_rational_arithmetic)
+BOOST_AUTO_TEST_CASE(ticks_match_rational_arithmetic)
 {
     for (const auto& v : vectors) {
         const tick_clock clock(v.rate, parse_sync_time(v.sync_time));
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(times_out_of_range_have_no_tick)
     BOOST_CHECK(!tick_clock(highest, { 100 * year, 0 }).to_tick(0, 0));
 }
 
-BOOST_AUTO_TEST_CASE(sync_time_is_read_to_the_last_digit)
+BOOST_AUTO_TEST_CASE(sync_time_is_parsed_to_the_last_digit)
 {
     const auto check = [](const exact_time& time, const exact_time& expected) {
         BOOST_CHECK_EQUAL(time.seconds, expected.seconds);
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(sync_time_is_read_to_the_last_digit)
         });
 }
 
-BOOST_AUTO_TEST_CASE(time_of_a_tick_has_that_tick)
+BOOST_AUTO_TEST_CASE(time_of_a_tick_converts_back_to_that_tick)
 {
     std::mt19937_64 random(1);
     for (const auto& rate : { exact_rate{ 1, 1 }, { 1000000000, 7 }, odd, fast })
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(time_of_a_tick_has_that_tick)
                 BOOST_REQUIRE_EQUAL(reading->tick, static_cast<std::int64_t>(tick));
             }
         }
-    // a fraction that is rounded to one
+    // a fraction that rounds to one becomes the next second
     const auto next = tick_clock({ 1, 1 }, parse_sync_time("5.999999999999999999"));
     BOOST_CHECK_EQUAL(next.time_of(0).seconds, 6u);
     BOOST_CHECK_EQUAL(next.time_of(0).fraction, 0);

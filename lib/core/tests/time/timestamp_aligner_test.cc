@@ -30,7 +30,7 @@ void check_heaps(const placed_stream& s, const std::vector<placed_heap>& heaps)
     BOOST_CHECK_EQUAL(s.samples_in, s.samples_out() + s.dropped);
 }
 
-// A tag with a place, and the samples behind it; or one of these in the place of a tag.
+// The place of a tag, or one of the constants below, and the number of samples after it.
 using step = std::pair<std::int64_t, std::uint64_t>;
 constexpr auto untagged = std::numeric_limits<std::int64_t>::max();
 constexpr auto restart = untagged - 1;
@@ -97,7 +97,7 @@ const scenario scenarios[] = {
         { 80, { zero, 9, 10, 11 } } },
       { 0, 1, 6, 6 } },
     { "step back", both, { { 0, 6 }, { 1, 7 } }, { at_0, at_40 }, { 5, 0, 0, 0, 1 } },
-    { "gap that ends among samples to drop",
+    { "gap that ends within the samples to drop",
       both,
       { { 0, 6 }, { 1, 1 }, { 4, 4 } },
       { at_0, at_40 },
@@ -123,17 +123,17 @@ const scenario scenarios[] = {
       { { 0, 6 }, { restart, 0 }, { 9, 7 } },
       { at_0, at_120 },
       { 5 } },
-    { "new run repeats no timestamp",
+    { "new run does not repeat a timestamp",
       both,
       { { 0, 6 }, { restart, 0 }, { 1, 11 } },
       { at_0, at_80 },
       { 9, 0, 0, 0, 1 } },
-    { "new run without a tag continues behind the unfinished heap",
+    { "new run without a tag continues after the unfinished heap",
       realign,
       { { 4, 6 }, { restart, 0 }, { untagged, 5 } },
       { at_40, { 120, { 10, 11, 12, 13 } } },
       { 2 } },
-    { "new run repeats no timestamp that was counted",
+    { "new run does not repeat a timestamp of counted samples",
       realign,
       { { untagged, 2 }, { restart, 0 }, { untagged, 1 }, { 1, 11 } },
       { at_40, at_80 },
@@ -156,7 +156,7 @@ constexpr std::int64_t samples_per_second = 100000;
 
 BOOST_AUTO_TEST_SUITE(timestamp_aligners)
 
-BOOST_AUTO_TEST_CASE(samples_are_placed_as_tags_say)
+BOOST_AUTO_TEST_CASE(samples_are_placed_according_to_tags)
 {
     for (const auto& row : scenarios)
         for (const auto on_gap : row.policies) {
@@ -180,14 +180,15 @@ BOOST_AUTO_TEST_CASE(samples_are_placed_as_tags_say)
         }
 }
 
-// The counted heaps have the timestamps 0, up to tick 40, and 40, up to tick 80.
-BOOST_AUTO_TEST_CASE(late_first_tag_keeps_counted_heaps_that_have_left)
+// Before the first tag, samples are counted: timestamp 0 covers ticks 0 to 39, timestamp
+// 40 ticks 40 to 79.
+BOOST_AUTO_TEST_CASE(late_first_tag_skips_the_timestamp_of_a_heap_already_sent)
 {
     for (const bool heap_has_left : { false, true }) {
         placed_stream s(config());
         s.heap_has_left = heap_has_left;
         s.send(6);
-        s.play({ { 2, 14 } });
+        s.send_tagged({ { 2, 14 } });
         BOOST_REQUIRE_EQUAL(s.heaps.size(), heap_has_left ? 3u : 4u);
         BOOST_CHECK_EQUAL(s.heaps[1].timestamp, heap_has_left ? 80u : 40u);
         BOOST_CHECK_EQUAL(s.heaps.back(), at_120);
@@ -200,25 +201,25 @@ BOOST_AUTO_TEST_CASE(gap_above_ten_seconds_is_not_filled)
     p.sample_rate = { 10 }; // one sample per second
     for (const std::int64_t end : { 12, 13 }) {
         placed_stream s(p);
-        s.play({ { 0, 2 } });
+        s.send_tagged({ { 0, 2 } });
         s.tag(end);
         BOOST_CHECK_EQUAL(s.zero_filled, end == 12 ? 10u : 0u);
         BOOST_CHECK_EQUAL(s.heaps.size(), end == 12 ? 3u : 0u);
     }
 }
 
-BOOST_AUTO_TEST_CASE(times_between_samples_are_rounded)
+BOOST_AUTO_TEST_CASE(times_between_samples_are_rounded_to_the_nearest)
 {
     placed_stream s(config(gap_policy::zero_fill));
     s.tag(0, 0.499);
-    for (int i = 0; i < 4; ++i) { // no jump
+    for (int i = 0; i < 4; ++i) { // no discontinuity
         s.send(1);
         s.tag(i + 1, i % 2 ? 0.501 : 0.499);
     }
     check_heaps(s, { at_0 });
     BOOST_CHECK_EQUAL(s.counters.gaps.get(), 0u);
     s.send(1);
-    s.tag(5, 0.7); // that is place 6
+    s.tag(5, 0.7); // rounds to place 6
     s.send(2);
     check_heaps(s, { at_0, { 40, { 4, zero, 5, 6 } } });
 
@@ -228,9 +229,9 @@ BOOST_AUTO_TEST_CASE(times_between_samples_are_rounded)
     slow.send(5);
     BOOST_CHECK_EQUAL(slow.aligner.tag(5, 0, false).zeros, 1u); // place 6.25
 
-    // a tick is two samples: the residual tells which
+    // a tick is two samples: the residual tells them apart
     placed_stream fast({ 8, 4, megahertz, gap_policy::zero_fill });
-    fast.play({ { 0, 3 }, { 4, 4 } });
+    fast.send_tagged({ { 0, 3 }, { 4, 4 } });
     check_heaps(fast, { { 0, { 0, 1, 2, zero, 4, 5, 6, 7 } } });
 }
 
@@ -239,13 +240,13 @@ BOOST_AUTO_TEST_CASE(extreme_times_are_ignored_or_counted)
     using limits = std::numeric_limits<std::int64_t>;
     for (const auto tick : { limits::min(), limits::max() }) {
         placed_stream s({ 4, 4, megahertz });
-        s.play({ { 0, 3 } });
+        s.send_tagged({ { 0, 3 } });
         s.aligner.tag(tick, 0.5, false);
         BOOST_CHECK(s.aligner.take_warnings().out_of_range);
-        s.play({ { 3, 1 } });
+        s.send_tagged({ { 3, 1 } });
         check_heaps(s, { at_0 });
     }
-    // in range where samples are long
+    // in range if samples are long
     placed_stream s(config(gap_policy::zero_fill));
     for (const auto tick : { limits::min(), limits::max(), limits::min() }) {
         s.aligner.tag(tick, -0.5, false);
@@ -255,8 +256,8 @@ BOOST_AUTO_TEST_CASE(extreme_times_are_ignored_or_counted)
     BOOST_CHECK_EQUAL(s.counters.steps_back.get(), 1u);
 }
 
-// Heaps of 8-bit and 10-bit samples counted in bytes, over years.
-BOOST_AUTO_TEST_CASE(lossless_source_has_no_gap)
+// Simulates years, with heaps of 8-bit and 10-bit samples counted in bytes.
+BOOST_AUTO_TEST_CASE(lossless_source_has_no_gaps)
 {
     for (const exact_rate rate :
          { exact_rate{ 1712000000, 1 }, exact_rate{ 8000000, 7 } })
@@ -283,7 +284,7 @@ BOOST_AUTO_TEST_CASE(lossless_source_has_no_gap)
         }
 }
 
-BOOST_AUTO_TEST_CASE(warnings_are_given_once)
+BOOST_AUTO_TEST_CASE(warnings_are_raised_once)
 {
     placed_stream s(config());
     s.send(4);
@@ -310,14 +311,14 @@ BOOST_AUTO_TEST_CASE(warnings_are_given_once)
 
     for (const std::int64_t jump : { 1, -2, 30 * 100000 }) {
         placed_stream jumps(config());
-        jumps.play({ { 0, 4 }, { 4 + jump, 4 } });
+        jumps.send_tagged({ { 0, 4 }, { 4 + jump, 4 } });
         BOOST_CHECK_EQUAL(jumps.aligner.take_warnings().jump, static_cast<double>(jump));
-        jumps.play({ { 8 + 2 * jump, 4 } });
+        jumps.send_tagged({ { 8 + 2 * jump, 4 } });
         BOOST_CHECK_EQUAL(jumps.aligner.take_warnings().jump, 0.);
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_step_back_above_a_second_is_a_warning)
+BOOST_AUTO_TEST_CASE(each_step_back_of_more_than_a_second_raises_a_warning)
 {
     placed_stream s(config());
     s.tag(9 * samples_per_second);

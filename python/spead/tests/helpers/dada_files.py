@@ -4,7 +4,7 @@
 
 from common import dada
 
-# The receivers of Effelsberg write comments, blank lines, tabs and keys without a value.
+# Effelsberg receivers write comments, blank lines, tabs and keys without a value.
 HEADER = """\
 HEADER       DADA                # Distributed aquisition and data analysis
 

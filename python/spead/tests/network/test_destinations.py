@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gnuradio import spead
 from inputs import (
-    Deaf,
+    UnreachableEndpoint,
     consecutive_sockets,
     packets_to_end,
     run_all,
@@ -202,7 +202,7 @@ def test_closed_port_costs_other_destinations_nothing(kept, places, size, addres
     to = [
         destination(next(left))
         if place == "o"
-        else kept.enter_context(Deaf(address)).destination
+        else kept.enter_context(UnreachableEndpoint(address)).destination
         for place in places
     ]
     n = 100 * len(places)

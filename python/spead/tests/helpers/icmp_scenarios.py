@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """icmp_scenarios.py SCENARIO: scenarios of test_faults.py with a router as next hop.
 
-The far namespace routes to networks that do not exist, and errors with ICMP errors.
+The far namespace routes to networks that do not exist, and answers with ICMP errors.
 """
 
 import errno

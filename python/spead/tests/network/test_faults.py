@@ -71,7 +71,7 @@ def test_stop_does_not_wait_for_a_network_that_takes_nothing(when_full):
         "mtu_of_the_path",
         "multicast",
         "multicast_ipv6",
-        "device_that_cuts",
+        "software_segmentation",
     ],
 )
 def test_network(scenario):

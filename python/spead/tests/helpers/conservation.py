@@ -1,8 +1,8 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whenever a test looks at the counters of a block, they balance.
+"""Checks the invariants of the counters whenever a test reads them.
 
-To import this module is enough: each stats() of a sink or a source is then checked.
+Importing this module wraps stats() of the sink and the source with these checks.
 """
 
 import functools
@@ -11,10 +11,10 @@ import weakref
 
 from gnuradio import spead
 
-blocks = weakref.WeakSet()
-lasts = weakref.WeakKeyDictionary()  # by block: by arguments: what stats() gave
-guard = threading.Lock()  # of these two
-# what may become less
+live_blocks = weakref.WeakSet()
+last_stats = weakref.WeakKeyDictionary()  # block -> arguments -> result of stats()
+lock = threading.Lock()  # protects live_blocks and last_stats
+# Not counters: these may decrease.
 LEVELS = {
     "samples_pending",
     "ring_fill",
@@ -27,9 +27,9 @@ LEVELS = {
 
 
 def check_sink(_, stats):
-    gone = stats["samples_sent"] + stats["samples_dropped"]
-    assert gone <= stats["samples_in"], stats
-    assert gone + stats["samples_pending"] == stats["samples_in"], stats
+    done = stats["samples_sent"] + stats["samples_dropped"]
+    assert done <= stats["samples_in"], stats
+    assert done + stats["samples_pending"] == stats["samples_in"], stats
 
 
 def check_source(_, stats):
@@ -38,57 +38,57 @@ def check_source(_, stats):
     assert stats["packets_ignored"] <= stats["packets_received"], stats
 
 
-def check_growth(before, now):
-    """No counter ever becomes less."""
+def check_monotonic(before, now):
+    """No counter ever decreases."""
     for name, value in before.items():
         if isinstance(value, dict):
-            check_growth(value, now[name])
+            check_monotonic(value, now[name])
         else:
             assert name in LEVELS or value <= now[name], (name, before, now)
 
 
-def checked(stats, check):
+def with_checks(stats, check):
     @functools.wraps(stats)
-    def of(block, *arguments, **named):
-        which = (*arguments, *named.values())
-        with guard:
-            now = stats(block, *arguments, **named)
-            seen = lasts.setdefault(block, {})
-            before, seen[which] = seen.get(which, {}), now
+    def wrapper(block, *args, **kwargs):
+        key = (*args, *kwargs.values())
+        with lock:
+            now = stats(block, *args, **kwargs)
+            previous = last_stats.setdefault(block, {})
+            before, previous[key] = previous.get(key, {}), now
         check(block, now)
-        check_growth(before, now)
+        check_monotonic(before, now)
         return now
 
-    return of
+    return wrapper
 
 
-def known(initialise):
+def with_registration(initialise):
     @functools.wraps(initialise)
-    def of(block, *arguments, **named):
-        initialise(block, *arguments, **named)
-        with guard:
-            blocks.add(block)
+    def wrapper(block, *args, **kwargs):
+        initialise(block, *args, **kwargs)
+        with lock:
+            live_blocks.add(block)
 
-    return of
+    return wrapper
 
 
-def look_at_all():
-    """At the blocks of this process."""
-    with guard:
-        alive = list(blocks)
-    for block in alive:
+def check_all_blocks():
+    """Check the counters of every sink and source in this process."""
+    with lock:
+        blocks = list(live_blocks)
+    for block in blocks:
         block.stats()
 
 
 def check_nothing_pending():
-    """Each sample was sent or dropped, when all flow graphs have ended."""
-    with guard:
-        alive = [block for block in blocks if isinstance(block, spead.sink)]
-    for sink in alive:
+    """Check that every sample was sent or dropped. All flow graphs must have ended."""
+    with lock:
+        sinks = [block for block in live_blocks if isinstance(block, spead.sink)]
+    for sink in sinks:
         stats = sink.stats()
         assert stats["samples_pending"] == 0, stats
 
 
-for kind, check in ((spead.sink, check_sink), (spead.source, check_source)):
-    kind.__init__ = known(kind.__init__)
-    kind.stats = checked(kind.stats, check)
+for block_class, check in ((spead.sink, check_sink), (spead.source, check_source)):
+    block_class.__init__ = with_registration(block_class.__init__)
+    block_class.stats = with_checks(block_class.stats, check)

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""SPEAD packets and descriptors that spead2's Python sender does not make."""
+"""SPEAD packets and descriptors that spead2's Python sender cannot generate."""
 
 import struct
 
@@ -10,20 +10,20 @@ STREAM_CONTROL, STOP = 6, 2
 
 
 def immediate(id, value, bits=40):
-    """An item pointer that holds a value."""
+    """An item pointer with an immediate value."""
     return struct.pack(">Q", 1 << 63 | id << bits | value & (1 << bits) - 1)
 
 
 def addressed(id, address, bits=40):
-    """An item pointer that holds an offset in the payload of the heap."""
+    """An item pointer with an address: an offset in the payload of the heap."""
     return struct.pack(">Q", id << bits | address)
 
 
 def packet(counter, pointers, payload, offset=0, heap_length=None, bits=40):
     """A packet of a heap.
 
-    pointers: of the items after those of the packet itself
-    heap_length: 0 omits it; by default, the packet is the whole heap
+    pointers: item pointers, placed after those that describe the packet
+    heap_length: 0 omits the item; by default, the packet contains the whole heap
     """
     length = len(payload) if heap_length is None else heap_length
     items = [immediate(HEAP_COUNTER, counter, bits)]
@@ -38,10 +38,10 @@ def packet(counter, pointers, payload, offset=0, heap_length=None, bits=40):
 
 
 def descriptor(name, id, numpy_header=None, format=(), shape=(), bits=40):
-    """The descriptor of an item: a packet that lies in the payload of a heap.
+    """The descriptor of an item: a packet embedded in the payload of a heap.
 
     format: (type, bits) of each field of an element
-    shape: sizes; None is a variable one
+    shape: size of each dimension; None if it is variable
     """
     fields = [
         (NAME, name.encode()),
@@ -71,7 +71,7 @@ def descriptor(name, id, numpy_header=None, format=(), shape=(), bits=40):
 
 
 def descriptor_heap(descriptors, counter, bits=40):
-    """A heap of nothing but descriptors, in one packet."""
+    """A heap that contains only descriptors, in one packet."""
     pointers, payload = [], b""
     for each in descriptors:
         pointers.append(addressed(DESCRIPTOR, len(payload), bits))
@@ -89,21 +89,21 @@ def end_of_stream(counter, bits=40):
 
 
 def split_heap(counter, pointers, payload, packet_bytes, heap_length=None, bits=40):
-    """The packets of a heap in spead2's manner: items in the first one only.
+    """The packets of a heap. As in spead2, only the first carries the item pointers.
 
-    heap_length: 0 omits it
+    heap_length: 0 omits the item
     """
     length = len(payload) if heap_length is None else heap_length
     packets = []
-    for at in range(0, len(payload), packet_bytes):
-        part = payload[at : at + packet_bytes]
-        items = () if at else pointers
-        packets.append(packet(counter, items, part, at, length, bits))
+    for offset in range(0, len(payload), packet_bytes):
+        part = payload[offset : offset + packet_bytes]
+        items = () if offset else pointers
+        packets.append(packet(counter, items, part, offset, length, bits))
     return packets
 
 
 def data_heap(counter, timestamp, samples, bits=40, more=(), **options):
-    """A heap of the usual items in one packet."""
+    """A heap with a timestamp and samples, in one packet."""
     return packet(
         counter,
         [immediate(0x1600, timestamp, bits), *more, addressed(0x3300, 0, bits)],

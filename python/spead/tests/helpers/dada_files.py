@@ -1,10 +1,10 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recordings of an EDD packetiser."""
+"""DADA recordings as an EDD packetiser writes them."""
 
 from common import dada
 
-# With comments, gaps and tabs, as the receivers of Effelsberg write it.
+# Effelsberg receivers write comments, blank lines, tabs and keys without a value.
 HEADER = """\
 HEADER       DADA                # Distributed aquisition and data analysis
 
@@ -19,7 +19,7 @@ PORT         7148
 SAMPLE_CLOCK_START 526398652416  # This should be updated with the sync-time
 IDX1_STEP    4096   # The difference between successive timestamps
 """
-CHANGEABLE = {
+DEFAULTS = {
     "HDR_SIZE": 4096,
     "OBS_OFFSET": 0,
     "NBIT": "008",
@@ -29,7 +29,8 @@ CHANGEABLE = {
 
 
 def record(path, samples, **changes):
-    fields = CHANGEABLE | changes
+    """Write a recording and open it. `changes` override fields of the header."""
+    fields = DEFAULTS | changes
     lines = "".join(f"{key} {value}\n" for key, value in fields.items())
     size = int(fields["HDR_SIZE"])
     header = (HEADER + lines).encode().ljust(size if 0 < size < 10**5 else 4096, b"\0")

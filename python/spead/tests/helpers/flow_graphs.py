@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs examples as programs, and receives their packets; what they send."""
+"""Runs example flow graphs as programs and receives their packets."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ from reference_packets import ADC_SAMPLES
 
 
 def compiled(name, folder):
-    """The program that grcc makes of an example."""
+    """Compile an example with grcc; returns the path of the generated program."""
     subprocess.run(
         [shutil.which("grcc"), "-o", folder, EXAMPLES / f"{name}.grc"],
         env=os.environ | {"GRC_BLOCKS_PATH": str(ROOT / "grc")},
@@ -37,10 +37,10 @@ def compiled(name, folder):
 
 @contextlib.contextmanager
 def running(program, *arguments, status=0):
-    """Run a program, which must end with this exit status.
+    """Run a program and check its exit status.
 
-    Afterwards the attribute `printed` has its output, but for what the test has read
-    from `stdout`.
+    On exit, the attribute `printed` holds the output that the test did not read from
+    `stdout`.
     """
     command = [sys.executable, program, *map(str, arguments)]
     with subprocess.Popen(
@@ -68,20 +68,21 @@ def bound_sockets(count):
 
 
 def destinations(sockets):
-    """The destinations of an input of the sink."""
+    """The sockets as `destinations` of one input of the sink."""
     return ",".join(map(destination, sockets))
 
 
 def packets_until(sockets, enough):
-    """The packets of each socket, by kind, until `enough(packets)`."""
+    """Receive until `enough(packets)`; returns the packets of each socket by type."""
     received = {
         sock: SimpleNamespace(data=[], descriptors=[], ends=[]) for sock in sockets
     }
     packets = list(received.values())
-    end = time.monotonic() + BOUND
+    deadline = time.monotonic() + BOUND
     while not enough(packets):
-        ready, _, _ = select.select(sockets, [], [], max(end - time.monotonic(), 0))
-        assert ready, f"only {[len(each.data) for each in packets]} packets of data"
+        remaining = max(deadline - time.monotonic(), 0)
+        ready, _, _ = select.select(sockets, [], [], remaining)
+        assert ready, f"only {[len(each.data) for each in packets]} data packets"
         for sock in ready:
             datagram = sock.recv(65536)
             packet = spead_packet.parse(datagram)
@@ -95,40 +96,40 @@ def packets_until(sockets, enough):
 
 
 def packets_of_heaps(sockets, heaps):
-    """The packets of each socket, until so many heaps of one packet have come."""
+    """Receive this many single-packet heaps; returns the packets of each socket."""
     return packets_until(
         sockets, lambda packets: sum(len(each.data) for each in packets) >= heaps
     )
 
 
 def nothing_more(sockets):
-    """All packets of a program that has ended have been received."""
+    """Check that no packet is left, after the program has ended."""
     assert select.select(sockets, [], [], 0) == ([], [], [])
 
 
-def output(begin, samples):
-    """The first samples of a block of GNU Radio."""
+def output(block, samples):
+    """The first samples that a GNU Radio source block produces."""
     graph = gr.top_block()
-    size = begin.output_signature().sizeof_stream_item(0)
-    end = blocks.vector_sink_f() if size == 4 else blocks.vector_sink_b()
-    graph.connect(begin, blocks.head(size, samples), end)
+    size = block.output_signature().sizeof_stream_item(0)
+    vector = blocks.vector_sink_f() if size == 4 else blocks.vector_sink_b()
+    graph.connect(block, blocks.head(size, samples), vector)
     graph.run()
-    return np.array(end.data(), np.float32 if size == 4 else np.uint8)
+    return np.array(vector.data(), np.float32 if size == 4 else np.uint8)
 
 
 def digitised(seed, samples):
-    """The noise of meerkat_digitiser.grc in 8 bits: rounded half to even, clipped."""
+    """The 8-bit noise of meerkat_digitiser.grc, rounded half to even and clipped."""
     source = analog.fastnoise_source_f(analog.GR_GAUSSIAN, 20, seed, 65536)
     return np.clip(np.rint(output(source, samples)), -128, 127).astype(np.int8)
 
 
 def packed(seed, n):
-    """The bytes of packed_10bit.grc."""
+    """The packed samples of packed_10bit.grc."""
     return output(analog.random_uniform_source_b(0, 256, seed), n)
 
 
 class DefaultReceiver:
-    """A stream of spead2 with its defaults: an end-of-stream heap ends it for good."""
+    """spead2 with its defaults: the stream stops at the first end-of-stream heap."""
 
     def __init__(self, sockets, **config):
         self.stream = spead2.recv.Stream(
@@ -144,9 +145,9 @@ class DefaultReceiver:
         self.stream.stop()
 
     def heaps(self, count):
-        """The next so many heaps with samples."""
-        guard = threading.Timer(BOUND, self.stream.stop)
-        guard.start()
+        """The next `count` heaps that contain samples."""
+        timeout = threading.Timer(BOUND, self.stream.stop)
+        timeout.start()
         received = []
         try:
             while len(received) < count:
@@ -156,5 +157,5 @@ class DefaultReceiver:
         except spead2.Stopped:
             pytest.fail(f"ended after {len(received)} of {count} heaps")
         finally:
-            guard.cancel()
+            timeout.cancel()
         return received

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The blocks in GRC, and what becomes of their fields."""
+"""The GRC blocks, and the Python calls that GRC generates from their fields."""
 
 import functools
 from dataclasses import dataclass
@@ -14,17 +14,20 @@ from possible_options import AT, TO
 
 @functools.cache
 def platform():
-    """GRC with these blocks; it takes a while to come up."""
+    """GRC with the blocks of this project; cached because loading it is slow."""
     return grc_lint.load_platform(ROOT / "grc")
 
 
 @dataclass(frozen=True)
 class GrcBlock:
-    """The block of spead.sink or spead.source; calling it makes one in a flow graph."""
+    """The GRC block of spead.sink or spead.source.
+
+    Calling it adds such a block to a flow graph.
+    """
 
     name: str
-    endpoints: str  # the parameter
-    endpoint: str  # with which any host makes the block
+    endpoints: str  # name of the parameter
+    endpoint: str  # an endpoint that is valid on any host
     streams: str  # "inputs" or "outputs"
 
     def __str__(self):
@@ -43,39 +46,39 @@ class GrcBlock:
         return getattr(spead, self.name)
 
     def in_python(self, key):
-        """What a parameter of GRC is called in Python."""
+        """The Python name of a GRC parameter."""
         return "affinity" if key == "sender_affinity" else key
 
     def in_grc(self, name):
-        """What a parameter of Python is called in GRC."""
+        """The GRC name of a Python parameter."""
         return "sender_affinity" if name == "affinity" else name
 
     def written(self, options):
-        """Options as a user writes them in the fields."""
+        """Options as a user enters them in the fields."""
         return {
             self.in_grc(name): value if isinstance(value, str) else repr(value)
             for name, value in options.items()
         }
 
     def with_streams(self, count):
-        """Fields for so many inputs or outputs, with endpoints that any host has."""
+        """Fields for `count` inputs or outputs, with endpoints valid on any host."""
         return {
             f"num_{self.streams}": str(count),
             self.endpoints: repr([self.endpoint] * count),
         }
 
     def __call__(self, **fields):
-        """A block with some fields filled in, the way a user does."""
+        """A block in a flow graph of its own, with some fields filled in."""
         return grc_lint.make_block(platform(), self.id, **fields)
 
     def arguments(self, block):
-        """What the generated program will pass to spead.`name`, by name."""
+        """The keyword arguments that the generated program passes to spead.`name`."""
         name, sources = grc_lint.call(block.templates.render("make"))
         assert name == f"spead.{self.name}"
         return {key: eval(source, {"spead": spead}) for key, source in sources.items()}
 
     def make(self, block):
-        """What the generated program will make."""
+        """The object that the generated program constructs."""
         return self.python(**self.arguments(block))
 
 

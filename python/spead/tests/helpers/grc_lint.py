@@ -1,44 +1,44 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""GNU Radio Companion without its window, and stricter.
+"""GNU Radio Companion without its GUI, with stricter validation.
 
-By itself GRC calls a flow graph valid that lacks a block it does not know, and only
-logs what is wrong with a block description.
+GRC itself accepts a flow graph with unknown blocks, and only logs errors in a block
+description.
 """
 
 import ast
 
 from gnuradio import gr
 
-# first: the modules of a newer GRC import each other in a circle
+# Must come first: newer versions of GRC have circular imports.
 from gnuradio.grc.core.platform import Platform  # isort: skip
 from gnuradio.grc.core import schema_checker
 from gnuradio.grc.core.io import yaml
 
 
 def load_platform(blocks_directory):
-    """GRC with the blocks of GNU Radio and those in a directory."""
+    """GRC with the blocks of GNU Radio and those of a directory."""
     platform = Platform(
         name="grc_lint",
         prefs=gr.prefs(),
         version=gr.version(),
         version_parts=(gr.major_version(), gr.api_version(), gr.minor_version()),
     )
-    # The last description of a block counts: ours, and not an installed one.
+    # The last description of a block wins, so this directory overrides installed ones.
     platform.build_library([*platform.config.block_paths, str(blocks_directory)])
     return platform
 
 
 def schema_errors(description):
-    """What GRC's schema does not allow in a block description."""
+    """The errors that GRC's schema finds in a block description."""
     checker = schema_checker.Validator(schema_checker.BLOCK_SCHEME)
     checker.run(yaml.safe_load(description.read_text()))
     return [str(message) for message in checker.messages]
 
 
 def make_block(platform, block_id, **values):
-    """A block alone in a flow graph, with some of its fields filled in."""
+    """A block in a flow graph of its own, with some fields filled in."""
     flow_graph = platform.make_flow_graph()
     flow_graph.options_block.params["id"].set_value("lint")
     block = flow_graph.new_block(block_id)
@@ -51,7 +51,7 @@ def make_block(platform, block_id, **values):
 
 
 def load_flow_graph(platform, path):
-    """A flow graph from its file, checked."""
+    """Load a flow graph from its file and validate it."""
     flow_graph = platform.make_flow_graph(str(path))
     flow_graph.rewrite()
     flow_graph.validate()
@@ -59,7 +59,7 @@ def load_flow_graph(platform, path):
 
 
 def block_errors(block):
-    """What GRC has against a block, apart from ports that are not connected."""
+    """GRC's errors in a block, except for unconnected ports."""
     return [
         message
         for _, message in block.iter_error_messages()
@@ -68,7 +68,7 @@ def block_errors(block):
 
 
 def flow_graph_errors(flow_graph):
-    """What GRC has against a flow graph, unknown blocks included."""
+    """GRC's errors in a flow graph, and its unknown blocks."""
     unknown = [
         f"unknown block {block.key}"
         for block in flow_graph.blocks
@@ -80,9 +80,9 @@ def flow_graph_errors(flow_graph):
 
 
 def call(template):
-    """A rendered template, which has to be one call with keyword arguments only.
+    """Parse a rendered template: a single call with only keyword arguments.
 
-    Returns the name of what is called, and its arguments as source text.
+    Returns the name of the callable, and its arguments by name as source text.
     """
     expression = ast.parse(template, mode="eval").body
     if not isinstance(expression, ast.Call) or expression.args:

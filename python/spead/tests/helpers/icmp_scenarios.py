@@ -1,8 +1,8 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""icmp_scenarios.py SCENARIO: what test_faults.py runs with a router on the way.
+"""icmp_scenarios.py SCENARIO: scenarios of test_faults.py with a router as next hop.
 
-The far namespace is the router, to networks that are not there. It answers for them.
+The far namespace routes to networks that do not exist, and answers with ICMP errors.
 """
 
 import errno
@@ -12,7 +12,7 @@ from places import eventually
 from streams import Running
 from two_hosts import FAR_HOST, inside, main, set_ipv6_addresses, tool
 
-# how the router rejects what is for a host, and what Linux makes of it
+# host: (how the router rejects its packets, errno that Linux reports to the sender)
 REJECTS = {
     "10.78.0.1": ("icmp type host-unreachable", errno.EHOSTUNREACH),
     "10.78.0.2": ("icmp type admin-prohibited", errno.EHOSTUNREACH),
@@ -24,7 +24,7 @@ REJECTS = {
     "fd78::3": ("icmpv6 type admin-prohibited", errno.EACCES),
 }
 IPV4 = [host for host in REJECTS if "." in host]
-NARROW = "10.79.0.1"  # behind a link with a small MTU
+NARROW = "10.79.0.1"  # a host behind a link with a small MTU
 CHAIN = "add chain inet t f { type filter hook forward priority 0; };"
 
 
@@ -55,15 +55,15 @@ def make_router(far):
         tool("nft", "add table inet t; " + CHAIN + "".join(rules))
 
 
-def send_until_answered(*hosts, answers):
+def send_until_icmp_errors(*hosts, errors):
     to = ",".join(f"[{host}]:7148" if ":" in host else f"{host}:7148" for host in hosts)
-    # slow enough for a router that limits its answers to 1000 a second
+    # slow enough for a router that limits its ICMP errors to 1000 per second
     pace = {"rate": 5e5, "burst_size": 1400, "buffer_size": 65_536}
     with Running(to, heap_samples=1300, **pace) as sink:
-        eventually(lambda: sink.icmp_errors() >= answers)
+        eventually(lambda: sink.icmp_errors() >= errors)
         done = sink.packets_sent() + sink.packets_dropped()
         eventually(lambda: sink.packets_sent() + sink.packets_dropped() > done + 20)
-        if hosts == (NARROW,):  # Linux now knows what the path takes
+        if hosts == (NARROW,):  # Linux has now learned the path MTU
             eventually(lambda: sink.stats()["send_errors"].get("EMSGSIZE", 0) > 0)
             eventually(lambda: sink.heaps_dropped() > 0)
     if hosts != (NARROW,):
@@ -73,12 +73,12 @@ def send_until_answered(*hosts, answers):
 
 def one_cause(far):
     make_router(far)
-    return {host: send_until_answered(host, answers=1) for host in (*REJECTS, NARROW)}
+    return {host: send_until_icmp_errors(host, errors=1) for host in (*REJECTS, NARROW)}
 
 
 def several_causes(far):
     make_router(far)
-    return {"all": send_until_answered(*IPV4, answers=10 * len(IPV4))}
+    return {"all": send_until_icmp_errors(*IPV4, errors=10 * len(IPV4))}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Flow graphs with several inputs, sources that wait, and packets taken apart."""
+"""Flow graphs with several inputs, gated sources, and packet parsing."""
 
 import contextlib
 import threading
@@ -14,7 +14,7 @@ from streams import source, wait
 
 TYPES = {
     "int8": np.int8,
-    "sc8": np.int16,  # two bytes in one item, as GNU Radio has them
+    "sc8": np.int16,  # GNU Radio passes both bytes as one item
     "int16": np.int16,
     "sc16": np.int32,
     "float": np.float32,
@@ -24,14 +24,14 @@ TYPES = {
 
 def connected(sink, *sources):
     graph = gr.top_block()
-    graph.kept = sources  # it does not keep blocks that are written in Python
-    for i, begin in enumerate(sources):
-        graph.connect(begin, (sink, i))
+    graph.kept = sources  # the flow graph does not keep Python blocks alive
+    for i, block in enumerate(sources):
+        graph.connect(block, (sink, i))
     return graph
 
 
 def run_all(sink, *samples):
-    """Run the sink with these samples at its inputs, to their end."""
+    """Stream the given samples, one array per input, to the sink until they end."""
     graph = connected(sink, *(source(each) for each in samples))
     graph.start()
     wait(graph)
@@ -39,7 +39,7 @@ def run_all(sink, *samples):
 
 @contextlib.contextmanager
 def playing(sink, *gated):
-    """Runs gated sources to their end, after a failure too."""
+    """Runs a flow graph; on exit, also after an exception, releases all samples."""
     graph = connected(sink, *gated)
     graph.start()
     try:
@@ -51,28 +51,29 @@ def playing(sink, *gated):
 
 
 class Gated(source):
-    """Gives as many samples as it was let, and waits for more to be let."""
+    """A source that blocks until the test releases its samples."""
 
     def __init__(self, samples):
         super().__init__(samples)
-        self.let = 0
+        self.released = 0
         self.changed = threading.Condition()
 
     def until(self, n):
+        """Release the samples before the n-th."""
         with self.changed:
-            self.let = n
+            self.released = n
             self.changed.notify()
 
     def work(self, inputs, outputs):
         with self.changed:
-            all_given = self.at == len(self.samples)
-            self.changed.wait_for(lambda: all_given or self.let > self.at, BOUND)
-            most = min(self.let, len(self.samples)) - self.at
-        return super().work(inputs, [outputs[0][:most]])
+            is_done = self.at == len(self.samples)
+            self.changed.wait_for(lambda: is_done or self.released > self.at, BOUND)
+            available = min(self.released, len(self.samples)) - self.at
+        return super().work(inputs, [outputs[0][:available]])
 
 
 def packet_of(datagram, bits=40):
-    """The items of a packet by ID, in order, and its payload."""
+    """Parse a packet: its item IDs in order, its items by ID, and its payload."""
     count = int.from_bytes(datagram[6:8], "big")
     words = np.frombuffer(datagram, ">u8", count, 8).tolist()
     mask = (1 << bits) - 1
@@ -93,7 +94,10 @@ def packet_of(datagram, bits=40):
 
 
 def packets_to_end(sock, bits=40):
-    """The packets up to the end of the stream, and that one, which may come again."""
+    """Receive the packets up to and including the first end-of-stream packet.
+
+    Only repetitions of that packet may follow.
+    """
     packets = []
     while not packets or not packets[-1].is_end:
         datagram = sock.recv(65536)
@@ -103,7 +107,7 @@ def packets_to_end(sock, bits=40):
 
 
 def consecutive_sockets(n, first="127.0.0.1"):
-    """Sockets on consecutive loopback addresses, on one port that is free on all."""
+    """Sockets on consecutive loopback addresses, all on the same free port."""
     head, last = first.rsplit(".", 1)
     addresses = [f"{head}.{int(last) + i}" for i in range(n)]
     for _ in range(100):
@@ -116,13 +120,14 @@ def consecutive_sockets(n, first="127.0.0.1"):
                 sock.close()
             continue
         return sockets
-    raise AssertionError("no port is free on all addresses")
+    raise AssertionError("found no port that is free on all addresses")
 
 
-class Deaf:
-    """An endpoint where nobody listens, and nobody else will meanwhile.
+class UnreachableEndpoint:
+    """An endpoint that answers with ICMP port unreachable.
 
-    The kernel answers with an ICMP error: the socket takes packets of one peer only.
+    A socket reserves the port. It is connected to another peer, so the kernel rejects
+    the packets of the sink.
     """
 
     def __init__(self, address="127.0.0.1"):
@@ -138,30 +143,31 @@ class Deaf:
 
 
 def whole_heaps(packets, inputs=1):
-    """The heaps of samples as they begin: counter, items, payload.
+    """Assemble the heaps of samples, in order of their first packets.
 
-    Between the packets of a heap there is none of another heap of the same input.
+    Checks that the packets of two heaps of the same input do not interleave. Returns
+    the counter, the items and the payload of each heap.
     """
     heaps = []
-    filling = {}
+    incomplete = {}  # by input
     for packet in packets:
         if packet.is_end or packet.is_descriptors:
             continue
-        which = packet.cnt % inputs
-        if which not in filling:
-            filling[which] = SimpleNamespace(
+        input_index = packet.cnt % inputs
+        if input_index not in incomplete:
+            incomplete[input_index] = SimpleNamespace(
                 cnt=packet.cnt, items=packet.items, payload=b""
             )
-            heaps.append(filling[which])
-        heap = filling[which]
+            heaps.append(incomplete[input_index])
+        heap = incomplete[input_index]
         assert packet.cnt == heap.cnt
         assert packet.offset == len(heap.payload)
         values = [item for item in packet.ids if item > 0x06 and item != 0x3300]
         assert [packet.items[i] for i in values] == [heap.items[i] for i in values]
         heap.payload += packet.payload
         if len(heap.payload) == packet.size:
-            del filling[which]
-    assert not filling
+            del incomplete[input_index]
+    assert not incomplete
     counters = [heap.cnt for heap in heaps]
     assert len(set(counters)) == len(counters)
     return heaps

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """instrument_scenarios.py SCENARIO: the multicast groups of real instruments.
 
-As network_scenarios.py, in a network of its own.
+Each scenario runs in its own network namespaces, as in network_scenarios.py.
 """
 
 import contextlib
@@ -25,36 +25,36 @@ from dada_files import record
 from flow_graphs import compiled, digitised, packed, packets_of_heaps, running
 
 GROUPS = ("239.77.0.0+7:7148", "239.77.0.8+7:7148")  # of each polarisation
-PORT = f":{7148:04X} "  # in the kernel's list of sockets
+PORT = f":{7148:04X} "  # as in /proc/net/udp
 
 
 def join(far, groups, interface):
-    """A socket for each group, in the far namespace."""
+    """Join each group with a socket of its own, in the far namespace."""
     with inside(far):
         return [bound_socket(*group, interface) for group in endpoints(groups)]
 
 
-def groups_in_turn(far, sockets, to, **options):
-    """Send two polarisations from the sink, each to half of the groups in turn."""
+def send_round_robin(sockets, to, **options):
+    """Send two polarisations, each round-robin to half of the groups."""
     half, size, n = len(sockets) // 2, 4096, 100
-    samples = [noise(n * size, seed=which) for which in range(2)]
+    samples = [noise(n * size, seed=polarisation) for polarisation in range(2)]
     sink = spead.sink(to, size, num_inputs=2, interface="v0", ttl=2, **options)
     run_all(sink, *samples)
-    for place, sock in enumerate(sockets):
-        which, at = divmod(place, half)
+    for index, sock in enumerate(sockets):
+        polarisation, group = divmod(index, half)
         heaps = whole_heaps(packets_to_end(sock))
         assert [heap.cnt for heap in heaps] == [
-            1 + which + 2 * k for k in range(at, n, half)
+            1 + polarisation + 2 * k for k in range(group, n, half)
         ]
         received = b"".join(heap.payload[-size:] for heap in heaps)
-        sent = samples[which].reshape(n, size)[at::half]
+        sent = samples[polarisation].reshape(n, size)[group::half]
         assert received == sent.tobytes()
     return sink.stats()
 
 
 def sink_to_groups(far):
     sockets = [sock for groups in GROUPS for sock in join(far, groups, FAR_HOST)]
-    return groups_in_turn(far, sockets, list(GROUPS), descriptors="separate")
+    return send_round_robin(sockets, list(GROUPS), descriptors="separate")
 
 
 def sink_to_groups_of_ipv6(far):
@@ -65,7 +65,7 @@ def sink_to_groups_of_ipv6(far):
     sockets[0].setblocking(False)
 
     def joined():
-        """Joining takes the far end some time."""
+        """Send until a packet arrives: joining the group takes a while."""
         run_all(first, noise(1000))
         try:
             return sockets[0].recv(65536)
@@ -81,11 +81,11 @@ def sink_to_groups_of_ipv6(far):
         ",".join(f"[{group}]:7148" for group in pair)
         for pair in (groups[:2], groups[2:])
     ]
-    return groups_in_turn(far, sockets, pairs)
+    return send_round_robin(sockets, pairs)
 
 
 def jumbo_frames(far):
-    """A heap in one packet needs a larger MTU than 1500."""
+    """Raise the MTU, so that each heap fits in one packet."""
     tool("ip", "link", "set", "v0", "mtu", "9000")
     with inside(far):
         tool("ip", "link", "set", "v1", "mtu", "9000")
@@ -93,7 +93,7 @@ def jumbo_frames(far):
 
 @contextlib.contextmanager
 def example(far, name, heaps, *options):
-    """Run a flow graph that sends so many heaps of each polarisation."""
+    """Run an example flow graph that sends `heaps` heaps of each polarisation."""
     jumbo_frames(far)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -109,7 +109,7 @@ def example(far, name, heaps, *options):
 
 @contextlib.contextmanager
 def receiver_example(far, folder, bits):
-    """Run meerkat_receiver.grc at the far end; its output is in a list afterwards."""
+    """Run meerkat_receiver.grc at the far end. Yields a list for its output lines."""
     command = [
         *(sys.executable, compiled("meerkat_receiver", folder)),
         *("--endpoint-0", GROUPS[0], "--endpoint-1", GROUPS[1], "--interface", "v1"),
@@ -130,8 +130,8 @@ def receiver_example(far, folder, bits):
         program.wait()
 
 
-def receive_example(far, name, bits, bytes_of):
-    """Both polarisations, to the last byte."""
+def receive_example(far, name, bits, generate_bytes):
+    """Check that the receiver example records every byte of both polarisations."""
     heaps = 300
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
@@ -141,9 +141,9 @@ def receive_example(far, name, bits, bytes_of):
         ):
             pass
         size = heaps * 512 * bits
-        for which in range(2):
-            received = (folder / f"received.{which}").read_bytes()
-            assert received == bytes_of(1 + which, size).tobytes()
+        for polarisation in range(2):
+            received = (folder / f"received.{polarisation}").read_bytes()
+            assert received == generate_bytes(1 + polarisation, size).tobytes()
     lines = [line for line in printed if line.startswith("SPEAD_STATS ")]
     stats = [json.loads(line.removeprefix("SPEAD_STATS ")) for line in lines]
     assert [each["heaps_received"] for each in stats] == [heaps, heaps]

@@ -1,8 +1,8 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""neighbour_scenarios.py SCENARIO [ARGUMENT...]: next hops that are not known yet.
+"""neighbour_scenarios.py SCENARIO [ARGUMENT...]: next hops that are not resolved yet.
 
-As network_scenarios.py.
+Each scenario runs in its own network namespaces, as in network_scenarios.py.
 """
 
 import contextlib
@@ -37,11 +37,11 @@ HEAP = 1000
 
 
 def arp_reply(frame, mac):
-    """The answer to an ARP request; None if the frame is none."""
+    """The reply to an ARP request; None if the frame is not an ARP request."""
     if frame[12:14] != ARP or frame[20:22] != b"\0\1":
         return None
-    asker, asked = frame[22:32], frame[38:42]
-    return asker[:6] + mac + frame[12:20] + b"\0\2" + mac + asked + asker
+    requester, target = frame[22:32], frame[38:42]
+    return requester[:6] + mac + frame[12:20] + b"\0\2" + mac + target + requester
 
 
 def checksum(data):
@@ -52,21 +52,22 @@ def checksum(data):
 
 
 def neighbour_advertisement(frame, mac):
-    """The answer to a neighbour solicitation; None if the frame is none."""
+    """The reply to a neighbour solicitation; None if the frame is something else."""
     if frame[12:14] != IPV6 or frame[54] != SOLICITATION:
         return None
-    asker, asked = frame[22:38], frame[62:78]
+    requester, target = frame[22:38], frame[62:78]
     solicited_override, target_mac = b"\x60\0\0\0", b"\2\1" + mac
-    body = solicited_override + asked + target_mac
+    body = solicited_override + target + target_mac
     head, length = bytes([ADVERTISEMENT, 0]), 4 + len(body)
-    pseudo_header = asked + asker + struct.pack("!II", length, socket.IPPROTO_ICMPV6)
+    pseudo_header = target + requester
+    pseudo_header += struct.pack("!II", length, socket.IPPROTO_ICMPV6)
     head += checksum(pseudo_header + head + b"\0\0" + body)
     header = struct.pack("!IHBB", 6 << 28, length, socket.IPPROTO_ICMPV6, 255)
-    return frame[6:12] + mac + IPV6 + header + asked + asker + head + body
+    return frame[6:12] + mac + IPV6 + header + target + requester + head + body
 
 
-def answer_nobody(far):
-    """The far end's kernel answers neither ARP nor neighbour solicitations."""
+def stop_neighbour_replies(far):
+    """Make the far end's kernel ignore ARP requests and neighbour solicitations."""
     chain = "t i { type filter hook input priority 0; }"
     rules = [
         "add table arp t",
@@ -80,9 +81,9 @@ def answer_nobody(far):
         tool("nft", ";".join(rules))
 
 
-def answer_late(far, seconds):
-    """Answer in place of the far end's kernel."""
-    answer_nobody(far)
+def delay_neighbour_replies(far, seconds):
+    """Answer in place of the far end's kernel, after a delay."""
+    stop_neighbour_replies(far)
     with inside(far):
         sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
         sock.bind(("v1", ETH_P_ALL))
@@ -98,10 +99,10 @@ def answer_late(far, seconds):
     threading.Thread(target=answer, daemon=True).start()
 
 
-def third_namespace(far):
-    """Behind the far one, with a veth pair from r0 to h0."""
+def make_third_namespace(far):
+    """A namespace behind the far one, connected by a veth pair from r0 to h0."""
     with inside(far):
-        # ends with this process, whose end of the pipe it reads
+        # reads from a pipe, so it exits with this process
         holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
         behind = new_namespace()
         peer = ["peer", "name", "r0", "netns", str(holder.pid)]
@@ -113,7 +114,7 @@ def third_namespace(far):
 
 
 def make_hosts(far, family, count, gateway):
-    """Addresses of one host, at the far end or behind it; its namespace too."""
+    """Set up a host at or behind the far end; returns its namespace and addresses."""
     if family == "link_local":
         for namespace, host, device in (far, "fe80::2", "v1"), (None, "fe80::1", "v0"):
             with inside(namespace) if namespace else contextlib.nullcontext():
@@ -130,13 +131,13 @@ def make_hosts(far, family, count, gateway):
             for host in hosts:
                 add_address(host, width, "v1")
         return far, hosts
-    behind = third_namespace(far)
+    behind = make_third_namespace(far)
     with inside(far):
         add_address(f"{link}2", width, "v1")
         add_address(f"{beyond}1", width, "r0")
         Path(f"/proc/sys/net/{family}/conf/all/forwarding").write_text("1")
         for host in hosts:
-            # what is lost there is not lost here
+            # Resolved in advance: the router would drop packets while it resolves them.
             tool("ip", "neigh", "add", host, "lladdr", MAC, "dev", "r0")
     with inside(behind):
         for host in hosts:
@@ -146,7 +147,7 @@ def make_hosts(far, family, count, gateway):
 
 
 def bind_any(namespace, family, port=7148):
-    """A socket for all addresses of a namespace, with room for all that is sent."""
+    """A socket for all addresses of a namespace, with a large receive buffer."""
     with inside(namespace):
         kind = socket.AF_INET if family == "ipv4" else socket.AF_INET6
         sock = socket.socket(kind, socket.SOCK_DGRAM)
@@ -160,8 +161,8 @@ def counter_of(datagram):
     return int.from_bytes(datagram[11:16], "big")
 
 
-def all_from(sock):
-    """What has arrived by now."""
+def drain(sock):
+    """Read all packets that have arrived."""
     sock.setblocking(False)
     datagrams = []
     with contextlib.suppress(BlockingIOError):
@@ -171,7 +172,7 @@ def all_from(sock):
 
 
 def receive(sock, count):
-    """So many packets that are not empty: an empty one asks for the next hop."""
+    """Receive `count` packets; skips the empty ones that only resolve the next hop."""
     packets = []
     while len(packets) < count:
         packet = sock.recv(65536)
@@ -181,7 +182,7 @@ def receive(sock, count):
 
 
 def check_all_arrived(datagrams, samples):
-    """In heaps of spead2's, which needs the descriptors of the first heap for that."""
+    """Check that no heap is missing, and that spead2 decodes all samples."""
     heaps = len(samples) // HEAP
     datagrams.sort(key=counter_of)
     assert [counter_of(d) for d in datagrams[:heaps]] == list(range(1, heaps + 1))
@@ -195,22 +196,22 @@ def check_all_arrived(datagrams, samples):
     assert np.concatenate(values).tobytes() == samples.tobytes()
 
 
-def to_port(hosts, ports=(7148,)):
-    """Each port of each host."""
+def destination_list(hosts, ports=(7148,)):
+    """The `destinations` for each port of each host."""
     addresses = [f"[{h}]" if ":" in h else h for h in hosts]
     return ",".join(f"{address}:{port}" for address in addresses for port in ports)
 
 
 def late_answer(far, milliseconds, family="ipv4", count=1, behind="", rate=40e6):
-    """The next hop answers late: every heap arrives, from the first on."""
+    """The next hop replies late: every heap arrives, including the first."""
     namespace, hosts = make_hosts(far, family, int(count), behind == "gateway")
-    answer_late(far, float(milliseconds) / 1000)
+    delay_neighbour_replies(far, float(milliseconds) / 1000)
     sock = bind_any(namespace, family)
     return send_all(sock, hosts, rate=float(rate))
 
 
 def only_the_stream_may_pass(far):
-    """The question for the next hop must not depend on another port."""
+    """A firewall passes only the stream's port: the next hop is still resolved."""
     chain = "{ type filter hook output priority 0; policy drop; }"
     tool("nft", f"add table ip t; add chain ip t o {chain}")
     tool("nft", "add rule ip t o udp dport 7148 accept")
@@ -218,31 +219,30 @@ def only_the_stream_may_pass(far):
 
 
 def send_all(sock, hosts, **options):
-    """To a receiver of all of it."""
+    """Send a stream, and check that the receiver gets all of it."""
     samples = noise(3663 * HEAP)
-    # a busy machine may take longer than a second to send what waits
-    sink = spead.sink(to_port(hosts), HEAP, **options)
+    sink = spead.sink(destination_list(hosts), HEAP, **options)
     run(sink, source(samples))
     stats = sink.stats()
     assert balanced(stats)
     assert stats["packets_dropped"] == 0
     received = receive(sock, stats["packets_sent"])
-    first = [counter_of(each) for each in received[:10]]
+    first_counters = [counter_of(each) for each in received[:10]]
     check_all_arrived(received, samples)
-    assert first[0] == 1, first
+    assert first_counters[0] == 1, first_counters
     return stats
 
 
 def forgotten_neighbour(far, family):
-    """In mid-stream, and it answers late: every heap arrives."""
+    """Flush the neighbour table in mid-stream; replies are late: every heap arrives."""
     _, hosts = make_hosts(far, family, 1, gateway=False)
     sock = bind_any(far, family)
     samples = noise(10_000 * HEAP)
     options = {"heap_samples": HEAP, "rate": 40e6}
-    running = Running(to_port(hosts), samples, **options)
+    running = Running(destination_list(hosts), samples, **options)
     with running as sink:
         eventually(lambda: sink.heaps_sent() > 1000)
-        answer_late(far, 0.1)
+        delay_neighbour_replies(far, 0.1)
         tool("ip", "neigh", "flush", "dev", "v0")
         wait(running.graph)
     stats = sink.stats()
@@ -252,10 +252,10 @@ def forgotten_neighbour(far, family):
 
 
 def no_answer(far):
-    """Of one of two hosts: its heaps are dropped, those of the other arrive."""
+    """One of two hosts does not reply: its heaps are dropped, the other's arrive."""
     sock = bind_any(far, "ipv4")
     heaps = 1000
-    to = to_port(["10.77.0.9", FAR_HOST])
+    to = destination_list(["10.77.0.9", FAR_HOST])
     options = {"descriptors": "none", "send_stop": False}
     sink = spead.sink(to, HEAP, **options)
     run(sink, source(noise(heaps * HEAP)))
@@ -269,7 +269,7 @@ def no_answer(far):
 
 
 def stop_without_an_answer(_far):
-    """While it is waited for."""
+    """stop() returns while the sink waits for the next hop."""
     with Running("10.77.0.9:7148", heap_samples=HEAP) as sink:
         eventually(lambda: sink.samples_pending() > 0)
     stats = sink.stats()
@@ -279,7 +279,7 @@ def stop_without_an_answer(_far):
 
 
 def nothing_to_ask_for(_far):
-    """Only what belongs to the stream leaves by a device without neighbours."""
+    """Through a device without neighbours, only packets of the stream leave."""
     tool("ip", "link", "set", "lo", "up")
     tool("ip", "link", "add", "card", "type", "ifb")
     set_up("card", "10.78.0.1")
@@ -287,7 +287,7 @@ def nothing_to_ask_for(_far):
         sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         sniffer.bind((device, ETH_P_ALL))
         run(spead.sink(f"{host}:7148", HEAP), source(noise(10 * HEAP)))
-        headers = [frame[14:] for frame in all_from(sniffer) if frame[12:14] == IPV4]
+        headers = [frame[14:] for frame in drain(sniffer) if frame[12:14] == IPV4]
         udp = [h[20:] for h in headers if h[9] == socket.IPPROTO_UDP]
         assert {int.from_bytes(h[2:4], "big") for h in udp} == {7148}
     return {}

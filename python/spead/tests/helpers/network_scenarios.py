@@ -1,6 +1,9 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""network_scenarios.py SCENARIO: what test_faults.py runs in a network of its own."""
+"""network_scenarios.py SCENARIO: scenarios of test_faults.py in network namespaces.
+
+Each scenario runs in a process with two network namespaces of its own.
+"""
 
 import contextlib
 import socket
@@ -14,7 +17,7 @@ from two_hosts import FAR, FAR_HOST, NEAR, listen, main, set_ipv6_addresses, sha
 
 
 def heap_counters(sock, until):
-    """Counters of one-packet heaps as they come, up to that of the last."""
+    """Receive single-packet heaps; returns their counters up to `until`."""
     counters = []
     while not counters or counters[-1] < until:
         counters.append(counter_of(sock.recv(65536)))
@@ -26,7 +29,7 @@ def counter_of(packet):
 
 
 def failures_in_a_message(far):
-    """By name, in a dict in the dict."""
+    """The stats message contains the send errors as a dict, by name."""
     samples = noise(1_000_001)
     running = Reporting(f"{FAR_HOST}:7148", samples, stats_interval=1e6)
     tool("ip", "link", "set", "v0", "down")
@@ -39,7 +42,7 @@ def failures_in_a_message(far):
 
 
 def full_queue(far, family):
-    """The queue drops a part of a message, and Linux reports it as sent."""
+    """The queue drops part of a GSO message, which Linux still reports as sent."""
     shape("80mbit", "10kb", "30kb")
     set_ipv6_addresses(far)
     sock = listen(far, FAR[family])
@@ -52,9 +55,9 @@ def full_queue(far, family):
 
 
 def paced_below_the_link(far):
-    """A queue that holds a quarter of the samples does not fill.
+    """Pacing below the link rate: a queue for a quarter of the samples loses nothing.
 
-    It has room for what comes while a CPU is taken from the queue for 0.1 s.
+    The queue is large enough to absorb a CPU stall of 0.1 s.
     """
     shape("200mbit", "100kb", "1mb")
     sock = listen(far)
@@ -68,24 +71,23 @@ def paced_below_the_link(far):
 
 
 def blocked_network(far, family):
-    """A queue that takes everything and lets nothing out."""
+    """The queue accepts packets but sends none: the sink blocks, and stop() returns."""
     set_ipv6_addresses(far)
     sock = listen(far, FAR[family])
-    # the next hop is known before nothing gets out
+    # Resolve the next hop while packets can still leave.
     run(spead.sink(destination(sock), 1000), source(noise(1000)))
     shape("8bit", "2kb", "100mb")
     with Running(destination(sock)) as sink:
         eventually(lambda: sink.stats()["send_errors"].get("EAGAIN", 0) > 0)
-        taken = -1
+        consumed = -1
 
-        def stuck():
-            nonlocal taken
-            before, taken = taken, sink.samples_in()
-            return before == taken
+        def is_blocked():
+            nonlocal consumed
+            before, consumed = consumed, sink.samples_in()
+            return before == consumed
 
-        eventually(stuck)
+        eventually(is_blocked)
         assert sink.packets_dropped() == 0
-    # it has ended, within the bound of every wait
     stats = sink.stats()
     assert balanced(stats)
     assert stats["samples_pending"] == 0
@@ -93,19 +95,19 @@ def blocked_network(far, family):
     return stats
 
 
-def refused_packet_size(size, **options):
+def error_for_packet_size(size, **options):
     try:
         spead.sink(f"{FAR_HOST}:7148", max_packet_size=size, **options)
     except ValueError as error:
         return str(error)
-    raise AssertionError("it was not refused")
+    raise AssertionError(f"max_packet_size = {size} was accepted")
 
 
 def packet_larger_than_mtu(far):
     set_ipv6_addresses(far)
-    # the default gives way to IPv6, which has the larger header
+    # The default leaves room for the larger header of IPv6.
     assert spead.sink("[fd77::2]:7148", 10**6).packet_size() <= 1452
-    message = refused_packet_size(1473)
+    message = error_for_packet_size(1473)
     assert "max_packet_size = 1473" in message
     assert "80 to 1472" in message
     return {}
@@ -146,7 +148,7 @@ def multicast_ipv6(far):
     senders = []
 
     def arrives(interface):
-        """Not at once: the far end takes its time to join."""
+        """Send and poll: joining the group takes a while at the far end."""
         to = f"[{group}]:7148"
         sink = spead.sink(to, 1000, max_packet_size=0, interface=interface)
         run(sink, source(noise(1000)))
@@ -162,14 +164,14 @@ def multicast_ipv6(far):
     return {}
 
 
-def device_that_cuts(far):
-    """Segmented sends over a device that must cut them: every packet arrives."""
+def software_segmentation(far):
+    """The device cannot segment, so the kernel does: every packet arrives."""
     tool("ethtool", "-K", "v0", "tx-udp-segmentation", "off")
     sock = listen(far)
     options = {"rate": 50e6, "descriptors": "none"}
     sink = spead.sink(f"{FAR_HOST}:7148", 1000, **options)
     run(sink, source(noise(2_000_000)))
-    # on a busy machine, CPUs may pass packets on in another order
+    # Under load, packets that pass through different CPUs may be reordered.
     counters = sorted(counter_of(sock.recv(65536)) for _ in range(2001))
     assert counters == list(range(1, 2002))
     return sink.stats()

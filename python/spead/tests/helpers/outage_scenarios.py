@@ -1,8 +1,9 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""outage_scenarios.py SCENARIO [ARGUMENT...]: the way is cut, and then there again.
+"""outage_scenarios.py SCENARIO [ARGUMENT...]: the network fails, and then recovers.
 
-As network_scenarios.py. The stream has 40 MB/s, and a receiver that checks each heap.
+Each scenario runs in its own network namespaces, as in network_scenarios.py. It sends
+40 MB/s to a receiver that checks each heap, unless it says otherwise.
 """
 
 import select
@@ -15,11 +16,11 @@ import numpy as np
 from gnuradio import spead
 from neighbour_scenarios import (
     HEAP,
-    all_from,
-    answer_nobody,
     bind_any,
     counter_of,
-    to_port,
+    destination_list,
+    drain,
+    stop_neighbour_replies,
 )
 from places import BOUND, eventually
 from received_streams import Receiving
@@ -40,11 +41,11 @@ from two_hosts import (
     tool,
 )
 
-SAMPLES = noise(100 * HEAP)  # of Running, again and again
+SAMPLES = noise(100 * HEAP)  # the same that Running repeats
 GROUPS = {"ipv4": "239.77.0.1", "ipv6": "ff15::77"}
-# A busy machine may take longer than a second to send what waits.
+# Under load, a full default buffer may take longer than a second to drain.
 SLOW = {"rate": 2e6, "buffer_size": 65_536}
-# What failed sends are counted as.
+# The errors that the sink may count, by fault.
 ERRORS = {
     "no_carrier": {"ENETDOWN", "ENOBUFS"},
     "interface_down": {"ENETDOWN", "ENOBUFS", "ENETUNREACH"},
@@ -53,11 +54,11 @@ ERRORS = {
     "no_route": {"ENETUNREACH"},
     "firewall": {"EPERM"},
     "rejecting_firewall": {"EPERM"},
-    "small_mtu": {"EMSGSIZE", "ENETUNREACH"},  # that ends IPv6
+    "small_mtu": {"EMSGSIZE", "ENETUNREACH"},  # Linux disables IPv6 below 1280 bytes
 }
-# Seconds for which heaps may leave until the kernel tells of what was cut, on a machine
-# that is busy. Usually there are none.
-UNSEEN = 0.5
+# Seconds for which heaps may be lost undetected, until the kernel reports the fault.
+# Usually none are; the limit allows for CPU load.
+MAX_DETECTION_TIME = 0.5
 
 
 def ip(*args):
@@ -65,7 +66,7 @@ def ip(*args):
 
 
 class Faults:
-    """Each with what ends it."""
+    """Injects network faults. The methods that end a fault follow it."""
 
     def __init__(self, far, family, receiver=None):
         self.far = far
@@ -107,7 +108,7 @@ class Faults:
         ip("addr", "add", self.address, "dev", "v0", "nodad")
 
     def other_address(self):
-        """For IPv4, without news of IPv6: the sink must look again by itself."""
+        """For IPv4, disables IPv6: its events must not trigger the sink's check."""
         if self.family == "ipv4":
             Path("/proc/sys/net/ipv6/conf/v0/disable_ipv6").write_text("1")
         ip("addr", "add", self.address.replace("1/", "7/"), "dev", "v0", "nodad")
@@ -136,13 +137,13 @@ class Faults:
         ip("link", "set", "v0", "mtu", "1500")
         set_ipv6_addresses(self.far)
 
-    def answer(self):
+    def restore_neighbour_replies(self):
         with inside(self.far):
             tool("nft", "flush", "ruleset")
 
 
 class CheckingReceiver:
-    """Keeps the heap counters of what arrives in the far namespace."""
+    """Records the heap counters of the packets that reach the far namespace."""
 
     def __init__(self, far, family, group, ports=(7148,)):
         self.far = far
@@ -169,143 +170,152 @@ class CheckingReceiver:
                 self.check(sock.recv(2000))
 
     def check(self, datagram):
-        if not datagram:  # makes Linux look for the next hop
+        if not datagram:  # the sink sends these to make Linux resolve the next hop
             return
         counter = counter_of(datagram)
-        at = (counter - 1) % 100 * HEAP
-        if len(datagram) > HEAP:  # not the tail, nor the end of the stream
-            assert datagram[-HEAP:] == SAMPLES[at : at + HEAP].tobytes()
+        start = (counter - 1) % 100 * HEAP
+        if len(datagram) > HEAP:  # neither the last, shorter heap nor the end of stream
+            assert datagram[-HEAP:] == SAMPLES[start : start + HEAP].tobytes()
         self.counters.append(counter)
 
-    def goes_on(self):
-        """For many heaps."""
+    def wait_for_more(self):
+        """Wait until many more heaps have arrived."""
         received = len(self.counters)
         eventually(lambda: len(self.counters) > received + 1000)
 
-    def up_to(self, last):
-        """The counters of all that has arrived, when no more comes."""
+    def counters_up_to(self, last):
+        """Wait for the last packets; returns the counters received, up to `last`."""
         self.ended = True
         self.thread.join()
         return [counter for counter in self.counters if counter <= last]
 
 
 class CheckingSource:
-    """The same of a source, with its samples in place of their counters."""
+    """The same with a spead.source, which checks the samples themselves."""
 
     def __init__(self, far, to, group):
         options = {"interface": "v1" if group else "", "max_gap": 2**32}
         with inside(far):
-            self.receiving = Receiving(to_port([to]), **options)
+            self.receiving = Receiving(destination_list([to]), **options)
             self.receiving.graph.start()
 
-    def goes_on(self):
-        """For many heaps."""
+    def wait_for_more(self):
+        """Wait until many more heaps have arrived."""
         received = self.receiving.stats["samples_received"]
         more = 1000 * HEAP
         eventually(lambda: self.receiving.stats["samples_received"] > received + more)
 
-    def up_to(self, _):
-        """The counters of the heaps that have arrived, when the stream has ended."""
+    def counters_up_to(self, _):
+        """Wait for the end of the stream; returns the counters of the heaps."""
         self.receiving.wait()
         assert self.receiving.balanced()
         assert self.receiving.stats["discontinuities"] == 0
         ((offset, first),) = self.receiving.tags("timestamp")
         assert offset == 0
         assert first % HEAP == 0
-        got = self.receiving.samples()
-        repeated = np.resize(np.roll(SAMPLES, -first), len(got))
-        here = np.ones(len(got), bool)
+        received = self.receiving.samples()
+        sent = np.resize(np.roll(SAMPLES, -first), len(received))
+        present = np.ones(len(received), bool)
         for at, n in self.receiving.tags("missing"):
-            here[at : at + n] = False
-        np.testing.assert_array_equal(got, np.where(here, repeated, 0))
-        counters = 1 + (first + np.flatnonzero(here)[::HEAP]) // HEAP
+            present[at : at + n] = False
+        np.testing.assert_array_equal(received, np.where(present, sent, 0))
+        counters = 1 + (first + np.flatnonzero(present)[::HEAP]) // HEAP
         return counters.tolist()
 
 
-def outage(far, cut, mend, family="ipv4", interface="", group="", ports=1, by=""):
-    """What has not arrived when it is over was counted as dropped."""
+def outage(
+    far,
+    fault,
+    recovery,
+    family="ipv4",
+    interface="",
+    group="",
+    ports=1,
+    receiver_kind="",
+):
+    """Every heap that did not arrive was counted as dropped."""
     set_ipv6_addresses(far)
     to = GROUPS[family] if group else FAR[family]
     ports = [7148 + i for i in range(int(ports))]
-    if by == "source":
+    if receiver_kind == "source":
         receiver = CheckingSource(far, to, group)
     else:
         receiver = CheckingReceiver(far, family, group and to, ports)
     faults = Faults(far, family, receiver)
     interface = interface.replace("address", NEAR[family])
     options = {"heap_samples": HEAP, "rate": 40e6, "interface": interface}
-    with Running(to_port([to], ports), **options) as sink:
-        receiver.goes_on()
-        getattr(faults, cut)()
+    with Running(destination_list([to], ports), **options) as sink:
+        receiver.wait_for_more()
+        getattr(faults, fault)()
         dropped = sink.heaps_dropped()
-        # another address is there before the sink may take it
-        more = 100 if mend == "other_address" else 10_000
+        # Add the other address before the sink's timeout allows it to use that one.
+        more = 100 if recovery == "other_address" else 10_000
         eventually(lambda: sink.heaps_dropped() > dropped + more)
-        getattr(faults, mend)()
-        receiver.goes_on()
+        getattr(faults, recovery)()
+        receiver.wait_for_more()
     stats = sink.stats()
     assert balanced(stats)
     assert stats["samples_pending"] == 0
     others = {"EAGAIN"}
-    if by == "source":
-        others.add("ECONNREFUSED")  # it may end before the last end-of-stream heap
-    assert stats["send_errors"].keys() <= ERRORS[cut] | others, stats
+    if receiver_kind == "source":
+        # The source may end before the sink's last end-of-stream heap.
+        others.add("ECONNREFUSED")
+    assert stats["send_errors"].keys() <= ERRORS[fault] | others, stats
     sent = stats["heaps_sent"]
-    arrived = receiver.up_to(sent + stats["heaps_dropped"])
+    arrived = receiver.counters_up_to(sent + stats["heaps_dropped"])
     assert len(arrived) == len(set(arrived))
-    report = {"unseen": sent - len(arrived), **stats}
-    seen_late = ["no_carrier", "interface_down", "no_interface"]
+    report = {"undetected": sent - len(arrived), **stats}
+    detected_late = ["no_carrier", "interface_down", "no_interface"]
     if len(ports) > 1:
-        seen_late.append("no_address")  # Linux takes that of another interface
-    exact = cut not in seen_late
-    most = 0 if exact else UNSEEN * options["rate"] / HEAP
-    assert 0 <= report["unseen"] <= most, report
+        detected_late.append("no_address")  # Linux uses that of another interface
+    detection_time = MAX_DETECTION_TIME if fault in detected_late else 0
+    assert 0 <= report["undetected"] <= detection_time * options["rate"] / HEAP, report
     return report
 
 
 def silent_neighbour(far, family):
-    """One that has answered ceases to: heaps leave until Linux notices."""
-    for what, value in {
+    """A neighbour stops replying: heaps are lost undetected until Linux notices."""
+    for setting, value in {
         "base_reachable_time_ms": 1000,
         "delay_first_probe_time": 1,
         "retrans_time_ms": 100,
     }.items():
-        Path(f"/proc/sys/net/{family}/neigh/v0/{what}").write_text(str(value))
+        Path(f"/proc/sys/net/{family}/neigh/v0/{setting}").write_text(str(value))
     set_ipv6_addresses(far)
     receiver = CheckingReceiver(far, family, "")
-    with Running(to_port([FAR[family]]), heap_samples=HEAP, **SLOW) as sink:
-        receiver.goes_on()
-        answer_nobody(far)
+    with Running(destination_list([FAR[family]]), heap_samples=HEAP, **SLOW) as sink:
+        receiver.wait_for_more()
+        stop_neighbour_replies(far)
         eventually(lambda: sink.heaps_dropped() > 1000)
-        Faults(far, family).answer()
-        receiver.goes_on()
+        Faults(far, family).restore_neighbour_replies()
+        receiver.wait_for_more()
     stats = sink.stats()
     assert balanced(stats)
     assert stats["send_errors"].keys() == {"EHOSTUNREACH"}
     heaps = stats["heaps_sent"] + stats["heaps_dropped"]
-    # Linux drops, and reports as sent, what leaves until the sink looks again
-    unseen = stats["heaps_sent"] - len(receiver.up_to(heaps))
-    assert 0 <= unseen <= UNSEEN * SLOW["rate"] / HEAP, stats
-    return {"unseen": unseen, **stats}
+    # Until the sink polls the neighbour, Linux reports dropped packets as sent.
+    undetected = stats["heaps_sent"] - len(receiver.counters_up_to(heaps))
+    assert 0 <= undetected <= MAX_DETECTION_TIME * SLOW["rate"] / HEAP, stats
+    return {"undetected": undetected, **stats}
 
 
 def ipv6_group_without_an_address(far):
-    """Linux sends on from the address that the socket had, and nothing is lost."""
+    """Linux keeps using the removed source address of the socket: nothing is lost."""
     set_ipv6_addresses(far)
     receiver = CheckingReceiver(far, "ipv6", GROUPS["ipv6"])
-    to = to_port([GROUPS["ipv6"]])
+    to = destination_list([GROUPS["ipv6"]])
     with Running(to, heap_samples=HEAP, interface="v0", **SLOW) as sink:
-        receiver.goes_on()
+        receiver.wait_for_more()
         Faults(far, "ipv6").no_address()
-        receiver.goes_on()
+        receiver.wait_for_more()
     stats = sink.stats()
     assert stats["heaps_dropped"] == 0
-    assert len(receiver.up_to(stats["heaps_sent"])) == stats["heaps_sent"]
+    assert len(receiver.counters_up_to(stats["heaps_sent"])) == stats["heaps_sent"]
     return stats
 
 
 def carrier_behind_a_bridge(far):
-    """It is not the bridge that has none."""
+    """A bridge keeps its carrier when a port loses its own: losses go undetected."""
     tool("ip", "link", "add", "other", "type", "ifb")
     tool("ip", "link", "add", "bridge", "type", "bridge")
     for device in "other", "v0":
@@ -314,20 +324,20 @@ def carrier_behind_a_bridge(far):
     set_up("bridge", NEAR_HOST)
     receiver = CheckingReceiver(far, "ipv4", "")
     with Running(f"{FAR_HOST}:7148", heap_samples=HEAP, **SLOW) as sink:
-        receiver.goes_on()
+        receiver.wait_for_more()
         Faults(far, "ipv4").no_carrier()
         sent = sink.heaps_sent()
         eventually(lambda: sink.heaps_sent() > sent + 1000)
     stats = sink.stats()
     assert stats["heaps_dropped"] == 0
-    assert len(receiver.up_to(stats["heaps_sent"])) < stats["heaps_sent"]
+    assert len(receiver.counters_up_to(stats["heaps_sent"])) < stats["heaps_sent"]
     return stats
 
 
 def queue_without_a_carrier(far):
-    """What a queue of this host holds when the carrier goes is lost unseen."""
+    """Packets that are queued when the carrier is lost count as sent."""
     sock = listen(far)
-    # so that the queue is what packets wait in
+    # Resolve the next hop, so that packets wait in the queue and not for a reply.
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first:
         first.sendto(b"", (FAR_HOST, 7148))
     sock.recv(2000)
@@ -345,24 +355,24 @@ def queue_without_a_carrier(far):
     stats = sink.stats()
     assert stats["heaps_sent"] == 100
     assert stats["heaps_dropped"] == 0
-    assert len(all_from(sock)) < 50
+    assert len(drain(sock)) < 50
     return stats
 
 
 def made_again_while_stopped(far, family, interface):
-    """The interface; the next run uses it from its first heap on."""
+    """The interface is recreated between two runs: the second run uses it at once."""
     set_ipv6_addresses(far)
     faults = Faults(far, family)
     sock = bind_any(far, family)
     interface = interface.replace("address", NEAR[family])
     options = {"heap_samples": HEAP, "send_stop": False, **SLOW}
-    to = to_port([FAR[family]])
+    to = destination_list([FAR[family]])
     running = Running(to, interface=interface, **options)
     with running:
         sock.recv(2000)
     faults.no_interface()
     faults.new_interface()
-    all_from(sock)
+    drain(sock)
     sock.settimeout(BOUND)
     sent = running.sink.heaps_sent()
     with running as sink:

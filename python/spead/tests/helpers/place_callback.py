@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Python functions that place the heaps of a chunk stream of spead2."""
+"""Chunk placement callbacks for spead2, written in Python."""
 
 import ctypes
 
@@ -27,11 +27,11 @@ SIGNATURE = b"void (void *, size_t)"
 
 
 def low_level_callable(function):
-    """The same as scipy.LowLevelCallable(function), without scipy.
+    """Equivalent to scipy.LowLevelCallable(function), without scipy.
 
-    Keep a reference to the function as long as spead2 may call it.
+    Keep a reference to the function for as long as spead2 may call it.
     """
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype = ctypes.py_object
-    new.argtypes = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-    return (new(ctypes.cast(function, ctypes.c_void_p), SIGNATURE, None),)
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.restype = ctypes.py_object
+    new_capsule.argtypes = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+    return (new_capsule(ctypes.cast(function, ctypes.c_void_p), SIGNATURE, None),)

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where things are, what this machine allows, and how long to wait."""
+"""Directories, capabilities of this machine, and timeouts."""
 
 import os
 import socket
@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
-from conservation import look_at_all
+from conservation import check_all_blocks
 
 ROOT = Path(__file__).resolve().parents[4]
 BUILD = Path(os.environ.get("GR_SPEAD_BUILD", ROOT / "build"))
 EXAMPLES = ROOT / "examples"
 HELPERS = Path(__file__).parent
 
-BOUND = 30  # seconds; no wait is longer, and no good run comes near it
+BOUND = 30  # seconds; the timeout of every wait, far above what a passing test needs
 NAMESPACES = not subprocess.run(
     ["unshare", "--net", "ip", "link", "set", "lo", "up"], capture_output=True
 ).returncode
@@ -34,7 +34,10 @@ RECEIVE_BUFFER = 128 << 20
 
 
 def enlarge_buffer(sock):
-    """Give a socket RECEIVE_BUFFER, or what a plain user gets; returns the bytes."""
+    """Give a socket RECEIVE_BUFFER, or without privileges net.core.rmem_max.
+
+    Returns the size in bytes.
+    """
     try:
         sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER)
     except PermissionError:
@@ -43,7 +46,7 @@ def enlarge_buffer(sock):
 
 
 def receive_buffer():
-    """What a socket of this user gets, in bytes."""
+    """The largest receive buffer that this user can set, in bytes."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         return enlarge_buffer(sock)
 
@@ -56,16 +59,16 @@ NEEDS_BUFFER = pytest.mark.skipif(
 
 
 def without_notice(log):
-    """What is logged, but for the line of a build without libmnl."""
+    """The log without the notice that libmnl was not available at build time."""
     lines = log.splitlines(keepends=True)
     return "".join(line for line in lines if "built without libmnl" not in line)
 
 
 def install(prefix):
-    """Install all that is built below a prefix; what CMake says.
+    """Install the build below a prefix; returns the output of CMake.
 
-    All of it is the component "Unspecified": by that name CMake leaves alone the
-    install_manifest.txt that the user's own `uninstall` needs.
+    Every file belongs to the component "Unspecified". With a component given, CMake
+    does not overwrite the install_manifest.txt that the `uninstall` target reads.
     """
     return subprocess.run(
         ["cmake", "--install", BUILD, "--prefix", prefix, "--component", "Unspecified"],
@@ -77,17 +80,17 @@ def install(prefix):
 
 
 def eventually(condition):
-    """Wait for a condition that nobody signals."""
+    """Poll until a condition holds; fail after BOUND."""
     pause = threading.Event()
-    end = time.monotonic() + BOUND
+    deadline = time.monotonic() + BOUND
     while not condition():
-        look_at_all()
-        assert time.monotonic() < end, "it did not happen"
+        check_all_blocks()
+        assert time.monotonic() < deadline, f"condition not met within {BOUND} s"
         pause.wait(0.002)
 
 
 def run_scenario(script, scenario, *arguments):
-    """Run a scenario of a program here; what it writes, and what the sink does."""
+    """Run a scenario of a script in this directory; returns its output and log."""
     done = subprocess.run(
         [sys.executable, HELPERS / script, scenario, *map(str, arguments)],
         timeout=4 * BOUND,

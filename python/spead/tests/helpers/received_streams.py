@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A flow graph that receives, and spead2 as its sender."""
+"""A flow graph that receives a stream, and spead2 as the sender."""
 
 import socket
 
@@ -23,7 +23,7 @@ TYPES = {
 
 
 class Recorder(gr.sync_block):
-    """Keeps the samples and tags of each input."""
+    """Records the samples and tags of each input."""
 
     def __init__(self, output_type="int8", inputs=1):
         gr.sync_block.__init__(self, "recorder", [TYPES[output_type]] * inputs, None)
@@ -44,9 +44,9 @@ class Recorder(gr.sync_block):
 
 
 class Receiving:
-    """A flow graph of a source and a recorder, while it runs.
+    """A flow graph of a source and a recorder; it runs inside the `with` statement.
 
-    endpoints: by default a free port of this host
+    endpoints: by default a free loopback port
     """
 
     def __init__(self, endpoints="127.0.0.1:0", **options):
@@ -67,7 +67,7 @@ class Receiving:
         wait(self.graph)
 
     def wait(self):
-        """Until the stream has ended."""
+        """Wait until the stream has ended."""
         wait(self.graph)
 
     def wait_for_samples(self, count, output=0):
@@ -77,9 +77,11 @@ class Receiving:
         return self.recorder.samples(output)
 
     def tags(self, key, output=0):
-        """Offset and value of each tag of this name."""
+        """Offset and value of each tag with this key."""
         return [
-            (at, value) for at, name, value in self.recorder.tags[output] if name == key
+            (offset, value)
+            for offset, name, value in self.recorder.tags[output]
+            if name == key
         ]
 
     @property
@@ -91,35 +93,34 @@ class Receiving:
         return self.source.stats()
 
     def send_packets(self, packets, ports=None, sockets=None):
-        """Send datagrams, so few at a time that none is lost.
+        """Send datagrams in batches that fit in the receive buffer, so none is lost.
 
-        ports: of each packet; by default all go to the first one
-        sockets: from which each is sent; by default all from one
+        ports: destination port of each packet; by default the first port of the source
+        sockets: socket that sends each packet; by default one socket sends all
         """
-        waiting, end = 0, self.taken()
+        in_flight, end = 0, self.processed_packets()
         for i, packet in enumerate(packets):
             sock = sockets[i] if sockets else self.socket
             port = ports[i] if ports else self.port
             sock.sendto(packet, ("127.0.0.1", port))
-            # with what the kernel needs for each
-            waiting += 2048 + len(packet)
+            in_flight += 2048 + len(packet)  # includes the kernel's overhead per packet
             end += 1
-            if waiting >= 65536 or i + 1 == len(packets):
-                eventually(lambda end=end: self.taken() >= end)
-                waiting = 0
+            if in_flight >= 65536 or i + 1 == len(packets):
+                eventually(lambda end=end: self.processed_packets() >= end)
+                in_flight = 0
 
     def use_other_port(self):
-        """Send as another sender from now on."""
+        """Send from another ephemeral port from now on."""
         self.socket.close()
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
-    def taken(self):
-        """Datagrams that the source has looked at."""
+    def processed_packets(self):
+        """The number of packets that the source has accepted or rejected."""
         stats = self.stats
         return stats["packets_received"] + sum(stats["packets_rejected"].values())
 
     def balanced(self):
-        """Whether the counters of each output are those of its samples and tags."""
+        """Whether the counters of each output match its samples and tags."""
         for output in range(self.outputs):
             stats = self.source.stats(output)
             missing = sum(n for _, n in self.tags("missing", output))
@@ -131,9 +132,9 @@ class Receiving:
 
 
 def received(packets, **options):
-    """A flow graph that has received these packets, to the end of the stream.
+    """Receive packets until the stream ends; returns the flow graph.
 
-    max_delay: 0 by default, for packets in order, so that the end is not delayed
+    max_delay: 0 by default, which suits packets in order and does not delay the end
     """
     with Receiving(**{"max_delay": 0, **options}) as receiving:
         receiving.send_packets(packets)
@@ -142,7 +143,10 @@ def received(packets, **options):
 
 
 def check_whole(receiving, samples, first=0, output=0):
-    """Nothing is wrong, missing, duplicate or complained about; floats are rounded."""
+    """Check that all samples arrived once, and that no error is reported.
+
+    Floating-point samples may differ by rounding.
+    """
     rounding = 1e-6 if samples.dtype.kind in "fc" else 0
     np.testing.assert_allclose(receiving.samples(output), samples, rtol=rounding)
     assert receiving.tags("timestamp", output) == [(0, first)]
@@ -153,12 +157,12 @@ def check_whole(receiving, samples, first=0, output=0):
 
 
 def joined(lists):
-    """The elements of all of them."""
+    """Concatenate lists."""
     return [each for one in lists for each in one]
 
 
 def spead2_packets(heaps, max_packet_size=1472, counter=1, step=1):
-    """The packets of each heap, as spead2 makes them."""
+    """The packets of each heap, as spead2 generates them."""
     return [
         [
             bytes(p)
@@ -181,11 +185,11 @@ def spead2_heaps(
     repeat_pointers=False,
     wrap=False,
 ):
-    """Heaps of spead2 with a timestamp and samples, and the end-of-stream heap.
+    """spead2 heaps with a timestamp and samples, and the end-of-stream heap.
 
-    extra: (id, name, value) of immediate items
-    repeat_pointers: whether all packets have the items; by default, the first ones do
-    wrap: whether timestamps begin at 0 again
+    extra: (id, name, value) of additional immediate items
+    repeat_pointers: whether every packet repeats the item pointers of its heap
+    wrap: whether timestamps wrap around to 0
     """
     flavour = spead2.Flavour(4, 64, bits)
     group = spead2.send.ItemGroup(flavour=flavour)
@@ -197,10 +201,10 @@ def spead2_heaps(
     )
     for id, name, value in extra:
         group.add_item(id, name, "", shape=(), format=[("u", bits)], value=value)
-    for i, at in enumerate(range(0, len(samples), heap_samples)):
+    for i, start in enumerate(range(0, len(samples), heap_samples)):
         timestamp = first + i * step
         group["timestamp"].value = timestamp % 2**bits if wrap else timestamp
-        group["adc_samples"].value = samples[at : at + heap_samples]
+        group["adc_samples"].value = samples[start : start + heap_samples]
         heap = group.get_heap(
             descriptors="all" if i == 0 and descriptors == "first" else "none",
             data="all",
@@ -211,20 +215,20 @@ def spead2_heaps(
 
 
 def packets_by_heap(samples, heap=1000, counter=1, step=1, packet_size=1472, **options):
-    """The packets of each heap of spead2, and of the end of the stream."""
+    """The packets of each spead2 heap, and of the end-of-stream heap."""
     heaps = spead2_heaps(samples, heap, **options)
     return spead2_packets(heaps, packet_size, counter, step)
 
 
 def described_heaps(items, *columns, bits=40, bugs=0):
-    """Heaps of spead2's ItemGroup, and the end-of-stream heap.
+    """Heaps of a spead2 ItemGroup, and the end-of-stream heap.
 
-    items: by name, (id, arguments of add_item())
-    columns: the values of each item
+    items: name -> (id, arguments of add_item())
+    columns: one sequence of values per item
     """
     group = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, bits, bugs))
-    for name, (id, how) in items.items():
-        group.add_item(id, name, "", **{"shape": (), **how})
+    for name, (id, arguments) in items.items():
+        group.add_item(id, name, "", **{"shape": (), **arguments})
     for values in zip(*columns, strict=True):
         for item, value in zip(group.values(), values, strict=True):
             item.value = value

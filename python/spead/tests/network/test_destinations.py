@@ -208,7 +208,7 @@ def test_a_closed_port_does_not_affect_other_destinations(stack, layout, size, a
     to = [
         destination(next(remaining))
         if kind == "o"
-        else stack.enter_context(Deaf(address)).destination
+        else stack.enter_context(UnreachableEndpoint(address)).destination
         for kind in layout
     ]
     n = 100 * len(layout)

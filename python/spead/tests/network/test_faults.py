@@ -70,7 +70,7 @@ def test_stop_does_not_wait_for_a_blocked_network(when_full):
         "mtu_of_the_path",
         "multicast",
         "multicast_ipv6",
-        "device_that_cuts",
+        "software_segmentation",
     ],
 )
 def test_network(scenario):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gnuradio import spead
 from inputs import (
-    Deaf,
+    UnreachableEndpoint,
     consecutive_sockets,
     packets_to_end,
     run_all,

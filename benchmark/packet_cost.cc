@@ -222,8 +222,9 @@ double longest_deferred_step(receive_stream& stream)
     double longest = 0;
     do {
         bool is_done = false;
-        longest = std::max(longest,
-                           microseconds([&] { is_done = stream.assembler.resume(stream.now); }));
+        longest = std::max(longest, microseconds([&] {
+                               is_done = stream.assembler.resume(stream.now);
+                           }));
         if (!is_done)
             stream.produce(true);
     } while (stream.assembler.has_more());
@@ -238,8 +239,8 @@ cost run(const scenario& tested)
         stream.now += std::chrono::microseconds(10);
         bool is_done = false;
         const auto place = [&] {
-            is_done = stream.assembler.place_packet({ packet.data(), packet.size(), 0, 1 },
-                                             stream.now);
+            is_done = stream.assembler.place_packet(
+                { packet.data(), packet.size(), 0, 1 }, stream.now);
         };
         result.direct.push_back(microseconds(place));
         if (!is_done) {

@@ -21,10 +21,10 @@ from streams import Running, balanced, noise, run, source, wait
 from two_hosts import (
     FAR_HOST,
     add_address,
+    enlarge_receive_buffer,
+    enter_new_namespace,
     inside,
     main,
-    new_namespace,
-    receive_buffer,
     set_up,
     tool,
 )
@@ -104,7 +104,7 @@ def make_third_namespace(far):
     with inside(far):
         # reads from a pipe, so it exits with this process
         holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
-        behind = new_namespace()
+        behind = enter_new_namespace()
         peer = ["peer", "name", "r0", "netns", str(holder.pid)]
         tool("ip", "link", "add", "h0", "address", MAC, "type", "veth", *peer)
         tool("ip", "link", "set", "h0", "up")
@@ -151,7 +151,7 @@ def bind_any(namespace, family, port=7148):
     with inside(namespace):
         kind = socket.AF_INET if family == "ipv4" else socket.AF_INET6
         sock = socket.socket(kind, socket.SOCK_DGRAM)
-        receive_buffer(sock)
+        enlarge_receive_buffer(sock)
         sock.bind(("", port))
     sock.settimeout(BOUND)
     return sock

@@ -22,9 +22,9 @@ from two_hosts import (
     FAR_HOST,
     add_address,
     enlarge_receive_buffer,
-    enter_new_namespace,
     inside,
     main,
+    new_namespace,
     set_up,
     tool,
 )
@@ -104,7 +104,7 @@ def make_third_namespace(far):
     with inside(far):
         # reads from a pipe, so it exits with this process
         holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
-        behind = enter_new_namespace()
+        behind = new_namespace()
         peer = ["peer", "name", "r0", "netns", str(holder.pid)]
         tool("ip", "link", "add", "h0", "address", MAC, "type", "veth", *peer)
         tool("ip", "link", "set", "h0", "up")

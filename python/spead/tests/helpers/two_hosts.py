@@ -42,7 +42,7 @@ def system_call(result):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def enter_new_namespace():
+def new_namespace():
     """Create a network namespace and move this thread into it."""
     system_call(libc.unshare(CLONE_NEWNET))
     return open("/proc/self/ns/net")
@@ -85,8 +85,8 @@ def set_ipv6_addresses(far):
 
 def make_network():
     """Create both namespaces; returns the far one. This thread is in the near one."""
-    far = enter_new_namespace()
-    enter_new_namespace()
+    far = new_namespace()
+    new_namespace()
     add_link(far)
     set_up("v0", NEAR_HOST)
     return far

@@ -21,10 +21,10 @@ from streams import Running, balanced, noise, run, source, wait
 from two_hosts import (
     FAR_HOST,
     add_address,
+    enlarge_receive_buffer,
     inside,
     main,
     new_namespace,
-    receive_buffer,
     set_up,
     tool,
 )
@@ -151,7 +151,7 @@ def bind_any(namespace, family, port=7148):
     with inside(namespace):
         kind = socket.AF_INET if family == "ipv4" else socket.AF_INET6
         sock = socket.socket(kind, socket.SOCK_DGRAM)
-        receive_buffer(sock)
+        enlarge_receive_buffer(sock)
         sock.bind(("", port))
     sock.settimeout(BOUND)
     return sock

@@ -45,14 +45,14 @@ def enlarge_buffer(sock):
     return sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
 
 
-def receive_buffer():
+def max_receive_buffer():
     """The largest receive buffer that this user can set, in bytes."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         return enlarge_buffer(sock)
 
 
 NEEDS_BUFFER = pytest.mark.skipif(
-    receive_buffer() < RECEIVE_BUFFER,
+    max_receive_buffer() < RECEIVE_BUFFER,
     reason="needs root, for a receive buffer beyond net.core.rmem_max: it sends faster"
     " than any receiver could read",
 )

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sockets that receive, and spead2 as a receiver."""
+"""Receiving sockets, and spead2 as a receiver."""
 
 import contextlib
 import socket
@@ -15,7 +15,7 @@ from places import BOUND, enlarge_buffer
 
 
 def bound_socket(address="127.0.0.1", port=0):
-    """A UDP socket, on a free port, with room for what a test sends."""
+    """A UDP socket with a large receive buffer, by default on an ephemeral port."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_DGRAM)
     enlarge_buffer(sock)
@@ -29,17 +29,17 @@ def destination(sock):
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-SCM_TIMESTAMPNS = 35  # also the option that asks for it
-ENDS = 5  # of a stream: the same heap again and again
+SCM_TIMESTAMPNS = 35  # equal to the socket option SO_TIMESTAMPNS
+ENDS = 5  # how often a sink sends the end-of-stream heap
 
 
 def is_end(datagram):
-    """Whether a packet of SPEAD-64-40 or SPEAD-64-48 ends its stream."""
+    """Whether a SPEAD-64-40 or SPEAD-64-48 packet is the end of its stream."""
     return datagram[40:48].hex() in ("8000060000000002", "8006000000000002")
 
 
 def arrived(sock):
-    """The datagrams that are at a socket by now."""
+    """Yield the datagrams that have arrived at a socket."""
     sock.setblocking(False)
     with contextlib.suppress(BlockingIOError):
         while True:
@@ -48,14 +48,18 @@ def arrived(sock):
 
 
 def stamped(sock):
-    """A datagram, and when it arrived: in seconds since 1970."""
+    """Receive a datagram; returns it and its arrival time, in seconds since 1970."""
     datagram, ((_, _, stamp),), _, _ = sock.recvmsg(65536, 64)
     seconds, nanoseconds = np.frombuffer(stamp, np.int64)
     return datagram, seconds + nanoseconds * 1e-9
 
 
 def stamps_arrivals(sock):
-    """The kernel takes a while to begin; until then it stamps what is read."""
+    """Enable arrival timestamps; returns whether they are in effect.
+
+    The kernel takes a while to enable them. Until then, it stamps a datagram only when
+    the datagram is read.
+    """
     sock.setsockopt(socket.SOL_SOCKET, SCM_TIMESTAMPNS, 1)
     sock.sendto(b"", sock.getsockname())
     sent = time.time()
@@ -63,7 +67,7 @@ def stamps_arrivals(sock):
 
 
 def stamped_arrivals(sock):
-    """The datagrams that are at a socket by now, and when they arrived."""
+    """Yield the datagrams that have arrived at a socket, with their arrival times."""
     with contextlib.suppress(BlockingIOError):
         sock.setblocking(False)
         while True:
@@ -72,22 +76,24 @@ def stamped_arrivals(sock):
 
 
 def check_no_more(sock, last):
-    """Nothing is left, but for repetitions of the last datagram if it is an end."""
+    """Check that only repetitions of an end-of-stream packet `last` may be left."""
     for datagram in arrived(sock):
         assert is_end(datagram)
         assert datagram == last
 
 
 def datagrams(sock, count):
-    """So many datagrams from a socket, the last of which may come again if it is an end
-    of the stream, and no more than that."""
+    """Receive exactly `count` datagrams.
+
+    Only repetitions of the last may follow, if it is an end-of-stream packet.
+    """
     received = [sock.recv(65536) for _ in range(count)]
     check_no_more(sock, received[-1])
     return received
 
 
 class Receiver:
-    """spead2, as in its tutorial; goes on after the end of a stream."""
+    """spead2, as in its tutorial, but it continues after the end of a stream."""
 
     def __init__(self, sock, **config):
         config.setdefault("max_heaps", 4)
@@ -98,12 +104,12 @@ class Receiver:
         )
         self.stream.add_udp_reader(socket=sock, max_size=65536)
         self.items = spead2.ItemGroup()
-        self.repetitions = 0  # of the last end, that are still to come
+        self.repetitions = 0  # expected repetitions of the last end-of-stream heap
 
     def until_end(self):
-        """The heaps up to the end of the stream, with that one's counter."""
-        guard = threading.Timer(BOUND, self.stream.stop)
-        guard.start()
+        """The heaps up to the end of the stream; `end` is that heap's counter."""
+        timeout = threading.Timer(BOUND, self.stream.stop)
+        timeout.start()
         heaps = []
         for heap in self.stream:
             if heap.is_end_of_stream():
@@ -111,23 +117,23 @@ class Receiver:
                     self.repetitions -= 1
                     continue
                 self.repetitions = ENDS - 1
-                guard.cancel()
+                timeout.cancel()
                 return SimpleNamespace(heaps=heaps, end=heap.cnt)
             heaps += self.decoded(heap)
         raise AssertionError(f"no end of stream after {len(heaps)} heaps")
 
     def next_heaps(self, count):
-        """So many heaps of samples."""
-        guard = threading.Timer(BOUND, self.stream.stop)
-        guard.start()
+        """The next `count` heaps that contain samples."""
+        timeout = threading.Timer(BOUND, self.stream.stop)
+        timeout.start()
         heaps = []
         while len(heaps) < count:
             heaps += self.decoded(self.stream.get())
-        guard.cancel()
+        timeout.cancel()
         return heaps
 
     def decoded(self, heap):
-        """A list of the heap, empty if it has descriptors alone."""
+        """The heap in a list, which is empty if the heap contains only descriptors."""
         if not self.items.update(heap):
             return []
         return [

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes recordings: SigMF and WAV."""
+"""Writes SigMF and WAV recordings."""
 
 import json
 import tarfile
@@ -8,9 +8,9 @@ import wave
 
 
 def write_sigmf(folder, data, type_name="ri8", captures=None, **fields):
-    """A SigMF recording of bytes; the path of its metadata.
+    """Write bytes as a SigMF recording; returns the path of its metadata.
 
-    fields: global ones, without "core:"
+    fields: fields of the global object, without the prefix "core:"
     """
     named = {"datatype": type_name, "version": "1.2.0", **fields}
     metadata = {
@@ -25,7 +25,7 @@ def write_sigmf(folder, data, type_name="ri8", captures=None, **fields):
 
 
 def write_sigmf_archive(folder, *arguments, **fields):
-    """The same as one file, an archive."""
+    """Write a SigMF archive; returns its path."""
     path = write_sigmf(folder, *arguments, **fields)
     archive = path.with_suffix(".sigmf")
     with tarfile.open(archive, "w") as tar:
@@ -35,16 +35,20 @@ def write_sigmf_archive(folder, *arguments, **fields):
 
 
 def write_wav(folder, data, channels, width, rate=48000):
-    """A WAV file of bytes, with another chunk before its samples; its path."""
+    """Write a WAV file with a LIST chunk before the data; returns its path."""
     path = folder / "recording.wav"
     with wave.open(str(path), "wb") as file:
         file.setparams((channels, width, rate, 0, "NONE", ""))
         file.writeframes(data)
     content = path.read_bytes()
-    at = content.index(b"data")
-    note = b"LIST" + (6).to_bytes(4, "little") + b"INFO  "
-    size = int.from_bytes(content[4:8], "little") + len(note)
+    data_start = content.index(b"data")
+    list_chunk = b"LIST" + (6).to_bytes(4, "little") + b"INFO  "
+    size = int.from_bytes(content[4:8], "little") + len(list_chunk)
     path.write_bytes(
-        content[:4] + size.to_bytes(4, "little") + content[8:at] + note + content[at:]
+        content[:4]
+        + size.to_bytes(4, "little")
+        + content[8:data_start]
+        + list_chunk
+        + content[data_start:]
     )
     return path

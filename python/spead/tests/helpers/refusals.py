@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blocks to which the system refuses something, in processes of their own."""
+"""Runs blocks in processes of their own, with system calls or resources denied."""
 
 import contextlib
 import faulthandler
@@ -21,48 +21,50 @@ from two_hosts import libc, system_call
 HEAP, HEAPS = 1000, 100
 SAMPLES = noise(HEAP * HEAPS)
 NOBODY = 65534
-# of Linux
+# from the Linux headers
 PR_SET_NO_NEW_PRIVS = 38
 CLONE_NEWNS = 0x20000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
 
-# it has imported all this, and each process of a test is a copy of it
+# The server imports this module once; each process of a test is a fork of the server.
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["refusals"])
 
 
 def in_a_process(function, *args):
-    """What a function returns, and what is logged meanwhile."""
-    result, results = CONTEXT.Pipe(duplex=False)
-    logged, log = CONTEXT.Pipe(duplex=False)
-    process = CONTEXT.Process(target=report, args=(results, log, function, args))
+    """Run a function in a new process; returns its result and the log."""
+    result_reader, result_writer = CONTEXT.Pipe(duplex=False)
+    log_reader, log_writer = CONTEXT.Pipe(duplex=False)
+    process = CONTEXT.Process(
+        target=run_and_report, args=(result_writer, log_writer, function, args)
+    )
     process.start()
-    results.close()
-    log.close()
+    result_writer.close()
+    log_writer.close()
     process.join(BOUND)
     has_ended = process.exitcode is not None
     if not has_ended:
         process.kill()
         process.join()
-    with open(os.dup(logged.fileno()), errors="replace") as lines:
-        text = lines.read()
-    assert has_ended, "it hangs: " + text
-    assert process.exitcode == 0, text
-    return result.recv(), text
+    with open(os.dup(log_reader.fileno()), errors="replace") as lines:
+        log = lines.read()
+    assert has_ended, "the process hangs: " + log
+    assert process.exitcode == 0, log
+    return result_reader.recv(), log
 
 
-def report(results, log, function, args):
+def run_and_report(result_writer, log_writer, function, args):
     for output in (1, 2):
-        os.dup2(log.fileno(), output)
+        os.dup2(log_writer.fileno(), output)
     faulthandler.enable()
-    results.send(function(*args))
+    result_writer.send(function(*args))
 
 
 def refuse(error, *calls):
-    """From now on, system calls fail, of all threads.
+    """Make system calls of all threads fail with this error from now on.
 
-    calls: the name, and for those with certain arguments a dict of their values, by
-    number; or of the least value, as a list
+    calls: (name, conditions); the conditions are a dict that maps argument numbers to
+    an exact value or to [minimum]
     """
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
     rules.set_attr(seccomp.Attr.CTL_TSYNC, 1)
@@ -78,27 +80,27 @@ def refuse(error, *calls):
 
 
 def packets():
-    """A stream as a sink sends it, with its end."""
+    """The packets of a stream as a sink sends it, including the end of the stream."""
     with bound_socket() as sock:
         run(spead.sink(destination(sock), HEAP), source(SAMPLES))
         return [sock.recv(65536) for _ in range(HEAPS + 1)]
 
 
-def files():
-    """Open files; no list of /proc, which may be missing."""
-    return sum(is_open(file) for file in range(200))
+def count_open_files():
+    """The number of open file descriptors, counted without /proc: a test hides it."""
+    return sum(is_open(fd) for fd in range(200))
 
 
-def is_open(file):
+def is_open(fd):
     try:
-        os.fstat(file)
+        os.fstat(fd)
     except OSError:
         return False
     return True
 
 
-class Sending:
-    """A sink, and a socket that it sends to."""
+class SinkTester:
+    """A sink, and the socket that receives its stream."""
 
     def __init__(self, to=None, **options):
         self.sock = bound_socket()
@@ -117,8 +119,8 @@ class Sending:
         )
 
 
-class Listening:
-    """A source, and the packets that it gets."""
+class SourceTester:
+    """A source, and the packets that a socket sends to it."""
 
     def __init__(self, to="127.0.0.1:0", stream=(), **options):
         self.sock = bound_socket()
@@ -127,54 +129,63 @@ class Listening:
         self.options = options
 
     def make(self):
-        self.there = Receiving(self.to, **self.options)
-        return self.there.source
+        self.receiver = Receiving(self.to, **self.options)
+        return self.receiver.source
 
     def stream(self, _):
-        with self.there as there:
+        with self.receiver as receiving:
             for packet in self.packets:
-                self.sock.sendto(packet, ("127.0.0.1", there.port))
-            there.wait()
-        np.testing.assert_array_equal(there.samples(), SAMPLES)
+                self.sock.sendto(packet, ("127.0.0.1", receiving.port))
+            receiving.wait()
+        np.testing.assert_array_equal(receiving.samples(), SAMPLES)
 
 
-USERS = {"sink": Sending, "source": Listening}
+BLOCK_TESTERS = {"sink": SinkTester, "source": SourceTester}
 
 
-def construct(block, stream, options, hinder, *args):
-    """Hinder the process, then make a block and stream; its error, or None."""
+def construct(block, stream, options, restrict, *args):
+    """Restrict the process, then construct a block and stream.
+
+    Returns the message of the constructor's exception, or None.
+    """
     if block == "source":
         options = {"stream": stream, **options}
-    user = USERS[block](**options)
-    before = files()
-    hinder(*args)
+    tester = BLOCK_TESTERS[block](**options)
+    before = count_open_files()
+    restrict(*args)
     try:
-        made = user.make()
+        made = tester.make()
     except (RuntimeError, ValueError) as error:
-        text = str(error)
+        message = str(error)
     else:
-        if "239" not in user.to:
-            user.stream(made)
+        if "239" not in tester.to:  # no multicast
+            tester.stream(made)
         return None
     gc.collect()
-    assert files() == before
-    return text
+    assert count_open_files() == before
+    return message
 
 
-def start(block, options, is_again, hinder, *args):
-    """Start a hindered block, outside of a flow graph, for the first or second time."""
-    made = USERS[block](**options).make()
+def start(block, options, is_again, restrict, *args):
+    """Restrict the process, then start a block outside a flow graph.
+
+    is_again: start and stop the block once before
+    """
+    made = BLOCK_TESTERS[block](**options).make()
     if is_again:
         assert made.start()
         assert made.stop()
-    hinder(*args)
+    restrict(*args)
     assert made.start()
     assert made.stop()
 
 
 @contextlib.contextmanager
-def while_it_runs(graph):
-    """No thread waits, since there may be none. The parent process has a bound."""
+def running(graph):
+    """Runs a flow graph. It waits without a thread, because none may be available.
+
+    The parent process has the timeout.
+    """
     graph.start()
     try:
         yield
@@ -183,15 +194,15 @@ def while_it_runs(graph):
         gr.top_block_wait_unlocked(graph._impl)
 
 
-def sink_runs(counter, hinder, *args):
-    """Until it has counted something new."""
+def sink_runs(counter, restrict, *args):
+    """Restrict a process while its sink runs, and wait until a counter increases."""
     with bound_socket() as sock:
         options = {"rate": 1e7}
-        running = Running(destination(sock), heap_samples=HEAP, **options)
-        sink = running.sink
-        with while_it_runs(running.graph):
+        sending = Running(destination(sock), heap_samples=HEAP, **options)
+        sink = sending.sink
+        with running(sending.graph):
             eventually(lambda: sink.heaps_sent() > 0)
-            hinder(*args)
+            restrict(*args)
 
             def count():
                 stats = sink.stats()
@@ -204,27 +215,30 @@ def sink_runs(counter, hinder, *args):
     assert stats["samples_pending"] == 0
 
 
-def source_runs(stream, is_deaf, hinder, *args):
-    """Until the stream has ended, or nothing has come for a while."""
-    there = Receiving("127.0.0.1:0", max_delay=0.01, timeout=2)
-    with bound_socket() as sock, while_it_runs(there.graph):
+def source_runs(stream, receives_nothing, restrict, *args):
+    """Restrict a process while its source runs, and wait for the end or the timeout."""
+    receiving = Receiving("127.0.0.1:0", max_delay=0.01, timeout=2)
+    with bound_socket() as sock, running(receiving.graph):
 
         def send(part):
             for packet in part:
-                sock.sendto(packet, ("127.0.0.1", there.port))
+                sock.sendto(packet, ("127.0.0.1", receiving.port))
 
         half = HEAPS // 2
         send(stream[:half])
-        eventually(lambda: there.stats["samples_received"] == half * HEAP)
-        hinder(*args)
+        eventually(lambda: receiving.stats["samples_received"] == half * HEAP)
+        restrict(*args)
         send(stream[half:])
-        gr.top_block_wait_unlocked(there.graph._impl)
-    heaps = half if is_deaf else HEAPS
-    assert there.stats["samples_received"] == heaps * HEAP
+        gr.top_block_wait_unlocked(receiving.graph._impl)
+    heaps = half if receives_nothing else HEAPS
+    assert receiving.stats["samples_received"] == heaps * HEAP
 
 
 def limit(kind, left):
-    """Of memory and files, so much is left; of the rest, there is so much."""
+    """Set a resource limit.
+
+    left: for memory and files, the amount beyond current use; otherwise the limit
+    """
     if kind in ("RLIMIT_AS", "RLIMIT_DATA"):
         field = {"RLIMIT_AS": "VmSize:", "RLIMIT_DATA": "VmData:"}[kind]
         with open("/proc/self/status") as status:
@@ -232,14 +246,14 @@ def limit(kind, left):
                 int(line.split()[1]) << 10 for line in status if line.startswith(field)
             )
     if kind == "RLIMIT_NOFILE":
-        left += max(file for file in range(200) if is_open(file)) + 1
+        left += max(fd for fd in range(200) if is_open(fd)) + 1
     resource.setrlimit(getattr(resource, kind), (left, left))
     if kind == "RLIMIT_NPROC":
-        become_nobody()  # root has no limit
+        become_nobody()  # the limit does not apply to root
 
 
 def become_nobody(home="/"):
-    """A user without any rights, who can get none; GNU Radio writes to its home."""
+    """Drop all privileges for good. GNU Radio writes to the home directory."""
     os.environ["HOME"] = home
     system_call(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     if os.geteuid() == 0:
@@ -254,7 +268,7 @@ def hide_proc():
 
 
 def make_read_only():
-    """All that exists, and home and temporary directories with it."""
+    """Make the file system read-only, including home and temporary directories."""
     private_mounts()
     for directory in (b"/", b"/tmp", b"/dev/shm", b"/root"):
         system_call(libc.mount(directory, directory, None, MS_BIND | MS_REC, None))

@@ -10,7 +10,7 @@ STREAM_CONTROL_STOP = 2
 
 
 class ItemPointer(NamedTuple):
-    """An item pointer; `value` is an immediate value, or an address in the heap."""
+    """An item pointer; `value` is the immediate value or the address in the heap."""
 
     immediate: bool
     id: int
@@ -30,21 +30,21 @@ class Packet(NamedTuple):
 
 
 def parse(datagram):
-    """The packet in a datagram (bytes-like); ValueError if it is not SPEAD-64."""
+    """Parse a datagram (bytes-like); raises ValueError if it is not SPEAD-64."""
     datagram = memoryview(datagram).cast("B")
     if len(datagram) < 8 or bytes(datagram[:2]) != b"\x53\x04":
         raise ValueError("not SPEAD 4")
     id_bytes, address_bytes = datagram[2], datagram[3]
     if id_bytes + address_bytes != 8 or not id_bytes or not address_bytes:
         raise ValueError("not SPEAD-64")
-    payload_at = 8 + 8 * int.from_bytes(datagram[6:8], "big")
-    if len(datagram) < payload_at:
-        raise ValueError("more items than bytes")
+    payload_start = 8 + 8 * int.from_bytes(datagram[6:8], "big")
+    if len(datagram) < payload_start:
+        raise ValueError("truncated item pointers")
     bits = 8 * address_bytes
     items = []
-    for at in range(8, payload_at, 8):
+    for at in range(8, payload_start, 8):
         pointer = int.from_bytes(datagram[at : at + 8], "big")
         item_id = pointer >> bits & (1 << 63 - bits) - 1
         value = pointer & (1 << bits) - 1
         items.append(ItemPointer(bool(pointer >> 63), item_id, value))
-    return Packet(bits, items, datagram[payload_at:])
+    return Packet(bits, items, datagram[payload_start:])

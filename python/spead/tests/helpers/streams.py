@@ -16,21 +16,21 @@ def noise(n, seed=1):
 
 
 class source(gr.sync_block):
-    """A source of samples, much faster than a list of numbers."""
+    """A source of numpy samples, much faster than blocks.vector_source."""
 
     def __init__(self, samples, repeat=False):
-        one = samples.dtype.type
+        scalar = samples.dtype.type
         gr.sync_block.__init__(
             self,
             "samples",
             None,
-            [one if samples.ndim == 1 else (one, samples.shape[1])],
+            [scalar if samples.ndim == 1 else (scalar, samples.shape[1])],
         )
         self.samples = samples
         self.repeat = repeat
         self.at = 0
-        self.offered = 0  # samples, in all runs
-        self.most = 0  # room for so many samples in one call
+        self.offered = 0  # samples produced in all runs
+        self.most = 0  # largest output space offered to one call of work()
 
     def start(self):
         self.at = self.most = 0
@@ -44,11 +44,11 @@ class source(gr.sync_block):
         outputs[0][: len(part)] = part
         self.at += len(part)
         self.offered += len(part)
-        return len(part) or -1  # -1: done
+        return len(part) or -1  # -1: WORK_DONE
 
 
 def run(sink, *blocks_before):
-    """Run a chain of blocks into the sink to its end."""
+    """Run a chain of blocks that ends in the sink until the stream ends."""
     graph = gr.top_block()
     graph.connect(*blocks_before, sink)
     graph.start()
@@ -56,7 +56,7 @@ def run(sink, *blocks_before):
 
 
 def wait(graph):
-    """Wait for the end of a flow graph, but not for ever."""
+    """Wait for a flow graph to end; fail after BOUND."""
     waiter = threading.Thread(target=graph.wait, daemon=True)
     waiter.start()
     waiter.join(BOUND)
@@ -64,19 +64,22 @@ def wait(graph):
 
 
 def send(sock, samples, **options):
-    """Send samples to a socket; the sink, for its counters."""
+    """Send samples to a socket; returns the sink, for its counters."""
     sink = spead.sink(destination(sock), **options)
     run(sink, source(samples))
     return sink
 
 
 class Running:
-    """A flow graph of a source, endless unless told, and a sink, while it runs."""
+    """A flow graph of a source and a sink; it runs inside the `with` statement.
+
+    samples: by default, a block of noise that repeats endlessly
+    """
 
     def __init__(self, to, samples=None, **options):
         self.sink = spead.sink(to, **options)
         self.graph = gr.top_block()
-        # kept: the flow graph does not keep blocks that are written in Python
+        # An attribute, because the flow graph does not keep Python blocks alive.
         self.source = (
             source(noise(100000), repeat=True) if samples is None else source(samples)
         )
@@ -92,7 +95,7 @@ class Running:
 
 
 class Collector(gr.sync_block):
-    """Keeps the messages that it gets; a stream of its own keeps it alive."""
+    """Records messages. It needs a stream input to keep running."""
 
     def __init__(self):
         gr.sync_block.__init__(self, "collector", [np.int8], None)
@@ -108,7 +111,7 @@ class Collector(gr.sync_block):
 
 
 class Reporting(Running):
-    """A flow graph that runs, and collects what the sink reports."""
+    """A flow graph that also records the stats messages of the sink."""
 
     def __init__(self, to, samples=None, **options):
         super().__init__(to, samples, **options)
@@ -123,14 +126,14 @@ class Reporting(Running):
 
 
 def balanced(stats):
-    """Nothing is counted twice; pending is what is left."""
-    gone = stats["samples_sent"] + stats["samples_dropped"]
+    """Whether the sink counted each sample once: as sent, dropped or pending."""
+    done = stats["samples_sent"] + stats["samples_dropped"]
     pending = stats["samples_pending"]
-    return gone <= stats["samples_in"] and gone + pending == stats["samples_in"]
+    return done <= stats["samples_in"] and done + pending == stats["samples_in"]
 
 
 def post(sink, message):
-    """Send a message to the port "items", as pmt or as what pmt makes of it."""
+    """Post a message to the port "items"; converts Python values to PMTs."""
     if not isinstance(message, pmt.pmt_base):
         message = pmt.to_pmt(message)
     sink._post(pmt.intern("items"), message)

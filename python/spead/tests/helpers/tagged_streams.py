@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Streams with time tags, and where their samples are by the timestamps that leave."""
+"""Streams with time tags, and the position of their samples by timestamp."""
 
 from fractions import Fraction
 from types import SimpleNamespace
@@ -17,7 +17,7 @@ MHZ = 1_000_000
 
 
 def tag(offset, time, key="rx_time"):
-    """A tag of a time: an exact number of seconds since 1970."""
+    """A time tag. `time` is an exact number of seconds since 1970."""
     seconds = int(time)
     fraction = float(time - seconds)
     value = pmt.make_tuple(pmt.from_uint64(seconds), pmt.from_double(fraction))
@@ -25,31 +25,33 @@ def tag(offset, time, key="rx_time"):
 
 
 class tagged_source(source):
-    """Samples in pieces of the test's choice, with tags."""
+    """A source with tags that produces at most `piece` samples per call of work()."""
 
     def __init__(self, samples, tags, piece=None):
         source.__init__(self, samples)
         self.piece = piece or len(samples)
         self.tags = sorted(tags, key=lambda t: t.offset)
-        self.given = 0
+        self.tags_added = 0
 
     def start(self):
-        self.given = 0
+        self.tags_added = 0
         return source.start(self)
 
     def work(self, inputs, outputs):
-        done = self.at
-        made = source.work(self, inputs, [outputs[0][: self.piece]])
-        while self.given < len(self.tags) and self.tags[self.given].offset < self.at:
-            given = self.tags[self.given]
-            self.add_item_tag(0, given.offset, given.key, given.value)
-            self.given += 1
-        assert done <= self.at
-        return made
+        start = self.at
+        produced = source.work(self, inputs, [outputs[0][: self.piece]])
+        while self.tags_added < len(self.tags):
+            next_tag = self.tags[self.tags_added]
+            if next_tag.offset >= self.at:
+                break
+            self.add_item_tag(0, next_tag.offset, next_tag.key, next_tag.value)
+            self.tags_added += 1
+        assert start <= self.at
+        return produced
 
 
 class Heaps:
-    """What arrived: the sample at each tick, which heaps, and that none came twice."""
+    """Receives the heaps of a stream, and checks that they are in order and unique."""
 
     def __init__(self, sock, step=HEAP):
         self.timestamps = []
@@ -64,7 +66,7 @@ class Heaps:
                 check_no_more(sock, packet)
                 break
             samples = np.frombuffer(packet, np.int8, offset=8 + 8 * count)
-            assert items[0x02] == len(samples)  # heaps of one packet
+            assert items[0x02] == len(samples)  # each heap is one packet
             timestamp = items[0x1600]
             assert timestamp % step == 0
             self.timestamps.append(timestamp)
@@ -72,13 +74,13 @@ class Heaps:
         assert self.timestamps == sorted(set(self.timestamps))
 
     def line(self, start, n, step=HEAP):
-        """The samples of ticks, None where there are none."""
+        """The samples at `n` consecutive ticks; None where a sample is missing."""
         found = []
         for tick in range(start, start + n):
             heap = self.at.get(tick // step * step)
-            place = tick % step
-            gone = heap is None or place >= len(heap)
-            found.append(None if gone else int(heap[place]))
+            index = tick % step
+            is_missing = heap is None or index >= len(heap)
+            found.append(None if is_missing else int(heap[index]))
         return found
 
 
@@ -91,15 +93,18 @@ OPTIONS = {
 
 
 def samples(n):
-    """Never 0, so that zeros that are filled in show; the place shows by the value."""
+    """Samples that identify their position. None is 0, the value of filled gaps."""
     return (np.arange(n) % 127 + 1).astype(np.int8)
 
 
 def send_tagged(sock, n, tags, piece=None, rate=MHZ, **options):
-    """Tags are pairs of an offset and a place in samples since the synchronisation."""
-    made = [tag(offset, SYNC + Fraction(place) / rate) for offset, place in tags]
+    """Send `n` samples with time tags, and receive their heaps.
+
+    tags: (offset, time) pairs; the times are in samples since the synchronisation
+    """
+    time_tags = [tag(offset, SYNC + Fraction(time) / rate) for offset, time in tags]
     sink = spead.sink(destination(sock), **{**OPTIONS, **options})
-    run(sink, tagged_source(samples(n), made, piece))
+    run(sink, tagged_source(samples(n), time_tags, piece))
     stats = sink.stats()
     assert stats["samples_in"] == stats["samples_sent"] + stats["samples_dropped"] == n
     return SimpleNamespace(stats=stats, heaps=Heaps(sock))

@@ -1,10 +1,10 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A network of this process's own, for scenarios that tests run in processes of theirs.
+"""Two hosts in network namespaces, for scenarios that tests run in their own processes.
 
-It is two namespaces with a veth pair between them, and ends with the process. That one
-sends from 10.77.0.1 in the near namespace to 10.77.0.2 in the far one. After
-set_ipv6_addresses(), it may send from fd77::1 to fd77::2.
+A veth pair, v0 and v1, connects the near and the far namespace. Both end with the
+process. The process sends from 10.77.0.1 in the near namespace to 10.77.0.2 in the far
+one, or after set_ipv6_addresses() from fd77::1 to fd77::2.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ def tool(*args):
 
 
 def shape(rate, burst, limit, device="v0"):
-    """Let the near device send at no more than this rate."""
+    """Limit the rate of a near device with a token bucket filter."""
     queue = ["tbf", "rate", rate, "burst", burst, "limit", limit]
     tool("tc", "qdisc", "replace", "dev", device, "root", *queue)
 
@@ -43,14 +43,14 @@ def system_call(result):
 
 
 def new_namespace():
-    """A network namespace, in which this thread is from now on."""
+    """Create a network namespace and move this thread into it."""
     system_call(libc.unshare(CLONE_NEWNET))
     return open("/proc/self/ns/net")
 
 
 @contextlib.contextmanager
 def inside(namespace):
-    """This thread is in another namespace; sockets that it opens there stay there."""
+    """Move this thread into a namespace temporarily. Its new sockets stay there."""
     with open("/proc/self/ns/net") as here:
         system_call(libc.setns(namespace.fileno(), CLONE_NEWNET))
         try:
@@ -65,7 +65,7 @@ def set_up(device, address):
 
 
 def add_address(address, width, device):
-    """Linux takes an IPv6 address first and accepts packets for it somewhat later."""
+    """Add an address, and wait: Linux accepts packets for a new IPv6 address later."""
     tool("ip", "addr", "replace", f"{address}/{width}", "dev", device, "nodad")
     route = ["ip", "route", "get", address, "oif", device]
 
@@ -77,14 +77,14 @@ def add_address(address, width, device):
 
 
 def set_ipv6_addresses(far):
-    """They go when an interface goes down. The far end's first."""
+    """Set the IPv6 addresses, also again after an interface was down and lost them."""
     with inside(far):
         add_address(FAR["ipv6"], 64, "v1")
     add_address(NEAR["ipv6"], 64, "v0")
 
 
 def make_network():
-    """Both ends of the network; this thread is at the near one."""
+    """Create both namespaces; returns the far one. This thread is in the near one."""
     far = new_namespace()
     new_namespace()
     add_link(far)
@@ -93,9 +93,9 @@ def make_network():
 
 
 def add_link(far):
-    """A veth pair of which the far end is up."""
+    """Add the veth pair, and set up its far end."""
     with inside(far):
-        # ends with this process, whose end of the pipe it reads
+        # reads from a pipe, so it exits with this process
         holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     peer = ["peer", "name", "v1", "netns", str(holder.pid)]
     tool("ip", "link", "add", "v0", "type", "veth", *peer)
@@ -105,27 +105,27 @@ def add_link(far):
 
 
 def receive_on_one_cpu(device):
-    """Keep the order of packets, whichever CPUs they are sent from.
+    """Prevent reordering of packets that are sent from different CPUs.
 
-    By default a CPU passes on what it sends over a veth pair itself, so packets that
-    two CPUs send may overtake each other.
+    By default, the CPU that sends a packet over a veth pair also receives it. Packets
+    from two CPUs may then overtake each other.
     """
     file = f"/sys/class/net/{device}/queues/rx-0/rps_cpus"
     script = f"mount -t sysfs sysfs /sys && echo 1 > {file}"
     tool("unshare", "--mount", "sh", "-c", script)
 
 
-def receive_buffer(sock):
-    """Room for what a test sends."""
+def enlarge_receive_buffer(sock):
+    """Enlarge the receive buffer of a socket."""
     sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
 
 
 def listen(far, address=FAR_HOST):
-    """A socket in the far namespace, at its address or in a multicast group."""
+    """A socket in the far namespace, bound to an address or a multicast group."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with inside(far):
         sock = socket.socket(family, socket.SOCK_DGRAM)
-        receive_buffer(sock)
+        enlarge_receive_buffer(sock)
         sock.bind((address, 7148))
         if ipaddress.ip_address(address).is_multicast:
             join(sock, address)
@@ -134,7 +134,7 @@ def listen(far, address=FAR_HOST):
 
 
 def join(sock, group):
-    """A multicast group, at the far end, where this thread is."""
+    """Join a multicast group on v1. This thread must be in the far namespace."""
     index = struct.pack("@I", socket.if_nametoindex("v1"))
     if sock.family == socket.AF_INET6:
         membership = socket.inet_pton(sock.family, group) + index
@@ -149,5 +149,5 @@ def main(scenarios):
     report = scenarios[name](make_network(), *sys.argv[2:])
     check_nothing_pending()
     print(json.dumps({"scenario": name, **report}), flush=True)
-    # blocks that are still there must not hold up the end of the process
+    # Exit without destructors: the blocks must not delay the end of the process.
     os._exit(0)

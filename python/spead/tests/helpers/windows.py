@@ -1,9 +1,9 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""windows.py EXAMPLE FOLDER ENDPOINT: a generated flow graph with a window.
+"""windows.py EXAMPLE FOLDER ENDPOINT: run a generated flow graph with a GUI.
 
-Runs the function below with the name of the example until the standard input ends,
-then prints the result as a line of JSON.
+Calls the function below that has the name of the example. Waits for the end of the
+standard input, then prints the result of the function as a line of JSON.
 """
 
 import importlib
@@ -15,13 +15,13 @@ from PyQt5 import Qt
 
 
 def wait_until(condition):
-    """Process the events of the window meanwhile."""
+    """Process GUI events until a condition holds."""
     while not condition():
         Qt.QApplication.processEvents(Qt.QEventLoop.WaitForMoreEvents)
 
 
 def spead_dashboard(graph):
-    """Move the sliders once the label has figures."""
+    """Move the sliders after the label has shown and updated its counters."""
     label, sink = graph._figures_label, graph.spead_sink_0
     wait_until(lambda: "MB/s" in label.text() and sink.heaps_sent())
     before = label.text()

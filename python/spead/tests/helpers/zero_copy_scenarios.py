@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """zero_copy_scenarios.py SCENARIO: messages that the kernel reads from the packet ring.
 
-As network_scenarios.py. The near namespace has one more device, which drops everything
-without reading it: as a network card, and unlike a veth pair, it never needs a copy.
+Scenarios run in their own network namespaces, as in network_scenarios.py. In most, the
+near namespace has a "card": a device that drops all packets without reading them. Like
+a network card, and unlike a veth pair, it never makes the kernel copy a packet.
 """
 
 import contextlib
@@ -16,11 +17,11 @@ from places import eventually
 from streams import Running, balanced, noise, run, source, wait
 from two_hosts import FAR_HOST, libc, listen, main, shape, system_call, tool
 
-CARD_HOST = "10.78.0.2"  # behind the device that drops
+CARD_HOST = "10.78.0.2"  # behind the device that drops all packets
 PACKET = 1472
-PAYLOAD = 1416  # of such a packet, without descriptors
+PAYLOAD = 1416  # of a packet of this size without descriptors
 RING = 64 * PACKET
-# heaps of one packet, and a ring as small as is worth it
+# single-packet heaps, and a ring that fills quickly
 SMALL_RING = {"heap_samples": PAYLOAD, "descriptors": "none", "buffer_size": RING}
 
 
@@ -30,36 +31,37 @@ def add_card():
     tool("ip", "link", "set", "card", "up")
 
 
-def until_stuck(sink):
-    """Until the sink has taken something, and takes no more for a while."""
-    taken = [0]
+def wait_until_blocked(sink):
+    """Wait until the sink has consumed samples, then none for the last 50 polls."""
+    consumed = [0]
 
-    def stuck():
-        taken.append(sink.samples_in())
-        return 0 < taken[-1] == min(taken[-50:])
+    def is_blocked():
+        consumed.append(sink.samples_in())
+        return 0 < consumed[-1] == min(consumed[-50:])
 
-    eventually(stuck)
+    eventually(is_blocked)
 
 
-def goes_on(sink):
-    """For many lengths of the ring."""
+def wait_for_more(sink):
+    """Wait until the sink has sent many times the size of the ring."""
     sent = sink.samples_sent()
     eventually(lambda: sink.samples_sent() > sent + 100 * RING)
 
 
-def finished(sink):
+def final_stats(sink):
+    """Check that nothing is pending after stop(); returns the counters."""
     stats = sink.stats()
     assert balanced(stats)
     assert stats["samples_pending"] == 0
     return stats
 
 
-def a_card_needs_no_copy(_far):
+def zero_copy_through_a_card(_far):
     add_card()
     samples = 50_000_000
     sink = spead.sink(f"{CARD_HOST}:7148", 100_000)
     run(sink, source(noise(samples)))
-    stats = finished(sink)
+    stats = final_stats(sink)
     assert stats["zero_copy"]
     assert stats["samples_sent"] == samples
     assert stats["send_errors"].keys() <= {"EAGAIN"}
@@ -67,32 +69,32 @@ def a_card_needs_no_copy(_far):
 
 
 def a_failure_is_reported_late(far):
-    """A firewall refuses packets of which it has copies on their way elsewhere."""
+    """A firewall drops packets whose duplicates still wait in the queue of v0."""
     add_card()
     with listen(far), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.sendto(b"", (FAR_HOST, 7148))  # now the far host is known
+        sock.sendto(b"", (FAR_HOST, 7148))  # resolves the next hop
     shape("8bit", "2kb", "100mb")
-    here = "add rule ip t o oifname card"
+    rule = "add rule ip t o oifname card"
     rules = [
         "add table ip t",
         "add chain ip t o { type filter hook output priority 0; }",
-        f"{here} dup to {FAR_HOST} device v0",
-        f"{here} drop",
+        f"{rule} dup to {FAR_HOST} device v0",
+        f"{rule} drop",
     ]
     to = f"{CARD_HOST}:7148"
     with Running(to, heap_samples=100_000, buffer_size=RING) as sink:
-        goes_on(sink)
+        wait_for_more(sink)
         tool("nft", ";".join(rules))
         eventually(lambda: sink.stats()["send_errors"].get("EPERM", 0) > 0)
         tool("nft", "delete table ip t")
-        goes_on(sink)
-        # the failed messages may have used numbers of reports
+        wait_for_more(sink)
+        # The failed messages may have consumed notification IDs.
         assert not sink.zero_copy()
-    return finished(sink)
+    return final_stats(sink)
 
 
-def what_two_inputs_have_in_a_queue_stays_as_it_was(far):
-    """A queue that is stuck at first, and then lets everything out to a receiver."""
+def queued_packets_of_two_inputs_are_not_overwritten(far):
+    """The queue blocks at first, then passes all packets to a receiver."""
     inputs = 2
     shape("8bit", "2kb", "100mb")
     sock = listen(far)
@@ -101,58 +103,59 @@ def what_two_inputs_have_in_a_queue_stays_as_it_was(far):
     options = {"num_inputs": inputs, **SMALL_RING}
     sink = spead.sink(f"{FAR_HOST}:7148", **options)
     received = [0] * inputs  # heaps
-    with in_background(sink, *map(source, samples)):
-        until_stuck(sink)
-        # the rings are full of what the queue reads from them
+    with running(sink, *map(source, samples)):
+        wait_until_blocked(sink)
+        # The rings are full of packets that the queue still references.
         assert sink.zero_copy()
         assert sink.samples_in() <= inputs * RING
-        let_out(far)
+        drain_queue(far)
         while min(received) < heaps:
             datagram = sock.recv(65536)
-            index, which = divmod(int.from_bytes(datagram[11:16], "big") - 1, inputs)
-            assert index == received[which]
-            received[which] += 1
-            expected = samples[which][index * PAYLOAD : (index + 1) * PAYLOAD]
-            assert datagram[-PAYLOAD:] == expected.tobytes(), (which, index)
-    assert not sink.zero_copy()  # veth has to copy for the far end
-    return finished(sink)
+            counter = int.from_bytes(datagram[11:16], "big")
+            index, i = divmod(counter - 1, inputs)
+            assert index == received[i]
+            received[i] += 1
+            expected = samples[i][index * PAYLOAD : (index + 1) * PAYLOAD]
+            assert datagram[-PAYLOAD:] == expected.tobytes(), (i, index)
+    assert not sink.zero_copy()  # the far end is local, so the kernel copies
+    return final_stats(sink)
 
 
 @contextlib.contextmanager
-def in_background(sink, *samples):
-    """A flow graph that ends on its own."""
+def running(sink, *sources):
+    """Runs a flow graph, and waits for the end of its sources."""
     graph = gr.top_block()
-    for i, block in enumerate(samples):
+    for i, block in enumerate(sources):
         graph.connect(block, (sink, i))
     graph.start()
     yield
     wait(graph)
 
 
-def let_out(far):
-    """The queue looks at its rate again when the next packet comes."""
+def drain_queue(far):
+    """Raise the rate of the queue, which takes effect when the next packet arrives."""
     shape("1gbit", "100kb", "100mb")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.sendto(b"", (FAR_HOST, 9))
 
 
 def a_card_that_is_made_again(_far):
-    """What its queue held is given back, and the next one needs no copy either."""
+    """A recreated card: its queue releases the packets, and zero-copy continues."""
     add_card()
     shape("8bit", "2kb", "100mb", "card")
     options = {"interface": "card", **SMALL_RING}
     with Running(f"{CARD_HOST}:7148", **options) as sink:
-        until_stuck(sink)
+        wait_until_blocked(sink)
         assert sink.zero_copy()
         tool("ip", "link", "del", "card")
         add_card()
-        goes_on(sink)
+        wait_for_more(sink)
         assert sink.zero_copy()
-    return finished(sink)
+    return final_stats(sink)
 
 
 def without_locked_memory(_far):
-    """Not even a single large message may be locked."""
+    """The limit of locked memory is below the size of one large message."""
     add_card()
     resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))
     drop_ipc_lock()
@@ -160,7 +163,7 @@ def without_locked_memory(_far):
     sink = spead.sink(f"{CARD_HOST}:7148", 100_000)
     assert sink.zero_copy()
     run(sink, source(noise(samples)))
-    stats = finished(sink)
+    stats = final_stats(sink)
     assert not stats["zero_copy"]
     assert stats["samples_sent"] == samples
     assert stats["send_errors"].keys() <= {"EAGAIN"}
@@ -168,38 +171,38 @@ def without_locked_memory(_far):
 
 
 def drop_ipc_lock():
-    """The capability to lock any amount of memory, of this thread and its children."""
+    """Drop CAP_IPC_LOCK, which exempts a thread from the limit of locked memory."""
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable, twice 32 bits
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; low, high words
     system_call(libc.capget(header, sets))
     sets[0] &= ~(1 << 14)
     system_call(libc.capset(header, sets))
 
 
 def full_socket(_far):
-    """A card that is slower than the sink: no message fails behind others."""
+    """The card is slower than the sink: no message fails after others were queued."""
     add_card()
     shape("1gbit", "1mb", "100mb", "card")
     with Running(f"{CARD_HOST}:7148", heap_samples=100_000) as sink:
         eventually(lambda: sink.stats()["send_errors"].get("EAGAIN", 0) > 100)
         assert sink.zero_copy()
-    stats = finished(sink)
+    stats = final_stats(sink)
     assert stats["send_errors"].keys() == {"EAGAIN"}
     assert stats["packets_dropped"] == 0
     return stats
 
 
 def full_queue(_far):
-    """Messages that it has no room for have used numbers; no packet is lost."""
+    """A full queue rejects messages, which consume notification IDs; none is lost."""
     add_card()
     shape("800mbit", "100kb", "200kb", "card")
     with Running(f"{CARD_HOST}:7148", heap_samples=100_000) as sink:
         eventually(lambda: sink.stats()["send_errors"].get("ENOBUFS", 0) > 100)
         assert not sink.zero_copy()
         tool("tc", "qdisc", "del", "dev", "card", "root")
-        goes_on(sink)
+        wait_for_more(sink)
         assert sink.packets_dropped() == 0
-    return finished(sink)
+    return final_stats(sink)
 
 
 if __name__ == "__main__":

@@ -89,8 +89,8 @@ def test_congested_network(scenario, family):
 @pytest.mark.parametrize(
     "scenario",
     [
-        "a_card_needs_no_copy",
-        "what_two_inputs_have_in_a_queue_stays_as_it_was",
+        "zero_copy_through_a_card",
+        "queued_packets_of_two_inputs_are_not_overwritten",
         "a_failure_is_reported_late",
         pytest.param("a_card_that_is_made_again", marks=NEEDS_LIBMNL),
         "without_locked_memory",

@@ -21,7 +21,7 @@ from places import BOUND, eventually
 from received_streams import spead2_heaps
 from soak_network import GROUPS, PORTS
 from streams import noise, post, wait
-from two_hosts import FAR, NEAR, inside, join, receive_buffer
+from two_hosts import FAR, NEAR, enlarge_receive_buffer, inside, join
 
 logging.getLogger("spead2").setLevel(logging.ERROR)  # it warns of each bad packet
 PERIOD = 1_000_003
@@ -176,7 +176,7 @@ class Spead2Receiver:
         host = address(stream)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with inside(network.far), socket.socket(family, socket.SOCK_DGRAM) as sock:
-            receive_buffer(sock)
+            enlarge_receive_buffer(sock)
             sock.bind((host, PORTS[0]))
             if stream.multicast:
                 join(sock, host)

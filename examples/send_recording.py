@@ -133,7 +133,10 @@ def check_level(recording, options):
     """Reject a recording of floats that would all be rounded to 0."""
     if recording.type.input_type not in ("float", "complex"):
         return
-    full_scale = 32767 if "2" in options["wire_type"] else 127
+    wire = np.dtype(options["wire_type"] or "i1")
+    if wire.kind not in "iu":
+        return
+    full_scale = np.iinfo(wire).max
     scale = options["scale"] or full_scale
     length = recording.samples * recording.type.file_bytes
     peak = 0

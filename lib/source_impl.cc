@@ -32,7 +32,7 @@ const auto missing_key = pmt::mp("missing");
 
 int output_bytes(const source_options& options)
 {
-    return static_cast<int>(sample_decoder(format_of(options).type).output_bytes());
+    return static_cast<int>(sample_decoder(format_of(options)).output_bytes());
 }
 
 // The scheduler allocates a buffer of twice the output multiple. It offers half of that

@@ -19,7 +19,11 @@ from common.sender_program import recording_size
 class SampleType(NamedTuple):
     input_type: str  # of the sink
     file_bytes: int  # per sample in the file
-    sent_bytes: int  # per sample in a heap; floats are sent as 8 bits by default
+    sent_bytes: int  # per sample in a heap by default, with floats as 8 bits
+
+    @property
+    def is_complex(self):
+        return self.input_type in ("sc8", "sc16", "complex")
 
 
 # SigMF names: r(eal) or c(omplex); i(nt), u(nsigned, offset binary) or f(loat); bits;

@@ -4,6 +4,8 @@
 
 import fractions
 
+import numpy as np
+
 from common.recordings import seconds_text
 
 ITEMS = 6  # item pointers per packet: four of SPEAD, timestamp, samples
@@ -45,9 +47,12 @@ class StreamPlan:
         self.timestamp_step = options["timestamp_step"]
         if self.timestamp_step is None:
             self.timestamp_step = self.heap_samples
-        self.heap_bytes = self.heap_samples * recording.type.sent_bytes
-        if recording.type.input_type in ("float", "complex"):
-            self.heap_bytes *= int((options["wire_type"] or "i1")[-1])
+        sample_bytes = recording.type.sent_bytes
+        if options["wire_type"]:
+            wire = np.dtype(options["wire_type"])
+            is_pair = recording.type.is_complex and wire.kind != "c"
+            sample_bytes = wire.itemsize * (2 if is_pair else 1)
+        self.heap_bytes = self.heap_samples * sample_bytes
         self.packet_size = min(packet_size, HEADER_BYTES + self.heap_bytes)
         payload = self.packet_size - HEADER_BYTES
         self.packets = -(-self.heap_bytes // payload)

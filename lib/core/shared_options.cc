@@ -9,7 +9,25 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <utility>
+
 namespace gr::spead {
+
+namespace {
+
+constexpr std::array wire_types{ std::pair{ "i1", number_format{ 'i', 8 } },
+                                 std::pair{ "u1", number_format{ 'u', 8 } },
+                                 std::pair{ "i2", number_format{ 'i', 16 } },
+                                 std::pair{ "u2", number_format{ 'u', 16 } },
+                                 std::pair{ "i4", number_format{ 'i', 32 } },
+                                 std::pair{ "u4", number_format{ 'u', 32 } },
+                                 std::pair{ "f4", number_format{ 'f', 32 } },
+                                 std::pair{ "f8", number_format{ 'f', 64 } },
+                                 std::pair{ "c8", number_format{ 'c', 64 } },
+                                 std::pair{ "c16", number_format{ 'c', 128 } } };
+
+} // namespace
 
 std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   const std::vector<std::string>& texts,
@@ -39,25 +57,36 @@ std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
 
 sample_format read_sample_format(const std::string& type_parameter,
                                  const std::string& type,
-                                 const std::string& wire_type)
+                                 const std::string& wire_type,
+                                 bool (*is_allowed)(sample_type type,
+                                                    const number_format& wire))
 {
     sample_format format;
     format.type = check_value(type_parameter, type, sample_types);
+    if (wire_type.empty()) {
+        // floats are sent as most telescopes do
+        if (!is_float(format.type))
+            format.wire.bits = bits_of(format.type);
+        return format;
+    }
+    const bool has_order = wire_type[0] == '<' || wire_type[0] == '>';
+    const auto order = wire_type[0] == '<' ? byte_order::little : byte_order::big;
     std::string allowed;
-    for (const std::string name : { "i1", ">i2", "<i2" }) {
-        format.float_bits = name == "i1" ? 8 : 16;
-        format.order = name == "<i2" ? byte_order::little : byte_order::big;
-        if (format.bits() != format.float_bits) // integers keep their width
+    for (const auto& [name, wire] : wire_types) {
+        if (!is_allowed(format.type, wire))
             continue;
-        // the first one that the type allows is the default
-        if (wire_type.empty() || wire_type == name)
+        if (wire_type.substr(has_order) == name && (!has_order || wire.bits > 8)) {
+            format.wire = wire;
+            format.wire.order = order;
             return format;
+        }
         allowed += quoted(name) + ", ";
     }
     throw parameter_error("wire_type",
                           quoted(wire_type),
                           allowed + "or \"\" with " + type_parameter + "=" +
-                              quoted(type));
+                              quoted(type) +
+                              "; \"<\" in front for little-endian numbers");
 }
 
 exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time)

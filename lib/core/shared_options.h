@@ -24,14 +24,6 @@ namespace gr::spead {
 //! \name Allowed values of options that sink and source have in common
 //! \{
 
-inline constexpr choices<sample_type, 6> sample_types{
-    { { "int8", sample_type::int8 },
-      { "sc8", sample_type::sc8 },
-      { "int16", sample_type::int16 },
-      { "sc16", sample_type::sc16 },
-      { "float", sample_type::float32 },
-      { "complex", sample_type::complex64 } }
-};
 inline constexpr bounds scales{ double{ std::numeric_limits<float>::min() },
                                 double{ std::numeric_limits<float>::max() },
                                 nullptr,
@@ -54,10 +46,13 @@ std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   const std::string& what,
                                                   std::uint16_t first_port = 1);
 
-//! \p type_parameter is "input_type" or "output_type". Does not set heap_samples.
+//! \p type_parameter is "input_type" or "output_type", \p is_allowed can_send() or
+//! can_receive(). Does not set heap_samples.
 sample_format read_sample_format(const std::string& type_parameter,
                                  const std::string& type,
-                                 const std::string& wire_type);
+                                 const std::string& wire_type,
+                                 bool (*is_allowed)(sample_type type,
+                                                    const number_format& wire));
 
 exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time);
 

@@ -83,12 +83,12 @@ void check_options(const std::vector<std::string>& destinations,
 {
     check_table(options, table);
     endpoints_of(destinations, options);
-    const bool is_little = format_of(options).order == byte_order::little;
-    require(!is_little || tail_of(options) != tail_policy::shorten,
+    require(!format_of(options).needs_numpy_header() ||
+                tail_of(options) != tail_policy::shorten,
             "wire_type",
             options.wire_type,
-            "\">i2\", or \"<i2\" with tail=\"pad\" or tail=\"drop\", since the numpy "
-            "header of little-endian samples has a fixed shape");
+            "big-endian real numbers with tail=\"short\"; others need tail=\"pad\" or "
+            "tail=\"drop\", since the shape in their numpy header is fixed");
     check_items(options);
     check_value("max_packet_size",
                 options.max_packet_size,
@@ -125,7 +125,8 @@ double checked_rate(double rate) { return check_value("rate", rate, rates); }
 
 sample_format format_of(const sink_options& options)
 {
-    auto format = read_sample_format("input_type", options.input_type, options.wire_type);
+    auto format =
+        read_sample_format("input_type", options.input_type, options.wire_type, can_send);
     format.heap_samples = static_cast<std::uint64_t>(options.heap_samples);
     return format;
 }
@@ -133,11 +134,7 @@ sample_format format_of(const sink_options& options)
 sample_converter converter_of(const sink_options& options)
 {
     const auto format = format_of(options);
-    const double full_scale = format.bits() == 16 ? INT16_MAX : INT8_MAX;
-    return sample_converter(format.type,
-                            format.order,
-                            static_cast<float>(options.scale.value_or(full_scale)),
-                            format.float_bits);
+    return sample_converter(format, options.scale.value_or(format.wire.full_scale()));
 }
 
 wire::flavour flavour_of(const sink_options& options)

@@ -111,7 +111,8 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 
 sample_format format_of(const source_options& options)
 {
-    return read_sample_format("output_type", options.output_type, options.wire_type);
+    return read_sample_format(
+        "output_type", options.output_type, options.wire_type, can_receive);
 }
 
 missing_policy on_missing_of(const source_options& options)
@@ -121,7 +122,6 @@ missing_policy on_missing_of(const source_options& options)
 
 stream_format format_from_items(const source_options& options)
 {
-    const auto samples = format_of(options);
     stream_format format;
     format.timestamp_id.reset();
     for (const auto& each : *options.items) {
@@ -133,8 +133,7 @@ stream_format format_from_items(const source_options& options)
         else
             format.immediates.push_back({ id, each.name, {}, each.values });
     }
-    format.bits = samples.bits();
-    format.order = samples.order;
+    format.samples_format = format_of(options).wire;
     return format;
 }
 

@@ -44,7 +44,7 @@ reassembler::config reassembler_config(const std::vector<std::string>& endpoints
         config.group_of_socket.insert(config.group_of_socket.end(), lists[i].size(), i);
     config.has_group_for_each_output = lists.size() > 1;
     config.type = format_of(options).type;
-    config.scale = static_cast<float>(options.scale.value_or(0));
+    config.scale = options.scale;
     if (options.items)
         config.format = std::make_shared<const stream_format>(format_from_items(options));
     config.stream = { outputs,

@@ -57,8 +57,8 @@ timestamp(std::int64_t id = 0x1600,
           std::string description = "Running timestamp of the first sample in the heap");
 
 /*!
- * \brief The samples of a heap: an array whose first dimension is variable, or fixed with
- * wire_type="<i2".
+ * \brief The samples of a heap: an array whose first dimension is variable, or fixed if
+ * wire_type needs a numpy header.
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1; 0x3300 in radio astronomy
  * \param name name of the item at receivers; not empty

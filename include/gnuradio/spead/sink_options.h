@@ -30,23 +30,26 @@ struct SPEAD_API sink_options {
     //! Samples in a heap, 1 to 4294967296.
     std::int64_t heap_samples = 8192;
 
-    //! Type of the samples. "int8", "sc8" (complex, two bytes), "int16" and "sc16" keep
-    //! their values. "float" and "complex" are sent as integers of wire_type:
-    //! multiplied by scale, rounded to the nearest integer and clipped to the range of
-    //! these integers. Halves are rounded to even; on machines other than x86, they may
-    //! be rounded away from zero. NaN is sent as 0. The counter samples_clipped counts
-    //! samples that were clipped or NaN.
+    //! Type of the samples: "int8", "sc8" (complex, two bytes), "int16", "sc16", "int32",
+    //! "float" or "complex". Integers keep their values. Floats that are sent as integers
+    //! are multiplied by scale, rounded to the nearest integer and clipped to the range
+    //! of these integers. Halves are rounded to even; on machines other than x86, they
+    //! may be rounded away from zero. NaN is sent as 0. The counter samples_clipped
+    //! counts samples that were clipped or NaN.
     std::string input_type = "int8";
 
-    //! Type of the integers in a packet, as numpy writes it: "i1" (8 bits), ">i2" (16
-    //! bits, big-endian) or "<i2" (16 bits, little-endian). Integers keep their size. ""
-    //! chooses "i1", or ">i2" for "int16" and "sc16". "<i2" is described by a numpy
-    //! header. Its shape is fixed, so tail must be "pad" or "drop".
+    //! Type of the numbers in a packet, as numpy writes it: "i1", "u1", "i2", "u2", "i4",
+    //! "u4", "f4" or "f8", and for "complex" also "c8" or "c16" (two floats). "<" in
+    //! front means little-endian, e.g. "<i2"; all others are big-endian. Integers are
+    //! sent as integers of the same size, bit by bit, or as a type that holds all their
+    //! values; floats as any type. "" sends integers as they are and floats as "i1".
+    //! Little-endian, "c8" and "c16" are described by a numpy header. Its shape is fixed,
+    //! so tail must be "pad" or "drop".
     std::string wire_type = "";
 
     //! Factor for "float" and "complex" samples, above 0. The default is the largest
-    //! integer, 127 for 8 bits and 32767 for 16, so that full scale is 1.0. Not allowed
-    //! for integer types.
+    //! integer of wire_type, e.g. 127 for "i1", so that full scale is 1.0; for floats in
+    //! packets, it is 1. Not allowed for integer types.
     std::optional<double> scale = std::nullopt;
 
     //! Number of stream inputs, 1 to 64. Each input has its own heaps. Inputs advance

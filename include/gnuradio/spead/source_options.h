@@ -27,20 +27,24 @@ struct SPEAD_API source_options {
     //! \name General
     //! \{
 
-    //! Type of the output samples. "int8", "sc8" (complex, two bytes), "int16" and "sc16"
-    //! keep their values. "float" and "complex" are integers of 8 or 16 bits divided by
-    //! scale; streams of floats cannot be decoded. "int8" also outputs samples of other
-    //! sizes, such as packed 10-bit ones, as bytes.
+    //! Type of the output samples: "int8", "sc8" (complex, two bytes), "int16", "sc16",
+    //! "int32", "float" or "complex". Integers become integers of the same size, bit by
+    //! bit, or larger ones. "float" and "complex" are numbers of any type divided by
+    //! scale. "int8" also outputs integers of other sizes, such as packed 10-bit ones, as
+    //! bytes.
     std::string output_type = "int8";
 
-    //! Type of the integers in a packet if items are given, as numpy writes it: "i1" (8
-    //! bits), ">i2" (16 bits, big-endian) or "<i2" (16 bits, little-endian). Integers
-    //! keep their size. "" chooses "i1", or ">i2" for "int16" and "sc16". Without items,
-    //! it must be "": the descriptors give the type.
+    //! Type of the numbers in a packet if items are given, as numpy writes it: "i1",
+    //! "u1", "i2", "u2", "i4", "u4", "f4" or "f8", and for "complex" also "c8" or "c16"
+    //! (two floats). "<" in front means little-endian, e.g. "<i2"; all others are
+    //! big-endian. "" chooses integers of the same size as the output, or "i1" for
+    //! "float" and "complex". Without items, it must be "": the descriptors give the
+    //! type.
     std::string wire_type = "";
 
     //! Divisor for "float" and "complex" samples, above 0. The default is the largest
-    //! integer, 127 for 8 bits and 32767 for 16, so that full scale is 1.0.
+    //! integer of the type in packets, e.g. 127 for 8 bits, so that full scale is 1.0;
+    //! for floats in packets, it is 1.
     std::optional<double> scale = std::nullopt;
 
     //! Number of stream outputs, 1 to 64. On all outputs, the same offset has the same

@@ -36,7 +36,7 @@ struct stream_config {
     std::optional<heap_layout> descriptors = std::nullopt;
 
     //! from samples of the input to samples in a packet
-    sample_converter converter{ sample_type::int8 };
+    sample_converter converter{ sample_format() };
 
     std::uint64_t heap_id_start = 1;
     std::uint64_t heap_id_step = 1;

@@ -47,22 +47,22 @@ struct description {
 };
 
 // A header as written by numpy.lib.format.
-std::string numpy_header(const std::string& type, std::uint64_t samples, bool complex)
+std::string numpy_header(const std::string& type, std::uint64_t samples, bool has_pairs)
 {
     return "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" +
-           std::to_string(samples) + (complex ? ", 2" : ",") + ")}";
+           std::to_string(samples) + (has_pairs ? ", 2" : ",") + ")}";
 }
 
 description describe(const sample_format& samples, wire::flavour flavour)
 {
-    const bool complex = is_complex(samples.type);
-    const std::string parts = complex ? dimension(2, flavour) : std::string();
-    if (samples.bits() == 16 && samples.order == byte_order::little)
+    const bool has_pairs = is_complex(samples.type) && samples.wire.type != 'c';
+    const std::string parts = has_pairs ? dimension(2, flavour) : std::string();
+    if (samples.needs_numpy_header())
         // no format: it would mean big-endian and contradict the header
         return { {},
                  dimension(samples.heap_samples, flavour) + parts,
-                 numpy_header("<i2", samples.heap_samples, complex) };
-    return { format_field('i', samples.bits(), flavour),
+                 numpy_header(samples.wire.dtype(), samples.heap_samples, has_pairs) };
+    return { format_field(samples.wire.type, samples.wire.bits, flavour),
              variable_dimension(flavour) + parts };
 }
 

@@ -8,8 +8,6 @@
 #include "descriptor_reader.h"
 #include "packet_parser.h"
 
-#include <byteswap.h>
-
 #include <string_view>
 #include <system_error>
 #include <algorithm>
@@ -27,9 +25,6 @@ constexpr std::size_t max_name = 64;
 constexpr std::size_t max_header = 1024;
 constexpr std::size_t max_dimensions = 32; // as in numpy
 constexpr std::size_t max_descriptor_items = 64;
-
-constexpr auto native_order =
-    __BYTE_ORDER == __BIG_ENDIAN ? byte_order::big : byte_order::little;
 
 // Empty if unprintable: a terminal could interpret control sequences.
 std::string_view printable(std::string_view name)
@@ -105,7 +100,7 @@ number_format read_dtype(std::string_view dtype)
         known{ "float32", 'f', 32 },   known{ "float64", 'f', 64 },
         known{ "complex64", 'c', 64 }, known{ "complex128", 'c', 128 },
     };
-    auto order = native_order;
+    auto order = host_order;
     if (!dtype.empty() && std::string_view("<>=|").find(dtype[0]) != dtype.npos) {
         if (dtype[0] == '<')
             order = byte_order::little;
@@ -200,17 +195,6 @@ dimensions read_shape(std::string_view field, std::size_t dimension_bytes)
 }
 
 } // namespace
-
-std::uint64_t number_format::value(std::uint64_t raw) const
-{
-    if (!bits || bits > 64)
-        return raw;
-    if (order == byte_order::little)
-        raw = bswap_64(raw) >> (64 - 8 * bytes());
-    // spead2 pads a number on the right to whole bytes
-    raw >>= 8 * bytes() - bits;
-    return bits == 64 ? raw : raw & ((std::uint64_t{ 1 } << bits) - 1);
-}
 
 std::optional<item_description> read_descriptor(const std::byte* packet,
                                                 std::size_t bytes)

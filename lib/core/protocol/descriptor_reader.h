@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_DESCRIPTOR_READER_H
 #define INCLUDED_SPEAD_CORE_DESCRIPTOR_READER_H
 
-#include "sample_converter.h"
+#include "sample_format.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,22 +16,6 @@
 #include <string>
 
 namespace gr::spead {
-
-//! The encoding of a number. The type is 'i', 'u', 'f', 'c' or 'b', or 0 if unknown.
-struct number_format {
-    char type = 0;
-    unsigned bits = 0;
-    byte_order order = byte_order::big;
-
-    bool operator==(const number_format& other) const
-    {
-        return type == other.type && bits == other.bits && order == other.order;
-    }
-    bool is_integer() const { return type == 'i' || type == 'u'; }
-    unsigned bytes() const { return (bits + 7) / 8; }
-    //! Decodes a number whose bytes, right-aligned in \p raw, were read as big-endian.
-    std::uint64_t value(std::uint64_t raw) const;
-};
 
 //! An item as described by its descriptor.
 struct item_description {

@@ -5,11 +5,12 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "number_blocks.h"
 #include "sample_converter.h"
 
-#include <byteswap.h>
-#include <endian.h>
 #include <volk/volk.h>
+
+#include <type_traits>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,56 +21,98 @@ namespace gr::spead {
 
 namespace {
 
-// Numbers per block: converted, then scanned while they are in the first-level cache.
-constexpr std::size_t block_numbers = 2048;
+// The type in which numbers are scaled: floats cannot count to the largest integer of 32
+// bits.
+template <typename integer>
+using scaled_type = std::conditional_t<sizeof(integer) < 4, float, double>;
 
-// Marks loops to be vectorised, with an extra version for AVX2. clang rejects the
-// attribute on templates. The version is chosen before the thread sanitizer is
-// initialised.
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
-#define SPEAD_VECTORS __attribute__((target_clones("avx2", "default")))
-#else
-#define SPEAD_VECTORS
-#endif
+// Rounds halves to even, like std::rint(), but is vectorised for every machine: a sum of
+// this size has no bits for a fraction.
+inline float rounded(float value) { return value + 0x1.8p23f - 0x1.8p23f; }
+inline double rounded(double value) { return value + 0x1.8p52 - 0x1.8p52; }
 
-void volk_convert(std::int8_t* out, const float* in, float scale, std::size_t n)
+template <typename integer>
+SPEAD_VECTORS void to_integers(integer* out, const float* in, std::size_t n, double scale)
 {
-    volk_32f_s32f_convert_8i(out, in, scale, static_cast<unsigned>(n));
+    using scaled = scaled_type<integer>;
+    constexpr scaled lowest = std::numeric_limits<integer>::min();
+    constexpr scaled highest = std::numeric_limits<integer>::max();
+    // machines convert to signed integers only
+    constexpr bool has_offset = std::is_same_v<integer, std::uint32_t>;
+    constexpr scaled offset = has_offset ? 0x1p31 : 0;
+    constexpr std::uint32_t sign = has_offset ? 0x80000000 : 0;
+    const auto factor = static_cast<scaled>(scale);
+    for (std::size_t i = 0; i < n; ++i) {
+        scaled value = static_cast<scaled>(in[i]) * factor;
+        value = value > lowest ? value : lowest;
+        value = value < highest ? value : highest;
+        const auto number = static_cast<std::int32_t>(rounded(value) - offset);
+        out[i] = static_cast<integer>(static_cast<std::uint32_t>(number) ^ sign);
+    }
 }
 
-void volk_convert(std::int16_t* out, const float* in, float scale, std::size_t n)
+void to_integers(std::int8_t* out, const float* in, std::size_t n, double scale)
 {
-    volk_32f_s32f_convert_16i(out, in, scale, static_cast<unsigned>(n));
+    volk_32f_s32f_convert_8i(
+        out, in, static_cast<float>(scale), static_cast<unsigned>(n));
 }
 
-// Returns NaN if there is one: the bit patterns of magnitudes are ordered by value, with
-// NaN last.
+void to_integers(std::int16_t* out, const float* in, std::size_t n, double scale)
+{
+    volk_32f_s32f_convert_16i(
+        out, in, static_cast<float>(scale), static_cast<unsigned>(n));
+}
+
+inline std::uint32_t bits_of(float number)
+{
+    std::uint32_t bits;
+    std::memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+inline float float_of(std::uint32_t bits)
+{
+    float number;
+    std::memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+// The bits of floats are ordered by magnitude, with NaN last, and above them those of
+// negative numbers.
+constexpr std::uint32_t sign_bit = 0x80000000;
+
+// Returns NaN if there is one.
 SPEAD_VECTORS float largest_magnitude(const float* in, std::size_t n)
 {
     std::uint32_t largest = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        std::uint32_t bits;
-        std::memcpy(&bits, in + i, sizeof bits);
-        largest = std::max(largest, bits & 0x7fffffff);
-    }
-    float magnitude;
-    std::memcpy(&magnitude, &largest, sizeof magnitude);
-    return magnitude;
+    for (std::size_t i = 0; i < n; ++i)
+        largest = std::max(largest, bits_of(in[i]) & ~sign_bit);
+    return float_of(largest);
+}
+
+// Returns 0 or more if there is no negative number.
+SPEAD_VECTORS float lowest_number(const float* in, std::size_t n)
+{
+    std::uint32_t largest = 0;
+    for (std::size_t i = 0; i < n; ++i)
+        largest = std::max(largest, bits_of(in[i]));
+    return float_of(largest);
 }
 
 // -128.5 is rounded to -128, and 127.5 to 128. Without bool or short-circuit evaluation,
 // loops can be vectorised.
 template <typename integer>
-std::uint32_t is_clipped(float scaled)
+std::uint32_t is_clipped(scaled_type<integer> value)
 {
     using limits = std::numeric_limits<integer>;
-    return !((scaled >= limits::min() - 0.5f) & (scaled < limits::max() + 0.5f));
+    constexpr scaled_type<integer> half = 0.5;
+    return !((value >= limits::min() - half) & (value < limits::max() + half));
 }
 
 // Counts clipped samples of \p parts numbers each.
 template <typename integer, std::size_t parts>
 SPEAD_VECTORS std::uint32_t
-count_clipped(const float* in, std::size_t samples, float scale)
+count_clipped(const float* in, std::size_t samples, scaled_type<integer> scale)
 {
     std::uint32_t clipped = 0;
     for (std::size_t i = 0; i < parts * samples; i += parts)
@@ -78,17 +121,25 @@ count_clipped(const float* in, std::size_t samples, float scale)
     return clipped;
 }
 
-// Converts samples of \p parts numbers each.
 template <typename integer>
-sample_level convert_block(
-    integer* out, const float* in, std::size_t samples, std::size_t parts, float scale)
+sample_level quantise(std::byte* bytes_out,
+                      const std::byte* bytes_in,
+                      std::size_t samples,
+                      std::size_t parts,
+                      double scale)
 {
+    auto* out = reinterpret_cast<integer*>(bytes_out);
+    const auto* in = reinterpret_cast<const float*>(bytes_in);
+    const auto factor = static_cast<scaled_type<integer>>(scale);
     const std::size_t n = parts * samples;
-    volk_convert(out, in, scale, n);
+    to_integers(out, in, n, scale);
     float largest = largest_magnitude(in, n);
-    if (!is_clipped<integer>(largest * scale))
-        return { 0, largest * scale };
-    if (std::isnan(largest)) { // each Volk kernel converts it differently
+    const bool may_clip = is_clipped<integer>(largest * factor) ||
+                          (!std::is_signed_v<integer> &&
+                           is_clipped<integer>(lowest_number(in, n) * factor));
+    if (!may_clip)
+        return { 0, static_cast<float>(largest * factor) };
+    if (std::isnan(largest)) {
         largest = 0;
         for (std::size_t i = 0; i < n; ++i)
             if (std::isnan(in[i]))
@@ -96,85 +147,129 @@ sample_level convert_block(
             else
                 largest = std::max(largest, std::abs(in[i]));
     }
-    return { parts == 2 ? count_clipped<integer, 2>(in, samples, scale)
-                        : count_clipped<integer, 1>(in, samples, scale),
-             largest * scale };
+    return { parts == 2 ? count_clipped<integer, 2>(in, samples, factor)
+                        : count_clipped<integer, 1>(in, samples, factor),
+             static_cast<float>(largest * factor) };
 }
 
-// Volk's byte swap works only in place and on aligned words, so it would need a copy
-// first.
-void copy_swapped(std::byte* out, const std::byte* in, std::size_t words)
+template <typename to, typename from>
+SPEAD_VECTORS void cast_numbers(to* out, const from* in, std::size_t n)
 {
-    std::uint16_t word;
-    for (std::size_t i = 0; i < words; ++i) {
-        std::memcpy(&word, in + i * sizeof word, sizeof word);
-        word = bswap_16(word);
-        std::memcpy(out + i * sizeof word, &word, sizeof word);
+    for (std::size_t i = 0; i < n; ++i)
+        out[i] = static_cast<to>(in[i]);
+}
+
+template <typename to>
+SPEAD_VECTORS void scale_numbers(to* out, const float* in, std::size_t n, double scale)
+{
+    const auto factor = static_cast<to>(scale);
+    for (std::size_t i = 0; i < n; ++i)
+        out[i] = static_cast<to>(in[i]) * factor;
+}
+
+template <typename to, typename from>
+sample_level keep_values(std::byte* out,
+                         const std::byte* in,
+                         std::size_t samples,
+                         std::size_t parts,
+                         double scale)
+{
+    auto* to_numbers = reinterpret_cast<to*>(out);
+    const auto* numbers = reinterpret_cast<const from*>(in);
+    if constexpr (std::is_floating_point_v<from>)
+        scale_numbers(to_numbers, numbers, samples * parts, scale);
+    else
+        cast_numbers(to_numbers, numbers, samples * parts);
+    return {};
+}
+
+template <typename from, typename to>
+sample_converter::block_function function_for(double scale)
+{
+    if constexpr (std::is_floating_point_v<from> && std::is_integral_v<to>)
+        return quantise<to>;
+    else if constexpr (std::is_integral_v<to> && sizeof(to) <= sizeof(from))
+        return nullptr; // the same width: can_send() refuses narrower integers
+    else if (std::is_same_v<from, to> && scale == 1)
+        return nullptr;
+    else
+        return keep_values<to, from>;
+}
+
+template <typename from>
+sample_converter::block_function function_to(const number_format& wire, double scale)
+{
+    if (wire.type == 'f')
+        return wire.bits == 32 ? function_for<from, float>(scale)
+                               : function_for<from, double>(scale);
+    const bool is_signed = wire.type == 'i';
+    switch (wire.bits) {
+    case 8:
+        return is_signed ? function_for<from, std::int8_t>(scale)
+                         : function_for<from, std::uint8_t>(scale);
+    case 16:
+        return is_signed ? function_for<from, std::int16_t>(scale)
+                         : function_for<from, std::uint16_t>(scale);
+    default:
+        return is_signed ? function_for<from, std::int32_t>(scale)
+                         : function_for<from, std::uint32_t>(scale);
     }
 }
 
-bool is_own_order(byte_order order)
+sample_converter::block_function
+function_of(sample_type type, const number_format& wire, double scale)
 {
-    return (order == byte_order::big ? htobe16(1) : htole16(1)) == 1;
+    if (is_float(type))
+        return function_to<float>(wire, scale);
+    switch (bits_of(type)) {
+    case 8:
+        return function_to<std::int8_t>(wire, scale);
+    case 16:
+        return function_to<std::int16_t>(wire, scale);
+    default:
+        return function_to<std::int32_t>(wire, scale);
+    }
 }
 
 } // namespace
 
-sample_converter::sample_converter(sample_type type,
-                                   byte_order order,
-                                   float scale,
-                                   unsigned bits)
-    : d_step(step::copy), d_parts(is_complex(type) ? 2 : 1), d_scale(scale)
+sample_converter::sample_converter(const sample_format& format, double scale)
+    : d_convert(function_of(format.type, format.wire.real(), scale)),
+      d_swaps(format.wire.real().bits > 8 && format.wire.order != host_order),
+      d_parts(parts_of(format.type)),
+      d_input_bytes(d_parts * bits_of(format.type) / 8),
+      d_output_bytes(d_parts * format.wire.real().bytes()),
+      d_scale(scale)
 {
-    const bool has_words = bits_of(type, bits) == 16;
-    d_swaps = has_words && !is_own_order(order);
-    d_output_bytes = d_parts * (has_words ? sizeof(std::int16_t) : 1);
-    d_input_bytes = is_float(type) ? d_parts * sizeof(float) : d_output_bytes;
-    if (is_float(type)) {
-        d_step = step::quantise;
+    if (d_convert) {
         // makes Volk read its preferences and choose a kernel now, not in work()
-        constexpr std::array<float, 2> silence{};
+        alignas(float) constexpr std::array<std::byte, 2 * sizeof(float)> silence{};
         std::array<std::byte, max_output_bytes> out;
-        convert(out.data(), reinterpret_cast<const std::byte*>(silence.data()), 1);
-    } else if (d_swaps) {
-        d_step = step::swap;
+        convert(out.data(), silence.data(), 1);
     }
 }
 
 sample_level
 sample_converter::convert(std::byte* out, const std::byte* in, std::size_t samples) const
 {
-    switch (d_step) {
-    case step::copy:
-        std::copy_n(in, samples * d_input_bytes, out);
+    const auto number_bytes = static_cast<unsigned>(d_output_bytes / d_parts);
+    if (!d_convert) {
+        copy_numbers(out, in, samples * d_parts, number_bytes, d_swaps);
         return {};
-    case step::swap:
-        copy_swapped(out, in, samples * d_parts);
-        return {};
-    case step::quantise:
-        break;
     }
+    const std::size_t block_samples =
+        number_block::bytes / std::max(d_input_bytes, d_output_bytes);
+    number_block block;
     sample_level level;
-    const auto add = [&](const sample_level& block) {
-        level.clipped += block.clipped;
-        level.largest = std::max(level.largest, block.largest);
-    };
     while (samples) {
-        const std::size_t now = std::min(samples, block_numbers / d_parts);
-        const auto* numbers = reinterpret_cast<const float*>(in);
-        if (d_output_bytes == d_parts) {
-            auto* bytes = reinterpret_cast<std::int8_t*>(out);
-            add(convert_block(bytes, numbers, now, d_parts, d_scale));
-        } else {
-            // the packet may be unaligned
-            alignas(64) std::array<std::int16_t, block_numbers> words;
-            add(convert_block(words.data(), numbers, now, d_parts, d_scale));
-            const auto* bytes = reinterpret_cast<const std::byte*>(words.data());
-            if (d_swaps)
-                copy_swapped(out, bytes, now * d_parts);
-            else
-                std::copy_n(bytes, now * d_output_bytes, out);
-        }
+        const std::size_t now = std::min(samples, block_samples);
+        // the packet may be unaligned
+        std::byte* converted = number_bytes == 1 ? out : block.numbers.data();
+        const auto added = d_convert(converted, in, now, d_parts, d_scale);
+        if (number_bytes > 1)
+            copy_numbers(out, converted, now * d_parts, number_bytes, d_swaps);
+        level.clipped += added.clipped;
+        level.largest = std::max(level.largest, added.largest);
         out += now * d_output_bytes;
         in += now * d_input_bytes;
         samples -= now;

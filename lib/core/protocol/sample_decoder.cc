@@ -5,37 +5,145 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "number_blocks.h"
 #include "sample_decoder.h"
 
-#include <endian.h>
 #include <volk/volk.h>
 
+#include <type_traits>
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstring>
 
 namespace gr::spead {
 
 namespace {
 
-// Integers per block: swapped, then converted while they are in the first-level cache.
-constexpr std::size_t block_numbers = 4096;
+template <typename to, typename from>
+SPEAD_VECTORS void cast_numbers(to* out, const from* in, std::size_t n)
+{
+    for (std::size_t i = 0; i < n; ++i)
+        out[i] = static_cast<to>(in[i]);
+}
 
-constexpr bool host_is_big = __BYTE_ORDER == __BIG_ENDIAN;
+// Without an instruction for it, machines convert unsigned integers in two halves.
+inline float to_float(std::uint32_t number)
+{
+    return static_cast<float>(static_cast<std::int32_t>(number >> 16)) * 65536.0f +
+           static_cast<float>(static_cast<std::int32_t>(number & 0xffff));
+}
+
+template <typename number>
+float to_float(number value)
+{
+    return static_cast<float>(value);
+}
+
+template <typename from>
+SPEAD_VECTORS void to_floats(float* out, const from* in, std::size_t n, double scale)
+{
+    if constexpr (std::is_same_v<from, double>) {
+        const double factor = 1 / scale;
+        for (std::size_t i = 0; i < n; ++i)
+            out[i] = static_cast<float>(in[i] * factor);
+    } else {
+        const auto factor = static_cast<float>(1 / scale);
+        for (std::size_t i = 0; i < n; ++i)
+            out[i] = to_float(in[i]) * factor;
+    }
+}
+
+void to_floats(float* out, const std::int8_t* in, std::size_t n, double scale)
+{
+    volk_8i_s32f_convert_32f(
+        out, in, static_cast<float>(scale), static_cast<unsigned>(n));
+}
+
+void to_floats(float* out, const std::int16_t* in, std::size_t n, double scale)
+{
+    volk_16i_s32f_convert_32f(
+        out, in, static_cast<float>(scale), static_cast<unsigned>(n));
+}
+
+void to_floats(float* out, const std::int32_t* in, std::size_t n, double scale)
+{
+    volk_32i_s32f_convert_32f(
+        out, in, static_cast<float>(scale), static_cast<unsigned>(n));
+}
+
+template <typename from, typename to>
+void convert_numbers(std::byte* out, const std::byte* in, std::size_t n, double scale)
+{
+    auto* to_numbers = reinterpret_cast<to*>(out);
+    const auto* numbers = reinterpret_cast<const from*>(in);
+    if constexpr (std::is_same_v<to, float>)
+        to_floats(to_numbers, numbers, n, scale);
+    else
+        cast_numbers(to_numbers, numbers, n);
+}
+
+template <typename from, typename to>
+sample_decoder::block_function function_for(double scale)
+{
+    if constexpr (std::is_integral_v<to> && sizeof(to) <= sizeof(from))
+        return nullptr; // the same width: can_receive() refuses wider integers
+    else if (std::is_same_v<from, to> && scale == 1)
+        return nullptr;
+    else
+        return convert_numbers<from, to>;
+}
+
+template <typename from>
+sample_decoder::block_function function_to(sample_type type, double scale)
+{
+    if (is_float(type))
+        return function_for<from, float>(scale);
+    switch (bits_of(type)) {
+    case 8:
+        return function_for<from, std::int8_t>(scale);
+    case 16:
+        return function_for<from, std::int16_t>(scale);
+    default:
+        return function_for<from, std::int32_t>(scale);
+    }
+}
+
+sample_decoder::block_function
+function_of(sample_type type, const number_format& wire, double scale)
+{
+    if (wire.type == 'f')
+        return wire.bits == 32 ? function_to<float>(type, scale)
+                               : function_to<double>(type, scale);
+    const bool is_signed = wire.type == 'i';
+    switch (wire.bits) {
+    case 8:
+        return is_signed ? function_to<std::int8_t>(type, scale)
+                         : function_to<std::uint8_t>(type, scale);
+    case 16:
+        return is_signed ? function_to<std::int16_t>(type, scale)
+                         : function_to<std::uint16_t>(type, scale);
+    default:
+        return is_signed ? function_to<std::int32_t>(type, scale)
+                         : function_to<std::uint32_t>(type, scale);
+    }
+}
+
+unsigned log2_of(std::size_t power)
+{
+    unsigned log2 = 0;
+    while (power >>= 1)
+        ++log2;
+    return log2;
+}
 
 } // namespace
 
-sample_decoder::sample_decoder(sample_type type,
-                               byte_order order,
-                               float scale,
-                               unsigned bits)
-    : d_is_float(is_float(type)),
-      d_swaps(bits_of(type, bits) == 16 && (order == byte_order::big) != host_is_big),
-      d_parts(is_complex(type) ? 2 : 1),
-      d_bits(bits_of(type, bits)),
-      d_wire_bytes_log2((d_bits == 16) + (d_parts == 2)),
-      d_output_bytes(d_parts * (d_is_float ? sizeof(float) : d_bits / 8)),
+sample_decoder::sample_decoder(const sample_format& format, double scale)
+    : d_convert(function_of(format.type, format.wire.real(), scale)),
+      d_swaps(format.wire.real().bits > 8 && format.wire.order != host_order),
+      d_parts(parts_of(format.type)),
+      d_wire_bytes(format.wire.real().bytes()),
+      d_wire_bytes_log2(log2_of(d_parts * d_wire_bytes)),
+      d_output_bytes(d_parts * bits_of(format.type) / 8),
       d_scale(scale)
 {
 }
@@ -44,36 +152,26 @@ void sample_decoder::decode(std::byte* out,
                             const std::byte* in,
                             std::size_t samples) const
 {
-    const auto numbers = samples * d_parts;
-    if (d_is_float) {
-        to_floats(reinterpret_cast<float*>(out), in, numbers);
+    std::size_t numbers = samples * d_parts;
+    if (!d_convert) {
+        copy_numbers(out, in, numbers, d_wire_bytes, d_swaps);
         return;
     }
-    std::memcpy(out, in, samples * d_output_bytes);
-    if (d_swaps)
-        volk_16u_byteswap(reinterpret_cast<std::uint16_t*>(out),
-                          static_cast<unsigned>(numbers));
-}
-
-void sample_decoder::to_floats(float* out, const std::byte* in, std::size_t numbers) const
-{
-    if (d_bits == 8) {
-        volk_8i_s32f_convert_32f(out,
-                                 reinterpret_cast<const std::int8_t*>(in),
-                                 d_scale,
-                                 static_cast<unsigned>(numbers));
-        return;
-    }
-    alignas(64) std::array<std::uint16_t, block_numbers> block;
-    for (std::size_t done = 0; done < numbers; done += block_numbers) {
-        const auto n = std::min(numbers - done, block_numbers);
-        std::memcpy(block.data(), in + 2 * done, 2 * n);
-        if (d_swaps)
-            volk_16u_byteswap(block.data(), static_cast<unsigned>(n));
-        volk_16i_s32f_convert_32f(out + done,
-                                  reinterpret_cast<const std::int16_t*>(block.data()),
-                                  d_scale,
-                                  static_cast<unsigned>(n));
+    const std::size_t output_bytes = d_output_bytes / d_parts;
+    const std::size_t block_numbers =
+        number_block::bytes / std::max<std::size_t>(d_wire_bytes, output_bytes);
+    number_block block;
+    while (numbers) {
+        const std::size_t now = std::min(numbers, block_numbers);
+        const std::byte* aligned = in;
+        if (d_wire_bytes > 1) {
+            copy_numbers(block.numbers.data(), in, now, d_wire_bytes, d_swaps);
+            aligned = block.numbers.data();
+        }
+        d_convert(out, aligned, now, d_scale);
+        in += now * d_wire_bytes;
+        out += now * output_bytes;
+        numbers -= now;
     }
 }
 

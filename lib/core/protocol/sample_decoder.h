@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_SAMPLE_DECODER_H
 #define INCLUDED_SPEAD_CORE_SAMPLE_DECODER_H
 
-#include "sample_converter.h"
+#include "sample_format.h"
 
 #include <cstddef>
 
@@ -17,18 +17,16 @@ namespace gr::spead {
 /*!
  * \brief Converts samples from their format on the wire: the reverse of sample_converter.
  *
- * Integers keep their value. float32 and complex64 are integers of \p bits bits, 8 or 16,
- * divided by \p scale.
+ * Integers keep their value, or their bits if they keep their width. For outputs of
+ * floats, numbers are divided by \p scale.
  *
  * Does not change after construction, so any number of threads may use it.
  */
 class sample_decoder
 {
 public:
-    explicit sample_decoder(sample_type type,
-                            byte_order order = byte_order::big,
-                            float scale = 1,
-                            unsigned bits = 8);
+    //! can_receive() must allow \p format.
+    explicit sample_decoder(const sample_format& format, double scale = 1);
 
     //! \name Size of a sample
     //! \{
@@ -41,16 +39,20 @@ public:
     //! unaligned.
     void decode(std::byte* out, const std::byte* in, std::size_t samples) const;
 
-private:
-    void to_floats(float* out, const std::byte* in, std::size_t numbers) const;
+    //! Converts \p n numbers that are in the host's byte order and aligned.
+    using block_function = void (*)(std::byte* out,
+                                    const std::byte* in,
+                                    std::size_t n,
+                                    double scale);
 
-    bool d_is_float;
-    bool d_swaps;        // 16-bit integers arrive in the other order
-    std::size_t d_parts; // numbers per sample
-    unsigned d_bits;
+private:
+    block_function d_convert; // null if the numbers keep their bits
+    bool d_swaps;
+    std::size_t d_parts;   // numbers per sample
+    unsigned d_wire_bytes; // of a number
     unsigned d_wire_bytes_log2;
     std::size_t d_output_bytes;
-    float d_scale;
+    double d_scale;
 };
 
 } // namespace gr::spead

@@ -26,7 +26,7 @@ constexpr position_range all_positions{ 0, std::numeric_limits<std::int64_t>::ma
 output_window::output_window(const config& how, std::vector<source_counter_set>& counters)
     : d_config(how),
       d_counters(counters),
-      d_decoder(sample_type::int8),
+      d_decoder(sample_format()),
       d_outputs(how.outputs)
 {
     for (auto& of : d_outputs) {

@@ -76,7 +76,7 @@ reassembler::reassembler(config how,
       d_common(common),
       d_rejects(rejects),
       d_log(log),
-      d_decoder(d_config.type),
+      d_decoder(sample_format()),
       d_tracker(d_config.stream, window, d_heaps, log),
       d_store(common.packets_ignored)
 {
@@ -591,11 +591,9 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
     if (!d_format)
         return true;
     index_immediates();
-    const float full_scale = d_format->bits == 16 ? INT16_MAX : INT8_MAX;
-    d_decoder = sample_decoder(d_config.type,
-                               d_format->order,
-                               d_config.scale > 0 ? d_config.scale : full_scale,
-                               d_format->bits);
+    const auto& numbers = d_format->samples_format;
+    d_decoder = sample_decoder({ d_config.type, numbers },
+                               d_config.scale.value_or(numbers.full_scale()));
     d_window.set_decoder(d_decoder);
     d_split.clear();
     d_tracker.set_format(d_format->timestamp_id.has_value());

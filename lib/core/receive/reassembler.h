@@ -48,7 +48,7 @@ public:
         std::vector<std::size_t> group_of_socket;
         bool has_group_for_each_output = false;
         sample_type type = sample_type::int8;        //!< type of the outputs
-        float scale = 0;                             //!< of floats; 0: full scale is 1.0
+        std::optional<double> scale = std::nullopt;  //!< none: full scale is 1.0
         std::shared_ptr<const stream_format> format; //!< nullptr: from descriptors
         stream_tracker::config stream;
     };

@@ -33,32 +33,51 @@ std::string text_of(const number_format& format)
                         : std::to_string(format.bits) + "-bit " + name;
 }
 
-// Returns the width at which integers are read, in bits. Integers of a width that no
-// output type has, such as packed 10-bit ones, are read as bytes.
-unsigned bits_for(sample_type type, const item_description& samples)
+bool suits(sample_type type, const item_description& samples)
 {
-    const auto& [numbers, bits, order] = samples.format;
-    const bool is_whole = bits == 8 || bits == 16;
-    const bool is_integer = samples.format.is_integer();
-    const bool suits = is_float(type) ? numbers == 'i' && is_whole
-                       : is_whole     ? is_integer && bits == bits_of(type, 8)
-                                      : is_integer && type == sample_type::int8;
-    const bool are_pairs = samples.is_pairs;
+    const bool has_complex_numbers = samples.format.type == 'c';
+    return is_complex(type) == (samples.is_pairs != has_complex_numbers) &&
+           !(samples.is_pairs && has_complex_numbers) &&
+           can_receive(type, samples.format);
+}
+
+// The output types that hold the samples, quoted.
+std::vector<std::string> suitable_types(const item_description& samples)
+{
+    std::vector<std::string> types;
+    for (const auto& [name, type] : sample_types)
+        if (suits(type, samples))
+            types.push_back(quoted(name));
+    return types;
+}
+
+// Returns the format in which the samples are read: as bytes if no output type has
+// numbers of their width, such as packed 10-bit ones.
+number_format samples_format_of(sample_type type, const item_description& samples)
+{
     std::string why = samples.obstacle;
-    if (why.empty() && suits && are_pairs == is_complex(type))
-        return is_whole ? bits : 8;
-    const bool has_type = why.empty() && is_integer && is_whole;
-    if (why.empty())
-        why = (are_pairs          ? "pairs of "
+    if (why.empty()) {
+        if (suits(type, samples)) {
+            auto format = samples.format;
+            if (format.bits == 8) // its order has no meaning
+                format.order = byte_order::big;
+            return format;
+        }
+        const auto types = suitable_types(samples);
+        if (types.empty() && samples.format.is_integer() && !samples.is_pairs &&
+            type == sample_type::int8)
+            return { 'i', 8 };
+        why = (samples.is_pairs   ? "pairs of "
                : is_complex(type) ? "real "
                                   : "") +
-              text_of(samples.format) + " do not match output_type";
-    if (has_type)
-        why += "; set it to " + quoted((are_pairs ? "sc" : "int") + std::to_string(bits));
-    if (has_type && numbers == 'i')
-        why += are_pairs ? " or \"complex\"" : " or \"float\"";
-    if (!has_type)
+              text_of(samples.format) + " do not match output_type; set ";
+        for (std::size_t i = 0; i < types.size(); ++i)
+            why += (i == 0 ? "it to " : i + 1 == types.size() ? " or " : ", ") + types[i];
+        if (types.empty())
+            why += "items to output their bytes";
+    } else {
         why += "; set items to output their bytes";
+    }
     throw std::invalid_argument("the descriptor of " + quoted(samples.name) + ": " + why);
 }
 
@@ -111,8 +130,8 @@ bool stream_format::extends(const stream_format& before) const
     const auto is_same = [](const immediate& a, const immediate& b) {
         return a.id == b.id && a.format == b.format;
     };
-    return samples_id == before.samples_id && bits == before.bits &&
-           order == before.order && timestamp_id == before.timestamp_id &&
+    return samples_id == before.samples_id && samples_format == before.samples_format &&
+           timestamp_id == before.timestamp_id &&
            timestamp_format == before.timestamp_format &&
            immediates.size() >= before.immediates.size() &&
            std::equal(before.immediates.begin(),
@@ -140,8 +159,7 @@ stream_format format_for(const std::vector<item_description>& items,
     const auto* time = timestamp_of(items);
     stream_format format;
     format.samples_id = array.id;
-    format.bits = bits_for(type, array);
-    format.order = format.bits == 8 ? byte_order::big : array.format.order;
+    format.samples_format = samples_format_of(type, array);
     format.timestamp_id.reset();
     if (time) {
         format.timestamp_id = time->id;

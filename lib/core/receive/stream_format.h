@@ -9,7 +9,7 @@
 #define INCLUDED_SPEAD_CORE_STREAM_FORMAT_H
 
 #include "protocol/descriptor_reader.h"
-#include "protocol/sample_converter.h"
+#include "protocol/sample_format.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -39,8 +39,8 @@ struct stream_format {
     number_format timestamp_format = {};
     std::uint64_t samples_id = 0x3300;
     std::vector<immediate> immediates = {};
-    unsigned bits = 8; //!< width of the integers in a packet
-    byte_order order = byte_order::big;
+    //! The format of the numbers of samples, or 'c' for complex samples.
+    number_format samples_format{ 'i', 8 };
 
     //! Whether all items of \p before keep their meaning.
     bool extends(const stream_format& before) const;

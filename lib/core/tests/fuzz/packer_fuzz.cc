@@ -70,15 +70,17 @@ sink_setup choose_setup(fuzz_input& input)
     o.num_inputs = input.one_of({ 1, 1, 2, 3 });
     choose_items(input, o);
     o.heap_samples = 1 + input.one_of<std::int64_t>({ 0, 2, 49, 332, 1999, any() });
-    o.input_type = input.one_of({ "int8", "sc8", "int16", "sc16", "float", "complex" });
+    o.input_type =
+        input.one_of({ "int8", "sc8", "int16", "sc16", "int32", "float", "complex" });
     const bool is_float = o.input_type == "float" || o.input_type == "complex";
-    const bool has_words =
-        is_float ? input.once_in(2) : o.input_type.find("16") != o.input_type.npos;
     if (is_float && input.once_in(2))
         o.scale = input.one_of({ 1.0, 1e4, 1e-30 });
     o.tail = input.one_of({ "short", "pad", "drop" });
-    if (has_words)
-        o.wire_type = o.tail == "short" ? ">i2" : input.one_of({ ">i2", "<i2" });
+    if (is_float && input.once_in(2))
+        o.wire_type = o.tail == "short" ? input.one_of({ "u1", ">i2", "f4", "f8" })
+                                        : input.one_of({ "<i2", "u4", "<f4", "c8" });
+    if (o.wire_type == "c8" && o.input_type == "float")
+        o.wire_type = "f4";
     o.descriptors = input.one_of({ "first_heap", "separate", "none" });
     if (o.descriptors != "none")
         o.descriptor_interval = input.one_of({ 0.0, 0.001, 0.5, 1e9 });

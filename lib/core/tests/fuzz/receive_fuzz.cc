@@ -38,6 +38,7 @@ receive_stream::options choose_options(fuzz_input& input)
                                   sample_type::sc8,
                                   sample_type::int16,
                                   sample_type::sc16,
+                                  sample_type::int32,
                                   sample_type::float32,
                                   sample_type::complex64 });
     if (options.outputs == 1 && input.once_in(2))
@@ -63,9 +64,12 @@ receive_stream::options choose_options(fuzz_input& input)
         return options;
     }
     auto format = std::make_shared<stream_format>();
-    const auto bits = is_float(options.type) ? input.one_of({ 8u, 16u }) : 8;
-    format->bits = bits_of(options.type, bits);
-    format->order = input.one_of({ byte_order::big, byte_order::little });
+    number_format wire{ 'i', bits_of(options.type) };
+    if (is_float(options.type))
+        wire = input.one_of<number_format>(
+            { { 'i', 8 }, { 'i', 16 }, { 'u', 32 }, { 'f', 32 }, { 'f', 64 } });
+    wire.order = input.one_of({ byte_order::big, byte_order::little });
+    format->samples_format = wire;
     format->timestamp_format = { 'u',
                                  input.one_of({ 64u, 32u, 10u, 0u }),
                                  input.one_of({ byte_order::big, byte_order::little }) };
@@ -206,7 +210,7 @@ private:
 
     void begin_heap(sender_state& of)
     {
-        const auto bytes = sample_decoder(d_options.type).wire_bytes();
+        const auto bytes = parts_of(d_options.type) * bits_of(d_options.type) / 8;
         const auto ticks = of.heap_bytes / bytes *
                            static_cast<std::uint64_t>(d_options.ticks) /
                            static_cast<std::uint64_t>(d_options.samples);
@@ -318,12 +322,13 @@ private:
     void send_descriptors(std::size_t which)
     {
         const wire::flavour flavour{ d_input.one_of({ 48u, 40u }) };
-        const sample_format format{
-            d_input.once_in(4) ? sample_type::sc16 : d_options.type,
-            d_input.one_of({ byte_order::big, byte_order::little }),
-            64,
-            d_input.one_of({ 8u, 16u })
-        };
+        const auto type = d_input.once_in(4) ? sample_type::sc16 : d_options.type;
+        number_format wire{ 'i', bits_of(type) };
+        if (is_float(type))
+            wire =
+                d_input.one_of<number_format>({ { 'i', 8 }, { 'f', 32 }, { 'f', 64 } });
+        wire.order = d_input.one_of({ byte_order::big, byte_order::little });
+        const sample_format format{ type, wire, 64 };
         std::vector<item> items{ timestamp(0x1600), samples(0x3300) };
         for (auto i = d_input.up_to(3); i > 0; --i) {
             const auto id = d_input.one_of({ 0x3102, 0x3101, 0x1600 });

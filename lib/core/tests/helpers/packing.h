@@ -27,8 +27,7 @@ struct packing {
     gr::spead::full_policy when_full = gr::spead::full_policy::block;
     std::size_t slots = 0; // of the ring; 0: room for the whole stream
     gr::spead::sample_type type = gr::spead::sample_type::int8;
-    gr::spead::byte_order order = gr::spead::byte_order::big;
-    unsigned float_bits = 8;
+    gr::spead::number_format wire{ 'i', 8 };
     std::vector<gr::spead::item> items = gr::spead::default_items();
     bool separate_descriptors = false; // descriptors in heaps of their own
     double descriptor_interval = 0;    // seconds between those heaps
@@ -38,8 +37,8 @@ struct packing {
     {
         using namespace gr::spead;
         const wire::flavour flavour{ address_bits };
-        const sample_format samples{ type, order, heap_samples, float_bits };
-        const sample_converter converter(type, order, 1, float_bits);
+        const sample_format samples{ type, wire, heap_samples };
+        const sample_converter converter(samples);
         const auto layout = [&](bool with_descriptors) {
             return heap_layout::even(
                 data_contents(items, flavour, with_descriptors, samples),

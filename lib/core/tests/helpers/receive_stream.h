@@ -83,7 +83,7 @@ struct receive_stream {
 
     std::size_t output_bytes() const
     {
-        return sample_decoder(settings.type).output_bytes();
+        return parts_of(settings.type) * bits_of(settings.type) / 8;
     }
 
     void set_room()

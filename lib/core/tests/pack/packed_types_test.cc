@@ -17,27 +17,30 @@ namespace {
 
 struct kind {
     sample_type type;
-    byte_order order;
-    unsigned float_bits = 8;
+    number_format wire;
 };
 
 const kind kinds[] = {
-    { sample_type::int8, byte_order::big },
-    { sample_type::sc8, byte_order::big },
-    { sample_type::int16, byte_order::big },
-    { sample_type::int16, byte_order::little },
-    { sample_type::sc16, byte_order::big },
-    { sample_type::sc16, byte_order::little },
-    { sample_type::float32, byte_order::big },
-    { sample_type::complex64, byte_order::big },
-    { sample_type::float32, byte_order::big, 16 },
-    { sample_type::complex64, byte_order::little, 16 },
+    { sample_type::int8, { 'i', 8 } },
+    { sample_type::sc8, { 'i', 8 } },
+    { sample_type::int16, { 'i', 16 } },
+    { sample_type::int16, { 'i', 16, byte_order::little } },
+    { sample_type::sc16, { 'i', 16 } },
+    { sample_type::sc16, { 'i', 16, byte_order::little } },
+    { sample_type::int32, { 'i', 32 } },
+    { sample_type::float32, { 'i', 8 } },
+    { sample_type::complex64, { 'i', 8 } },
+    { sample_type::float32, { 'i', 16 } },
+    { sample_type::complex64, { 'i', 16, byte_order::little } },
+    { sample_type::float32, { 'f', 32 } },
+    { sample_type::float32, { 'f', 64 } },
+    { sample_type::complex64, { 'c', 128, byte_order::little } },
 };
 
 // Random input samples. Floats are integers that need no clipping.
 std::vector<std::byte> input(const kind& k, std::size_t samples)
 {
-    const auto size = sample_converter(k.type).input_bytes();
+    const auto size = sample_converter({ k.type, k.wire }).input_bytes();
     const auto random = noise(samples * size);
     std::vector<std::byte> in(raw(random.data()), raw(random.data()) + random.size());
     if (is_float(k.type))
@@ -50,24 +53,10 @@ std::vector<std::byte> input(const kind& k, std::size_t samples)
 
 bytes on_the_wire(const kind& k, const std::vector<std::byte>& in)
 {
-    bytes out;
-    const bool words = bits_of(k.type, k.float_bits) == 16;
-    if (is_float(k.type)) {
-        for (std::size_t i = 0; i < in.size(); i += sizeof(float)) {
-            float number;
-            std::memcpy(&number, &in[i], sizeof number);
-            const auto integer = static_cast<int>(number);
-            out.push_back(static_cast<std::uint8_t>(integer));
-            if (words)
-                out.push_back(static_cast<std::uint8_t>(integer >> 8));
-        }
-    } else {
-        const auto* at = reinterpret_cast<const std::uint8_t*>(in.data());
-        out.assign(at, at + in.size());
-    }
-    if (words && k.order == byte_order::big)
-        for (std::size_t i = 0; i < out.size(); i += 2)
-            std::swap(out[i], out[i + 1]); // assumes a little-endian host
+    const sample_converter converter({ k.type, k.wire });
+    const auto samples = in.size() / converter.input_bytes();
+    bytes out(samples * converter.output_bytes());
+    converter.convert(reinterpret_cast<std::byte*>(out.data()), in.data(), samples);
     return out;
 }
 
@@ -76,8 +65,7 @@ packing splitting_samples(const kind& k, std::size_t name_bytes)
 {
     packing p;
     p.type = k.type;
-    p.order = k.order;
-    p.float_bits = k.float_bits;
+    p.wire = k.wire;
     p.max_packet = 104;
     p.items = { timestamp(0x1600, "t", "t"),
                 samples(0x3300, std::string(name_bytes, 'n'), "d") };
@@ -132,7 +120,7 @@ BOOST_AUTO_TEST_CASE(every_type_survives_any_packet_boundary)
 BOOST_AUTO_TEST_CASE(clipping_is_counted_once_per_split_sample)
 {
     for (std::size_t name = 1; name <= 2; ++name) {
-        auto p = splitting_samples({ sample_type::complex64, byte_order::big }, name);
+        auto p = splitting_samples({ sample_type::complex64, { 'i', 8 } }, name);
         p.heap_samples = 300;
         packed_stream stream(p);
         std::vector<float> in(2 * 1000, 1.0f);

@@ -7,10 +7,12 @@
 
 #include "helpers/packing.h"
 #include "protocol/sample_converter.h"
+#include "protocol/sample_decoder.h"
 
 #include <volk/volk.h>
 #include <boost/test/unit_test.hpp>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -92,10 +94,9 @@ converted quantised(const std::vector<float>& numbers,
                     float scale = 1,
                     sample_type type = sample_type::float32,
                     std::size_t offset = 0,
-                    unsigned bits = 8,
-                    byte_order order = byte_order::big)
+                    unsigned bits = 8)
 {
-    const sample_converter converter(type, order, scale, bits);
+    const sample_converter converter({ type, { 'i', bits } }, scale);
     const std::size_t samples = numbers.size() * sizeof(float) / converter.input_bytes();
     sample_level level;
     const auto out = convert_at(offset, converter, numbers, samples, level);
@@ -106,10 +107,7 @@ converted quantised(const std::vector<float>& numbers,
             result.numbers.push_back(static_cast<std::int8_t>(byte(i)));
             continue;
         }
-        const bool is_big = order == byte_order::big;
-        const int high = byte(is_big ? i : i + 1);
-        const int low = byte(is_big ? i + 1 : i);
-        result.numbers.push_back(static_cast<std::int16_t>(high << 8 | low));
+        result.numbers.push_back(static_cast<std::int16_t>(byte(i) << 8 | byte(i + 1)));
     }
     return result;
 }
@@ -173,48 +171,200 @@ struct {
     bool wants_alignment;
 } volk_kernel;
 
+std::vector<number_format> all_wire_formats()
+{
+    std::vector<number_format> all;
+    for (const auto order : { byte_order::big, byte_order::little })
+        for (const number_format& format :
+             std::initializer_list<number_format>{ { 'i', 8 },
+                                                   { 'u', 8 },
+                                                   { 'i', 16 },
+                                                   { 'u', 16 },
+                                                   { 'i', 32 },
+                                                   { 'u', 32 },
+                                                   { 'f', 32 },
+                                                   { 'f', 64 },
+                                                   { 'c', 64 },
+                                                   { 'c', 128 } })
+            if (format.bits > 8 || order == byte_order::big)
+                all.push_back({ format.type, format.bits, order });
+    return all;
+}
+
+template <typename number>
+number read_as(const std::byte* at)
+{
+    number value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+}
+
+double value_at(const std::byte* at, const number_format& format)
+{
+    std::array<std::byte, 8> bytes{};
+    std::copy_n(at, format.bytes(), bytes.begin());
+    if (format.order != host_order)
+        std::reverse(bytes.begin(), bytes.begin() + format.bytes());
+    const auto* from = bytes.data();
+    const bool is_signed = format.type == 'i';
+    if (format.type == 'f')
+        return format.bits == 32 ? read_as<float>(from) : read_as<double>(from);
+    switch (format.bits) {
+    case 8:
+        return is_signed ? read_as<std::int8_t>(from) : read_as<std::uint8_t>(from);
+    case 16:
+        return is_signed ? read_as<std::int16_t>(from) : read_as<std::uint16_t>(from);
+    default:
+        return is_signed ? static_cast<double>(read_as<std::int32_t>(from))
+                         : static_cast<double>(read_as<std::uint32_t>(from));
+    }
+}
+
+number_format format_in_flow_graph(sample_type type)
+{
+    return { is_float(type) ? 'f' : 'i', bits_of(type), host_order };
+}
+
+// Wraps around for integers that keep their width.
+double wrapped(double value, const number_format& format)
+{
+    const double range = std::ldexp(1, static_cast<int>(format.bits));
+    if (format.type == 'u' && value < 0)
+        return value + range;
+    if (format.type == 'i' && value >= range / 2)
+        return value - range;
+    return value;
+}
+
+// Samples on the aligned side and bytes on the other one, with room for an offset.
+constexpr std::size_t test_samples = 3001;
+constexpr std::size_t test_offset = 3;
+
+void check_encoding(sample_type type, const number_format& wire, double scale)
+{
+    const auto format = format_in_flow_graph(type);
+    const auto real = wire.real();
+    const auto numbers = test_samples * parts_of(type);
+    std::vector<float> memory(numbers); // as wide as the widest type
+    auto* in = reinterpret_cast<std::byte*>(memory.data());
+    std::mt19937 random(1);
+    if (is_float(type)) {
+        std::uniform_real_distribution<double> values(-1.2, 1.2);
+        for (auto& number : memory)
+            number = static_cast<float>(values(random) * real.full_scale() / scale);
+    } else {
+        std::generate_n(
+            in, numbers * format.bytes(), [&] { return std::byte(random()); });
+    }
+    const sample_converter converter({ type, wire }, scale);
+    BOOST_REQUIRE_EQUAL(converter.output_bytes(), parts_of(type) * real.bytes());
+    std::vector<std::byte> out(test_offset + numbers * real.bytes());
+    const auto level = converter.convert(out.data() + test_offset, in, test_samples);
+
+    const bool quantises = is_float(type) && real.is_integer();
+    const double lowest = real.type == 'i' ? -real.full_scale() - 1 : 0;
+    std::size_t wrong = 0, clipped = 0;
+    bool has_clipped = false;
+    for (std::size_t i = 0; i < numbers; ++i) {
+        double expected = value_at(in + i * format.bytes(), format);
+        if (quantises) {
+            const double scaled =
+                real.bits < 32 ? static_cast<float>(expected) * static_cast<float>(scale)
+                               : expected * scale;
+            const double rounded = std::rint(scaled);
+            expected = std::clamp(rounded, lowest, real.full_scale());
+            has_clipped = has_clipped || expected != rounded;
+        } else if (is_float(type)) {
+            expected *= scale;
+            if (real.bits == 32)
+                expected = static_cast<float>(expected);
+        } else if (real.is_integer()) {
+            expected = wrapped(expected, real);
+        }
+        wrong += value_at(out.data() + test_offset + i * real.bytes(), real) != expected;
+        if ((i + 1) % parts_of(type) == 0) {
+            clipped += has_clipped;
+            has_clipped = false;
+        }
+    }
+    BOOST_TEST(wrong == 0u);
+    BOOST_TEST(level.clipped == clipped);
+}
+
+void check_decoding(sample_type type, const number_format& wire, double scale)
+{
+    const auto format = format_in_flow_graph(type);
+    const auto real = wire.real();
+    const auto numbers = test_samples * parts_of(type);
+    std::vector<std::byte> in(test_offset + numbers * real.bytes());
+    std::mt19937 random(2);
+    std::generate(in.begin(), in.end(), [&] { return std::byte(random()); });
+    std::vector<float> memory(numbers);
+    auto* out = reinterpret_cast<std::byte*>(memory.data());
+    const sample_decoder decoder({ type, wire }, scale);
+    BOOST_REQUIRE_EQUAL(decoder.wire_bytes(), parts_of(type) * real.bytes());
+    BOOST_REQUIRE_EQUAL(decoder.output_bytes(), parts_of(type) * format.bytes());
+    decoder.decode(out, in.data() + test_offset, test_samples);
+
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < numbers; ++i) {
+        const double sent = value_at(in.data() + test_offset + i * real.bytes(), real);
+        const double is = value_at(out + i * format.bytes(), format);
+        if (std::isnan(sent))
+            wrong += !std::isnan(is);
+        else if (!is_float(type))
+            wrong += is != wrapped(sent, format);
+        else if (const auto expected = static_cast<float>(sent / scale);
+                 static_cast<double>(expected) != is) // the factor is rounded too
+            wrong += !(std::abs(is - static_cast<double>(expected)) <=
+                       2e-7 * std::abs(static_cast<double>(expected)));
+    }
+    BOOST_TEST(wrong == 0u);
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(converter)
 
-BOOST_AUTO_TEST_CASE(bytes_are_copied)
+BOOST_AUTO_TEST_CASE(every_conversion_matches_plain_arithmetic)
 {
-    const auto in = noise(200);
-    for (const auto type : { sample_type::int8, sample_type::sc8 })
-        for (std::size_t samples = 0; samples <= 100; ++samples) {
-            const sample_converter converter(type);
-            BOOST_CHECK(converter.copies());
-            sample_level level;
-            const auto out = convert_at(samples % 7, converter, in, samples, level);
-            const auto* as_it_was = reinterpret_cast<const std::byte*>(in.data());
-            BOOST_CHECK(std::equal(out.begin(), out.end(), as_it_was));
-            BOOST_CHECK_EQUAL(out.size(), samples * converter.input_bytes());
-            BOOST_CHECK_EQUAL(level.clipped, 0u);
-            BOOST_CHECK_EQUAL(level.largest, 0);
-        }
+    std::size_t conversions = 0;
+    for (const auto& [name, type] : sample_types)
+        for (const auto& wire : all_wire_formats())
+            for (const double scale : { 1.0, wire.full_scale() })
+                if (can_send(type, wire)) {
+                    BOOST_TEST_CONTEXT(name << " as " << wire.dtype() << ", scale "
+                                            << scale)
+                    {
+                        check_encoding(type, wire, scale);
+                    }
+                    ++conversions;
+                }
+    BOOST_TEST(conversions > 100u);
 }
 
-BOOST_AUTO_TEST_CASE(words_have_the_requested_order)
+BOOST_AUTO_TEST_CASE(every_decoding_matches_plain_arithmetic)
 {
-    const auto in = noise(400);
-    for (const auto type : { sample_type::int16, sample_type::sc16 })
-        for (const auto order : { byte_order::big, byte_order::little })
-            for (std::size_t samples = 0; samples <= 100; ++samples) {
-                const sample_converter converter(type, order);
-                sample_level level;
-                const auto out = convert_at(samples % 7, converter, in, samples, level);
-                BOOST_REQUIRE_EQUAL(out.size(), samples * converter.input_bytes());
-                for (std::size_t i = 0; i < out.size(); i += 2) {
-                    std::uint16_t word;
-                    std::memcpy(&word, in.data() + i, sizeof word);
-                    const std::byte high{ static_cast<std::uint8_t>(word >> 8) };
-                    const std::byte low{ static_cast<std::uint8_t>(word & 0xff) };
-                    BOOST_CHECK(out[i] == (order == byte_order::big ? high : low));
-                    BOOST_CHECK(out[i + 1] == (order == byte_order::big ? low : high));
-                }
-                BOOST_CHECK_EQUAL(level.clipped, 0u);
-                BOOST_CHECK_EQUAL(level.largest, 0);
-            }
+    for (const auto& [name, type] : sample_types)
+        for (const auto& wire : all_wire_formats())
+            for (const double scale : { 1.0, wire.full_scale() })
+                if (can_receive(type, wire))
+                    BOOST_TEST_CONTEXT(name << " from " << wire.dtype())
+                    {
+                        check_decoding(type, wire, scale);
+                    }
+}
+
+BOOST_AUTO_TEST_CASE(conversions_that_lose_values_are_refused)
+{
+    BOOST_TEST(!can_send(sample_type::int16, { 'i', 8 }));
+    BOOST_TEST(!can_send(sample_type::int8, { 'u', 16 }));
+    BOOST_TEST(!can_send(sample_type::int32, { 'f', 32 }));
+    BOOST_TEST(!can_send(sample_type::float32, { 'c', 64 }));
+    BOOST_TEST(!can_receive(sample_type::int16, { 'i', 32 }));
+    BOOST_TEST(!can_receive(sample_type::int16, { 'f', 32 }));
+    BOOST_TEST(can_receive(sample_type::int8, { 'u', 8 }));
+    BOOST_TEST(can_receive(sample_type::int16, { 'u', 8 }));
 }
 
 BOOST_AUTO_TEST_CASE(floats_are_rounded_half_to_even)
@@ -241,19 +391,11 @@ BOOST_AUTO_TEST_CASE(largest_magnitude_is_before_clipping)
                 for (const float number : numbers)
                     largest = std::fmax(largest, std::fabs(number * scale));
                 const sample_converter converter(
-                    sample_type::complex64, byte_order::big, scale, bits);
+                    { sample_type::complex64, { 'i', bits } }, scale);
                 sample_level level;
                 convert_at(0, converter, numbers, numbers.size() / 2, level);
                 BOOST_CHECK_EQUAL(level.largest, largest);
             }
-}
-
-BOOST_AUTO_TEST_CASE(float_words_have_the_requested_order)
-{
-    const auto numbers = mixed_numbers(1000, 100, 1, 16);
-    for (const auto order : { byte_order::big, byte_order::little })
-        BOOST_CHECK_EQUAL(quantised(numbers, 1, sample_type::float32, 3, 16, order),
-                          expected(numbers, 1, 1, 16));
 }
 
 BOOST_AUTO_TEST_CASE(all_volk_kernels_agree)

@@ -58,27 +58,26 @@ BOOST_AUTO_TEST_SUITE(descriptor_reader_test)
 BOOST_AUTO_TEST_CASE(written_descriptors_are_read_back)
 {
     for (const unsigned address_bits : { 40u, 48u })
-        for (const auto type : { sample_type::int8,
-                                 sample_type::sc8,
-                                 sample_type::int16,
-                                 sample_type::sc16,
-                                 sample_type::float32,
-                                 sample_type::complex64 })
+        for (const auto& [name, type] : sample_types)
             for (const auto order : { byte_order::big, byte_order::little })
-                for (const unsigned float_bits : { 8u, 16u }) {
-                    const sample_format format{ type, order, 4096, float_bits };
+                for (auto wire : std::initializer_list<number_format>{ { 'i', 8 },
+                                                                       { 'u', 8 },
+                                                                       { 'i', 16 },
+                                                                       { 'u', 32 },
+                                                                       { 'f', 32 },
+                                                                       { 'f', 64 },
+                                                                       { 'c', 64 },
+                                                                       { 'c', 128 } }) {
+                    if (!can_send(type, wire))
+                        continue;
+                    wire.order = wire.bits > 8 ? order : byte_order::big;
                     const auto is = read(descriptor_packet(
-                        samples(0x3300, "data"), { address_bits }, format));
-                    const auto bits = bits_of(type, float_bits);
+                        samples(0x3300, "data"), { address_bits }, { type, wire, 4096 }));
                     const item_description expected{
-                        0x3300,
-                        "data",
-                        { 'i', bits, bits == 16 ? order : byte_order::big },
-                        true,
-                        is_complex(type)
+                        0x3300, "data", wire, true, is_complex(type) && wire.type != 'c'
                     };
                     BOOST_REQUIRE(is);
-                    BOOST_TEST((*is == expected));
+                    BOOST_TEST((*is == expected), name << " as " << wire.dtype());
                 }
 }
 

@@ -54,7 +54,6 @@ BOOST_AUTO_TEST_CASE(descriptors_match_spead2)
 
 BOOST_AUTO_TEST_CASE(descriptors_of_all_types_match_spead2)
 {
-    const auto big = byte_order::big;
     const auto little = byte_order::little;
     const struct {
         unsigned bits;
@@ -62,25 +61,25 @@ BOOST_AUTO_TEST_CASE(descriptors_of_all_types_match_spead2)
         const char* expected;
     } vectors[] = {
         { 40,
-          { sample_type::sc8, big, 4096 },
+          { sample_type::sc8, { 'i', 8 }, 4096 },
           "53040305000000098000010000000001800002000000001d8000030000000000"
           "800004000000001d80001400000033000000100000000000000011000000000b"
           "000013000000000d00001200000000116164635f73616d706c65736432690000"
           "08010000000000000000000002" },
         { 40,
-          { sample_type::int16, big, 4096 },
+          { sample_type::int16, { 'i', 16 }, 4096 },
           "5304030500000009800001000000000180000200000000178000030000000000"
           "800004000000001780001400000033000000100000000000000011000000000b"
           "000013000000000d00001200000000116164635f73616d706c65736432690000"
           "10010000000000" },
         { 40,
-          { sample_type::sc16, big, 4096 },
+          { sample_type::sc16, { 'i', 16 }, 4096 },
           "53040305000000098000010000000001800002000000001d8000030000000000"
           "800004000000001d80001400000033000000100000000000000011000000000b"
           "000013000000000d00001200000000116164635f73616d706c65736432690000"
           "10010000000000000000000002" },
         { 40,
-          { sample_type::int16, little, 4096 },
+          { sample_type::int16, { 'i', 16, little }, 4096 },
           "530403050000000a8000010000000001800002000000004d8000030000000000"
           "800004000000004d80001400000033000000100000000000000011000000000b"
           "000013000000000d000012000000000d00001500000000136164635f73616d70"
@@ -88,7 +87,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_all_types_match_spead2)
           "7472616e5f6f72646572273a2046616c73652c20277368617065273a20283430"
           "39362c297d" },
         { 40,
-          { sample_type::sc16, little, 4096 },
+          { sample_type::sc16, { 'i', 16, little }, 4096 },
           "530403050000000a800001000000000180000200000000558000030000000000"
           "800004000000005580001400000033000000100000000000000011000000000b"
           "000013000000000d000012000000000d00001500000000196164635f73616d70"
@@ -96,7 +95,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_all_types_match_spead2)
           "2c2027666f727472616e5f6f72646572273a2046616c73652c20277368617065"
           "273a2028343039362c2032297d" },
         { 48,
-          { sample_type::sc16, little, 4096 },
+          { sample_type::sc16, { 'i', 16, little }, 4096 },
           "530402060000000a800100000000000180020000000000578003000000000000"
           "800400000000005780140000000033000010000000000000001100000000000b"
           "001300000000000d001200000000000d001500000000001b6164635f73616d70"
@@ -113,7 +112,7 @@ BOOST_AUTO_TEST_CASE(floats_are_described_as_sent)
 {
     const auto data = samples();
     const auto as = [&](sample_type type) {
-        return hex(descriptor_packet(data, { 48 }, { type, byte_order::little, 8 }));
+        return hex(descriptor_packet(data, { 48 }, { type, { 'i', 8 } }));
     };
     BOOST_CHECK_EQUAL(as(sample_type::float32), as(sample_type::int8));
     BOOST_CHECK_EQUAL(as(sample_type::complex64), as(sample_type::sc8));

@@ -48,7 +48,7 @@ receive_stream::options sc16_options()
     receive_stream::options options;
     options.type = sample_type::sc16;
     auto format = std::make_shared<stream_format>();
-    format->bits = 16;
+    format->samples_format = { 'i', 16 };
     options.format = format;
     return options;
 }

@@ -59,7 +59,7 @@ struct letter_window {
           tags(outputs)
     {
         // 2 bytes on the wire, 4 in the output
-        window.set_decoder(sample_decoder(sample_type::float32, byte_order::big, 1, 16));
+        window.set_decoder(sample_decoder({ sample_type::float32, { 'i', 16 } }));
         drain();
     }
     void drain()

@@ -165,6 +165,9 @@ BOOST_AUTO_TEST_CASE(packets_without_heap_length_may_split_samples)
 {
     receive_stream::options options;
     options.type = sample_type::int16;
+    auto format = std::make_shared<stream_format>();
+    format->samples_format = { 'i', 16 };
+    options.format = format;
     receive_stream stream(options);
     for (std::uint64_t i = 0; i < 4; ++i)
         stream.receive(heap_without_length(1 + i, i * 10, 20, 7));
@@ -300,8 +303,10 @@ BOOST_AUTO_TEST_CASE(descriptors_of_another_sender_are_ignored)
     options.format = nullptr;
     receive_stream stream(options);
     stream.receive(heap_with_descriptors(1, 0));
-    const auto other = descriptor_packet(
-        samples(0x3300), flavour, { sample_type::int16, byte_order::little, 64, 16 });
+    const auto other =
+        descriptor_packet(samples(0x3300),
+                          flavour,
+                          { sample_type::int16, { 'i', 16, byte_order::little }, 64 });
     const heap_cutter cutter{ flavour, 1000, false };
     for (std::uint64_t i = 1; i < 10; ++i) {
         for (const auto& each :
@@ -334,6 +339,9 @@ BOOST_AUTO_TEST_CASE(no_sample_mixes_bytes_of_two_senders)
 {
     receive_stream::options options;
     options.type = sample_type::int16;
+    auto format = std::make_shared<stream_format>();
+    format->samples_format = { 'i', 16 };
+    options.format = format;
     receive_stream stream(options);
     const auto receive = [&](std::uint64_t sender, std::size_t from, std::size_t to) {
         heap_cutter cutter{ flavour, 101, true };

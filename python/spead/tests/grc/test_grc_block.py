@@ -17,6 +17,7 @@ PORTS = {
     "sc8": "sc8",
     "int16": "short",
     "sc16": "sc16",
+    "int32": "int",
     "float": "float",
     "complex": "complex",
 }

@@ -12,8 +12,11 @@ from places import NEEDS_BUFFER
 from receiving import destination
 from streams import balanced, run, send, source
 
-PARTS = {"int8": 1, "sc8": 2, "int16": 1, "sc16": 2}
-WIDTH = {"int8": np.int8, "sc8": np.int8, "int16": np.int16, "sc16": np.int16}
+PARTS = {"int8": 1, "sc8": 2, "int16": 1, "sc16": 2, "int32": 1}
+WIDTH = {
+    **{"int8": np.int8, "sc8": np.int8, "int16": np.int16, "sc16": np.int16},
+    "int32": np.int32,
+}
 # in samples; the packet sizes also split samples of two numbers between packets
 HEAPS = (1, 7, 4099)
 PACKETS = (200, 203, 1472)
@@ -96,6 +99,66 @@ def test_little_endian_integers_round_trip(sock, receiver, kind, tail):
         assert all(heap.samples.dtype == np.dtype("<i2") for heap in heaps)
 
 
+WIRE_TYPES = {
+    "int8": ["u1", "i2", "<i4", "f4", "<f8"],
+    "sc8": ["u1", "<i2", "f4"],
+    "int16": ["i2", "<u2", "i4", "<f4", "f8"],
+    "sc16": ["u2", "<i4", "f8"],
+    "int32": ["<i4", "u4", "<f8"],
+    "float": ["f4", "<f4", "f8", "<f8"],
+    "complex": ["f4", "<f8", "c8", "<c8", "c16", "<c16"],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "wire_type"), [(kind, each) for kind in TYPES for each in WIRE_TYPES[kind]]
+)
+def test_values_arrive_as_each_wire_type(sock, receiver, kind, wire_type):
+    """Integers of the same size keep their bits, all others their values."""
+    order = wire_type[0] if wire_type[0] == "<" else ">"
+    dtype = np.dtype(order + wire_type.lstrip("<"))
+    if kind in PARTS:
+        samples = integers(kind, 4096)
+        items = as_items(kind, samples)
+        wraps = dtype.kind == "u"
+        sent = samples.view(f"u{samples.itemsize}") if wraps else samples
+    else:
+        items = np.random.default_rng(3).normal(size=8192).astype(np.float32)
+        items = items.view(np.complex64) if kind == "complex" else items
+        has_pairs = kind == "complex" and dtype.kind != "c"
+        sent = items.view(np.float32).reshape(-1, 2) if has_pairs else items
+    send(
+        sock,
+        items,
+        heap_samples=1024,
+        input_type=kind,
+        wire_type=wire_type,
+        tail="pad",
+        send_stop=False,
+    )
+    expected = expected_heaps(sent, 1024)
+    heaps = receiver.next_heaps(len(expected))
+    for heap, content in zip(heaps, expected, strict=True):
+        assert heap.samples.dtype == dtype.newbyteorder("=")
+        np.testing.assert_array_equal(heap.samples, content.astype(dtype))
+
+
+@pytest.mark.parametrize("wire_type", ["u1", "u2", "i4", "u4"])
+def test_floats_are_rounded_to_integers_of_each_type(sock, receiver, wire_type):
+    """Full scale is the largest integer."""
+    limits = np.iinfo(wire_type)
+    numbers = np.random.default_rng(5).uniform(-1.1, 1.1, 4096).astype(np.float32)
+    numbers[:3] = 0, 1, np.nan
+    sink = send(sock, numbers, input_type="float", wire_type=wire_type, send_stop=False)
+    precision = np.float32 if limits.bits < 32 else np.float64
+    rounded = np.rint(numbers.astype(precision) * precision(limits.max))
+    clipped = ~((rounded >= limits.min) & (rounded <= limits.max))
+    expected = np.clip(np.nan_to_num(rounded), limits.min, limits.max)
+    (heap,) = receiver.next_heaps(1)
+    np.testing.assert_array_equal(heap.samples, expected.astype(wire_type))
+    assert sink.samples_clipped() == np.count_nonzero(clipped)
+
+
 @pytest.mark.parametrize("kind", PARTS)
 @pytest.mark.parametrize("n", [33, 10_001, 25_000])
 def test_heaps_larger_than_an_eighth_of_the_ring_round_trip(sock, receiver, kind, n):
@@ -124,12 +187,12 @@ def reference(samples, scale, bits):
     return whole, np.count_nonzero(clipped.any(axis=1))
 
 
-WIRE_TYPES = {8: "i1", 16: ">i2"}
+INTEGER_TYPES = {8: "i1", 16: ">i2"}
 
 
 def convert(sock, receiver, samples, scale=1.0, bits=8, **options):
     kind = "float" if samples.dtype == np.float32 else "complex"
-    options.setdefault("wire_type", WIRE_TYPES[bits])
+    options.setdefault("wire_type", INTEGER_TYPES[bits])
     options["send_stop"] = False  # it would delay each run
     sink = send(sock, samples, input_type=kind, scale=scale, **options)
     scale = scale or 2 ** (bits - 1) - 1

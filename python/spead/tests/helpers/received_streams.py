@@ -17,6 +17,7 @@ TYPES = {
     "sc8": (np.int8, 2),
     "int16": np.int16,
     "sc16": (np.int16, 2),
+    "int32": np.int32,
     "float": np.float32,
     "complex": np.complex64,
 }

@@ -36,7 +36,10 @@ def test_a_sync_time_may_be_in_nanoseconds(block, options):
     make(block, sync_time=1600000000123456789, **options)
 
 
-SIZES = {"int8": 1, "sc8": 2, "int16": 2, "sc16": 4, "float": 4, "complex": 8}
+SIZES = {
+    **{"int8": 1, "sc8": 2, "int16": 2, "sc16": 4},
+    **{"int32": 4, "float": 4, "complex": 8},
+}
 
 
 @pytest.mark.parametrize("sample_type", SIZES)

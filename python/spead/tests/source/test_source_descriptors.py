@@ -111,14 +111,16 @@ def test_unsupported_numpy_headers_are_rejected(header):
 # Sample types
 
 KINDS = [  # numpy dtypes, and SPEAD formats: (type, bits) of each field
-    *("i1", "u1", "<i2", ">i2", ">u2", "<i4", ">u8", "<f4", ">f8", "<c8"),
+    *("i1", "u1", "<i2", ">i2", "<u2", ">u2", "<i4", ">i4", "<u4", ">u4", "<i8", ">u8"),
+    *("<f2", "<f4", ">f4", "<f8", ">f8", "<c8", ">c8", "<c16", ">c16"),
     *("?", "S4", "U1", "i1,i1", "i1,i2"),
     *([(kind, bits)] for kind in "iu" for bits in (8, 10, 12, 16, 32)),
-    *([("f", 32)], [("c", 8)], [("b", 1)]),
-    *([("i", 8)] * 2, [("i", 16)] * 2, [("u", 8)] * 2, [("i", 8)] * 3),
+    *([("f", 32)], [("f", 64)], [("c", 8)], [("b", 1)]),
+    *([("i", 8)] * 2, [("i", 16)] * 2, [("u", 8)] * 2, [("f", 32)] * 2, [("i", 8)] * 3),
     [("i", 8), ("i", 16)],
 ]
-OUTPUTS = ["int8", "sc8", "int16", "sc16", "float", "complex"]
+WIDTHS = {"int8": 8, "sc8": 8, "int16": 16, "sc16": 16, "int32": 32}
+OUTPUTS = [*WIDTHS, "float", "complex"]
 
 
 def layout(kind):
@@ -133,25 +135,41 @@ def layout(kind):
 def suits(kind, pairs, output_type):
     """Whether the manual lists this sample type for this output type."""
     letter, bits, _, fields = layout(kind)
-    is_complex = output_type in ("sc8", "sc16", "complex")
-    if letter not in "iu" or fields > 2 or (pairs or fields == 2) != is_complex:
+    has_complex_numbers = letter == "c" and bits >= 64
+    are_pairs = pairs or fields == 2
+    if fields > 2 or (has_complex_numbers and are_pairs):
         return False
-    if output_type in ("float", "complex"):
-        return letter == "i" and bits in (8, 16)
-    if output_type.endswith("16"):
-        return bits == 16
-    return bits == 8 or (output_type == "int8" and bits != 16)
+    if (has_complex_numbers or are_pairs) != (
+        output_type in ("sc8", "sc16", "complex")
+    ):
+        return False
+    if output_type not in WIDTHS:
+        return (
+            has_complex_numbers
+            or (letter in "iu" and bits in (8, 16, 32))
+            or (letter == "f" and bits in (32, 64))
+        )
+    if letter not in "iu":
+        return False
+    if bits in (8, 16, 32):
+        return bits <= WIDTHS[output_type]
+    return output_type == "int8"
 
 
 def expected(payload, kind, output_type):
     """The output samples for these payload bytes."""
-    _, bits, order, _ = layout(kind)
-    is_byte = output_type in ("int8", "sc8") or bits == 8
-    dtype = np.dtype("i1" if is_byte else "i2").newbyteorder(order)
-    numbers = np.frombuffer(payload, dtype)
-    if output_type in ("float", "complex"):
-        numbers = numbers / np.float32(2 ** (bits - 1) - 1)
+    letter, bits, order, _ = layout(kind)
+    if letter in "iu" and bits not in (8, 16, 32):
+        return np.frombuffer(payload, np.int8)
+    if letter == "c":
+        letter, bits = "f", bits // 2
+    numbers = np.frombuffer(payload, np.dtype(f"{order}{letter}{bits // 8}"))
+    if output_type not in WIDTHS:
+        scale = 2 ** (bits - (letter == "i")) - 1 if letter in "iu" else 1
+        with np.errstate(all="ignore"):  # noise has NaN, and more than a float holds
+            numbers = (numbers / float(scale)).astype(np.float32)
         return numbers.view(np.complex64) if output_type == "complex" else numbers
+    numbers = numbers.astype(f"i{WIDTHS[output_type] // 8}")
     return numbers.reshape(-1, 2) if output_type in ("sc8", "sc16") else numbers
 
 

@@ -107,6 +107,21 @@ def test_little_endian_samples_of_the_sink_arrive_unchanged():
     check_whole(receiving, samples)
 
 
+@pytest.mark.parametrize("wire_type", ["f4", "<f4", "f8", "c8", "<c16"])
+def test_complex_floats_arrive_bit_for_bit(wire_type):
+    samples = noise(8 * 4096).view(
+        np.complex64
+    )  # NaN, infinities and subnormal numbers
+    samples = samples[np.isfinite(samples)]
+    samples = samples[: len(samples) // 1000 * 1000]
+    with Receiving(output_type="complex") as receiving:
+        types = {"input_type": "complex", "wire_type": wire_type, "tail": "pad"}
+        run(spead.sink(f"127.0.0.1:{receiving.port}", 1000, **types), source(samples))
+        receiving.wait()
+    got = receiving.samples()
+    np.testing.assert_array_equal(got.view(np.uint64), samples.view(np.uint64))
+
+
 def test_16_bit_integers_are_divided_by_scale():
     words = of_type("int16", 10000)
     packets = joined(packets_by_heap(words, 4096))

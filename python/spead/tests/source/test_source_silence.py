@@ -98,7 +98,7 @@ def pol_5():
         (lambda: without_packet_of_descriptors(1), {}, ["was lost", "items"]),
         (lambda: samples_of("f4"), {}, ['"adc_samples"', "float"]),
         (lambda: samples_of("i2"), {}, ['"adc_samples"', "16-bit", "output_type"]),
-        (lambda: samples_of("i1"), {"output_type": "int16"}, ["8-bit", "output_type"]),
+        (lambda: samples_of("i4"), {"output_type": "int16"}, ["32-bit", '"int32"']),
         (lambda: samples_of("i1", (HEAP, 2)), {}, ["pairs", "sc8"]),
         (lambda: samples_of("i1"), {"output_type": "sc8"}, ["real", "int8"]),
         (

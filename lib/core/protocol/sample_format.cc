@@ -1,0 +1,97 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "sample_format.h"
+
+#include <byteswap.h>
+
+namespace gr::spead {
+
+namespace {
+
+// Whether integers of \p to_bits hold all values of integers of \p bits, or keep their
+// bits because they are as wide.
+bool fits(bool is_signed, unsigned bits, bool to_signed, unsigned to_bits)
+{
+    return bits == to_bits || (bits < to_bits && (to_signed || !is_signed));
+}
+
+bool has_parts(sample_type type, const number_format& wire)
+{
+    const auto real = wire.real();
+    const bool is_known = real.is_integer()
+                              ? real.bits == 8 || real.bits == 16 || real.bits == 32
+                              : real.type == 'f' && (real.bits == 32 || real.bits == 64);
+    return is_known && (wire.type != 'c' || is_complex(type));
+}
+
+} // namespace
+
+number_format number_format::real() const
+{
+    return type == 'c' ? number_format{ 'f', bits / 2, order } : *this;
+}
+
+double number_format::full_scale() const
+{
+    if (!is_integer())
+        return 1;
+    return static_cast<double>((std::uint64_t{ 1 } << (bits - (type == 'i'))) - 1);
+}
+
+std::uint64_t number_format::value(std::uint64_t raw) const
+{
+    if (!bits || bits > 64)
+        return raw;
+    if (order == byte_order::little)
+        raw = bswap_64(raw) >> (64 - 8 * bytes());
+    // spead2 pads a number on the right to whole bytes
+    raw >>= 8 * bytes() - bits;
+    return bits == 64 ? raw : raw & ((std::uint64_t{ 1 } << bits) - 1);
+}
+
+std::string number_format::dtype() const
+{
+    const std::string prefix = bits <= 8 ? "" : order == byte_order::big ? ">" : "<";
+    return prefix + type + std::to_string(bits / 8);
+}
+
+unsigned bits_of(sample_type type)
+{
+    switch (type) {
+    case sample_type::int8:
+    case sample_type::sc8:
+        return 8;
+    case sample_type::int16:
+    case sample_type::sc16:
+        return 16;
+    default:
+        return 32;
+    }
+}
+
+bool can_send(sample_type type, const number_format& wire)
+{
+    if (!has_parts(type, wire))
+        return false;
+    const auto real = wire.real();
+    if (is_float(type))
+        return true;
+    constexpr unsigned float_digits = 24; // floats of 32 bits hold such integers
+    return real.is_integer() ? fits(true, bits_of(type), real.type == 'i', real.bits)
+                             : real.bits == 64 || bits_of(type) <= float_digits;
+}
+
+bool can_receive(sample_type type, const number_format& wire)
+{
+    if (!has_parts(type, wire))
+        return false;
+    return is_float(type) ||
+           (wire.is_integer() && fits(wire.type == 'i', wire.bits, true, bits_of(type)));
+}
+
+} // namespace gr::spead

@@ -1,0 +1,103 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_SAMPLE_FORMAT_H
+#define INCLUDED_SPEAD_CORE_SAMPLE_FORMAT_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace gr::spead {
+
+//! Types of samples in a flow graph. sc8 and sc16 are pairs of integers, complex64 is a
+//! pair of floats.
+enum class sample_type { int8, sc8, int16, sc16, int32, float32, complex64 };
+
+//! Byte order of numbers on the wire, if they have more than one byte.
+enum class byte_order { big, little };
+
+constexpr auto host_order =
+    __BYTE_ORDER == __BIG_ENDIAN ? byte_order::big : byte_order::little;
+
+//! The encoding of a number in packets: numpy's type letter, or 0 if it is unknown.
+struct number_format {
+    char type = 0; //!< 'i', 'u', 'f', 'c' (two floats) or 'b'
+    unsigned bits = 0;
+    byte_order order = byte_order::big;
+
+    bool operator==(const number_format& other) const
+    {
+        return type == other.type && bits == other.bits && order == other.order;
+    }
+    bool is_integer() const { return type == 'i' || type == 'u'; }
+    unsigned bytes() const { return (bits + 7) / 8; }
+    //! The format of each part of a complex number; the format itself for others.
+    number_format real() const;
+    //! The scale at which the largest value is 1.0: the largest integer, or 1 for floats.
+    double full_scale() const;
+    //! Decodes a number whose bytes, right-aligned in \p raw, were read as big-endian.
+    std::uint64_t value(std::uint64_t raw) const;
+    //! A numpy dtype such as "i1", ">i2" or "<c8".
+    std::string dtype() const;
+};
+
+//! The names of sample types in options.
+inline constexpr std::array<std::pair<const char*, sample_type>, 7> sample_types{
+    { { "int8", sample_type::int8 },
+      { "sc8", sample_type::sc8 },
+      { "int16", sample_type::int16 },
+      { "sc16", sample_type::sc16 },
+      { "int32", sample_type::int32 },
+      { "float", sample_type::float32 },
+      { "complex", sample_type::complex64 } }
+};
+
+inline bool is_complex(sample_type type)
+{
+    return type == sample_type::sc8 || type == sample_type::sc16 ||
+           type == sample_type::complex64;
+}
+
+inline bool is_float(sample_type type)
+{
+    return type == sample_type::float32 || type == sample_type::complex64;
+}
+
+//! Numbers per sample.
+inline std::size_t parts_of(sample_type type) { return is_complex(type) ? 2 : 1; }
+
+//! Bits of each number of a sample in the flow graph.
+unsigned bits_of(sample_type type);
+
+//! \name Possible conversions
+//! Numbers of the same width keep their bits, floats become any format, and integers
+//! become every format that holds all their values. \p wire is the format of a number, or
+//! 'c' for complex samples.
+//! \{
+bool can_send(sample_type type, const number_format& wire);
+bool can_receive(sample_type type, const number_format& wire);
+//! \}
+
+//! The format of samples on both sides.
+struct sample_format {
+    sample_type type = sample_type::int8; //!< in the flow graph
+    number_format wire{ 'i', 8 };         //!< of a number, or 'c' for complex samples
+    std::uint64_t heap_samples = 0;       //!< used if the shape cannot be variable
+
+    //! Whether only a numpy header, whose shape is fixed, can describe the samples.
+    bool needs_numpy_header() const
+    {
+        return wire.type == 'c' || (wire.bits > 8 && wire.order == byte_order::little);
+    }
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_SAMPLE_FORMAT_H */

@@ -21,46 +21,85 @@ namespace gr::spead {
 
 namespace {
 
-// The type in which numbers are scaled: floats cannot count to the largest integer of 32
-// bits.
+// Integers that Volk can convert floats to, from which the others are narrowed. Its
+// kernels for 32 bits do not saturate.
 template <typename integer>
-using scaled_type = std::conditional_t<sizeof(integer) < 4, float, double>;
+struct volk_integer {
+    using type = integer;
+};
+template <>
+struct volk_integer<std::uint8_t> {
+    using type = std::int16_t;
+};
+template <>
+struct volk_integer<std::uint16_t> {
+    using type = std::int32_t;
+};
 
-// Rounds halves to even, like std::rint(), but is vectorised for every machine: a sum of
-// this size has no bits for a fraction.
-inline float rounded(float value) { return value + 0x1.8p23f - 0x1.8p23f; }
-inline double rounded(double value) { return value + 0x1.8p52 - 0x1.8p52; }
-
-template <typename integer>
-SPEAD_VECTORS void to_integers(integer* out, const float* in, std::size_t n, double scale)
+void volk_convert(std::int8_t* out, const float* in, std::size_t n, float scale)
 {
-    using scaled = scaled_type<integer>;
-    constexpr scaled lowest = std::numeric_limits<integer>::min();
-    constexpr scaled highest = std::numeric_limits<integer>::max();
+    volk_32f_s32f_convert_8i(out, in, scale, static_cast<unsigned>(n));
+}
+
+void volk_convert(std::int16_t* out, const float* in, std::size_t n, float scale)
+{
+    volk_32f_s32f_convert_16i(out, in, scale, static_cast<unsigned>(n));
+}
+
+void volk_convert(std::int32_t* out, const float* in, std::size_t n, float scale)
+{
+    volk_32f_s32f_convert_32i(out, in, scale, static_cast<unsigned>(n));
+}
+
+// Rounds halves to even, like std::rint(), but is vectorised for every machine: from 2^23
+// on, floats have no bits for a fraction.
+inline float rounded(float value)
+{
+    const float magnitude = std::abs(value);
+    const float nearest = magnitude + 0x1p23f - 0x1p23f;
+    return std::copysign(magnitude < 0x1p23f ? nearest : magnitude, value);
+}
+
+// Converts any numbers, except for NaN.
+template <typename integer>
+SPEAD_VECTORS void to_integers(integer* out, const float* in, std::size_t n, float scale)
+{
+    using limits = std::numeric_limits<integer>;
     // machines convert to signed integers only
-    constexpr bool has_offset = std::is_same_v<integer, std::uint32_t>;
-    constexpr scaled offset = has_offset ? 0x1p31 : 0;
-    constexpr std::uint32_t sign = has_offset ? 0x80000000 : 0;
-    const auto factor = static_cast<scaled>(scale);
+    constexpr bool is_wide = std::is_same_v<integer, std::uint32_t>;
+    // the largest float that fits, and the first one that does not
+    constexpr float highest = sizeof(integer) < 4 ? static_cast<float>(limits::max())
+                              : is_wide           ? 4294967040.0f
+                                                  : 2147483520.0f;
+    constexpr auto above = static_cast<float>(limits::max());
+    constexpr auto lowest = static_cast<float>(limits::min());
     for (std::size_t i = 0; i < n; ++i) {
-        scaled value = static_cast<scaled>(in[i]) * factor;
+        float value = rounded(in[i] * scale);
+        const bool is_above = value >= above;
         value = value > lowest ? value : lowest;
         value = value < highest ? value : highest;
-        const auto number = static_cast<std::int32_t>(rounded(value) - offset);
-        out[i] = static_cast<integer>(static_cast<std::uint32_t>(number) ^ sign);
+        const float offset = is_wide && value >= 0x1p31f ? 0x1p31f : 0.0f;
+        const std::uint32_t sign = is_wide && value >= 0x1p31f ? 0x80000000 : 0;
+        const auto number = static_cast<std::int32_t>(value - offset);
+        out[i] = is_above
+                     ? limits::max()
+                     : static_cast<integer>(static_cast<std::uint32_t>(number) ^ sign);
     }
 }
 
-void to_integers(std::int8_t* out, const float* in, std::size_t n, double scale)
+// Narrows integers with saturation. Returns whether one was out of range.
+template <typename integer, typename from>
+SPEAD_VECTORS bool saturate(integer* out, const from* in, std::size_t n)
 {
-    volk_32f_s32f_convert_8i(
-        out, in, static_cast<float>(scale), static_cast<unsigned>(n));
-}
-
-void to_integers(std::int16_t* out, const float* in, std::size_t n, double scale)
-{
-    volk_32f_s32f_convert_16i(
-        out, in, static_cast<float>(scale), static_cast<unsigned>(n));
+    constexpr from lowest = std::numeric_limits<integer>::min();
+    constexpr from highest = std::numeric_limits<integer>::max();
+    from changed = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const from number = std::min(std::max(in[i], lowest), highest);
+        changed = static_cast<from>(changed | (number ^ in[i]));
+        out[i] = static_cast<integer>(number);
+    }
+    return changed != 0;
 }
 
 inline std::uint32_t bits_of(float number)
@@ -77,48 +116,64 @@ inline float float_of(std::uint32_t bits)
     return number;
 }
 
-// The bits of floats are ordered by magnitude, with NaN last, and above them those of
-// negative numbers.
-constexpr std::uint32_t sign_bit = 0x80000000;
-
-// Returns NaN if there is one.
+// Returns NaN if there is one: the bit patterns of magnitudes are ordered by value, with
+// NaN last.
 SPEAD_VECTORS float largest_magnitude(const float* in, std::size_t n)
 {
     std::uint32_t largest = 0;
     for (std::size_t i = 0; i < n; ++i)
-        largest = std::max(largest, bits_of(in[i]) & ~sign_bit);
+        largest = std::max(largest, bits_of(in[i]) & 0x7fffffff);
     return float_of(largest);
 }
 
-// Returns 0 or more if there is no negative number.
-SPEAD_VECTORS float lowest_number(const float* in, std::size_t n)
-{
-    std::uint32_t largest = 0;
-    for (std::size_t i = 0; i < n; ++i)
-        largest = std::max(largest, bits_of(in[i]));
-    return float_of(largest);
-}
-
-// -128.5 is rounded to -128, and 127.5 to 128. Without bool or short-circuit evaluation,
-// loops can be vectorised.
+// -128.5 is rounded to -128, and 127.5 to 128. The largest integer of 32 bits is no
+// float: the next one stands for it. Without bool or short-circuit evaluation, loops can
+// be vectorised.
 template <typename integer>
-std::uint32_t is_clipped(scaled_type<integer> value)
+std::uint32_t is_clipped(float scaled)
 {
     using limits = std::numeric_limits<integer>;
-    constexpr scaled_type<integer> half = 0.5;
-    return !((value >= limits::min() - half) & (value < limits::max() + half));
+    const auto lowest = static_cast<float>(limits::min()) - 0.5f;
+    const auto highest = static_cast<float>(limits::max());
+    if constexpr (sizeof(integer) < 4)
+        return !((scaled >= lowest) & (scaled < highest + 0.5f));
+    else
+        return !((scaled >= lowest) & (scaled <= highest));
 }
 
 // Counts clipped samples of \p parts numbers each.
 template <typename integer, std::size_t parts>
 SPEAD_VECTORS std::uint32_t
-count_clipped(const float* in, std::size_t samples, scaled_type<integer> scale)
+count_clipped(const float* in, std::size_t samples, float scale)
 {
     std::uint32_t clipped = 0;
     for (std::size_t i = 0; i < parts * samples; i += parts)
         clipped += is_clipped<integer>(in[i] * scale) |
                    is_clipped<integer>(in[i + parts - 1] * scale);
     return clipped;
+}
+
+// Converts numbers of this magnitude. Returns whether some may be out of range.
+template <typename integer>
+bool convert_numbers(
+    integer* out, const float* in, std::size_t n, float scale, float magnitude)
+{
+    using volk_type = typename volk_integer<integer>::type;
+    constexpr float volk_limit = 0x1p31f; // also rejects NaN
+    if constexpr (std::is_same_v<integer, std::uint32_t>) {
+        to_integers(out, in, n, scale);
+        return true;
+    } else if (!(magnitude * scale < volk_limit)) {
+        to_integers(out, in, n, scale);
+        return true;
+    } else if constexpr (std::is_same_v<integer, volk_type>) {
+        volk_convert(out, in, n, scale);
+        return is_clipped<integer>(magnitude * scale);
+    } else {
+        alignas(64) std::array<volk_type, number_block::bytes / sizeof(float)> numbers;
+        volk_convert(numbers.data(), in, n, scale);
+        return saturate(out, numbers.data(), n);
+    }
 }
 
 template <typename integer>
@@ -130,15 +185,11 @@ sample_level quantise(std::byte* bytes_out,
 {
     auto* out = reinterpret_cast<integer*>(bytes_out);
     const auto* in = reinterpret_cast<const float*>(bytes_in);
-    const auto factor = static_cast<scaled_type<integer>>(scale);
+    const auto factor = static_cast<float>(scale);
     const std::size_t n = parts * samples;
-    to_integers(out, in, n, scale);
     float largest = largest_magnitude(in, n);
-    const bool may_clip = is_clipped<integer>(largest * factor) ||
-                          (!std::is_signed_v<integer> &&
-                           is_clipped<integer>(lowest_number(in, n) * factor));
-    if (!may_clip)
-        return { 0, static_cast<float>(largest * factor) };
+    if (!convert_numbers(out, in, n, factor, largest))
+        return { 0, largest * factor };
     if (std::isnan(largest)) {
         largest = 0;
         for (std::size_t i = 0; i < n; ++i)
@@ -149,7 +200,7 @@ sample_level quantise(std::byte* bytes_out,
     }
     return { parts == 2 ? count_clipped<integer, 2>(in, samples, factor)
                         : count_clipped<integer, 1>(in, samples, factor),
-             static_cast<float>(largest * factor) };
+             largest * factor };
 }
 
 template <typename to, typename from>

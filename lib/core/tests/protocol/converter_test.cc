@@ -268,12 +268,11 @@ void check_encoding(sample_type type, const number_format& wire, double scale)
     for (std::size_t i = 0; i < numbers; ++i) {
         double expected = value_at(in + i * format.bytes(), format);
         if (quantises) {
-            const double scaled =
-                real.bits < 32 ? static_cast<float>(expected) * static_cast<float>(scale)
-                               : expected * scale;
-            const double rounded = std::rint(scaled);
+            const double rounded =
+                std::rint(static_cast<float>(expected) * static_cast<float>(scale));
             expected = std::clamp(rounded, lowest, real.full_scale());
-            has_clipped = has_clipped || expected != rounded;
+            // the largest integer of 32 bits stands for the float next to it
+            has_clipped = has_clipped || static_cast<float>(expected) != rounded;
         } else if (is_float(type)) {
             expected *= scale;
             if (real.bits == 32)

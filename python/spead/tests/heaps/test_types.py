@@ -150,10 +150,11 @@ def test_floats_are_rounded_to_integers_of_each_type(sock, receiver, wire_type):
     numbers = np.random.default_rng(5).uniform(-1.1, 1.1, 4096).astype(np.float32)
     numbers[:3] = 0, 1, np.nan
     sink = send(sock, numbers, input_type="float", wire_type=wire_type, send_stop=False)
-    precision = np.float32 if limits.bits < 32 else np.float64
-    rounded = np.rint(numbers.astype(precision) * precision(limits.max))
-    clipped = ~((rounded >= limits.min) & (rounded <= limits.max))
-    expected = np.clip(np.nan_to_num(rounded), limits.min, limits.max)
+    highest = np.float32(limits.max)  # not exact with 32 bits
+    rounded = np.rint(numbers * highest)
+    clipped = ~((rounded >= limits.min) & (rounded <= highest))
+    exact = np.nan_to_num(rounded).astype(np.float64)
+    expected = np.clip(exact, limits.min, limits.max)
     (heap,) = receiver.next_heaps(1)
     np.testing.assert_array_equal(heap.samples, expected.astype(wire_type))
     assert sink.samples_clipped() == np.count_nonzero(clipped)

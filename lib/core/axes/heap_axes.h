@@ -1,0 +1,62 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_HEAP_AXES_H
+#define INCLUDED_SPEAD_CORE_HEAP_AXES_H
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief The axes of the array in a heap, and where its samples belong in the flow graph.
+ *
+ * The axis "time" runs along the stream: each of its steps is one item, a vector. The
+ * axis "pol" is divided among the ports. All other axes form the vector, in the order in
+ * which they are in the heap. One of them may be a part of a longer axis, whose other
+ * parts are in other heaps: in substreams, each with its own first index.
+ */
+class heap_axes
+{
+public:
+    struct axis {
+        std::string name;
+        std::size_t size;  //!< in a heap
+        std::size_t total; //!< in a vector; a multiple of the size
+    };
+
+    //! No axes: a heap is a sequence of samples.
+    heap_axes() = default;
+    //! Parses a list such as "channel=64/1024, time=256, pol=2". An empty one means no
+    //! axes. Throws parameter_error for \p parameter.
+    heap_axes(const std::string& parameter, const std::string& text);
+
+    const std::vector<axis>& axes() const { return d_axes; }
+    bool empty() const { return d_axes.empty(); }
+    std::size_t times() const { return size_of("time"); } //!< items per heap and port
+    std::size_t ports() const { return size_of("pol"); }
+    std::size_t vector_length() const;
+    std::size_t substreams() const;
+    //! Samples in a heap: the product of the sizes.
+    std::size_t samples() const;
+    //! The axis of which a heap holds a part, or nullptr.
+    const axis* divided() const;
+
+    //! Maximum samples in a heap, and items in a vector of a port.
+    static constexpr std::size_t max_samples = std::size_t{ 1 } << 28;
+
+private:
+    std::size_t size_of(const std::string& name) const;
+
+    std::vector<axis> d_axes; // the slowest one first
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_HEAP_AXES_H */

@@ -1,0 +1,166 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "transposer.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace gr::spead {
+
+namespace {
+
+// Rows and columns of a block: its cache lines in both layouts fit into the first level.
+constexpr std::size_t block_size = 32;
+
+} // namespace
+
+transposer::transposer(const heap_axes& axes, std::size_t sample_bytes)
+    : d_sample_bytes(sample_bytes)
+{
+    dimension time{ 1, 0, axes.vector_length() };
+    std::vector<dimension> vector; // the fastest dimension first
+    std::size_t in_heap = 1;
+    std::size_t in_ports = 1;
+    for (auto axis = axes.axes().rbegin(); axis != axes.axes().rend(); ++axis) {
+        if (axis->name == "time") {
+            time = { axis->size, in_heap, axes.vector_length() };
+        } else if (axis->name == "pol") {
+            d_port_step = in_heap;
+        } else {
+            const dimension next{ axis->size, in_heap, in_ports };
+            if (axis->total != axis->size)
+                d_substream_step = axis->size * in_ports;
+            auto* last = vector.empty() ? nullptr : &vector.back();
+            if (last && next.in_heap == last->size * last->in_heap &&
+                next.in_ports == last->size * last->in_ports)
+                last->size *= next.size; // neighbours in both layouts
+            else
+                vector.push_back(next);
+            in_ports *= axis->total;
+        }
+        in_heap *= axis->size;
+    }
+    d_time_step = time.in_heap;
+    const auto column = vector.empty() ? dimension{ 1, 1, 1 } : vector.front();
+    if (!vector.empty())
+        vector.erase(vector.begin());
+    d_dimensions = std::move(vector);
+    d_dimensions.push_back(time);
+    // the row is the dimension that is fastest in a heap
+    std::sort(d_dimensions.begin(),
+              d_dimensions.end(),
+              [](const dimension& a, const dimension& b) {
+                  return std::pair{ a.in_heap, a.in_ports } >
+                         std::pair{ b.in_heap, b.in_ports };
+              });
+    d_dimensions.push_back(column);
+    const auto is_time = [&](const dimension& each) {
+        return each.in_ports == time.in_ports && each.in_heap == time.in_heap;
+    };
+    d_time = static_cast<std::size_t>(
+        std::find_if(d_dimensions.begin(), d_dimensions.end(), is_time) -
+        d_dimensions.begin());
+}
+
+// Copies from or to the samples of the first time.
+template <typename sample, bool is_to_heap, typename port, typename heap>
+void transposer::copy(const std::vector<port*>& ports, heap* at, std::size_t times) const
+{
+    auto dimensions = d_dimensions;
+    dimensions[d_time].size = times;
+    const auto column = dimensions.back();
+    const auto row = dimensions[dimensions.size() - 2];
+    dimensions.resize(dimensions.size() - 2);
+    std::vector<std::size_t> index(dimensions.size());
+
+    const auto copy_block = [&](std::size_t in_heap,
+                                std::size_t in_ports,
+                                std::size_t rows,
+                                std::size_t columns) {
+        for (std::size_t p = 0; p < ports.size(); ++p)
+            for (std::size_t r = 0; r < rows; ++r) {
+                auto* heap_at = at + in_heap + p * d_port_step + r * row.in_heap;
+                auto* port_at = ports[p] + in_ports + r * row.in_ports;
+                for (std::size_t c = 0; c < columns; ++c)
+                    if constexpr (is_to_heap)
+                        heap_at[c * column.in_heap] = port_at[c * column.in_ports];
+                    else
+                        port_at[c * column.in_ports] = heap_at[c * column.in_heap];
+            }
+    };
+    while (true) {
+        std::size_t in_heap = 0, in_ports = 0;
+        for (std::size_t i = 0; i < index.size(); ++i) {
+            in_heap += index[i] * dimensions[i].in_heap;
+            in_ports += index[i] * dimensions[i].in_ports;
+        }
+        for (std::size_t r = 0; r < row.size; r += block_size)
+            for (std::size_t c = 0; c < column.size; c += block_size)
+                copy_block(in_heap + r * row.in_heap + c * column.in_heap,
+                           in_ports + r * row.in_ports + c * column.in_ports,
+                           std::min(block_size, row.size - r),
+                           std::min(block_size, column.size - c));
+        std::size_t i = index.size();
+        while (i > 0 && ++index[i - 1] == dimensions[i - 1].size)
+            index[--i] = 0;
+        if (i == 0)
+            return;
+    }
+}
+
+template <bool is_to_heap, typename port, typename heap>
+void transposer::copy_part(const std::vector<port*>& ports,
+                           heap* at,
+                           std::size_t substream,
+                           std::size_t begin,
+                           std::size_t end) const
+{
+    const auto copy_as = [&](auto sample) {
+        using type = decltype(sample);
+        using port_type = std::conditional_t<std::is_const_v<port>, const type, type>;
+        using heap_type = std::conditional_t<std::is_const_v<heap>, const type, type>;
+        std::vector<port_type*> typed;
+        for (auto* each : ports)
+            typed.push_back(reinterpret_cast<port_type*>(each) +
+                            substream * d_substream_step);
+        copy<type, is_to_heap>(
+            typed, reinterpret_cast<heap_type*>(at) + begin * d_time_step, end - begin);
+    };
+    switch (d_sample_bytes) {
+    case 1:
+        return copy_as(std::uint8_t{});
+    case 2:
+        return copy_as(std::uint16_t{});
+    case 4:
+        return copy_as(std::uint32_t{});
+    default:
+        return copy_as(std::uint64_t{});
+    }
+}
+
+void transposer::to_ports(const std::vector<std::byte*>& ports,
+                          const std::byte* heap,
+                          std::size_t substream,
+                          std::size_t begin,
+                          std::size_t end) const
+{
+    copy_part<false>(ports, heap, substream, begin, end);
+}
+
+void transposer::to_heap(std::byte* heap,
+                         const std::vector<const std::byte*>& ports,
+                         std::size_t substream,
+                         std::size_t begin,
+                         std::size_t end) const
+{
+    copy_part<true>(ports, heap, substream, begin, end);
+}
+
+} // namespace gr::spead

@@ -30,17 +30,31 @@ const auto rx_time_key = pmt::mp("rx_time");
 constexpr std::size_t max_item_keys = 256;
 const auto missing_key = pmt::mp("missing");
 
-int output_bytes(const source_options& options)
+std::size_t sample_bytes(const source_options& options)
 {
-    return static_cast<int>(sample_decoder(format_of(options)).output_bytes());
+    return sample_decoder(format_of(options)).output_bytes();
 }
 
-// The scheduler allocates a buffer of twice the output multiple. It offers half of that
-// at a time, which must hold a packet.
+int item_bytes(const source_options& options)
+{
+    return static_cast<int>(axes_of(options).vector_length() * sample_bytes(options));
+}
+
+std::int64_t num_ports(const source_options& options)
+{
+    const auto axes = axes_of(options);
+    return axes.empty() ? options.num_outputs : static_cast<std::int64_t>(axes.ports());
+}
+
+// The scheduler allocates a buffer of twice the output multiple. Without axes, it is the
+// window: the scheduler offers half of it at a time, which must hold a packet.
 int buffer_multiple(const source_options& options)
 {
-    const auto wanted =
-        window_bytes_of(options) / static_cast<std::size_t>(output_bytes(options));
+    constexpr std::size_t vector_bytes = 1 << 20;
+    if (const auto axes = axes_of(options); !axes.empty())
+        return static_cast<int>(
+            std::max<std::size_t>(vector_bytes / item_bytes(options), 1));
+    const auto wanted = window_bytes_of(options) / sample_bytes(options);
     return static_cast<int>(std::clamp<std::size_t>(
         wanted / 2, 2 * source_engine::max_packet_samples, INT_MAX / 4));
 }
@@ -66,23 +80,28 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
                          const source_options& options)
     : gr::block("spead_source",
                 gr::io_signature::make(0, 0, 0),
-                gr::io_signature::make(static_cast<int>(options.num_outputs),
-                                       static_cast<int>(options.num_outputs),
-                                       output_bytes(options))),
-      d_num_outputs(options.num_outputs),
+                gr::io_signature::make(static_cast<int>(num_ports(options)),
+                                       static_cast<int>(num_ports(options)),
+                                       item_bytes(options))),
+      d_num_outputs(num_ports(options)),
       d_multiple(buffer_multiple(options)),
       d_knows_time(options.sample_rate.has_value()),
       d_clock(clock_of(options)),
-      d_to(static_cast<std::size_t>(options.num_outputs)),
+      d_to(static_cast<std::size_t>(num_ports(options))),
+      d_heap_samples(heap_options(options).heap_samples),
       d_engine(
           endpoints,
-          options,
+          heap_options(options),
           [logger = d_logger](const std::string& line) { logger->warn("{:s}", line); }),
       d_stats_interval(std::chrono::duration_cast<clock::duration>(
           std::chrono::duration<double>(options.stats_interval)))
 {
+    if (const auto axes = axes_of(options); axes.empty())
+        set_min_noutput_items(static_cast<int>(source_engine::max_packet_samples));
+    else
+        d_stage.emplace(
+            axes, sample_bytes(options), window_bytes_of(heap_options(options)));
     set_output_multiple(d_multiple);
-    set_min_noutput_items(static_cast<int>(source_engine::max_packet_samples));
     message_port_register_out(stats_port);
 }
 
@@ -91,6 +110,8 @@ bool source_impl::start()
     // the buffer is allocated; from now on, a multiple would delay samples
     set_output_multiple(1);
     d_failed = false;
+    if (d_stage)
+        d_stage->start_run();
     try {
         d_engine.start();
     } catch (const std::exception& e) {
@@ -122,27 +143,72 @@ int source_impl::general_work(int,
 {
     for (std::size_t i = 0; i < d_to.size(); ++i)
         d_to[i] = static_cast<std::byte*>(output_items[i]);
-    for (std::int64_t room = 0; !d_failed && find_room(room) && !d_engine.is_at_end();) {
+    for (std::int64_t room = 0; !d_failed && find_room(room) && !is_at_end();) {
         // may throw boost::thread_interrupted, which the scheduler handles: tb.stop()
         // ends the wait
         boost::this_thread::interruption_point();
-        d_engine.receive(d_to, room);
+        const auto produced = d_stage ? produce_vectors(room) : produce_samples(room);
         if (const auto now = clock::now();
             d_stats_interval.count() && now >= d_next_stats) {
             d_next_stats = now + d_stats_interval;
             publish_stats();
         }
-        d_tags.clear();
-        const auto produced = d_engine.produce(d_tags);
         if (!produced)
             continue;
-        for (const auto& tag : d_tags)
-            add_tag(tag);
         for (int i = 0; i < d_num_outputs; ++i)
             produce(i, static_cast<int>(produced));
         return WORK_CALLED_PRODUCE;
     }
     return WORK_DONE;
+}
+
+bool source_impl::is_at_end() const
+{
+    return d_engine.is_at_end() && !(d_stage && d_stage->items_left());
+}
+
+// Receives samples in the output buffers. Returns how many items were produced.
+std::size_t source_impl::produce_samples(std::int64_t room)
+{
+    d_engine.receive(d_to, room);
+    d_tags.clear();
+    const auto produced = d_engine.produce(d_tags);
+    for (const auto& tag : d_tags)
+        add_tag(tag);
+    return produced;
+}
+
+// Receives heaps, and copies the items of one to the output buffers.
+std::size_t source_impl::produce_vectors(std::int64_t room)
+{
+    if (!d_stage->items_left()) {
+        d_stage->make_room(d_engine.used());
+        d_engine.receive(d_stage->addresses(), d_stage->room());
+        d_tags.clear();
+        if (!d_engine.produce(d_tags, d_heap_samples))
+            return 0;
+        d_stage->pass_heap();
+        add_heap_tags();
+    }
+    return d_stage->copy_items(d_to, static_cast<std::size_t>(room));
+}
+
+// Adds the tags of a heap to its first item on each output. The heaps of all substreams
+// have the same time; items are those of the first one.
+void source_impl::add_heap_tags()
+{
+    std::uint64_t missing = 0;
+    for (const auto& tag : d_tags)
+        if (tag.what == sample_tag::kind::missing)
+            missing += tag.value;
+    for (int i = 0; i < d_num_outputs; ++i) {
+        const auto output = static_cast<std::size_t>(i);
+        if (missing)
+            add_tag({ output, 0, sample_tag::kind::missing, missing });
+        for (const auto& tag : d_tags)
+            if (tag.output == 0 && tag.what != sample_tag::kind::missing)
+                add_tag({ output, 0, tag.what, tag.value, tag.item });
+    }
 }
 
 // Finds the room for samples in each output. False if a block downstream has ended.
@@ -212,7 +278,7 @@ pmt::pmt_t source_impl::item_key(const std::string& name)
 source_stats source_impl::stats(std::int64_t output) const
 {
     with_name("spead.source", [&] {
-        check_value("output", output, bounds{ -1, d_num_outputs - 1 });
+        check_value("output", output, bounds{ -1, d_engine.outputs() - 1 });
     });
     return d_engine.stats(output);
 }

@@ -8,12 +8,14 @@
 #ifndef INCLUDED_SPEAD_SOURCE_IMPL_H
 #define INCLUDED_SPEAD_SOURCE_IMPL_H
 
+#include "core/axes/heap_stage.h"
 #include "core/source_engine.h"
 #include "core/time/tick_clock.h"
 #include <gnuradio/spead/source.h>
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,12 +41,16 @@ private:
     using clock = std::chrono::steady_clock;
 
     bool find_room(std::int64_t& room);
+    bool is_at_end() const;
+    std::size_t produce_samples(std::int64_t room);
+    std::size_t produce_vectors(std::int64_t room);
+    void add_heap_tags();
     void add_tag(const sample_tag& tag);
     pmt::pmt_t item_key(const std::string& name);
     void publish_stats();
 
     const std::int64_t d_num_outputs;
-    const int d_multiple; // samples
+    const int d_multiple; // items
     const bool d_knows_time;
     const tick_clock d_clock;
 
@@ -52,6 +58,9 @@ private:
     std::vector<std::byte*> d_to;
     std::vector<sample_tag> d_tags;
     std::map<std::string, pmt::pmt_t> d_item_keys; // keys of tags, by item name
+
+    std::optional<heap_stage> d_stage; // with axes
+    const std::int64_t d_heap_samples; // with axes
 
     source_engine d_engine;
     bool d_failed = false;

@@ -9,6 +9,8 @@
 #include "items.h"
 #include "source_checks.h"
 
+#include <boost/algorithm/string/predicate.hpp>
+
 #include <algorithm>
 #include <set>
 
@@ -75,19 +77,50 @@ void check_streams(const source_options& options, std::size_t lists)
                 *options.items,
                 "at most one immediate() with several values");
     }
-    require(outputs == 1 || lists > 1 || selectors,
+    const bool is_divided = !options.items && axes_of(options).divided();
+    require(outputs == 1 || lists > 1 || selectors || is_divided,
             "num_outputs",
             options.num_outputs,
             "1, or endpoints with one string for each output, or items with an "
             "immediate() that has one value for each output");
 }
 
+bool has_name(const item& each, const std::string& name)
+{
+    return each.kind == item_kind::immediate && boost::iequals(each.name, name);
+}
+
+void check_axes(const source_options& options)
+{
+    const auto axes = axes_of(options);
+    if (axes.empty())
+        return;
+    require(options.num_outputs == 1,
+            "num_outputs",
+            options.num_outputs,
+            "1 with axes: the size of \"pol\" is the number of outputs");
+    require(on_missing_of(options) == missing_policy::zero_fill,
+            "on_missing",
+            options.on_missing,
+            "\"zero_fill\" with axes");
+    const auto* part = axes.divided();
+    require(!part || !options.items ||
+                std::any_of(options.items->begin(),
+                            options.items->end(),
+                            [&](const item& each) { return has_name(each, part->name); }),
+            "axes",
+            options.axes,
+            "a divided axis with the name of an immediate() in items, which gives the "
+            "first index");
+}
+
 } // namespace
 
-void check_options(const std::vector<std::string>& endpoints,
-                   const source_options& options)
+void check_options(const std::vector<std::string>& endpoints, const source_options& given)
 {
-    check_table(options, table);
+    check_table(given, table);
+    check_axes(given);
+    const auto options = heap_options(given);
     endpoints_of(endpoints, options);
     require(options.items || options.wire_type.empty(),
             "wire_type",
@@ -113,6 +146,28 @@ sample_format format_of(const source_options& options)
 {
     return read_sample_format(
         "output_type", options.output_type, options.wire_type, can_receive);
+}
+
+heap_axes axes_of(const source_options& options)
+{
+    return heap_axes("axes", options.axes);
+}
+
+source_options heap_options(const source_options& options)
+{
+    const auto axes = axes_of(options);
+    auto heaps = options;
+    if (axes.empty())
+        return heaps;
+    heaps.num_outputs = static_cast<std::int64_t>(axes.substreams());
+    heaps.heap_samples = static_cast<std::int64_t>(axes.samples());
+    heaps.timestamp_step =
+        options.timestamp_step.value_or(static_cast<std::int64_t>(axes.times()));
+    if (heaps.items && axes.divided())
+        for (auto& each : *heaps.items)
+            if (has_name(each, axes.divided()->name) && each.values.empty())
+                each.values = first_indexes(axes);
+    return heaps;
 }
 
 missing_policy on_missing_of(const source_options& options)

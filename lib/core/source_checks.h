@@ -39,6 +39,10 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 //! \{
 
 sample_format format_of(const source_options& options);
+heap_axes axes_of(const source_options& options);
+//! The options with which heaps are received. Without axes, they are the same. With axes,
+//! each substream is an output of samples in the order of the heap.
+source_options heap_options(const source_options& options);
 missing_policy on_missing_of(const source_options& options);
 stream_format format_from_items(const source_options& options); //!< only if items are set
 //! Throws parameter_error above half of the memory of this host.

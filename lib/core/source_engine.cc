@@ -45,6 +45,7 @@ reassembler::config reassembler_config(const std::vector<std::string>& endpoints
     config.has_group_for_each_output = lists.size() > 1;
     config.type = format_of(options).type;
     config.scale = options.scale;
+    config.axes = axes_of(options);
     if (options.items)
         config.format = std::make_shared<const stream_format>(format_from_items(options));
     config.stream = { outputs,
@@ -68,7 +69,8 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
       d_window({ d_counters.size(),
                  on_missing_of(options),
                  seconds(options.max_delay),
-                 max_values(options) },
+                 max_values(options),
+                 axes_of(options).empty() ? 1 : options.heap_samples },
                d_counters),
       d_reassembler(reassembler_config(endpoints, options),
                     d_window,
@@ -148,10 +150,11 @@ void source_engine::receive(const std::vector<std::byte*>& at, std::int64_t room
     d_fill = 1 - static_cast<double>(room) / static_cast<double>(d_window.capacity());
 }
 
-std::size_t source_engine::produce(std::vector<sample_tag>& tags)
+std::size_t source_engine::produce(std::vector<sample_tag>& tags, std::int64_t limit)
 {
     const auto now = clock::now();
-    const auto end = d_window.end_of_ready(d_receiver.now(), d_receiver.is_blocked());
+    const auto ready = d_window.end_of_ready(d_receiver.now(), d_receiver.is_blocked());
+    const auto end = std::min(ready, d_window.front() + limit);
     std::size_t samples = 0;
     if (end > d_window.front()) {
         samples = d_window.produce(end, tags);

@@ -42,8 +42,8 @@ public:
     static constexpr std::size_t max_packet_samples = 65536;
 
     //! Opens the sockets and allocates all memory. The options must have passed
-    //! check_options(). Throws parameter_error, or std::runtime_error if the system
-    //! refuses.
+    //! check_options() and be those of heap_options(). Throws parameter_error, or
+    //! std::runtime_error if the system refuses.
     source_engine(const std::vector<std::string>& endpoints,
                   const source_options& options,
                   rate_limited_log::output log);
@@ -54,9 +54,12 @@ public:
     //! Waits for packets, for 10 ms at most, and places their samples in the output
     //! buffers \p at, which have room for \p room samples each.
     void receive(const std::vector<std::byte*>& at, std::int64_t room);
-    //! Produces the samples that are ready. Returns their number per output, and appends
-    //! their tags. The value of a timestamp tag is in ticks.
-    std::size_t produce(std::vector<sample_tag>& tags);
+    //! Produces samples that are ready, at most \p limit. Returns their number per
+    //! output, and appends their tags. The value of a timestamp tag is in ticks.
+    std::size_t produce(std::vector<sample_tag>& tags,
+                        std::int64_t limit = std::int64_t{ 1 } << 62);
+    //! The samples after the output addresses that are in use.
+    std::int64_t used() const { return d_window.used(); }
     //! Whether the run has ended and all samples have been produced.
     bool is_at_end() const { return d_receiver.has_ended() && d_window.is_empty(); }
     //! The name of the immediate item of a tag.
@@ -72,6 +75,7 @@ public:
         d_log.add(parts...);
     }
 
+    std::int64_t outputs() const { return static_cast<std::int64_t>(d_counters.size()); }
     //! Statistics of one output, or with -1 of all outputs.
     source_stats stats(std::int64_t output = -1) const;
 

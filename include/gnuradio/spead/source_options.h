@@ -48,7 +48,7 @@ struct SPEAD_API source_options {
     std::optional<double> scale = std::nullopt;
 
     //! Number of stream outputs, 1 to 64. On all outputs, the same offset has the same
-    //! timestamp.
+    //! timestamp. With axes, it must be 1: "pol" gives the number of outputs.
     std::int64_t num_outputs = 1;
 
     //! \}
@@ -65,7 +65,18 @@ struct SPEAD_API source_options {
     //! output.
     std::optional<std::vector<item>> items = std::nullopt;
 
+    //! The axes of the samples in a heap and their sizes, the slowest one first, such as
+    //! "channel=1024, time=256, pol=2". The outputs are vectors then: "time" runs along
+    //! the stream, each "pol" has an output, and the other axes form the vector. If a
+    //! heap holds a part of an axis, as in "frequency=64/1024", the item of the same name
+    //! gives the first index of the part, and the parts of one time are joined. Parts
+    //! that do not arrive are zeros, and a tag "missing" gives the number of missing
+    //! samples on all outputs. stats() counts each part as an output. "": samples one by
+    //! one.
+    std::string axes = "";
+
     //! Samples in timestamp_step ticks, 1 to 4294967296. Heaps of any size are received.
+    //! With axes, it is the product of their sizes.
     std::int64_t heap_samples = 8192;
 
     //! \}
@@ -74,7 +85,7 @@ struct SPEAD_API source_options {
     //! \{
 
     //! Ticks in heap_samples samples, 1 to 2^48 - 1. The default is heap_samples: a tick
-    //! is a sample.
+    //! is a sample. With axes, the default is the size of "time": a tick is a vector.
     std::optional<std::int64_t> timestamp_step = std::nullopt;
 
     //! Rate of the timestamps: ticks per second in Hz, a whole number or the exact ratio
@@ -143,6 +154,7 @@ struct SPEAD_API source_options {
         visit("scale", &source_options::scale);
         visit("num_outputs", &source_options::num_outputs);
         visit("items", &source_options::items);
+        visit("axes", &source_options::axes);
         visit("heap_samples", &source_options::heap_samples);
         visit("timestamp_step", &source_options::timestamp_step);
         visit("sample_rate", &source_options::sample_rate);

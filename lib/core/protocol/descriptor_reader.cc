@@ -118,7 +118,6 @@ number_format read_dtype(std::string_view dtype)
 }
 
 using dimensions = std::vector<std::uint64_t>;
-constexpr auto variable_size = std::numeric_limits<std::uint64_t>::max();
 
 // Parses a Python tuple, such as "()", "(4096,)", "(4096, 2)".
 dimensions read_tuple(std::string_view text)
@@ -137,6 +136,7 @@ dimensions read_tuple(std::string_view text)
 
 void set_shape(item_description& is, const dimensions& shape)
 {
+    is.shape = shape;
     is.is_array = !shape.empty();
     is.is_pairs = shape.size() > 1 && shape.back() == 2;
 }

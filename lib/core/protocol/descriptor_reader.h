@@ -12,10 +12,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gr::spead {
+
+//! The size of a dimension that descriptors leave open.
+constexpr auto variable_size = std::numeric_limits<std::uint64_t>::max();
 
 //! An item as described by its descriptor.
 struct item_description {
@@ -26,12 +31,13 @@ struct item_description {
     bool is_pairs = false;     //!< of two numbers: last dimension 2, or two fields
     //! Why its samples cannot be read; empty if they can.
     std::string obstacle = {};
+    std::vector<std::uint64_t> shape = {}; //!< may contain variable_size
 
     bool operator==(const item_description& other) const
     {
         return id == other.id && name == other.name && format == other.format &&
                is_array == other.is_array && is_pairs == other.is_pairs &&
-               obstacle == other.obstacle;
+               obstacle == other.obstacle && shape == other.shape;
     }
 };
 

@@ -64,6 +64,14 @@ void no_output_reason::note_lacking(std::uint64_t id,
     });
 }
 
+void no_output_reason::note_wrong_length(std::int64_t samples, std::size_t expected)
+{
+    note("the heaps have ", [&] {
+        return std::to_string(samples) + " samples, but axes mean " +
+               std::to_string(expected) + "; check axes";
+    });
+}
+
 void no_output_reason::note_no_output(
     const stream_format& format, const std::vector<std::optional<std::uint64_t>>& values)
 {

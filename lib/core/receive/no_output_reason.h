@@ -55,6 +55,8 @@ public:
     void note_not_spead(const std::byte* datagram, std::size_t bytes);
     //! A packet lacks an item, called \p name, such as "the timestamp".
     void note_lacking(std::uint64_t id, const char* name, const packet_view& packet);
+    //! A heap has another length than the axes say, in samples.
+    void note_wrong_length(std::int64_t samples, std::size_t expected);
     //! These values of the immediate items select no output.
     void note_no_output(const stream_format& format,
                         const std::vector<std::optional<std::uint64_t>>& values);

@@ -134,6 +134,7 @@ void output_window::skip_to(std::int64_t position)
 void output_window::give_up(std::int64_t end)
 {
     d_top = std::max(d_top, std::min(end, end_of_room()));
+    d_top = (d_top + d_config.granule - 1) / d_config.granule * d_config.granule;
     d_given_up = d_top;
 }
 
@@ -195,7 +196,7 @@ std::int64_t output_window::end_of_ready(clock::time_point now, bool is_blocked)
     const auto is_awaited = [&](const missing_ranges::range& missing) {
         const int delays =
             missing.end == all_positions.end ? delay_factor_of_other_outputs : 1;
-        return !(is_blocked && missing.begin == d_front) &&
+        return !(is_blocked && missing.begin < d_front + d_config.granule) &&
                (missing.begin >= d_top ||
                 now - missing.since < delays * d_config.max_delay);
     };
@@ -206,7 +207,7 @@ std::int64_t output_window::end_of_ready(clock::time_point now, bool is_blocked)
         if (missing != of.missing.end())
             end = std::min(end, missing->begin);
     }
-    return end;
+    return end / d_config.granule * d_config.granule;
 }
 
 std::size_t output_window::produce(std::int64_t end, std::vector<sample_tag>& tags)

@@ -58,7 +58,8 @@ public:
         std::size_t outputs = 1;
         missing_policy on_missing = missing_policy::zero_fill;
         clock::duration max_delay{};
-        std::size_t items = 0; //!< maximum number of immediate items
+        std::size_t items = 0;    //!< maximum number of immediate items
+        std::int64_t granule = 1; //!< samples that are produced together
     };
     output_window(const config& how, std::vector<source_counter_set>& counters);
 
@@ -70,7 +71,8 @@ public:
 
     //! Returns the end of the samples that can be produced now. With \p is_blocked, gives
     //! up the first missing ones to make room. May end the opening of a stream, which
-    //! moves the front.
+    //! moves the front. It and the front are multiples of the granule, as are the starts
+    //! and lengths of all heaps and the room.
     std::int64_t end_of_ready(clock::time_point now, bool is_blocked);
     //! Produces samples up to \p end: appends their tags and counts them. Returns the
     //! number of samples per output, which is the same for all.
@@ -88,6 +90,8 @@ public:
     std::int64_t top() const { return d_top; }
     bool is_empty() const { return d_top == d_front; }
     std::int64_t capacity() const { return d_capacity; }
+    //! The samples after the address of the front that are in use.
+    std::int64_t used() const { return d_top - d_front + d_shift; }
     //! Whether a range is entirely after the front and none of it has been placed.
     bool is_free(std::size_t which, position_range range) const;
 

@@ -232,8 +232,15 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
              d_heap.samples_begin == open->samples_begin &&
              d_heap.output == open->output && d_heap.heap_length == open->heap_length)
         return place_samples(*open, packet); // same heap, items in another order
+    else if (!has_axes(d_heap))
+        d_no_output_reason.note_wrong_length(d_heap.length, d_config.axes.samples());
     else
         found = d_tracker.classify(d_heap, packet.time);
+    if (found == verdict::fits && !d_config.axes.empty() &&
+        d_heap.position % d_config.stream.samples_per_step) {
+        d_no_output_reason.note(cause::different_times);
+        found.reset();
+    }
     const bool is_new_time = found == verdict::new_stream || found == verdict::time_jump;
     if (found == verdict::fits || is_new_time) {
         const bool begins = found == verdict::new_stream;
@@ -297,8 +304,12 @@ void reassembler::begin_stream()
     d_split.clear();
     const auto& how = d_config.stream;
     // multiples of this last a whole number of ticks
-    const auto granule = std::max<std::int64_t>(
-        how.samples_per_step / std::gcd(how.samples_per_step, how.ticks_per_step), 1);
+    const auto granule =
+        d_config.axes.empty()
+            ? std::max<std::int64_t>(how.samples_per_step / std::gcd(how.samples_per_step,
+                                                                     how.ticks_per_step),
+                                     1)
+            : how.samples_per_step;
     const auto position = d_window.begin_stream(until, granule);
     const auto first =
         static_cast<std::int64_t>(d_heap.first_byte / d_decoder.wire_bytes());
@@ -476,6 +487,13 @@ void reassembler::read_items(const packet_view& packet)
     d_heap.length = static_cast<std::int64_t>((end - begin) / d_decoder.wire_bytes());
 }
 
+// Whether the heap is as long as the axes say, if they are given.
+bool reassembler::has_axes(const received_heap& heap) const
+{
+    return d_config.axes.empty() || heap.samples_end == received_heap::unknown_end ||
+           heap.length == static_cast<std::int64_t>(d_config.axes.samples());
+}
+
 // The values in items select heaps: one value for all outputs, or one per output.
 std::optional<std::size_t> reassembler::output_of(const received_heap& heap) const
 {
@@ -544,7 +562,7 @@ bool reassembler::read_descriptors()
         std::shared_ptr<const stream_format> format;
         try {
             format = std::make_shared<const stream_format>(
-                format_for(d_table, d_config.type, d_format.get()));
+                format_for(d_table, d_config.type, d_config.axes, d_format.get()));
             if (!format->timestamp_id && d_config.stream.outputs > 1)
                 throw std::invalid_argument(
                     "the descriptors contain no timestamp to align the outputs; "

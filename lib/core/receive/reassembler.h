@@ -8,6 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_REASSEMBLER_H
 #define INCLUDED_SPEAD_CORE_REASSEMBLER_H
 
+#include "axes/heap_axes.h"
 #include "descriptor_collector.h"
 #include "heap_table.h"
 #include "no_output_reason.h"
@@ -47,8 +48,9 @@ public:
         //! The group of each socket. There is one group per output, or one for all.
         std::vector<std::size_t> group_of_socket;
         bool has_group_for_each_output = false;
-        sample_type type = sample_type::int8;        //!< type of the outputs
-        std::optional<double> scale = std::nullopt;  //!< none: full scale is 1.0
+        sample_type type = sample_type::int8;       //!< type of the outputs
+        std::optional<double> scale = std::nullopt; //!< none: full scale is 1.0
+        heap_axes axes;
         std::shared_ptr<const stream_format> format; //!< nullptr: from descriptors
         stream_tracker::config stream;
     };
@@ -122,6 +124,7 @@ private:
     bool set_values(received_heap& heap);
 
     void read_items(const packet_view& packet);
+    bool has_axes(const received_heap& heap) const;
     std::optional<std::size_t> output_of(const received_heap& heap) const;
 
     void collect_descriptors(const arrival& packet);

@@ -11,6 +11,7 @@
 
 #include <boost/algorithm/string/predicate.hpp>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <stdexcept>
@@ -81,6 +82,36 @@ number_format samples_format_of(sample_type type, const item_description& sample
     throw std::invalid_argument("the descriptor of " + quoted(samples.name) + ": " + why);
 }
 
+std::string text_of(const std::vector<std::uint64_t>& shape)
+{
+    std::string text;
+    for (const auto size : shape)
+        text += (text.empty() ? "" : ", ") +
+                (size == variable_size ? "None" : std::to_string(size));
+    return "(" + text + ")";
+}
+
+// Compares the shape with the axes. Pairs have one more dimension of 2.
+void check_shape(item_description& samples, const heap_axes& axes)
+{
+    auto shape = samples.shape;
+    samples.is_pairs = shape.size() == axes.axes().size() + 1 && shape.back() == 2;
+    if (samples.is_pairs)
+        shape.pop_back();
+    const bool matches = std::equal(shape.begin(),
+                                    shape.end(),
+                                    axes.axes().begin(),
+                                    axes.axes().end(),
+                                    [](std::uint64_t size, const heap_axes::axis& axis) {
+                                        return size == variable_size || size == axis.size;
+                                    });
+    if (!matches)
+        throw std::invalid_argument("the descriptor of " + quoted(samples.name) +
+                                    ": its shape " + text_of(samples.shape) +
+                                    " does not match axes; give an axis for each "
+                                    "dimension, except for the 2 of complex samples");
+}
+
 // Selects the array of samples: the current one, else the only one of the best rank.
 const item_description& samples_of(const std::vector<item_description>& items,
                                    const stream_format* current)
@@ -125,6 +156,14 @@ const item_description* timestamp_of(const std::vector<item_description>& items)
 
 } // namespace
 
+std::vector<std::int64_t> first_indexes(const heap_axes& axes)
+{
+    std::vector<std::int64_t> indexes;
+    for (std::size_t i = 0; i < axes.substreams(); ++i)
+        indexes.push_back(static_cast<std::int64_t>(i * axes.divided()->size));
+    return indexes;
+}
+
 bool stream_format::extends(const stream_format& before) const
 {
     const auto is_same = [](const immediate& a, const immediate& b) {
@@ -153,9 +192,12 @@ bool merge(std::vector<item_description>& items, item_description description)
 
 stream_format format_for(const std::vector<item_description>& items,
                          sample_type type,
+                         const heap_axes& axes,
                          const stream_format* current)
 {
-    const auto& array = samples_of(items, current);
+    auto array = samples_of(items, current);
+    if (!axes.empty())
+        check_shape(array, axes);
     const auto* time = timestamp_of(items);
     stream_format format;
     format.samples_id = array.id;
@@ -169,6 +211,18 @@ stream_format format_for(const std::vector<item_description>& items,
         if (!each.is_array && each.format.is_integer() && &each != time &&
             format.immediates.size() < max_described_immediates)
             format.immediates.push_back({ each.id, each.name, each.format });
+    if (const auto* part = axes.divided()) {
+        const auto found = std::find_if(
+            format.immediates.begin(), format.immediates.end(), [&](const auto& each) {
+                return boost::iequals(each.name, part->name);
+            });
+        if (found == format.immediates.end())
+            throw std::invalid_argument(
+                "axes divide the axis " + quoted(part->name) +
+                ", but the descriptors contain no integer of this name that gives the "
+                "first index; rename the axis, or set items");
+        found->values = first_indexes(axes);
+    }
     return format;
 }
 

@@ -8,6 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_STREAM_FORMAT_H
 #define INCLUDED_SPEAD_CORE_STREAM_FORMAT_H
 
+#include "axes/heap_axes.h"
 #include "protocol/descriptor_reader.h"
 #include "protocol/sample_format.h"
 
@@ -46,6 +47,9 @@ struct stream_format {
     bool extends(const stream_format& before) const;
 };
 
+//! The values that select each substream: the first indexes of the parts of an axis.
+std::vector<std::int64_t> first_indexes(const heap_axes& axes);
+
 //! Maximum number of immediate items from descriptors whose values become tags.
 constexpr std::size_t max_described_immediates = 32;
 
@@ -55,9 +59,11 @@ bool merge(std::vector<item_description>& items, item_description description);
 
 //! Derives the format of a stream from its descriptors, for outputs of \p type. Keeps the
 //! samples item of \p current, if any, as long as it is described. Throws
-//! std::invalid_argument with the reason if the descriptors are insufficient.
+//! std::invalid_argument with the reason if the descriptors are insufficient or do not
+//! match \p axes.
 stream_format format_for(const std::vector<item_description>& items,
                          sample_type type,
+                         const heap_axes& axes,
                          const stream_format* current);
 
 } // namespace gr::spead

@@ -73,9 +73,13 @@ BOOST_AUTO_TEST_CASE(written_descriptors_are_read_back)
                     wire.order = wire.bits > 8 ? order : byte_order::big;
                     const auto is = read(descriptor_packet(
                         samples(0x3300, "data"), { address_bits }, { type, wire, 4096 }));
-                    const item_description expected{
-                        0x3300, "data", wire, true, is_complex(type) && wire.type != 'c'
-                    };
+                    const bool is_pairs = is_complex(type) && wire.type != 'c';
+                    const sample_format format{ type, wire, 4096 };
+                    item_description expected{ 0x3300, "data", wire, true, is_pairs };
+                    expected.shape = { format.needs_numpy_header() ? 4096
+                                                                   : variable_size };
+                    if (is_pairs)
+                        expected.shape.push_back(2);
                     BOOST_REQUIRE(is);
                     BOOST_TEST((*is == expected), name << " as " << wire.dtype());
                 }
@@ -94,7 +98,13 @@ BOOST_AUTO_TEST_CASE(descriptors_of_spead2_are_read)
                "00001300000000050000120000000005000015000000000b6461746164000000"
                "0000087b276465736372273a20273c6932272c2027666f727472616e5f6f7264"
                "6572273a2046616c73652c20277368617065273a2028382c297d",
-               { 0x3300, "data", { 'i', 16, byte_order::little }, true } },
+               { 0x3300,
+                 "data",
+                 { 'i', 16, byte_order::little },
+                 true,
+                 false,
+                 "",
+                 { 8 } } },
              { "53040305000000098000010000000001800002000000000e8000030000000000"
                "800004000000000e800014000000160000001000000000000000110000000009"
                "000013000000000a000012000000000e74696d657374616d707475000028",
@@ -103,13 +113,19 @@ BOOST_AUTO_TEST_CASE(descriptors_of_spead2_are_read)
                "8000040000000012800014000000160100001000000000000000110000000001"
                "0000130000000002000012000000000666746600002001000000000000000000"
                "0002",
-               { 0x1601, "f", { 'f', 32 }, true, true } },
+               { 0x1601, "f", { 'f', 32 }, true, true, "", { variable_size, 2 } } },
              { "530402060000000a800100000000000180020000000000438003000000000000"
                "8004000000000043801400000000330000100000000000000011000000000004"
                "00130000000000050012000000000005001500000000000c6461746164000000"
                "000000087b276465736372273a20273c6932272c2027666f727472616e5f6f72"
                "646572273a2046616c73652c20277368617065273a2028382c297d",
-               { 0x3300, "data", { 'i', 16, byte_order::little }, true } },
+               { 0x3300,
+                 "data",
+                 { 'i', 16, byte_order::little },
+                 true,
+                 false,
+                 "",
+                 { 8 } } },
              { "53040206000000098001000000000001800200000000000d8003000000000000"
                "800400000000000d801400000000160000100000000000000011000000000009"
                "001300000000000a001200000000000d74696d657374616d7074750030",
@@ -118,7 +134,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_spead2_are_read)
                "8004000000000013801400000000160100100000000000000011000000000001"
                "0013000000000002001200000000000566746600200100000000000000000000"
                "000002",
-               { 0x1601, "f", { 'f', 32 }, true, true } } }) {
+               { 0x1601, "f", { 'f', 32 }, true, true, "", { variable_size, 2 } } } }) {
         const auto is = read(from_hex(each.bytes));
         BOOST_REQUIRE(is);
         BOOST_TEST((*is == each.expected));

@@ -114,6 +114,19 @@ def test_the_stream_ports_match_the_python_block(grc, sample_type, count):
     assert {port.dtype for port in stream_ports(block)} == {PORTS[sample_type]}
 
 
+@pytest.mark.parametrize(
+    "axes",
+    ["channel=8", "channel=64/1024, time=4, pol=2", "time=3", "a = 3,b=2/ 4,pol=3"],
+)
+def test_the_ports_of_the_source_have_the_axes(axes):
+    block = source(axes=repr(axes), output_type="complex")
+    assert grc_lint.block_errors(block) == []
+    signature = source.make(block).output_signature()
+    ports = stream_ports(block)
+    assert len(ports) == signature.max_streams()
+    assert {port.item_size for port in ports} == {signature.sizeof_stream_item(0)}
+
+
 @each_block
 def test_the_message_ports_match_the_python_block_and_are_optional(grc):
     block = grc(**grc.with_streams(1))

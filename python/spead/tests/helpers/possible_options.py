@@ -132,6 +132,7 @@ SOURCES = [
     {"wire_type": "<i2", "output_type": "int16", "items": ITEMS},
     {"wire_type": "<i2", "output_type": "complex", "items": ITEMS},
     {"wire_type": "<f8", "output_type": "float", "items": ITEMS},
+    {"axes": "channel=4/8, time=2, pol=2", "output_type": "sc8"},
     {"wire_type": "c8", "output_type": "complex", "items": ITEMS},
     {"wire_type": "u1", "output_type": "int32", "items": ITEMS},
     {"scale": 2**-126, "output_type": "float"},

@@ -26,8 +26,11 @@ TYPES = {
 class Recorder(gr.sync_block):
     """Records the samples and tags of each input."""
 
-    def __init__(self, output_type="int8", inputs=1):
-        gr.sync_block.__init__(self, "recorder", [TYPES[output_type]] * inputs, None)
+    def __init__(self, output_type="int8", inputs=1, length=1):
+        sample = np.dtype(TYPES[output_type])
+        count = length * sample.itemsize // sample.base.itemsize
+        item = sample if length == 1 else (sample.base, count)
+        gr.sync_block.__init__(self, "recorder", [item] * inputs, None)
         self.parts = [[] for _ in range(inputs)]
         self.tags = [[] for _ in range(inputs)]
 
@@ -52,8 +55,12 @@ class Receiving:
 
     def __init__(self, endpoints="127.0.0.1:0", **options):
         self.source = spead.source(endpoints, **options)
-        self.outputs = options.get("num_outputs", 1)
-        self.recorder = Recorder(options.get("output_type", "int8"), self.outputs)
+        output_type = options.get("output_type", "int8")
+        signature = self.source.output_signature()
+        self.outputs = signature.max_streams()
+        sample_bytes = np.dtype(TYPES[output_type]).itemsize
+        length = signature.sizeof_stream_item(0) // sample_bytes
+        self.recorder = Recorder(output_type, self.outputs, length)
         self.graph = gr.top_block()
         for i in range(self.outputs):
             self.graph.connect((self.source, i), (self.recorder, i))

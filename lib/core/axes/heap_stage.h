@@ -1,0 +1,65 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_HEAP_STAGE_H
+#define INCLUDED_SPEAD_CORE_HEAP_STAGE_H
+
+#include "heap_axes.h"
+#include "transposer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief Memory for received heaps, one sequence per substream, whose samples become the
+ * vectors of the ports.
+ *
+ * Heaps are placed after the front. The heap before the front is output.
+ */
+class heap_stage
+{
+public:
+    //! \p bytes: size of the memory, at least; it holds four heaps in any case.
+    heap_stage(const heap_axes& axes, std::size_t sample_bytes, std::size_t bytes);
+
+    void start_run();
+
+    //! \name The front, of each substream
+    //! \{
+
+    //! Makes room by moving the \p used samples after the front. Call it only without
+    //! items left.
+    void make_room(std::int64_t used);
+    const std::vector<std::byte*>& addresses() const { return d_addresses; }
+    std::int64_t room() const; //!< in samples
+    //! Moves the front by a heap, whose items are output next.
+    void pass_heap();
+
+    //! \}
+
+    std::size_t items_left() const { return d_axes.times() - d_next_item; }
+    //! Copies the next items of the heap to the ports, at most \p limit. Returns their
+    //! number.
+    std::size_t copy_items(const std::vector<std::byte*>& ports, std::size_t limit);
+
+private:
+    const heap_axes d_axes;
+    const transposer d_transposer;
+    const std::size_t d_heap_bytes;
+    const std::size_t d_heaps;
+    std::vector<std::vector<std::byte>> d_memory; // per substream
+    std::vector<std::byte*> d_addresses;          // of the front
+    std::size_t d_front = 0;                      // heaps before the front
+    std::size_t d_next_item;                      // of the heap before the front
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_HEAP_STAGE_H */

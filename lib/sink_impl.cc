@@ -34,6 +34,22 @@ const auto rx_time = pmt::mp("rx_time");
 const auto items_port = pmt::mp("items");
 const auto stats_port = pmt::mp("stats");
 
+// Limit for the wait for the network at the end, as in the engine.
+constexpr std::chrono::seconds end_timeout{ 2 };
+
+int num_ports(const sink_options& options)
+{
+    const auto axes = axes_of(options);
+    return static_cast<int>(axes.empty() ? static_cast<std::size_t>(options.num_inputs)
+                                         : axes.ports());
+}
+
+int item_bytes(const sink_options& options)
+{
+    return static_cast<int>(axes_of(options).vector_length() *
+                            converter_of(options).input_bytes());
+}
+
 bool converts(const sink_options& options) { return is_float(format_of(options).type); }
 
 // The prefix of each log line. A line must not exceed the capacity of a pipe.
@@ -78,30 +94,37 @@ void sink::check(const std::vector<std::string>& destinations,
 
 sink_impl::sink_impl(const std::vector<std::string>& destinations,
                      const sink_options& options)
-    : gr::block(
-          "spead_sink",
-          gr::io_signature::make(static_cast<int>(options.num_inputs),
-                                 static_cast<int>(options.num_inputs),
-                                 static_cast<int>(converter_of(options).input_bytes())),
-          gr::io_signature::make(0, 0, 0)),
-      d_input_bytes(converter_of(options).input_bytes()),
-      d_upstream_multiple(static_cast<int>(
+    : gr::block("spead_sink",
+                gr::io_signature::make(
+                    num_ports(options), num_ports(options), item_bytes(options)),
+                gr::io_signature::make(0, 0, 0)),
+      d_input_bytes(static_cast<std::size_t>(item_bytes(options))),
+      d_upstream_multiple(static_cast<int>(std::max<std::size_t>(
           (converts(options) ? upstream_bytes_to_convert : upstream_bytes) /
-          d_input_bytes)),
+              d_input_bytes,
+          1))),
       d_most_at_once(converts(options) ? static_cast<std::size_t>(d_upstream_multiple)
                                        : std::numeric_limits<std::size_t>::max()),
       d_inputs(*this,
-               static_cast<std::size_t>(options.num_inputs),
+               static_cast<std::size_t>(num_ports(options)),
                heaps_ahead_of(options),
                static_cast<std::uint64_t>(options.heap_samples)),
-      d_items(options),
+      d_items(heap_options(options)),
       d_reads_tags(options.sample_rate.has_value()),
+      d_pads(tail_of(options) == tail_policy::pad),
       d_engine(destinations,
-               options,
+               heap_options(options),
                [logger = d_logger, name = shortened(destinations)](
                    const std::string& line) { logger->warn("{:s}: {:s}", name, line); }),
       d_publishes_stats(options.stats_interval > 0)
 {
+    if (const auto axes = axes_of(options); !axes.empty())
+        d_stage.emplace(
+            axes,
+            converter_of(options).input_bytes(),
+            [this](std::size_t input, const std::byte* samples, std::size_t n) {
+                return d_engine.write(input, samples, n);
+            });
     set_output_multiple(d_upstream_multiple);
     message_port_register_in(items_port);
     set_msg_handler(items_port,
@@ -118,6 +141,8 @@ bool sink_impl::start()
     // would lose the end of the stream.
     set_output_multiple(1);
     d_inputs.start_run();
+    if (d_stage)
+        d_stage->start_run();
     d_failed = false;
     try {
         d_engine.start();
@@ -131,6 +156,8 @@ bool sink_impl::start()
 
 bool sink_impl::stop()
 {
+    if (d_stage && !d_failed)
+        end_heaps();
     d_engine.stop();
     if (d_publishes_stats)
         publish_stats();
@@ -139,9 +166,27 @@ bool sink_impl::stop()
     return true;
 }
 
+// Pads or drops the heaps that are incomplete.
+void sink_impl::end_heaps()
+{
+    // GNU Radio may interrupt this thread again
+    const boost::this_thread::disable_interruption until_the_end;
+    if (d_pads)
+        d_stage->pad();
+    const auto deadline = ring_wait::clock::now() + end_timeout;
+    while (!d_stage->write_heaps())
+        if (!d_engine.wait_for_space(deadline))
+            break;
+    for (std::size_t i = 0; i < d_engine.inputs(); ++i)
+        d_engine.drop(i, d_stage->samples_of_part());
+}
+
 void sink_impl::forecast(int, gr_vector_int& ninput_items_required)
 {
-    d_inputs.forecast(ninput_items_required);
+    if (d_stage)
+        std::fill(ninput_items_required.begin(), ninput_items_required.end(), 1);
+    else
+        d_inputs.forecast(ninput_items_required);
 }
 
 int sink_impl::general_work(int,
@@ -152,6 +197,10 @@ int sink_impl::general_work(int,
     d_engine.write_log();
     if (d_failed)
         return WORK_DONE;
+    if (d_stage) {
+        take_vectors(ninput_items, input_items);
+        return 0;
+    }
     bool is_blocked = false;
     do {
         bool has_moved = false;
@@ -164,6 +213,24 @@ int sink_impl::general_work(int,
         // which the scheduler handles: tb.stop() ends the wait.
     } while (is_blocked && d_engine.wait_for_space(ring_wait::clock::now() + max_wait));
     return 0;
+}
+
+// Takes the same number of items from each input.
+void sink_impl::take_vectors(const gr_vector_int& ninput_items,
+                             const gr_vector_const_void_star& input_items)
+{
+    const auto offered = static_cast<std::size_t>(
+        *std::min_element(ninput_items.begin(), ninput_items.end()));
+    std::vector<const std::byte*> ports;
+    for (const auto* each : input_items)
+        ports.push_back(static_cast<const std::byte*>(each));
+    // may throw boost::thread_interrupted, as in general_work()
+    while (!d_stage->write_heaps())
+        if (!d_engine.wait_for_space(ring_wait::clock::now() + max_wait))
+            return;
+    const auto taken = d_stage->take_items(ports, offered);
+    d_stage->write_heaps();
+    consume_each(static_cast<int>(taken));
 }
 
 // Takes samples from each input. True if inputs that waited for others may continue.

@@ -8,11 +8,13 @@
 #ifndef INCLUDED_SPEAD_SINK_IMPL_H
 #define INCLUDED_SPEAD_SINK_IMPL_H
 
+#include "core/axes/vector_stage.h"
 #include "core/items.h"
 #include "core/sink_engine.h"
 #include "input_progress.h"
 #include <gnuradio/spead/sink.h>
 
+#include <optional>
 #include <vector>
 
 namespace gr::spead {
@@ -42,6 +44,9 @@ public:
     std::size_t packet_size() const override { return d_engine.packet_bytes(); }
 
 private:
+    void take_vectors(const gr_vector_int& ninput_items,
+                      const gr_vector_const_void_star& input_items);
+    void end_heaps();
     bool take_turns(const gr_vector_int& ninput_items,
                     const gr_vector_const_void_star& input_items,
                     bool& has_moved,
@@ -54,8 +59,8 @@ private:
     void handle_items(const pmt::pmt_t& message);
     void publish_stats();
 
-    const std::size_t d_input_bytes;  // per sample
-    const int d_upstream_multiple;    // samples
+    const std::size_t d_input_bytes;  // per item
+    const int d_upstream_multiple;    // items
     const std::size_t d_most_at_once; // samples per call and input
     input_progress d_inputs;
     const immediate_items d_items;
@@ -64,6 +69,9 @@ private:
     // used by general_work()
     std::vector<gr::tag_t> d_tags;
     std::vector<time_tag> d_times;
+
+    std::optional<vector_stage> d_stage; // with axes
+    const bool d_pads;                   // incomplete heaps, with axes
 
     sink_engine d_engine;
     const bool d_publishes_stats;

@@ -9,6 +9,9 @@
 
 #include <unistd.h>
 
+#include <boost/algorithm/string/predicate.hpp>
+
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -26,6 +29,14 @@ constexpr std::array wire_types{ std::pair{ "i1", number_format{ 'i', 8 } },
                                  std::pair{ "f8", number_format{ 'f', 64 } },
                                  std::pair{ "c8", number_format{ 'c', 64 } },
                                  std::pair{ "c16", number_format{ 'c', 128 } } };
+
+// Whether an item gives the first index of the divided axis.
+bool is_index_of(const item& each, const heap_axes& axes)
+{
+    const auto* part = axes.divided();
+    return part && each.kind == item_kind::immediate &&
+           boost::iequals(each.name, part->name);
+}
 
 } // namespace
 
@@ -87,6 +98,26 @@ sample_format read_sample_format(const std::string& type_parameter,
                           allowed + "or \"\" with " + type_parameter + "=" +
                               quoted(type) +
                               "; \"<\" in front for little-endian numbers");
+}
+
+void check_divided_axis(const std::string& text,
+                        const heap_axes& axes,
+                        const std::vector<item>& items)
+{
+    const auto* part = axes.divided();
+    const auto is_index = [&](const item& each) { return is_index_of(each, axes); };
+    require(!part || std::any_of(items.begin(), items.end(), is_index),
+            "axes",
+            text,
+            "a divided axis with the name of an immediate() in items, which gives the "
+            "first index");
+}
+
+void set_first_indexes(std::vector<item>& items, const heap_axes& axes)
+{
+    for (auto& each : items)
+        if (is_index_of(each, axes) && each.values.empty())
+            each.values = axes.first_indexes();
 }
 
 exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time)

@@ -8,10 +8,12 @@
 #ifndef INCLUDED_SPEAD_CORE_SHARED_OPTIONS_H
 #define INCLUDED_SPEAD_CORE_SHARED_OPTIONS_H
 
+#include "axes/heap_axes.h"
 #include "network/endpoint.h"
 #include "protocol/descriptor.h"
 #include "support/checks.h"
 #include "time/tick_clock.h"
+#include <gnuradio/spead/item.h>
 
 #include <cstdint>
 #include <limits>
@@ -53,6 +55,30 @@ sample_format read_sample_format(const std::string& type_parameter,
                                  const std::string& wire_type,
                                  bool (*is_allowed)(sample_type type,
                                                     const number_format& wire));
+
+//! The axes of the heaps; empty without axes.
+template <typename options>
+heap_axes axes_of(const options& of)
+{
+    return heap_axes("axes", of.axes);
+}
+
+//! Throws if no immediate item has the name of the divided axis.
+void check_divided_axis(const std::string& text,
+                        const heap_axes& axes,
+                        const std::vector<item>& items);
+
+//! Sets the first indexes of the divided axis as values of its item, if it has none.
+void set_first_indexes(std::vector<item>& items, const heap_axes& axes);
+
+//! Sets the options of the heaps that follow from the axes.
+template <typename options>
+void set_heap_options(options& of, const heap_axes& axes)
+{
+    of.heap_samples = static_cast<std::int64_t>(axes.samples());
+    of.timestamp_step =
+        of.timestamp_step.value_or(static_cast<std::int64_t>(axes.times()));
+}
 
 exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time);
 

@@ -76,11 +76,31 @@ constexpr std::size_t default_ring_bytes = 8 << 20;
 // Minimum for each of several rings.
 constexpr std::size_t least_ring_bytes = 1 << 20;
 
+void check_axes(const sink_options& options)
+{
+    const auto axes = axes_of(options);
+    if (axes.empty())
+        return;
+    require(options.num_inputs == 1,
+            "num_inputs",
+            options.num_inputs,
+            "1 with axes: the size of \"pol\" is the number of inputs");
+    require(!options.sample_rate, "axes", options.axes, "\"\" with sample_rate");
+    require(tail_of(options) != tail_policy::shorten,
+            "tail",
+            options.tail,
+            "\"pad\" or \"drop\" with axes: heaps are whole");
+    check_divided_axis(options.axes, axes, options.items);
+}
+
 } // namespace
 
 void check_options(const std::vector<std::string>& destinations,
-                   const sink_options& options)
+                   const sink_options& given)
 {
+    check_table(given, table);
+    check_axes(given);
+    const auto options = heap_options(given);
     check_table(options, table);
     endpoints_of(destinations, options);
     require(!format_of(options).needs_numpy_header() ||
@@ -123,11 +143,23 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 
 double checked_rate(double rate) { return check_value("rate", rate, rates); }
 
+sink_options heap_options(const sink_options& options)
+{
+    auto heaps = options;
+    if (const auto axes = axes_of(options); !axes.empty()) {
+        heaps.num_inputs = static_cast<std::int64_t>(axes.substreams());
+        set_heap_options(heaps, axes);
+        set_first_indexes(heaps.items, axes);
+    }
+    return heaps;
+}
+
 sample_format format_of(const sink_options& options)
 {
     auto format =
         read_sample_format("input_type", options.input_type, options.wire_type, can_send);
     format.heap_samples = static_cast<std::uint64_t>(options.heap_samples);
+    format.shape = axes_of(options).shape();
     return format;
 }
 

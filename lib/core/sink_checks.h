@@ -41,6 +41,9 @@ double checked_rate(double rate);
 
 enum class descriptor_policy { none, first_heap, separate };
 
+//! The options with which heaps are packed. Without axes, they are the same. With axes,
+//! each substream is an input of samples in the order of the heap.
+sink_options heap_options(const sink_options& options);
 sample_format format_of(const sink_options& options);
 sample_converter converter_of(const sink_options& options);
 wire::flavour flavour_of(const sink_options& options);

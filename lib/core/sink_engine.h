@@ -53,6 +53,7 @@ public:
     std::size_t inputs() const { return d_inputs.size(); }
 
     //! Writes as many samples of an input as there is room for, and returns their number.
+    //! \p samples may be nullptr: zeros.
     //! With sample_rate, \p first is the index of the first sample since the start, and
     //! \p tags give the time of some of the samples.
     std::size_t write(std::size_t input,
@@ -60,6 +61,9 @@ public:
                       std::size_t n,
                       std::uint64_t first = 0,
                       const std::vector<time_tag>& tags = {});
+
+    //! Counts samples of an input as dropped, which no heap will hold.
+    void drop(std::size_t input, std::uint64_t n) { d_inputs[input]->packer.drop(n); }
 
     //! Whether to call write() again at once, since it is filling a gap with zeros.
     bool is_filling(std::size_t input) const

@@ -9,8 +9,6 @@
 #include "items.h"
 #include "source_checks.h"
 
-#include <boost/algorithm/string/predicate.hpp>
-
 #include <algorithm>
 #include <set>
 
@@ -85,11 +83,6 @@ void check_streams(const source_options& options, std::size_t lists)
             "immediate() that has one value for each output");
 }
 
-bool has_name(const item& each, const std::string& name)
-{
-    return each.kind == item_kind::immediate && boost::iequals(each.name, name);
-}
-
 void check_axes(const source_options& options)
 {
     const auto axes = axes_of(options);
@@ -103,15 +96,8 @@ void check_axes(const source_options& options)
             "on_missing",
             options.on_missing,
             "\"zero_fill\" with axes");
-    const auto* part = axes.divided();
-    require(!part || !options.items ||
-                std::any_of(options.items->begin(),
-                            options.items->end(),
-                            [&](const item& each) { return has_name(each, part->name); }),
-            "axes",
-            options.axes,
-            "a divided axis with the name of an immediate() in items, which gives the "
-            "first index");
+    if (options.items)
+        check_divided_axis(options.axes, axes, *options.items);
 }
 
 } // namespace
@@ -148,25 +134,15 @@ sample_format format_of(const source_options& options)
         "output_type", options.output_type, options.wire_type, can_receive);
 }
 
-heap_axes axes_of(const source_options& options)
-{
-    return heap_axes("axes", options.axes);
-}
-
 source_options heap_options(const source_options& options)
 {
-    const auto axes = axes_of(options);
     auto heaps = options;
-    if (axes.empty())
-        return heaps;
-    heaps.num_outputs = static_cast<std::int64_t>(axes.substreams());
-    heaps.heap_samples = static_cast<std::int64_t>(axes.samples());
-    heaps.timestamp_step =
-        options.timestamp_step.value_or(static_cast<std::int64_t>(axes.times()));
-    if (heaps.items && axes.divided())
-        for (auto& each : *heaps.items)
-            if (has_name(each, axes.divided()->name) && each.values.empty())
-                each.values = first_indexes(axes);
+    if (const auto axes = axes_of(options); !axes.empty()) {
+        heaps.num_outputs = static_cast<std::int64_t>(axes.substreams());
+        set_heap_options(heaps, axes);
+        if (heaps.items)
+            set_first_indexes(*heaps.items, axes);
+    }
     return heaps;
 }
 

@@ -39,7 +39,6 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 //! \{
 
 sample_format format_of(const source_options& options);
-heap_axes axes_of(const source_options& options);
 //! The options with which heaps are received. Without axes, they are the same. With axes,
 //! each substream is an output of samples in the order of the heap.
 source_options heap_options(const source_options& options);

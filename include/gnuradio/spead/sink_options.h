@@ -27,7 +27,7 @@ struct SPEAD_API sink_options {
     //! \name General
     //! \{
 
-    //! Samples in a heap, 1 to 4294967296.
+    //! Samples in a heap, 1 to 4294967296. With axes, it is the product of their sizes.
     std::int64_t heap_samples = 8192;
 
     //! Type of the samples: "int8", "sc8" (complex, two bytes), "int16", "sc16", "int32",
@@ -68,6 +68,16 @@ struct SPEAD_API sink_options {
     //! of immediate(). Their IDs and names must differ. At most 251 items, or 125 with
     //! descriptors="first_heap". Every packet repeats the items.
     std::vector<item> items = default_items();
+
+    //! The axes of the samples in a heap and their sizes, the slowest one first, such as
+    //! "channel=1024, time=256, pol=2". The inputs are vectors then: "time" runs along
+    //! the stream, each "pol" has an input, and the other axes form the vector. If a heap
+    //! holds a part of an axis, as in "frequency=64/1024", each part is a stream of its
+    //! own, as an input is without axes: with its own destinations, if they are given for
+    //! each, and its own values of items. The immediate() of the same name as the axis
+    //! gives the first index of the part; it needs no value. Heaps are whole, so tail
+    //! must be "pad" or "drop"; sample_rate must be None. "": samples one by one.
+    std::string axes = "";
 
     //! How the descriptors of the items are sent. "first_heap": in the first heap of
     //! samples to each destination after each start. "separate": in heaps of their own.
@@ -210,6 +220,7 @@ struct SPEAD_API sink_options {
         visit("scale", &sink_options::scale);
         visit("num_inputs", &sink_options::num_inputs);
         visit("items", &sink_options::items);
+        visit("axes", &sink_options::axes);
         visit("descriptors", &sink_options::descriptors);
         visit("descriptor_interval", &sink_options::descriptor_interval);
         visit("max_packet_size", &sink_options::max_packet_size);

@@ -112,12 +112,37 @@ std::size_t heap_axes::substreams() const
     return part ? part->total / part->size : 1;
 }
 
+std::size_t heap_axes::samples_per_time() const
+{
+    std::size_t product = 1;
+    for (auto each = d_axes.rbegin(); each != d_axes.rend() && each->name != "time";
+         ++each)
+        product *= each->size;
+    return product;
+}
+
 std::size_t heap_axes::samples() const
 {
     std::size_t product = 1;
     for (const auto& each : d_axes)
         product *= each.size;
     return product;
+}
+
+std::vector<std::uint64_t> heap_axes::shape() const
+{
+    std::vector<std::uint64_t> sizes;
+    for (const auto& each : d_axes)
+        sizes.push_back(each.size);
+    return sizes;
+}
+
+std::vector<std::int64_t> heap_axes::first_indexes() const
+{
+    std::vector<std::int64_t> indexes;
+    for (std::size_t i = 0; i < substreams(); ++i)
+        indexes.push_back(static_cast<std::int64_t>(i * divided()->size));
+    return indexes;
 }
 
 const heap_axes::axis* heap_axes::divided() const

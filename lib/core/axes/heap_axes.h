@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_CORE_HEAP_AXES_H
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,15 @@ public:
     std::size_t ports() const { return size_of("pol"); }
     std::size_t vector_length() const;
     std::size_t substreams() const;
+    //! Samples of a time that are next to each other in a heap.
+    std::size_t samples_per_time() const;
     //! Samples in a heap: the product of the sizes.
     std::size_t samples() const;
+    std::vector<std::uint64_t> shape() const; //!< sizes in a heap
     //! The axis of which a heap holds a part, or nullptr.
     const axis* divided() const;
+    //! The first index of each part of the divided axis.
+    std::vector<std::int64_t> first_indexes() const;
 
     //! Maximum samples in a heap, and items in a vector of a port.
     static constexpr std::size_t max_samples = std::size_t{ 1 } << 28;

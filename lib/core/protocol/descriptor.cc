@@ -47,23 +47,30 @@ struct description {
 };
 
 // A header as written by numpy.lib.format.
-std::string numpy_header(const std::string& type, std::uint64_t samples, bool has_pairs)
+std::string numpy_header(const std::string& type, const std::vector<std::uint64_t>& shape)
 {
-    return "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" +
-           std::to_string(samples) + (has_pairs ? ", 2" : ",") + ")}";
+    std::string sizes;
+    for (const auto size : shape)
+        sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+    return "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + sizes +
+           (shape.size() == 1 ? ",)}" : ")}");
 }
 
 description describe(const sample_format& samples, wire::flavour flavour)
 {
-    const bool has_pairs = is_complex(samples.type) && samples.wire.type != 'c';
-    const std::string parts = has_pairs ? dimension(2, flavour) : std::string();
+    const bool has_axes = !samples.shape.empty();
+    auto shape = has_axes ? samples.shape : std::vector{ samples.heap_samples };
+    if (is_complex(samples.type) && samples.wire.type != 'c')
+        shape.push_back(2);
+    const bool is_variable = !has_axes && !samples.needs_numpy_header();
+    std::string dimensions;
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        dimensions += i == 0 && is_variable ? variable_dimension(flavour)
+                                            : dimension(shape[i], flavour);
     if (samples.needs_numpy_header())
         // no format: it would mean big-endian and contradict the header
-        return { {},
-                 dimension(samples.heap_samples, flavour) + parts,
-                 numpy_header(samples.wire.dtype(), samples.heap_samples, has_pairs) };
-    return { format_field(samples.wire.type, samples.wire.bits, flavour),
-             variable_dimension(flavour) + parts };
+        return { {}, dimensions, numpy_header(samples.wire.dtype(), shape) };
+    return { format_field(samples.wire.type, samples.wire.bits, flavour), dimensions };
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gr::spead {
 
@@ -87,9 +88,10 @@ bool can_receive(sample_type type, const number_format& wire);
 
 //! The format of samples on both sides.
 struct sample_format {
-    sample_type type = sample_type::int8; //!< in the flow graph
-    number_format wire{ 'i', 8 };         //!< of a number, or 'c' for complex samples
-    std::uint64_t heap_samples = 0;       //!< used if the shape cannot be variable
+    sample_type type = sample_type::int8;  //!< in the flow graph
+    number_format wire{ 'i', 8 };          //!< of a number, or 'c' for complex samples
+    std::uint64_t heap_samples = 0;        //!< used if the shape cannot be variable
+    std::vector<std::uint64_t> shape = {}; //!< of heaps with axes; else empty
 
     //! Whether only a numpy header, whose shape is fixed, can describe the samples.
     bool needs_numpy_header() const

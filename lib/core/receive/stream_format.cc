@@ -156,14 +156,6 @@ const item_description* timestamp_of(const std::vector<item_description>& items)
 
 } // namespace
 
-std::vector<std::int64_t> first_indexes(const heap_axes& axes)
-{
-    std::vector<std::int64_t> indexes;
-    for (std::size_t i = 0; i < axes.substreams(); ++i)
-        indexes.push_back(static_cast<std::int64_t>(i * axes.divided()->size));
-    return indexes;
-}
-
 bool stream_format::extends(const stream_format& before) const
 {
     const auto is_same = [](const immediate& a, const immediate& b) {
@@ -221,7 +213,7 @@ stream_format format_for(const std::vector<item_description>& items,
                 "axes divide the axis " + quoted(part->name) +
                 ", but the descriptors contain no integer of this name that gives the "
                 "first index; rename the axis, or set items");
-        found->values = first_indexes(axes);
+        found->values = axes.first_indexes();
     }
     return format;
 }

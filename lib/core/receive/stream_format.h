@@ -47,9 +47,6 @@ struct stream_format {
     bool extends(const stream_format& before) const;
 };
 
-//! The values that select each substream: the first indexes of the parts of an axis.
-std::vector<std::int64_t> first_indexes(const heap_axes& axes);
-
 //! Maximum number of immediate items from descriptors whose values become tags.
 constexpr std::size_t max_described_immediates = 32;
 

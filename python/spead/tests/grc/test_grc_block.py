@@ -116,12 +116,27 @@ def test_the_stream_ports_match_the_python_block(grc, sample_type, count):
 
 @pytest.mark.parametrize(
     "axes",
-    ["channel=8", "channel=64/1024, time=4, pol=2", "time=3", "a = 3,b=2/ 4,pol=3"],
+    [
+        "channel=8",
+        "channel=64/1024, time=4, pol=2",
+        "time=3",
+        "a = 3,channel=2/ 4,pol=3",
+    ],
 )
-def test_the_ports_of_the_source_have_the_axes(axes):
-    block = source(axes=repr(axes), output_type="complex")
+@each_block
+def test_the_ports_have_the_axes(grc, axes):
+    option = {sink: "input_type", source: "output_type"}[grc]
+    more = {}
+    if grc is sink:
+        index = "spead.immediate(1000, 'channel', [])," if "/" in axes else ""
+        more["items"] = f"[spead.timestamp(), {index} spead.samples()]"
+        more["tail"] = "pad"
+    block = grc(axes=axes, **{option: "complex"}, **more)
     assert grc_lint.block_errors(block) == []
-    signature = source.make(block).output_signature()
+    instance = grc.make(block)
+    signature = (
+        instance.input_signature() if grc is sink else instance.output_signature()
+    )
     ports = stream_ports(block)
     assert len(ports) == signature.max_streams()
     assert {port.item_size for port in ports} == {signature.sizeof_stream_item(0)}

@@ -1,0 +1,100 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Vectors become heaps with several axes, equal to those of spead2."""
+
+import numpy as np
+import pytest
+from gnuradio import spead
+from inputs import run_all
+from received_streams import Receiving, joined, spead2_packets
+from receiving import datagrams, destination
+from streams import balanced
+from telescope_streams import FIRST, STEP, STREAMS, expected_samples
+
+HEADER = 8 + 8 * 7  # with timestamp, frequency and samples
+
+
+def sink_of(name, to, **options):
+    """A sink for a stream, and the vectors of each of its inputs."""
+    stream, input_type, scale = STREAMS[name]
+    options = {
+        "axes": stream.option,
+        "input_type": input_type,
+        "wire_type": stream.samples.dtype.str.lstrip("|"),
+        "scale": scale,
+        "items": [
+            spead.timestamp(),
+            spead.immediate(0x4103, "frequency", [] if stream.parts > 1 else 0),
+            spead.samples(stream.id, "data"),
+        ],
+        "tail": "pad",
+        "heap_address_bits": 48,
+        "timestamp_start": FIRST,
+        "timestamp_step": STEP,
+    } | options
+    vectors = [
+        expected_samples(stream.vectors(port), input_type, scale)
+        for port in range(stream.axes.get("pol", 1))
+    ]
+    # GNU Radio has no vectors of one sample
+    vectors = [each[:, 0] if each.shape[1] == 1 else each for each in vectors]
+    return spead.sink(to, **options), vectors
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_packets_equal_those_of_spead2(sock, name):
+    stream, *_ = STREAMS[name]
+    heap_bytes = stream.samples[0, 0].nbytes
+    payload = -(-heap_bytes // 8) * 8 if heap_bytes % 512 else 512
+    sink, vectors = sink_of(
+        name,
+        destination(sock),
+        max_packet_size=HEADER + payload,
+        descriptors="none",
+        heap_id_start=10,
+        send_stop=False,
+        rate=50e6,
+    )
+    expected = joined(spead2_packets(stream.heaps, HEADER + payload, counter=10))
+    run_all(sink, *vectors)
+    got = datagrams(sock, len(expected))
+    assert sorted(got) == sorted(expected)
+    assert balanced(sink.stats())
+    assert sink.samples_pending() == 0
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_vectors_of_a_sink_arrive_at_a_source(name):
+    stream, output_type, scale = STREAMS[name]
+    options = {"axes": stream.option, "output_type": output_type, "scale": scale}
+    with Receiving(max_delay=1, timestamp_step=STEP, **options) as receiving:
+        to = f"127.0.0.1:{receiving.port}"
+        sink, vectors = sink_of(name, to, rate=50e6, descriptors="separate")
+        run_all(sink, *vectors)
+        receiving.wait()
+    for port, expected in enumerate(vectors):
+        got = receiving.samples(port).reshape(expected.shape)
+        np.testing.assert_allclose(got, expected, rtol=1e-6 if scale else 0)
+        assert receiving.tags("timestamp", port) == [(0, FIRST)]
+
+
+@pytest.mark.parametrize("tail", ["pad", "drop"])
+def test_an_incomplete_heap_is_padded_or_dropped(sock, receiver, tail):
+    axes = "channel=3, time=8, pol=2"
+    sink = spead.sink(
+        destination(sock), axes=axes, input_type="sc8", tail=tail, send_stop=False
+    )
+    generator = np.random.default_rng(1)
+    pols = generator.integers(-128, 128, (2, 13, 6), np.int8)
+    run_all(sink, *pols)
+    times = 16 if tail == "pad" else 8
+    whole = np.zeros((2, times, 3, 2), np.int8)
+    whole[:, :13] = pols[:, :times].reshape(2, -1, 3, 2)
+    heaps = receiver.next_heaps(times // 8)
+    for heap, part in zip(heaps, np.split(whole, times // 8, axis=1), strict=True):
+        np.testing.assert_array_equal(heap.samples, part.transpose(2, 1, 0, 3))
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_in"] == 13 * 6
+    assert stats["samples_zero_filled"] == (3 * 6 if tail == "pad" else 0)
+    assert stats["samples_dropped"] == (0 if tail == "pad" else 5 * 6)

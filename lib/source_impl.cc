@@ -88,6 +88,7 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
       d_knows_time(options.sample_rate.has_value()),
       d_clock(clock_of(options)),
       d_to(static_cast<std::size_t>(num_ports(options))),
+      d_item_bytes(static_cast<std::size_t>(item_bytes(options))),
       d_heap_samples(heap_options(options).heap_samples),
       d_engine(
           endpoints,
@@ -178,24 +179,38 @@ std::size_t source_impl::produce_samples(std::int64_t room)
     return produced;
 }
 
-// Receives heaps, and copies the items of one to the output buffers.
+// Receives heaps, and copies their items to the output buffers. Returns their number.
 std::size_t source_impl::produce_vectors(std::int64_t room)
 {
     if (!d_stage->items_left()) {
         d_stage->make_room(d_engine.used());
         d_engine.receive(d_stage->addresses(), d_stage->room());
-        d_tags.clear();
-        if (!d_engine.produce(d_tags, d_heap_samples))
-            return 0;
-        d_stage->pass_heap();
-        add_heap_tags();
     }
-    return d_stage->copy_items(d_to, static_cast<std::size_t>(room));
+    const auto limit = static_cast<std::size_t>(room);
+    std::size_t produced = 0;
+    while (produced < limit && (d_stage->items_left() || pass_heap(produced))) {
+        const auto items = d_stage->copy_items(d_to, limit - produced);
+        for (auto& each : d_to)
+            each += items * d_item_bytes;
+        produced += items;
+    }
+    return produced;
+}
+
+// Passes the next heap to the output, if it is ready. Its first item is at this offset.
+bool source_impl::pass_heap(std::size_t offset)
+{
+    d_tags.clear();
+    if (!d_engine.produce(d_tags, d_heap_samples))
+        return false;
+    d_stage->pass_heap();
+    add_heap_tags(offset);
+    return true;
 }
 
 // Adds the tags of a heap to its first item on each output. The heaps of all substreams
 // have the same time; items are those of the first one.
-void source_impl::add_heap_tags()
+void source_impl::add_heap_tags(std::size_t offset)
 {
     std::uint64_t missing = 0;
     for (const auto& tag : d_tags)
@@ -204,10 +219,10 @@ void source_impl::add_heap_tags()
     for (int i = 0; i < d_num_outputs; ++i) {
         const auto output = static_cast<std::size_t>(i);
         if (missing)
-            add_tag({ output, 0, sample_tag::kind::missing, missing });
+            add_tag({ output, offset, sample_tag::kind::missing, missing });
         for (const auto& tag : d_tags)
             if (tag.output == 0 && tag.what != sample_tag::kind::missing)
-                add_tag({ output, 0, tag.what, tag.value, tag.item });
+                add_tag({ output, offset, tag.what, tag.value, tag.item });
     }
 }
 

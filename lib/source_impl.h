@@ -44,7 +44,8 @@ private:
     bool is_at_end() const;
     std::size_t produce_samples(std::int64_t room);
     std::size_t produce_vectors(std::int64_t room);
-    void add_heap_tags();
+    bool pass_heap(std::size_t offset);
+    void add_heap_tags(std::size_t offset);
     void add_tag(const sample_tag& tag);
     pmt::pmt_t item_key(const std::string& name);
     void publish_stats();
@@ -60,6 +61,7 @@ private:
     std::map<std::string, pmt::pmt_t> d_item_keys; // keys of tags, by item name
 
     std::optional<heap_stage> d_stage; // with axes
+    const std::size_t d_item_bytes;
     const std::int64_t d_heap_samples; // with axes
 
     source_engine d_engine;

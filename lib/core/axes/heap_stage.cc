@@ -39,9 +39,12 @@ void heap_stage::start_run()
 
 void heap_stage::make_room(std::int64_t used)
 {
-    if (d_front < d_heaps / 2 && used)
+    // Uses the same memory again, which is in the cache. Never moves more than was output
+    // since the last time.
+    const auto samples = static_cast<std::size_t>(used);
+    if (samples > d_front * d_axes.samples())
         return;
-    const auto bytes = static_cast<std::size_t>(used) * (d_heap_bytes / d_axes.samples());
+    const auto bytes = samples * (d_heap_bytes / d_axes.samples());
     for (std::size_t i = 0; i < d_memory.size(); ++i) {
         std::memmove(d_memory[i].data(), d_addresses[i], bytes);
         d_addresses[i] = d_memory[i].data();

@@ -51,6 +51,13 @@ void volk_convert(std::int32_t* out, const float* in, std::size_t n, float scale
     volk_32f_s32f_convert_32i(out, in, scale, static_cast<unsigned>(n));
 }
 
+inline std::uint32_t bits_of(float number)
+{
+    std::uint32_t bits;
+    std::memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 // Rounds halves to even, like std::rint(), but is vectorised for every machine: from 2^23
 // on, floats have no bits for a fraction.
 inline float rounded(float value)
@@ -87,6 +94,26 @@ SPEAD_VECTORS void to_integers(integer* out, const float* in, std::size_t n, flo
     }
 }
 
+// Converts numbers below 2^32 / scale, for which Volk has no kernel: machines convert to
+// signed integers only, so it converts them in two halves. Returns whether one is
+// negative.
+SPEAD_VECTORS bool
+convert_positive(std::uint32_t* out, const float* in, std::size_t n, float scale)
+{
+    constexpr float half = 0x1p16f;
+    std::uint32_t signs = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const float value = in[i] * scale;
+        signs |= bits_of(value);
+        const auto high = static_cast<std::int32_t>(value / half);
+        // the sum has no bits for a fraction, and holds the low half
+        const float low = value - static_cast<float>(high) * half + 0x1p23f;
+        out[i] =
+            static_cast<std::uint32_t>(high) * 0x10000 + bits_of(low) - bits_of(0x1p23f);
+    }
+    return signs >> 31;
+}
+
 // Narrows integers with saturation. Returns whether one was out of range.
 template <typename integer, typename from>
 SPEAD_VECTORS bool saturate(integer* out, const from* in, std::size_t n)
@@ -100,13 +127,6 @@ SPEAD_VECTORS bool saturate(integer* out, const from* in, std::size_t n)
         out[i] = static_cast<integer>(number);
     }
     return changed != 0;
-}
-
-inline std::uint32_t bits_of(float number)
-{
-    std::uint32_t bits;
-    std::memcpy(&bits, &number, sizeof bits);
-    return bits;
 }
 
 inline float float_of(std::uint32_t bits)
@@ -161,6 +181,8 @@ bool convert_numbers(
     using volk_type = typename volk_integer<integer>::type;
     constexpr float volk_limit = 0x1p31f; // also rejects NaN
     if constexpr (std::is_same_v<integer, std::uint32_t>) {
+        if (magnitude * scale < 0x1p32f && !convert_positive(out, in, n, scale))
+            return false;
         to_integers(out, in, n, scale);
         return true;
     } else if (!(magnitude * scale < volk_limit)) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace gr::spead {
 
@@ -59,8 +60,16 @@ make_config(const sink_options& options, std::size_t input, std::size_t packet_b
     const auto format = format_of(options);
     const auto converter = converter_of(options);
     const auto bytes = format.heap_samples * converter.output_bytes();
-    stream_config config{ heap_layout::even(
-        data_contents(items, flavour, false, format, input), bytes, packet_bytes, pad) };
+    auto data = data_contents(items, flavour, false, format, input);
+    data.has_single_packets = options.single_packet_heaps;
+    stream_config config{ heap_layout::even(std::move(data), bytes, packet_bytes, pad) };
+    if (options.single_packet_heaps && config.regular.packets() > 1)
+        throw parameter_error(
+            "single_packet_heaps",
+            "True",
+            "False with heaps of " + std::to_string(bytes) +
+                " bytes, which do not fit into a packet of max_packet_size, " +
+                std::to_string(packet_bytes) + " bytes");
     if (in_first_heap(options)) {
         auto contents = data_contents(items, flavour, true, format, input);
         // packets of the same size as all others use the ring best

@@ -115,6 +115,11 @@ void check_options(const std::vector<std::string>& destinations,
                 bounds{ static_cast<std::int64_t>(smallest_packet_of(options)),
                         static_cast<std::int64_t>(wire::max_datagram_bytes),
                         ", or 0 for the maximum of the path" });
+    require(!options.single_packet_heaps ||
+                descriptors_of(options) != descriptor_policy::first_heap,
+            "single_packet_heaps",
+            "True",
+            "False with descriptors=\"first_heap\"");
     require(!options.descriptor_interval ||
                 descriptors_of(options) != descriptor_policy::none,
             "descriptor_interval",

@@ -114,6 +114,11 @@ struct SPEAD_API sink_options {
     //! width.
     std::int64_t heap_address_bits = 40;
 
+    //! Whether to leave out the heap length (item 0x02) and the payload offset (0x03), as
+    //! SKA-Low does. Each heap must fit into one packet; descriptors must be "separate"
+    //! or "none". spead2 does not accept such packets, spead.source does.
+    bool single_packet_heaps = false;
+
     //! Heap counter of the first heap, 0 to 2^heap_address_bits - 1. mkrecv ignores a
     //! heap with counter 1.
     std::int64_t heap_id_start = 1;
@@ -133,7 +138,7 @@ struct SPEAD_API sink_options {
     std::int64_t timestamp_start = 0;
 
     //! Ticks from one heap to the next, 0 to 2^heap_address_bits - 1, with sample_rate at
-    //! least 1. The default is heap_samples.
+    //! least 1. The default is heap_samples, with axes the size of "time".
     std::optional<std::int64_t> timestamp_step = std::nullopt;
 
     //! Ticks per second in Hz: a whole number, or the exact ratio of two integers.
@@ -227,6 +232,7 @@ struct SPEAD_API sink_options {
         visit("pad_packets", &sink_options::pad_packets);
         visit("tail", &sink_options::tail);
         visit("heap_address_bits", &sink_options::heap_address_bits);
+        visit("single_packet_heaps", &sink_options::single_packet_heaps);
         visit("heap_id_start", &sink_options::heap_id_start);
         visit("heap_id_step", &sink_options::heap_id_step);
         visit("timestamp_start", &sink_options::timestamp_start);

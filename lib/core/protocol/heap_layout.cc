@@ -128,9 +128,9 @@ heap_layout::heap_layout(heap_contents contents,
         static_cast<std::size_t>(d_heap_bytes - (d_packets - 1) * payload_bytes);
     const std::size_t missing = d_packets > 1 ? payload_bytes - last : 0;
     const std::size_t nulls = missing / wire::pointer_bytes;
-    const bool fill =
-        pad && missing % wire::pointer_bytes == 0 &&
-        wire::required_items + d_contents.pointers.size() + nulls <= wire::max_items;
+    const bool fill = pad && missing % wire::pointer_bytes == 0 &&
+                      d_contents.required_items() + d_contents.pointers.size() + nulls <=
+                          wire::max_items;
     d_last = make_template(last, fill ? nulls : 0);
 }
 
@@ -141,7 +141,7 @@ void heap_layout::set_item(std::size_t item, std::uint64_t value)
     auto& pointer = d_contents.pointers[at];
     pointer = (pointer & ~mask) | (value & mask);
     for (auto* header : { &d_full, &d_last })
-        header->words[items_word + at] = wire::network_order(pointer);
+        header->words[items_word() + at] = wire::network_order(pointer);
 }
 
 heap_layout heap_layout::shortened(std::uint64_t sample_bytes) const
@@ -179,12 +179,12 @@ packet_template heap_layout::make_template(std::size_t payload_bytes,
                                            std::size_t null_items) const
 {
     const auto& flavour = d_contents.flavour;
-    std::vector<std::uint64_t> words{ 0,
-                                      flavour.immediate(wire::heap_counter, 0),
-                                      flavour.immediate(wire::heap_length, d_heap_bytes),
-                                      flavour.immediate(wire::payload_offset, 0),
-                                      flavour.immediate(wire::payload_length,
-                                                        payload_bytes) };
+    std::vector<std::uint64_t> words{ 0, flavour.immediate(wire::heap_counter, 0) };
+    if (!d_contents.has_single_packets) {
+        words.push_back(flavour.immediate(wire::heap_length, d_heap_bytes));
+        words.push_back(flavour.immediate(wire::payload_offset, 0));
+    }
+    words.push_back(flavour.immediate(wire::payload_length, payload_bytes));
     words.insert(words.end(), d_contents.pointers.begin(), d_contents.pointers.end());
     words.insert(words.end(), null_items, flavour.immediate(wire::null, 0));
     words[0] = flavour.header(words.size() - 1);

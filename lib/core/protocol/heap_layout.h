@@ -24,7 +24,7 @@ namespace gr::spead {
  */
 struct heap_contents {
     wire::flavour flavour;
-    //! those after the four required ones, in host order; a running timestamp is 0
+    //! those after the required ones, in host order; a running timestamp is 0
     std::vector<std::uint64_t> pointers;
     //! index of the pointer with the running timestamp
     std::optional<std::size_t> timestamp = std::nullopt;
@@ -32,11 +32,17 @@ struct heap_contents {
     std::vector<std::byte> prefix = {};
     //! per item of the list: index of the pointer with its value, if that can be set
     std::vector<std::optional<std::size_t>> immediates = {};
+    //! Leaves out the heap length and the payload offset.
+    bool has_single_packets = false;
 
+    std::size_t required_items() const
+    {
+        return wire::required_items - (has_single_packets ? 2 : 0);
+    }
     std::size_t header_bytes() const
     {
         return wire::header_bytes +
-               wire::pointer_bytes * (wire::required_items + pointers.size());
+               wire::pointer_bytes * (required_items() + pointers.size());
     }
 };
 
@@ -114,10 +120,13 @@ public:
         const auto offset_item = wire::network_order(
             d_contents.flavour.immediate(wire::payload_offset, offset));
         const auto timestamp = d_contents.timestamp;
+        const auto items = items_word();
+        const bool has_offset = !d_contents.has_single_packets;
         store_word(packet, counter_word, words.counter);
-        store_word(packet, offset_word, offset_item);
+        if (has_offset)
+            store_word(packet, offset_word, offset_item);
         if (timestamp)
-            store_word(packet, items_word + *timestamp, words.timestamp);
+            store_word(packet, items + *timestamp, words.timestamp);
     }
 
     //! The whole packet at \p offset. \p payload: payload of the heap.
@@ -148,7 +157,7 @@ private:
     // indices of words in a header
     static constexpr std::size_t counter_word = 1;
     static constexpr std::size_t offset_word = 3;
-    static constexpr std::size_t items_word = 1 + wire::required_items;
+    std::size_t items_word() const { return 1 + d_contents.required_items(); }
 
     static void store_word(std::byte* packet, std::size_t index, std::uint64_t word)
     {

@@ -88,6 +88,12 @@ parse_packet(const std::byte* packet, std::size_t bytes, packet_view& view, bool
         else if (item.id == wire::stream_control)
             view.is_end_of_stream |= item.value == wire::stream_control_stop;
     }
+    view.required_items = wire::required_items - !view.heap_length - !offset;
+    // SKA-Low leaves out both: its heaps have one packet
+    if (!offset && !view.heap_length) {
+        offset = 0;
+        view.heap_length = length;
+    }
     if (!counter || !offset || !length)
         return packet_error::missing_item;
     if (*length > bytes - begin || (*length < bytes - begin && !has_tail))

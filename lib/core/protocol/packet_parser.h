@@ -54,7 +54,8 @@ struct packet_view {
     std::optional<std::uint64_t> heap_length;
     std::uint64_t payload_offset = 0; //!< in the payload of the heap
     const std::byte* pointers = nullptr;
-    std::size_t items = 0; //!< number of item pointers
+    std::size_t items = 0;          //!< number of item pointers
+    std::size_t required_items = 0; //!< of these, items that SPEAD requires
     const std::byte* payload = nullptr;
     std::size_t payload_bytes = 0;
     bool has_descriptors = false;
@@ -75,10 +76,7 @@ struct packet_view {
                  (is >> 63) != 0 };
     }
     //! Whether it has more items than the required ones.
-    bool has_items() const
-    {
-        return items > wire::required_items - (heap_length ? 0 : 1);
-    }
+    bool has_items() const { return items > required_items; }
     std::uint64_t payload_end() const { return payload_offset + payload_bytes; }
     //! The end of an addressed item: where the next one of this packet begins, or the end
     //! of the heap. The largest value if neither is known.

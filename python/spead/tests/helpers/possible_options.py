@@ -52,6 +52,7 @@ SINKS = [
     {"wire_type": "<i2", "input_type": "float", "tail": "pad"},
     {"wire_type": "u1"},
     {"axes": "channel=4, time=2, pol=2", "tail": "drop"},
+    {"single_packet_heaps": True, "descriptors": "none", "heap_samples": 1000},
     {"wire_type": "f8", "input_type": "int32"},
     {"wire_type": "c16", "input_type": "complex", "tail": "drop"},
     {"scale": 2**-126, "input_type": "float"},

@@ -34,6 +34,12 @@ SINKS = [
     ({"wire_type": "<i2", "input_type": "int16"}, '"<i2"', 'tail="pad"'),
     ({"wire_type": "c8", "input_type": "complex"}, '"c8"', "header is fixed"),
     ({"axes": "channel=0"}, '"channel=0"', 'a list such as "channel=64/1024, time=256'),
+    ({"single_packet_heaps": True}, "True", 'False with descriptors="first_heap"'),
+    (
+        {"single_packet_heaps": True, "descriptors": "none"},
+        "True",
+        "False with heaps of 8192 bytes, which do not fit into a packet of",
+    ),
     ({"tail": "short", "axes": "a=4"}, '"short"', '"pad" or "drop" with axes'),
     ({"num_inputs": 2, "axes": "a=4"}, "2", '1 with axes: the size of "pol" is the'),
     ({"axes": "a=4", "sample_rate": 1}, '"a=4"', '"" with sample_rate'),

@@ -1,0 +1,91 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Heaps of one packet without heap length and payload offset, as SKA-Low sends them."""
+
+import struct
+
+import numpy as np
+from gnuradio import spead
+from inputs import run_all
+from received_streams import Receiving
+from receiving import datagrams, destination
+
+TIMES = 2048
+CHANNEL, BEAM = 0x0123_0001, 0x0045_0002
+
+
+def station_beam_packet(counter, pairs):
+    """A packet of the station beam, written field by field.
+
+    pairs: int8 of shape (times, 2 polarisations, 2)
+    """
+    items = [
+        (1, 0x0001, counter),
+        (1, 0x0004, pairs.nbytes),
+        (1, 0x3010, 7),
+        (1, 0x3000, CHANNEL),
+        (1, 0x3001, BEAM),
+        (0, 0x3300, 0),
+    ]
+    header = struct.pack(">BBBBHH", 0x53, 4, 2, 6, 0, len(items))
+    for immediate, id, value in items:
+        header += struct.pack(">Q", immediate << 63 | id << 48 | value)
+    return header + pairs.tobytes()
+
+
+def samples(heaps):
+    generator = np.random.default_rng(heaps)
+    return generator.integers(-128, 128, (heaps, TIMES, 2, 2), np.int8)
+
+
+def items(channel=CHANNEL):
+    return [
+        spead.immediate(0x3010, "scan_id", 7),
+        spead.immediate(0x3000, "channel", channel),
+        spead.immediate(0x3001, "beam", BEAM),
+        spead.samples(0x3300, "voltages"),
+    ]
+
+
+def test_the_sink_sends_station_beams(sock):
+    sent = samples(50)
+    sink = spead.sink(
+        destination(sock),
+        input_type="sc8",
+        items=items(),
+        axes=f"time={TIMES}, pol=2",
+        single_packet_heaps=True,
+        max_packet_size=9000,
+        heap_address_bits=48,
+        heap_id_start=100,
+        descriptors="none",
+        send_stop=False,
+        tail="drop",
+        rate=100e6,
+    )
+    pols = [np.ascontiguousarray(sent[:, :, pol]).view(np.int16) for pol in range(2)]
+    run_all(sink, *(pol.reshape(-1) for pol in pols))
+    expected = [station_beam_packet(100 + i, heap) for i, heap in enumerate(sent)]
+    assert datagrams(sock, len(expected)) == expected
+
+
+def test_the_source_receives_station_beams():
+    sent = samples(50)
+    packets = [station_beam_packet(100 + i, heap) for i, heap in enumerate(sent)]
+    del packets[20:23]
+    sent[20:23] = 0
+    with Receiving(
+        output_type="sc8",
+        items=items(),
+        axes=f"time={TIMES}, pol=2",
+        timeout=0.5,
+        max_delay=0,
+    ) as receiving:
+        receiving.send_packets(packets)
+        receiving.wait()
+    for pol in range(2):
+        expected = sent[:, :, pol].reshape(-1, 2)
+        np.testing.assert_array_equal(receiving.samples(pol), expected)
+        assert receiving.tags("missing", pol) == [
+            ((20 + i) * TIMES, 2 * TIMES) for i in range(3)
+        ]

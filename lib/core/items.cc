@@ -36,7 +36,10 @@ void check_item(const std::string& prefix, const item& each)
         nullptr,
         "22 to 8388607 (0x16 to 0x7fffff); SPEAD reserves the IDs below"
     };
-    check_value(prefix + "id", each.id, ids);
+    const bool is_counter = each.kind == item_kind::timestamp &&
+                            each.id == static_cast<std::int64_t>(wire::heap_counter);
+    if (!is_counter)
+        check_value(prefix + "id", each.id, ids);
     require(!each.name.empty(), prefix + "name", each.name, "any text that is not empty");
     for (const auto value : each.values)
         check_value(prefix + "value", value, bounds{ 0, largest });
@@ -143,7 +146,8 @@ void check_items(const sink_options& options)
             "one timestamp() and one samples(), with sample_rate");
     const auto last_id = static_cast<std::int64_t>(flavour_of(options).max_id());
     for (const auto& each : items) {
-        require(each.id <= last_id,
+        require(each.id >= static_cast<std::int64_t>(wire::first_free) &&
+                    each.id <= last_id,
                 "items",
                 each,
                 "IDs 22 to " + to_text(last_id) +

@@ -47,7 +47,8 @@ struct item {
 /*!
  * \brief The running timestamp of a heap, an immediate item as wide as the heap address.
  *
- * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1; 0x1600 in radio astronomy
+ * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1; 0x1600 in radio astronomy. For
+ * the source also 1, the heap counter: it then tells the time
  * \param name name of the item at receivers; not empty
  * \param description description in the descriptor, for people
  */

@@ -90,7 +90,8 @@ parse_packet(const std::byte* packet, std::size_t bytes, packet_view& view, bool
     }
     view.required_items = wire::required_items - !view.heap_length - !offset;
     // SKA-Low leaves out both: its heaps have one packet
-    if (!offset && !view.heap_length) {
+    view.is_single = !offset && !view.heap_length;
+    if (view.is_single) {
         offset = 0;
         view.heap_length = length;
     }

@@ -58,6 +58,7 @@ struct packet_view {
     std::size_t required_items = 0; //!< of these, items that SPEAD requires
     const std::byte* payload = nullptr;
     std::size_t payload_bytes = 0;
+    bool is_single = false; //!< without heap length and offset: a heap of its own
     bool has_descriptors = false;
     bool is_end_of_stream = false;
 

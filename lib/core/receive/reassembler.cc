@@ -150,7 +150,8 @@ reassembler::result reassembler::place(const arrival& packet)
         note_end(packet, true);
         return result::ignored;
     }
-    auto* known = d_heaps.find(packet.heap);
+    // heaps of other channels may have the same counter
+    auto* known = packet.is_single ? nullptr : d_heaps.find(packet.heap);
     const bool has_word = known && packet.has_items() && known->pointer < packet.items &&
                           packet.word(known->pointer) == known->word;
     // after a pause, the sender may have restarted
@@ -442,7 +443,8 @@ void reassembler::read_items(const packet_view& packet)
         const auto item = packet.item(i);
         if (item.id == format.timestamp_id)
             timestamp = i;
-        else if (item.id == format.samples_id && !item.is_immediate)
+        else if (item.id == format.samples_id &&
+                 (!item.is_immediate || packet.is_single)) // firmware ignores the mode
             samples = i;
         else if (const auto known = d_immediates.find(item.id);
                  known != d_immediates.end())

@@ -5,6 +5,7 @@
 import struct
 
 import numpy as np
+import pytest
 from gnuradio import spead
 from inputs import run_all
 from received_streams import Receiving
@@ -14,18 +15,19 @@ TIMES = 2048
 CHANNEL, BEAM = 0x0123_0001, 0x0045_0002
 
 
-def station_beam_packet(counter, pairs):
+def station_beam_packet(counter, pairs, channel=CHANNEL, is_immediate=False):
     """A packet of the station beam, written field by field.
 
     pairs: int8 of shape (times, 2 polarisations, 2)
+    is_immediate: the mode of the last item, which simulators set
     """
     items = [
         (1, 0x0001, counter),
         (1, 0x0004, pairs.nbytes),
         (1, 0x3010, 7),
-        (1, 0x3000, CHANNEL),
+        (1, 0x3000, channel),
         (1, 0x3001, BEAM),
-        (0, 0x3300, 0),
+        (is_immediate, 0x3300, 0),
     ]
     header = struct.pack(">BBBBHH", 0x53, 4, 2, 6, 0, len(items))
     for immediate, id, value in items:
@@ -89,3 +91,38 @@ def test_the_source_receives_station_beams():
         assert receiving.tags("missing", pol) == [
             ((20 + i) * TIMES, 2 * TIMES) for i in range(3)
         ]
+
+
+@pytest.mark.parametrize("is_immediate", [False, True])
+def test_channels_with_equal_heap_counters_are_joined(is_immediate):
+    """Each has packets of its own; the heap counter is the time."""
+    sent = samples(4 * 10).reshape(10, 4, TIMES, 2, 2)
+    channels = [CHANNEL + i for i in range(6)]  # two are not wanted
+    packets = []
+    for i, heaps in enumerate(sent):
+        for channel, heap in zip(channels, [*heaps, *heaps[:2]], strict=True):
+            packet = station_beam_packet(100 + i, heap, channel, is_immediate)
+            packets.append(packet)
+    del packets[6 * 5 + 2]
+    sent[5, 2] = 0
+    with Receiving(
+        output_type="sc8",
+        items=[
+            spead.timestamp(1),
+            spead.immediate(0x3000, "channel", channels[:4]),
+            spead.samples(0x3300),
+        ],
+        axes=f"channel=1/4, time={TIMES}, pol=2",
+        timestamp_step=1,
+        timeout=0.5,
+        max_delay=1,
+    ) as receiving:
+        receiving.send_packets(packets)
+        receiving.wait()
+    for pol in range(2):
+        expected = sent[:, :, :, pol].transpose(0, 2, 1, 3)
+        got = receiving.samples(pol).reshape(expected.shape)
+        np.testing.assert_array_equal(got, expected)
+        assert receiving.tags("timestamp", pol) == [(0, 100)]
+    assert receiving.stats["samples_duplicate"] == 0
+    assert receiving.stats["packets_ignored"] == 2 * 10

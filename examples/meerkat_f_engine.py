@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Send noise and a tone as a MeerKAT F-engine does: GNU Radio's polyphase filter bank
+divides two polarisations into channels; each substream has a part of them."""
+
+import argparse
+import sys
+
+from common.arguments import integer, option, positive, positive_rate
+from common.endpoints import endpoint_text, endpoints
+from common.sender_program import run
+from gnuradio import analog, blocks, gr, spead
+from gnuradio.fft import window
+from gnuradio.filter import firdes, pfb
+
+NOISE = 0.1  # standard deviation at the input; full scale of the output is 1
+
+
+class FEngine(gr.top_block):
+    """(noise + tone -> filter bank) of each polarisation -> SPEAD sink"""
+
+    def __init__(self, args):
+        super().__init__("meerkat_f_engine", catch_exceptions=True)
+        part = args.channels // args.substreams
+        destinations = [endpoint_text(*each) for each in endpoints(args.destination)]
+        if len(destinations) == 1:
+            destinations *= args.substreams
+        ticks = args.channels * args.spectra
+        self.sink = spead.sink(
+            destinations,
+            input_type="complex",
+            items=[
+                spead.timestamp(),
+                spead.immediate(0x4101, "feng_id", args.feng_id),
+                spead.immediate(0x4103, "frequency", []),
+                spead.samples(0x4300, "feng_raw"),
+            ],
+            axes=f"frequency={part}/{args.channels}, time={args.spectra}, pol=2",
+            timestamp_step=ticks,
+            max_packet_size=args.packet_size,
+            heap_address_bits=48,
+            descriptors="separate",
+            descriptor_interval=5,
+            tail="drop",
+        )
+        taps = firdes.low_pass(1, args.channels, 0.5, 0.2, window.WIN_HAMMING)
+        rate = float(args.sample_rate)
+        for pol in range(2):
+            signal = blocks.add_cc()
+            noise = analog.noise_source_c(
+                analog.GR_GAUSSIAN, NOISE, 2 * args.feng_id + pol
+            )
+            tone = analog.sig_source_c(
+                1, analog.GR_COS_WAVE, args.tone / args.channels, NOISE
+            )
+            self.connect(noise, (signal, 0))
+            self.connect(tone, (signal, 1))
+            chain = [signal, blocks.throttle(gr.sizeof_gr_complex, rate)]
+            if args.samples:
+                chain.append(blocks.head(gr.sizeof_gr_complex, args.samples))
+            bank = pfb.channelizer_ccf(args.channels, taps)
+            self.connect(*chain, bank)
+            vector = blocks.streams_to_vector(gr.sizeof_gr_complex, args.channels)
+            for channel in range(args.channels):
+                self.connect((bank, channel), (vector, channel))
+            gain = blocks.multiply_const_vcc([args.gain] * args.channels)
+            self.connect(vector, gain, (self.sink, pol))
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "destination",
+        help="host:port of all substreams, or one for each, such as 239.1.2.0+3:7148",
+    )
+    option(parser, "--channels N", positive, "channels", 256)
+    option(parser, "--substreams N", positive, "substreams", 4)
+    option(parser, "--spectra N", positive, "spectra per heap", 256)
+    option(parser, "--feng-id N", integer, "number of the F-engine", 0)
+    option(parser, "--sample-rate HZ", positive_rate, "sample rate", "1M")
+    option(parser, "--tone CHANNEL", float, "channel of the tone", 40)
+    option(parser, "--gain G", float, "factor before rounding to 8 bits", 1.0)
+    option(parser, "--packet-size BYTES", positive, "largest packet", 1472)
+    option(parser, "--samples N", positive, "end after N samples per polarisation")
+    args = parser.parse_args(argv)
+    if args.channels % args.substreams:
+        parser.error("--channels must be a multiple of --substreams")
+    return args
+
+
+def main(argv=None):
+    args = parse(argv)
+    try:
+        flow_graph = FEngine(args)
+    except (OSError, ValueError, RuntimeError) as error:
+        sys.exit(f"meerkat_f_engine.py: {error}")
+    return run(flow_graph)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -314,12 +314,10 @@ sample_converter::sample_converter(const sample_format& format, double scale)
       d_output_bytes(d_parts * format.wire.real().bytes()),
       d_scale(scale)
 {
-    if (d_convert) {
-        // makes Volk read its preferences and choose a kernel now, not in work()
-        alignas(float) constexpr std::array<std::byte, 2 * sizeof(float)> silence{};
-        std::array<std::byte, max_output_bytes> out;
-        convert(out.data(), silence.data(), 1);
-    }
+    // makes Volk read its preferences and choose a kernel now, not in work()
+    alignas(float) constexpr std::array<std::byte, 2 * sizeof(float)> silence{};
+    std::array<std::byte, max_output_bytes> out;
+    convert(out.data(), silence.data(), 1);
 }
 
 sample_level

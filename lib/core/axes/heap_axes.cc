@@ -132,6 +132,7 @@ std::size_t heap_axes::samples() const
 std::vector<std::uint64_t> heap_axes::shape() const
 {
     std::vector<std::uint64_t> sizes;
+    sizes.reserve(d_axes.size());
     for (const auto& each : d_axes)
         sizes.push_back(each.size);
     return sizes;
@@ -139,9 +140,9 @@ std::vector<std::uint64_t> heap_axes::shape() const
 
 std::vector<std::int64_t> heap_axes::first_indexes() const
 {
-    std::vector<std::int64_t> indexes;
-    for (std::size_t i = 0; i < substreams(); ++i)
-        indexes.push_back(static_cast<std::int64_t>(i * divided()->size));
+    std::vector<std::int64_t> indexes(substreams());
+    for (std::size_t i = 0; i < indexes.size(); ++i)
+        indexes[i] = static_cast<std::int64_t>(i * divided()->size);
     return indexes;
 }
 

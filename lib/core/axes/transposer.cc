@@ -127,6 +127,7 @@ void transposer::copy_part(const std::vector<port*>& ports,
         using port_type = std::conditional_t<std::is_const_v<port>, const type, type>;
         using heap_type = std::conditional_t<std::is_const_v<heap>, const type, type>;
         std::vector<port_type*> typed;
+        typed.reserve(ports.size());
         for (auto* each : ports)
             typed.push_back(reinterpret_cast<port_type*>(each) +
                             substream * d_substream_step);

@@ -263,10 +263,8 @@ sample_converter::block_function function_for(double scale)
         return quantise<to>;
     else if constexpr (std::is_integral_v<to> && sizeof(to) <= sizeof(from))
         return nullptr; // the same width: can_send() refuses narrower integers
-    else if (std::is_same_v<from, to> && scale == 1)
-        return nullptr;
     else
-        return keep_values<to, from>;
+        return std::is_same_v<from, to> && scale == 1 ? nullptr : keep_values<to, from>;
 }
 
 template <typename from>

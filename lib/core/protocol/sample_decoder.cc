@@ -86,10 +86,9 @@ sample_decoder::block_function function_for(double scale)
 {
     if constexpr (std::is_integral_v<to> && sizeof(to) <= sizeof(from))
         return nullptr; // the same width: can_receive() refuses wider integers
-    else if (std::is_same_v<from, to> && scale == 1)
-        return nullptr;
     else
-        return convert_numbers<from, to>;
+        return std::is_same_v<from, to> && scale == 1 ? nullptr
+                                                      : convert_numbers<from, to>;
 }
 
 template <typename from>

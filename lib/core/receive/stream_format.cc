@@ -112,6 +112,25 @@ void check_shape(item_description& samples, const heap_axes& axes)
                                     "dimension, except for the 2 of complex samples");
 }
 
+// The shape and an example of the option, whose sizes can be used and whose names are
+// those of a channelised stream. Empty if each heap is a sequence of samples.
+std::string axes_hint_of(const item_description& samples)
+{
+    auto shape = samples.shape;
+    if (samples.is_pairs)
+        shape.pop_back();
+    const std::vector<std::string> names{ "beam", "channel", "time", "pol" };
+    if (shape.size() < 2 || shape.size() > names.size() ||
+        std::count(shape.begin(), shape.end(), variable_size))
+        return "";
+    auto name = names.begin() + (shape.size() == names.size() ? 0 : 1);
+    std::string example;
+    for (const auto size : shape)
+        example += (example.empty() ? "" : ", ") + *name++ + "=" + std::to_string(size);
+    return "the samples of a heap have the shape " + text_of(samples.shape) +
+           "; for vectors, set axes, such as axes=\"" + example + "\"";
+}
+
 // Selects the array of samples: the current one, else the only one of the best rank.
 const item_description& samples_of(const std::vector<item_description>& items,
                                    const stream_format* current)
@@ -194,6 +213,8 @@ stream_format format_for(const std::vector<item_description>& items,
     stream_format format;
     format.samples_id = array.id;
     format.samples_format = samples_format_of(type, array);
+    if (axes.empty())
+        format.axes_hint = axes_hint_of(array);
     format.timestamp_id.reset();
     if (time) {
         format.timestamp_id = time->id;

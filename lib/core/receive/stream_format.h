@@ -42,6 +42,8 @@ struct stream_format {
     std::vector<immediate> immediates = {};
     //! The format of the numbers of samples, or 'c' for complex samples.
     number_format samples_format{ 'i', 8 };
+    //! A line for users about the shape of the samples, if axes could be set.
+    std::string axes_hint = {};
 
     //! Whether all items of \p before keep their meaning.
     bool extends(const stream_format& before) const;

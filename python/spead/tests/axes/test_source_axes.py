@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Heaps with several axes become vectors, exactly as numpy transposes them."""
 
+import re
+
 import numpy as np
 import pytest
-from received_streams import received
+import spead2
+import spead2.send
+from gnuradio import spead
+from received_streams import joined, received, spead2_packets
 from spead_packet import parse
 from telescope_streams import FIRST, STEP, STREAMS, Stream, expected_samples
 
@@ -26,26 +31,106 @@ def test_heaps_become_vectors(name):
     assert receiving.stats["samples_missing"] == 0
 
 
-@pytest.mark.parametrize("parts", [1, 8])
-def test_lost_packets_leave_zeros_that_are_counted(parts):
-    axes = {"frequency": 64 // parts, "time": 64, "pol": 2}
-    stream = Stream(axes, np.int8, True, parts=parts, heaps=20)
-    samples = stream.samples.copy()
-    generator = np.random.default_rng(1)
+@pytest.mark.parametrize("name", STREAMS)
+def test_lost_packets_leave_zeros_that_are_counted(name):
+    stream, output_type, scale = STREAMS[name]
     heaps = stream.packets()
-    for i, packets in enumerate(heaps):
-        flat = samples[i // parts, i % parts].reshape(-1)
-        for packet in [p for p in packets if generator.random() < 0.03]:
-            fields = {item.id: item.value for item in parse(packet).items}
-            flat[fields[3] : fields[3] + fields[4]] = 0
-            packets.remove(packet)
+    samples = stream.samples.copy()
+    lost = np.zeros(samples.shape, bool).reshape(len(heaps), -1)
+    # the first and the last heaps determine the length of the stream
+    indexes = [
+        (i, j)
+        for i in range(stream.parts, len(heaps) - stream.parts)
+        for j in range(len(heaps[i]))
+    ]
+    generator = np.random.default_rng(1)
+    for i, j in generator.choice(indexes, len(indexes) // 100 + 1, replace=False):
+        fields = {item.id: item.value for item in parse(heaps[i][j]).items}
+        first, size = fields[3] // samples.itemsize, fields[4] // samples.itemsize
+        lost[i, first : first + size] = True
+        heaps[i][j] = None
+    samples[lost.reshape(samples.shape)] = 0
     receiving = received(
-        stream.all_packets(heaps),
+        stream.all_packets([[p for p in heap if p] for heap in heaps]),
         axes=stream.option,
-        output_type="sc8",
+        output_type=output_type,
+        scale=scale,
         timestamp_step=STEP,
         max_delay=1,
     )
+    for port in range(receiving.outputs):
+        expected = expected_samples(stream.vectors(port, samples), output_type, scale)
+        got = receiving.samples(port).reshape(len(expected), -1)
+        np.testing.assert_allclose(got, expected, rtol=1e-6 if scale else 0)
+    numbers_per_sample = 2 if stream.pairs else 1
+    assert receiving.stats["samples_missing"] == lost.sum() / numbers_per_sample
+    assert (
+        sum(n for _, n in receiving.tags("missing")) == lost.sum() / numbers_per_sample
+    )
+
+
+def test_log_shows_axes_that_can_be_set(capfd):
+    stream = Stream({"beam": 3, "channel": 4, "time": 8, "pol": 2}, np.int8, True)
+    packets = stream.all_packets(stream.packets())
+    flat = received(packets, output_type="sc8", heap_samples=192, timestamp_step=STEP)
+    np.testing.assert_array_equal(flat.samples().ravel(), stream.samples.ravel())
+    log = capfd.readouterr().out
+    assert "the shape (3, 4, 8, 2, 2)" in log
+    axes = re.search('set axes, such as axes="([^"]*)"', log)[1]
+    assert axes == stream.option
+    receiving = received(packets, output_type="sc8", axes=axes, timestamp_step=STEP)
     for port in range(2):
-        expected = expected_samples(stream.vectors(port, samples), "sc8")
+        expected = expected_samples(stream.vectors(port), "sc8")
         np.testing.assert_array_equal(receiving.samples(port), expected)
+
+
+def test_status_shows_a_shape_that_does_not_match(capfd):
+    stream = Stream({"channel": 16, "time": 32, "pol": 2}, np.int8, True)
+    packets = stream.all_packets(stream.packets())
+    receiving = received(packets, output_type="sc8", axes="time=32, channel=16, pol=2")
+    assert "shape (16, 32, 2, 2) does not match axes" in receiving.stats["status"]
+
+
+def test_one_of_several_arrays_in_a_heap():
+    """A heap as the EDD's gated spectrometer sends it, with another array."""
+    channels, heaps = 513, 48
+    spectra = np.random.default_rng(1).normal(size=(heaps, 4, channels))
+    spectra = spectra.astype("<f4")
+    group = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, 48))
+    for id in range(5632, 5640):
+        group.add_item(id, f"item {id}", "", (), format=[("u", 48)], value=0)
+    group.add_item(5650, "before", "", (300,), np.int16, value=np.ones(300, np.int16))
+    group.add_item(5640, "data", "", (channels,), "<f4")
+    group.add_item(5651, "after", "", (900,), np.int16, value=np.ones(900, np.int16))
+    sent = []
+    for i in range(heaps):
+        for j in range(4):
+            group["item 5632"].value = FIRST + i * STEP
+            group["item 5633"].value = j // 2
+            group["item 5634"].value = j % 2
+            group["item 5636"].value = i // 10
+            group["data"].value = spectra[i, j]
+            sent.append(group.get_heap(descriptors="none", data="all"))
+            sent[-1].repeat_pointers = True
+    packets = joined(spead2_packets([*sent, group.get_end()]))
+    receiving = received(
+        packets,
+        output_type="float",
+        wire_type="<f4",
+        axes=f"channel={channels}",
+        timestamp_step=STEP,
+        items=[
+            spead.timestamp(5632),
+            spead.immediate(5633, "polarization", 1),
+            spead.immediate(5634, "noise_diode_status", 0),
+            spead.immediate(5636, "number_of_input_samples"),
+            spead.samples(5640, "data"),
+        ],
+    )
+    np.testing.assert_array_equal(receiving.samples(), spectra[:, 2])
+    tags = receiving.tags("number_of_input_samples")
+    assert tags == [(i, i // 10) for i in range(0, heaps, 10)]
+    stats = receiving.stats
+    assert stats["samples_missing"] == 0
+    # the other streams, and the other arrays
+    assert stats["packets_ignored"] > 3 / 4 * len(packets)

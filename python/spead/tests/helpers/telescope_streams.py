@@ -19,8 +19,8 @@ class Stream:
     extra: (id, name, value) of immediate items
     """
 
-    def __init__(self, axes, dtype, pairs, *, heaps=6, parts=1, extra=(), id=0x4300):
-        self.axes, self.parts, self.id = dict(axes), parts, id
+    def __init__(self, axes, dtype, pairs, *, heaps=48, parts=1, extra=(), id=0x4300):
+        self.axes, self.parts, self.id, self.pairs = dict(axes), parts, id, pairs
         sizes = list(self.axes.values())
         generator = np.random.default_rng(len(sizes) + parts)
         shape = (heaps, parts, *sizes, *([2] if pairs else []))

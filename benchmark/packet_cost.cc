@@ -227,7 +227,7 @@ double longest_deferred_step(receive_stream& stream)
                            }));
         if (!is_done)
             stream.produce(true);
-    } while (stream.assembler.has_more());
+    } while (stream.assembler.has_deferred_work());
     return longest;
 }
 

@@ -32,7 +32,7 @@ try {
     boost::asio::io_context io;
     const auto port = static_cast<std::uint16_t>(number("PORT", argv[2], 1, 65535));
     receive_socket socket(io, { argv[1], port }, "");
-    std::vector<std::byte> buffer(receive_socket::buffer_bytes);
+    std::vector<std::byte> buffer(receive_socket::batch_buffer_bytes);
     for (;;)
         if (socket.receive(buffer.data()).error)
             std::this_thread::sleep_for(std::chrono::microseconds(200));

@@ -22,7 +22,7 @@ input_progress::input_progress(gr::block& block,
     : d_block(block),
       d_heaps_ahead(inputs == 1 ? 0 : heaps_ahead),
       d_heap_samples(heap_samples),
-      d_taken(inputs),
+      d_accepted(inputs),
       d_total(inputs)
 {
 }
@@ -30,8 +30,8 @@ input_progress::input_progress(gr::block& block,
 void input_progress::start_run()
 {
     // a restart empties or replaces the buffers, and they have no new samples yet
-    for (std::size_t i = 0; i < d_taken.size(); ++i)
-        d_taken[i] = std::min(d_taken[i], state_of(i).available);
+    for (std::size_t i = 0; i < d_accepted.size(); ++i)
+        d_accepted[i] = std::min(d_accepted[i], state_of(i).available);
     std::fill(d_total.begin(), d_total.end(), 0);
 }
 
@@ -42,7 +42,7 @@ std::uint64_t input_progress::limit() const
     auto slowest = none;
     for (std::size_t i = 0; d_heaps_ahead && i < d_total.size(); ++i) {
         const auto now = state_of(i);
-        if (now.available > d_taken[i] || !now.has_ended)
+        if (now.available > d_accepted[i] || !now.has_ended)
             slowest = std::min(slowest, d_total[i]);
     }
     return slowest == none ? none
@@ -51,7 +51,7 @@ std::uint64_t input_progress::limit() const
 
 void input_progress::mark_taken(std::size_t input, std::size_t n)
 {
-    d_taken[input] += n;
+    d_accepted[input] += n;
     d_total[input] += n;
 }
 
@@ -68,38 +68,38 @@ input_progress::input_state input_progress::state_of(std::size_t input) const
 void input_progress::consume()
 {
     bool all_have_ended = true;
-    for (std::size_t i = 0; i < d_taken.size() && d_taken.size() > 1; ++i) {
+    for (std::size_t i = 0; i < d_accepted.size() && d_accepted.size() > 1; ++i) {
         const auto now = state_of(i);
-        all_have_ended &= now.has_ended && now.available <= d_taken[i];
+        all_have_ended &= now.has_ended && now.available <= d_accepted[i];
     }
     const std::size_t kept = all_have_ended ? 0 : 1;
-    for (std::size_t i = 0; i < d_taken.size(); ++i) {
-        if (d_taken[i] <= kept)
+    for (std::size_t i = 0; i < d_accepted.size(); ++i) {
+        if (d_accepted[i] <= kept)
             continue;
-        d_block.consume(static_cast<int>(i), static_cast<int>(d_taken[i] - kept));
-        d_taken[i] = kept;
+        d_block.consume(static_cast<int>(i), static_cast<int>(d_accepted[i] - kept));
+        d_accepted[i] = kept;
     }
 }
 
-// Called when there are samples, perhaps only samples that have already been taken.
+// Called when there are samples, perhaps only samples that have already been accepted.
 void input_progress::forecast(gr_vector_int& required) const
 {
     std::fill(required.begin(), required.end(), 0);
-    if (d_taken.size() == 1)
+    if (d_accepted.size() == 1)
         return;
     const auto most = limit();
-    std::size_t awaited = d_taken.size(); // the slowest input that has not ended
-    for (std::size_t i = 0; i < d_taken.size(); ++i) {
+    std::size_t awaited = d_accepted.size(); // the slowest input that has not ended
+    for (std::size_t i = 0; i < d_accepted.size(); ++i) {
         const auto now = state_of(i);
-        if (now.available > d_taken[i] && d_total[i] < most)
+        if (now.available > d_accepted[i] && d_total[i] < most)
             return;
         if (!now.has_ended &&
-            (awaited == d_taken.size() || d_total[i] < d_total[awaited]))
+            (awaited == d_accepted.size() || d_total[i] < d_total[awaited]))
             awaited = i;
     }
     // if all have ended, consume() takes the last samples
-    if (awaited < d_taken.size())
-        required[awaited] = static_cast<int>(d_taken[awaited]) + 1;
+    if (awaited < d_accepted.size())
+        required[awaited] = static_cast<int>(d_accepted[awaited]) + 1;
 }
 
 } // namespace gr::spead

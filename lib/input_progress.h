@@ -24,7 +24,7 @@ namespace gr::spead {
  *
  * The scheduler ends a block as soon as one of its inputs has ended and is empty, and
  * samples in the other inputs would be lost. The last sample of each input therefore
- * stays in its buffer, although it has been taken, until all inputs have ended. With a
+ * stays in its buffer, although it has been accepted, until all inputs have ended. With a
  * single input this has no effect.
  *
  * May be used only by the thread that calls general_work().
@@ -42,22 +42,22 @@ public:
     //! Begins a run. Called by start().
     void start_run();
 
-    //! How many of the offered samples have already been taken.
-    std::size_t taken(std::size_t input) const { return d_taken[input]; }
+    //! How many of the offered samples have already been accepted.
+    std::size_t accepted(std::size_t input) const { return d_accepted[input]; }
 
-    //! How many samples of a run may be taken from any input until the slowest catches
+    //! How many samples of a run may be accepted from any input until the slowest catches
     //! up.
     std::uint64_t limit() const;
-    //! How many more samples may be taken from this input.
+    //! How many more samples may be accepted from this input.
     std::size_t allowed(std::size_t input, std::uint64_t limit) const
     {
         return static_cast<std::size_t>(limit - d_total[input]);
     }
 
-    //! Records that \p n more samples have been taken.
+    //! Records that \p n more samples have been accepted.
     void mark_taken(std::size_t input, std::size_t n);
 
-    //! Consumes the taken samples, including the last ones if all inputs have ended.
+    //! Consumes the accepted samples, including the last ones if all inputs have ended.
     //! Called at the end of general_work().
     void consume();
 
@@ -66,7 +66,7 @@ public:
 
 private:
     struct input_state {
-        std::size_t available; // samples, taken ones included
+        std::size_t available; // samples, accepted ones included
         bool has_ended;
     };
     input_state state_of(std::size_t input) const;
@@ -74,8 +74,8 @@ private:
     gr::block& d_block;
     const std::uint64_t d_heaps_ahead;
     const std::uint64_t d_heap_samples;
-    std::vector<std::size_t> d_taken;   // per input, not consumed yet
-    std::vector<std::uint64_t> d_total; // taken per input in this run
+    std::vector<std::size_t> d_accepted; // per input, not consumed yet
+    std::vector<std::uint64_t> d_total;  // accepted per input in this run
 };
 
 } // namespace gr::spead

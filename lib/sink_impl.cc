@@ -63,7 +63,7 @@ std::string shortened(const std::vector<std::string>& texts)
 }
 
 // Parses an rx_time tag as written by GNU Radio's sources: whole seconds and a fraction.
-time_tag time_of(const gr::tag_t& tag)
+time_tag parse_rx_time(const gr::tag_t& tag)
 {
     const auto& value = tag.value;
     if (!pmt::is_tuple(value) || pmt::length(value) != 2 ||
@@ -244,7 +244,7 @@ bool sink_impl::take_turns(const gr_vector_int& ninput_items,
     is_blocked = false;
     const auto limit = d_inputs.limit();
     for (std::size_t input = 0; input < input_items.size(); ++input) {
-        const auto begin = d_inputs.taken(input);
+        const auto begin = d_inputs.accepted(input);
         const auto end =
             std::min(static_cast<std::size_t>(ninput_items[input]), d_most_at_once);
         const auto offered = end - std::min(begin, end);
@@ -282,7 +282,7 @@ void sink_impl::read_tags(std::size_t input, std::uint64_t first, std::size_t n)
     std::stable_sort(d_tags.begin(), d_tags.end(), gr::tag_t::offset_compare);
     d_times.clear();
     for (const auto& tag : d_tags)
-        d_times.push_back(time_of(tag));
+        d_times.push_back(parse_rx_time(tag));
 }
 
 void sink_impl::set_rate(double rate)

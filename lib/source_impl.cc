@@ -87,7 +87,7 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
       d_multiple(buffer_multiple(options)),
       d_knows_time(options.sample_rate.has_value()),
       d_clock(clock_of(options)),
-      d_to(static_cast<std::size_t>(num_ports(options))),
+      d_port_items(static_cast<std::size_t>(num_ports(options))),
       d_item_bytes(static_cast<std::size_t>(item_bytes(options))),
       d_heap_samples(heap_options(options).heap_samples),
       d_engine(
@@ -142,8 +142,8 @@ int source_impl::general_work(int,
                               gr_vector_const_void_star&,
                               gr_vector_void_star& output_items)
 {
-    for (std::size_t i = 0; i < d_to.size(); ++i)
-        d_to[i] = static_cast<std::byte*>(output_items[i]);
+    for (std::size_t i = 0; i < d_port_items.size(); ++i)
+        d_port_items[i] = static_cast<std::byte*>(output_items[i]);
     for (std::int64_t room = 0; !d_failed && find_room(room) && !is_at_end();) {
         // may throw boost::thread_interrupted, which the scheduler handles: tb.stop()
         // ends the wait
@@ -171,7 +171,7 @@ bool source_impl::is_at_end() const
 // Receives samples in the output buffers. Returns how many items were produced.
 std::size_t source_impl::produce_samples(std::int64_t room)
 {
-    d_engine.receive(d_to, room);
+    d_engine.receive(d_port_items, room);
     d_tags.clear();
     const auto produced = d_engine.produce(d_tags);
     for (const auto& tag : d_tags)
@@ -188,9 +188,9 @@ std::size_t source_impl::produce_vectors(std::int64_t room)
     }
     const auto limit = static_cast<std::size_t>(room);
     std::size_t produced = 0;
-    while (produced < limit && (d_stage->items_left() || pass_heap(produced))) {
-        const auto items = d_stage->copy_items(d_to, limit - produced);
-        for (auto& each : d_to)
+    while (produced < limit && (d_stage->items_left() || advance_front(produced))) {
+        const auto items = d_stage->copy_items(d_port_items, limit - produced);
+        for (auto& each : d_port_items)
             each += items * d_item_bytes;
         produced += items;
     }
@@ -198,12 +198,12 @@ std::size_t source_impl::produce_vectors(std::int64_t room)
 }
 
 // Passes the next heap to the output, if it is ready. Its first item is at this offset.
-bool source_impl::pass_heap(std::size_t offset)
+bool source_impl::advance_front(std::size_t offset)
 {
     d_tags.clear();
     if (!d_engine.produce(d_tags, d_heap_samples))
         return false;
-    d_stage->pass_heap();
+    d_stage->advance_front();
     add_heap_tags(offset);
     return true;
 }

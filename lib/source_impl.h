@@ -44,7 +44,7 @@ private:
     bool is_at_end() const;
     std::size_t produce_samples(std::int64_t room);
     std::size_t produce_vectors(std::int64_t room);
-    bool pass_heap(std::size_t offset);
+    bool advance_front(std::size_t offset);
     void add_heap_tags(std::size_t offset);
     void add_tag(const sample_tag& tag);
     pmt::pmt_t item_key(const std::string& name);
@@ -56,7 +56,7 @@ private:
     const tick_clock d_clock;
 
     // used by general_work()
-    std::vector<std::byte*> d_to;
+    std::vector<std::byte*> d_port_items;
     std::vector<sample_tag> d_tags;
     std::map<std::string, pmt::pmt_t> d_item_keys; // keys of tags, by item name
 

@@ -27,29 +27,30 @@ struct SPEAD_API sink_options {
     //! \name General
     //! \{
 
-    //! Samples in a heap, 1 to 4294967296. With axes, it is the product of their sizes.
+    //! Samples in a heap, 1 to 4294967296. Ignored with axes, whose sizes give the
+    //! number.
     std::int64_t heap_samples = 8192;
 
-    //! Type of the samples: "int8", "sc8" (complex, two bytes), "int16", "sc16", "int32",
-    //! "float" or "complex". Integers keep their values. Floats that are sent as integers
-    //! are multiplied by scale, rounded to the nearest integer and clipped to the range
-    //! of these integers. Halves are rounded to even; on machines other than x86, they
-    //! may be rounded away from zero. NaN is sent as 0. The counter samples_clipped
-    //! counts samples that were clipped or NaN.
+    //! Type of the samples: "int8", "int16", "int32" or "float"; complex: "sc8" or "sc16"
+    //! (pairs of integers of 8 or 16 bits) or "complex" (pairs of floats). Integers keep
+    //! their values. Floats that are sent as integers are multiplied by scale, rounded to
+    //! the nearest integer and clipped to the range of these integers. Halves are rounded
+    //! to even; on machines other than x86, they may be rounded away from zero. NaN is
+    //! sent as 0. The counter samples_clipped counts samples that were clipped or NaN.
     std::string input_type = "int8";
 
-    //! Type of the numbers in a packet, as numpy writes it: "i1", "u1", "i2", "u2", "i4",
-    //! "u4", "f4" or "f8", and for "complex" also "c8" or "c16" (two floats). "<" in
-    //! front means little-endian, e.g. "<i2"; all others are big-endian. Integers are
-    //! sent as integers of the same size, bit by bit, or as a type that holds all their
-    //! values; floats as any type. "" sends integers as they are and floats as "i1".
-    //! Little-endian, "c8" and "c16" are described by a numpy header. Its shape is fixed,
-    //! so tail must be "pad" or "drop".
+    //! Type of the numbers in packets, as in numpy: "i1", "u1", "i2", "u2", "i4", "u4",
+    //! "f4" or "f8", and for "complex" also "c8" or "c16" (pairs of floats). With "<" in
+    //! front, such as "<i2", they are little-endian, else big-endian. Integers are sent
+    //! as integers of the same size, with the same bits, or as a type that holds all
+    //! their values; floats as any type. Empty: integers are sent as they are and floats
+    //! as "i1". Little-endian numbers, "c8" and "c16" are described by a numpy header.
+    //! Its shape is fixed, so tail must be "pad" or "drop".
     std::string wire_type = "";
 
     //! Factor for "float" and "complex" samples, above 0. The default is the largest
-    //! integer of wire_type, e.g. 127 for "i1", so that full scale is 1.0; for floats in
-    //! packets, it is 1. Not allowed for integer types.
+    //! integer of wire_type, such as 127 for "i1", so that full scale is 1.0; it is 1 if
+    //! packets hold floats. Not allowed for integer types.
     std::optional<double> scale = std::nullopt;
 
     //! Number of stream inputs, 1 to 64. Each input has its own heaps. Inputs advance
@@ -71,12 +72,13 @@ struct SPEAD_API sink_options {
 
     //! The axes of the samples in a heap and their sizes, the slowest one first, such as
     //! "channel=1024, time=256, pol=2". The inputs are vectors then: "time" runs along
-    //! the stream, each "pol" has an input, and the other axes form the vector. If a heap
-    //! holds a part of an axis, as in "frequency=64/1024", each part is a stream of its
-    //! own, as an input is without axes: with its own destinations, if they are given for
-    //! each, and its own values of items. The immediate() of the same name as the axis
-    //! gives the first index of the part; it needs no value. Heaps are whole, so tail
-    //! must be "pad" or "drop"; sample_rate must be None. "": samples one by one.
+    //! the stream, each "pol" has an input, and the other axes form the vector. If heaps
+    //! hold a part of an axis, such as 64 of 1024 frequencies, give both sizes:
+    //! "frequency=64/1024". Then each part is a stream of its own, as an input is without
+    //! axes: it may have its own destinations and values of items. The immediate() of the
+    //! same name as the axis gives the first index of the part; it needs no value. Heaps
+    //! are whole, so tail must be "pad" or "drop"; sample_rate must be None. Empty: the
+    //! inputs are streams of samples.
     std::string axes = "";
 
     //! How the descriptors of the items are sent. "first_heap": in the first heap of
@@ -92,7 +94,7 @@ struct SPEAD_API sink_options {
 
     //! Maximum size of a packet in bytes of UDP payload, headers included, up to 65507. A
     //! packet must hold the item pointers, one more for each descriptor, and 8 bytes of
-    //! payload. 0 chooses the largest payload that the MTU of the path allows. A value
+    //! payload. 0: the largest payload that the MTU of the path allows. A value
     //! above that is rejected, but the default, 1472, is lowered to it. All packets of a
     //! heap except the last have the same size.
     std::int64_t max_packet_size = 1472;
@@ -141,7 +143,7 @@ struct SPEAD_API sink_options {
     //! least 1. The default is heap_samples, with axes the size of "time".
     std::optional<std::int64_t> timestamp_step = std::nullopt;
 
-    //! Ticks per second in Hz: a whole number, or the exact ratio of two integers.
+    //! Ticks per second: a whole number or the exact ratio of two integers.
     //! Without it, timestamps start at timestamp_start and advance by timestamp_step per
     //! heap. With it, timestamps are ticks since sync_time, and follow the "rx_time" tags
     //! that sources of SDRs attach. Each input needs its own tags. Heaps begin at
@@ -166,8 +168,8 @@ struct SPEAD_API sink_options {
     //! \name Sending
     //! \{
 
-    //! Rate at which to send, in bytes of UDP payload per second. 0 sends as fast as
-    //! samples arrive. After a delay, the sink catches up at no more than 1.05 times the
+    //! Rate at which to send, in bytes of UDP payload per second. 0: as fast as samples
+    //! arrive. After a delay, the sink catches up at no more than 1.05 times the
     //! rate. With a rate and when_full="block", the packet rings hold at most what the
     //! rate sends in half a second, two bursts, or a heap per input, whichever is most.
     double rate = 0;
@@ -183,8 +185,8 @@ struct SPEAD_API sink_options {
     std::string when_full = "block";
 
     //! Size of the packet ring of each input in bytes: at least eight packets; with
-    //! when_full="drop" two heaps and four packets. 0 chooses 8 MiB divided by
-    //! num_inputs, at least 1 MiB, or more if the ring must be larger.
+    //! when_full="drop" two heaps and four packets. 0: 8 MiB divided by num_inputs, but
+    //! at least 1 MiB, or more if the ring must be larger.
     std::int64_t buffer_size = 0;
 
     //! Whether to send an end-of-stream heap when the flow graph stops. lock() and
@@ -193,12 +195,11 @@ struct SPEAD_API sink_options {
     //! run, such as instruments, need false.
     bool send_stop = true;
 
-    //! CPU to pin the sender thread to, 0 to the number of CPUs - 1. -1 does not pin
-    //! it.
+    //! CPU to pin the sender thread to, 0 to the number of CPUs - 1. -1: not pinned.
     std::int64_t affinity = -1;
 
-    //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000.
-    //! 0 sends none. The last message is sent when the flow graph stops.
+    //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000. 0:
+    //! no messages. The last one is sent when the flow graph stops.
     double stats_interval = 0;
 
     //! \}
@@ -207,7 +208,7 @@ struct SPEAD_API sink_options {
     //! \{
 
     //! Network interface to send from: a name such as "eth1", or one of its
-    //! addresses. "" leaves the choice to the routing table.
+    //! addresses. Empty: the routing table selects it.
     std::string interface = "";
 
     //! Time to live of multicast packets in hops, 0 to 255.

@@ -27,28 +27,28 @@ struct SPEAD_API source_options {
     //! \name General
     //! \{
 
-    //! Type of the output samples: "int8", "sc8" (complex, two bytes), "int16", "sc16",
-    //! "int32", "float" or "complex". Integers become integers of the same size, bit by
-    //! bit, or larger ones. "float" and "complex" are numbers of any type divided by
-    //! scale. "int8" also outputs integers of other sizes, such as packed 10-bit ones, as
-    //! bytes.
+    //! Type of the output samples: "int8", "int16", "int32" or "float"; complex: "sc8" or
+    //! "sc16" (pairs of integers of 8 or 16 bits) or "complex" (pairs of floats).
+    //! Integers are output as integers of the same size, with the same bits, or of a
+    //! larger size, with the same value. For "float" and "complex", numbers of any type
+    //! are converted and divided by scale. "int8" also outputs the bytes of integers of
+    //! other sizes, such as packed 10-bit ones.
     std::string output_type = "int8";
 
-    //! Type of the numbers in a packet if items are given, as numpy writes it: "i1",
-    //! "u1", "i2", "u2", "i4", "u4", "f4" or "f8", and for "complex" also "c8" or "c16"
-    //! (two floats). "<" in front means little-endian, e.g. "<i2"; all others are
-    //! big-endian. "" chooses integers of the same size as the output, or "i1" for
-    //! "float" and "complex". Without items, it must be "": the descriptors give the
-    //! type.
+    //! Type of the numbers in packets, as in numpy: "i1", "u1", "i2", "u2", "i4", "u4",
+    //! "f4" or "f8", and for "complex" also "c8" or "c16" (pairs of floats). With "<" in
+    //! front, such as "<i2", they are little-endian, else big-endian. Empty: integers of
+    //! the same size as the output, or "i1" for "float" and "complex". It must be empty
+    //! unless items is set, because the descriptors give the type.
     std::string wire_type = "";
 
     //! Divisor for "float" and "complex" samples, above 0. The default is the largest
-    //! integer of the type in packets, e.g. 127 for 8 bits, so that full scale is 1.0;
-    //! for floats in packets, it is 1.
+    //! integer of the type in packets, such as 127 for "i1", so that full scale is 1.0;
+    //! it is 1 if packets hold floats.
     std::optional<double> scale = std::nullopt;
 
-    //! Number of stream outputs, 1 to 64. On all outputs, the same offset has the same
-    //! timestamp. With axes, it must be 1: "pol" gives the number of outputs.
+    //! Number of stream outputs, 1 to 64. On all outputs, samples at the same offset have
+    //! the same timestamp. With axes, it must be 1: "pol" gives the number of outputs.
     std::int64_t num_outputs = 1;
 
     //! \}
@@ -57,26 +57,27 @@ struct SPEAD_API source_options {
     //! \{
 
     //! Items of a heap: one samples(), at most one timestamp() and any number of
-    //! immediate(). The value of an immediate item becomes a tag. If a value is given
-    //! here, it selects the heaps with that value; a value per output separates streams
-    //! that arrive at the same endpoint. None: read the items from the stream's
-    //! descriptors; up to 1 MiB of packets are kept until these arrive. Heaps without a
-    //! timestamp must have one length and consecutive heap counters, and need a single
-    //! output.
+    //! immediate(). The value of an immediate item becomes a tag. An immediate() with a
+    //! value selects the heaps with this value; with a list of values, one per output, it
+    //! separates streams that arrive at the same endpoint. None: the descriptors of the
+    //! stream give the items; up to 1 MiB of packets is kept until the descriptors
+    //! arrive. Heaps without a timestamp must all have the same length and consecutive
+    //! heap counters, and need a single output.
     std::optional<std::vector<item>> items = std::nullopt;
 
     //! The axes of the samples in a heap and their sizes, the slowest one first, such as
     //! "channel=1024, time=256, pol=2". The outputs are vectors then: "time" runs along
-    //! the stream, each "pol" has an output, and the other axes form the vector. If a
-    //! heap holds a part of an axis, as in "frequency=64/1024", the item of the same name
-    //! gives the first index of the part, and the parts of one time are joined. Parts
-    //! that do not arrive are zeros, and a tag "missing" gives the number of missing
-    //! samples on all outputs. stats() counts each part as an output. "": samples one by
-    //! one.
+    //! the stream, each "pol" has an output, and the other axes form the vector. If heaps
+    //! hold a part of an axis, such as 64 of 1024 frequencies, give both sizes:
+    //! "frequency=64/1024". Then the item of the same name gives the first index of the
+    //! part, and parts with the same timestamp are joined. Parts that do not arrive are
+    //! zeros. At the first vector of a heap, the tag "missing" gives the number of its
+    //! missing samples in all parts and outputs. stats(i) counts part i. Empty: the
+    //! outputs are streams of samples.
     std::string axes = "";
 
-    //! Samples in timestamp_step ticks, 1 to 4294967296. Heaps of any size are received.
-    //! With axes, it is the product of their sizes.
+    //! Number of samples in timestamp_step ticks, 1 to 4294967296. Heaps of any size are
+    //! received. Ignored with axes, whose sizes give the number of samples.
     std::int64_t heap_samples = 8192;
 
     //! \}
@@ -84,12 +85,12 @@ struct SPEAD_API source_options {
     //! \name Time
     //! \{
 
-    //! Ticks in heap_samples samples, 1 to 2^48 - 1. The default is heap_samples: a tick
-    //! is a sample. With axes, the default is the size of "time": a tick is a vector.
+    //! Number of ticks in heap_samples samples, or with axes in a heap, 1 to 2^48 - 1. By
+    //! default, there is a tick per sample, or with axes per vector.
     std::optional<std::int64_t> timestamp_step = std::nullopt;
 
-    //! Rate of the timestamps: ticks per second in Hz, a whole number or the exact ratio
-    //! of two integers. If set, samples get "rx_time" tags.
+    //! Rate of the timestamps in ticks per second: a whole number or the exact ratio of
+    //! two integers. If set, samples get "rx_time" tags.
     std::optional<exact_rate> sample_rate = std::nullopt;
 
     //! Time of tick 0: seconds since 1970 as text, such as "1600000000.123456789", or an
@@ -101,36 +102,38 @@ struct SPEAD_API source_options {
     //! \name Receiving
     //! \{
 
-    //! What to do about samples that do not arrive. "zero_fill" outputs zeros, "skip"
-    //! omits them (single output only). A tag "missing" gives their number.
+    //! What to do with samples that do not arrive. "zero_fill" outputs zeros, "skip"
+    //! omits them (single output only). A tag "missing" gives the number of missing
+    //! samples.
     std::string on_missing = "zero_fill";
 
     //! How long to wait for a sample after a later one has arrived, in seconds, 0 to 60.
-    //! An output without samples holds up the others for ten times as long. When the
+    //! An output that receives nothing delays the others by ten times as long. When the
     //! buffer is full, the source does not wait.
     double max_delay = 0.1;
 
-    //! Largest gap that is filled with zeros, 0 to 4294967296 samples. A larger one is
-    //! not filled, and a tag "timestamp" follows. If the heap counters continue, its
-    //! samples count as missing and skipped; otherwise the stream starts over, and the
-    //! values of items are tagged again. A gap inside a heap is filled if it fits into
-    //! the buffer. The stream also starts over when timestamps jump back after silence.
+    //! Largest gap that is filled with zeros, 0 to 4294967296 samples. A larger gap is
+    //! not filled, and the next sample has a tag "timestamp". If the heap counters
+    //! advance as much as the timestamps, the samples of the gap count as missing and
+    //! skipped; otherwise the stream starts over, and the values of items are tagged
+    //! again. A gap inside a heap is always filled if it fits into the buffer. The stream
+    //! also starts over when timestamps jump back after silence.
     std::int64_t max_gap = 16777216;
 
     //! Whether an end-of-stream heap ends the stream.
     bool end_on_stop = true;
 
-    //! Seconds without a packet after which the stream ends, also if none ever comes:
-    //! 0.001 to 1000000000. With 0 the source waits for ever.
+    //! Seconds without a packet after which the stream ends, even if none ever arrives:
+    //! 0.001 to 1000000000. With 0, the source waits forever.
     double timeout = 0;
 
-    //! Size of the buffer of each output in bytes, 262144 to 2^40, and at least 262144
-    //! samples. 0 chooses 8 MiB divided by num_outputs, at least 1 MiB.
+    //! Size of the buffer of each output in bytes, 262144 to 2^40, with room for at least
+    //! 262144 samples. 0: 8 MiB divided by num_outputs, but at least 1 MiB.
     std::int64_t buffer_size = 0;
 
-    //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000.
-    //! 0 sends none. None are sent while the flow graph is blocked. The last message is
-    //! sent when it stops.
+    //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000. 0:
+    //! no messages. None are sent while the flow graph is blocked. The last one is sent
+    //! when the flow graph stops.
     double stats_interval = 0;
 
     //! \}
@@ -139,8 +142,8 @@ struct SPEAD_API source_options {
     //! \{
 
     //! Network interface to receive from: a name such as "eth1", or one of its addresses.
-    //! "" receives from all, and joins multicast groups on the interface of the routing
-    //! table.
+    //! Empty: all; multicast groups are joined on the interface that the routing table
+    //! selects.
     std::string interface = "";
 
     //! \}

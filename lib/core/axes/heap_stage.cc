@@ -57,7 +57,7 @@ std::int64_t heap_stage::room() const
     return static_cast<std::int64_t>((d_heaps - d_front) * d_axes.samples());
 }
 
-void heap_stage::pass_heap()
+void heap_stage::advance_front()
 {
     for (auto& each : d_addresses)
         each += d_heap_bytes;

@@ -18,34 +18,35 @@
 namespace gr::spead {
 
 /*!
- * \brief Memory for received heaps, one sequence per substream, whose samples become the
- * vectors of the ports.
+ * \brief Buffers received heaps, and copies their samples to the ports as vectors.
  *
- * Heaps are placed after the front. The heap before the front is output.
+ * Each substream has a buffer. The front separates complete heaps from the space into
+ * which samples are placed. The vectors of the heap before the front are output; each is
+ * an item of GNU Radio.
  */
 class heap_stage
 {
 public:
-    //! \p bytes: size of the memory, at least; it holds four heaps in any case.
+    //! \p bytes: minimum size of a buffer, which holds at least four heaps in any case.
     heap_stage(const heap_axes& axes, std::size_t sample_bytes, std::size_t bytes);
 
     void start_run();
 
-    //! \name The front, of each substream
+    //! \name The front of each substream
     //! \{
 
-    //! Makes room by moving the \p used samples after the front. Call it only without
-    //! items left.
+    //! Makes room: moves the front and the \p used samples behind it to the start of the
+    //! buffer, unless that costs too much now. All items must have been output.
     void make_room(std::int64_t used);
     const std::vector<std::byte*>& addresses() const { return d_addresses; }
-    std::int64_t room() const; //!< in samples
-    //! Moves the front by a heap, whose items are output next.
-    void pass_heap();
+    std::int64_t room() const; //!< behind the front, in samples
+    //! Moves the front behind the next heap, whose items are output next.
+    void advance_front();
 
     //! \}
 
     std::size_t items_left() const { return d_axes.times() - d_next_item; }
-    //! Copies the next items of the heap to the ports, at most \p limit. Returns their
+    //! Copies up to \p limit of the next items of the heap to the ports. Returns their
     //! number.
     std::size_t copy_items(const std::vector<std::byte*>& ports, std::size_t limit);
 

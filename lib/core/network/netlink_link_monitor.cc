@@ -29,7 +29,7 @@ constexpr int poll_share = 10;
 // ready yet, the answer to the second one arrives in time.
 constexpr std::chrono::milliseconds resolve_timeout{ 1500 };
 // The kernel gives up after three requests, and starts again with the next packet.
-constexpr std::chrono::milliseconds ask_interval{ 500 };
+constexpr std::chrono::milliseconds solicit_interval{ 500 };
 // After an outage the remote end may not be ready to answer yet, and the kernel repeats a
 // lost request only after a second.
 constexpr std::chrono::milliseconds time_to_settle{ 100 };
@@ -48,7 +48,7 @@ netlink_link_monitor::netlink_link_monitor(
     : d_owner(owner)
 {
     for (const auto& to : destinations)
-        d_paths.push_back({ to });
+        d_routes.push_back({ to });
     observe_socket();
 }
 
@@ -68,9 +68,9 @@ send_result netlink_link_monitor::check(const message* messages, std::size_t n) 
     if (d_clear)
         return { n, 0 };
     std::size_t i = 0;
-    while (i < n && !d_paths[messages[i].destination].error)
+    while (i < n && !d_routes[messages[i].destination].error)
         ++i;
-    return { i, i ? 0 : d_paths[messages->destination].error };
+    return { i, i ? 0 : d_routes[messages->destination].error };
 }
 
 void netlink_link_monitor::poll(clock::time_point now)
@@ -79,18 +79,18 @@ void netlink_link_monitor::poll(clock::time_point now)
     // a route that comes back is not always reported
     changed = changed || (d_route_missing && now >= d_read_again);
     if (now - d_last_poll > resolve_timeout) { // after a pause, try all paths again
-        for (auto& one : d_paths)
+        for (auto& one : d_routes)
             one = { one.to };
         changed = true;
     }
     if (changed) {
-        read_paths(now);
+        read_routes(now);
         if (d_route_missing && replace_socket(now))
-            read_paths(now);
+            read_routes(now);
     }
     if (changed || !d_clear) {
         d_clear = true;
-        for (auto& one : d_paths) {
+        for (auto& one : d_routes) {
             update_error(one, now, changed);
             d_clear = d_clear && !one.error;
         }
@@ -101,10 +101,10 @@ void netlink_link_monitor::poll(clock::time_point now)
     d_next_poll = d_route_missing ? now : now + rest;
 }
 
-void netlink_link_monitor::read_paths(clock::time_point now)
+void netlink_link_monitor::read_routes(clock::time_point now)
 {
     const bool was_missing = std::exchange(d_route_missing, false);
-    for (auto& one : d_paths) {
+    for (auto& one : d_routes) {
         one.route = d_kernel.find_route(one.to, d_origin);
         if (one.route)
             one.link = d_kernel.find_link(one.route->interface);
@@ -112,52 +112,55 @@ void netlink_link_monitor::read_paths(clock::time_point now)
             d_route_missing = true;
         const bool was_up = std::exchange(one.up, one.route && one.link.carrier);
         if (one.up && !was_up) {
-            one.ask_again = now + time_to_settle;
-            one.give_up = one.ask_again + resolve_timeout;
+            one.next_solicit = now + time_to_settle;
+            one.next_hop_deadline = one.next_solicit + resolve_timeout;
         }
     }
     if (d_route_missing && !was_missing)
         d_missing_since = now;
-    d_read_again = now + ask_interval;
+    d_read_again = now + solicit_interval;
 }
 
-void netlink_link_monitor::update_error(path& one, clock::time_point now, bool changed)
+void netlink_link_monitor::update_error(monitored_route& one,
+                                        clock::time_point now,
+                                        bool changed)
 {
     if (one.route && one.link.carrier && one.link.resolves && one.route->has_source &&
         one.route->next_hop) {
-        if (changed || (one.give_up && now >= one.ask_again))
+        if (changed || (one.next_hop_deadline && now >= one.next_solicit))
             resolve_next_hop(one, now);
     } else {
-        one.give_up.reset();
+        one.next_hop_deadline.reset();
     }
     one.error = 0;
-    if (one.give_up)
-        one.error = now < *one.give_up ? transport::error_next_hop_pending : EHOSTUNREACH;
+    if (one.next_hop_deadline)
+        one.error = now < *one.next_hop_deadline ? transport::error_next_hop_pending
+                                                 : EHOSTUNREACH;
     else if (one.route && !one.link.carrier)
         one.error = ENETDOWN;
     else if (one.route && !one.route->has_source)
         one.error = EADDRNOTAVAIL;
 }
 
-void netlink_link_monitor::resolve_next_hop(path& one, clock::time_point now)
+void netlink_link_monitor::resolve_next_hop(monitored_route& one, clock::time_point now)
 {
     const auto state = [&] {
         return d_kernel.neighbour_state(one.route->interface, *one.route->next_hop);
     };
     auto known = state();
     if (known == NUD_NONE || known == NUD_FAILED) {
-        if (one.give_up && now < one.ask_again)
+        if (one.next_hop_deadline && now < one.next_solicit)
             return;
         // the kernel now creates an entry, if it needs one
-        d_owner.solicit(static_cast<std::size_t>(&one - d_paths.data()),
-                        one.give_up && now >= *one.give_up);
+        d_owner.solicit(static_cast<std::size_t>(&one - d_routes.data()),
+                        one.next_hop_deadline && now >= *one.next_hop_deadline);
         known = state();
     }
-    one.ask_again = now + ask_interval;
+    one.next_solicit = now + solicit_interval;
     if (known != NUD_INCOMPLETE && known != NUD_FAILED)
-        one.give_up.reset();
-    else if (!one.give_up)
-        one.give_up = now + resolve_timeout;
+        one.next_hop_deadline.reset();
+    else if (!one.next_hop_deadline)
+        one.next_hop_deadline = now + resolve_timeout;
 }
 
 // Replaces the socket: an interface that was deleted and created again has another index,

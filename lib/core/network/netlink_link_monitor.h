@@ -40,27 +40,27 @@ public:
 
 private:
     using clock = std::chrono::steady_clock;
-    struct path {
+    struct monitored_route {
         rtnetlink::endpoint to;
         std::optional<rtnetlink::route> route{};
         rtnetlink::link link{};
-        bool up = true;                             // route and carrier, when last read
-        std::optional<clock::time_point> give_up{}; // timeout for the next hop
-        clock::time_point ask_again{}; // next attempt to resolve the next hop
+        bool up = true; // route and carrier, when last read
+        std::optional<clock::time_point> next_hop_deadline{}; // timeout for the next hop
+        clock::time_point next_solicit{}; // next attempt to resolve the next hop
         int error = 0;
     };
 
     void poll(clock::time_point now);
-    void read_paths(clock::time_point now);
-    void update_error(path& one, clock::time_point now, bool changed);
-    void resolve_next_hop(path& one, clock::time_point now);
+    void read_routes(clock::time_point now);
+    void update_error(monitored_route& one, clock::time_point now, bool changed);
+    void resolve_next_hop(monitored_route& one, clock::time_point now);
     void observe_socket();
     bool replace_socket(clock::time_point now);
     bool is_better(const bound_socket& opened, clock::duration missing) const;
 
     socket_owner& d_owner;
     rtnetlink d_kernel;
-    std::vector<path> d_paths;
+    std::vector<monitored_route> d_routes;
     rtnetlink::origin d_origin;
     std::string d_home; // interface that has the source address
     bool d_clear = false;

@@ -106,7 +106,7 @@ receive_socket::receive_socket(boost::asio::io_context& io,
 
 received_datagrams receive_socket::receive(std::byte* buffer) noexcept
 {
-    iovec piece{ buffer, buffer_bytes };
+    iovec piece{ buffer, batch_buffer_bytes };
     alignas(cmsghdr) std::array<unsigned char, CMSG_SPACE(sizeof(int))> control;
     msghdr header{};
     sockaddr_storage from;

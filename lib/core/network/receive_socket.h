@@ -42,7 +42,7 @@ public:
                    const std::string& interface);
 
     //! The size of the buffer for receive().
-    static constexpr std::size_t buffer_bytes = 65536;
+    static constexpr std::size_t batch_buffer_bytes = 65536;
     //! Reads waiting datagrams into \p buffer; never waits.
     received_datagrams receive(std::byte* buffer) noexcept;
 

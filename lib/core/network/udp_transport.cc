@@ -112,20 +112,20 @@ send_result udp_transport::send(const message* messages, std::size_t n) noexcept
     n = checked.sent;
     const auto before = d_icmp_errors.count;
     const auto result = send_now(messages, n);
-    if (connected() || !result.error || d_excused) {
-        d_excused = false;
+    if (connected() || !result.error || d_error_suppressed) {
+        d_error_suppressed = false;
         return result;
     }
     while (read_report()) {
     }
-    d_excused = d_icmp_errors.count != before;
-    return d_excused ? send_result{ 0, 0 } : result;
+    d_error_suppressed = d_icmp_errors.count != before;
+    return d_error_suppressed ? send_result{ 0, 0 } : result;
 }
 
 send_result udp_transport::send_now(const message* messages, std::size_t n) noexcept
 {
     prepare(messages, n);
-    if (!d_zero_copy.suits(messages, n)) {
+    if (!d_zero_copy.should_use(messages, n)) {
         while (d_zero_copy.has_many_in_flight() && read_report()) {
         }
         return send_prepared(n, 0);
@@ -136,7 +136,7 @@ send_result udp_transport::send_now(const message* messages, std::size_t n) noex
     const auto result = send_prepared(n, MSG_ZEROCOPY);
     d_zero_copy.sent(messages, result.sent);
     if (result.sent < n && !fails_without_a_number(result.error))
-        d_zero_copy.stop();
+        d_zero_copy.disable();
     while ((d_zero_copy.has_many_in_flight() || result.error) && read_report()) {
     }
     // send a copy: the kernel locks no more memory, or has no room for reports

@@ -115,8 +115,8 @@ private:
     std::array<mmsghdr, max_messages> d_headers{};
     std::array<segment_size, max_messages> d_segment_sizes{};
     zero_copy d_zero_copy;
-    icmp_errors d_icmp_errors; // since the last take_reports()
-    bool d_excused = false;    // send() reported its last error as 0
+    icmp_errors d_icmp_errors;       // since the last take_reports()
+    bool d_error_suppressed = false; // send() reported its last error as 0
 };
 
 } // namespace gr::spead

@@ -43,7 +43,7 @@ void zero_copy::enable(bool possible)
     d_active = possible;
 }
 
-bool zero_copy::suits(const message* messages, std::size_t n) const
+bool zero_copy::should_use(const message* messages, std::size_t n) const
 {
     if (!d_active || d_next - d_oldest + n > max_in_flight)
         return false;
@@ -67,7 +67,7 @@ void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool copied)
 {
     const std::uint32_t in_flight = d_next - d_oldest;
     if (copied || first - d_oldest >= in_flight || last - d_oldest >= in_flight)
-        stop();
+        disable();
     for (std::uint32_t number = d_oldest; number != d_next; ++number)
         if (number - first <= last - first)
             at(number).finished = true;

@@ -37,14 +37,14 @@ public:
     static constexpr std::size_t max_queued_bytes = std::size_t{ 18 } * 4096;
 
     //! Whether these messages should be sent without a copy.
-    bool suits(const message* messages, std::size_t n) const;
+    bool should_use(const message* messages, std::size_t n) const;
 
     //! Records that \p n messages were sent without a copy.
     void sent(const message* messages, std::size_t n);
 
     //! Disables zero copy, after an error that may have used a number: the numbers of
     //! later messages would be uncertain. Messages in flight keep theirs.
-    void stop() { d_active = false; }
+    void disable() { d_active = false; }
 
     //! Records that the kernel no longer needs the messages \p first to \p last. Disables
     //! zero copy if they were copied, or if a number belongs to no message in flight.

@@ -57,8 +57,8 @@ void descriptor_schedule::update(clock::time_point now)
 
 void descriptor_schedule::begin_round()
 {
-    d_at = 0;
-    d_end = d_destinations;
+    d_next_destination = 0;
+    d_end_destination = d_destinations;
 }
 
 void descriptor_schedule::sent(std::size_t payload_bytes, bool heap_end)
@@ -72,16 +72,19 @@ void descriptor_schedule::end_heap()
 {
     d_offset = 0;
     d_heap_id = (d_heap_id - d_id_step) & d_mask;
-    ++d_at;
+    ++d_next_destination;
 }
 
-void descriptor_schedule::end_round_early() { d_end = d_offset ? d_at + 1 : d_at; }
+void descriptor_schedule::end_round_early()
+{
+    d_end_destination = d_offset ? d_next_destination + 1 : d_next_destination;
+}
 
 void descriptor_schedule::skip_all()
 {
     if (d_offset) // packets with this heap counter may have been sent
         end_heap();
-    d_end = d_at;
+    d_end_destination = d_next_destination;
 }
 
 } // namespace gr::spead

@@ -36,8 +36,8 @@ public:
 
     //! Whether a packet is due: the one at offset() in the heap with the heap counter
     //! heap_id(), to destination().
-    bool is_due() const { return d_at < d_end; }
-    std::uint32_t destination() const { return d_first_destination + d_at; }
+    bool is_due() const { return d_next_destination < d_end_destination; }
+    std::uint32_t destination() const { return d_first_destination + d_next_destination; }
     std::uint64_t heap_id() const { return d_heap_id; }
     std::uint64_t offset() const { return d_offset; }
 
@@ -62,10 +62,11 @@ private:
     const std::uint64_t d_mask;
     std::uint64_t d_heap_id; // continues across runs
     clock::time_point d_next;
-    // the current round: destinations [d_at, d_end) are still due
-    std::uint32_t d_at = 0;
-    std::uint32_t d_end = 0;
-    std::uint64_t d_offset = 0; // in the payload of the heap to d_at
+    // the current round: destinations [d_next_destination, d_end_destination) are still
+    // due
+    std::uint32_t d_next_destination = 0;
+    std::uint32_t d_end_destination = 0;
+    std::uint64_t d_offset = 0; // in the payload of the heap to d_next_destination
 };
 
 } // namespace gr::spead

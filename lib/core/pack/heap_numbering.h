@@ -15,18 +15,19 @@
 
 namespace gr::spead {
 
-//! The numbers that differ from one heap of samples to the next.
+//! What differs from one heap of samples to the next.
 struct heap_numbers {
     std::uint64_t id = 0; //!< heap counter
     std::uint64_t timestamp = 0;
     std::uint16_t destination = 0;
-    bool is_first = false; //!< no heap to this destination is complete in this run
+    bool is_first = false; //!< no heap to this destination was completed in this run
 };
 
 /*!
  * \brief Assigns heap counters, timestamps and destinations to the heaps of an input.
  *
- * Destinations are used round robin. Heap counters and timestamps continue across runs.
+ * Destinations are used in round-robin order. It, heap counters and timestamps continue
+ * when the flow graph restarts.
  */
 class heap_numbering
 {
@@ -38,27 +39,31 @@ public:
           d_first_destination(config.first_destination),
           d_id(config.heap_id_start),
           d_timestamp(config.timestamp_start),
-          d_is_served(config.destinations)
+          d_has_complete_heap(config.destinations)
     {
     }
 
-    void start_run() { std::fill(d_is_served.begin(), d_is_served.end(), false); }
+    void start_run()
+    {
+        std::fill(d_has_complete_heap.begin(), d_has_complete_heap.end(), false);
+    }
 
-    //! Numbers the next heap of samples.
+    //! Assigns numbers to the next heap of samples.
     heap_numbers next_heap()
     {
         const heap_numbers numbers{ d_id,
                                     d_timestamp,
                                     static_cast<std::uint16_t>(d_first_destination +
                                                                d_next_destination),
-                                    !d_is_served[d_next_destination] };
+                                    !d_has_complete_heap[d_next_destination] };
         d_id = (d_id + d_id_step) & d_mask;
         d_timestamp = (d_timestamp + d_timestamp_step) & d_mask;
         d_next_destination = (d_next_destination + 1) % destinations();
         return numbers;
     }
 
-    //! Reverts the last next_heap(), for a heap that got no samples.
+    //! Undoes next_heap() for a heap that got no samples. No other member may have been
+    //! called in between.
     void undo_next_heap()
     {
         d_id = (d_id - d_id_step) & d_mask;
@@ -66,13 +71,14 @@ public:
         d_next_destination = (d_next_destination + destinations() - 1) % destinations();
     }
 
-    //! Records that a heap is complete: later ones to its destination are not the first.
-    void set_complete(const heap_numbers& heap)
+    //! Records that a heap is complete, so that later ones to its destination are not the
+    //! first.
+    void record_complete(const heap_numbers& heap)
     {
-        d_is_served[heap.destination - d_first_destination] = true;
+        d_has_complete_heap[heap.destination - d_first_destination] = true;
     }
 
-    //! Assigns a heap counter to a heap without samples.
+    //! Assigns a heap counter to a heap of descriptors or an end of stream.
     std::uint64_t next_id()
     {
         const auto id = d_id;
@@ -85,17 +91,17 @@ public:
 private:
     std::uint32_t destinations() const
     {
-        return static_cast<std::uint32_t>(d_is_served.size());
+        return static_cast<std::uint32_t>(d_has_complete_heap.size());
     }
 
-    const std::uint64_t d_mask; // heap counters and timestamps wrap
+    const std::uint64_t d_mask; // of the bits of heap counters and timestamps
     const std::uint64_t d_id_step;
     const std::uint64_t d_timestamp_step;
     const std::uint32_t d_first_destination;
     std::uint64_t d_id;
     std::uint64_t d_timestamp;
     std::uint32_t d_next_destination = 0;
-    std::vector<bool> d_is_served; // in this run, by destination
+    std::vector<bool> d_has_complete_heap; // in this run, by destination
 };
 
 } // namespace gr::spead

@@ -66,7 +66,7 @@ std::uint64_t heap_writer::write(const std::byte* samples, std::uint64_t n)
                 break;
             continue;
         }
-        if (!d_at && !open_packet())
+        if (!d_write_position && !open_packet())
             break;
         taken +=
             fill(samples ? samples + taken * d_config.converter.input_bytes() : nullptr,
@@ -89,7 +89,7 @@ bool heap_writer::open_packet()
         d_ring.keep_header(header);
     }
     std::byte* const packet = d_ring.packet();
-    d_at = packet + header.header_bytes();
+    d_write_position = packet + header.header_bytes();
     d_room = header.payload_bytes;
     set(d_ring.info().destination, d_destination);
     d_layout->complete_header(packet, d_words, d_offset);
@@ -112,7 +112,7 @@ std::size_t heap_writer::fill(const std::byte* in, std::uint64_t samples)
         d_prefix = d_cut_sample.data();
         d_prefix_bytes = d_sample_bytes;
     } else {
-        convert(d_at, in, now);
+        convert(d_write_position, in, now);
         advance(now * d_sample_bytes);
     }
     return now;
@@ -135,10 +135,10 @@ void heap_writer::convert(std::byte* out, const std::byte* in, std::size_t sampl
 
 bool heap_writer::put_prefix()
 {
-    if (!d_at && !open_packet())
+    if (!d_write_position && !open_packet())
         return false;
     const std::size_t now = std::min(d_prefix_bytes, d_room);
-    std::memcpy(d_at, d_prefix, now);
+    std::memcpy(d_write_position, d_prefix, now);
     d_prefix += now;
     d_prefix_bytes -= now;
     advance(now);
@@ -147,7 +147,7 @@ bool heap_writer::put_prefix()
 
 void heap_writer::advance(std::size_t bytes)
 {
-    d_at += bytes;
+    d_write_position += bytes;
     d_room -= bytes;
     d_offset += bytes;
     if (!d_room)
@@ -156,7 +156,7 @@ void heap_writer::advance(std::size_t bytes)
 
 void heap_writer::close_packet()
 {
-    d_at = nullptr;
+    d_write_position = nullptr;
     const bool heap_end = d_offset == d_layout->heap_bytes();
     if (heap_end)
         set(d_ring.info().heap_samples, d_heap_samples - d_zeros);
@@ -192,7 +192,7 @@ bool heap_writer::finish(tail_policy policy, std::vector<prebuilt_packet>& extra
 // Replaces the open heap, none of which is published, by a heap of its samples so far.
 void heap_writer::finish_short(std::vector<prebuilt_packet>& extra)
 {
-    const auto payload = d_ring.take_back(d_start, d_at);
+    const auto payload = d_ring.reclaim_packets(d_start, d_write_position);
     const auto layout = d_layout->shortened(samples_so_far() * d_sample_bytes);
     for (std::uint64_t offset = 0; offset < layout.heap_bytes();
          offset += layout.packet_at(offset).payload_bytes) {
@@ -226,7 +226,7 @@ void heap_writer::drop(std::vector<prebuilt_packet>& extra)
 void heap_writer::end()
 {
     d_layout = nullptr;
-    d_at = nullptr;
+    d_write_position = nullptr;
     d_prefix_bytes = 0;
 }
 

@@ -95,8 +95,8 @@ private:
     std::array<std::byte, sample_converter::max_output_bytes> d_cut_sample;
 
     // the open packet
-    std::byte* d_at = nullptr; // next byte to write; nullptr between packets
-    std::size_t d_room = 0;    // bytes
+    std::byte* d_write_position = nullptr; // next byte to write; nullptr between packets
+    std::size_t d_room = 0;                // bytes
 };
 
 } // namespace gr::spead

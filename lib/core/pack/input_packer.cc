@@ -61,7 +61,7 @@ std::uint64_t input_packer::write(const std::byte* samples, std::uint64_t n)
         if (d_heap.is_open())
             break; // no more samples, or no room
         if (d_numbers.is_first)
-            d_numbering.set_complete(d_numbers);
+            d_numbering.record_complete(d_numbers);
     }
     d_ring.publish();
     return taken;

@@ -59,7 +59,7 @@ packet_ring::packet_ring(std::size_t slots, std::size_t slot_bytes)
       d_arena(map(slots * slot_bytes)),
       d_info(slots),
       d_limit(slots),
-      d_refill(slots - slots / 4)
+      d_wake_threshold(slots - slots / 4)
 {
 }
 

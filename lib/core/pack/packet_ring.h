@@ -111,7 +111,8 @@ public:
     //! for each message that is sent.
     bool has_space() const
     {
-        return published() - released() <= d_refill.load(std::memory_order_relaxed);
+        return published() - released() <=
+               d_wake_threshold.load(std::memory_order_relaxed);
     }
 
     //! Whether to retry a write for which the ring was full when released() was \p mark.
@@ -125,7 +126,7 @@ public:
     void set_limit(std::size_t slots, std::size_t refill)
     {
         d_limit.store(slots, std::memory_order_relaxed);
-        d_refill.store(refill, std::memory_order_relaxed);
+        d_wake_threshold.store(refill, std::memory_order_relaxed);
     }
     void set_limit(std::size_t slots) { set_limit(slots, slots - slots / 4); }
     std::size_t limit() const { return d_limit.load(std::memory_order_relaxed); }
@@ -156,7 +157,7 @@ private:
     memory d_arena;
     std::vector<packet_info> d_info;
     std::atomic<std::size_t> d_limit;
-    std::atomic<std::size_t> d_refill;
+    std::atomic<std::size_t> d_wake_threshold;
     send_order* d_order = nullptr;
     std::size_t d_queue = 0;
     // on separate cache lines, since two threads write them

@@ -79,8 +79,8 @@ void ring_writer::invalidate_headers()
     std::fill(d_headers.begin(), d_headers.end(), nullptr);
 }
 
-std::vector<std::byte> ring_writer::take_back(const ring_cursor& from,
-                                              const std::byte* open)
+std::vector<std::byte> ring_writer::reclaim_packets(const ring_cursor& from,
+                                                    const std::byte* open)
 {
     std::vector<std::byte> payload;
     const auto append = [&](const std::byte* packet, const std::byte* end) {

@@ -80,7 +80,8 @@ public:
     void rewind(const ring_cursor& to) { d_next = to; }
     //! Does the same and returns the payload of these packets. \p open: end of the
     //! payload of an unfinished packet, or nullptr.
-    std::vector<std::byte> take_back(const ring_cursor& from, const std::byte* open);
+    std::vector<std::byte> reclaim_packets(const ring_cursor& from,
+                                           const std::byte* open);
 
     //! Packets before this position may be published.
     const ring_cursor& ready() const { return d_ready; }

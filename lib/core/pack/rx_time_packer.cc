@@ -79,14 +79,14 @@ void rx_time_packer::apply_tag(const time_tag& tag)
 {
     d_next_tag = tag.sample + 1;
     const auto time = d_clock.to_tick(tag.seconds, tag.fraction);
-    d_no_time = d_no_time || !time;
+    d_invalid_tag_seen = d_invalid_tag_seen || !time;
     if (!time)
         return;
     const auto correction =
         d_aligner.tag(time->tick, time->residual, d_packer.heap_is_partly_published());
-    if (correction.next_heap)
-        d_packer.skip_to(*correction.next_heap);
-    d_zeros = correction.zeros;
+    if (correction.realign_timestamp)
+        d_packer.skip_to(*correction.realign_timestamp);
+    d_zeros = correction.zeros_to_pack;
 }
 
 // Packs up to \p most zeros before the next sample. Returns false if some remain.
@@ -124,19 +124,20 @@ std::vector<std::string> rx_time_packer::take_warnings()
         all.push_back("an rx_time tag is " + std::to_string(raised.residual) +
                       " samples from the nearest sample, whose time is sent: sample_rate "
                       "or sync_time may not be that of the source");
-    if (raised.jump)
-        all.push_back("an rx_time tag is " + whole(raised.jump) +
+    if (raised.jump_samples)
+        all.push_back("an rx_time tag is " + whole(raised.jump_samples) +
                       " samples from the end of the samples before it: samples were lost "
                       "or repeated, or sample_rate is not that of the source");
     if (raised.before_sync)
         all.push_back("an rx_time tag is before sync_time: samples are dropped up to "
                       "that time");
-    if (raised.late)
-        all.push_back("an rx_time tag is " + std::to_string(raised.late) +
+    if (raised.drop_seconds)
+        all.push_back("an rx_time tag is " + std::to_string(raised.drop_seconds) +
                       " s behind the samples that have been sent: samples are dropped up "
                       "to their end, since no timestamp is sent twice");
-    const bool no_time = d_no_time && !std::exchange(d_warned_of_no_time, d_no_time);
-    if (raised.out_of_range || no_time)
+    const bool is_invalid =
+        d_invalid_tag_seen && !std::exchange(d_invalid_tag_warned, d_invalid_tag_seen);
+    if (raised.out_of_range || is_invalid)
         all.push_back("an rx_time tag has an invalid or too distant time: it is "
                       "ignored");
     return all;

@@ -64,8 +64,8 @@ private:
     input_packer& d_packer;
     const tick_clock d_clock;
     timestamp_aligner d_aligner;
-    bool d_no_time = false; // a tag had an invalid time
-    bool d_warned_of_no_time = false;
+    bool d_invalid_tag_seen = false; // a tag had an invalid time
+    bool d_invalid_tag_warned = false;
     std::uint64_t d_zeros = 0; // to be packed before the next sample
     bool d_filling = false;
     std::uint64_t d_next_tag = 0; // tags of samples before this one are done

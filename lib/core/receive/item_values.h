@@ -54,8 +54,8 @@ public:
     {
         auto at = d_parts.begin();
         for (; at != d_parts.end() && at->begin < part.end; ++at)
-            if (at->end > part.begin && d_taken != at->value) {
-                d_taken = at->value;
+            if (at->end > part.begin && d_last_value != at->value) {
+                d_last_value = at->value;
                 visit(std::max(at->begin, part.begin), at->value);
             }
         if (at != d_parts.begin() && (at - 1)->end > part.end)
@@ -67,7 +67,7 @@ public:
     void restart()
     {
         d_parts.clear();
-        d_taken.reset();
+        d_last_value.reset();
     }
 
 private:
@@ -77,8 +77,8 @@ private:
 
     static constexpr std::size_t max_parts = 1024;
 
-    std::vector<valued> d_parts;          // sorted by begin
-    std::optional<std::uint64_t> d_taken; // the value reported last
+    std::vector<valued> d_parts;               // sorted by begin
+    std::optional<std::uint64_t> d_last_value; // the value reported last
 };
 
 } // namespace gr::spead

@@ -38,7 +38,10 @@ public:
         time_point since; //!< when a later sample arrived
     };
 
-    explicit missing_ranges(std::size_t most) : d_most(most) { d_ranges.reserve(most); }
+    explicit missing_ranges(std::size_t max_ranges) : d_max_ranges(max_ranges)
+    {
+        d_ranges.reserve(max_ranges);
+    }
 
     //! Replaces all ranges by \p missing.
     void restart(position_range missing)
@@ -50,7 +53,7 @@ public:
 
     bool empty() const { return d_ranges.empty(); }
     //! Whether there is no room for remove() to split a range.
-    bool is_full() const { return d_ranges.size() >= d_most; }
+    bool is_full() const { return d_ranges.size() >= d_max_ranges; }
     auto begin() const { return d_ranges.begin(); }
     auto end() const { return d_ranges.end(); }
     range& last() { return d_ranges.back(); }
@@ -81,7 +84,7 @@ public:
     }
 
 private:
-    std::size_t d_most;
+    std::size_t d_max_ranges;
     std::vector<range> d_ranges;
 };
 

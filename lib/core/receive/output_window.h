@@ -32,7 +32,7 @@ struct sample_tag {
         item       //!< value: value of an immediate item
     };
     std::size_t output;
-    std::size_t offset; //!< from the first sample produced
+    std::size_t offset; //!< from the first sample of the call of produce()
     kind what;
     std::uint64_t value;
     std::size_t item = 0; //!< index among the immediate items
@@ -41,13 +41,16 @@ struct sample_tag {
 /*!
  * \brief The samples placed in the output buffers of the flow graph but not produced yet.
  *
- * Samples with the same position were sampled at the same time. The position front() is
- * at the write pointer of each output. Samples are placed after it in any order, and are
- * produced up to the first missing one.
+ * A position is an index in the stream; samples of all outputs at a position were taken
+ * at the same time. The write pointer of each output is at the position front(). Samples
+ * are placed from there on in any order, and are produced up to the first missing one.
  *
- * The window gives up a missing sample max_delay after a later sample of the same output
- * arrived, 10 * max_delay after a later sample of another output arrived, or when the
- * buffers have no room for a later sample. Does not allocate after construction.
+ * The window gives up on a missing sample max_delay after a later sample of the same
+ * output arrived, 10 * max_delay after a later sample of another output arrived, or when
+ * the buffers have no room for a later sample. Does not allocate after construction.
+ *
+ * When a stream opens, samples before the first one may still arrive. Until the opening
+ * ends, nothing is produced.
  */
 class output_window
 {
@@ -63,16 +66,16 @@ public:
     };
     output_window(const config& how, std::vector<source_counter_set>& counters);
 
-    //! \name The flow graph
+    //! \name For the flow graph
     //! \{
 
-    //! Sets the address of the front in each output, and the room after it in samples.
+    //! Sets the write pointer of each output, and the room there in samples.
     void set_room(const std::vector<std::byte*>& at, std::int64_t samples);
 
-    //! Returns the end of the samples that can be produced now. With \p is_blocked, gives
-    //! up the first missing ones to make room. May end the opening of a stream, which
-    //! moves the front. It and the front are multiples of the granule, as are the starts
-    //! and lengths of all heaps and the room.
+    //! Returns the end of the samples that can be produced now. With \p is_blocked, when
+    //! the receiver waits for room, gives up on the first missing ones. May end the
+    //! opening of a stream, which moves the front. The end and the front are multiples of
+    //! config::granule if the starts and lengths of all heaps and the room are.
     std::int64_t end_of_ready(clock::time_point now, bool is_blocked);
     //! Produces samples up to \p end: appends their tags and counts them. Returns the
     //! number of samples per output, which is the same for all.
@@ -82,50 +85,51 @@ public:
 
     //! \}
 
-    //! \name The receiver
+    //! \name For the receiver
     //! \{
 
     std::int64_t front() const { return d_front; }
-    //! The end of the samples that were placed in any output or wait for room.
+    //! The end of the last sample, of all outputs, that was placed or waits for room.
     std::int64_t top() const { return d_top; }
     bool is_empty() const { return d_top == d_front; }
     std::int64_t capacity() const { return d_capacity; }
-    //! The samples after the address of the front that are in use.
+    //! Number of samples after the write pointer that are in use.
     std::int64_t used() const { return d_top - d_front + d_shift; }
-    //! Whether a range is entirely after the front and none of it has been placed.
+    //! Whether a range begins at the front or later, and none of it has been placed.
     bool is_free(std::size_t which, position_range range) const;
 
     void set_decoder(const sample_decoder& decoder) { d_decoder = decoder; }
 
-    //! Whether samples can be placed in a range. If not, produce() will make room.
+    //! Whether samples can be placed in a range. If not, end_of_ready() makes room for
+    //! it.
     bool has_room(std::size_t which, position_range range, clock::time_point now);
 
-    //! Decodes samples into their places, for which has_room() is true. Returns the
-    //! number of new samples. Counts the others as late or duplicate.
+    //! Decodes samples into a range, for which has_room() is true. Returns the number of
+    //! new samples. Counts the others as late or duplicate.
     std::size_t place(std::size_t which,
                       position_range range,
                       const std::byte* data,
                       clock::time_point now);
-    //! Sets the value of an immediate item for the samples of a heap. False if there is
-    //! no room.
+    //! Sets the value of an immediate item for the samples of a heap. False if the output
+    //! tracks too many changes of the item.
     [[nodiscard]] bool set_item(std::size_t which,
                                 std::size_t item,
                                 position_range heap,
                                 std::uint64_t value);
 
-    //! Skips everything before \p position, which must not be before the top: counts it
-    //! as skipped and outputs no zeros.
+    //! Moves the front to \p position, at the top or later. The samples in between are
+    //! not produced and count as skipped.
     void skip_to(std::int64_t position);
     //! Begins a stream at position 0 and forgets all item values. The window must be
-    //! empty. Returns the position for the first heap, half of the room after the front.
+    //! empty. Returns the position for the first heap, in the middle of the room, so that
+    //! earlier samples can be placed before it.
     //!
-    //! This opens the stream until \p until, and until a sample has arrived. Nothing is
-    //! produced meanwhile, so that earlier samples find their place. The opening ends at
-    //! once if the window is blocked or given up. Then end_of_ready() moves the front to
-    //! the position of the first heap, or to an earlier sample of any output. Nothing
-    //! before it is missing. Both positions are multiples of \p granule.
+    //! The opening ends when \p until has passed and a sample has arrived, or at once if
+    //! the receiver is blocked or give_up() is called. Then end_of_ready() moves the
+    //! front to the position of the first heap, or to the earliest sample. Nothing before
+    //! it is missing. The position and the new front are multiples of \p granule.
     std::int64_t begin_stream(clock::time_point until, std::int64_t granule = 1);
-    //! Gives up all missing samples before the top and before \p end.
+    //! Gives up on all missing samples before the top or \p end, whichever is later.
     void give_up(std::int64_t end = 0);
 
     //! \}
@@ -133,7 +137,7 @@ public:
 private:
     struct output {
         std::byte* at = nullptr;
-        missing_ranges missing{ 4096 }; // the last one has no end
+        missing_ranges missing{ 4096 }; // the last one is open-ended
         std::vector<item_values> items;
         bool needs_timestamp = true;
         std::uint64_t skipped = 0; // samples that no tag has reported yet
@@ -165,8 +169,8 @@ private:
     std::int64_t d_top = 0;
     std::int64_t d_room = 0;     // samples after the front
     std::int64_t d_capacity = 0; // largest d_room so far
-    std::int64_t d_shift = 0;    // samples from their final address, after skips
-    std::int64_t d_given_up = 0; // end of the samples that were given up
+    std::int64_t d_shift = 0;    // skipped samples between the write pointer and front
+    std::int64_t d_given_up = 0; // end of the missing samples that were given up
     std::optional<clock::time_point> d_open_until; // none: not in the opening
     std::int64_t d_opened_at = 0;                  // position of the first heap
     std::int64_t d_granule = 1; // front is a multiple of this when the opening ends

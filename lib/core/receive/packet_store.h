@@ -100,13 +100,13 @@ public:
         d_bytes -= which->bytes;
         d_entries.erase(which);
     }
-    //! Drops packets that arrived before \p time, oldest first, up to \p most of them or
-    //! to one that is ready.
-    void drop_before(time_point time, std::size_t most)
+    //! Drops packets that arrived before \p time, oldest first, up to \p limit of
+    //! them or to one that is ready.
+    void drop_before(time_point time, std::size_t limit)
     {
-        for (; most > 0 && !d_entries.empty() && !d_entries.front().is_ready &&
+        for (; limit > 0 && !d_entries.empty() && !d_entries.front().is_ready &&
                d_entries.front().time < time;
-             --most)
+             --limit)
             drop_oldest();
     }
     void clear()

@@ -89,7 +89,7 @@ void reassembler::start_run()
     d_tracker.start_run();
     d_split.clear();
     d_has_stopped = false;
-    d_since = {};
+    d_stream_start = {};
     d_last_sender = 0;
     d_has_logged_other = false;
     d_no_output_reason.end();
@@ -245,19 +245,19 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
     const bool is_new_time = found == verdict::new_stream || found == verdict::time_jump;
     if (found == verdict::fits || is_new_time) {
         const bool begins = found == verdict::new_stream;
-        const bool is_far = !begins && d_tracker.is_far(d_heap);
-        if ((begins || is_far) && !d_window.is_empty()) {
+        const bool exceeds_max_gap = !begins && d_tracker.exceeds_max_gap(d_heap);
+        if ((begins || exceeds_max_gap) && !d_window.is_empty()) {
             d_window.give_up();
             return result::full;
         }
-        if (is_far)
+        if (exceeds_max_gap)
             skip_to(d_heap.position);
         if (is_new_time && d_tracker.is_running())
-            d_since = packet.time;
+            d_stream_start = packet.time;
         if (begins)
             begin_stream();
         d_heap.status = state::placed;
-        d_tracker.add(d_heap, packet.time);
+        d_tracker.append_heap(d_heap, packet.time);
         release(is_new_time ? nullptr : &d_heap);
         if (const auto* waiting = d_tracker.confirmed(d_heap.output))
             release(waiting);
@@ -411,7 +411,7 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
             continue;
         }
         heap.last_packet = std::max(heap.last_packet, packet.time);
-        d_tracker.note_fresh(heap, packet.time);
+        d_tracker.record_progress(heap, packet.time);
         heap.received += static_cast<std::int64_t>(placed);
         if (heap.received == heap.length &&
             heap.samples_end != received_heap::unknown_end)
@@ -628,7 +628,7 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
 void reassembler::release(const heap_id* of)
 {
     d_store.release([&](const packet_store::entry& each) {
-        return each.time >= d_since && (!of || each.heap == *of);
+        return each.time >= d_stream_start && (!of || each.heap == *of);
     });
 }
 

@@ -70,9 +70,10 @@ public:
     //! window has produced samples.
     bool place_packet(const received_packet& packet, clock::time_point now);
     //! Reads descriptors, places stored packets and drops those that are too old. Does a
-    //! part of this work per call, as long as has_more(). False if there is no room.
+    //! part of this work per call, as long as has_deferred_work(). False if there is no
+    //! room.
     bool resume(clock::time_point now);
-    bool has_more() const
+    bool has_deferred_work() const
     {
         return (d_format && d_store.has_ready()) || d_collector.has_next();
     }
@@ -158,8 +159,9 @@ private:
 
     packet_store d_store;
     bool d_has_stopped = false;
-    clock::time_point d_now{};   // stored packets arrived earlier
-    clock::time_point d_since{}; // stored packets from before belong to another stream
+    clock::time_point d_now{}; // stored packets arrived earlier
+    clock::time_point
+        d_stream_start{}; // stored packets from before belong to another stream
     std::uint64_t d_last_sender = 0; // in this run; 0: none
     heap_id d_last_end;              // last end-of-stream heap
     clock::time_point d_last_end_time{};

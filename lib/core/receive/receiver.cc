@@ -46,10 +46,10 @@ receiver::receiver(const config& how,
                    output_window& window,
                    rate_limited_log& log)
     : d_config(how),
-      d_to(to),
+      d_reassembler(to),
       d_window(window),
       d_log(log),
-      d_buffer(receive_socket::buffer_bytes)
+      d_buffer(receive_socket::batch_buffer_bytes)
 {
 }
 
@@ -65,36 +65,36 @@ void receiver::start(const std::vector<std::unique_ptr<receive_socket>>& sockets
     d_last_packet = d_returned = clock::now();
     d_stop_seen.reset();
     d_read_since_stop = 0;
-    d_to.start_run();
+    d_reassembler.start_run();
 }
 
 void receiver::receive()
 {
     if (d_has_ended)
         return;
-    d_halted += clock::now() - d_returned;
-    if (!d_is_blocked && !d_to.has_more()) {
-        if (d_nap.count())
-            std::this_thread::sleep_until(d_last_read + d_nap);
+    d_paused_time += clock::now() - d_returned;
+    if (!d_is_blocked && !d_reassembler.has_deferred_work()) {
+        if (d_poll_interval.count())
+            std::this_thread::sleep_until(d_last_read + d_poll_interval);
         else
             poll(d_polled.data(),
                  d_polled.size(),
                  d_window.is_empty() ? max_wait : max_wait_for_missing);
     }
     read_all();
-    if (d_config.end_on_stop && d_to.has_stopped() && !d_stop_seen)
+    if (d_config.end_on_stop && d_reassembler.has_stopped() && !d_stop_seen)
         d_stop_seen = d_last_read;
     // Packets may still arrive on other sockets, or by other network paths. If packets
     // keep arriving, those that were in the sockets when the stream ended are read.
     const bool has_stopped =
         d_stop_seen && d_last_read - *d_stop_seen >= d_config.max_delay &&
-        !d_to.has_more() &&
+        !d_reassembler.has_deferred_work() &&
         (!d_is_blocked || d_read_since_stop >= d_kernel_buffer * d_sockets->size());
     const bool is_timeout =
         d_config.timeout.count() && d_last_read - d_last_packet >= d_config.timeout;
     if (has_stopped || is_timeout) {
         d_has_ended = true;
-        d_window.give_up(d_to.end());
+        d_window.give_up(d_reassembler.end());
     }
     d_returned = clock::now();
 }
@@ -104,10 +104,10 @@ void receiver::read_all()
 {
     auto now = clock::now();
     const auto latest = now + max_read;
-    d_nap = {};
+    d_poll_interval = {};
     const auto calls = std::max<std::size_t>(calls_in_turn / d_sockets->size(), 1);
     std::size_t bytes = 0, empty = 0; // empty: consecutive empty sockets
-    d_is_blocked = !deliver(now - d_halted);
+    d_is_blocked = !deliver(now - d_paused_time);
     while (!d_is_blocked && empty < d_sockets->size() && now < latest) {
         ++empty;
         d_socket = (d_socket + 1) % d_sockets->size();
@@ -118,7 +118,7 @@ void receiver::read_all()
                 break;
             bytes += d_pending.bytes;
             empty = 0;
-            d_is_blocked = !deliver(now - d_halted);
+            d_is_blocked = !deliver(now - d_paused_time);
         }
         if (d_pending.error && d_pending.error != EAGAIN) {
             d_log.add("cannot receive on port ",
@@ -126,7 +126,7 @@ void receiver::read_all()
                       ": ",
                       std::strerror(d_pending.error),
                       "; trying again");
-            d_nap = wait_after_failure;
+            d_poll_interval = wait_after_failure;
         }
         now = clock::now();
     }
@@ -141,7 +141,7 @@ void receiver::read_all()
         elapsed * part_of_kernel_buffer * static_cast<double>(d_kernel_buffer) / read;
     if (empty == d_sockets->size() && read >= busy_rate * elapsed.count() &&
         nap >= min_nap)
-        d_nap =
+        d_poll_interval =
             std::chrono::duration_cast<clock::duration>(std::min<seconds>(nap, max_nap));
 }
 
@@ -150,15 +150,16 @@ void receiver::read_all()
 bool receiver::deliver(clock::time_point now)
 {
     while (d_pending.data) {
-        if (d_to.has_more() && !d_to.resume(now))
+        if (d_reassembler.has_deferred_work() && !d_reassembler.resume(now))
             return false;
         const auto n = std::min(d_pending.datagram, d_pending.bytes);
-        if (!d_to.place_packet({ d_pending.data, n, d_socket, d_pending.sender }, now))
+        if (!d_reassembler.place_packet({ d_pending.data, n, d_socket, d_pending.sender },
+                                        now))
             return false;
         d_pending.bytes -= n;
         d_pending.data = d_pending.bytes ? d_pending.data + n : nullptr;
     }
-    return d_to.resume(now);
+    return d_reassembler.resume(now);
 }
 
 } // namespace gr::spead

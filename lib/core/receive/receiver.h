@@ -53,7 +53,7 @@ public:
 
     //! The time, excluding the periods between calls of receive(): packets wait in the
     //! sockets meanwhile.
-    clock::time_point now() const { return clock::now() - d_halted; }
+    clock::time_point now() const { return clock::now() - d_paused_time; }
     //! Whether packets wait for room in the window.
     bool is_blocked() const { return d_is_blocked; }
     //! Whether the run has ended: nothing follows the samples in the window.
@@ -64,7 +64,7 @@ private:
     bool deliver(clock::time_point now);
 
     const config d_config;
-    reassembler& d_to;
+    reassembler& d_reassembler;
     output_window& d_window;
     rate_limited_log& d_log;
 
@@ -76,10 +76,10 @@ private:
     received_datagrams d_pending; // in d_buffer, not delivered yet
     bool d_is_blocked = false;
     bool d_has_ended = false;
-    clock::time_point d_returned{}; // when receive() returned last
-    clock::duration d_halted{};     // total time between calls of receive()
+    clock::time_point d_returned{};  // when receive() returned last
+    clock::duration d_paused_time{}; // total time between calls of receive()
     clock::time_point d_last_read{};
-    clock::duration d_nap{};           // sleep before the next read; 0: poll instead
+    clock::duration d_poll_interval{}; // sleep before the next read; 0: poll instead
     clock::time_point d_last_packet{}; // last time one arrived or waited for room
     std::optional<clock::time_point> d_stop_seen;
     std::size_t d_read_since_stop = 0; // bytes

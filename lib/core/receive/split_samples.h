@@ -51,7 +51,7 @@ public:
             return each.present && each.at == at;
         });
         if (found == d_samples.end()) {
-            found = d_samples.begin() + d_next++ % most;
+            found = d_samples.begin() + d_next++ % max_samples;
             *found = { at, 0, {} };
         }
         for (std::size_t i = 0; i < bytes; ++i) {
@@ -66,14 +66,14 @@ public:
     void clear() { d_samples.fill({}); }
 
 private:
-    static constexpr std::size_t most = 64;
+    static constexpr std::size_t max_samples = 64;
 
     struct sample {
         place at = {};
         unsigned present = 0; // one bit per byte
         std::array<std::byte, max_sample_bytes> bytes = {};
     };
-    std::array<sample, most> d_samples;
+    std::array<sample, max_samples> d_samples;
     std::size_t d_next = 0;
 };
 

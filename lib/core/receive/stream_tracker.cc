@@ -216,7 +216,8 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
             of.pending = heap;
         return verdict::unconfirmed;
     }
-    const bool is_next = has_position && !is_past && !is_far(heap) && !has_wrapped(heap);
+    const bool is_next =
+        has_position && !is_past && !exceeds_max_gap(heap) && !has_wrapped(heap);
     const bool is_behind = of.newest && heap.position < of.newest->range().end;
     return is_next && (d_has_timestamps || !is_behind) ? verdict::time_jump
                                                        : verdict::new_stream;
@@ -250,7 +251,7 @@ const received_heap* stream_tracker::confirmed(std::size_t output)
     return is_it ? &*of.pending : nullptr;
 }
 
-bool stream_tracker::is_far(const received_heap& heap) const
+bool stream_tracker::exceeds_max_gap(const received_heap& heap) const
 {
     return heap.position - end() > d_config.max_gap;
 }
@@ -285,7 +286,7 @@ void stream_tracker::begin_stream(received_heap& heap, std::int64_t position)
     d_is_running = true;
 }
 
-void stream_tracker::add(const received_heap& heap, clock::time_point now)
+void stream_tracker::append_heap(const received_heap& heap, clock::time_point now)
 {
     auto& of = d_tracks[heap.output];
     if (is_silent(of, now)) // another sender may take over, on all sockets
@@ -339,7 +340,7 @@ void stream_tracker::check_step(const received_heap& heap, const track& of)
               ticks);
 }
 
-void stream_tracker::note_fresh(const received_heap& heap, clock::time_point now)
+void stream_tracker::record_progress(const received_heap& heap, clock::time_point now)
 {
     auto& of = d_tracks[heap.output];
     if (of.last_fresh != clock::time_point{})

@@ -64,16 +64,16 @@ public:
     //! else nullptr.
     const received_heap* confirmed(std::size_t output);
     //! Whether a heap begins more than max_gap after the end of the stream.
-    bool is_far(const received_heap& heap) const;
+    bool exceeds_max_gap(const received_heap& heap) const;
 
     //! The end of the heaps that belong to the stream.
     std::int64_t end() const;
     //! Begins a stream with a heap, whose first sample gets this position.
     void begin_stream(received_heap& heap, std::int64_t position);
     //! Adds a heap to the stream.
-    void add(const received_heap& heap, clock::time_point now);
+    void append_heap(const received_heap& heap, clock::time_point now);
     //! Records that new samples of a heap have arrived.
-    void note_fresh(const received_heap& heap, clock::time_point now);
+    void record_progress(const received_heap& heap, clock::time_point now);
     //! Records an end-of-stream heap: afterwards, any timestamp of any sender is
     //! accepted. Returns whether the sender is one of those being received.
     bool note_end(std::uint64_t sender);

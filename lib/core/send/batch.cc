@@ -29,7 +29,7 @@ std::size_t slots_of(const std::vector<ring_reader>& readers)
 } // namespace
 
 batch::batch(std::vector<ring_reader>& readers)
-    : d_readers(readers), d_order(slots_of(readers)), d_taken(readers.size())
+    : d_readers(readers), d_order(slots_of(readers)), d_collected_end(readers.size())
 {
     for (std::size_t i = 0; i < readers.size(); ++i)
         readers[i].ring().record_order_in(d_order, i);
@@ -41,7 +41,7 @@ void batch::collect(std::size_t allowance, bool segmented)
     d_segmented = segmented;
     d_room = { allowance, 0 };
     for (std::size_t i = 0; i < d_readers.size(); ++i)
-        d_taken[i] = d_readers[i].position();
+        d_collected_end[i] = d_readers[i].position();
     const auto end = d_order.end();
     for (auto number = d_order.begin(); number < end;) {
         auto entry = d_order.at(number++);
@@ -59,7 +59,7 @@ bool batch::collect_entry(const send_order::entry& entry)
 {
     const auto& ring = d_readers[entry.queue].ring();
     while (find_packet(entry)) {
-        const auto& info = ring.info(d_taken[entry.queue].slot);
+        const auto& info = ring.info(d_collected_end[entry.queue].slot);
         if (!d_size)
             d_room.packets = full_messages * transport::packets_in_message(info.bytes);
         else if (!d_room.packets || info.bytes > d_room.bytes)
@@ -78,7 +78,7 @@ bool batch::collect_entry(const send_order::entry& entry)
 bool batch::find_packet(const send_order::entry& entry)
 {
     const auto& ring = d_readers[entry.queue].ring();
-    auto& at = d_taken[entry.queue];
+    auto& at = d_collected_end[entry.queue];
     while (at.count < entry.end && !is_to_be_sent(ring.info(at.slot)))
         ring.advance_packet(at);
     return at.count < entry.end;
@@ -88,7 +88,7 @@ bool batch::find_packet(const send_order::entry& entry)
 // full.
 std::size_t batch::message_for(std::size_t index, const packet_info& info)
 {
-    const auto& at = d_taken[index];
+    const auto& at = d_collected_end[index];
     const bool alone = !d_segmented || d_readers[index].singly_at(at.count) ||
                        info.bytes > transport::max_segmented_bytes;
     const auto key = static_cast<std::uint32_t>(index << 16 | info.destination);
@@ -123,7 +123,7 @@ std::size_t batch::message_for(std::size_t index, const packet_info& info)
 batch::amount batch::append(std::size_t number, const send_order::entry& entry)
 {
     auto& ring = d_readers[entry.queue].ring();
-    auto& at = d_taken[entry.queue];
+    auto& at = d_collected_end[entry.queue];
     message& to = d_messages[number];
     const auto first = ring.info(at.slot);
     auto& piece = d_pieces[number][to.n_pieces++];
@@ -195,7 +195,7 @@ void batch::sent(std::size_t messages)
 {
     if (messages == d_size) {
         for (std::size_t i = 0; i < d_readers.size(); ++i)
-            d_readers[i].account(d_taken[i].count);
+            d_readers[i].account(d_collected_end[i].count);
     } else {
         for (std::size_t i = 0; i < messages; ++i)
             mark(d_messages[i], packet_info::sent);

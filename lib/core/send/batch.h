@@ -76,7 +76,8 @@ private:
 
     std::vector<ring_reader>& d_readers;
     send_order d_order;
-    std::vector<ring_cursor> d_taken; // by queue: the end of the collected packets
+    std::vector<ring_cursor>
+        d_collected_end; // by queue: the end of the collected packets
     bool d_segmented = true;
     amount d_room{}; // left in this batch
 

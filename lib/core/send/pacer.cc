@@ -41,7 +41,7 @@ void pacer::set_rate(double bytes_per_second, time_point now)
     d_rate = bytes_per_second;
     d_burst = burst(d_burst_bytes, d_packet_bytes, d_rate);
     d_tokens = std::min(d_tokens, d_burst);
-    d_granted = d_debt = 0;
+    d_granted_bytes = d_backlog = 0;
 }
 
 double pacer::wanted(std::size_t waiting) const
@@ -55,20 +55,21 @@ std::size_t pacer::allowance(std::size_t waiting, time_point now)
         return static_cast<std::size_t>(-1);
     refill(now);
     // a granted burst may take several sends
-    if (d_granted < std::min(wanted(waiting), d_packet_bytes)) {
+    if (d_granted_bytes < std::min(wanted(waiting), d_packet_bytes)) {
         const double tokens = d_tokens + 1; // tolerates rounding to nanoseconds
-        d_granted = tokens >= 2 * d_burst       ? 2 * d_burst
-                    : tokens >= wanted(waiting) ? wanted(waiting)
-                                                : 0;
+        d_granted_bytes = tokens >= 2 * d_burst       ? 2 * d_burst
+                          : tokens >= wanted(waiting) ? wanted(waiting)
+                                                      : 0;
     }
-    return static_cast<std::size_t>(d_granted);
+    return static_cast<std::size_t>(d_granted_bytes);
 }
 
-pacer::time_point pacer::next(std::size_t waiting, time_point now) const
+pacer::time_point pacer::next_send_time(std::size_t waiting, time_point now) const
 {
     constexpr double longest = 3600; // seconds, at any rate
     const double missing = wanted(waiting) - d_tokens;
-    const double seconds = std::max(missing / (1 + catch_up), missing - d_debt) / d_rate;
+    const double seconds =
+        std::max(missing / (1 + catch_up), missing - d_backlog) / d_rate;
     return now + std::chrono::ceil<std::chrono::nanoseconds>(
                      std::chrono::duration<double>(std::min(seconds, longest)));
 }
@@ -77,7 +78,7 @@ void pacer::sent(std::size_t bytes, time_point now)
 {
     refill(now);
     d_tokens -= static_cast<double>(bytes);
-    d_granted -= static_cast<double>(bytes);
+    d_granted_bytes -= static_cast<double>(bytes);
 }
 
 void pacer::refill(time_point now)
@@ -85,10 +86,11 @@ void pacer::refill(time_point now)
     const double seconds =
         std::chrono::duration<double>(now - d_last.value_or(now)).count();
     d_last = now;
-    const double repaid = std::min(d_debt, catch_up * d_rate * seconds);
+    const double repaid = std::min(d_backlog, catch_up * d_rate * seconds);
     const double tokens = d_tokens + d_rate * seconds + repaid;
     d_tokens = std::min(tokens, 2 * d_burst);
-    d_debt = std::min(d_debt - repaid + tokens - d_tokens, max_debt_seconds * d_rate);
+    d_backlog =
+        std::min(d_backlog - repaid + tokens - d_tokens, max_backlog_seconds * d_rate);
 }
 
 } // namespace gr::spead

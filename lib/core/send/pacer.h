@@ -15,36 +15,38 @@
 namespace gr::spead {
 
 /*!
- * \brief Limits the rate: how many bytes may be sent now, and when to ask again.
+ * \brief Limits the rate: determines how many bytes may be sent now, and when the next
+ * ones.
  *
- * A token bucket of two bursts that fills at the rate. Grants one burst at a time, or two
- * if the thread is late. Tokens lost to overflow become debt, repaid at up to 5 % above
- * the rate. The caller passes the time.
+ * A token bucket with room for two bursts that fills at the rate. Grants one burst at a
+ * time, or two if the thread is late. Bytes that overflow the bucket are a backlog, made
+ * up at up to 5 % above the rate. The caller supplies the time.
  */
 class pacer
 {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    static constexpr double catch_up = 0.05;      //!< fraction of the rate, added to it
-    static constexpr double max_debt_seconds = 1; //!< times the rate: maximum debt
+    static constexpr double catch_up = 0.05; //!< fraction of the rate, added to it
+    static constexpr double max_backlog_seconds = 1; //!< of the rate
 
     pacer(std::size_t burst_bytes, std::size_t packet_bytes);
 
     //! Returns the burst size in bytes: \p burst_bytes, or the bytes of 300 us at \p rate
-    //! if that is more. It is rounded down to full messages, or to packets if it is less
-    //! than a message.
+    //! if that is more. Rounded down to whole messages of the transport, or to packets if
+    //! it is less than a message.
     static double burst(double burst_bytes, double packet_bytes, double rate);
 
-    //! \p bytes_per_second 0 = unlimited
+    //! \p bytes_per_second 0: unlimited
     void set_rate(double bytes_per_second, time_point now);
     bool unlimited() const { return d_rate == 0; }
 
-    //! Returns how many of \p waiting bytes may be sent now; 0 = ask again at next().
+    //! Returns how many of the \p waiting bytes may be sent now. If 0, call it again at
+    //! next_send_time().
     std::size_t allowance(std::size_t waiting, time_point now);
-    time_point next(std::size_t waiting, time_point now) const;
-    //! Records that \p bytes were sent. \p now is the time after the send: a slow send
-    //! must not make the next burst follow too closely.
+    time_point next_send_time(std::size_t waiting, time_point now) const;
+    //! Records that \p bytes were sent. \p now is the time after the send, so that the
+    //! next burst does not follow a slow send too closely.
     void sent(std::size_t bytes, time_point now);
 
 private:
@@ -56,8 +58,8 @@ private:
     double d_burst;
     double d_rate = 0;
     double d_tokens;
-    double d_granted = 0;             // bytes that are not sent yet
-    double d_debt = 0;                // bytes
+    double d_granted_bytes = 0;       // not sent yet
+    double d_backlog = 0;             // bytes
     std::optional<time_point> d_last; // last refill; none before the first packets
 };
 

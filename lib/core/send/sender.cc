@@ -238,7 +238,7 @@ void sender::send_queued()
             const std::size_t waiting = queued_bytes();
             allowance = d_pacer.allowance(waiting, now);
             if (!allowance) {
-                if (sleep_briefly_until(d_pacer.next(waiting, now), now))
+                if (sleep_briefly_until(d_pacer.next_send_time(waiting, now), now))
                     continue;
                 return;
             }

@@ -61,18 +61,18 @@ timestamp_aligner::timestamp_aligner(const timestamp_aligner_config& config,
 void timestamp_aligner::start_run()
 {
     if (d_tagged)
-        d_seen = d_expected;
-    else if (d_counted)
-        d_seen = d_next;
-    d_tagged = d_counted = false;
+        d_previous_end = d_expected;
+    else if (d_has_untagged)
+        d_previous_end = d_next;
+    d_tagged = d_has_untagged = false;
     d_drop = 0;
-    d_next = heap_after(d_next);
+    d_next = round_up_to_heap(d_next);
 }
 
 void timestamp_aligner::advance(std::uint64_t samples)
 {
     if (!d_tagged && samples) {
-        d_counted = true;
+        d_has_untagged = true;
         raise(&tag_warnings::no_tag, true);
     }
     const auto dropped = std::min(samples, d_drop);
@@ -81,16 +81,17 @@ void timestamp_aligner::advance(std::uint64_t samples)
     d_expected += static_cast<std::int64_t>(samples);
 }
 
-correction timestamp_aligner::tag(std::int64_t tick, double residual, bool heap_has_left)
+correction
+timestamp_aligner::tag(std::int64_t tick, double residual, bool heap_is_partly_sent)
 {
-    const auto place = place_of(tick, residual);
-    if (!place) {
+    const auto position = position_of(tick, residual);
+    if (!position) {
         raise(&tag_warnings::out_of_range, true);
         return {};
     }
-    const bool expected = d_tagged && is_expected(*place);
-    const std::int64_t at = expected ? d_expected : place->nearest;
-    const double off = place->residual + static_cast<double>(place->nearest - at);
+    const bool expected = d_tagged && is_expected(*position);
+    const std::int64_t at = expected ? d_expected : position->nearest;
+    const double off = position->residual + static_cast<double>(position->nearest - at);
     if (std::abs(off) > noticeable_residual)
         raise(&tag_warnings::residual, off);
     if (at < 0)
@@ -98,12 +99,12 @@ correction timestamp_aligner::tag(std::int64_t tick, double residual, bool heap_
 
     if (expected)
         return {};
-    return d_tagged ? close_gap(at) : start(at, heap_has_left);
+    return d_tagged ? close_gap(at) : start(at, heap_is_partly_sent);
 }
 
 // Returns nullopt if the tick is too far from tick 0.
-std::optional<timestamp_aligner::tagged_place>
-timestamp_aligner::place_of(std::int64_t tick, double residual) const
+std::optional<timestamp_aligner::tagged_position>
+timestamp_aligner::position_of(std::int64_t tick, double residual) const
 {
     const std::int64_t heap = tick / d_step;
     const std::int64_t most = furthest / d_heap;
@@ -113,101 +114,105 @@ timestamp_aligner::place_of(std::int64_t tick, double residual) const
     const double samples = (static_cast<double>(tick % d_step) + residual) *
                            static_cast<double>(d_heap) / static_cast<double>(d_step);
     const double nearest = std::round(samples);
-    return tagged_place{ heap * d_heap + static_cast<std::int64_t>(nearest),
-                         samples - nearest };
+    return tagged_position{ heap * d_heap + static_cast<std::int64_t>(nearest),
+                            samples - nearest };
 }
 
-bool timestamp_aligner::is_expected(const tagged_place& place) const
+bool timestamp_aligner::is_expected(const tagged_position& position) const
 {
     // may wrap around if they are far apart, but never to a small offset
-    const auto off = static_cast<std::int64_t>(distance(d_expected, place.nearest));
-    return std::abs(static_cast<double>(off) + place.residual) <= expected_within;
+    const auto off = static_cast<std::int64_t>(distance(d_expected, position.nearest));
+    return std::abs(static_cast<double>(off) + position.residual) <= expected_within;
 }
 
-correction timestamp_aligner::start(std::int64_t place, bool heap_has_left)
+correction timestamp_aligner::start(std::int64_t position, bool heap_is_partly_sent)
 {
     // do not reuse the timestamps of heaps that were sent before the first tag
-    d_next = heap_has_left ? heap_after(d_next) : heap_before(d_next);
-    const std::int64_t seen = d_counted ? d_next : d_seen;
-    if (seen && place < seen)
+    d_next = heap_is_partly_sent ? round_up_to_heap(d_next) : round_down_to_heap(d_next);
+    const std::int64_t seen = d_has_untagged ? d_next : d_previous_end;
+    if (seen && position < seen)
         d_counters.steps_back.add(1);
-    note_loss(place);
-    d_expected = place;
+    note_loss(position);
+    d_expected = position;
     d_tagged = true;
-    return begin_at(place);
+    return begin_at(position);
 }
 
-correction timestamp_aligner::close_gap(std::int64_t place)
+correction timestamp_aligner::close_gap(std::int64_t position)
 {
-    if (place > d_expected) {
+    if (position > d_expected) {
         d_counters.gaps.add(1);
-        d_counters.samples_missing.add(distance(d_expected, place));
+        d_counters.samples_missing.add(distance(d_expected, position));
     } else {
         d_counters.steps_back.add(1);
     }
-    note_jump(place);
-    d_expected = place;
-    if (place <= d_next) {
-        note_loss(place);
-        d_drop = distance(place, d_next);
+    note_jump(position);
+    d_expected = position;
+    if (position <= d_next) {
+        note_loss(position);
+        d_drop = distance(position, d_next);
         return {};
     }
-    const auto missing = distance(d_next, place);
+    const auto missing = distance(d_next, position);
     if (d_on_gap == gap_policy::zero_fill &&
         static_cast<double>(missing) <= max_fill * d_samples_per_second) {
-        d_next = place;
+        d_next = position;
         d_drop = 0;
         return { std::nullopt, missing };
     }
-    return begin_at(place);
+    return begin_at(position);
 }
 
-// Begins the first unused heap that starts at \p place or later.
-correction timestamp_aligner::begin_at(std::int64_t place)
+// Begins the first unused heap that starts at \p position or later.
+correction timestamp_aligner::begin_at(std::int64_t position)
 {
-    d_next = heap_after(std::max(place, d_next));
-    d_drop = distance(place, d_next);
+    d_next = round_up_to_heap(std::max(position, d_next));
+    d_drop = distance(position, d_next);
     return { static_cast<std::uint64_t>(d_next / d_heap) *
              static_cast<std::uint64_t>(d_step) };
 }
 
-// Returns the start of the heap that contains \p place.
-std::int64_t timestamp_aligner::heap_before(std::int64_t place) const
+// Returns the start of the heap that contains \p position.
+std::int64_t timestamp_aligner::round_down_to_heap(std::int64_t position) const
 {
-    return place / d_heap * d_heap;
+    return position / d_heap * d_heap;
 }
 
-// Returns the start of the first heap that begins at \p place or later.
-std::int64_t timestamp_aligner::heap_after(std::int64_t place) const
+// Returns the start of the first heap that begins at \p position or later.
+std::int64_t timestamp_aligner::round_up_to_heap(std::int64_t position) const
 {
-    return heap_before(place + d_heap - 1);
+    return round_down_to_heap(position + d_heap - 1);
 }
 
 // Leaves larger steps back to note_loss().
-void timestamp_aligner::note_jump(std::int64_t place)
+void timestamp_aligner::note_jump(std::int64_t position)
 {
-    const double jump = static_cast<double>(place) - static_cast<double>(d_expected);
+    const double jump = static_cast<double>(position) - static_cast<double>(d_expected);
     if (jump >= -noticeable_loss * d_samples_per_second)
-        raise(&tag_warnings::jump, jump);
+        raise(&tag_warnings::jump_samples, jump);
 }
 
-// Samples from \p place to d_next have timestamps that are already in use: they are lost.
-void timestamp_aligner::note_loss(std::int64_t place)
+// Samples from \p position to d_next have timestamps that are already in use: they are
+// lost.
+void timestamp_aligner::note_loss(std::int64_t position)
 {
-    if (d_next <= std::max<std::int64_t>(place, 0))
+    if (d_next <= std::max<std::int64_t>(position, 0))
         return;
-    const double loss = static_cast<double>(distance(place, d_next));
+    const double loss = static_cast<double>(distance(position, d_next));
     if (loss > noticeable_loss * d_samples_per_second)
-        d_untold.late = loss / d_samples_per_second;
+        d_new_warnings.drop_seconds = loss / d_samples_per_second;
 }
 
-tag_warnings timestamp_aligner::take_warnings() { return std::exchange(d_untold, {}); }
+tag_warnings timestamp_aligner::take_warnings()
+{
+    return std::exchange(d_new_warnings, {});
+}
 
 template <typename type>
-void timestamp_aligner::raise(type tag_warnings::*notice, type value)
+void timestamp_aligner::raise(type tag_warnings::*warning, type value)
 {
-    if (!(d_raised.*notice))
-        d_raised.*notice = d_untold.*notice = value;
+    if (!(d_raised.*warning))
+        d_raised.*warning = d_new_warnings.*warning = value;
 }
 
 } // namespace gr::spead

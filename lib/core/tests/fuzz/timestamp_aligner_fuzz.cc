@@ -236,10 +236,10 @@ void check_extreme_ticks(fuzz_input& input)
         default: {
             const double residual = static_cast<double>(input.between(-499, 500)) / 1000;
             const auto now = aligner.tag(tick, residual, heaps.is_open());
-            if (now.next_heap)
-                heaps.skip_to(*now.next_heap);
-            heaps.add(now.zeros);
-            check(static_cast<double>(now.zeros) <= max_fill,
+            if (now.realign_timestamp)
+                heaps.skip_to(*now.realign_timestamp);
+            heaps.add(now.zeros_to_pack);
+            check(static_cast<double>(now.zeros_to_pack) <= max_fill,
                   "a filled gap is at most 10 s long");
         }
         }

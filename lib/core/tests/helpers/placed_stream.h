@@ -77,13 +77,13 @@ struct placed_stream {
         const double nearest = std::round(exact);
         const auto result = aligner.tag(
             static_cast<std::int64_t>(nearest), exact - nearest, heap_has_left);
-        if (result.next_heap) {
+        if (result.realign_timestamp) {
             drop_unfinished();
-            unfinished.timestamp = *result.next_heap;
+            unfinished.timestamp = *result.realign_timestamp;
         }
-        for (std::uint64_t i = 0; i < result.zeros; ++i)
+        for (std::uint64_t i = 0; i < result.zeros_to_pack; ++i)
             pack(placed_heap::zero);
-        zero_filled += result.zeros;
+        zero_filled += result.zeros_to_pack;
         return result;
     }
 

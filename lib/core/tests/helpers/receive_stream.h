@@ -116,7 +116,7 @@ struct receive_stream {
         do {
             retry_until([&] { return assembler.resume(now); });
             produce(false);
-        } while (assembler.has_more());
+        } while (assembler.has_deferred_work());
     }
 
     //! Advances the clock while no packet arrives.

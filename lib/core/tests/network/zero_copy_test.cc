@@ -59,14 +59,14 @@ struct fixture {
 
     fixture() { z.enable(true); }
 
-    bool suits(const list_of_pieces& pieces) const
+    bool should_use(const list_of_pieces& pieces) const
     {
         const auto messages = messages_of(pieces);
-        return z.suits(messages.data(), messages.size());
+        return z.should_use(messages.data(), messages.size());
     }
-    bool suits(std::size_t n) const
+    bool should_use(std::size_t n) const
     {
-        return suits(list_of_pieces(n, { piece_at(page, 65000) }));
+        return should_use(list_of_pieces(n, { piece_at(page, 65000) }));
     }
     void send(std::size_t n)
     {
@@ -89,26 +89,26 @@ BOOST_FIXTURE_TEST_SUITE(zero_copies, fixture)
 
 BOOST_AUTO_TEST_CASE(small_messages_and_pieces_are_copied)
 {
-    BOOST_CHECK(suits(list_of_pieces(8, { piece_at(page, 16384) })));
-    BOOST_CHECK(!suits(list_of_pieces(8, { piece_at(page, 16383) })));
+    BOOST_CHECK(should_use(list_of_pieces(8, { piece_at(page, 16384) })));
+    BOOST_CHECK(!should_use(list_of_pieces(8, { piece_at(page, 16383) })));
     // the limit applies to the mean of all messages
     const auto rest = 2 * 16384 - 100;
-    BOOST_CHECK(suits({ { piece_at(page, 100) }, { piece_at(page, rest) } }));
-    BOOST_CHECK(!suits({ { piece_at(page, 100) }, { piece_at(page, rest - 1) } }));
-    BOOST_CHECK(suits({ std::vector<iovec>(3, piece_at(page, 16384)) }));
-    BOOST_CHECK(!suits({ std::vector<iovec>(3, piece_at(page, 16383)) }));
+    BOOST_CHECK(should_use({ { piece_at(page, 100) }, { piece_at(page, rest) } }));
+    BOOST_CHECK(!should_use({ { piece_at(page, 100) }, { piece_at(page, rest - 1) } }));
+    BOOST_CHECK(should_use({ std::vector<iovec>(3, piece_at(page, 16384)) }));
+    BOOST_CHECK(!should_use({ std::vector<iovec>(3, piece_at(page, 16383)) }));
 }
 
 BOOST_AUTO_TEST_CASE(messages_in_too_many_pages_are_copied)
 {
     // the longest message in one piece is sent without a copy at any offset
     for (const std::uintptr_t offset : { 0u, 1u, 2000u, 4095u })
-        BOOST_CHECK(suits({ { piece_at(page + offset, 65507) } }));
+        BOOST_CHECK(should_use({ { piece_at(page + offset, 65507) } }));
     // 8 + 9 pages are allowed, one more is too many
     const auto unaligned = piece_at(20 * page + 1, 8 * page);
-    BOOST_CHECK(suits({ { piece_at(page, 8 * page), unaligned } }));
-    BOOST_CHECK(!suits({ { piece_at(page + 1, 8 * page), unaligned } }));
-    BOOST_CHECK(!suits({ { piece_at(page, 8 * page + 1), unaligned } }));
+    BOOST_CHECK(should_use({ { piece_at(page, 8 * page), unaligned } }));
+    BOOST_CHECK(!should_use({ { piece_at(page + 1, 8 * page), unaligned } }));
+    BOOST_CHECK(!should_use({ { piece_at(page, 8 * page + 1), unaligned } }));
 }
 
 BOOST_AUTO_TEST_CASE(messages_reported_out_of_order_are_released_in_order)
@@ -131,17 +131,17 @@ BOOST_AUTO_TEST_CASE(messages_reported_out_of_order_are_released_in_order)
 BOOST_AUTO_TEST_CASE(messages_in_flight_are_limited)
 {
     send(16);
-    BOOST_CHECK(suits(8));
+    BOOST_CHECK(should_use(8));
     send(7);
-    BOOST_CHECK(suits(1));
-    BOOST_CHECK(!suits(2));
+    BOOST_CHECK(should_use(1));
+    BOOST_CHECK(!should_use(2));
     send(1);
-    BOOST_CHECK(!suits(1));
+    BOOST_CHECK(!should_use(1));
     finish(5, 5); // makes no room: an older message is still in flight
-    BOOST_CHECK(!suits(1));
+    BOOST_CHECK(!should_use(1));
     finish(0, 4);
-    BOOST_CHECK(suits(6));
-    BOOST_CHECK(!suits(7));
+    BOOST_CHECK(should_use(6));
+    BOOST_CHECK(!should_use(7));
 }
 
 BOOST_AUTO_TEST_CASE(message_numbers_wrap_at_32_bits)
@@ -153,10 +153,10 @@ BOOST_AUTO_TEST_CASE(message_numbers_wrap_at_32_bits)
         send(max_in_flight);
         finish(first + 1, first + max_in_flight - 1);
         BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
-        BOOST_CHECK(!suits(1));
+        BOOST_CHECK(!should_use(1));
         finish(first, first);
         BOOST_CHECK(!z.any_in_flight());
-        BOOST_CHECK(suits(8));
+        BOOST_CHECK(should_use(8));
     }
 }
 
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(reported_copy_or_unknown_number_disables_zero_copy)
         f.send(3);
         f.z.finished(row.first, row.last, row.copied);
         BOOST_CHECK(!f.z.active());
-        BOOST_CHECK(!f.suits(1));
+        BOOST_CHECK(!f.should_use(1));
         // messages in flight stay in flight
         BOOST_CHECK_EQUAL(f.z.any_in_flight(), row.first != 0);
         f.finish(0, 2);
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(reported_copy_or_unknown_number_disables_zero_copy)
 BOOST_AUTO_TEST_CASE(failure_disables_zero_copy_until_the_next_socket)
 {
     send(2);
-    z.stop();
+    z.disable();
     BOOST_CHECK(!z.active());
     finish(2, 2); // the message that failed
     BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
@@ -198,9 +198,9 @@ BOOST_AUTO_TEST_CASE(failure_disables_zero_copy_until_the_next_socket)
     BOOST_CHECK_EQUAL(z.in_flight_from(0), 30u);
     finish(0, 0);
     BOOST_CHECK(!z.any_in_flight());
-    BOOST_CHECK(suits(1));
+    BOOST_CHECK(should_use(1));
     z.enable(false);
-    BOOST_CHECK(!suits(1));
+    BOOST_CHECK(!should_use(1));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -63,7 +63,7 @@ struct simulation {
                 sent += static_cast<double>(n);
                 arrive(static_cast<double>(n));
             } else {
-                now = p.next(plenty, now) + late();
+                now = p.next_send_time(plenty, now) + late();
                 ++waits;
             }
         }
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(single_packets_are_sent_on_time)
     BOOST_CHECK_EQUAL(p.allowance(9000, start), 9000u);
     p.sent(9000, start);
     BOOST_CHECK_EQUAL(p.allowance(9000, start), 0u);
-    BOOST_CHECK(p.next(9000, start) == start + 1s);
+    BOOST_CHECK(p.next_send_time(9000, start) == start + 1s);
     BOOST_CHECK_EQUAL(p.allowance(9000, start + 1s), 9000u);
 
     pacer large(burst_size, packet); // does not wait for a full burst
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(tiny_rate_does_not_overflow_the_clock)
         pacer p(burst_size, packet);
         p.set_rate(rate, start);
         p.sent(2 * burst_size, start);
-        BOOST_CHECK(p.next(packet, start) == start + 1h);
+        BOOST_CHECK(p.next_send_time(packet, start) == start + 1h);
     }
     simulation s(1, packet);
     s.run(100'000s);

@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(times_between_samples_are_rounded_to_the_nearest)
     placed_stream slow({ 10, 8, megahertz, gap_policy::zero_fill });
     slow.aligner.tag(0, 0, false);
     slow.send(5);
-    BOOST_CHECK_EQUAL(slow.aligner.tag(5, 0, false).zeros, 1u); // place 6.25
+    BOOST_CHECK_EQUAL(slow.aligner.tag(5, 0, false).zeros_to_pack, 1u); // place 6.25
 
     // a tick is two samples: the residual tells them apart
     placed_stream fast({ 8, 4, megahertz, gap_policy::zero_fill });
@@ -312,9 +312,10 @@ BOOST_AUTO_TEST_CASE(warnings_are_raised_once)
     for (const std::int64_t jump : { 1, -2, 30 * 100000 }) {
         placed_stream jumps(config());
         jumps.send_tagged({ { 0, 4 }, { 4 + jump, 4 } });
-        BOOST_CHECK_EQUAL(jumps.aligner.take_warnings().jump, static_cast<double>(jump));
+        BOOST_CHECK_EQUAL(jumps.aligner.take_warnings().jump_samples,
+                          static_cast<double>(jump));
         jumps.send_tagged({ { 8 + 2 * jump, 4 } });
-        BOOST_CHECK_EQUAL(jumps.aligner.take_warnings().jump, 0.);
+        BOOST_CHECK_EQUAL(jumps.aligner.take_warnings().jump_samples, 0.);
     }
 }
 
@@ -324,20 +325,20 @@ BOOST_AUTO_TEST_CASE(each_step_back_of_more_than_a_second_raises_a_warning)
     s.tag(9 * samples_per_second);
     s.send(4);
     s.tag(8 * samples_per_second + 4);
-    BOOST_CHECK_EQUAL(s.aligner.take_warnings().late, 0.);
+    BOOST_CHECK_EQUAL(s.aligner.take_warnings().drop_seconds, 0.);
     for (int i = 0; i < 2; ++i) {
         s.tag(4 + (i + 2) * samples_per_second);
-        BOOST_CHECK_EQUAL(s.aligner.take_warnings().late, 7. - i);
-        BOOST_CHECK_EQUAL(s.aligner.take_warnings().late, 0.);
+        BOOST_CHECK_EQUAL(s.aligner.take_warnings().drop_seconds, 7. - i);
+        BOOST_CHECK_EQUAL(s.aligner.take_warnings().drop_seconds, 0.);
     }
     s.restart(); // the clock was set back between runs
     s.tag(4);
-    BOOST_CHECK_EQUAL(s.aligner.take_warnings().late, 9.);
+    BOOST_CHECK_EQUAL(s.aligner.take_warnings().drop_seconds, 9.);
 
     placed_stream start({ 10 * samples_per_second, 100 * samples_per_second, megahertz });
     start.tag(1);
     BOOST_CHECK(start.aligner.to_drop() > 9 * samples_per_second);
-    BOOST_CHECK_EQUAL(start.aligner.take_warnings().late, 0.);
+    BOOST_CHECK_EQUAL(start.aligner.take_warnings().drop_seconds, 0.);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -94,7 +94,11 @@ void no_output_reason::note_other_sender(const stream_format& format,
                                "sender its own port");
         const auto& is = format.immediates[*item];
         return "item " + hex(is.id) + " \"" + is.name +
-               "\" distinguishes it: select one by its value in items";
+               "\" distinguishes it: select one by its value in items" +
+               (format.axes_hint.empty() ? ""
+                                         : ", or if it is a part of an axis, set axes "
+                                           "with the size of the whole axis, such as \"" +
+                                               is.name + "=64/1024\"");
     });
 }
 

@@ -610,7 +610,7 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
     d_format = std::move(format);
     if (!d_format)
         return true;
-    if (!d_format->axes_hint.empty())
+    if (d_config.axes.empty() && !d_format->axes_hint.empty())
         d_log.add(d_format->axes_hint);
     index_immediates();
     const auto& numbers = d_format->samples_format;

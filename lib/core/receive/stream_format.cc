@@ -213,8 +213,7 @@ stream_format format_for(const std::vector<item_description>& items,
     stream_format format;
     format.samples_id = array.id;
     format.samples_format = samples_format_of(type, array);
-    if (axes.empty())
-        format.axes_hint = axes_hint_of(array);
+    format.axes_hint = axes_hint_of(array);
     format.timestamp_id.reset();
     if (time) {
         format.timestamp_id = time->id;

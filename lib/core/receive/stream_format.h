@@ -42,7 +42,7 @@ struct stream_format {
     std::vector<immediate> immediates = {};
     //! The format of the numbers of samples, or 'c' for complex samples.
     number_format samples_format{ 'i', 8 };
-    //! A line for users about the shape of the samples, if axes could be set.
+    //! A line for users about the shape of the samples, if these have several axes.
     std::string axes_hint = {};
 
     //! Whether all items of \p before keep their meaning.

@@ -334,9 +334,11 @@ void stream_tracker::check_step(const received_heap& heap, const track& of)
               heap.length,
               " samples are ",
               ticks,
-              " ticks apart; if none are lost or sent elsewhere, set heap_samples=",
-              heap.length,
-              " and timestamp_step=",
+              " ticks apart; if none are lost or sent elsewhere, set ",
+              heap.length == d_config.samples_per_step
+                  ? ""
+                  : "heap_samples=" + std::to_string(heap.length) + " and ",
+              "timestamp_step=",
               ticks);
 }
 

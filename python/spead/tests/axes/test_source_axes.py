@@ -134,3 +134,9 @@ def test_one_of_several_arrays_in_a_heap():
     assert stats["samples_missing"] == 0
     # the other streams, and the other arrays
     assert stats["packets_ignored"] > 3 / 4 * len(packets)
+
+
+def test_log_shows_that_axes_join_parts(capfd):
+    stream = Stream({"frequency": 16, "time": 8}, np.int8, True, parts=4)
+    received(stream.all_packets(stream.packets()), output_type="sc8")
+    assert 'such as "frequency=64/1024"' in capfd.readouterr().out

@@ -49,7 +49,6 @@ class RtlSdrToSpead(gr.top_block):
             input_type="complex",
             scale=SCALE,
             when_full="block" if args.file or args.tone else "drop",
-            descriptor_interval=1,
         )
         self.connect(*chain, self.sink)
 

@@ -71,7 +71,6 @@ class UhdToSpead(gr.top_block):
             sync_time=args.sync_time,
             on_gap=args.on_gap,
             when_full="block" if args.tone else "drop",
-            descriptor_interval=1,
         )
         self.connect(*chain, self.sink)
 

@@ -8,6 +8,7 @@
 #include "core/support/parameter_error.h"
 #include "message_ports.h"
 
+#include <cmath>
 #include <optional>
 
 namespace gr::spead {
@@ -23,6 +24,10 @@ std::optional<std::int64_t> integer(const pmt::pmt_t& value)
         // exceeds the range of every item
         return wide > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(wide);
     }
+    // widgets of GRC send whole numbers as doubles, exact up to 2^53
+    if (pmt::is_real(value) && std::abs(pmt::to_double(value)) <= 0x1p53 &&
+        std::trunc(pmt::to_double(value)) == pmt::to_double(value))
+        return static_cast<std::int64_t>(pmt::to_double(value));
     return std::nullopt;
 }
 
@@ -98,6 +103,17 @@ std::vector<item_update> read_items_message(const pmt::pmt_t& message,
     throw parameter_error("message on port items",
                           pmt::write_string(message),
                           "a dict, or a pair, of name or ID and value");
+}
+
+double read_rate_message(const pmt::pmt_t& message)
+{
+    const auto value = pmt::is_pair(message) ? pmt::cdr(message) : message;
+    if (!pmt::is_number(value) || pmt::is_complex(value))
+        throw parameter_error(
+            "message on port rate",
+            pmt::write_string(message),
+            "a number of bytes per second, or a pair of any key and it");
+    return pmt::to_double(value);
 }
 
 pmt::pmt_t stats_message(const sink_stats& stats) { return to_message(stats); }

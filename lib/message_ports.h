@@ -28,6 +28,10 @@ pmt::pmt_t stats_message(const source_stats& stats);
 std::vector<item_update> read_items_message(const pmt::pmt_t& message,
                                             const immediate_items& items);
 
+//! Parses a message to the port "rate": a number, or a pair of any key and a number.
+//! Throws std::invalid_argument if it is neither.
+double read_rate_message(const pmt::pmt_t& message);
+
 } // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_MESSAGE_PORTS_H */

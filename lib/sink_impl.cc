@@ -32,6 +32,7 @@ constexpr std::chrono::milliseconds max_wait{ 10 };
 
 const auto rx_time = pmt::mp("rx_time");
 const auto items_port = pmt::mp("items");
+const auto rate_port = pmt::mp("rate");
 const auto stats_port = pmt::mp("stats");
 
 // Limit for the wait for the network at the end, as in the engine.
@@ -127,8 +128,14 @@ sink_impl::sink_impl(const std::vector<std::string>& destinations,
             });
     set_output_multiple(d_upstream_multiple);
     message_port_register_in(items_port);
-    set_msg_handler(items_port,
-                    [this](const pmt::pmt_t& message) { handle_items(message); });
+    set_msg_handler(items_port, [this](const pmt::pmt_t& message) {
+        apply_message("items",
+                      [&] { d_engine.set_items(read_items_message(message, d_items)); });
+    });
+    message_port_register_in(rate_port);
+    set_msg_handler(rate_port, [this](const pmt::pmt_t& message) {
+        apply_message("rate", [&] { set_rate(read_rate_message(message)); });
+    });
     message_port_register_out(stats_port);
     d_engine.publish_stats_every(options.stats_interval, [this] { publish_stats(); });
 }
@@ -310,12 +317,13 @@ void sink_impl::set_items(const std::vector<item>& items)
 }
 
 // A message with any error changes nothing.
-void sink_impl::handle_items(const pmt::pmt_t& message)
+template <typename function>
+void sink_impl::apply_message(const char* port, function&& apply)
 {
     try {
-        d_engine.set_items(read_items_message(message, d_items));
+        apply();
     } catch (const std::exception& e) {
-        d_engine.warn("message on port items ignored: ", e.what());
+        d_engine.warn("message on port ", port, " ignored: ", e.what());
         d_engine.write_log();
     }
 }

@@ -56,7 +56,8 @@ private:
                               std::size_t n,
                               std::size_t begin);
     void read_tags(std::size_t input, std::uint64_t first, std::size_t n);
-    void handle_items(const pmt::pmt_t& message);
+    template <typename function>
+    void apply_message(const char* port, function&& apply);
     void publish_stats();
 
     const std::size_t d_input_bytes;  // per item

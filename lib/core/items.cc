@@ -66,7 +66,7 @@ void check_values(const std::string& parameter,
                               shown,
                               "0 to " + to_text(largest) +
                                   (inputs == 1
-                                       ? ", one value"
+                                       ? ", one value, as num_inputs is 1"
                                        : ", one value for all or one for each of " +
                                              to_text(inputs) + " inputs"));
 }

@@ -82,8 +82,9 @@ make_config(const sink_options& options, std::size_t input, std::size_t packet_b
             config.first =
                 heap_layout::even(std::move(contents), bytes, packet_bytes, pad);
     }
-    if (descriptors_of(options) == descriptor_policy::separate ||
-        options.descriptor_interval > 0)
+    const auto policy = descriptors_of(options);
+    if (policy == descriptor_policy::separate ||
+        (policy == descriptor_policy::first_heap && options.descriptor_interval > 0))
         config.descriptors = heap_layout::even(
             descriptor_contents(items, flavour, format), 0, packet_bytes, false);
     if (options.send_stop)

@@ -120,11 +120,6 @@ void check_options(const std::vector<std::string>& destinations,
             "single_packet_heaps",
             "True",
             "False with descriptors=\"first_heap\"");
-    require(!options.descriptor_interval ||
-                descriptors_of(options) != descriptor_policy::none,
-            "descriptor_interval",
-            options.descriptor_interval,
-            "0 with descriptors=\"none\"");
     check_shared_rules(options, "input_type", options.input_type);
     require(options.sample_rate || on_gap_of(options) == gap_policy::realign,
             "on_gap",

@@ -8,10 +8,27 @@ sink(destinations, heap_samples=8192, ...) sends, source(endpoints, ...) receive
 timestamp(), samples() and immediate() say what heaps hold.
 """
 
-# the base classes of the block
-from gnuradio import gr as _gr  # noqa: F401
+# also loads the base classes of the blocks
+from gnuradio import gr as _gr
 
+from .live_figures import figures
 from .spead_python import __version__ as __version__
 from .spead_python import immediate, item, samples, sink, source, timestamp
 
-__all__ = ["immediate", "item", "samples", "sink", "source", "timestamp"]
+
+def _set_from_grc(block, method, value):
+    """Call a method with a value that GRC changes while the flow graph runs.
+
+    value: a function without arguments
+    A refused value is logged and has no effect: an exception in a callback of Qt would
+    end the program.
+    """
+    try:
+        getattr(block, method)(value())
+    except (TypeError, ValueError) as error:
+        _gr.logger(block.alias()).warn(f"{method} ignored: {error}")
+
+
+sink._set_from_grc = _set_from_grc
+
+__all__ = ["figures", "immediate", "item", "samples", "sink", "source", "timestamp"]

@@ -92,6 +92,19 @@ inline bool is_text_or_other(py::handle given)
     return !PyBytes_Check(given.ptr()) && !PyByteArray_Check(given.ptr());
 }
 
+//! Whole floats, also in lists, as integers: widgets of GRC only have floats.
+inline py::object with_integers(py::handle given)
+{
+    if (py::isinstance<py::float_>(given) && py::cast<bool>(given.attr("is_integer")()))
+        return py::int_(py::reinterpret_borrow<py::object>(given));
+    if (!py::isinstance<py::list>(given))
+        return py::reinterpret_borrow<py::object>(given);
+    py::list numbers;
+    for (const auto& one : given)
+        numbers.append(with_integers(one));
+    return std::move(numbers);
+}
+
 //! Reads the argument \p name of \p function, such as "sink".
 template <typename type>
 type read(const std::string& name, py::handle given, const std::string& function)
@@ -100,14 +113,17 @@ type read(const std::string& name, py::handle given, const std::string& function
     constexpr bool takes_any_number =
         std::is_same_v<type, double> || std::is_same_v<type, std::optional<double>>;
     const bool is_text = is_text_or_other(given);
+    auto text = text_of(type{});
+    const auto numbers = takes_any_number || text.is_exact
+                             ? py::reinterpret_borrow<py::object>(given)
+                             : with_integers(given);
     py::detail::make_caster<type> caster;
     try {
-        if (is_text && caster.load(given, takes_any_number))
+        if (is_text && caster.load(numbers, takes_any_number))
             return py::detail::cast_op<type>(caster);
     } catch (const py::reference_cast_error&) {
         // None in a list
     }
-    auto text = text_of(type{});
     int overflow = 0;
     if (PyLong_Check(given.ptr()) && !takes_any_number)
         PyLong_AsLongLongAndOverflow(given.ptr(), &overflow);

@@ -2,6 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Figures of a running sink or source for people: text for a window or a terminal."""
 
+import time
+
+import pmt
+from gnuradio import gr
+
 
 class LiveFigures:
     """Turns consecutive stats of a sink or of a source into text.
@@ -25,6 +30,30 @@ class LiveFigures:
         rate = (count - count_before) / max(seconds - then, 1e-9)
         figures = _figures_of_sink if is_sink else _figures_of_source
         return {"rate": f"{rate / 1e6:.2f} MB/s"} | figures(stats)
+
+
+class figures(gr.basic_block):
+    """SPEAD Figures: turns the counters of a sink or source into text.
+
+    Connect port "stats" to that of the sink or source, and set its stats_interval. Port
+    "text" publishes a table in HTML, as a pair of True and the text.
+    """
+
+    def __init__(self):
+        gr.basic_block.__init__(self, "spead_figures", None, None)
+        self._figures = LiveFigures(time.monotonic())
+        self.message_port_register_in(pmt.intern("stats"))
+        self.message_port_register_out(pmt.intern("text"))
+        self.set_msg_handler(pmt.intern("stats"), self._update)
+
+    def _update(self, message):
+        stats = pmt.to_python(pmt.car(message))
+        rows = (
+            f"<tr><td>{name}&nbsp;&nbsp;</td><td align=right>{text}</td></tr>"
+            for name, text in self._figures.update(stats, time.monotonic()).items()
+        )
+        table = pmt.intern(f"<table>{''.join(rows)}</table>")
+        self.message_port_pub(pmt.intern("text"), pmt.cons(pmt.PMT_T, table))
 
 
 def _figures_of_sink(stats):

@@ -46,9 +46,10 @@ namespace gr::spead {
  * unfinished heap advances heap counter and timestamp by a full step.
  *
  * A message on port "items" sets immediate items, as set_item() does. It is a pair of key
- * and value, or a dict of them. A key is the name or ID of an item. A value is an integer
- * for all inputs, or a vector with one for each input. Port "stats" publishes stats()
- * every stats_interval seconds, as a pair of a dict and NIL.
+ * and value, or a dict of them. A key is the name or ID of an item. A value is a whole
+ * number for all inputs, or a vector with one for each input. A message on port "rate"
+ * sets the rate, as set_rate() does: a number, or a pair of any key and a number. Port
+ * "stats" publishes stats() every stats_interval seconds, as a pair of a dict and NIL.
  *
  * stats(), rate(), packet_size(), set_rate(), set_item() and set_items() may be called at
  * any time and from any thread.

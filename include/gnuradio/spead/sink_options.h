@@ -86,11 +86,11 @@ struct SPEAD_API sink_options {
     //! "none": never, for receivers that know the items, such as chunk receivers.
     std::string descriptors = "first_heap";
 
-    //! Interval between repetitions of the descriptors in seconds, 0.001 to
-    //! 1000000000, for receivers that join late. 0 does not repeat them. They are
-    //! sent in heaps of their own, between two heaps of samples. While an input gets
-    //! no samples, its descriptors are not repeated.
-    double descriptor_interval = 0;
+    //! Interval between repetitions of the descriptors in seconds, 0.001 to 1000000000,
+    //! for receivers that start late. 0: not repeated. They are sent in heaps of their
+    //! own, between two heaps of samples. While an input gets no samples, its descriptors
+    //! are not repeated. Without effect with descriptors="none".
+    double descriptor_interval = 1;
 
     //! Maximum size of a packet in bytes of UDP payload, headers included, up to 65507. A
     //! packet must hold the item pointers, one more for each descriptor, and 8 bytes of

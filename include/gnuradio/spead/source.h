@@ -34,7 +34,7 @@ namespace gr::spead {
  * timestamp are placed by their heap counters. A jump forward is accepted when a second
  * heap confirms it, or after silence: 0.1 s, or three times the longest pause so far, up
  * to 10 s. A jump back is accepted only after silence. Of several senders to one output,
- * the first is received; the others are ignored, and the log tells how to select one.
+ * the first is received; the others are ignored, and the log says how to select one.
  *
  * The first sample of a stream has a tag "timestamp" with its time in ticks and, with
  * sample_rate, a tag "rx_time", like samples of GNU Radio's radio blocks. Both are

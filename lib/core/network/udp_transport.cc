@@ -349,6 +349,11 @@ void udp_transport::connect(udp::socket& socket, std::size_t destination) const
             (error.value() == EACCES ? "; this is a broadcast address, which is not "
                                        "supported, or the route is prohibited"
                                      : ""));
+    if (socket.local_endpoint().address().is_unspecified())
+        throw std::runtime_error(
+            "destinations = " + to_text(d_destinations[destination]) +
+            ": the interface has no address to send from; set interface, or add an "
+            "address");
 }
 
 // Lowers d_max_packet_bytes to the path MTU of a connected socket.

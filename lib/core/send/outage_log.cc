@@ -7,6 +7,7 @@
 
 #include "outage_log.h"
 
+#include <cerrno>
 #include <cstring>
 
 namespace gr::spead {
@@ -28,7 +29,9 @@ void outage_log::failed(int error, std::uint64_t lost, time_point now)
     }
     const auto [seen, is_new] = d_seen.try_emplace(error, now);
     if (is_new || now - seen->second > quiet_for)
-        d_lines.add("sending failed: ", std::strerror(error));
+        d_lines.add("sending failed: ",
+                    std::strerror(error),
+                    error == EADDRNOTAVAIL ? " (the interface has no address)" : "");
     seen->second = now;
 }
 

@@ -29,7 +29,9 @@ constexpr std::size_t max_decimals = 18;
 
 const char* const allowed_sync_time =
     "seconds since 1970 as text with up to 11 digits and 18 decimals, such as "
-    "\"1234567890.000000001\", or integer nanoseconds, 0 or more";
+    "\"1234567890.000000001\", or integer nanoseconds, 0 or at least 864000000000000 (10 "
+    "days)";
+constexpr std::int64_t min_nanoseconds = 864'000'000'000'000;
 
 bool are_digits(const std::string& text, std::size_t most)
 {
@@ -55,7 +57,8 @@ exact_time parse_sync_time(const std::string& decimal_seconds)
 
 exact_time sync_time_from_nanoseconds(std::int64_t nanoseconds)
 {
-    if (nanoseconds < 0)
+    // seconds, by mistake, would be seconds to minutes after 1970
+    if (nanoseconds && nanoseconds < min_nanoseconds)
         throw parameter_error(
             "sync_time", std::to_string(nanoseconds), allowed_sync_time);
     constexpr auto attoseconds = attoseconds_per_second / nanoseconds_per_second;

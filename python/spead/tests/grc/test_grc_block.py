@@ -93,7 +93,7 @@ def test_every_callback_calls_a_method(grc):
     for callback in grc().templates.render("callbacks"):
         method, values = re.fullmatch(r"(\w+)\((.+)\)", callback).groups()
         instance = grc.make(grc(**grc.with_streams(1)))
-        getattr(instance, method)(eval(values))
+        getattr(instance, method)(*eval(f"({values},)"))
 
 
 @pytest.mark.parametrize("count", [1, 8])

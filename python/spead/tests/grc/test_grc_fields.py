@@ -10,8 +10,11 @@ import grc_lint
 import pytest
 from gnuradio import spead
 from grc_blocks import BLOCKS, each_block, platform, sink, source
+from inputs import run_all
 from places import ROOT
-from possible_options import POSSIBLE
+from possible_options import ITEMS, POSSIBLE
+from receiving import destination
+from streams import noise
 
 
 @each_block
@@ -154,7 +157,28 @@ def test_items_may_use_variables():
     graph.validate()
     assert grc_lint.block_errors(block) == []
     assert block.params["items"].get_evaluated()[1].values == [7]
-    assert f"self.sink.set_items({items})" in block.get_callbacks()
+    callback = f"self.sink._set_from_grc('set_items', lambda: {items})"
+    assert callback in block.get_callbacks()
+
+
+def test_a_refused_value_of_a_running_flow_graph_is_logged(sock, receiver, capfd):
+    """Widgets have floats, and an exception in a slot of Qt ends the program."""
+    state = 7.0
+
+    def items():
+        return [*ITEMS, spead.immediate(0x3101, "state", state)]
+
+    sender = spead.sink(destination(sock), heap_samples=1000, items=items(), rate=1e6)
+    for state, rate in ((8.0, 2e6), (8.5, -1), (-1.0, "fast")):  # noqa: B007
+        sender._set_from_grc("set_items", items)
+        sender._set_from_grc("set_rate", lambda rate=rate: rate)
+    run_all(sender, noise(1000))
+    receiver.next_heaps(1)
+    assert receiver.items["state"].value == 8
+    assert sender.rate() == 2e6
+    log = capfd.readouterr().out
+    for text in ("value = 8.5", "value = -1", "rate = -1", "rate = 'fast'"):
+        assert text in log
 
 
 @pytest.mark.parametrize(

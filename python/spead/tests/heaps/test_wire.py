@@ -62,6 +62,7 @@ def test_packets_equal_spead2s(sock, bits, heap_samples, packet_size, descriptor
         max_packet_size=packet_size,
         items=ITEMS,
         descriptors=descriptors,
+        descriptor_interval=0,
         pad_packets=False,
         send_stop=False,
         buffer_size=16 << 20,  # all heaps are held: the tail is a short heap

@@ -132,8 +132,8 @@ def balanced(stats):
     return done <= stats["samples_in"] and done + pending == stats["samples_in"]
 
 
-def post(sink, message):
-    """Post a message to the port "items"; converts Python values to PMTs."""
+def post(sink, message, port="items"):
+    """Post a message; converts Python values to PMTs."""
     if not isinstance(message, pmt.pmt_base):
         message = pmt.to_pmt(message)
-    sink._post(pmt.intern("items"), message)
+    sink._post(pmt.intern(port), message)

@@ -104,7 +104,9 @@ def test_the_python_package_imports(prefix):
 def test_grc_blocks_and_examples_are_installed(prefix):
     share = prefix / "share" / "gnuradio"
     blocks = {path.name for path in (share / "grc" / "blocks").iterdir()}
-    assert blocks == {"spead_sink.block.yml", "spead_source.block.yml"}
+    assert blocks == {
+        f"spead_{name}.block.yml" for name in ("figures", "sink", "source")
+    }
     installed = share / "examples" / "spead"
     assert all((installed / path).is_file() for path in EXAMPLE_FILES)
 

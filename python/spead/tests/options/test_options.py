@@ -88,7 +88,7 @@ TEXT = "text (str) without NUL"
 # arguments of the wrong type, and the allowed type in the error
 WRONG_TYPES = {
     "sink": [
-        ({"heap_samples": 8192.0}, "an integer"),
+        ({"heap_samples": 8192.5}, "an integer"),
         # not truncated to integers
         ({"heap_samples": np.float32(1000.9)}, "an integer"),
         ({"heap_samples": Decimal("5.7")}, "an integer"),
@@ -109,7 +109,7 @@ WRONG_TYPES = {
         ({"destinations": None}, ENDPOINTS),
     ],
     "source": [
-        ({"num_outputs": 1.0}, "an integer"),
+        ({"num_outputs": 1.5}, "an integer"),
         ({"heap_samples": 2**64}, INTEGER),
         ({"endpoints": b"127.0.0.1:7148"}, TEXT),
         ({"max_delay": "0.1"}, "a number"),

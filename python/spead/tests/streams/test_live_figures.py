@@ -3,6 +3,7 @@
 """Human-readable figures, from consecutive stats."""
 
 import pmt
+from gnuradio import blocks, spead
 from gnuradio.spead.live_figures import LiveFigures
 from places import eventually
 from receiving import destination
@@ -24,6 +25,17 @@ SOURCE = {
     "packets_rejected": {"magic": 4, "size": 1000},
     "buffer_fill": 0.254,
 }
+
+
+def test_the_block_publishes_a_table(sock):
+    running = Reporting(destination(sock), stats_interval=0.01)
+    figures, texts = spead.figures(), blocks.message_debug()
+    running.graph.msg_connect(running.sink, "stats", figures, "stats")
+    running.graph.msg_connect(figures, "text", texts, "store")
+    with running:
+        eventually(lambda: texts.num_messages() > 0)
+    text = pmt.symbol_to_string(pmt.cdr(texts.get_message(0)))
+    assert "<td>heaps sent&nbsp;&nbsp;</td>" in text
 
 
 def test_rate_is_measured_since_the_last_stats():

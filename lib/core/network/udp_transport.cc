@@ -349,7 +349,8 @@ void udp_transport::connect(udp::socket& socket, std::size_t destination) const
             (error.value() == EACCES ? "; this is a broadcast address, which is not "
                                        "supported, or the route is prohibited"
                                      : ""));
-    if (socket.local_endpoint().address().is_unspecified())
+    const auto local = socket.local_endpoint(error);
+    if (!error && local.address().is_unspecified())
         throw std::runtime_error(
             "destinations = " + to_text(d_destinations[destination]) +
             ": the interface has no address to send from; set interface, or add an "

@@ -109,20 +109,19 @@ received_datagrams receive_socket::receive(std::byte* buffer) noexcept
     iovec piece{ buffer, batch_buffer_bytes };
     alignas(cmsghdr) std::array<unsigned char, CMSG_SPACE(sizeof(int))> control;
     msghdr header{};
-    sockaddr_storage from;
-    header.msg_name = &from;
-    header.msg_namelen = sizeof from;
+    received_datagrams result;
+    header.msg_name = result.from.data();
+    header.msg_namelen = static_cast<socklen_t>(result.from.capacity());
     header.msg_iov = &piece;
     header.msg_iovlen = 1;
     header.msg_control = control.data();
     header.msg_controllen = control.size();
     const auto got = recvmsg(d_socket.native_handle(), &header, MSG_DONTWAIT);
-    received_datagrams result;
     if (got < 0) {
         result.error = errno;
         return result;
     }
-    const std::string_view sender(reinterpret_cast<const char*>(&from),
+    const std::string_view sender(reinterpret_cast<const char*>(result.from.data()),
                                   header.msg_namelen);
     result.sender = std::hash<std::string_view>()(sender) | 1;
     result.data = buffer;

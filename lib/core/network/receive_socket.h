@@ -25,7 +25,8 @@ struct received_datagrams {
     std::size_t bytes = 0;    //!< total; 0: none received
     std::size_t datagram = 0; //!< bytes of each, but the last may be shorter
     std::uint64_t sender = 0; //!< identifies the source address and port; not 0
-    int error = 0;            //!< errno; 0 if there is none
+    boost::asio::ip::udp::endpoint from = {}; //!< the same
+    int error = 0;                            //!< errno; 0 if there is none
 };
 
 /*!

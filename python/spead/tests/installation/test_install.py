@@ -99,6 +99,8 @@ def test_the_python_package_imports(prefix):
     env = {**os.environ, "PYTHONPATH": str(package)}
     env.pop("LD_LIBRARY_PATH", None)
     run(sys.executable, "-c", code, env=env, stdout=subprocess.DEVNULL)
+    program = prefix / "bin" / "spead-inspect"
+    run(program, "--help", env=env, stdout=subprocess.DEVNULL)
 
 
 def test_grc_blocks_and_examples_are_installed(prefix):

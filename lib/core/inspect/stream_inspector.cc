@@ -1,0 +1,184 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "protocol/wire.h"
+#include "receive/stream_format.h"
+#include "stream_inspector.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gr::spead {
+
+namespace {
+
+constexpr std::size_t max_recent = 256;
+constexpr std::size_t max_steps = 256;
+constexpr std::size_t max_values = 257;
+constexpr std::size_t max_streams = 1024;
+
+// A sum that distinguishes heaps of one packet: they may share a heap counter.
+std::uint64_t tag_of(const packet_view& packet)
+{
+    std::uint64_t sum = 0;
+    if (packet.is_single)
+        for (std::size_t i = 0; i < packet.items; ++i)
+            if (packet.item(i).is_immediate)
+                sum = sum * 31 + packet.word(i);
+    return sum;
+}
+
+bool has_samples(const packet_view& packet)
+{
+    return !packet.has_descriptors && !packet.is_end_of_stream;
+}
+
+} // namespace
+
+void mode::add(std::uint64_t number)
+{
+    if (d_counts.size() < max_steps || d_counts.count(number))
+        ++d_counts[number];
+}
+
+std::uint64_t mode::most_frequent() const
+{
+    const auto found = std::max_element(
+        d_counts.begin(), d_counts.end(), [](const auto& a, const auto& b) {
+            return a.second < b.second;
+        });
+    return found == d_counts.end() ? 0 : found->first;
+}
+
+void stream_inspector::add(const std::byte* datagram,
+                           std::size_t bytes,
+                           const std::string& sender,
+                           std::size_t endpoint,
+                           time_point now)
+{
+    packet_view packet;
+    if (const auto error = parse_packet(datagram, bytes, packet);
+        error != packet_error::none) {
+        d_rejects.add(error);
+        d_rejected_sender = sender;
+        return;
+    }
+    if (d_streams.size() == max_streams && !d_streams.count({ endpoint, sender }))
+        return;
+    auto& stream = d_streams[{ endpoint, sender }];
+    ++stream.packets;
+    stream.bytes += bytes;
+    stream.heap_address_bits = packet.flavour.heap_address_bits;
+    const heap_id id{ packet.heap_counter, 1, 0 };
+    if (packet.has_descriptors || stream.collector.is_incomplete()) {
+        stream.collector.add(packet, id, now);
+        while (stream.collector.has_next())
+            if (auto description = stream.collector.next())
+                merge(stream.descriptions, std::move(*description));
+    }
+    const auto tag = tag_of(packet);
+    auto heap = std::find_if(
+        stream.recent.begin(), stream.recent.end(), [&](const open_heap& each) {
+            return each.counter == packet.heap_counter && each.tag == tag;
+        });
+    if (heap == stream.recent.end()) {
+        open_heap opened{ packet.heap_counter, tag, packet.heap_length };
+        opened.has_samples = has_samples(packet);
+        stream.descriptors += packet.has_descriptors;
+        stream.ends += packet.is_end_of_stream;
+        opened.is_first = opened.has_samples && !stream.newest;
+        if (opened.has_samples)
+            add_counter(stream, packet.heap_counter);
+        if (stream.recent.size() < max_recent) {
+            heap = stream.recent.insert(stream.recent.end(), std::move(opened));
+        } else {
+            heap = stream.recent.begin() + static_cast<std::ptrdiff_t>(stream.next);
+            stream.next = (stream.next + 1) % max_recent;
+            close(stream, *heap);
+            *heap = std::move(opened);
+        }
+    }
+    // the first heap may hold descriptors and samples
+    if (!heap->offsets.insert(packet.payload_offset).second) {
+        stream.duplicates += !packet.is_end_of_stream;
+        return;
+    }
+    heap->received += packet.payload_bytes;
+    if (heap->has_samples) {
+        stream.is_single = packet.is_single;
+        stream.packet_bytes.add(bytes);
+        add_items(stream, packet);
+    }
+}
+
+// Counts heaps and the steps of heap counters. Heaps with descriptors, which may count
+// down, are ignored.
+void stream_inspector::add_counter(tracked_stream& stream, std::uint64_t counter)
+{
+    if (stream.newest && counter < *stream.newest)
+        ++stream.reordered;
+    else {
+        if (stream.newest && counter > *stream.newest)
+            stream.counter_steps.add(counter - *stream.newest);
+        stream.newest = counter;
+    }
+}
+
+void stream_inspector::add_items(tracked_stream& stream, const packet_view& packet)
+{
+    for (std::size_t i = packet.required_items; i < packet.items; ++i) {
+        const auto item = packet.item(i);
+        if (item.id <= wire::stream_control)
+            continue;
+        auto& seen = stream.items[item.id];
+        seen.is_immediate = item.is_immediate;
+        const auto end = packet.end_of(i);
+        const auto value = item.is_immediate ? item.value
+                           : end == std::numeric_limits<std::uint64_t>::max()
+                               ? packet.payload_bytes
+                               : end - std::min(end, item.value);
+        if (value > seen.last && !seen.values.empty())
+            seen.steps.add(value - seen.last);
+        seen.last = value;
+        seen.range.add(value);
+        if (seen.values.size() < max_values)
+            seen.values.insert(value);
+    }
+}
+
+void stream_inspector::close(inspected_stream& stream, const open_heap& heap)
+{
+    const bool is_incomplete = heap.length && heap.received < *heap.length;
+    if (!heap.has_samples || (heap.is_first && is_incomplete))
+        return;
+    ++stream.heaps;
+    stream.heap_bytes.add(heap.length.value_or(heap.received));
+    stream.incomplete += is_incomplete;
+}
+
+std::map<stream_inspector::key, inspected_stream> stream_inspector::streams() const
+{
+    std::map<key, inspected_stream> all;
+    for (const auto& [from, tracked] : d_streams) {
+        inspected_stream stream = tracked;
+        // packets of the newest heap may still arrive
+        for (const auto& heap : tracked.recent)
+            if (heap.counter != tracked.newest || !heap.length ||
+                heap.received >= *heap.length)
+                close(stream, heap);
+        const auto step = tracked.counter_steps.most_frequent();
+        stream.counter_step = step;
+        for (const auto& [apart, count] : tracked.counter_steps.counts())
+            if (step && apart % step == 0)
+                stream.lost += (apart / step - 1) * count;
+        stream.lost -= std::min(stream.lost, stream.reordered);
+        all.emplace(from, std::move(stream));
+    }
+    return all;
+}
+
+} // namespace gr::spead

@@ -1,0 +1,137 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_STREAM_INSPECTOR_H
+#define INCLUDED_SPEAD_CORE_STREAM_INSPECTOR_H
+
+#include "protocol/descriptor_reader.h"
+#include "protocol/packet_parser.h"
+#include "receive/descriptor_collector.h"
+#include "receive/receive_counters.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gr::spead {
+
+//! The smallest and the largest of some numbers.
+struct number_range {
+    std::uint64_t min = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t max = 0;
+
+    void add(std::uint64_t number)
+    {
+        min = std::min(min, number);
+        max = std::max(max, number);
+    }
+};
+
+//! Counts numbers, of which only the most frequent one matters.
+class mode
+{
+public:
+    void add(std::uint64_t number);
+    //! 0 if there are no numbers.
+    std::uint64_t most_frequent() const;
+    const std::map<std::uint64_t, std::uint64_t>& counts() const { return d_counts; }
+
+private:
+    std::map<std::uint64_t, std::uint64_t> d_counts; // the first 256 different ones
+};
+
+//! What was seen of an item that is not a required one.
+struct inspected_item {
+    bool is_immediate = false;
+    std::uint64_t last = 0;         //!< value; of an addressed item its size in bytes
+    number_range range;             //!< of these
+    std::set<std::uint64_t> values; //!< the first 257 different ones
+    mode steps;                     //!< increases from heap to heap
+};
+
+//! What was seen of the packets from one sender to one endpoint.
+struct inspected_stream {
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;   //!< UDP payload
+    number_range packet_bytes; //!< of packets of heaps with samples
+    unsigned heap_address_bits = 0;
+    bool is_single = false;         //!< heaps of one packet, without heap length
+    std::uint64_t heaps = 0;        //!< heaps with samples
+    number_range heap_bytes;        //!< their payload
+    std::uint64_t incomplete = 0;   //!< heaps of which packets did not arrive
+    std::uint64_t lost = 0;         //!< heaps between others, by their heap counters
+    std::uint64_t counter_step = 0; //!< from one heap counter to the next
+    std::uint64_t reordered = 0;    //!< heaps that arrived after a later one
+    std::uint64_t duplicates = 0;   //!< packets
+    std::uint64_t descriptors = 0;  //!< heaps with descriptors
+    std::uint64_t ends = 0;         //!< end-of-stream heaps
+    std::map<std::uint64_t, inspected_item> items;
+    std::vector<item_description> descriptions;
+};
+
+/*!
+ * \brief Collects what users want to know about unknown streams, from their packets.
+ *
+ * Not thread-safe.
+ */
+class stream_inspector
+{
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    //! Adds a datagram from \p sender, received at an endpoint of this index.
+    void add(const std::byte* datagram,
+             std::size_t bytes,
+             const std::string& sender,
+             std::size_t endpoint,
+             time_point now);
+
+    //! By endpoint and sender.
+    using key = std::pair<std::size_t, std::string>;
+    std::map<key, inspected_stream> streams() const;
+
+    //! Packets that are not SPEAD, by reason.
+    std::map<std::string, std::uint64_t> rejected() const { return d_rejects.by_name(); }
+    std::string last_sender_rejected() const { return d_rejected_sender; }
+
+private:
+    struct open_heap {
+        std::uint64_t counter;
+        std::uint64_t tag; // tells heaps of one packet with the same counter apart
+        std::optional<std::uint64_t> length;
+        std::uint64_t received = 0;
+        bool has_samples = false;
+        bool is_first = false; // its beginning may have been missed
+        std::set<std::uint64_t> offsets = {};
+    };
+    struct tracked_stream : inspected_stream {
+        std::vector<open_heap> recent; // a ring
+        std::size_t next = 0;
+        std::optional<std::uint64_t> newest; // heap counter
+        mode counter_steps;
+        std::uint64_t next_expected = 0;
+        descriptor_collector collector;
+    };
+
+    static void close(inspected_stream& stream, const open_heap& heap);
+    static void add_items(tracked_stream& stream, const packet_view& packet);
+    static void add_counter(tracked_stream& stream, std::uint64_t counter);
+
+    std::map<key, tracked_stream> d_streams;
+    reject_counters d_rejects;
+    std::string d_rejected_sender;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_STREAM_INSPECTOR_H */

@@ -1,0 +1,89 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Show which SPEAD streams arrive at an address, and the spead.source() for them."""
+
+import argparse
+import json
+import sys
+import time
+
+from . import stream_report
+from .spead_python import _inspector
+
+
+def show(text, previous):
+    """Print the text, over the previous one if this is a terminal."""
+    if previous:
+        sys.stdout.write(f"\x1b[{previous.count(chr(10)) + 1}A\x1b[J")
+    print(text, flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser("spead-inspect", description=__doc__)
+    parser.add_argument("endpoints", help="such as 239.2.1.150+7:7148 or 0.0.0.0:7148")
+    parser.add_argument("--interface", default="", help="name or address")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help="how long to listen (default: 2; on a terminal, until Ctrl-C)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    args = parser.parse_args()
+    live = sys.stdout.isatty() and not args.json
+    seconds = args.seconds or (float("inf") if live else 2)
+    try:
+        inspector = _inspector(args.endpoints, args.interface)
+    except (ValueError, RuntimeError) as error:
+        sys.exit(f"spead-inspect: {error}")
+    endpoints = [f"port {port}" for port in inspector.ports()]
+    begin = time.monotonic()
+    text = ""
+    try:
+        while (left := begin + seconds - time.monotonic()) > 0:
+            inspector.receive(min(left, 0.5))
+            if live:
+                report = report_text(inspector, args, endpoints, begin)
+                show(report, text)
+                text = report
+    except KeyboardInterrupt:
+        pass
+    streams = inspector.streams()
+    suggestion = stream_report.Suggestion(streams, args.endpoints, args.interface)
+    if args.json:
+        print(json.dumps(as_json(inspector, streams, suggestion)))
+    elif not live:
+        print(report_text(inspector, args, endpoints, begin))
+    return 0 if not suggestion.reason else 1
+
+
+def report_text(inspector, args, endpoints, begin):
+    streams = inspector.streams()
+    elapsed = time.monotonic() - begin
+    lines = list(stream_report.lines(streams, endpoints, elapsed))
+    if dropped := inspector.dropped():
+        lines.append(
+            f"{dropped:,} datagrams were dropped at the socket of this program"
+        )
+    if rejected := inspector.rejected():
+        lines.append(f"rejected: {rejected}")
+    if not streams:
+        rejected = inspector.rejected(), inspector.rejected_sender()
+        lines.append(stream_report.reason_for_nothing(*rejected, [args.endpoints]))
+        return "\n".join(lines)
+    suggestion = stream_report.Suggestion(streams, args.endpoints, args.interface)
+    if suggestion.reason:
+        return "\n".join([*lines, "", suggestion.reason])
+    lines += ["", suggestion.call(), *(f"# {note}" for note in suggestion.notes), ""]
+    lines += [f"{label}: {value}" for label, value in suggestion.grc().items()]
+    return "\n".join(lines)
+
+
+def as_json(inspector, streams, suggestion):
+    return {
+        "streams": streams,
+        "rejected": inspector.rejected(),
+        "dropped": inspector.dropped(),
+        "call": "" if suggestion.reason else suggestion.call(),
+        "notes": suggestion.notes,
+        "reason": suggestion.reason,
+    }

@@ -1,0 +1,234 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "bindings.h"
+#include "inspect/stream_inspector.h"
+#include "network/endpoint.h"
+#include "network/receive_socket.h"
+#include "receive/stream_format.h"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <boost/asio/io_context.hpp>
+
+#include <poll.h>
+#include <unordered_map>
+#include <chrono>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace gr::spead {
+
+namespace py = pybind11;
+
+namespace {
+
+using clock = stream_inspector::time_point::clock;
+
+//! A stream_inspector with the sockets that it listens to.
+class listening_inspector
+{
+public:
+    listening_inspector(const std::string& endpoints, const std::string& interface)
+        : d_buffer(receive_socket::batch_buffer_bytes)
+    {
+        for (const auto& at : parse_endpoints("endpoints", endpoints, 0)) {
+            d_sockets.push_back(std::make_unique<receive_socket>(d_io, at, interface));
+            d_polled.push_back({ d_sockets.back()->native_handle(), POLLIN, 0 });
+        }
+    }
+
+    void receive(double seconds)
+    {
+        const py::gil_scoped_release release;
+        const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(
+                                            std::chrono::duration<double>(seconds));
+        for (auto now = clock::now(); now < end; now = clock::now()) {
+            const auto left =
+                std::chrono::duration_cast<std::chrono::milliseconds>(end - now);
+            poll(d_polled.data(),
+                 d_polled.size(),
+                 static_cast<int>(std::min<long>(left.count() + 1, 100)));
+            for (std::size_t i = 0; i < d_sockets.size(); ++i)
+                read(i);
+        }
+    }
+
+    void add(const std::string& datagram, const std::string& sender, std::size_t endpoint)
+    {
+        d_inspector.add(reinterpret_cast<const std::byte*>(datagram.data()),
+                        datagram.size(),
+                        sender,
+                        endpoint,
+                        clock::now());
+    }
+
+    const stream_inspector& inspector() const { return d_inspector; }
+    std::vector<int> ports() const
+    {
+        std::vector<int> all;
+        for (const auto& each : d_sockets)
+            all.push_back(each->port());
+        return all;
+    }
+    std::uint64_t dropped() const
+    {
+        std::uint64_t sum = 0;
+        for (const auto& each : d_sockets)
+            sum += each->dropped();
+        return sum;
+    }
+
+private:
+    void read(std::size_t socket)
+    {
+        // then the other sockets have a turn
+        for (int i = 0; i < 64; ++i) {
+            const auto got = d_sockets[socket]->receive(d_buffer.data());
+            if (got.error || !got.bytes)
+                return;
+            auto& sender = d_senders[got.sender];
+            if (sender.empty()) {
+                std::ostringstream text;
+                text << got.from;
+                sender = text.str();
+            }
+            for (std::size_t at = 0; at < got.bytes; at += got.datagram)
+                d_inspector.add(got.data + at,
+                                std::min(got.datagram, got.bytes - at),
+                                sender,
+                                socket,
+                                clock::now());
+        }
+    }
+
+    boost::asio::io_context d_io{ 1 };
+    std::vector<std::unique_ptr<receive_socket>> d_sockets;
+    std::vector<pollfd> d_polled;
+    std::vector<std::byte> d_buffer;
+    std::unordered_map<std::uint64_t, std::string> d_senders;
+    stream_inspector d_inspector;
+};
+
+py::dict to_dict(const inspected_item& item)
+{
+    py::dict dict;
+    dict["immediate"] = item.is_immediate;
+    dict["last"] = item.last;
+    dict["min"] = item.range.min;
+    dict["max"] = item.range.max;
+    dict["values"] = std::vector<std::uint64_t>(item.values.begin(), item.values.end());
+    dict["step"] = item.steps.most_frequent();
+    return dict;
+}
+
+py::dict to_dict(const item_description& item)
+{
+    py::dict dict;
+    dict["id"] = item.id;
+    dict["name"] = item.name;
+    dict["type"] = item.format.type ? item.format.dtype() : "";
+    py::list shape;
+    for (const auto size : item.shape)
+        shape.append(size == variable_size ? py::object(py::none())
+                                           : py::object(py::int_(size)));
+    dict["shape"] = shape;
+    dict["is_array"] = item.is_array;
+    dict["is_complex"] = item.is_pairs || item.format.type == 'c';
+    return dict;
+}
+
+// What the source would do with the descriptors, for each output_type.
+py::dict formats_of(const std::vector<item_description>& descriptions)
+{
+    py::dict formats;
+    for (const auto& [name, type] : sample_types) {
+        py::dict format;
+        try {
+            const auto found = format_for(descriptions, type, {}, nullptr);
+            format["samples"] = found.samples_id;
+            format["timestamp"] = found.timestamp_id;
+            format["wire_type"] = found.samples_format.dtype();
+        } catch (const std::invalid_argument& error) {
+            format["error"] = error.what();
+        }
+        formats[name] = format;
+    }
+    return formats;
+}
+
+py::dict to_dict(const inspected_stream& stream)
+{
+    py::dict dict;
+    dict["packets"] = stream.packets;
+    dict["bytes"] = stream.bytes;
+    dict["heap_address_bits"] = stream.heap_address_bits;
+    dict["single_packet_heaps"] = stream.is_single;
+    const auto has_packets = stream.packet_bytes.max > 0;
+    dict["packet_bytes"] = py::make_tuple(has_packets ? stream.packet_bytes.min : 0,
+                                          stream.packet_bytes.max);
+    dict["heaps"] = stream.heaps;
+    dict["heap_bytes"] =
+        py::make_tuple(stream.heaps ? stream.heap_bytes.min : 0, stream.heap_bytes.max);
+    dict["heaps_incomplete"] = stream.incomplete;
+    dict["heap_counter_step"] = stream.counter_step;
+    dict["heaps_lost"] = stream.lost;
+    dict["heaps_reordered"] = stream.reordered;
+    dict["packets_duplicate"] = stream.duplicates;
+    dict["descriptor_heaps"] = stream.descriptors;
+    dict["ends"] = stream.ends;
+    py::dict items;
+    for (const auto& [id, item] : stream.items)
+        items[py::int_(id)] = to_dict(item);
+    dict["items"] = items;
+    py::list descriptions;
+    for (const auto& each : stream.descriptions)
+        descriptions.append(to_dict(each));
+    dict["descriptions"] = descriptions;
+    dict["formats"] = formats_of(stream.descriptions);
+    return dict;
+}
+
+} // namespace
+
+void bind_inspector(py::module& m)
+{
+    py::class_<listening_inspector>(m, "_inspector")
+        .def(py::init<const std::string&, const std::string&>(),
+             py::arg("endpoints"),
+             py::arg("interface") = "")
+        .def("receive", &listening_inspector::receive, py::arg("seconds"))
+        .def("add",
+             [](listening_inspector& self,
+                const py::bytes& datagram,
+                const std::string& sender,
+                std::size_t endpoint) { self.add(datagram, sender, endpoint); })
+        .def("streams",
+             [](const listening_inspector& self) {
+                 py::list all;
+                 for (const auto& [key, stream] : self.inspector().streams()) {
+                     auto dict = to_dict(stream);
+                     dict["endpoint"] = key.first;
+                     dict["sender"] = key.second;
+                     all.append(dict);
+                 }
+                 return all;
+             })
+        .def("rejected",
+             [](const listening_inspector& self) { return self.inspector().rejected(); })
+        .def("rejected_sender",
+             [](const listening_inspector& self) {
+                 return self.inspector().last_sender_rejected();
+             })
+        .def("ports", &listening_inspector::ports)
+        .def("dropped", &listening_inspector::dropped);
+}
+
+} // namespace gr::spead

@@ -1,0 +1,328 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an inspected stream is, as text, and the source that receives it."""
+
+import json
+from collections import Counter
+from itertools import pairwise
+
+# Options that are shown in GRC under these labels.
+GRC_LABELS = {
+    "sample_rate": "Sample rate (Hz)",
+    "timestamp_step": "Timestamp step (ticks)",
+}
+TYPES = ["int8", "sc8", "int16", "sc16", "int32", "float", "complex"]
+# By ID and number of axes: the arrays of MeerKAT's correlator (katgpucbf).
+AXES = {
+    (0x4300, 3): ["channel", "time", "pol"],
+    (0x5000, 2): ["channel", "time"],
+    (0x1800, 2): ["channel", "baseline"],
+}
+HEAP_COUNTER, TIMESTAMP, SAMPLES = 1, 0x1600, 0x3300
+MAX_SELECTED = 64  # num_outputs
+
+
+class Suggestion:
+    """The options of the source that receives the streams, or the reason for none.
+
+    options: name -> text of the value, as in Python
+    """
+
+    def __init__(self, streams, endpoints, interface=""):
+        self.options, self.notes, self.reason = {}, [], ""
+        self._streams = [s for s in streams if s["heaps"] or s["descriptor_heaps"]]
+        with_samples = [s for s in self._streams if s["heaps"]]
+        if not with_samples:
+            self.reason = (
+                "no heap with samples was complete: inspect for longer"
+                if streams
+                else "no SPEAD packet arrived"
+            )
+            return
+        layouts = Counter(tuple(s["items"]) for s in with_samples)
+        if len(layouts) > 1:
+            self.notes.append(
+                "streams with other items arrive, too: receive them apart"
+            )
+        layout = layouts.most_common(1)[0][0]
+        self._streams = [s for s in with_samples if tuple(s["items"]) == layout]
+        self._described = {d["id"]: d for s in streams for d in s["descriptions"]}
+        self._formats = next((s["formats"] for s in streams if s["descriptions"]), None)
+        self.options["endpoints"] = json.dumps(endpoints)
+        self._find_items()
+        self._find_times()
+        self._add_type()
+        self._add_selection()
+        self._add_times()
+        if interface:
+            self.options["interface"] = json.dumps(interface)
+
+    def call(self):
+        """The constructor of the source, in Python."""
+        text = f"spead.source(\n    {self.options['endpoints']},\n"
+        for name, value in self.options.items():
+            if name != "endpoints":
+                text += f"    {name}={value},\n"
+        return text + ")"
+
+    def grc(self):
+        """Label and value of each parameter in GRC."""
+        return {
+            GRC_LABELS.get(name, name.replace("_", " ").capitalize()): value.strip('"')
+            for name, value in self.options.items()
+        }
+
+    # Which items are the samples and the timestamp
+
+    def _find_items(self):
+        described = self._formats and next(
+            (f for f in self._formats.values() if "error" not in f), None
+        )
+        items = self._streams[0]["items"]
+        if described:
+            self._samples, self._timestamp = (
+                described["samples"],
+                described["timestamp"],
+            )
+            return
+        addressed = {id: i for id, i in items.items() if not i["immediate"]}
+        self._samples = max(
+            addressed or items, key=lambda id: (id == SAMPLES, items[id]["max"])
+        )
+        counting = [
+            id
+            for id, item in items.items()
+            if item["immediate"] and item["step"] and len(item["values"]) > MAX_SELECTED
+        ]
+        if TIMESTAMP in items and items[TIMESTAMP]["immediate"]:
+            self._timestamp = TIMESTAMP
+        elif self._streams[0]["single_packet_heaps"]:
+            self._timestamp = HEAP_COUNTER
+        else:
+            self._timestamp = counting[0] if counting else None
+
+    def _values(self, id):
+        return sorted({v for s in self._streams for v in s["items"][id]["values"]})
+
+    def _find_times(self):
+        self._step = self._per_time = None
+        if self._timestamp == HEAP_COUNTER:
+            self._step = self._streams[0]["heap_counter_step"]
+        if self._timestamp not in self._streams[0]["items"]:
+            return
+        values = self._values(self._timestamp)
+        steps = Counter(b - a for a, b in pairwise(values))
+        if not steps:
+            return
+        self._step = steps.most_common(1)[0][0]
+        all_items = [s["items"][self._timestamp] for s in self._streams]
+        span = max(i["max"] for i in all_items) - min(i["min"] for i in all_items)
+        heaps = sum(s["heaps"] + s["heaps_lost"] for s in self._streams)
+        self._per_time = round(heaps / (span // self._step + 1))
+
+    # Options
+
+    def _add_type(self):
+        self._axes = []
+        self._sample_bytes = None
+        self._needs_items = not self._formats
+        self._wire_type = ""
+        array = self._described.get(self._samples)
+        possible = [
+            name
+            for name in TYPES
+            if self._formats and "error" not in self._formats[name]
+        ]
+        wire = self._formats and possible and self._formats[possible[0]]["wire_type"]
+        if possible and "u" in wire and wire not in ("u1", "|u1"):
+            possible = [n for n in possible if n in ("float", "complex")] or possible
+        if not possible:
+            self.options["output_type"] = '"int8"'
+            if self._formats:
+                self.notes.append(f"as bytes: {self._formats['int8']['error']}")
+                self._needs_items = True
+            else:
+                self.notes.append(
+                    "without descriptors, the type of the samples is unknown: "
+                    "set output_type and wire_type"
+                )
+            self._sample_bytes = 1
+            return
+        self.options["output_type"] = json.dumps(possible[0])
+        self._wire_type = wire
+        bits = int("".join(c for c in wire if c.isdigit())) * 8
+        self._sample_bytes = bits // 8
+        if array["is_complex"] and "c" not in wire:
+            self._sample_bytes *= 2
+        shape = array["shape"]
+        if array["is_complex"] and "c" not in wire:
+            shape = shape[:-1]
+        if len(shape) < 2 or None in shape:
+            return
+        names = AXES.get((self._samples, len(shape)))
+        if not names:
+            names = [f"axis_{i}" for i in range(len(shape))]
+            self.notes.append(
+                'name the axes: "time" runs along the stream, each "pol" has an output'
+            )
+        self._axes = [[n, size, size] for n, size in zip(names, shape, strict=True)]
+
+    def _add_selection(self):
+        """Several heaps of each time, which the value of an item tells apart."""
+        items = self._streams[0]["items"]
+        selected = None
+        if self._per_time and self._per_time > 1:
+            for id, item in items.items():
+                if not item["immediate"] or id == self._timestamp:
+                    continue
+                if len(self._values(id)) == self._per_time <= MAX_SELECTED:
+                    selected = id
+            if selected is None:
+                self.notes.append(
+                    f"there are {self._per_time} heaps of each time, which no item "
+                    "tells apart: give each stream its own port"
+                )
+        values = self._values(selected) if selected else []
+        part = self._part_of_axis(selected, values)
+        if part is not None:
+            size = self._axes[part][1]
+            self._axes[part] = [self._name(selected), size, size * len(values)]
+        if self._axes:
+            self.options["axes"] = json.dumps(
+                ", ".join(
+                    f"{name}={size}" + (f"/{total}" if total != size else "")
+                    for name, size, total in self._axes
+                )
+            )
+        if selected is not None and part is None:
+            if self._axes:
+                values = values[:1]
+                self.notes.append(
+                    f"of {self._per_time} streams, this receives the first: see items"
+                )
+            else:
+                self.options["num_outputs"] = str(len(values))
+            self._needs_items = True
+        if self._needs_items:
+            self._add_items(selected if part is None else None, values)
+
+    def _part_of_axis(self, selected, values):
+        """The index of the axis of which heaps hold parts, or None."""
+        if selected is None or selected not in self._described:
+            return None
+        spacing = {b - a for a, b in pairwise(values)}
+        for i, (_, size, _) in enumerate(self._axes):
+            if values[0] == 0 and spacing == {size}:
+                return i
+        return None
+
+    def _name(self, id):
+        described = self._described.get(id, {}).get("name", "")
+        return described or f"item_{id:#x}"
+
+    def _add_items(self, selected, values):
+        items = self._streams[0]["items"]
+        lines = []
+        if self._timestamp is not None:
+            lines.append(f"spead.timestamp({self._timestamp:#x})")
+        for id, item in items.items():
+            if item["immediate"] and id not in (self._timestamp, self._samples):
+                value = ""
+                if id == selected:
+                    value = f", {values if len(values) > 1 else values[0]}"
+                lines.append(
+                    f"spead.immediate({id:#x}, {json.dumps(self._name(id))}{value})"
+                )
+        lines.append(f"spead.samples({self._samples:#x})")
+        self.options["items"] = (
+            "[\n" + "".join(f"        {line},\n" for line in lines) + "    ]"
+        )
+        default = {
+            "int8": "i1",
+            "sc8": "i1",
+            "int16": "i2",
+            "sc16": "i2",
+            "int32": "i4",
+        }
+        wire = self._wire_type.lstrip("|>")
+        if wire and wire != default.get(json.loads(self.options["output_type"]), "i1"):
+            self.options["wire_type"] = json.dumps(wire)
+
+    def _add_times(self):
+        if not self._step:
+            return
+        if self._axes:
+            times = {name: size for name, size, _ in self._axes}.get("time", 1)
+            if self._step != times:
+                self.options["timestamp_step"] = str(self._step)
+            return
+        samples_item = self._streams[0]["items"][self._samples]
+        samples = samples_item["max"] // self._sample_bytes
+        if samples and samples != self._step:
+            self.options["heap_samples"] = str(samples)
+            self.options["timestamp_step"] = str(self._step)
+
+
+def lines(streams, endpoints, seconds):
+    """The lines of the report about the streams, without the suggestion."""
+    for stream in streams:
+        at = endpoints[stream["endpoint"]]
+        yield f"{stream['sender']} -> {at}"
+        yield (
+            f"  SPEAD-64-{stream['heap_address_bits']}, "
+            f"{stream['bytes'] / seconds / 1e6:.2f} MB/s, "
+            f"{stream['packets']:,} packets of {_range(stream['packet_bytes'])} bytes"
+        )
+        yield (
+            f"  {stream['heaps']:,} heaps of {_range(stream['heap_bytes'])} bytes: "
+            f"{stream['heaps_lost']:,} lost, "
+            f"{stream['heaps_incomplete']:,} incomplete, "
+            f"{stream['heaps_reordered']:,} reordered, "
+            f"{stream['packets_duplicate']:,} duplicate packets"
+        )
+        if stream["single_packet_heaps"]:
+            yield "  heaps of one packet, without heap length and payload offset"
+        described = {d["id"]: d for d in stream["descriptions"]}
+        if described:
+            every = seconds / stream["descriptor_heaps"]
+            yield (
+                f"  {stream['descriptor_heaps']} heaps with descriptors"
+                + (f", every {every:.1f} s" if stream["descriptor_heaps"] > 1 else "")
+            )
+        else:
+            yield "  no descriptors"
+        if stream["ends"]:
+            yield f"  {stream['ends']} end-of-stream heaps"
+        for id, item in stream["items"].items():
+            yield f"    {id:#06x} {_item(item, described.get(id))}"
+
+
+def _range(pair):
+    low, high = pair
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _item(item, described):
+    text = "immediate" if item["immediate"] else "addressed"
+    if described:
+        shape = ", ".join(map(str, described["shape"]))
+        text = f'"{described["name"]}" {described["type"] or "?"} ({shape})'
+    count = len(item["values"])
+    if not item["immediate"]:
+        return f"{text}: {_range((item['min'], item['max']))} bytes"
+    if count == 1:
+        return f"{text}: {item['last']}"
+    if count <= 16:
+        return f"{text}: {', '.join(map(str, item['values']))}"
+    return f"{text}: {item['min']} to {item['max']}, step {item['step']}"
+
+
+def reason_for_nothing(rejected, sender, endpoints):
+    """Why there is no stream, with the remedy."""
+    if rejected:
+        causes = ", ".join(f"{n:,} {name}" for name, n in rejected.items())
+        return f"packets of {sender} are not SPEAD-64 ({causes}): check the port"
+    return (
+        f"no packet arrived at {', '.join(endpoints)}: check that the sender runs, the "
+        "interface (--interface), the multicast group and the firewall"
+    )

@@ -1,0 +1,182 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""spead-inspect shows streams, and the source that it suggests receives them."""
+
+import copy
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gnuradio import spead
+from gnuradio.spead.spead_python import _inspector
+from gnuradio.spead.stream_report import Suggestion, lines
+from places import BOUND, eventually
+from received_streams import (
+    Receiving,
+    joined,
+    packets_by_heap,
+    received,
+    spead2_heaps,
+    spead2_packets,
+)
+from receiving import bound_socket
+from station_beams import station_beam_packet
+from streams import noise
+from telescope_streams import FIRST, STEP, STREAMS, expected_samples
+
+PROGRAM = Path(os.environ["GR_SPEAD_BUILD"]) / "spead-inspect"
+
+
+def inspected(packets):
+    """What an inspector sees of packets that arrive in one socket."""
+    inspector = _inspector("127.0.0.1:0")
+    for packet in packets:
+        inspector.add(packet, "127.0.0.1:1", 0)
+    return inspector
+
+
+def suggested(packets):
+    """The options of the suggested source, and the notes."""
+    suggestion = Suggestion(inspected(packets).streams(), "127.0.0.1:0")
+    assert not suggestion.reason
+    call = suggestion.call().replace("spead.source(", "dict(endpoints=", 1)
+    return eval(call, {"spead": spead}), suggestion.notes
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_suggested_source_receives_a_telescope(name):
+    stream, *_ = STREAMS[name]
+    packets = stream.all_packets(stream.packets())
+    options, notes = suggested(packets)
+    receiving = received(packets, **options | {"max_delay": stream.parts > 1})
+    output_type = options["output_type"]
+    is_integer = stream.samples.dtype.kind == "i"
+    scale = 2**31 - 1 if is_integer and output_type == "complex" else None
+    if "axes" in options:
+        stream = copy.copy(stream)
+        names = [each.split("=")[0] for each in options["axes"].split(", ")]
+        assert bool(notes) == (names[-1] == f"axis_{len(names) - 1}")
+        # a last axis of 2 is taken for the parts of complex numbers
+        stream.axes = dict(zip(names, stream.axes.values(), strict=False))
+    for port in range(receiving.outputs):
+        got = receiving.samples(port).ravel()
+        expected = expected_samples(stream.vectors(port), output_type, scale).ravel()
+        np.testing.assert_allclose(got, expected, rtol=1e-6 if scale else 0)
+    assert receiving.tags("timestamp") == [(0, FIRST)]
+    assert receiving.stats["samples_missing"] == 0
+
+
+@pytest.mark.parametrize("descriptors", ["first", "none"])
+def test_suggested_source_receives_samples(descriptors):
+    samples = noise(20_000)
+    heaps = spead2_heaps(samples, 1000, step=4000, descriptors=descriptors)
+    packets = joined(spead2_packets(heaps))
+    options, notes = suggested(packets)
+    assert options["timestamp_step"] == 4000
+    assert options["heap_samples"] == 1000
+    assert bool(notes) == (descriptors == "none")
+    receiving = received(packets, **options)
+    np.testing.assert_array_equal(receiving.samples(), samples)
+
+
+def test_suggested_source_separates_polarisations():
+    samples = noise(2 * 20_000).reshape(2, -1)
+    pols = [
+        packets_by_heap(part, extra=[(0x3101, "pol", 7 + i)], counter=1 + i, step=2)
+        for i, part in enumerate(samples)
+    ]
+    packets = joined(joined(heaps) for heaps in zip(*pols, strict=True))
+    options, _ = suggested(packets)
+    assert options["num_outputs"] == 2
+    receiving = received(packets, max_delay=1, **options)
+    for output in range(2):
+        np.testing.assert_array_equal(receiving.samples(output), samples[output])
+
+
+def test_suggested_source_receives_heaps_of_one_packet():
+    generator = np.random.default_rng(1)
+    sent = generator.integers(-128, 128, (100, 2048, 2, 2), np.int8)
+    packets = [station_beam_packet(100 + i, pairs) for i, pairs in enumerate(sent)]
+    options, _ = suggested(packets)
+    with Receiving(max_delay=0, **options) as receiving:
+        receiving.send_packets(packets)
+        receiving.wait_for_samples(sent.size)
+    np.testing.assert_array_equal(receiving.samples(), sent.ravel())
+
+
+def test_losses_are_counted():
+    heaps = packets_by_heap(noise(150_000), heap=3000)
+    packets = joined(heaps[:10] + heaps[12:20]) + heaps[20][1:] + joined(heaps[21:30])
+    packets += joined([heaps[31], heaps[30], heaps[31], *heaps[32:]])
+    (stream,) = inspected(packets).streams()
+    assert stream["heaps_lost"] == 2
+    assert stream["heaps_incomplete"] == 1
+    assert stream["heaps_reordered"] == 1
+    assert stream["packets_duplicate"] == len(heaps[31])
+    assert stream["ends"] == 1
+
+
+def test_items_are_shown():
+    stream, *_ = STREAMS["16 substreams"]
+    inspector = inspected(stream.all_packets(stream.packets()))
+    text = "\n".join(lines(inspector.streams(), ["port 7148"], 2))
+    assert '0x1600 "timestamp" >u6 (): ' in text
+    assert f"step {STEP}" in text
+    assert '0x4103 "frequency" >u6 (): 0, 4, 8, 12, ' in text
+    assert '0x4300 "data" i1 (4, 16, 2, 2): 256 bytes' in text
+
+
+def run_program(*args):
+    return subprocess.run(
+        [sys.executable, PROGRAM, *args],
+        capture_output=True,
+        text=True,
+        timeout=BOUND,
+        check=False,
+    )
+
+
+def test_the_program_receives(tmp_path):
+    with bound_socket() as free:
+        port = free.getsockname()[1]
+    packets = joined(packets_by_heap(noise(20_000)))
+    arguments = [f"127.0.0.1:{port}", "--seconds", "2", "--json"]
+    program = subprocess.Popen(
+        [sys.executable, PROGRAM, *arguments], stdout=subprocess.PIPE, text=True
+    )
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.connect(("127.0.0.1", port))
+
+        def is_listening():
+            try:
+                sender.send(b"x")
+                sender.send(b"x")  # reports the ICMP error of the first
+            except ConnectionRefusedError:
+                return False
+            return True
+
+        eventually(is_listening)
+        for packet in packets:
+            sender.send(packet)
+    report = json.loads(program.communicate(timeout=BOUND)[0])
+    assert program.returncode == 0
+    assert report["streams"][0]["heaps"] == 19  # all but that with the descriptors
+    assert f'"127.0.0.1:{port}"' in report["call"]
+
+
+def test_the_program_gives_the_reason_for_nothing():
+    program = run_program("127.0.0.1:0", "--seconds", "0.1")
+    assert program.returncode == 1
+    assert "no packet arrived at 127.0.0.1:0" in program.stdout
+
+
+def test_other_packets_are_no_streams():
+    inspector = inspected([b"\x01" * 100, b""])
+    assert inspector.streams() == []
+    assert sum(inspector.rejected().values()) == 2
+    assert Suggestion([], "127.0.0.1:0").reason == "no SPEAD packet arrived"

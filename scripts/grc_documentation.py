@@ -27,8 +27,8 @@ Receivers of your own can use spead2: https://spead2.readthedocs.io
     "source": """\
 Example: connect this block, with Output type "Float" and Endpoints "127.0.0.1:7148",
 to a QT GUI Time Sink of type Float. Start the flow graph, and then a sender to this
-endpoint: another flow graph with a SPEAD Sink. The flow graph spead_loopback.grc has
-both blocks. It is one of the examples of gr-spead, in the folder
+endpoint: another flow graph with a SPEAD UDP Sink. The flow graph spead_loopback.grc
+has both blocks. It is one of the examples of gr-spead, in the folder
 share/gnuradio/examples/spead of the installation.
 
 Senders of your own can use spead2: https://spead2.readthedocs.io

@@ -22,7 +22,7 @@
 namespace gr::spead {
 
 /*!
- * \brief SPEAD Sink: sends streams of samples as SPEAD heaps over UDP.
+ * \brief SPEAD UDP Sink: sends streams of samples as SPEAD heaps over UDP.
  * \ingroup spead
  *
  * \details

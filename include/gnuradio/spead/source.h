@@ -21,7 +21,7 @@
 namespace gr::spead {
 
 /*!
- * \brief SPEAD Source: receives streams of samples as SPEAD heaps over UDP.
+ * \brief SPEAD UDP Source: receives streams of samples as SPEAD heaps over UDP.
  * \ingroup spead
  *
  * \details

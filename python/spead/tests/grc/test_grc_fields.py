@@ -237,3 +237,18 @@ def test_the_number_of_ports_is_limited(grc):
     assert len([port for port in ports if port.domain == "stream"]) == 64
     (error,) = grc_lint.block_errors(block)
     assert f"num_{grc.streams} = 1000 is invalid; allowed: 1 to 64" in error
+
+
+@each_block
+def test_presets_are_accepted(grc):
+    params = grc().params
+    for items in params["items"].options:
+        for axes in params["axes"].options:
+            fields = {"items": items, "axes": axes}
+            if grc is sink:
+                if bool(axes.count("/")) != ("[]" in items):
+                    continue  # belongs to other items
+                fields |= {"tail": "drop"}
+            elif "/" in axes and "frequency" not in items and items != "None":
+                continue
+            assert grc_lint.block_errors(grc(**fields)) == []

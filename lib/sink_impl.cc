@@ -180,12 +180,21 @@ void sink_impl::end_heaps()
     const boost::this_thread::disable_interruption until_the_end;
     if (d_pads)
         d_stage->pad();
-    const auto deadline = ring_wait::clock::now() + end_timeout;
-    while (!d_stage->write_heaps())
-        if (!d_engine.wait_for_space(deadline))
+    // as the engine does, gives up when nothing has been sent for this time
+    auto sent = d_engine.counts().packets_sent;
+    auto deadline = ring_wait::clock::now() + end_timeout;
+    while (!d_stage->write_heaps()) {
+        const auto now = ring_wait::clock::now();
+        if (const auto more = d_engine.counts().packets_sent; more != sent) {
+            sent = more;
+            deadline = now + end_timeout;
+        }
+        if (now >= deadline)
             break;
+        d_engine.wait_for_space(std::min(deadline, now + max_wait));
+    }
     for (std::size_t i = 0; i < d_engine.inputs(); ++i)
-        d_engine.drop(i, d_stage->samples_of_part());
+        d_engine.drop(i, d_stage->samples_left(i));
 }
 
 void sink_impl::forecast(int, gr_vector_int& ninput_items_required)

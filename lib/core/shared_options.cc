@@ -127,6 +127,19 @@ exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time)
     return sync_time_from_nanoseconds(std::get<std::int64_t>(time));
 }
 
+void check_memory(const std::string& text,
+                  const heap_axes& axes,
+                  std::size_t heaps,
+                  std::size_t sample_bytes)
+{
+    const auto bytes = heaps * axes.samples() * sample_bytes * axes.substreams();
+    require(bytes <= max_buffer_bytes(),
+            "axes",
+            text,
+            to_text(heaps) + " heaps of all parts in at most half of the memory, " +
+                to_text(max_buffer_bytes()) + " bytes");
+}
+
 std::size_t max_buffer_bytes()
 {
     return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *

@@ -71,6 +71,12 @@ void check_divided_axis(const std::string& text,
 //! Sets the first indexes of the divided axis as values of its item, if it has none.
 void set_first_indexes(std::vector<item>& items, const heap_axes& axes);
 
+//! Checks that this many heaps of all parts fit in memory.
+void check_memory(const std::string& text,
+                  const heap_axes& axes,
+                  std::size_t heaps,
+                  std::size_t sample_bytes);
+
 //! Sets the options of the heaps that follow from the axes.
 template <typename options>
 void set_heap_options(options& of, const heap_axes& axes)

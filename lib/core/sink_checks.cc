@@ -86,6 +86,8 @@ void check_axes(const sink_options& options)
             options.num_inputs,
             "1 with axes: the size of \"pol\" is the number of inputs");
     require(!options.sample_rate, "axes", options.axes, "\"\" with sample_rate");
+    const auto type = format_of(options).type;
+    check_memory(options.axes, axes, 1, parts_of(type) * bits_of(type) / 8);
     require(tail_of(options) != tail_policy::shorten,
             "tail",
             options.tail,

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "axes/heap_stage.h"
 #include "item_text.h"
 #include "items.h"
 #include "source_checks.h"
@@ -96,6 +97,9 @@ void check_axes(const source_options& options)
             "on_missing",
             options.on_missing,
             "\"zero_fill\" with axes");
+    const auto type = format_of(options).type;
+    check_memory(
+        options.axes, axes, heap_stage::min_heaps, parts_of(type) * bits_of(type) / 8);
     if (options.items)
         check_divided_axis(options.axes, axes, *options.items);
 }
@@ -107,7 +111,16 @@ void check_options(const std::vector<std::string>& endpoints, const source_optio
     check_table(given, table);
     check_axes(given);
     const auto options = heap_options(given);
-    endpoints_of(endpoints, options);
+    std::size_t captures = 0, all = 0;
+    for (const auto& list : endpoints_of(endpoints, options))
+        for (const auto& at : list) {
+            captures += at.is_capture;
+            ++all;
+        }
+    require(captures == 0 || captures == all,
+            "endpoints",
+            endpoints.front(),
+            "captures only, or addresses only");
     require(options.items || options.wire_type.empty(),
             "wire_type",
             options.wire_type,

@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "network/capture_file.h"
+#include "network/receive_socket.h"
 #include "source_checks.h"
 #include "source_engine.h"
 
@@ -90,10 +92,14 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
 
 void source_engine::open()
 {
-    std::vector<std::unique_ptr<receive_socket>> opened;
+    std::vector<std::unique_ptr<datagram_source>> opened;
     std::vector<int> ports;
     for (const auto& list : endpoints_of(d_endpoints, d_options))
         for (auto at : list) {
+            if (at.is_capture) {
+                opened.push_back(open_capture(at.host));
+                continue;
+            }
             // reuse the ephemeral port of the first run
             if (!at.port && ports.size() < d_ports.size())
                 at.port = static_cast<std::uint16_t>(d_ports[ports.size()]);
@@ -102,7 +108,7 @@ void source_engine::open()
             ports.push_back(opened.back()->port());
         }
     const auto granted = opened.front()->kernel_buffer_bytes();
-    if (d_ports.empty() && granted < small_kernel_buffer)
+    if (d_ports.empty() && !opened.front()->is_capture() && granted < small_kernel_buffer)
         d_log.add("the kernel limits the receive buffer to ",
                   granted,
                   " bytes, so packets may be lost; to raise the limit: sysctl -w "
@@ -123,10 +129,10 @@ void source_engine::start()
     d_receiver.start(d_sockets);
     d_at_start = stats();
     d_explain_at = clock::time_point::max();
-    std::string ports;
-    for (const auto port : d_ports)
-        ports += (ports.empty() ? "" : ", ") + std::to_string(port);
-    set_status("no packets have arrived on port " + ports);
+    std::string names;
+    for (const auto& each : d_sockets)
+        names += (names.empty() ? "" : ", ") + each->name();
+    set_status("no packets have arrived on " + names);
 }
 
 // Closes the sockets: packets that arrive while the flow graph is stopped are dropped.

@@ -106,7 +106,7 @@ private:
 
     // guards the members below, while stop() closes the sockets
     mutable std::mutex d_mutex;
-    std::vector<std::unique_ptr<receive_socket>> d_sockets;
+    std::vector<std::unique_ptr<datagram_source>> d_sockets;
     std::uint64_t d_dropped_before = 0; // by the sockets of previous runs
     std::vector<int> d_ports;
     bool d_gro = false;

@@ -20,7 +20,9 @@ def show(text, previous):
 
 def main():
     parser = argparse.ArgumentParser("spead-inspect", description=__doc__)
-    parser.add_argument("endpoints", help="such as 239.2.1.150+7:7148 or 0.0.0.0:7148")
+    parser.add_argument(
+        "endpoints", help="239.2.1.150+7:7148, 0.0.0.0:7148 or capture.pcap"
+    )
     parser.add_argument("--interface", default="", help="name or address")
     parser.add_argument(
         "--seconds",
@@ -35,12 +37,16 @@ def main():
         inspector = _inspector(args.endpoints, args.interface)
     except (ValueError, RuntimeError) as error:
         sys.exit(f"spead-inspect: {error}")
-    endpoints = [f"port {port}" for port in inspector.ports()]
+    endpoints = [f"port {p}" if p else args.endpoints for p in inspector.ports()]
+    is_capture = not any(inspector.ports())
     begin = time.monotonic()
     text = ""
     try:
         while (left := begin + seconds - time.monotonic()) > 0:
             inspector.receive(min(left, 0.5))
+            if is_capture:
+                live = False
+                break
             if live:
                 report = report_text(inspector, args, endpoints, begin)
                 show(report, text)
@@ -58,7 +64,7 @@ def main():
 
 def report_text(inspector, args, endpoints, begin):
     streams = inspector.streams()
-    elapsed = time.monotonic() - begin
+    elapsed = inspector.capture_seconds() or time.monotonic() - begin
     lines = list(stream_report.lines(streams, endpoints, elapsed))
     if dropped := inspector.dropped():
         lines.append(

@@ -7,6 +7,7 @@
 
 #include "bindings.h"
 #include "inspect/stream_inspector.h"
+#include "network/capture_file.h"
 #include "network/endpoint.h"
 #include "network/receive_socket.h"
 #include "receive/stream_format.h"
@@ -19,6 +20,7 @@
 #include <unordered_map>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -40,7 +42,11 @@ public:
         : d_buffer(receive_socket::batch_buffer_bytes)
     {
         for (const auto& at : parse_endpoints("endpoints", endpoints, 0)) {
-            d_sockets.push_back(std::make_unique<receive_socket>(d_io, at, interface));
+            if (at.is_capture)
+                d_sockets.push_back(open_capture(at.host));
+            else
+                d_sockets.push_back(
+                    std::make_unique<receive_socket>(d_io, at, interface));
             d_polled.push_back({ d_sockets.back()->native_handle(), POLLIN, 0 });
         }
     }
@@ -48,6 +54,8 @@ public:
     void receive(double seconds)
     {
         const py::gil_scoped_release release;
+        if (d_sockets.front()->is_capture())
+            return read_captures();
         const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(
                                             std::chrono::duration<double>(seconds));
         for (auto now = clock::now(); now < end; now = clock::now()) {
@@ -86,7 +94,25 @@ public:
         return sum;
     }
 
+    //! The time between the first and the last packet; none without captures.
+    std::optional<double> capture_seconds() const
+    {
+        if (!d_first)
+            return std::nullopt;
+        return std::chrono::duration<double>(*d_last - *d_first).count();
+    }
+
 private:
+    void read_captures()
+    {
+        for (std::size_t i = 0; i < d_sockets.size(); ++i)
+            while (const auto time = d_sockets[i]->next_time()) {
+                d_first = std::min(d_first.value_or(*time), *time);
+                d_last = std::max(d_last.value_or(*time), *time);
+                read(i);
+            }
+    }
+
     void read(std::size_t socket)
     {
         // then the other sockets have a turn
@@ -110,7 +136,8 @@ private:
     }
 
     boost::asio::io_context d_io{ 1 };
-    std::vector<std::unique_ptr<receive_socket>> d_sockets;
+    std::vector<std::unique_ptr<datagram_source>> d_sockets;
+    std::optional<std::chrono::nanoseconds> d_first, d_last; // of a capture
     std::vector<pollfd> d_polled;
     std::vector<std::byte> d_buffer;
     std::unordered_map<std::uint64_t, std::string> d_senders;
@@ -227,6 +254,7 @@ void bind_inspector(py::module& m)
              [](const listening_inspector& self) {
                  return self.inspector().last_sender_rejected();
              })
+        .def("capture_seconds", &listening_inspector::capture_seconds)
         .def("ports", &listening_inspector::ports)
         .def("dropped", &listening_inspector::dropped);
 }

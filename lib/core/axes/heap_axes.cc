@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdint>
 
 namespace gr::spead {
 
@@ -25,6 +26,8 @@ constexpr const char* form =
     "axis, "
     "the slowest one first; \"/\" and the whole size for an axis of which a heap holds a "
     "part";
+
+constexpr const char* too_large = "at most 134217728 samples in a heap or vector";
 
 std::string_view trimmed(std::string_view text)
 {
@@ -40,9 +43,8 @@ std::size_t size_from(std::string_view text)
     std::size_t size = 0;
     const auto digits = trimmed(text);
     const auto [end, error] = std::from_chars(digits.begin(), digits.end(), size);
-    const bool is_valid =
-        error == std::errc() && end == digits.end() && size <= heap_axes::max_samples;
-    return is_valid ? size : 0;
+    const bool is_valid = error != std::errc::invalid_argument && end == digits.end();
+    return is_valid ? error == std::errc() ? size : SIZE_MAX : 0;
 }
 
 bool is_name(std::string_view text)
@@ -73,6 +75,7 @@ heap_axes::heap_axes(const std::string& parameter, const std::string& text)
         const auto total =
             slash == sizes.npos ? size : size_from(sizes.substr(slash + 1));
         check(is_name(name) && size && total, form);
+        check(std::max(size, total) <= max_samples, too_large);
         check(std::none_of(d_axes.begin(),
                            d_axes.end(),
                            [&](const axis& other) { return other.name == name; }),
@@ -83,8 +86,7 @@ heap_axes::heap_axes(const std::string& parameter, const std::string& text)
               "one axis with \"/\", which is neither \"time\" nor \"pol\"");
         check(d_axes.size() < max_axes, "at most 8 axes");
         d_axes.push_back({ std::string(name), size, total });
-        check(samples() <= max_samples && vector_length() <= max_samples,
-              "at most 268435456 samples in a heap or vector");
+        check(samples() <= max_samples && vector_length() <= max_samples, too_large);
     }
     check(ports() <= max_substreams, "at most 64 ports (pol)");
 }

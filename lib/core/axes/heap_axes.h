@@ -55,7 +55,7 @@ public:
     std::vector<std::int64_t> first_indexes() const;
 
     //! Maximum samples in a heap, and items in a vector of a port.
-    static constexpr std::size_t max_samples = std::size_t{ 1 } << 28;
+    static constexpr std::size_t max_samples = std::size_t{ 1 } << 27;
 
 private:
     std::size_t size_of(const std::string& name) const;

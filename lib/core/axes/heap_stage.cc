@@ -12,13 +12,6 @@
 
 namespace gr::spead {
 
-namespace {
-
-// Two for heaps that arrive at the same time, as the opening of a stream uses half.
-constexpr std::size_t min_heaps = 4;
-
-} // namespace
-
 heap_stage::heap_stage(const heap_axes& axes, std::size_t sample_bytes, std::size_t bytes)
     : d_axes(axes),
       d_transposer(axes, sample_bytes),

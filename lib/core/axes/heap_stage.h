@@ -27,6 +27,9 @@ namespace gr::spead {
 class heap_stage
 {
 public:
+    //! Two for heaps that arrive at the same time, as the opening of a stream uses half.
+    static constexpr std::size_t min_heaps = 4;
+
     //! \p bytes: minimum size of a buffer, which holds at least four heaps in any case.
     heap_stage(const heap_axes& axes, std::size_t sample_bytes, std::size_t bytes);
 

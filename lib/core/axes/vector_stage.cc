@@ -79,9 +79,15 @@ void vector_stage::pad()
     d_items = d_axes.times();
 }
 
-std::size_t vector_stage::samples_of_part() const
+std::size_t vector_stage::samples_left(std::size_t substream) const
 {
-    return d_items == d_axes.times() ? 0 : d_items * (d_axes.samples() / d_axes.times());
+    // in each sequence of times, these have samples
+    const auto times = d_items == d_axes.times() ? d_items - d_padded : d_items;
+    const auto samples = times * d_time_samples;
+    const auto period = d_axes.times() * d_time_samples;
+    const auto written = d_written[substream];
+    return d_axes.samples() / period * samples - written / period * samples -
+           std::min(written % period, samples);
 }
 
 } // namespace gr::spead

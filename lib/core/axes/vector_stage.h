@@ -42,8 +42,8 @@ public:
     //! Completes heaps that have begun with zeros: write_heaps() writes them.
     void pad();
 
-    //! Samples per substream of the heaps that are incomplete.
-    std::size_t samples_of_part() const;
+    //! Samples of a substream that were taken but not written.
+    std::size_t samples_left(std::size_t substream) const;
 
 private:
     bool write_heap(std::size_t substream);

@@ -9,6 +9,7 @@
 #include "support/parameter_error.h"
 
 #include <arpa/inet.h>
+#include <boost/algorithm/string/predicate.hpp>
 
 #include <algorithm>
 #include <array>
@@ -62,6 +63,9 @@ std::vector<endpoint> parse_entry(const std::string& parameter,
                                   const std::string& shown,
                                   std::uint16_t first_port)
 {
+    const auto file = text.substr(0, text.find('?'));
+    if (boost::iends_with(file, ".pcap") || boost::iends_with(file, ".pcapng"))
+        return { { text, 0, true } };
     const auto found = read(text, first_port);
     if (!found)
         throw parameter_error(parameter,

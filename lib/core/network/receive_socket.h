@@ -8,6 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_RECEIVE_SOCKET_H
 #define INCLUDED_SPEAD_CORE_RECEIVE_SOCKET_H
 
+#include "datagram_source.h"
 #include "endpoint.h"
 
 #include <boost/asio/io_context.hpp>
@@ -19,21 +20,11 @@
 
 namespace gr::spead {
 
-//! Datagrams received by one system call, back to back.
-struct received_datagrams {
-    const std::byte* data = nullptr;
-    std::size_t bytes = 0;    //!< total; 0: none received
-    std::size_t datagram = 0; //!< bytes of each, but the last may be shorter
-    std::uint64_t sender = 0; //!< identifies the source address and port; not 0
-    boost::asio::ip::udp::endpoint from = {}; //!< the same
-    int error = 0;                            //!< errno; 0 if there is none
-};
-
 /*!
  * \brief A UDP socket that receives at one endpoint: an address of this host or a
  * multicast group.
  */
-class receive_socket
+class receive_socket : public datagram_source
 {
 public:
     //! Resolves the host, opens the socket and joins the group. Throws parameter_error,
@@ -42,20 +33,14 @@ public:
                    const endpoint& at,
                    const std::string& interface);
 
-    //! The size of the buffer for receive().
-    static constexpr std::size_t batch_buffer_bytes = 65536;
-    //! Reads waiting datagrams into \p buffer; never waits.
-    received_datagrams receive(std::byte* buffer) noexcept;
-
-    int native_handle() const { return d_socket.native_handle(); }
-
-    //! Number of datagrams that the kernel has dropped so far. Any thread.
-    std::uint64_t dropped() const noexcept;
-    //! Bytes of the receive buffer: granted by the kernel, and requested.
-    std::size_t kernel_buffer_bytes() const { return d_kernel_buffer; }
+    received_datagrams receive(std::byte* buffer) noexcept override;
+    std::string name() const override { return "port " + std::to_string(d_port); }
+    int native_handle() const override { return d_socket.native_handle(); }
+    std::uint64_t dropped() const noexcept override;
+    std::size_t kernel_buffer_bytes() const override { return d_kernel_buffer; }
     static constexpr std::size_t wanted_kernel_buffer_bytes = 16 << 20;
-    bool gro() const { return d_gro; }
-    std::uint16_t port() const { return d_port; }
+    bool gro() const override { return d_gro; }
+    std::uint16_t port() const override { return d_port; }
 
 private:
     using udp = boost::asio::ip::udp;

@@ -22,6 +22,8 @@ using seconds = std::chrono::duration<double>;
 // Receive calls per round over all sockets. Heaps of the same time may arrive on several
 // sockets, and the window must hold the packets read from one before the next is read.
 constexpr std::size_t calls_in_turn = 16;
+// Then the flow graph gets what is ready.
+constexpr std::size_t packets_of_captures = 1024;
 
 // After this time samples are produced, even if more packets are waiting.
 constexpr std::chrono::milliseconds max_read{ 1 };
@@ -49,15 +51,16 @@ receiver::receiver(const config& how,
       d_reassembler(to),
       d_window(window),
       d_log(log),
-      d_buffer(receive_socket::batch_buffer_bytes)
+      d_buffer(datagram_source::batch_buffer_bytes)
 {
 }
 
-void receiver::start(const std::vector<std::unique_ptr<receive_socket>>& sockets)
+void receiver::start(const std::vector<std::unique_ptr<datagram_source>>& sockets)
 {
     d_sockets = &sockets;
     d_polled.clear();
     d_kernel_buffer = sockets.front()->kernel_buffer_bytes();
+    d_reads_captures = sockets.front()->is_capture();
     for (const auto& each : sockets)
         d_polled.push_back({ each->native_handle(), POLLIN, 0 });
     d_pending = {};
@@ -72,6 +75,8 @@ void receiver::receive()
 {
     if (d_has_ended)
         return;
+    if (d_reads_captures)
+        return read_captures();
     d_paused_time += clock::now() - d_returned;
     if (!d_is_blocked && !d_reassembler.has_deferred_work()) {
         if (d_poll_interval.count())
@@ -99,6 +104,34 @@ void receiver::receive()
     d_returned = clock::now();
 }
 
+// Reads the captures in order of time until their end, or until packets wait for room.
+void receiver::read_captures()
+{
+    d_is_blocked = !deliver(d_capture_time);
+    for (std::size_t i = 0; i < packets_of_captures && !d_is_blocked; ++i) {
+        std::optional<std::chrono::nanoseconds> first;
+        for (std::size_t j = 0; j < d_sockets->size(); ++j)
+            if (const auto time = (*d_sockets)[j]->next_time();
+                time && (!first || *time < *first)) {
+                first = time;
+                d_socket = j;
+            }
+        auto& capture = *(*d_sockets)[d_socket];
+        d_pending = capture.receive(d_buffer.data());
+        if (d_pending.error == EIO)
+            d_log.add(capture.name(), " is damaged: its end is ignored");
+        if (!first) {
+            d_has_ended = !d_reassembler.has_deferred_work();
+            if (d_has_ended)
+                d_window.give_up(d_reassembler.end());
+            return;
+        }
+        // the clock of the capture may be set back
+        d_capture_time = std::max(d_capture_time, clock::time_point(*first));
+        d_is_blocked = !deliver(d_capture_time);
+    }
+}
+
 // Reads the sockets in turn until they are empty, then chooses how to wait.
 void receiver::read_all()
 {
@@ -121,8 +154,8 @@ void receiver::read_all()
             d_is_blocked = !deliver(now - d_paused_time);
         }
         if (d_pending.error && d_pending.error != EAGAIN) {
-            d_log.add("cannot receive on port ",
-                      socket.port(),
+            d_log.add("cannot receive on ",
+                      socket.name(),
                       ": ",
                       std::strerror(d_pending.error),
                       "; trying again");

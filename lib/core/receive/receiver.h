@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_RECEIVER_H
 #define INCLUDED_SPEAD_CORE_RECEIVER_H
 
-#include "network/receive_socket.h"
+#include "network/datagram_source.h"
 #include "output_window.h"
 #include "reassembler.h"
 #include "support/rate_limited_log.h"
@@ -46,20 +46,25 @@ public:
              rate_limited_log& log);
 
     //! Starts a run. The sockets must remain valid until the last call of receive().
-    void start(const std::vector<std::unique_ptr<receive_socket>>& sockets);
+    //! They are all captures, or none.
+    void start(const std::vector<std::unique_ptr<datagram_source>>& sockets);
 
     //! Waits for packets, for 10 ms at most, then reads the sockets.
     void receive();
 
     //! The time, excluding the periods between calls of receive(): packets wait in the
-    //! sockets meanwhile.
-    clock::time_point now() const { return clock::now() - d_paused_time; }
+    //! sockets meanwhile. Of captures, the time of the latest packet.
+    clock::time_point now() const
+    {
+        return d_reads_captures ? d_capture_time : clock::now() - d_paused_time;
+    }
     //! Whether packets wait for room in the window.
     bool is_blocked() const { return d_is_blocked; }
     //! Whether the run has ended: nothing follows the samples in the window.
     bool has_ended() const { return d_has_ended; }
 
 private:
+    void read_captures();
     void read_all();
     bool deliver(clock::time_point now);
 
@@ -68,12 +73,14 @@ private:
     output_window& d_window;
     rate_limited_log& d_log;
 
-    const std::vector<std::unique_ptr<receive_socket>>* d_sockets = nullptr;
+    const std::vector<std::unique_ptr<datagram_source>>* d_sockets = nullptr;
     std::vector<pollfd> d_polled;
     std::size_t d_kernel_buffer = 0; // bytes per socket
     std::size_t d_socket = 0;        // index of the one read last
     std::vector<std::byte> d_buffer;
     received_datagrams d_pending; // in d_buffer, not delivered yet
+    bool d_reads_captures = false;
+    clock::time_point d_capture_time{};
     bool d_is_blocked = false;
     bool d_has_ended = false;
     clock::time_point d_returned{};  // when receive() returned last

@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(invalid_lists_are_refused)
                               "a=2/4, b=2/4",
                               "pol=65",
                               "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1",
-                              "channel=268435456, time=2" })
+                              "channel=134217728, time=2" })
         BOOST_TEST_CONTEXT(list)
         {
             BOOST_CHECK_THROW(heap_axes("axes", list), parameter_error);

@@ -82,6 +82,17 @@ def test_vectors_of_a_sink_arrive_at_a_source(name):
         assert receiving.tags("timestamp", port) == [(0, FIRST)]
 
 
+def test_a_slow_heap_is_sent_completely(sock, receiver):
+    """The end waits as long as packets are sent, not only for two seconds."""
+    axes = "channel=256, time=1024"
+    sink = spead.sink(destination(sock), axes=axes, tail="pad", rate=1e5)
+    samples = np.random.default_rng(1).integers(-128, 128, (1024, 256), np.int8)
+    run_all(sink, samples)
+    (heap,) = receiver.next_heaps(1)
+    np.testing.assert_array_equal(heap.samples, samples.T)
+    assert sink.stats()["samples_sent"] == samples.size
+
+
 @pytest.mark.parametrize("tail", ["pad", "drop"])
 def test_an_incomplete_heap_is_padded_or_dropped(sock, receiver, tail):
     axes = "channel=3, time=8, pol=2"

@@ -1,0 +1,65 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_DATAGRAM_SOURCE_H
+#define INCLUDED_SPEAD_CORE_DATAGRAM_SOURCE_H
+
+#include <boost/asio/ip/udp.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gr::spead {
+
+//! Datagrams received by one system call, back to back.
+struct received_datagrams {
+    const std::byte* data = nullptr;
+    std::size_t bytes = 0;    //!< total; 0: none received
+    std::size_t datagram = 0; //!< bytes of each, but the last may be shorter
+    std::uint64_t sender = 0; //!< identifies the source address and port; not 0
+    boost::asio::ip::udp::endpoint from = {}; //!< the same
+    int error = 0;                            //!< errno; 0 if there is none
+};
+
+//! Where datagrams come from: a socket, or a capture.
+class datagram_source
+{
+public:
+    virtual ~datagram_source() = default;
+
+    //! The size of the buffer for receive().
+    static constexpr std::size_t batch_buffer_bytes = 65536;
+    //! Reads waiting datagrams into \p buffer; never waits.
+    virtual received_datagrams receive(std::byte* buffer) noexcept = 0;
+    //! For log messages, such as "port 7148".
+    virtual std::string name() const = 0;
+
+    //! \name Sockets
+    //! \{
+    virtual int native_handle() const { return -1; }
+    //! Number of datagrams that the kernel has dropped so far. Any thread.
+    virtual std::uint64_t dropped() const noexcept { return 0; }
+    //! Bytes of the receive buffer that the kernel has granted.
+    virtual std::size_t kernel_buffer_bytes() const { return 0; }
+    virtual bool gro() const { return false; }
+    virtual std::uint16_t port() const { return 0; }
+    //! \}
+
+    //! \name Captures
+    //! \{
+    virtual bool is_capture() const { return false; }
+    //! When the next datagram was captured, since 1970. None at the end.
+    virtual std::optional<std::chrono::nanoseconds> next_time() { return std::nullopt; }
+    //! \}
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_DATAGRAM_SOURCE_H */

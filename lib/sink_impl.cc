@@ -110,6 +110,7 @@ sink_impl::sink_impl(const std::vector<std::string>& destinations,
                static_cast<std::size_t>(num_ports(options)),
                heaps_ahead_of(options),
                static_cast<std::uint64_t>(options.heap_samples)),
+      d_axes(axes_of(options)),
       d_items(heap_options(options)),
       d_reads_tags(options.sample_rate.has_value()),
       d_pads(tail_of(options) == tail_policy::pad),
@@ -322,7 +323,11 @@ void sink_impl::set_item(const std::string& name, std::int64_t value, std::int64
 
 void sink_impl::set_items(const std::vector<item>& items)
 {
-    with_name("spead.sink", [&] { d_engine.set_items(d_items.make_updates(items)); });
+    with_name("spead.sink", [&] {
+        auto given = items;
+        set_first_indexes(given, d_axes);
+        d_engine.set_items(d_items.make_updates(given));
+    });
 }
 
 // A message with any error changes nothing.

@@ -64,6 +64,7 @@ private:
     const int d_upstream_multiple;    // items
     const std::size_t d_most_at_once; // samples per call and input
     input_progress d_inputs;
+    const heap_axes d_axes;
     const immediate_items d_items;
     const bool d_reads_tags;
 

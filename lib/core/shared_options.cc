@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace gr::spead {
@@ -104,13 +105,22 @@ void check_divided_axis(const std::string& text,
                         const heap_axes& axes,
                         const std::vector<item>& items)
 {
-    const auto* part = axes.divided();
-    const auto is_index = [&](const item& each) { return is_index_of(each, axes); };
-    require(!part || std::any_of(items.begin(), items.end(), is_index),
+    if (!axes.divided())
+        return;
+    const auto index = std::find_if(items.begin(), items.end(), [&](const item& each) {
+        return is_index_of(each, axes);
+    });
+    require(index != items.end(),
             "axes",
             text,
             "a divided axis with the name of an immediate() in items, which gives the "
             "first index");
+    const std::set<std::int64_t> distinct(index->values.begin(), index->values.end());
+    require(index->values.empty() || distinct.size() == axes.substreams(),
+            "items: immediate(" + quoted(index->name) + ")",
+            to_text(distinct.size()) + " values",
+            "[], or a different value for each of the " + to_text(axes.substreams()) +
+                " parts of the axis");
 }
 
 void set_first_indexes(std::vector<item>& items, const heap_axes& axes)

@@ -106,7 +106,7 @@ std::optional<captured_datagram> frame_dissector::read_ipv4(bytes_left packet)
     if (packet.size < 20 || byte_at(packet.data) >> 4 != 4)
         return std::nullopt;
     const auto* header = packet.data;
-    const std::size_t header_bytes = (byte_at(header) & 15) * 4;
+    const std::size_t header_bytes = (byte_at(header) & 15) * std::size_t{ 4 };
     // 0 with segmentation offload: the length of the frame counts
     std::size_t total = word_at(header + 2);
     if (total == 0 || total > packet.size)
@@ -116,7 +116,7 @@ std::optional<captured_datagram> frame_dissector::read_ipv4(bytes_left packet)
     bytes_left content{ header + header_bytes, total - header_bytes };
     const auto flags = word_at(header + 6);
     const bool has_more = flags & 0x2000;
-    const std::size_t offset = (flags & 0x1fff) * 8;
+    const std::size_t offset = (flags & 0x1fff) * std::size_t{ 8 };
     if (has_more || offset) {
         std::vector<std::byte> key(header + 12, header + 20);
         key.insert(key.end(), header + 4, header + 6);
@@ -166,8 +166,8 @@ std::optional<captured_datagram> frame_dissector::read_ipv6(bytes_left packet)
     return read_udp(address_at<boost::asio::ip::address_v6>(header + 8), content);
 }
 
-std::optional<captured_datagram> frame_dissector::read_udp(boost::asio::ip::address from,
-                                                           bytes_left packet) const
+std::optional<captured_datagram>
+frame_dissector::read_udp(const boost::asio::ip::address& from, bytes_left packet) const
 {
     constexpr std::size_t header_bytes = 8;
     if (packet.size < header_bytes)
@@ -175,8 +175,7 @@ std::optional<captured_datagram> frame_dissector::read_udp(boost::asio::ip::addr
     std::size_t length = word_at(packet.data + 4);
     if (length < header_bytes || length > packet.size) // cut by the capture
         length = packet.size;
-    return captured_datagram{ { std::move(from),
-                                static_cast<std::uint16_t>(word_at(packet.data)) },
+    return captured_datagram{ { from, static_cast<std::uint16_t>(word_at(packet.data)) },
                               packet.data + header_bytes,
                               length - header_bytes };
 }

@@ -58,7 +58,7 @@ private:
 
     std::optional<captured_datagram> read_ipv4(bytes_left packet);
     std::optional<captured_datagram> read_ipv6(bytes_left packet);
-    std::optional<captured_datagram> read_udp(boost::asio::ip::address from,
+    std::optional<captured_datagram> read_udp(const boost::asio::ip::address& from,
                                               bytes_left packet) const;
     // Returns the whole content once it is complete.
     std::optional<bytes_left> add_fragment(std::vector<std::byte> key,

@@ -61,13 +61,14 @@ receive_socket::receive_socket(boost::asio::io_context& io,
     d_socket.open(local.protocol(), error);
     if (error)
         throw std::runtime_error("endpoints: cannot open a socket: " + error.message());
-    const auto set = [fd = native_handle()](int level, int option, const auto& value) {
-        return setsockopt(fd, level, option, &value, sizeof value) == 0;
-    };
+    const auto set =
+        [fd = d_socket.native_handle()](int level, int option, const auto& value) {
+            return setsockopt(fd, level, option, &value, sizeof value) == 0;
+        };
     const auto index = interface.empty() ? 0 : interface_index(interface);
     // before bind(), so that a small buffer loses no datagrams
     d_kernel_buffer = static_cast<std::size_t>(
-        set_socket_buffer(native_handle(),
+        set_socket_buffer(d_socket.native_handle(),
                           SO_RCVBUF,
                           SO_RCVBUFFORCE,
                           static_cast<int>(wanted_kernel_buffer_bytes)));

@@ -82,6 +82,23 @@ def test_vectors_of_a_sink_arrive_at_a_source(name):
         assert receiving.tags("timestamp", port) == [(0, FIRST)]
 
 
+def test_items_may_be_set_as_in_the_constructor(sock):
+    items = [
+        spead.immediate(0x4103, "frequency", []),
+        spead.immediate(0x4104, "gain", 1),
+        spead.samples(),
+    ]
+    axes = "frequency=4/16, time=8"
+    sink = spead.sink(destination(sock), items=items, axes=axes, tail="drop")
+    sink.set_items(items)
+    for value in (0, [0, 4, 8, 8]):
+        items[0] = spead.immediate(0x4103, "frequency", value)
+        with pytest.raises(
+            ValueError, match="a different value for each of the 4 parts"
+        ):
+            spead.sink(destination(sock), items=items, axes=axes, tail="drop")
+
+
 def test_a_slow_heap_is_sent_completely(sock, receiver):
     """The end waits as long as packets are sent, not only for two seconds."""
     axes = "channel=256, time=1024"

@@ -24,10 +24,11 @@ from capture_files import (
     write_capture,
 )
 from gnuradio import blocks, gr, spead
-from places import NEEDS_NAMESPACES, eventually
+from places import NEEDS_LIBPCAP, NEEDS_NAMESPACES, eventually
 from received_streams import Recorder, joined, packets_by_heap
 from streams import noise, wait
 
+pytestmark = NEEDS_LIBPCAP
 PROGRAM = Path(os.environ["GR_SPEAD_BUILD"]) / "spead-inspect"
 IPV6 = {"source": "fd00::1", "destination": "fd00::2"}
 

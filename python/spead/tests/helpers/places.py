@@ -29,6 +29,10 @@ NEEDS_LIBMNL = pytest.mark.skipif(
     b"libmnl.so" not in (BUILD / "lib" / "libgnuradio-spead.so").read_bytes(),
     reason="needs a build with libmnl, to detect loss of the link",
 )
+NEEDS_LIBPCAP = pytest.mark.skipif(
+    b"libpcap.so" not in (BUILD / "lib" / "libgnuradio-spead.so").read_bytes(),
+    reason="needs a build with libpcap, to read captures",
+)
 SO_RCVBUFFORCE = 33  # as root, beyond net.core.rmem_max
 RECEIVE_BUFFER = 128 << 20
 

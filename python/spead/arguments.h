@@ -102,7 +102,7 @@ inline py::object with_integers(py::handle given)
     py::list numbers;
     for (const auto& one : given)
         numbers.append(with_integers(one));
-    return std::move(numbers);
+    return numbers;
 }
 
 //! Reads the argument \p name of \p function, such as "sink".

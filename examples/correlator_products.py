@@ -67,7 +67,7 @@ def parse(argv):
     option(parser, "--baselines N", positive, "baselines in a heap", 40)
     option(parser, "--baseline N", size, "index of the baseline to draw", 0)
     option(parser, "--ticks N", positive, "ticks from one heap to the next", 1 << 28)
-    option(parser, "--timeout S", seconds, "end after this time without packets", "5")
+    option(parser, "--timeout S", seconds, "end after this time without packets", "60")
     option(parser, "--interface NAME", str, "network interface", "")
     args = parser.parse_args(argv)
     if args.channels % args.substreams:

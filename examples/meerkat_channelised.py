@@ -53,7 +53,7 @@ class Receiver(gr.top_block):
             args.endpoint,
             output_type="complex",
             axes=f"frequency={part}/{args.channels}, time={args.spectra}, pol=2",
-            timestamp_step=args.channels * args.spectra,
+            timestamp_step=2 * args.channels * args.spectra,  # of a digitiser
             timeout=float(args.timeout),
             interface=args.interface,
         )
@@ -87,7 +87,7 @@ def parse(argv):
     option(parser, "--channels N", positive, "channels", 256)
     option(parser, "--substreams N", positive, "substreams", 4)
     option(parser, "--spectra N", positive, "spectra per heap", 256)
-    option(parser, "--timeout S", seconds, "end after this time without packets", "5")
+    option(parser, "--timeout S", seconds, "end after this time without packets", "60")
     option(parser, "--interface NAME", str, "network interface", "")
     args = parser.parse_args(argv)
     if args.channels % args.substreams:

@@ -26,7 +26,8 @@ class FEngine(gr.top_block):
         destinations = [endpoint_text(*each) for each in endpoints(args.destination)]
         if len(destinations) == 1:
             destinations *= args.substreams
-        ticks = args.channels * args.spectra
+        # of a digitiser, whose samples are real
+        ticks = 2 * args.channels * args.spectra
         self.sink = spead.sink(
             destinations,
             input_type="complex",

@@ -45,7 +45,7 @@ std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   const std::vector<std::string>& texts,
                                                   std::int64_t streams,
                                                   const std::string& what,
-                                                  std::uint16_t first_port)
+                                                  endpoint_use use)
 {
     const auto expected = static_cast<std::size_t>(streams);
     if (texts.size() != 1 && texts.size() != expected)
@@ -57,7 +57,7 @@ std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
     std::vector<std::vector<endpoint>> all;
     std::size_t count = 0;
     for (const auto& text : texts) {
-        all.push_back(parse_endpoints(parameter, text, first_port));
+        all.push_back(parse_endpoints(parameter, text, use));
         count += all.back().size();
     }
     if (count > max_endpoints)

@@ -46,7 +46,7 @@ std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   const std::vector<std::string>& texts,
                                                   std::int64_t streams,
                                                   const std::string& what,
-                                                  std::uint16_t first_port = 1);
+                                                  endpoint_use use);
 
 //! \p type_parameter is "input_type" or "output_type", \p is_allowed can_send() or
 //! can_receive(). Does not set heap_samples.

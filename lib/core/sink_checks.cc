@@ -104,7 +104,14 @@ void check_options(const std::vector<std::string>& destinations,
     check_axes(given);
     const auto options = heap_options(given);
     check_table(options, table);
-    endpoints_of(destinations, options);
+    const auto lists = endpoints_of(destinations, options);
+    const auto& capture = lists.front().front().capture;
+    for (const auto& list : lists)
+        for (const auto& to : list)
+            require(to.capture == capture,
+                    "destinations",
+                    destinations.front(),
+                    "addresses only, or the same capture everywhere");
     require(!format_of(options).needs_numpy_header() ||
                 tail_of(options) != tail_policy::shorten,
             "wire_type",
@@ -140,7 +147,8 @@ void check_options(const std::vector<std::string>& destinations,
 std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& texts,
                                                 const sink_options& options)
 {
-    return read_endpoints("destinations", texts, options.num_inputs, "input");
+    return read_endpoints(
+        "destinations", texts, options.num_inputs, "input", endpoint_use::send);
 }
 
 double checked_rate(double rate) { return check_value("rate", rate, rates); }

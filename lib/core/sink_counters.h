@@ -24,11 +24,11 @@ namespace gr::spead {
 class error_counters
 {
 public:
-    static constexpr std::array<int, 16> causes{
-        EAGAIN,        ENOBUFS,      ENOMEM,     ECONNREFUSED,
-        ENETUNREACH,   EHOSTUNREACH, ENETDOWN,   ENODEV,
-        EADDRNOTAVAIL, EMSGSIZE,     EPERM,      EACCES,
-        EIO,           EINVAL,       EOPNOTSUPP, 0 // any other
+    static constexpr std::array<int, 17> causes{
+        EAGAIN,   ENOBUFS, ENOMEM,        ECONNREFUSED, ENETUNREACH, EHOSTUNREACH,
+        ENETDOWN, ENODEV,  EADDRNOTAVAIL, EMSGSIZE,     EPERM,       EACCES,
+        EIO,      EINVAL,  EOPNOTSUPP,    ENOSPC,
+        0 // any other
     };
 
     void add(int error) { d_counters[index(error)].add(1); }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace gr::spead {
 
@@ -79,24 +80,35 @@ sink_engine::sink_engine(const std::vector<std::vector<endpoint>>& destinations,
       d_limits_queue(when_full_of(options) == full_policy::block),
       d_log(std::move(log)),
       d_io(1),
-      d_stats_timer(d_io),
-      d_transport(d_io, all_of(destinations), options)
+      d_stats_timer(d_io)
 {
+    const auto to = all_of(destinations);
+    auto sender_options = options;
+    if (to.front().capture.empty()) {
+        d_socket = std::make_unique<udp_transport>(d_io, to, options);
+    } else {
+        d_capture = std::make_unique<capture_writer>(d_io, to, options.rate);
+        sender_options.rate = 0; // the rate only sets the times in the capture
+    }
     std::vector<packet_ring*> rings;
-    for (auto& config : make_stream_configs(options,
-                                            destinations,
-                                            d_transport.addresses(),
-                                            d_transport.max_packet_bytes())) {
+    for (auto& config :
+         make_stream_configs(options,
+                             destinations,
+                             d_capture ? d_capture->addresses() : d_socket->addresses(),
+                             d_capture ? capture_writer::max_packet_bytes
+                                       : d_socket->max_packet_bytes())) {
         d_destinations_to_end += config.stop ? config.stop_destinations.size() : 0;
         add_input(options, std::move(config));
         rings.push_back(&d_inputs.back()->ring);
     }
+    transport& out = d_capture ? static_cast<transport&>(*d_capture) : *d_socket;
     d_sender = std::make_unique<sender>(
-        d_io, rings, d_transport, d_sent, options, [this] { d_space.notify(); }, d_log);
+        d_io, rings, out, d_sent, sender_options, [this] { d_space.notify(); }, d_log);
     d_full.reserve(d_inputs.size());
     limit_queues();
-    for (const auto& warning : d_transport.warnings())
-        d_log.add(warning);
+    if (d_socket)
+        for (const auto& warning : d_socket->warnings())
+            d_log.add(warning);
     d_log.flush();
 }
 
@@ -305,10 +317,14 @@ void sink_engine::end_run()
         for (auto& one : d_inputs)
             one->packer.drop_unpublished();
     d_sender->finish(sender::clock::now() + (is_sent ? finish_timeout : 0s));
+    if (const int error = d_capture ? d_capture->flush() : 0)
+        d_log.add("the end of the capture is missing: ", std::strerror(error));
 }
 
 void sink_engine::set_rate(double bytes_per_second)
 {
+    if (d_capture)
+        return d_capture->set_rate(bytes_per_second);
     d_sender->set_rate(bytes_per_second);
     limit_queues();
 }
@@ -348,7 +364,7 @@ sink_stats sink_engine::stats() const
         now.largest_sample = std::max(now.largest_sample, one->packer.largest_sample());
     }
     now.gso = d_sender->gso();
-    now.zero_copy = d_transport.zero_copy_active();
+    now.zero_copy = d_socket && d_socket->zero_copy_active();
     now.send_errors = d_sent.errors.by_name();
     return now;
 }

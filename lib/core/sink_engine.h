@@ -8,6 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_SINK_ENGINE_H
 #define INCLUDED_SPEAD_CORE_SINK_ENGINE_H
 
+#include "network/capture_writer.h"
 #include "network/udp_transport.h"
 #include "pack/input_packer.h"
 #include "pack/ring_wait.h"
@@ -28,7 +29,7 @@ namespace gr::spead {
 
 /*!
  * \brief Packs samples and sends them: a packer and a ring per input, one sender, one
- * socket.
+ * socket or capture.
  *
  * Only one thread at a time may call start(), write(), wait_for_space(), write_log() and
  * stop(). Any thread may call the other members.
@@ -36,9 +37,9 @@ namespace gr::spead {
 class sink_engine
 {
 public:
-    //! Opens the socket and allocates all memory. The options must have passed
-    //! check_options(). Throws parameter_error, or std::runtime_error if the system
-    //! refuses.
+    //! Opens the socket or the capture and allocates all memory. The options must have
+    //! passed check_options(). Throws parameter_error, or std::runtime_error if the
+    //! system refuses.
     sink_engine(const std::vector<std::string>& destinations,
                 const sink_options& options,
                 rate_limited_log::output log);
@@ -81,7 +82,7 @@ public:
     void stop();
 
     void set_rate(double bytes_per_second);
-    double rate() const { return d_sender->rate(); }
+    double rate() const { return d_capture ? d_capture->rate() : d_sender->rate(); }
 
     //! Adds a log message; the constructor, write_log() and stop() write it. Any thread.
     template <typename... types>
@@ -137,7 +138,9 @@ private:
     boost::asio::steady_timer d_stats_timer;
     std::chrono::nanoseconds d_stats_interval{ 0 };
     std::function<void()> d_publish_stats;
-    udp_transport d_transport;
+    // one of these
+    std::unique_ptr<capture_writer> d_capture;
+    std::unique_ptr<udp_transport> d_socket;
     sender_counters d_sent;
     std::vector<std::unique_ptr<packed_input>> d_inputs; // at least one
     std::vector<packet_ring*> d_full; // rings that wait_for_space() waits for

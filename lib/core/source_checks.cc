@@ -114,7 +114,7 @@ void check_options(const std::vector<std::string>& endpoints, const source_optio
     std::size_t captures = 0, all = 0;
     for (const auto& list : endpoints_of(endpoints, options))
         for (const auto& at : list) {
-            captures += at.is_capture;
+            captures += !at.capture.empty();
             ++all;
         }
     require(captures == 0 || captures == all,
@@ -138,7 +138,8 @@ void check_options(const std::vector<std::string>& endpoints, const source_optio
 std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& texts,
                                                 const source_options& options)
 {
-    return read_endpoints("endpoints", texts, options.num_outputs, "output", 0);
+    return read_endpoints(
+        "endpoints", texts, options.num_outputs, "output", endpoint_use::receive);
 }
 
 sample_format format_of(const source_options& options)

@@ -80,11 +80,13 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
                     d_common,
                     d_rejects,
                     d_log),
-      d_receiver(
-          { seconds(options.max_delay), options.end_on_stop, seconds(options.timeout) },
-          d_reassembler,
-          d_window,
-          d_log)
+      d_receiver({ seconds(options.max_delay),
+                   options.end_on_stop,
+                   seconds(options.timeout),
+                   options.realtime },
+                 d_reassembler,
+                 d_window,
+                 d_log)
 {
     open();
     d_log.flush();
@@ -96,8 +98,8 @@ void source_engine::open()
     std::vector<int> ports;
     for (const auto& list : endpoints_of(d_endpoints, d_options))
         for (auto at : list) {
-            if (at.is_capture) {
-                opened.push_back(open_capture(at.host));
+            if (!at.capture.empty()) {
+                opened.push_back(open_capture(at.capture));
                 continue;
             }
             // reuse the ephemeral port of the first run

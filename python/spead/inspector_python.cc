@@ -41,9 +41,10 @@ public:
     listening_inspector(const std::string& endpoints, const std::string& interface)
         : d_buffer(receive_socket::batch_buffer_bytes)
     {
-        for (const auto& at : parse_endpoints("endpoints", endpoints, 0)) {
-            if (at.is_capture)
-                d_sockets.push_back(open_capture(at.host));
+        for (const auto& at :
+             parse_endpoints("endpoints", endpoints, endpoint_use::receive)) {
+            if (!at.capture.empty())
+                d_sockets.push_back(open_capture(at.capture));
             else
                 d_sockets.push_back(
                     std::make_unique<receive_socket>(d_io, at, interface));

@@ -68,7 +68,9 @@ public:
      *     consecutive IPv4 addresses, either all multicast or none. The host is an IPv4
      *     or IPv6 address or a name, the port 1 to 65535. The heaps of an input go to
      *     its destinations in turn. There may be up to 4096 of them. A string must not
-     *     name an address twice.
+     *     name an address twice. "FILE.pcap" is a capture to write instead of sending;
+     *     "FILE.pcap?" with destinations after it says to which the packets are
+     *     addressed. Inputs and destinations may share one capture.
      * \param options all other parameters
      */
     static sptr make(const std::vector<std::string>& destinations,

@@ -172,6 +172,7 @@ struct SPEAD_API sink_options {
     //! arrive. After a delay, the sink catches up at no more than 1.05 times the
     //! rate. With a rate and when_full="block", the packet rings hold at most what the
     //! rate sends in half a second, two bursts, or a heap per input, whichever is most.
+    //! A capture is written as fast as samples arrive; the rate gives the times in it.
     double rate = 0;
 
     //! Maximum burst at a rate, in bytes, 1 to 1073741824, but at least one packet, or

@@ -79,8 +79,7 @@ public:
      *     address of this host; "0.0.0.0" and "[::]" are all of its addresses. The port
      *     is 0 to 65535; 0 selects a free port, see ports(). "FILE.pcap" or
      *     "FILE.pcapng", with an optional filter of libpcap after "?", is a capture that
-     *     is replayed, in its own time and as fast as the flow graph takes it. The flow
-     *     graph ends at its end.
+     *     is replayed. The flow graph ends at its end.
      * \param options all other parameters
      */
     static sptr make(const std::vector<std::string>& endpoints,

@@ -127,6 +127,10 @@ struct SPEAD_API source_options {
     //! 0.001 to 1000000000. With 0, the source waits forever.
     double timeout = 0;
 
+    //! Whether a capture is replayed at the speed at which it was recorded, not as fast
+    //! as the flow graph takes it.
+    bool realtime = false;
+
     //! Size of the buffer of each output in bytes, 262144 to 2^40, with room for at least
     //! 262144 samples. 0: 8 MiB divided by num_outputs, but at least 1 MiB.
     std::int64_t buffer_size = 0;
@@ -167,6 +171,7 @@ struct SPEAD_API source_options {
         visit("max_gap", &source_options::max_gap);
         visit("end_on_stop", &source_options::end_on_stop);
         visit("timeout", &source_options::timeout);
+        visit("realtime", &source_options::realtime);
         visit("buffer_size", &source_options::buffer_size);
         visit("stats_interval", &source_options::stats_interval);
         visit("interface", &source_options::interface);

@@ -20,6 +20,8 @@ namespace gr::spead {
 
 namespace {
 
+constexpr auto default_capture_destination = "127.0.0.1:7148";
+
 std::string trimmed(const std::string& text)
 {
     const auto begin = text.find_first_not_of(" \t");
@@ -38,7 +40,7 @@ std::optional<unsigned long> number(const std::string& text, unsigned long most)
     return std::stoul(text);
 }
 
-std::optional<endpoint> read(const std::string& text, std::uint16_t first_port)
+std::optional<endpoint> read(const std::string& text, unsigned long first_port)
 {
     const auto colon = text.rfind(':');
     if (colon == std::string::npos)
@@ -56,16 +58,14 @@ std::optional<endpoint> read(const std::string& text, std::uint16_t first_port)
     return endpoint{ host, static_cast<std::uint16_t>(*port) };
 }
 
-// Parses an entry of a list, which may stand for several endpoints. \p shown: the entry
-// as errors show it.
-std::vector<endpoint> parse_entry(const std::string& parameter,
-                                  const std::string& text,
-                                  const std::string& shown,
-                                  std::uint16_t first_port)
+// Parses an address, which may stand for several endpoints. \p shown: the entry as errors
+// show it.
+std::vector<endpoint> parse_addresses(const std::string& parameter,
+                                      const std::string& text,
+                                      const std::string& shown,
+                                      endpoint_use use)
 {
-    const auto file = text.substr(0, text.find('?'));
-    if (boost::iends_with(file, ".pcap") || boost::iends_with(file, ".pcapng"))
-        return { { text, 0, true } };
+    const auto first_port = use == endpoint_use::send ? 1 : 0;
     const auto found = read(text, first_port);
     if (!found)
         throw parameter_error(parameter,
@@ -101,6 +101,30 @@ std::vector<endpoint> parse_entry(const std::string& parameter,
     return all;
 }
 
+std::vector<endpoint> parse_entry(const std::string& parameter,
+                                  const std::string& text,
+                                  const std::string& shown,
+                                  endpoint_use use)
+{
+    const auto file = text.substr(0, text.find('?'));
+    const bool is_pcapng = boost::iends_with(file, ".pcapng");
+    if (!is_pcapng && !boost::iends_with(file, ".pcap"))
+        return parse_addresses(parameter, text, shown, use);
+    if (use == endpoint_use::receive)
+        return { { "", 0, text } };
+    if (is_pcapng)
+        throw parameter_error(parameter, shown, "a capture to write: \"FILE.pcap\"");
+    const bool has_address = file.size() < text.size();
+    auto all = parse_addresses(parameter,
+                               has_address ? text.substr(file.size() + 1)
+                                           : default_capture_destination,
+                               shown,
+                               use);
+    for (auto& each : all)
+        each.capture = file;
+    return all;
+}
+
 std::vector<std::string> split(const std::string& list)
 {
     std::vector<std::string> entries;
@@ -114,9 +138,8 @@ std::vector<std::string> split(const std::string& list)
 
 } // namespace
 
-std::vector<endpoint> parse_endpoints(const std::string& parameter,
-                                      const std::string& list,
-                                      std::uint16_t first_port)
+std::vector<endpoint>
+parse_endpoints(const std::string& parameter, const std::string& list, endpoint_use use)
 {
     const auto entries = split(list);
     const auto shown = [&](std::size_t i) {
@@ -126,7 +149,7 @@ std::vector<endpoint> parse_endpoints(const std::string& parameter,
     };
     std::vector<endpoint> all;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        const auto some = parse_entry(parameter, entries[i], shown(i), first_port);
+        const auto some = parse_entry(parameter, entries[i], shown(i), use);
         if (some.size() > max_endpoints - all.size())
             throw parameter_error(parameter,
                                   shown(i),

@@ -19,9 +19,13 @@ namespace gr::spead {
 //! not resolved yet.
 struct endpoint {
     std::string host; //!< address or name, IPv6 addresses without brackets
-    std::uint16_t port;
-    bool is_capture = false; //!< the host is a file, perhaps with a filter
+    std::uint16_t port = 0;
+    //! The file of a capture; to receive from it, with an optional "?FILTER". Empty:
+    //! none.
+    std::string capture = {};
 };
+
+enum class endpoint_use { send, receive };
 
 //! Maximum number of endpoints in a list: far more than anyone needs.
 constexpr std::size_t max_endpoints = 4096;
@@ -29,14 +33,14 @@ constexpr std::size_t max_endpoints = 4096;
 /*!
  * \brief Parses a comma-separated list of endpoints.
  *
- * Each is "host:port", a capture "FILE.pcap" or "FILE.pcapng" with an optional "?FILTER",
- * or "[IPv6 address]:port". "A.B.C.D+N:port" stands for N+1 consecutive IPv4 addresses,
- * from A.B.C.D on. Ports are \p first_port to 65535. Throws parameter_error for \p
- * parameter, with the invalid entry and the reason.
+ * Each is "host:port" or "[IPv6 address]:port". "A.B.C.D+N:port" stands for N+1
+ * consecutive IPv4 addresses, from A.B.C.D on. Ports are 0 (receivers only) to 65535.
+ * Captures are "FILE.pcap" or "FILE.pcapng" with an optional "?FILTER" to receive, and
+ * "FILE.pcap" with an optional "?" and endpoint to send.
+ * Throws parameter_error for \p parameter, with the invalid entry and the reason.
  */
-std::vector<endpoint> parse_endpoints(const std::string& parameter,
-                                      const std::string& list,
-                                      std::uint16_t first_port = 1);
+std::vector<endpoint>
+parse_endpoints(const std::string& parameter, const std::string& list, endpoint_use use);
 
 } // namespace gr::spead
 

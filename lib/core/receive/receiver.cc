@@ -67,6 +67,7 @@ void receiver::start(const std::vector<std::unique_ptr<datagram_source>>& socket
     d_is_blocked = d_has_ended = false;
     d_last_packet = d_returned = clock::now();
     d_stop_seen.reset();
+    d_replay_begin.reset();
     d_read_since_stop = 0;
     d_reassembler.start_run();
 }
@@ -116,6 +117,8 @@ void receiver::read_captures()
                 first = time;
                 d_socket = j;
             }
+        if (first && d_config.realtime && is_early(*first))
+            return;
         auto& capture = *(*d_sockets)[d_socket];
         d_pending = capture.receive(d_buffer.data());
         if (d_pending.error == EIO)
@@ -130,6 +133,19 @@ void receiver::read_captures()
         d_capture_time = std::max(d_capture_time, clock::time_point(*first));
         d_is_blocked = !deliver(d_capture_time);
     }
+}
+
+// Waits until a packet of this time is due. Returns true if that takes too long for one
+// wait.
+bool receiver::is_early(std::chrono::nanoseconds time)
+{
+    const auto now = clock::now();
+    if (!d_replay_begin)
+        d_replay_begin = now - time;
+    const auto due = *d_replay_begin + time;
+    const auto latest = now + std::chrono::milliseconds(max_wait);
+    std::this_thread::sleep_until(std::min(due, latest));
+    return due > latest;
 }
 
 // Reads the sockets in turn until they are empty, then chooses how to wait.

@@ -38,6 +38,7 @@ public:
         clock::duration max_delay{};
         bool end_on_stop = true;
         clock::duration timeout{}; //!< 0: none
+        bool realtime = false;     //!< replays captures at the speed of their recording
     };
 
     receiver(const config& how,
@@ -65,6 +66,7 @@ public:
 
 private:
     void read_captures();
+    bool is_early(std::chrono::nanoseconds time);
     void read_all();
     bool deliver(clock::time_point now);
 
@@ -81,6 +83,7 @@ private:
     received_datagrams d_pending; // in d_buffer, not delivered yet
     bool d_reads_captures = false;
     clock::time_point d_capture_time{};
+    std::optional<clock::time_point> d_replay_begin; // when packets of time 0 were due
     bool d_is_blocked = false;
     bool d_has_ended = false;
     clock::time_point d_returned{};  // when receive() returned last

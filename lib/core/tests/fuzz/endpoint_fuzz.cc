@@ -21,10 +21,10 @@ namespace {
 
 using endpoints = std::vector<endpoint>;
 
-std::optional<endpoints> parse(const std::string& list, std::uint16_t first_port)
+std::optional<endpoints> parse(const std::string& list, endpoint_use use)
 {
     try {
-        return parse_endpoints("destinations", list, first_port);
+        return parse_endpoints("destinations", list, use);
     } catch (const parameter_error& error) {
         check(std::string(error.what()).find("destinations") != std::string::npos,
               "the error names the parameter");
@@ -100,20 +100,22 @@ void corrupt(fuzz_input& input, std::string& text)
         text.insert(at, 1, input.one_of({ ':', ',', '[', ']', '+', ' ', '0', '.', '-' }));
 }
 
-void check_list(const std::string& text, std::uint16_t first_port)
+void check_list(const std::string& text, endpoint_use use)
 {
-    const auto parsed = parse(text, first_port);
+    const auto parsed = parse(text, use);
     if (!parsed)
         return;
     check(!parsed->empty() && parsed->size() <= max_endpoints,
           "the number of endpoints is within its limits");
     for (const auto& each : *parsed) {
-        check(each.port >= first_port, "the port is in range");
+        if (!each.capture.empty())
+            return;
+        check(use == endpoint_use::receive || each.port > 0, "the port is in range");
         check(!each.host.empty(), "the host is not empty");
         check(each.host.find_first_of(" \t,[]+") == std::string::npos,
               "a host has no separators or brackets");
     }
-    const auto again = parse(to_text(*parsed), first_port);
+    const auto again = parse(to_text(*parsed), use);
     check(again && are_equal(*again, *parsed),
           "formatted endpoints parse to the same list");
 }
@@ -123,12 +125,12 @@ void check_list(const std::string& text, std::uint16_t first_port)
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     fuzz_input input(data, size);
-    const std::uint16_t first_port = input.up_to(1);
+    const auto use = input.one_of({ endpoint_use::receive, endpoint_use::send });
     if (input.once_in(4)) {
         std::string text;
         while (!input.empty())
             text += static_cast<char>(input.byte());
-        check_list(text, first_port);
+        check_list(text, use);
         return 0;
     }
     std::string list;
@@ -137,9 +139,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
         list += ",";
         append_entry(input, list);
     }
-    check_list(list, first_port);
+    check_list(list, use);
     while (!input.empty())
         corrupt(input, list);
-    check_list(list, first_port);
+    check_list(list, use);
     return 0;
 }

@@ -36,12 +36,15 @@ BOOST_AUTO_TEST_CASE(lists_are_parsed_in_order)
     };
     for (const auto& row : table) {
         std::vector<std::string> parsed;
-        for (const auto& each : parse_endpoints("destinations", row.list))
+        for (const auto& each :
+             parse_endpoints("destinations", row.list, endpoint_use::send))
             parsed.push_back(each.host + ":" + std::to_string(each.port));
         BOOST_TEST(parsed == row.endpoints, boost::test_tools::per_element());
     }
-    BOOST_CHECK_EQUAL(parse_endpoints("destinations", "239.0.0.0+4094:1,a:1").size(),
-                      max_endpoints);
+    BOOST_CHECK_EQUAL(
+        parse_endpoints("destinations", "239.0.0.0+4094:1,a:1", endpoint_use::send)
+            .size(),
+        max_endpoints);
 }
 
 BOOST_AUTO_TEST_CASE(errors_name_the_invalid_endpoint_and_its_index)
@@ -85,7 +88,7 @@ BOOST_AUTO_TEST_CASE(errors_name_the_invalid_endpoint_and_its_index)
     };
     for (const auto& row : table)
         BOOST_CHECK_EXCEPTION(
-            parse_endpoints("destinations", row.list),
+            parse_endpoints("destinations", row.list, endpoint_use::send),
             parameter_error,
             [&](const parameter_error& e) {
                 const std::string error = e.what();

@@ -238,6 +238,9 @@ def test_a_mistake_is_named(block, options, value, allowed):
         ([TO, TO], 3, "2 strings", "one string, or one for each of 3 inputs"),
         ([TO, f"{TO},there"], 2, '"there" (2 of 2)', '"host:port"'),
         (["127.0.0.1+2047:1", "127.0.0.1+2048:1"], 2, "4097 endp", "4096 in all"),
+        (["stream.pcapng"], 1, '"stream.pcapng"', '"FILE.pcap"'),
+        (["s.pcap?host"], 1, '"s.pcap?host"', "port 1 to 65535"),
+        (["s.pcap", TO], 2, '"s.pcap"', "addresses only, or the same capture"),
     ],
 )
 def test_a_mistaken_destination_is_named(destinations, inputs, value, allowed):

@@ -1,0 +1,252 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "addresses.h"
+#include "capture_writer.h"
+
+#include <arpa/inet.h>
+#include <net/ethernet.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <netinet/udp.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+namespace gr::spead {
+
+namespace {
+
+using udp = boost::asio::ip::udp;
+
+// The format of pcap (https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-04.html).
+struct file_header {
+    std::uint32_t magic = 0xa1b23c4d; // times in nanoseconds
+    std::uint16_t version_major = 2;
+    std::uint16_t version_minor = 4;
+    std::uint32_t reserved_1 = 0;
+    std::uint32_t reserved_2 = 0;
+    std::uint32_t max_frame_bytes = 262144;
+    std::uint32_t link_type = 1; // Ethernet
+};
+
+struct frame_header {
+    std::uint32_t seconds; // since 1970
+    std::uint32_t nanoseconds;
+    std::uint32_t captured_bytes;
+    std::uint32_t bytes;
+};
+
+constexpr std::size_t max_headers_bytes =
+    sizeof(frame_header) + sizeof(ether_header) + sizeof(ip6_hdr) + sizeof(udphdr);
+
+constexpr std::uint16_t source_port = 50000; // tcpdump decodes some ephemeral ports
+constexpr std::uint8_t hop_limit = 64;
+
+// The sum of the 16-bit words, as in checksums of IP (RFC 1071).
+std::uint64_t sum_words(const void* data, std::size_t bytes, std::uint64_t sum = 0)
+{
+    const auto* words = static_cast<const std::byte*>(data);
+    for (std::size_t i = 0; i < bytes; i += 2) {
+        std::uint16_t word = 0;
+        std::memcpy(&word, words + i, i + 1 < bytes ? 2 : 1);
+        sum += word;
+    }
+    return sum;
+}
+
+std::uint16_t checksum(std::uint64_t sum)
+{
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return static_cast<std::uint16_t>(~sum);
+}
+
+// Writes headers from the inside out: each call puts one in front of the others.
+class packet_builder
+{
+public:
+    packet_builder(std::byte* payload, std::size_t bytes)
+        : d_begin(payload), d_bytes(bytes)
+    {
+    }
+
+    template <typename header>
+    void prepend(const header& each)
+    {
+        d_begin -= sizeof each;
+        d_bytes += sizeof each;
+        std::memcpy(d_begin, &each, sizeof each);
+    }
+
+    const std::byte* data() const { return d_begin; }
+    std::size_t bytes() const { return d_bytes; }
+
+private:
+    std::byte* d_begin;
+    std::size_t d_bytes;
+};
+
+// The source is the address of the loopback interface.
+template <typename address>
+void prepend_udp(packet_builder& packet, const address& to, std::uint16_t port)
+{
+    const auto from = address::loopback().to_bytes();
+    const auto destination = to.to_bytes();
+    const auto bytes = packet.bytes() + sizeof(udphdr);
+    udphdr header{};
+    header.source = htons(source_port);
+    header.dest = htons(port);
+    header.len = htons(static_cast<std::uint16_t>(bytes));
+    // the pseudo-header of RFC 768 and RFC 8200
+    std::uint64_t sum = sum_words(from.data(), from.size());
+    sum = sum_words(destination.data(), destination.size(), sum);
+    sum += htons(IPPROTO_UDP);
+    sum += header.len;
+    sum = sum_words(&header, sizeof header, sum);
+    const auto check = checksum(sum_words(packet.data(), packet.bytes(), sum));
+    header.check = check ? check : 0xffff; // 0: no checksum
+    packet.prepend(header);
+}
+
+void prepend_ip(packet_builder& packet, const boost::asio::ip::address_v4& to)
+{
+    ip header{};
+    header.ip_v = IPVERSION;
+    header.ip_hl = sizeof header / 4;
+    header.ip_len = htons(static_cast<std::uint16_t>(packet.bytes() + sizeof header));
+    header.ip_off = htons(IP_DF);
+    header.ip_ttl = hop_limit;
+    header.ip_p = IPPROTO_UDP;
+    header.ip_src.s_addr = htonl(INADDR_LOOPBACK);
+    header.ip_dst.s_addr = htonl(to.to_uint());
+    header.ip_sum = checksum(sum_words(&header, sizeof header));
+    packet.prepend(header);
+}
+
+void prepend_ip(packet_builder& packet, const boost::asio::ip::address_v6& to)
+{
+    ip6_hdr header{};
+    header.ip6_vfc = 6 << 4;
+    header.ip6_plen = htons(static_cast<std::uint16_t>(packet.bytes()));
+    header.ip6_nxt = IPPROTO_UDP;
+    header.ip6_hlim = hop_limit;
+    header.ip6_src = in6addr_loopback;
+    const auto destination = to.to_bytes();
+    std::memcpy(&header.ip6_dst, destination.data(), destination.size());
+    packet.prepend(header);
+}
+
+// Locally administered addresses, or that of the multicast group (RFC 1112, RFC 2464).
+void prepend_ethernet(packet_builder& packet, const boost::asio::ip::address& to)
+{
+    ether_header header{ { 2, 0, 0, 0, 0, 2 }, { 2, 0, 0, 0, 0, 1 }, 0 };
+    header.ether_type = htons(to.is_v4() ? ETHERTYPE_IP : ETHERTYPE_IPV6);
+    if (to.is_multicast() && to.is_v4()) {
+        const auto group = to.to_v4().to_bytes();
+        const std::array<std::uint8_t, 6> mac{
+            0x01,     0x00,    0x5e, static_cast<std::uint8_t>(group[1] & 0x7f),
+            group[2], group[3]
+        };
+        std::copy(mac.begin(), mac.end(), header.ether_dhost);
+    } else if (to.is_multicast()) {
+        const auto group = to.to_v6().to_bytes();
+        const std::array<std::uint8_t, 6> mac{ 0x33,      0x33,      group[12],
+                                               group[13], group[14], group[15] };
+        std::copy(mac.begin(), mac.end(), header.ether_dhost);
+    }
+    packet.prepend(header);
+}
+
+} // namespace
+
+capture_writer::capture_writer(boost::asio::io_context& io,
+                               const std::vector<endpoint>& to,
+                               double rate)
+    : d_buffer(max_headers_bytes + wire::max_datagram_bytes),
+      d_rate(rate),
+      d_time(std::chrono::system_clock::now().time_since_epoch())
+{
+    for (const auto& each : to)
+        d_destinations.push_back(resolve(io, each, "destinations"));
+    const auto& path = to.front().capture;
+    d_file.reset(std::fopen(path.c_str(), "wbe"));
+    const file_header header;
+    if (!d_file || std::fwrite(&header, sizeof header, 1, d_file.get()) != 1)
+        throw std::runtime_error("destinations = \"" + path +
+                                 "\": " + std::strerror(errno));
+}
+
+send_result capture_writer::send(const message* messages, std::size_t n) noexcept
+{
+    for (std::size_t i = 0; i < n; ++i)
+        if (!write(messages[i]))
+            return { i, d_error };
+    return { n, 0 };
+}
+
+// After a failure, the file may end within a frame, so nothing may follow.
+bool capture_writer::write(const message& packets) noexcept
+{
+    auto* const begin = d_buffer.data() + max_headers_bytes;
+    auto* end = begin;
+    for (std::size_t i = 0; i < packets.n_pieces; ++i) {
+        std::memcpy(end, packets.pieces[i].iov_base, packets.pieces[i].iov_len);
+        end += packets.pieces[i].iov_len;
+    }
+    const auto& to = d_destinations[packets.destination];
+    for (std::size_t at = 0; at < packets.bytes && !d_error; at += packets.packet_bytes) {
+        const auto bytes = std::min(packets.packet_bytes, packets.bytes - at);
+        // overwrites the packets before, which have been written
+        packet_builder packet(begin + at, bytes);
+        if (to.address().is_v4()) {
+            prepend_udp(packet, to.address().to_v4(), to.port());
+            prepend_ip(packet, to.address().to_v4());
+        } else {
+            prepend_udp(packet, to.address().to_v6(), to.port());
+            prepend_ip(packet, to.address().to_v6());
+        }
+        prepend_ethernet(packet, to.address());
+        const auto time = next_time(bytes).count();
+        const auto frame_bytes = static_cast<std::uint32_t>(packet.bytes());
+        packet.prepend(frame_header{ static_cast<std::uint32_t>(time / 1'000'000'000),
+                                     static_cast<std::uint32_t>(time % 1'000'000'000),
+                                     frame_bytes,
+                                     frame_bytes });
+        if (std::fwrite(packet.data(), packet.bytes(), 1, d_file.get()) != 1)
+            d_error = errno;
+    }
+    return !d_error;
+}
+
+// The time of the next packet. The one after it follows when its bytes have been sent.
+std::chrono::nanoseconds capture_writer::next_time(std::size_t bytes) noexcept
+{
+    const double rate = d_rate;
+    if (rate == 0) {
+        const std::chrono::nanoseconds now =
+            std::chrono::system_clock::now().time_since_epoch();
+        return d_time = std::max(d_time, now);
+    }
+    const auto time = d_time;
+    d_time_fraction += 1e9 * static_cast<double>(bytes) / rate;
+    const auto whole = static_cast<std::int64_t>(d_time_fraction);
+    d_time_fraction -= static_cast<double>(whole);
+    d_time += std::chrono::nanoseconds(whole);
+    return time;
+}
+
+int capture_writer::flush() noexcept
+{
+    if (!d_error && std::fflush(d_file.get()) != 0)
+        d_error = errno;
+    return d_error;
+}
+
+} // namespace gr::spead

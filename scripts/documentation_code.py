@@ -107,7 +107,7 @@ def blocks_of(page):
 
 def check_addresses(block):
     """Allow 127.0.0.0/8, and multicast groups on the loopback interface, only."""
-    for match in ADDRESS.finditer(block.text):
+    for match in ADDRESS.finditer(re.sub(r"\.pcap\?\S*", "", block.text)):
         first = int(match[1])
         on_loopback = re.search(
             r"interface(_address)?(=\"127\.|=\"lo\b| lo\b)", block.text

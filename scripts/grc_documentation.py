@@ -61,6 +61,11 @@ def paragraphs(name, description):
         texts |= options
     about = plain(block_comment(header, f"class SPEAD_API {name} "))
     summary, usage, *details = about.split("\n\n")
+    # the API for programs
+    details = [
+        each for each in details if not re.match(r"The constructor|stats\(", each)
+    ]
+    details.sort(key=lambda each: not re.search(r"\b[pP]ort \"", each))
     for text in [summary, usage, *EXAMPLES[name].split("\n\n"), *details]:
         yield wrap(text)
     tab = None

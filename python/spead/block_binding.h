@@ -167,8 +167,19 @@ private:
                     value);
             return "";
         } catch (const std::exception& error) {
-            return error.what();
+            return error.what() + tab_in_grc(error.what());
         }
+    }
+
+    // The tab with the field of "spead.NAME: FIELD = ...". "" for other errors.
+    std::string tab_in_grc(const std::string& error) const
+    {
+        const auto begin = ("spead." + d_name + ": ").size();
+        const auto field =
+            error.substr(0, error.find(" = ")).substr(std::min(begin, error.find(" = ")));
+        const auto group = docstrings.find(d_name + "." + field + ".group");
+        return group == docstrings.end() ? ""
+                                         : " (tab " + std::string(group->second) + ")";
     }
 
     // A text, or a list as Python writes it. Of a list with variables, whose values are

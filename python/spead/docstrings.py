@@ -74,12 +74,18 @@ def parameter_list(parameters):
     )
 
 
-def block_docs(header, option_header, stats_header):
-    """Docstrings of a block, of its stats, and of each figure."""
+def parameter_groups(header, option_header):
+    """Name -> its parameters, name -> text, for each group of a block."""
     _, endpoints = params(block_comment(header, "static sptr make("))
     endpoints.pop("options")
     groups = option_groups(option_header)
     groups["General"] = {**endpoints, **groups["General"]}
+    return groups
+
+
+def block_docs(header, option_header, stats_header):
+    """Docstrings of a block, of its stats, and of each figure."""
+    groups = parameter_groups(header, option_header)
     figures = stats(stats_header)
     block = [
         plain(block_comment(header, "class SPEAD_API ")),
@@ -111,6 +117,8 @@ def docstrings(include):
     for block in ("sink", "source"):
         docs[block], docs[f"{block}.stats"], figures = block_docs(*headers(block))
         docs.update({f"{block}.{name}": text for name, text in figures.items()})
+        for group, parameters in parameter_groups(*headers(block)[:2]).items():
+            docs.update({f"{block}.{name}.group": group for name in parameters})
 
     sink, *_ = headers("sink")
     for name in ("set_rate", "set_item", "set_items"):

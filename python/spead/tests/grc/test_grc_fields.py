@@ -55,7 +55,9 @@ def test_grc_shows_the_error_of_the_block(grc, fields):
     with pytest.raises((ValueError, TypeError), match=name) as raised:
         grc.make(block)
     (error,) = grc_lint.block_errors(block)
-    assert error == f"Value '{raised.value}' not in allowed values"
+    field = str(raised.value).split(":")[1].split("=")[0].strip()
+    tab = block.params[field].category
+    assert error == f"Value '{raised.value} (tab {tab})' not in allowed values"
 
 
 @pytest.mark.parametrize("text", ["[::1]", "['host:1'; 'host:2']", "('host:1'"])

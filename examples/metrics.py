@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Receive a SPEAD stream, discard its samples, and serve the counters to Prometheus.
+
+Other flow graphs serve theirs with serve() of this file.
+"""
+
+import argparse
+import sys
+
+from common.arguments import option
+from common.endpoints import endpoint_text, endpoints
+from common.progress import run_to_end
+from gnuradio import blocks, gr, spead
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+
+class Counters:
+    """A collector of prometheus_client: the counters of sinks and sources.
+
+    blocks: name -> sink or source. The names are the label "block".
+
+    A counter such as samples_missing of a source becomes
+    spead_source_samples_missing_total, a state such as buffer_fill
+    spead_source_buffer_fill. Counters of causes have the label "cause".
+    spead_source_status is 1 while the source outputs nothing; its label is the reason.
+    """
+
+    def __init__(self, **blocks):
+        self._blocks = blocks
+
+    def collect(self):
+        families = {}
+        for name, block in self._blocks.items():
+            stats = block.stats()
+            kind = "sink" if "samples_sent" in stats else "source"
+            for figure, value in stats.items():
+                key = f"spead_{kind}_{figure}"
+                if key not in families:
+                    method = getattr(type(block), figure, None)
+                    help = method.__doc__.split("\n")[-1] if method else figure
+                    families[key] = _family(key, help, value)
+                _add(families[key], name, value)
+        return families.values()
+
+
+def _family(key, help, value):
+    if isinstance(value, dict):
+        return CounterMetricFamily(key, help, labels=["block", "cause"])
+    if isinstance(value, str):
+        return GaugeMetricFamily(key, help, labels=["block", "reason"])
+    if type(value) is int and not key.endswith("_pending"):  # not a bool
+        return CounterMetricFamily(key, help, labels=["block"])
+    return GaugeMetricFamily(key, help, labels=["block"])
+
+
+def _add(family, block, value):
+    if isinstance(value, dict):
+        for cause, count in value.items():
+            family.add_metric([block, cause], count)
+    elif isinstance(value, str):
+        family.add_metric([block, value], 1 if value else 0)
+    else:
+        family.add_metric([block], float(value))
+
+
+def serve(address, port, **blocks):
+    """Serve the counters of sinks and sources over HTTP, from a thread of its own.
+
+    Returns the server, whose `server_port` is the port (for port 0, a free one).
+    """
+    registry = CollectorRegistry()
+    registry.register(Counters(**blocks))
+    server, _ = start_http_server(port, address, registry)
+    return server
+
+
+class Monitor(gr.top_block):
+    """SPEAD source -> null sinks"""
+
+    def __init__(self, args):
+        super().__init__("metrics", catch_exceptions=True)
+        self.source = spead.source(
+            args.endpoints,
+            output_type=args.output_type,
+            axes=args.axes,
+            interface=args.interface,
+            end_on_stop=False,
+        )
+        signature = self.source.output_signature()
+        for i in range(signature.max_streams()):
+            sink = blocks.null_sink(signature.sizeof_stream_item(i))
+            self.connect((self.source, i), sink)
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("endpoints", help="where to receive, such as 239.1.2.3+7:7148")
+    option(parser, "--listen ADDRESS:PORT", str, "HTTP address", "127.0.0.1:9101")
+    option(parser, "--output-type TYPE", str, "output_type of the source", "int8")
+    option(parser, "--axes AXES", str, "axes of the source", "")
+    option(parser, "--interface NAME", str, "network interface", "")
+    return parser.parse_args(argv)
+
+
+def main(argv=None):
+    args = parse(argv)
+    try:
+        ((address, port),) = endpoints(args.listen)
+        flow_graph = Monitor(args)
+        server = serve(address, port, stream=flow_graph.source)
+    except (OSError, ValueError, RuntimeError) as error:
+        sys.exit(f"metrics.py: {error}")
+    where = endpoint_text(address, server.server_port)
+    print(f"listening on http://{where}/metrics", flush=True)
+    run_to_end(flow_graph, flow_graph.source)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -274,7 +274,7 @@ def lines(streams, endpoints, seconds):
             f"{stream['packets']:,} packets of {_range(stream['packet_bytes'])} bytes"
         )
         yield (
-            f"  {stream['heaps']:,} heaps of {_range(stream['heap_bytes'])} bytes: "
+            f"  {_heaps(stream['heaps'])} of {_range(stream['heap_bytes'])} bytes: "
             f"{stream['heaps_lost']:,} lost, "
             f"{stream['heaps_incomplete']:,} incomplete, "
             f"{stream['heaps_reordered']:,} reordered, "
@@ -286,15 +286,19 @@ def lines(streams, endpoints, seconds):
         if described:
             every = seconds / stream["descriptor_heaps"]
             yield (
-                f"  {stream['descriptor_heaps']} heaps with descriptors"
+                f"  {_heaps(stream['descriptor_heaps'])} with descriptors"
                 + (f", every {every:.1f} s" if stream["descriptor_heaps"] > 1 else "")
             )
         else:
             yield "  no descriptors"
         if stream["ends"]:
-            yield f"  {stream['ends']} end-of-stream heaps"
+            yield f"  {_heaps(stream['ends'], 'end-of-stream ')}"
         for id, item in stream["items"].items():
             yield f"    {id:#06x} {_item(item, described.get(id))}"
+
+
+def _heaps(count, kind=""):
+    return f"{count:,} {kind}heap{'s' if count != 1 else ''}"
 
 
 def _range(pair):

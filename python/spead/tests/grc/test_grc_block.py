@@ -85,7 +85,10 @@ def test_the_description_follows_the_schema(grc):
 def test_the_block_has_every_option_and_its_default(grc):
     found = grc.arguments(grc())
     del found[grc.endpoints]
-    assert found == python_defaults(grc)
+    usual = {"input_type": "complex", "output_type": "complex"}  # in GRC
+    assert found == {
+        name: usual.get(name, value) for name, value in python_defaults(grc).items()
+    }
 
 
 @each_block

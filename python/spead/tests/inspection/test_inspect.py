@@ -98,6 +98,20 @@ def test_suggested_source_separates_polarisations():
         np.testing.assert_array_equal(receiving.samples(output), samples[output])
 
 
+def test_two_senders_to_one_address_are_shown():
+    """Without an item that tells them apart, only a port of its own separates them."""
+    inspector = _inspector("127.0.0.1:0")
+    packets = joined(packets_by_heap(noise(20_000)))
+    for packet in packets:
+        for sender in ("127.0.0.1:1", "127.0.0.2:1"):
+            inspector.add(packet, sender, 0)
+    text = "\n".join(lines(inspector.streams(), ["port 7148"], 2))
+    assert "127.0.0.1:1 -> port 7148" in text
+    assert "127.0.0.2:1 -> port 7148" in text
+    suggestion = Suggestion(inspector.streams(), "127.0.0.1:0")
+    assert "give each stream its own port" in suggestion.notes[0]
+
+
 def test_suggested_source_receives_heaps_of_one_packet():
     generator = np.random.default_rng(1)
     sent = generator.integers(-128, 128, (100, 2048, 2, 2), np.int8)

@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from places import EXAMPLES, install
+import yaml
+from places import EXAMPLES, ROOT, install
 
 EXAMPLE_FILES = [
     path.relative_to(EXAMPLES)
@@ -111,6 +112,18 @@ def test_grc_blocks_and_examples_are_installed(prefix):
     }
     installed = share / "examples" / "spead"
     assert all((installed / path).is_file() for path in EXAMPLE_FILES)
+
+
+def test_the_files_of_the_conda_package_are_installed(prefix):
+    recipe = yaml.safe_load((ROOT / "packaging" / "conda" / "recipe.yaml").read_text())
+    (contents,) = (test["package_contents"] for test in recipe["tests"][2:])
+    (library,) = contents.pop("lib")
+    assert (prefix / "lib" / f"lib{library}.so").is_file()
+    (site_packages,) = prefix.glob("lib/python3*/*-packages")
+    folders = {"files": prefix, "site_packages": site_packages}
+    for name, files in contents.items():
+        for path in files:
+            assert (folders.get(name, prefix / name) / path).is_file()
 
 
 def test_the_examples_readme_lists_every_example():

@@ -25,6 +25,11 @@ def test_the_changelog_has_the_version():
     assert first_match("CHANGELOG.md", r"^## (\d\S+)") == CMAKE_VERSION
 
 
+def test_the_conda_recipe_has_the_version():
+    path = "packaging/conda/recipe.yaml"
+    assert first_match(path, r"^  version: (\S+)") == CMAKE_VERSION
+
+
 def test_the_debian_changelog_has_the_version():
     assert first_match("debian/changelog", r"^gr-spead \((.+)-\d+\) ") == CMAKE_VERSION
 

@@ -101,9 +101,11 @@ sink_engine::sink_engine(const std::vector<std::vector<endpoint>>& destinations,
         add_input(options, std::move(config));
         rings.push_back(&d_inputs.back()->ring);
     }
-    transport& out = d_capture ? static_cast<transport&>(*d_capture) : *d_socket;
+    transport* out = d_socket.get();
+    if (d_capture)
+        out = d_capture.get();
     d_sender = std::make_unique<sender>(
-        d_io, rings, out, d_sent, sender_options, [this] { d_space.notify(); }, d_log);
+        d_io, rings, *out, d_sent, sender_options, [this] { d_space.notify(); }, d_log);
     d_full.reserve(d_inputs.size());
     limit_queues();
     if (d_socket)

@@ -69,10 +69,10 @@ std::uint16_t checksum(std::uint64_t sum)
 }
 
 // Writes headers from the inside out: each call puts one in front of the others.
-class packet_builder
+class frame_builder
 {
 public:
-    packet_builder(std::byte* payload, std::size_t bytes)
+    frame_builder(std::byte* payload, std::size_t bytes)
         : d_begin(payload), d_bytes(bytes)
     {
     }
@@ -95,11 +95,11 @@ private:
 
 // The source is the address of the loopback interface.
 template <typename address>
-void prepend_udp(packet_builder& packet, const address& to, std::uint16_t port)
+void prepend_udp(frame_builder& frame, const address& to, std::uint16_t port)
 {
     const auto from = address::loopback().to_bytes();
     const auto destination = to.to_bytes();
-    const auto bytes = packet.bytes() + sizeof(udphdr);
+    const auto bytes = frame.bytes() + sizeof(udphdr);
     udphdr header{};
     header.source = htons(source_port);
     header.dest = htons(port);
@@ -110,41 +110,41 @@ void prepend_udp(packet_builder& packet, const address& to, std::uint16_t port)
     sum += htons(IPPROTO_UDP);
     sum += header.len;
     sum = sum_words(&header, sizeof header, sum);
-    const auto check = checksum(sum_words(packet.data(), packet.bytes(), sum));
+    const auto check = checksum(sum_words(frame.data(), frame.bytes(), sum));
     header.check = check ? check : 0xffff; // 0: no checksum
-    packet.prepend(header);
+    frame.prepend(header);
 }
 
-void prepend_ip(packet_builder& packet, const boost::asio::ip::address_v4& to)
+void prepend_ip(frame_builder& frame, const boost::asio::ip::address_v4& to)
 {
     ip header{};
     header.ip_v = IPVERSION;
     header.ip_hl = sizeof header / 4;
-    header.ip_len = htons(static_cast<std::uint16_t>(packet.bytes() + sizeof header));
+    header.ip_len = htons(static_cast<std::uint16_t>(frame.bytes() + sizeof header));
     header.ip_off = htons(IP_DF);
     header.ip_ttl = hop_limit;
     header.ip_p = IPPROTO_UDP;
     header.ip_src.s_addr = htonl(INADDR_LOOPBACK);
     header.ip_dst.s_addr = htonl(to.to_uint());
     header.ip_sum = checksum(sum_words(&header, sizeof header));
-    packet.prepend(header);
+    frame.prepend(header);
 }
 
-void prepend_ip(packet_builder& packet, const boost::asio::ip::address_v6& to)
+void prepend_ip(frame_builder& frame, const boost::asio::ip::address_v6& to)
 {
     ip6_hdr header{};
     header.ip6_vfc = 6 << 4;
-    header.ip6_plen = htons(static_cast<std::uint16_t>(packet.bytes()));
+    header.ip6_plen = htons(static_cast<std::uint16_t>(frame.bytes()));
     header.ip6_nxt = IPPROTO_UDP;
     header.ip6_hlim = hop_limit;
     header.ip6_src = in6addr_loopback;
     const auto destination = to.to_bytes();
     std::memcpy(&header.ip6_dst, destination.data(), destination.size());
-    packet.prepend(header);
+    frame.prepend(header);
 }
 
 // Locally administered addresses, or that of the multicast group (RFC 1112, RFC 2464).
-void prepend_ethernet(packet_builder& packet, const boost::asio::ip::address& to)
+void prepend_ethernet(frame_builder& frame, const boost::asio::ip::address& to)
 {
     ether_header header{ { 2, 0, 0, 0, 0, 2 }, { 2, 0, 0, 0, 0, 1 }, 0 };
     header.ether_type = htons(to.is_v4() ? ETHERTYPE_IP : ETHERTYPE_IPV6);
@@ -161,7 +161,7 @@ void prepend_ethernet(packet_builder& packet, const boost::asio::ip::address& to
                                                group[13], group[14], group[15] };
         std::copy(mac.begin(), mac.end(), header.ether_dhost);
     }
-    packet.prepend(header);
+    frame.prepend(header);
 }
 
 } // namespace
@@ -192,36 +192,33 @@ send_result capture_writer::send(const message* messages, std::size_t n) noexcep
 }
 
 // After a failure, the file may end within a frame, so nothing may follow.
-bool capture_writer::write(const message& packets) noexcept
+// NOLINTNEXTLINE(bugprone-exception-escape): to_v4() throws for IPv6 only
+bool capture_writer::write(const message& packet) noexcept
 {
-    auto* const begin = d_buffer.data() + max_headers_bytes;
-    auto* end = begin;
-    for (std::size_t i = 0; i < packets.n_pieces; ++i) {
-        std::memcpy(end, packets.pieces[i].iov_base, packets.pieces[i].iov_len);
-        end += packets.pieces[i].iov_len;
+    auto* const payload = d_buffer.data() + max_headers_bytes;
+    auto* end = payload;
+    for (std::size_t i = 0; i < packet.n_pieces; ++i) {
+        std::memcpy(end, packet.pieces[i].iov_base, packet.pieces[i].iov_len);
+        end += packet.pieces[i].iov_len;
     }
-    const auto& to = d_destinations[packets.destination];
-    for (std::size_t at = 0; at < packets.bytes && !d_error; at += packets.packet_bytes) {
-        const auto bytes = std::min(packets.packet_bytes, packets.bytes - at);
-        // overwrites the packets before, which have been written
-        packet_builder packet(begin + at, bytes);
-        if (to.address().is_v4()) {
-            prepend_udp(packet, to.address().to_v4(), to.port());
-            prepend_ip(packet, to.address().to_v4());
-        } else {
-            prepend_udp(packet, to.address().to_v6(), to.port());
-            prepend_ip(packet, to.address().to_v6());
-        }
-        prepend_ethernet(packet, to.address());
-        const auto time = next_time(bytes).count();
-        const auto frame_bytes = static_cast<std::uint32_t>(packet.bytes());
-        packet.prepend(frame_header{ static_cast<std::uint32_t>(time / 1'000'000'000),
-                                     static_cast<std::uint32_t>(time % 1'000'000'000),
-                                     frame_bytes,
-                                     frame_bytes });
-        if (std::fwrite(packet.data(), packet.bytes(), 1, d_file.get()) != 1)
-            d_error = errno;
+    const auto& to = d_destinations[packet.destination];
+    frame_builder frame(payload, packet.bytes);
+    if (to.address().is_v4()) {
+        prepend_udp(frame, to.address().to_v4(), to.port());
+        prepend_ip(frame, to.address().to_v4());
+    } else {
+        prepend_udp(frame, to.address().to_v6(), to.port());
+        prepend_ip(frame, to.address().to_v6());
     }
+    prepend_ethernet(frame, to.address());
+    const auto time = next_time(packet.bytes).count();
+    const auto frame_bytes = static_cast<std::uint32_t>(frame.bytes());
+    frame.prepend(frame_header{ static_cast<std::uint32_t>(time / 1'000'000'000),
+                                static_cast<std::uint32_t>(time % 1'000'000'000),
+                                frame_bytes,
+                                frame_bytes });
+    if (!d_error && std::fwrite(frame.data(), frame.bytes(), 1, d_file.get()) != 1)
+        d_error = errno;
     return !d_error;
 }
 

@@ -50,6 +50,7 @@ public:
     void set_rate(double bytes_per_second) { d_rate = bytes_per_second; } //!< any thread
     double rate() const { return d_rate; }
 
+    bool sends_segmented() const override { return false; }
     send_result send(const message* messages, std::size_t n) noexcept override;
     //! Completes the file. Returns an errno if that fails, or 0.
     int flush() noexcept;
@@ -64,12 +65,12 @@ private:
         void operator()(std::FILE* file) const { std::fclose(file); }
     };
 
-    bool write(const message& packets) noexcept;
+    bool write(const message& packet) noexcept;
     std::chrono::nanoseconds next_time(std::size_t bytes) noexcept;
 
     std::vector<boost::asio::ip::udp::endpoint> d_destinations;
     std::unique_ptr<std::FILE, closer> d_file;
-    std::vector<std::byte> d_buffer; // a message, with room for the headers in front
+    std::vector<std::byte> d_buffer; // a packet, with room for the headers in front
     std::atomic<double> d_rate;
     std::chrono::nanoseconds d_time; // of the latest packet, since 1970
     double d_time_fraction = 0;      // ns

@@ -74,6 +74,10 @@ public:
 
     virtual ~transport() = default;
 
+    //! Whether messages may have several packets. Those of several destinations then
+    //! overtake each other.
+    virtual bool sends_segmented() const { return true; }
+
     //! Sends up to max_messages messages; never waits.
     virtual send_result send(const message* messages, std::size_t n) noexcept = 0;
 

@@ -95,6 +95,7 @@ sender::sender(boost::asio::io_context& io,
       d_readers(make_readers(rings, counters)),
       d_batch(d_readers)
 {
+    d_gso = out.sends_segmented();
 }
 
 sender::~sender() { finish(clock::now()); }

@@ -7,6 +7,7 @@ Other flow graphs serve theirs with serve() of this file.
 """
 
 import argparse
+import ast
 import sys
 
 from common.arguments import option
@@ -82,26 +83,38 @@ class Monitor(gr.top_block):
 
     def __init__(self, args):
         super().__init__("metrics", catch_exceptions=True)
-        self.source = spead.source(
-            args.endpoints,
-            output_type=args.output_type,
-            axes=args.axes,
-            interface=args.interface,
-            end_on_stop=False,
-        )
+        options = {"end_on_stop": False} | dict(args.option)
+        self.source = spead.source(args.endpoints, **options)
         signature = self.source.output_signature()
         for i in range(signature.max_streams()):
             sink = blocks.null_sink(signature.sizeof_stream_item(i))
             self.connect((self.source, i), sink)
 
 
+def named_value(text):
+    """Name and value of "NAME=VALUE"; the value is a Python literal or a string."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    try:
+        return name, ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return name, value
+
+
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("endpoints", help="where to receive, such as 239.1.2.3+7:7148")
     option(parser, "--listen ADDRESS:PORT", str, "HTTP address", "127.0.0.1:9101")
-    option(parser, "--output-type TYPE", str, "output_type of the source", "int8")
-    option(parser, "--axes AXES", str, "axes of the source", "")
-    option(parser, "--interface NAME", str, "network interface", "")
+    parser.add_argument(
+        "--option",
+        metavar="NAME=VALUE",
+        type=named_value,
+        action="append",
+        default=[],
+        help="option of spead.source, such as output_type=sc8; may be repeated"
+        " (default: none)",
+    )
     return parser.parse_args(argv)
 
 
@@ -111,7 +124,7 @@ def main(argv=None):
         ((address, port),) = endpoints(args.listen)
         flow_graph = Monitor(args)
         server = serve(address, port, stream=flow_graph.source)
-    except (OSError, ValueError, RuntimeError) as error:
+    except (OSError, TypeError, ValueError, RuntimeError) as error:
         sys.exit(f"metrics.py: {error}")
     where = endpoint_text(address, server.server_port)
     print(f"listening on http://{where}/metrics", flush=True)

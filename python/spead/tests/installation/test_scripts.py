@@ -18,7 +18,7 @@ from places import BOUND, ROOT
         (
             "fuzz",
             "[SECONDS [TARGET]], TARGET one of "
-            "endpoint packer packet_parser receive sender timestamp_aligner",
+            "endpoint frame_dissector packer packet_parser receive sender timestamp_aligner",
         ),
         ("lint", "[--fix]"),
         ("package", ""),

@@ -18,7 +18,8 @@ from places import BOUND, ROOT
         (
             "fuzz",
             "[SECONDS [TARGET]], TARGET one of "
-            "endpoint frame_dissector packer packet_parser receive sender timestamp_aligner",
+            "endpoint frame_dissector packer packet_parser receive sender "
+            "timestamp_aligner",
         ),
         ("lint", "[--fix]"),
         ("package", ""),

@@ -221,7 +221,7 @@ class Page:
             env=os.environ
             | {
                 "PYTHONPATH": str(BUILD / "python"),
-                "GRC_BLOCKS_PATH": str(TOP / "grc"),
+                "GRC_BLOCKS_PATH": str(BUILD / "grc"),
                 "HOME": str(self.directory),
                 "MPLBACKEND": "agg",
             },

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 import yaml
-from places import EXAMPLES, ROOT, install
+from places import BUILD, EXAMPLES, ROOT, install
 
 EXAMPLE_FILES = [
     path.relative_to(EXAMPLES)
@@ -107,9 +107,8 @@ def test_the_python_package_imports(prefix):
 def test_grc_blocks_and_examples_are_installed(prefix):
     share = prefix / "share" / "gnuradio"
     blocks = {path.name for path in (share / "grc" / "blocks").iterdir()}
-    assert blocks == {
-        f"spead_{name}.block.yml" for name in ("figures", "sink", "source")
-    }
+    assert blocks == {path.name for path in (BUILD / "grc").glob("*.block.yml")}
+    assert {"spead_sink.block.yml", "spead_meerkat_digitiser_sink.block.yml"} < blocks
     installed = share / "examples" / "spead"
     assert all((installed / path).is_file() for path in EXAMPLE_FILES)
 

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""make_presets.py BLOCKS OUTPUT: writes a GRC block for the stream of each instrument.
+
+It is the SPEAD UDP Sink or Source with other default values, which users may change.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+DIGITISER = {
+    "num_inputs": "2",
+    "heap_samples": "4096",
+    "max_packet_size": "4168",
+    "heap_address_bits": "48",
+    "heap_id_start": "2",
+    "items": '[spead.timestamp(), spead.immediate(0x3101, "digitiser_id", [0, 1]), '
+    'spead.immediate(0x3102, "digitiser_status", 0), spead.samples(0x3300)]',
+    "tail": "drop",
+    "send_stop": "False",
+}
+DIGITISER_SINK = {
+    "destinations": "['127.0.0.1:7148', '127.0.0.1:7149']",
+    "input_type": "float",
+    **DIGITISER,
+}
+DIGITISER_SOURCE = {
+    "endpoints": "['127.0.0.1:7148', '127.0.0.1:7149']",
+    "output_type": "float",
+    "num_outputs": "2",
+    "heap_samples": "4096",
+    "items": "[spead.timestamp(), spead.samples(0x3300)]",
+}
+CHANNELISED_SINK = {
+    "heap_address_bits": "48",
+    "descriptors": "separate",
+    "descriptor_interval": "5",
+    "tail": "drop",
+    "timestamp_step": "2 * 1024 * 256",
+}
+CHANNELISED_SOURCE = {"timestamp_step": "2 * 1024 * 256"}
+F_ENGINE = {"axes": "frequency=64/1024, time=256, pol=2"}
+BEAM = {"axes": "frequency=64/1024, time=256"}
+STATION_BEAM = {
+    "items": '[spead.immediate(0x3010, "scan_id", 1), '
+    'spead.immediate(0x3000, "channel", 3 << 16 | 100), '
+    'spead.immediate(0x3001, "station", 5 << 16), '
+    'spead.samples(0x3300, "voltages")]',
+    "axes": "time=2048, pol=2",
+}
+
+# ID and label of the stream, page of the manual -> fields of the sink and the source
+PRESETS = {
+    ("meerkat_digitiser", "MeerKAT Digitiser", "meerkat"): (
+        DIGITISER_SINK
+        | {
+            "heap_id_step": "2",
+            "descriptors": "separate",
+            "descriptor_interval": "5",
+        },
+        DIGITISER_SOURCE,
+    ),
+    ("meerkat_f_engine", "MeerKAT F-Engine", "meerkat"): (
+        CHANNELISED_SINK
+        | F_ENGINE
+        | {
+            "items": '[spead.timestamp(), spead.immediate(0x4101, "feng_id", 0), '
+            'spead.immediate(0x4103, "frequency", []), '
+            'spead.samples(0x4300, "feng_raw")]'
+        },
+        CHANNELISED_SOURCE | F_ENGINE,
+    ),
+    ("meerkat_beam", "MeerKAT Beam", "meerkat"): (
+        CHANNELISED_SINK
+        | BEAM
+        | {
+            "items": "[spead.timestamp(), "
+            'spead.immediate(0x4103, "frequency", []), '
+            'spead.samples(0x5000, "bf_raw")]'
+        },
+        CHANNELISED_SOURCE | BEAM,
+    ),
+    ("effelsberg_packetiser", "Effelsberg Packetiser", "effelsberg"): (
+        DIGITISER_SINK | {"descriptors": "none"},
+        DIGITISER_SOURCE,
+    ),
+    ("ska_low_station_beam", "SKA-Low Station Beam", "ska_low"): (
+        STATION_BEAM
+        | {
+            "single_packet_heaps": "True",
+            "max_packet_size": "9000",
+            "heap_address_bits": "48",
+            "descriptors": "none",
+            "tail": "drop",
+            "send_stop": "False",
+        },
+        STATION_BEAM,
+    ),
+}
+
+
+def replaced(text, pattern, value):
+    """The text with the value instead of the only group of the pattern."""
+    match = re.search(pattern, text)
+    return text[: match.start(1)] + value + text[match.end(1) :]
+
+
+def preset(block, kind, stream, label, page, fields):
+    """The description of a block with other defaults."""
+    title = f"{label} {kind.capitalize()}"
+    block = replaced(block, rf"\nid: (spead_{kind})\n", f"spead_{stream}_{kind}")
+    block = replaced(block, r"\nlabel: (.*)\n", title)
+    block = replaced(block, r"\ncategory: '(.*)'\n", "[SPEAD]/Instruments")
+    block = replaced(
+        block,
+        r"\ndocumentation: >-\n()",
+        f"    The SPEAD UDP {kind.capitalize()} with the options of the {label}: see"
+        f" the page docs/instruments/{page}.md of the manual.\n\n\n",
+    )
+    for name, value in fields.items():
+        quoted = "'" + value.replace("'", "''") + "'"
+        field = rf"\n-   id: {name}\n(?:    .*\n)*?    default: (.*)\n"
+        block = replaced(block, field, quoted)
+    return block
+
+
+def main():
+    blocks, output = map(Path, sys.argv[1:])
+    for (stream, label, page), each in PRESETS.items():
+        for kind, fields in zip(("sink", "source"), each, strict=True):
+            block = (blocks / f"spead_{kind}.block.yml").read_text()
+            text = preset(block, kind, stream, label, page, fields)
+            (output / f"spead_{stream}_{kind}.block.yml").write_text(text)
+
+
+if __name__ == "__main__":
+    main()

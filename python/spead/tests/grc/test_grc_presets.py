@@ -1,0 +1,99 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The GRC blocks of instruments send and receive the streams of the manual."""
+
+import dataclasses
+import functools
+
+import grc_lint
+import numpy as np
+import pytest
+from gnuradio import blocks, gr
+from grc_blocks import GrcBlock, sink, source
+from instrument_captures import CAPTURES
+from places import BUILD, NEEDS_LIBPCAP
+from received_streams import Recorder
+from streams import wait
+
+
+@functools.cache
+def platform():
+    return grc_lint.load_platform(BUILD / "grc")
+
+
+@dataclasses.dataclass(frozen=True)
+class Preset(GrcBlock):
+    stream: str = ""
+
+    def __call__(self, **fields):
+        id = f"spead_{self.stream}_{self.name}"
+        return grc_lint.make_block(platform(), id, **fields)
+
+
+def preset(stream, block):
+    return Preset(*dataclasses.astuple(block), stream)
+
+
+@pytest.mark.parametrize("stream", CAPTURES)
+def test_the_sink_has_the_options_of_the_instrument(stream):
+    """Except those that set its size and speed in this project's captures."""
+    grc = preset(stream, sink)
+    block = grc()
+    assert grc_lint.block_errors(block) == []
+    passed = grc.arguments(block)
+    _, expected = CAPTURES[stream]
+    sizes = {"rate", "axes", "timestamp_step"} if "256" in str(expected) else {"rate"}
+    for name in expected.keys() - sizes:
+        assert passed[name] == expected[name], name
+
+
+@NEEDS_LIBPCAP
+@pytest.mark.parametrize("stream", CAPTURES)
+def test_the_source_receives_the_sink(tmp_path, stream):
+    """Through a capture, at the ports of the blocks."""
+    grc = preset(stream, sink)
+    arguments = grc.arguments(grc())
+    to = arguments["destinations"]
+    path = tmp_path / "stream.pcap"
+    arguments["destinations"] = (
+        [f"{path}?{each}" for each in to] if isinstance(to, list) else f"{path}?{to}"
+    )
+    sender = grc.python(**arguments)
+    ports = sender.input_signature().min_streams()
+    item_bytes = sender.input_signature().sizeof_stream_item(0)
+    length = item_bytes // {"float": 4, "complex": 8}[arguments["input_type"]]
+    count = max(5 * 4096 * 8 // length, 5 * 256)
+    sent = np.random.default_rng(1).integers(-99, 99, (ports, count * item_bytes // 4))
+    sent = (sent / 127).astype(np.float32)
+    graph = gr.top_block()
+    for i in range(ports):
+        if arguments["input_type"] == "float":
+            samples = blocks.vector_source_f(sent[i])
+        else:
+            samples = blocks.vector_source_c(sent[i].view(np.complex64), False, length)
+        graph.connect(samples, (sender, i))
+    graph.start()
+    wait(graph)
+
+    grc = preset(stream, source)
+    block = grc()
+    assert grc_lint.block_errors(block) == []
+    arguments = grc.arguments(block)
+    at = arguments["endpoints"]
+    arguments["endpoints"] = (
+        [f"{path}?dst port {each.split(':')[1]}" for each in at]
+        if isinstance(at, list)
+        else str(path)
+    )
+    receiver = grc.python(**arguments)
+    recorders = [Recorder(arguments["output_type"], 1, length) for _ in range(ports)]
+    graph = gr.top_block()
+    for i in range(ports):
+        graph.connect((receiver, i), recorders[i])
+    graph.start()
+    wait(graph)
+    assert receiver.stats()["samples_missing"] == 0
+    for i in range(ports):
+        received = recorders[i].samples().ravel().view(np.float32)
+        assert len(received) > 0.7 * sent[i].size
+        np.testing.assert_allclose(received, sent[i][: len(received)], atol=1e-6)

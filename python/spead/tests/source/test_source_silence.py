@@ -205,8 +205,7 @@ def test_the_log_and_status_say_why_a_stream_falls_silent(others, parts, logged)
             receiving.send_packets([next(others)])
             return receiving.stats["status"]
 
-        eventually(has_status)
-        eventually(logged)
+        eventually(lambda: has_status() and logged())
     np.testing.assert_array_equal(receiving.samples(), samples)
     (line,) = logged()
     for part in [*parts, receiving.stats["status"]]:

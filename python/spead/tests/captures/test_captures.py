@@ -25,7 +25,7 @@ from capture_files import (
 )
 from gnuradio import blocks, gr, spead
 from places import NEEDS_LIBPCAP, NEEDS_NAMESPACES, eventually
-from received_streams import Recorder, joined, packets_by_heap
+from received_streams import Receiving, joined, packets_by_heap
 from streams import noise, wait
 
 pytestmark = NEEDS_LIBPCAP
@@ -35,14 +35,9 @@ IPV6 = {"source": "fd00::1", "destination": "fd00::2"}
 
 def replayed(endpoints, **options):
     """The source and the recorder after a replay."""
-    source = spead.source(str(endpoints), **options)
-    recorder = Recorder("int8", source.output_signature().max_streams())
-    graph = gr.top_block()
-    for i in range(source.output_signature().max_streams()):
-        graph.connect((source, i), (recorder, i))
-    graph.start()
-    wait(graph)
-    return source, recorder
+    with Receiving(endpoints, **options) as receiving:
+        receiving.wait()
+    return receiving.source, receiving.recorder
 
 
 @pytest.mark.parametrize(
@@ -64,7 +59,7 @@ def test_captures_are_replayed(tmp_path, link_type, options):
     samples = noise(100_000)
     packets = joined(packets_by_heap(samples, heap=5000))
     path = capture(tmp_path / "stream.pcap", packets, link_type, **options)
-    source, recorder = replayed(path)
+    source, recorder = replayed(str(path))
     np.testing.assert_array_equal(recorder.samples(), samples)
     assert source.stats()["samples_missing"] == 0
 
@@ -84,7 +79,7 @@ def test_lost_samples_are_zeros_even_without_any_delay(tmp_path):
     lost = range(100, 900, 50)
     kept = [p for i, p in enumerate(packets) if i not in lost]
     path = capture(tmp_path / "stream.pcap", kept)
-    source, recorder = replayed(path)
+    source, recorder = replayed(str(path))
     for i in lost:
         samples[1000 * i : 1000 * (i + 1)] = 0
     np.testing.assert_array_equal(recorder.samples(), samples)
@@ -103,13 +98,7 @@ def test_filters_select_destinations(tmp_path):
     ]
     path = write_capture(tmp_path / "stream.pcapng.pcap", frames)
     endpoints = [f"{path}?dst host 239.1.1.{i}" for i in range(2)]
-    source = spead.source(endpoints, num_outputs=2)
-    recorder = Recorder("int8", 2)
-    graph = gr.top_block()
-    for i in range(2):
-        graph.connect((source, i), (recorder, i))
-    graph.start()
-    wait(graph)
+    _, recorder = replayed(endpoints, num_outputs=2)
     for i in range(2):
         np.testing.assert_array_equal(recorder.samples(i), samples[i])
 
@@ -119,7 +108,7 @@ def test_what_precedes_damage_is_received(tmp_path, capfd):
     path = capture(tmp_path / "stream.pcap", joined(packets_by_heap(samples)))
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    _, recorder = replayed(path)
+    _, recorder = replayed(str(path))
     received = recorder.samples()
     assert 45_000 < len(received) < 50_000
     np.testing.assert_array_equal(received, samples[: len(received)])
@@ -145,7 +134,7 @@ def test_cut_frames_are_skipped(tmp_path):
         for packet in ip_packets(udp(b"x" * 3000, 1, 2), mtu=1500, **addresses)
     ]
     frames = [each[:size] for each in whole for size in range(120)]
-    source, recorder = replayed(write_capture(tmp_path / "stream.pcap", frames))
+    source, recorder = replayed(str(write_capture(tmp_path / "stream.pcap", frames)))
     assert len(recorder.samples()) == 0
     assert source.stats()["packets_received"] == 0
 
@@ -190,5 +179,5 @@ def test_captures_of_tcpdump_are_replayed(tmp_path, format):
     eventually(lambda: path.stat().st_size > size)
     tcpdump.terminate()
     tcpdump.wait()
-    _, recorder = replayed(path)
+    _, recorder = replayed(str(path))
     np.testing.assert_array_equal(recorder.samples()[: len(samples)], samples)

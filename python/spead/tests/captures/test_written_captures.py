@@ -9,11 +9,11 @@ import time
 import numpy as np
 import pytest
 import spead2.recv
-from gnuradio import gr, spead
+from gnuradio import spead
 from inputs import run_all
 from places import NEEDS_LIBPCAP
-from received_streams import Recorder
-from streams import balanced, noise, run, source, wait
+from received_streams import Receiving
+from streams import balanced, noise, run, source
 
 
 def write(path, samples, **options):
@@ -37,15 +37,9 @@ def spead2_samples(path, *filters):
 
 
 def replay(endpoints, **options):
-    """The samples that the source reads, and its counters."""
-    replayer = spead.source(endpoints, **options)
-    recorder = Recorder("int8", replayer.output_signature().max_streams())
-    graph = gr.top_block()
-    for i in range(replayer.output_signature().max_streams()):
-        graph.connect((replayer, i), (recorder, i))
-    graph.start()
-    wait(graph)
-    return recorder, replayer.stats()
+    with Receiving(endpoints, **options) as receiving:
+        receiving.wait()
+    return receiving
 
 
 def tcpdump(path, *options):
@@ -75,10 +69,10 @@ def test_written_captures_are_read(tmp_path, destination, hosts):
     if hosts:
         read = spead2_samples(path, *(f"dst host {each}" for each in hosts))
         np.testing.assert_array_equal(read, samples)
-    recorder, stats = replay(str(path))
-    np.testing.assert_array_equal(recorder.samples(), samples)
-    assert stats["samples_missing"] == 0
-    assert stats["packets_received"] == sink.stats()["packets_sent"]
+    replayed = replay(str(path))
+    np.testing.assert_array_equal(replayed.samples(), samples)
+    assert replayed.stats["samples_missing"] == 0
+    assert replayed.stats["packets_received"] == sink.stats()["packets_sent"]
 
 
 @pytest.mark.parametrize("destination", ["239.2.1.150", "10.1.2.3", "[ff15::1]"])
@@ -100,9 +94,9 @@ def test_inputs_share_a_capture(tmp_path):
     addresses = ["239.2.1.150", "239.2.1.151"]
     sink = spead.sink([f"{path}?{to}:7148" for to in addresses], num_inputs=2)
     run_all(sink, *samples)
-    recorder, _ = replay([f"{path}?dst host {to}" for to in addresses], num_outputs=2)
+    replayed = replay([f"{path}?dst host {to}" for to in addresses], num_outputs=2)
     for i in range(2):
-        np.testing.assert_array_equal(recorder.samples(i), samples[i])
+        np.testing.assert_array_equal(replayed.samples(i), samples[i])
         read = spead2_samples(path, f"dst host {addresses[i]}")
         np.testing.assert_array_equal(read, samples[i])
 
@@ -132,9 +126,9 @@ def test_replay_in_real_time(tmp_path):
     samples = noise(100_000)
     write(path, samples, rate=1e6)
     begin = time.monotonic()
-    recorder, _ = replay(str(path), realtime=True)
+    replayed = replay(str(path), realtime=True)
     assert time.monotonic() - begin >= 0.1
-    np.testing.assert_array_equal(recorder.samples(), samples)
+    np.testing.assert_array_equal(replayed.samples(), samples)
 
 
 def test_a_full_disk_is_counted_and_logged(tmp_path, capfd):

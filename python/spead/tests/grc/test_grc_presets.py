@@ -12,7 +12,7 @@ from gnuradio import blocks, gr
 from grc_blocks import GrcBlock, sink, source
 from instrument_captures import CAPTURES
 from places import BUILD, NEEDS_LIBPCAP
-from received_streams import Recorder
+from received_streams import Receiving
 from streams import wait
 
 
@@ -85,15 +85,10 @@ def test_the_source_receives_the_sink(tmp_path, stream):
         if isinstance(at, list)
         else str(path)
     )
-    receiver = grc.python(**arguments)
-    recorders = [Recorder(arguments["output_type"], 1, length) for _ in range(ports)]
-    graph = gr.top_block()
+    with Receiving(**arguments) as receiving:
+        receiving.wait()
+    assert receiving.stats["samples_missing"] == 0
     for i in range(ports):
-        graph.connect((receiver, i), recorders[i])
-    graph.start()
-    wait(graph)
-    assert receiver.stats()["samples_missing"] == 0
-    for i in range(ports):
-        received = recorders[i].samples().ravel().view(np.float32)
+        received = receiving.samples(i).ravel().view(np.float32)
         assert len(received) > 0.7 * sent[i].size
         np.testing.assert_allclose(received, sent[i][: len(received)], atol=1e-6)

@@ -15,21 +15,20 @@ OPTION_NAMES = {"sender_affinity": "affinity"}
 # A usage example per block.
 EXAMPLES = {
     "sink": """\
-Example: connect a Signal Source of type Float to a Throttle and to this block, with
-Input type "Float" and Destinations "127.0.0.1:7148". Before it starts, run in a
-terminal "receive.py 7148 --spectrogram received.png". When the flow graph stops, it
-draws what it received. It needs spead2, and is one of the examples of gr-spead, in the
-folder share/gnuradio/examples/spead of the installation. So are the flow graphs
-spead_noise.grc and spead_dashboard.grc, which has a window with sliders and figures.
+Example: connect a Signal Source to a Throttle and to this block. Before the flow graph
+starts, run in a terminal "receive.py 7148 --spectrogram received.png". When the flow
+graph stops, it draws what it received. It needs spead2, and is one of the examples of
+gr-spead, in the folder share/gnuradio/examples/spead of the installation. So are the
+flow graphs spead_noise.grc and spead_dashboard.grc, which has a window with sliders and
+figures.
 
 Receivers of your own can use spead2: https://spead2.readthedocs.io
 """,
     "source": """\
-Example: connect this block, with Output type "Float" and Endpoints "127.0.0.1:7148",
-to a QT GUI Time Sink of type Float. Start the flow graph, and then a sender to this
-endpoint: another flow graph with a SPEAD UDP Sink. The flow graph spead_loopback.grc
-has both blocks. It is one of the examples of gr-spead, in the folder
-share/gnuradio/examples/spead of the installation.
+Example: connect this block to a QT GUI Time Sink. Start the flow graph, and then a
+sender to its endpoint, 127.0.0.1:7148: another flow graph with a SPEAD UDP Sink. The
+flow graph spead_loopback.grc has both blocks. It is one of the examples of gr-spead, in
+the folder share/gnuradio/examples/spead of the installation.
 
 Senders of your own can use spead2: https://spead2.readthedocs.io
 """,

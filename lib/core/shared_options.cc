@@ -48,10 +48,12 @@ std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   endpoint_use use)
 {
     const auto expected = static_cast<std::size_t>(streams);
+    const auto reason =
+        what == "part" ? "a heap holds all of each axis" : "num_" + what + "s is 1";
     if (texts.size() != 1 && texts.size() != expected)
         throw parameter_error(parameter,
                               to_text(texts.size()) + " strings",
-                              expected == 1 ? "one string, as num_" + what + "s is 1"
+                              expected == 1 ? "one string, as " + reason
                                             : "one string, or one for each of " +
                                                   to_text(expected) + " " + what + "s");
     std::vector<std::vector<endpoint>> all;

@@ -41,7 +41,7 @@ inline constexpr bounds intervals{ 1e-3, 1e9, ", or 0" };            // s
 //! \{
 
 //! Parses one list of endpoints per stream, or one list for all \p streams. \p what:
-//! "input" or "output".
+//! "input" or "output"; with axes "part".
 std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   const std::vector<std::string>& texts,
                                                   std::int64_t streams,

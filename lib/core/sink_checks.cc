@@ -147,8 +147,11 @@ void check_options(const std::vector<std::string>& destinations,
 std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& texts,
                                                 const sink_options& options)
 {
-    return read_endpoints(
-        "destinations", texts, options.num_inputs, "input", endpoint_use::send);
+    return read_endpoints("destinations",
+                          texts,
+                          options.num_inputs,
+                          options.axes.empty() ? "input" : "part",
+                          endpoint_use::send);
 }
 
 double checked_rate(double rate) { return check_value("rate", rate, rates); }

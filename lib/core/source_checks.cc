@@ -138,8 +138,11 @@ void check_options(const std::vector<std::string>& endpoints, const source_optio
 std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& texts,
                                                 const source_options& options)
 {
-    return read_endpoints(
-        "endpoints", texts, options.num_outputs, "output", endpoint_use::receive);
+    return read_endpoints("endpoints",
+                          texts,
+                          options.num_outputs,
+                          options.axes.empty() ? "output" : "part",
+                          endpoint_use::receive);
 }
 
 sample_format format_of(const source_options& options)

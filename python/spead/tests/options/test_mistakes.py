@@ -251,6 +251,18 @@ def test_a_mistaken_destination_is_named(destinations, inputs, value, allowed):
     assert allowed in rest
 
 
+@pytest.mark.parametrize(
+    ("axes", "allowed"),
+    [
+        ("time=8, pol=2", "one string, as a heap holds all of each axis"),
+        ("frequency=2/8, pol=2", "one string, or one for each of 4 parts"),
+    ],
+)
+def test_endpoints_are_those_of_parts_of_an_axis(axes, allowed):
+    with pytest.raises(ValueError, match=allowed):
+        spead.source([TO, TO], axes=axes)
+
+
 def test_an_unknown_host_is_named():
     with pytest.raises(ValueError, match="looked up") as error:
         spead.sink("no-such-host.invalid:7148")

@@ -10,6 +10,8 @@ import time
 from . import stream_report
 from .spead_python import _inspector
 
+MAX_DESTINATIONS = 4  # shown
+
 
 def show(text, previous):
     """Print the text, over the previous one if this is a terminal."""
@@ -37,18 +39,16 @@ def main():
         inspector = _inspector(args.endpoints, args.interface)
     except (ValueError, RuntimeError) as error:
         sys.exit(f"spead-inspect: {error}")
-    endpoints = [f"port {p}" if p else args.endpoints for p in inspector.ports()]
-    is_capture = not any(inspector.ports())
     begin = time.monotonic()
     text = ""
     try:
         while (left := begin + seconds - time.monotonic()) > 0:
             inspector.receive(min(left, 0.5))
-            if is_capture:
+            if inspector.is_capture():
                 live = False
                 break
             if live:
-                report = report_text(inspector, args, endpoints, begin)
+                report = report_text(inspector, args, begin)
                 show(report, text)
                 text = report
     except KeyboardInterrupt:
@@ -58,14 +58,18 @@ def main():
     if args.json:
         print(json.dumps(as_json(inspector, streams, suggestion)))
     elif not live:
-        print(report_text(inspector, args, endpoints, begin))
+        print(report_text(inspector, args, begin))
     return 0 if not suggestion.reason else 1
 
 
-def report_text(inspector, args, endpoints, begin):
+def report_text(inspector, args, begin):
     streams = inspector.streams()
     elapsed = inspector.capture_seconds() or time.monotonic() - begin
-    lines = list(stream_report.lines(streams, endpoints, elapsed))
+    lines = list(stream_report.lines(streams, inspector.endpoints(), elapsed))
+    if destinations := inspector.destinations():
+        more = len(destinations) - MAX_DESTINATIONS
+        shown = ", ".join(destinations[:MAX_DESTINATIONS])
+        lines.append(f"destinations: {shown}{f' and {more} more' if more > 0 else ''}")
     if dropped := inspector.dropped():
         lines.append(
             f"{dropped:,} datagrams were dropped at the socket of this program"
@@ -87,6 +91,8 @@ def report_text(inspector, args, endpoints, begin):
 def as_json(inspector, streams, suggestion):
     return {
         "streams": streams,
+        "endpoints": inspector.endpoints(),
+        "destinations": inspector.destinations(),
         "rejected": inspector.rejected(),
         "dropped": inspector.dropped(),
         "call": "" if suggestion.reason else suggestion.call(),

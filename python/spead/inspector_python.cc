@@ -21,6 +21,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -43,11 +44,16 @@ public:
     {
         for (const auto& at :
              parse_endpoints("endpoints", endpoints, endpoint_use::receive)) {
-            if (!at.capture.empty())
+            if (!at.capture.empty()) {
                 d_sockets.push_back(open_capture(at.capture));
-            else
+                d_endpoints.push_back(at.capture);
+            } else {
                 d_sockets.push_back(
                     std::make_unique<receive_socket>(d_io, at, interface));
+                const bool is_v6 = at.host.find(':') != std::string::npos;
+                d_endpoints.push_back((is_v6 ? "[" + at.host + "]" : at.host) + ":" +
+                                      std::to_string(d_sockets.back()->port()));
+            }
             d_polled.push_back({ d_sockets.back()->native_handle(), POLLIN, 0 });
         }
     }
@@ -80,11 +86,18 @@ public:
     }
 
     const stream_inspector& inspector() const { return d_inspector; }
-    std::vector<int> ports() const
+    bool is_capture() const { return d_sockets.front()->is_capture(); }
+    //! The addresses that it listens to, or the files.
+    const std::vector<std::string>& endpoints() const { return d_endpoints; }
+    //! The destinations of the packets in captures.
+    std::vector<std::string> destinations() const
     {
-        std::vector<int> all;
-        for (const auto& each : d_sockets)
-            all.push_back(each->port());
+        std::vector<std::string> all;
+        for (const auto& each : d_destinations) {
+            std::ostringstream text;
+            text << each;
+            all.push_back(text.str());
+        }
         return all;
     }
     std::uint64_t dropped() const
@@ -121,6 +134,8 @@ private:
             const auto got = d_sockets[socket]->receive(d_buffer.data());
             if (got.error || !got.bytes)
                 return;
+            if (got.to.port())
+                d_destinations.insert(got.to);
             auto& sender = d_senders[got.sender];
             if (sender.empty()) {
                 std::ostringstream text;
@@ -138,6 +153,8 @@ private:
 
     boost::asio::io_context d_io{ 1 };
     std::vector<std::unique_ptr<datagram_source>> d_sockets;
+    std::vector<std::string> d_endpoints;                    // of the sockets
+    std::set<boost::asio::ip::udp::endpoint> d_destinations; // of a capture
     std::optional<std::chrono::nanoseconds> d_first, d_last; // of a capture
     std::vector<pollfd> d_polled;
     std::vector<std::byte> d_buffer;
@@ -256,7 +273,9 @@ void bind_inspector(py::module& m)
                  return self.inspector().last_sender_rejected();
              })
         .def("capture_seconds", &listening_inspector::capture_seconds)
-        .def("ports", &listening_inspector::ports)
+        .def("is_capture", &listening_inspector::is_capture)
+        .def("endpoints", &listening_inspector::endpoints)
+        .def("destinations", &listening_inspector::destinations)
         .def("dropped", &listening_inspector::dropped);
 }
 

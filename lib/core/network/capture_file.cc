@@ -74,6 +74,7 @@ public:
         const std::string_view sender(reinterpret_cast<const char*>(d_next->from.data()),
                                       d_next->from.size());
         result.from = d_next->from;
+        result.to = d_next->to;
         result.sender = std::hash<std::string_view>()(sender) | 1;
         result.data = buffer;
         result.bytes = std::min(d_next->bytes, batch_buffer_bytes);

@@ -25,6 +25,7 @@ struct received_datagrams {
     std::size_t datagram = 0; //!< bytes of each, but the last may be shorter
     std::uint64_t sender = 0; //!< identifies the source address and port; not 0
     boost::asio::ip::udp::endpoint from = {}; //!< the same
+    boost::asio::ip::udp::endpoint to = {};   //!< the destination, in captures
     int error = 0;                            //!< errno; 0 if there is none
 };
 

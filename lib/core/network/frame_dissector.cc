@@ -125,7 +125,9 @@ std::optional<captured_datagram> frame_dissector::read_ipv4(bytes_left packet)
             return std::nullopt;
         content = *whole;
     }
-    return read_udp(address_at<boost::asio::ip::address_v4>(header + 12), content);
+    return read_udp(address_at<boost::asio::ip::address_v4>(header + 12),
+                    address_at<boost::asio::ip::address_v4>(header + 16),
+                    content);
 }
 
 std::optional<captured_datagram> frame_dissector::read_ipv6(bytes_left packet)
@@ -163,11 +165,15 @@ std::optional<captured_datagram> frame_dissector::read_ipv6(bytes_left packet)
         next = byte_at(content.data);
         content = { content.data + bytes, content.size - bytes };
     }
-    return read_udp(address_at<boost::asio::ip::address_v6>(header + 8), content);
+    return read_udp(address_at<boost::asio::ip::address_v6>(header + 8),
+                    address_at<boost::asio::ip::address_v6>(header + 24),
+                    content);
 }
 
 std::optional<captured_datagram>
-frame_dissector::read_udp(const boost::asio::ip::address& from, bytes_left packet) const
+frame_dissector::read_udp(const boost::asio::ip::address& from,
+                          const boost::asio::ip::address& to,
+                          bytes_left packet) const
 {
     constexpr std::size_t header_bytes = 8;
     if (packet.size < header_bytes)
@@ -176,6 +182,8 @@ frame_dissector::read_udp(const boost::asio::ip::address& from, bytes_left packe
     if (length < header_bytes || length > packet.size) // cut by the capture
         length = packet.size;
     return captured_datagram{ { from, static_cast<std::uint16_t>(word_at(packet.data)) },
+                              { to,
+                                static_cast<std::uint16_t>(word_at(packet.data + 2)) },
                               packet.data + header_bytes,
                               length - header_bytes };
 }

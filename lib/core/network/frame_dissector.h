@@ -20,7 +20,7 @@ namespace gr::spead {
 
 //! A UDP datagram in a captured frame.
 struct captured_datagram {
-    boost::asio::ip::udp::endpoint from;
+    boost::asio::ip::udp::endpoint from, to;
     const std::byte* payload = nullptr;
     std::size_t bytes = 0;
 };
@@ -59,6 +59,7 @@ private:
     std::optional<captured_datagram> read_ipv4(bytes_left packet);
     std::optional<captured_datagram> read_ipv6(bytes_left packet);
     std::optional<captured_datagram> read_udp(const boost::asio::ip::address& from,
+                                              const boost::asio::ip::address& to,
                                               bytes_left packet) const;
     // Returns the whole content once it is complete.
     std::optional<bytes_left> add_fragment(std::vector<std::byte> key,

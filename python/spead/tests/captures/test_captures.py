@@ -147,6 +147,7 @@ def test_captures_are_inspected(tmp_path):
     report = json.loads(program.stdout)
     assert report["streams"][0]["heaps"] == 9  # all but that with the descriptors
     assert str(path) in report["call"]
+    assert report["destinations"] == ["10.0.0.2:7148"]
 
 
 def test_captures_and_addresses_do_not_mix(tmp_path):

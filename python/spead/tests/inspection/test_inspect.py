@@ -105,9 +105,9 @@ def test_two_senders_to_one_address_are_shown():
     for packet in packets:
         for sender in ("127.0.0.1:1", "127.0.0.2:1"):
             inspector.add(packet, sender, 0)
-    text = "\n".join(lines(inspector.streams(), ["port 7148"], 2))
-    assert "127.0.0.1:1 -> port 7148" in text
-    assert "127.0.0.2:1 -> port 7148" in text
+    text = "\n".join(lines(inspector.streams(), ["0.0.0.0:7148"], 2))
+    assert "127.0.0.1:1 -> 0.0.0.0:7148" in text
+    assert "127.0.0.2:1 -> 0.0.0.0:7148" in text
     suggestion = Suggestion(inspector.streams(), "127.0.0.1:0")
     assert "give each stream its own port" in suggestion.notes[0]
 
@@ -138,7 +138,7 @@ def test_losses_are_counted():
 def test_items_are_shown():
     stream, *_ = STREAMS["16 substreams"]
     inspector = inspected(stream.all_packets(stream.packets()))
-    text = "\n".join(lines(inspector.streams(), ["port 7148"], 2))
+    text = "\n".join(lines(inspector.streams(), ["0.0.0.0:7148"], 2))
     assert '0x1600 "timestamp" >u6 (): ' in text
     assert f"step {STEP}" in text
     assert '0x4103 "frequency" >u6 (): 0, 4, 8, 12, ' in text

@@ -22,6 +22,17 @@ constexpr std::size_t max_missing = 64;
 // must leave room for others.
 constexpr std::uint64_t max_descriptor_bytes = 32 << 10;
 
+// False for later packets of a heap in which senders repeat the item pointers.
+bool may_begin(const packet_view& packet)
+{
+    for (std::size_t i = 0; packet.has_descriptors && i < packet.items; ++i)
+        if (const auto item = packet.item(i); item.id == wire::descriptor &&
+                                              !item.is_immediate &&
+                                              item.value >= packet.payload_offset)
+            return true;
+    return false;
+}
+
 } // namespace
 
 descriptor_collector::descriptor_collector() : d_bytes(max_bytes), d_missing(max_missing)
@@ -36,10 +47,10 @@ void descriptor_collector::add(const packet_view& packet,
     if (time - d_begun >= max_delay)
         d_heap = {}; // matches no sender
     if (!awaits(heap)) {
-        // senders may repeat the item pointers in all packets of a heap
-        const bool is_rest =
-            d_heap == heap && !is_incomplete() && packet.payload_offset > 0;
-        if (!packet.has_descriptors || has_next() || is_rest)
+        const bool is_of_another =
+            d_heap.sender != heap.sender || d_heap.group != heap.group;
+        const bool is_busy = awaits(d_heap) && d_heap.sender && is_of_another;
+        if (has_next() || is_busy || !may_begin(packet))
             return;
         begin(packet);
         d_heap = heap;

@@ -33,8 +33,9 @@ public:
 
     descriptor_collector();
 
-    //! Adds the bytes of descriptors in a packet. A packet with pointers to descriptors
-    //! of another heap begins that heap, unless has_next().
+    //! Adds the bytes of descriptors in a packet. The beginning of descriptors in
+    //! another heap begins that heap, unless has_next(), or unless another sender's heap
+    //! is awaited: heaps of several senders arrive interleaved.
     void add(const packet_view& packet, const heap_id& heap, time_point time);
 
     //! Whether packets of this heap are still needed. False if it arrived in too many

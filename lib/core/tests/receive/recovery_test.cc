@@ -67,7 +67,8 @@ std::vector<packet_bytes> heap_without_length(std::uint64_t counter,
 // A heap with descriptors before its samples.
 std::vector<packet_bytes> heap_with_descriptors(std::uint64_t counter,
                                                 std::uint64_t tick,
-                                                std::size_t payload = heap_samples / 10)
+                                                std::size_t payload = heap_samples / 10,
+                                                bool repeats_pointers = false)
 {
     packet_bytes content;
     std::vector<std::uint64_t> pointers;
@@ -79,7 +80,7 @@ std::vector<packet_bytes> heap_with_descriptors(std::uint64_t counter,
     pointers.push_back(flavour.immediate(0x1600, tick));
     pointers.push_back(flavour.addressed(0x3300, content.size()));
     content.resize(content.size() + heap_samples, std::byte(counter & 127));
-    heap_cutter cutter{ flavour, payload, false };
+    heap_cutter cutter{ flavour, payload, repeats_pointers };
     return cutter.cut(counter, pointers, content);
 }
 
@@ -295,6 +296,26 @@ BOOST_AUTO_TEST_CASE(packets_stored_until_descriptors_arrive_reach_all_outputs)
     stream.end();
     for (const auto& counters : stream.counters)
         BOOST_TEST(counters.samples_received.get() >= 40 * heap_samples);
+}
+
+BOOST_AUTO_TEST_CASE(interleaved_heaps_with_descriptors_are_complete)
+{
+    for (const std::size_t payload : { 50, 300 }) {
+        receive_stream::options options;
+        options.format = nullptr;
+        options.outputs = 2;
+        options.has_own_sockets = true;
+        receive_stream stream(options);
+        for (std::uint64_t i = 0; i < 10; ++i)
+            for (const auto& each :
+                 heap_with_descriptors(1 + i, i * heap_samples, payload, true)) {
+                stream.receive(each, 0, 1);
+                stream.receive(each, 1, 2);
+            }
+        stream.end();
+        for (const auto& counters : stream.counters)
+            BOOST_TEST(counters.samples_received.get() == 10 * heap_samples);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(descriptors_of_another_sender_are_ignored)

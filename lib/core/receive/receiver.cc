@@ -135,17 +135,19 @@ void receiver::read_captures()
     }
 }
 
-// Waits until a packet of this time is due. Returns true if that takes too long for one
-// wait.
+// Whether a packet of this time is not due yet. Then waits for it, but no longer than
+// max_wait; the caller produces what has arrived meanwhile.
 bool receiver::is_early(std::chrono::nanoseconds time)
 {
     const auto now = clock::now();
     if (!d_replay_begin)
         d_replay_begin = now - time;
     const auto due = *d_replay_begin + time;
-    const auto latest = now + std::chrono::milliseconds(max_wait);
-    std::this_thread::sleep_until(std::min(due, latest));
-    return due > latest;
+    if (due <= now)
+        return false;
+    std::this_thread::sleep_until(
+        std::min<clock::time_point>(due, now + std::chrono::milliseconds(max_wait)));
+    return true;
 }
 
 // Reads the sockets in turn until they are empty, then chooses how to wait.

@@ -131,6 +131,24 @@ def test_replay_in_real_time(tmp_path):
     np.testing.assert_array_equal(replayed.samples(), samples)
 
 
+@NEEDS_LIBPCAP
+def test_replay_in_real_time_can_be_stopped(tmp_path):
+    """A replay of 90 s, with a packet every 9 ms."""
+    path = tmp_path / "stream.pcap"
+    packets, samples = 10_000, 64
+    write(
+        path,
+        noise(packets * samples),
+        heap_samples=samples,
+        rate=samples * packets / 48,
+    )
+    with Receiving(str(path), realtime=True) as receiving:
+        receiving.wait_for_samples(3 * samples)
+        receiving.graph.stop()
+        receiving.wait()
+    assert receiving.stats["samples_received"] < packets * samples / 20
+
+
 def test_a_full_disk_is_counted_and_logged(tmp_path, capfd):
     path = tmp_path / "stream.pcap"
     path.symlink_to("/dev/full")

@@ -22,23 +22,39 @@ constexpr std::size_t max_missing = 64;
 // must leave room for others.
 constexpr std::uint64_t max_descriptor_bytes = 32 << 10;
 
+// Calls visit(begin, end) for each descriptor, backwards: an item ends where the next one
+// begins. If the pointers are in another order, this is only an upper bound: a descriptor
+// contains its own length.
+template <typename visitor>
+void for_each_descriptor(const packet_view& packet, visitor&& visit)
+{
+    const auto heap_end = packet.heap_length.value_or(packet.payload_end());
+    auto next = heap_end;
+    for (auto i = packet.items; i-- > 0;) {
+        const auto item = packet.item(i);
+        if (item.is_immediate)
+            continue;
+        const auto end = item.value < next ? std::min(next, heap_end) : heap_end;
+        next = item.value;
+        if (item.id == wire::descriptor && item.value < end)
+            visit(item.value, end);
+    }
+}
+
 // False for later packets of a heap in which senders repeat the item pointers.
 bool may_begin(const packet_view& packet)
 {
-    for (std::size_t i = 0; packet.has_descriptors && i < packet.items; ++i)
-        if (const auto item = packet.item(i); item.id == wire::descriptor &&
-                                              !item.is_immediate &&
-                                              item.value >= packet.payload_offset)
-            return true;
-    return false;
+    std::uint64_t last = 0;
+    if (packet.has_descriptors)
+        for_each_descriptor(packet, [&](std::uint64_t, std::uint64_t end) {
+            last = std::max(last, end);
+        });
+    return last > packet.payload_offset;
 }
 
 } // namespace
 
-descriptor_collector::descriptor_collector() : d_bytes(max_bytes), d_missing(max_missing)
-{
-    d_descriptors.reserve(max_descriptors);
-}
+descriptor_collector::descriptor_collector() : d_missing(max_missing) {}
 
 void descriptor_collector::add(const packet_view& packet,
                                const heap_id& heap,
@@ -47,10 +63,8 @@ void descriptor_collector::add(const packet_view& packet,
     if (time - d_begun >= max_delay)
         d_heap = {}; // matches no sender
     if (!awaits(heap)) {
-        const bool is_of_another =
-            d_heap.sender != heap.sender || d_heap.group != heap.group;
-        const bool is_busy = awaits(d_heap) && d_heap.sender && is_of_another;
-        if (has_next() || is_busy || !may_begin(packet))
+        const bool is_repeated = d_heap == heap && !is_incomplete();
+        if (is_repeated || has_next() || !may_begin(packet))
             return;
         begin(packet);
         d_heap = heap;
@@ -74,25 +88,16 @@ void descriptor_collector::add(const packet_view& packet,
 void descriptor_collector::begin(const packet_view& packet)
 {
     d_descriptors.clear();
-    const auto heap_end = packet.heap_length.value_or(packet.payload_end());
     std::uint64_t bytes = 0;
-    // Backwards: an item ends where the next one begins. If the pointers are in another
-    // order, this is only an upper bound: a descriptor contains its own length.
-    auto next = heap_end;
-    for (auto i = packet.items; i-- > 0;) {
-        const auto item = packet.item(i);
-        if (item.is_immediate)
-            continue;
-        const auto end = item.value < next ? std::min(next, heap_end) : heap_end;
-        next = item.value;
-        if (item.id != wire::descriptor || item.value >= end ||
-            d_descriptors.size() == max_descriptors)
-            continue;
+    for_each_descriptor(packet, [&](std::uint64_t begin, std::uint64_t end) {
+        if (d_descriptors.size() == max_descriptors)
+            return;
         const auto size =
-            std::min({ end - item.value, max_descriptor_bytes, max_bytes - bytes });
-        d_descriptors.push_back({ item.value, item.value + size, bytes });
+            std::min({ end - begin, max_descriptor_bytes, max_bytes - bytes });
+        d_descriptors.push_back({ begin, begin + size, bytes });
         bytes += size;
-    }
+    });
+    d_bytes.resize(bytes);
     d_missing.restart({ 0, static_cast<std::int64_t>(bytes) });
 }
 
@@ -101,6 +106,57 @@ std::optional<item_description> descriptor_collector::next()
     const auto is = d_descriptors.back();
     d_descriptors.pop_back();
     return read_descriptor(d_bytes.data() + is.at, is.end - is.begin);
+}
+
+descriptor_collector* descriptor_collectors::find(const heap_id& heap)
+{
+    for (auto& each : d_of_senders)
+        if (each.sender == heap.sender && each.group == heap.group)
+            return &each.collector;
+    return nullptr;
+}
+
+void descriptor_collectors::add(const packet_view& packet,
+                                const heap_id& heap,
+                                time_point time)
+{
+    auto* collector = find(heap);
+    if (!collector && !packet.has_descriptors)
+        return;
+    if (!collector) {
+        if (d_of_senders.size() == max_senders)
+            d_of_senders.pop_front();
+        d_of_senders.push_back({ heap.sender, heap.group, {} });
+        collector = &d_of_senders.back().collector;
+    }
+    collector->add(packet, heap, time);
+    update();
+}
+
+bool descriptor_collectors::awaits(const heap_id& heap)
+{
+    const auto* collector = is_incomplete() ? find(heap) : nullptr;
+    return collector && collector->awaits(heap);
+}
+
+std::optional<item_description> descriptor_collectors::next()
+{
+    const auto complete = std::find_if(
+        d_of_senders.begin(), d_of_senders.end(), [](const sender_collector& each) {
+            return each.collector.has_next();
+        });
+    auto description = complete->collector.next();
+    update();
+    return description;
+}
+
+void descriptor_collectors::update()
+{
+    d_is_incomplete = d_has_next = false;
+    for (const auto& each : d_of_senders) {
+        d_is_incomplete = d_is_incomplete || each.collector.is_incomplete();
+        d_has_next = d_has_next || each.collector.has_next();
+    }
 }
 
 } // namespace gr::spead

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -23,8 +24,6 @@ namespace gr::spead {
 
 /*!
  * \brief Collects the descriptors of one heap at a time, from its packets in any order.
- *
- * Does not allocate after construction, except in next().
  */
 class descriptor_collector
 {
@@ -33,9 +32,8 @@ public:
 
     descriptor_collector();
 
-    //! Adds the bytes of descriptors in a packet. The beginning of descriptors in
-    //! another heap begins that heap, unless has_next(), or unless another sender's heap
-    //! is awaited: heaps of several senders arrive interleaved.
+    //! Adds the bytes of descriptors in a packet. Descriptors in another heap begin that
+    //! heap, unless has_next().
     void add(const packet_view& packet, const heap_id& heap, time_point time);
 
     //! Whether packets of this heap are still needed. False if it arrived in too many
@@ -66,6 +64,40 @@ private:
     std::vector<descriptor> d_descriptors; // in reverse order
     std::vector<std::byte> d_bytes;
     missing_ranges d_missing; // offsets in d_bytes
+};
+
+/*!
+ * \brief Collects the descriptors of several senders, whose heaps arrive interleaved.
+ */
+class descriptor_collectors
+{
+public:
+    using time_point = descriptor_collector::time_point;
+
+    //! As in descriptor_collector, for the sender of the heap.
+    void add(const packet_view& packet, const heap_id& heap, time_point time);
+    bool awaits(const heap_id& heap);
+    //! Whether a heap has begun but is not complete.
+    bool is_incomplete() const { return d_is_incomplete; }
+    //! Whether next() may be called.
+    bool has_next() const { return d_has_next; }
+    std::optional<item_description> next();
+
+private:
+    static constexpr std::size_t max_senders = 64; // far more than anyone needs
+
+    struct sender_collector {
+        std::uint64_t sender;
+        std::size_t group;
+        descriptor_collector collector;
+    };
+
+    descriptor_collector* find(const heap_id& heap);
+    void update();
+
+    std::deque<sender_collector> d_of_senders;
+    bool d_is_incomplete = false;
+    bool d_has_next = false;
 };
 
 } // namespace gr::spead

@@ -115,11 +115,11 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
                   packet.sender,
                   d_config.group_of_socket[packet.socket] };
     view.time = d_now = now;
-    if (!d_config.format && (view.has_descriptors || d_collector.is_incomplete()))
+    if (!d_config.format && (view.has_descriptors || d_collectors.is_incomplete()))
         collect_descriptors(view);
     // packets with descriptors, and later ones, wait until these have been read
     const bool can_place = d_format && !d_store.has_ready() && !d_has_changed_table &&
-                           !d_collector.has_next() && !d_collector.awaits(view.heap);
+                           !d_collectors.has_next() && !d_collectors.awaits(view.heap);
     const auto done = can_place ? place(view) : result::wait;
     if (done == result::full)
         return false;
@@ -136,9 +136,10 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
     if (!view.is_end_of_stream)
         d_last_sender = packet.sender;
     if (!d_format)
-        d_no_output_reason.note(!d_refusal.empty()            ? d_refusal
-                                : d_collector.is_incomplete() ? cause::partial_descriptors
-                                                              : cause::no_descriptors);
+        d_no_output_reason.note(!d_refusal.empty() ? d_refusal
+                                : d_collectors.is_incomplete()
+                                    ? cause::partial_descriptors
+                                    : cause::no_descriptors);
     return true;
 }
 
@@ -535,17 +536,17 @@ void reassembler::collect_descriptors(const arrival& packet)
     if (d_tracker.ignores_sender(
             packet.from.socket, packet.from.sender, output, packet.time))
         return;
-    const bool was_awaited = d_collector.awaits(packet.heap);
-    d_collector.add(packet, packet.heap, packet.time);
+    const bool was_awaited = d_collectors.awaits(packet.heap);
+    d_collectors.add(packet, packet.heap, packet.time);
     if (was_awaited)
         return;
     auto left = max_overtaking;
     for (const auto& entry : d_store) {
-        if (!left || !d_collector.awaits(entry.heap))
+        if (!left || !d_collectors.awaits(entry.heap))
             continue;
         packet_view view;
         parse_packet(entry.data, entry.bytes, view);
-        d_collector.add(view, entry.heap, entry.time);
+        d_collectors.add(view, entry.heap, entry.time);
         --left;
     }
 }
@@ -553,12 +554,12 @@ void reassembler::collect_descriptors(const arrival& packet)
 // False if a new format must wait until all samples have been produced.
 bool reassembler::read_descriptors()
 {
-    if (!d_collector.has_next() && !d_has_changed_table)
+    if (!d_collectors.has_next() && !d_has_changed_table)
         return true;
-    for (std::size_t i = 0; i < descriptors_at_once && d_collector.has_next(); ++i)
-        if (auto description = d_collector.next())
+    for (std::size_t i = 0; i < descriptors_at_once && d_collectors.has_next(); ++i)
+        if (auto description = d_collectors.next())
             d_has_changed_table |= merge(d_table, std::move(*description));
-    if (d_collector.has_next())
+    if (d_collectors.has_next())
         return true;
     if (d_has_changed_table) {
         std::shared_ptr<const stream_format> format;

@@ -75,7 +75,7 @@ public:
     bool resume(clock::time_point now);
     bool has_deferred_work() const
     {
-        return (d_format && d_store.has_ready()) || d_collector.has_next();
+        return (d_format && d_store.has_ready()) || d_collectors.has_next();
     }
 
     //! Whether an end-of-stream heap of the stream has arrived in this run.
@@ -146,7 +146,7 @@ private:
 
     std::shared_ptr<const stream_format> d_format;
     std::vector<item_description> d_table; // all descriptions, one per item ID
-    descriptor_collector d_collector;
+    descriptor_collectors d_collectors;
     bool d_has_changed_table = false; // since d_format was derived
     sample_decoder d_decoder;
 

@@ -90,6 +90,7 @@ void reassembler::start_run()
     d_split.clear();
     d_has_stopped = false;
     d_stream_start = {};
+    d_jump = {};
     d_last_sender = 0;
     d_has_logged_other = false;
     d_no_output_reason.end();
@@ -253,7 +254,9 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
         }
         if (exceeds_max_gap)
             skip_to(d_heap.position);
-        if (is_new_time && d_tracker.is_running())
+        if (found == verdict::time_jump)
+            d_jump = { packet.heap, packet.time };
+        if (begins && d_tracker.is_running())
             d_stream_start = packet.time;
         if (begins)
             begin_stream();
@@ -629,7 +632,14 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
 void reassembler::release(const heap_id* of)
 {
     d_store.release([&](const packet_store::entry& each) {
-        return each.time >= d_stream_start && (!of || each.heap == *of);
+        if (each.time < d_stream_start || (of && !(each.heap == *of)))
+            return false;
+        if (each.time >= d_jump.time || each.heap.sender != d_jump.heap.sender ||
+            each.heap.group != d_jump.heap.group)
+            return true;
+        packet_view packet;
+        parse_packet(each.data, each.bytes, packet);
+        return packet.has_items();
     });
 }
 

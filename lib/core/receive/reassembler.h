@@ -160,8 +160,14 @@ private:
     packet_store d_store;
     bool d_has_stopped = false;
     clock::time_point d_now{}; // stored packets arrived earlier
-    clock::time_point
-        d_stream_start{}; // stored packets from before belong to another stream
+    struct jump {
+        heap_id heap;
+        clock::time_point time = {};
+    };
+    // Stored packets from before the start of the stream belong to another one. So may
+    // those of the sender from before a jump, unless their items give their time.
+    clock::time_point d_stream_start{};
+    jump d_jump;
     std::uint64_t d_last_sender = 0; // in this run; 0: none
     heap_id d_last_end;              // last end-of-stream heap
     clock::time_point d_last_end_time{};

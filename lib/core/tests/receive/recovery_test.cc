@@ -318,6 +318,27 @@ BOOST_AUTO_TEST_CASE(interleaved_heaps_with_descriptors_are_complete)
     }
 }
 
+BOOST_AUTO_TEST_CASE(reordered_first_heaps_of_two_outputs_are_placed)
+{
+    receive_stream::options options;
+    options.outputs = 2;
+    options.has_own_sockets = true;
+    receive_stream stream(options);
+    const std::pair<std::size_t, std::uint64_t> order[] = { { 0, 0 }, { 1, 0 }, { 0, 2 },
+                                                            { 1, 2 }, { 1, 3 }, { 0, 1 },
+                                                            { 0, 3 }, { 1, 1 }, { 0, 4 },
+                                                            { 1, 4 } };
+    for (const auto& [output, number] : order) {
+        for (const auto& each :
+             heap_with_items_in_first_packet(1 + number, number * heap_samples))
+            stream.receive(each, output, 1 + output);
+        stream.now += milliseconds(1);
+    }
+    stream.end();
+    for (const auto& counters : stream.counters)
+        BOOST_TEST(counters.samples_received.get() == 5 * heap_samples);
+}
+
 BOOST_AUTO_TEST_CASE(descriptors_of_another_sender_are_ignored)
 {
     receive_stream::options options;

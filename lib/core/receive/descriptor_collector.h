@@ -84,7 +84,7 @@ public:
     std::optional<item_description> next();
 
 private:
-    static constexpr std::size_t max_senders = 64; // far more than anyone needs
+    static constexpr std::size_t max_senders = 64; // then the first one is forgotten
 
     struct sender_collector {
         std::uint64_t sender;

@@ -287,7 +287,7 @@ def lines(streams, endpoints, seconds):
             every = seconds / stream["descriptor_heaps"]
             yield (
                 f"  {_heaps(stream['descriptor_heaps'])} with descriptors"
-                + (f", every {every:.1f} s" if stream["descriptor_heaps"] > 1 else "")
+                + (f", every {every:.2g} s" if stream["descriptor_heaps"] > 1 else "")
             )
         else:
             yield "  no descriptors"

@@ -34,7 +34,10 @@ std::uint64_t tag_of(const packet_view& packet)
 
 bool has_samples(const packet_view& packet)
 {
-    return !packet.has_descriptors && !packet.is_end_of_stream;
+    bool has_others = !packet.has_descriptors;
+    for (auto i = packet.required_items; i < packet.items && !has_others; ++i)
+        has_others = packet.item(i).id > wire::stream_control;
+    return has_others && !packet.is_end_of_stream;
 }
 
 } // namespace
@@ -102,7 +105,6 @@ void stream_inspector::add(const std::byte* datagram,
             *heap = std::move(opened);
         }
     }
-    // the first heap may hold descriptors and samples
     if (!heap->offsets.insert(packet.payload_offset).second) {
         stream.duplicates += !packet.is_end_of_stream;
         return;
@@ -115,8 +117,8 @@ void stream_inspector::add(const std::byte* datagram,
     }
 }
 
-// Counts heaps and the steps of heap counters. Heaps with descriptors, which may count
-// down, are ignored.
+// Counts heaps and the steps of heap counters. Heaps of descriptors alone, which may
+// count down, are ignored.
 void stream_inspector::add_counter(tracked_stream& stream, std::uint64_t counter)
 {
     if (stream.newest && counter < *stream.newest)

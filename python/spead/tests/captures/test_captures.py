@@ -145,7 +145,7 @@ def test_captures_are_inspected(tmp_path):
         [sys.executable, PROGRAM, path, "--json"], capture_output=True, check=True
     )
     report = json.loads(program.stdout)
-    assert report["streams"][0]["heaps"] == 9  # all but that with the descriptors
+    assert report["streams"][0]["heaps"] == 10
     assert str(path) in report["call"]
     assert report["destinations"] == ["10.0.0.2:7148"]
 

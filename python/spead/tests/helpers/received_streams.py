@@ -195,6 +195,7 @@ def spead2_heaps(
 ):
     """spead2 heaps with a timestamp and samples, and the end-of-stream heap.
 
+    descriptors: of which heaps: "first", "every" or "none"
     extra: (id, name, value) of additional immediate items
     repeat_pointers: whether every packet repeats the item pointers of its heap
     wrap: whether timestamps wrap around to 0
@@ -211,10 +212,11 @@ def spead2_heaps(
         group.add_item(id, name, "", shape=(), format=[("u", bits)], value=value)
     for i, start in enumerate(range(0, len(samples), heap_samples)):
         timestamp = first + i * step
+        is_first = i == 0 and descriptors == "first"
         group["timestamp"].value = timestamp % 2**bits if wrap else timestamp
         group["adc_samples"].value = samples[start : start + heap_samples]
         heap = group.get_heap(
-            descriptors="all" if i == 0 and descriptors == "first" else "none",
+            descriptors="all" if descriptors == "every" or is_first else "none",
             data="all",
         )
         heap.repeat_pointers = repeat_pointers

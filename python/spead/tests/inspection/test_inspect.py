@@ -71,11 +71,12 @@ def test_suggested_source_receives_a_telescope(name):
     assert receiving.stats["samples_missing"] == 0
 
 
-@pytest.mark.parametrize("descriptors", ["first", "none"])
+@pytest.mark.parametrize("descriptors", ["first", "every", "none"])
 def test_suggested_source_receives_samples(descriptors):
     samples = noise(20_000)
     heaps = spead2_heaps(samples, 1000, step=4000, descriptors=descriptors)
     packets = joined(spead2_packets(heaps))
+    assert [each["heaps"] for each in inspected(packets).streams()] == [20]
     options, notes = suggested(packets)
     assert options["timestamp_step"] == 4000
     assert options["heap_samples"] == 1000
@@ -179,7 +180,7 @@ def test_the_program_receives(tmp_path):
             sender.send(packet)
     report = json.loads(program.communicate(timeout=BOUND)[0])
     assert program.returncode == 0
-    assert report["streams"][0]["heaps"] == 19  # all but that with the descriptors
+    assert report["streams"][0]["heaps"] == 20
     assert f'"127.0.0.1:{port}"' in report["call"]
 
 

@@ -18,6 +18,8 @@ __extension__ using wide = __int128;
 
 constexpr std::chrono::seconds max_silence_timeout{ 10 };
 constexpr int pauses_of_silence = 3;
+// Fewer equal steps may be due to lost heaps.
+constexpr std::int64_t repeats_of_hint = 8;
 // Positions beyond this begin a new stream, so that they cannot overflow.
 constexpr auto farthest_position = std::int64_t{ 1 } << 60;
 
@@ -307,11 +309,11 @@ void stream_tracker::append_heap(const received_heap& heap, clock::time_point no
         if (now_step == of.usual)
             for (std::size_t i = 0; i < heap.values.size(); ++i)
                 of.varies[i] = of.varies[i] || heap.value(i) != of.newest->value(i);
-        if (now_step == of.last ||
-            (!of.usual.counters && now_step.samples == of.newest->length)) {
+        of.repeats = now_step == of.last ? of.repeats + 1 : 0;
+        if (of.repeats || (!of.usual.counters && now_step.samples == of.newest->length))
             of.usual = now_step;
+        if (of.repeats == repeats_of_hint)
             check_step(heap, of);
-        }
         of.last = now_step;
     }
     of.newest = heap;

@@ -120,7 +120,8 @@ private:
         std::optional<received_heap> pending; // does not fit; awaits confirmation
         bool is_agreed = false;               // another heap confirms the pending one
         step last;
-        step usual; // seen twice in a row, or between adjacent heaps
+        std::int64_t repeats = 0; // of the last step
+        step usual;               // seen twice in a row, or between adjacent heaps
         std::vector<std::uint64_t> senders; // per socket; 0: none yet
         // the immediate item that has other values in heaps of other senders
         std::optional<std::size_t> lock_item;

@@ -11,6 +11,7 @@ from crafted_packets import (
     addressed,
     descriptor,
     descriptor_heap,
+    end_of_stream,
     immediate,
     packet,
 )
@@ -226,6 +227,17 @@ def test_the_log_suggests_the_right_timestamp_step(logged):
         assert f"{name}={value}" in line
     check_whole(received(packets, **hint), samples)
     assert len(logged("timestamp_step")) == 1  # the second run logs no hint
+
+
+def test_lost_heaps_suggest_no_timestamp_step(logged):
+    """Heap counters advance by 2, and some of the heaps are lost."""
+    heaps = [
+        packet(2 * i, [immediate(0x1600, i * HEAP), addressed(0x3300, 0)], bytes(HEAP))
+        for i in [*range(3), *range(3, 19, 3), *range(20, 30)]
+    ]
+    receiving = received([*heaps, end_of_stream(60)], **items())
+    assert receiving.stats["samples_missing"]
+    assert not logged("timestamp_step")
 
 
 def test_the_log_names_an_item_that_distinguishes_two_senders(logged):

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "item_text.h"
 #include "items.h"
+#include "protocol/item_text.h"
 #include "sink_checks.h"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
  */
 
 #include "axes/heap_stage.h"
-#include "item_text.h"
 #include "items.h"
+#include "protocol/item_text.h"
 #include "source_checks.h"
 
 #include <algorithm>

@@ -10,8 +10,8 @@
 
 #include "heap_numbering.h"
 #include "ring_writer.h"
-#include "sink_counters.h"
 #include "stream_config.h"
+#include "support/sink_counters.h"
 
 #include <array>
 #include <atomic>

@@ -13,8 +13,8 @@
 #include "heap_writer.h"
 #include "item_updates.h"
 #include "ring_writer.h"
-#include "sink_counters.h"
 #include "stream_config.h"
+#include "support/sink_counters.h"
 
 #include <functional>
 

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "item_text.h"
 #include "no_output_reason.h"
+#include "protocol/item_text.h"
 
 #include <boost/algorithm/hex.hpp>
 

@@ -9,7 +9,7 @@
 #define INCLUDED_SPEAD_CORE_RING_READER_H
 
 #include "pack/packet_ring.h"
-#include "sink_counters.h"
+#include "support/sink_counters.h"
 
 namespace gr::spead {
 

@@ -14,7 +14,7 @@
 #include "pacer.h"
 #include "pack/packet_ring.h"
 #include "ring_reader.h"
-#include "sink_counters.h"
+#include "support/sink_counters.h"
 #include <gnuradio/spead/sink_options.h>
 
 #include <boost/asio/io_context.hpp>

@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_TIMESTAMP_ALIGNER_H
 #define INCLUDED_SPEAD_CORE_TIMESTAMP_ALIGNER_H
 
-#include "sink_counters.h"
+#include "support/sink_counters.h"
 #include "tick_clock.h"
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 #define INCLUDED_SPEAD_CORE_TESTS_STRESS_H
 
 #include "pack/ring_wait.h"
-#include "sink_counters.h"
+#include "support/sink_counters.h"
 
 #include <array>
 #include <atomic>

@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_SINK_COUNTERS_H
 #define INCLUDED_SPEAD_CORE_SINK_COUNTERS_H
 
-#include "support/counter.h"
+#include "counter.h"
 #include <gnuradio/spead/sink_stats.h>
 
 #include <array>

@@ -4,6 +4,7 @@
 
 import argparse
 import json
+import signal
 import sys
 import time
 
@@ -33,6 +34,7 @@ def main():
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as in "| head"
     live = sys.stdout.isatty() and not args.json
     seconds = args.seconds or (float("inf") if live else 2)
     try:

@@ -190,6 +190,17 @@ def test_the_program_gives_the_reason_for_nothing():
     assert "no packet arrived at 127.0.0.1:0" in program.stdout
 
 
+def test_the_program_ends_quietly_when_its_output_is_closed():
+    reading, writing = os.pipe()
+    os.close(reading)
+    program = [sys.executable, PROGRAM, "127.0.0.1:0", "--seconds", "0.01"]
+    ended = subprocess.run(
+        program, stdout=writing, stderr=subprocess.PIPE, timeout=BOUND, text=True
+    )
+    os.close(writing)
+    assert ended.stderr == ""
+
+
 def test_other_packets_are_no_streams():
     inspector = inspected([b"\x01" * 100, b""])
     assert inspector.streams() == []

@@ -49,7 +49,7 @@ std::uint64_t input_progress::limit() const
                            : (slowest / d_heap_samples + d_heaps_ahead) * d_heap_samples;
 }
 
-void input_progress::mark_taken(std::size_t input, std::size_t n)
+void input_progress::mark_accepted(std::size_t input, std::size_t n)
 {
     d_accepted[input] += n;
     d_total[input] += n;

@@ -16,8 +16,8 @@
 namespace gr::spead {
 
 /*!
- * \brief Consumes the samples of several inputs so that they advance together, and that
- * each is read to its own end.
+ * \brief Consumes the samples of several inputs so that they advance together, and each
+ * is read to its end.
  *
  * As in every synchronous block, samples with the same index belong together: the inputs
  * advance within heaps_ahead heaps of each other.
@@ -45,8 +45,8 @@ public:
     //! How many of the offered samples have already been accepted.
     std::size_t accepted(std::size_t input) const { return d_accepted[input]; }
 
-    //! How many samples of a run may be accepted from any input until the slowest catches
-    //! up.
+    //! How many samples of each input may be accepted in this run, in total, until the
+    //! slowest input catches up.
     std::uint64_t limit() const;
     //! How many more samples may be accepted from this input.
     std::size_t allowed(std::size_t input, std::uint64_t limit) const
@@ -55,7 +55,7 @@ public:
     }
 
     //! Records that \p n more samples have been accepted.
-    void mark_taken(std::size_t input, std::size_t n);
+    void mark_accepted(std::size_t input, std::size_t n);
 
     //! Consumes the accepted samples, including the last ones if all inputs have ended.
     //! Called at the end of general_work().

@@ -17,7 +17,7 @@ namespace gr::spead {
 //! Calls \p call. Prefixes its errors with the name of the block, such as "spead.sink: ".
 //! Converts std::bad_alloc to std::runtime_error.
 template <typename function>
-auto with_name(const char* block, function&& call)
+auto with_error_prefix(const char* block, function&& call)
 {
     try {
         return call();

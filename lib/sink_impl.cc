@@ -81,7 +81,7 @@ time_tag parse_rx_time(const gr::tag_t& tag)
 sink::sptr sink::make(const std::vector<std::string>& destinations,
                       const sink_options& options)
 {
-    return with_name("spead.sink", [&] {
+    return with_error_prefix("spead.sink", [&] {
         check_options(destinations, options);
         return gnuradio::make_block_sptr<sink_impl>(destinations, options);
     });
@@ -90,7 +90,7 @@ sink::sptr sink::make(const std::vector<std::string>& destinations,
 void sink::check(const std::vector<std::string>& destinations,
                  const sink_options& options)
 {
-    with_name("spead.sink", [&] { check_options(destinations, options); });
+    with_error_prefix("spead.sink", [&] { check_options(destinations, options); });
 }
 
 sink_impl::sink_impl(const std::vector<std::string>& destinations,
@@ -113,7 +113,7 @@ sink_impl::sink_impl(const std::vector<std::string>& destinations,
       d_axes(axes_of(options)),
       d_items(heap_options(options)),
       d_reads_tags(options.sample_rate.has_value()),
-      d_pads(tail_of(options) == tail_policy::pad),
+      d_pads_incomplete_heaps(tail_of(options) == tail_policy::pad),
       d_engine(destinations,
                heap_options(options),
                [logger = d_logger, name = shortened(destinations)](
@@ -179,7 +179,7 @@ void sink_impl::end_heaps()
 {
     // GNU Radio may interrupt this thread again
     const boost::this_thread::disable_interruption until_the_end;
-    if (d_pads)
+    if (d_pads_incomplete_heaps)
         d_stage->pad();
     // as the engine does, gives up when nothing has been sent for this time
     auto sent = d_engine.counts().packets_sent;
@@ -220,11 +220,11 @@ int sink_impl::general_work(int,
     }
     bool is_blocked = false;
     do {
-        bool has_moved = false;
-        while (take_turns(ninput_items, input_items, has_moved, is_blocked))
+        bool has_progressed = false;
+        while (take_samples(ninput_items, input_items, has_progressed, is_blocked))
             ;
         d_inputs.consume();
-        if (has_moved)
+        if (has_progressed)
             break;
         // The scheduler would call again at once. May throw boost::thread_interrupted,
         // which the scheduler handles: tb.stop() ends the wait.
@@ -251,12 +251,12 @@ void sink_impl::take_vectors(const gr_vector_int& ninput_items,
 }
 
 // Takes samples from each input. True if inputs that waited for others may continue.
-bool sink_impl::take_turns(const gr_vector_int& ninput_items,
-                           const gr_vector_const_void_star& input_items,
-                           bool& has_moved,
-                           bool& is_blocked)
+bool sink_impl::take_samples(const gr_vector_int& ninput_items,
+                             const gr_vector_const_void_star& input_items,
+                             bool& has_progressed,
+                             bool& is_blocked)
 {
-    bool is_moving = false;
+    bool any_taken = false;
     bool is_held = false;
     is_blocked = false;
     const auto limit = d_inputs.limit();
@@ -269,15 +269,15 @@ bool sink_impl::take_turns(const gr_vector_int& ninput_items,
         const auto* samples = static_cast<const std::byte*>(input_items[input]);
         const auto taken =
             n ? write_samples(input, samples + begin * d_input_bytes, n, begin) : 0;
-        d_inputs.mark_taken(input, taken);
+        d_inputs.mark_accepted(input, taken);
         // the scheduler calls again at once, since there are samples after the gap
         const bool is_filling = d_engine.is_filling(input);
-        has_moved |= taken > 0 || is_filling;
-        is_moving |= taken > 0;
+        has_progressed |= taken > 0 || is_filling;
+        any_taken |= taken > 0;
         is_held |= n < offered;
         is_blocked |= taken < n && !is_filling;
     }
-    return is_moving && is_held;
+    return any_taken && is_held;
 }
 
 // Returns how many of the samples need not be offered again.
@@ -304,26 +304,26 @@ void sink_impl::read_tags(std::size_t input, std::uint64_t first, std::size_t n)
 
 void sink_impl::set_rate(double rate)
 {
-    with_name("spead.sink", [&] { d_engine.set_rate(checked_rate(rate)); });
+    with_error_prefix("spead.sink", [&] { d_engine.set_rate(checked_rate(rate)); });
 }
 
 void sink_impl::set_item(std::int64_t id, std::int64_t value, std::int64_t input)
 {
-    with_name("spead.sink", [&] {
+    with_error_prefix("spead.sink", [&] {
         d_engine.set_items(d_items.make_updates(d_items.find(id), value, input));
     });
 }
 
 void sink_impl::set_item(const std::string& name, std::int64_t value, std::int64_t input)
 {
-    with_name("spead.sink", [&] {
+    with_error_prefix("spead.sink", [&] {
         d_engine.set_items(d_items.make_updates(d_items.find(name), value, input));
     });
 }
 
 void sink_impl::set_items(const std::vector<item>& items)
 {
-    with_name("spead.sink", [&] {
+    with_error_prefix("spead.sink", [&] {
         auto given = items;
         set_first_indexes(given, d_axes);
         d_engine.set_items(d_items.make_updates(given));

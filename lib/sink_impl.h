@@ -47,10 +47,10 @@ private:
     void take_vectors(const gr_vector_int& ninput_items,
                       const gr_vector_const_void_star& input_items);
     void end_heaps();
-    bool take_turns(const gr_vector_int& ninput_items,
-                    const gr_vector_const_void_star& input_items,
-                    bool& has_moved,
-                    bool& is_blocked);
+    bool take_samples(const gr_vector_int& ninput_items,
+                      const gr_vector_const_void_star& input_items,
+                      bool& has_progressed,
+                      bool& is_blocked);
     std::size_t write_samples(std::size_t input,
                               const std::byte* samples,
                               std::size_t n,
@@ -73,7 +73,7 @@ private:
     std::vector<time_tag> d_times;
 
     std::optional<vector_stage> d_stage; // with axes
-    const bool d_pads;                   // incomplete heaps, with axes
+    const bool d_pads_incomplete_heaps;  // with axes
 
     sink_engine d_engine;
     const bool d_publishes_stats;

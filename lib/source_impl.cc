@@ -64,7 +64,7 @@ int buffer_multiple(const source_options& options)
 source::sptr source::make(const std::vector<std::string>& endpoints,
                           const source_options& options)
 {
-    return with_name("spead.source", [&] {
+    return with_error_prefix("spead.source", [&] {
         check_options(endpoints, options);
         return gnuradio::make_block_sptr<source_impl>(endpoints, options);
     });
@@ -73,7 +73,7 @@ source::sptr source::make(const std::vector<std::string>& endpoints,
 void source::check(const std::vector<std::string>& endpoints,
                    const source_options& options)
 {
-    with_name("spead.source", [&] { check_options(endpoints, options); });
+    with_error_prefix("spead.source", [&] { check_options(endpoints, options); });
 }
 
 source_impl::source_impl(const std::vector<std::string>& endpoints,
@@ -85,7 +85,7 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
                                        item_bytes(options))),
       d_num_outputs(num_ports(options)),
       d_multiple(buffer_multiple(options)),
-      d_knows_time(options.sample_rate.has_value()),
+      d_has_sample_rate(options.sample_rate.has_value()),
       d_clock(clock_of(options)),
       d_port_items(static_cast<std::size_t>(num_ports(options))),
       d_item_bytes(static_cast<std::size_t>(item_bytes(options))),
@@ -255,7 +255,7 @@ void source_impl::add_tag(const sample_tag& tag)
     switch (tag.what) {
     case sample_tag::kind::timestamp:
         add_item_tag(output, at, timestamp_key, value, alias_pmt());
-        if (d_knows_time) {
+        if (d_has_sample_rate) {
             const auto time = d_clock.time_of(tag.value);
             add_item_tag(output,
                          at,
@@ -292,7 +292,7 @@ pmt::pmt_t source_impl::item_key(const std::string& name)
 
 source_stats source_impl::stats(std::int64_t output) const
 {
-    with_name("spead.source", [&] {
+    with_error_prefix("spead.source", [&] {
         check_value("output", output, bounds{ -1, d_engine.outputs() - 1 });
     });
     return d_engine.stats(output);

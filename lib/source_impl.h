@@ -52,7 +52,7 @@ private:
 
     const std::int64_t d_num_outputs;
     const int d_multiple; // items
-    const bool d_knows_time;
+    const bool d_has_sample_rate;
     const tick_clock d_clock;
 
     // used by general_work()

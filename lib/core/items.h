@@ -21,7 +21,7 @@ namespace gr::spead {
 //! \name Checks of items, which throw parameter_error
 //! \{
 
-//! Checks the rules for the items of both sinks and sources. \p limit: the reason why
+//! Checks the rules common to the items of sinks and sources. \p limit: the reason why
 //! there may be at most \p most items.
 void check_items(const std::vector<item>& items,
                  std::size_t most,
@@ -37,8 +37,8 @@ bool has_timestamp(const std::vector<item>& items);
 /*!
  * \brief Looks up the immediate items of a sink and checks updates of their values.
  *
- * All members throw parameter_error for an invalid update. Does not change after
- * construction, so any number of threads may use it.
+ * All members throw parameter_error for an invalid update. The object never changes, so
+ * any number of threads may use it.
  */
 class immediate_items
 {
@@ -56,8 +56,8 @@ public:
     std::vector<item_update> make_updates(std::size_t index,
                                           const std::vector<std::int64_t>& values) const;
 
-    //! The updates that set the values of all immediate items. Otherwise, \p items must
-    //! be the list of the sink.
+    //! The updates that set the values of all immediate items. \p items must have the
+    //! kinds, IDs and names of the items of the sink, in the same order.
     std::vector<item_update> make_updates(const std::vector<item>& items) const;
 
 private:

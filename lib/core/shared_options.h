@@ -36,16 +36,16 @@ inline constexpr bounds intervals{ 1e-3, 1e9, ", or 0" };            // s
 
 //! \}
 
-//! \name Values of options that sink and source have in common
-//! All functions throw parameter_error.
+//! \name Checks and values of options that sink and source have in common
+//! They throw parameter_error for an invalid option.
 //! \{
 
-//! Parses one list of endpoints per stream, or one list for all \p streams. \p what:
-//! "input" or "output"; with axes "part".
+//! Parses one list of endpoints per stream, or one list for all \p streams. Errors call a
+//! stream \p stream_name: "input" or "output"; with axes "part".
 std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   const std::vector<std::string>& texts,
                                                   std::int64_t streams,
-                                                  const std::string& what,
+                                                  const std::string& stream_name,
                                                   endpoint_use use);
 
 //! \p type_parameter is "input_type" or "output_type", \p is_allowed can_send() or
@@ -58,9 +58,9 @@ sample_format read_sample_format(const std::string& type_parameter,
 
 //! The axes of the heaps; empty without axes.
 template <typename options>
-heap_axes axes_of(const options& of)
+heap_axes axes_of(const options& given)
 {
-    return heap_axes("axes", of.axes);
+    return heap_axes("axes", given.axes);
 }
 
 //! Throws if no immediate item has the name of the divided axis.
@@ -68,56 +68,57 @@ void check_divided_axis(const std::string& text,
                         const heap_axes& axes,
                         const std::vector<item>& items);
 
-//! Sets the first indexes of the divided axis as values of its item, if it has none.
+//! If the item of the divided axis has no values, sets them to the first index of each
+//! part.
 void set_first_indexes(std::vector<item>& items, const heap_axes& axes);
 
-//! Checks that this many heaps of all parts fit in memory.
+//! Checks that \p heaps heaps of all parts take at most max_buffer_bytes().
 void check_memory(const std::string& text,
                   const heap_axes& axes,
                   std::size_t heaps,
                   std::size_t sample_bytes);
 
-//! Sets the options of the heaps that follow from the axes.
+//! Derives heap_samples and, if unset, timestamp_step from the axes.
 template <typename options>
-void set_heap_options(options& of, const heap_axes& axes)
+void set_heap_options(options& heaps, const heap_axes& axes)
 {
-    of.heap_samples = static_cast<std::int64_t>(axes.samples());
-    of.timestamp_step =
-        of.timestamp_step.value_or(static_cast<std::int64_t>(axes.times()));
+    heaps.heap_samples = static_cast<std::int64_t>(axes.samples());
+    heaps.timestamp_step =
+        heaps.timestamp_step.value_or(static_cast<std::int64_t>(axes.times()));
 }
 
 exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time);
 
 template <typename options>
-std::int64_t timestamp_step_of(const options& of)
+std::int64_t timestamp_step_of(const options& given)
 {
-    return of.timestamp_step.value_or(of.heap_samples);
+    return given.timestamp_step.value_or(given.heap_samples);
 }
 
-//! The clock of the timestamps, if sample_rate is set.
+//! The clock of the timestamps; meaningless without sample_rate.
 template <typename options>
-tick_clock clock_of(const options& of)
+tick_clock clock_of(const options& given)
 {
-    return tick_clock(of.sample_rate.value_or(exact_rate{ 1 }),
-                      read_sync_time(of.sync_time));
+    return tick_clock(given.sample_rate.value_or(exact_rate{ 1 }),
+                      read_sync_time(given.sync_time));
 }
 
 //! Checks the rules for scale, sample_rate and sync_time.
 template <typename options>
-void check_shared_rules(const options& of,
+void check_shared_rules(const options& given,
                         const std::string& type_parameter,
                         const std::string& type)
 {
-    require(!of.scale || type == "float" || type == "complex",
+    require(!given.scale || type == "float" || type == "complex",
             "scale",
-            of.scale.value_or(0),
+            given.scale.value_or(0),
             "None with " + type_parameter + "=" + quoted(type) +
                 "; it is for \"float\" and \"complex\"");
-    clock_of(of);
+    clock_of(given);
     const auto unset = options().sync_time;
-    require(of.sample_rate || of.sync_time == unset,
+    require(given.sample_rate || given.sync_time == unset,
             "sync_time",
-            of.sync_time,
+            given.sync_time,
             to_text(unset) + " without sample_rate");
 }
 

@@ -91,7 +91,7 @@ void check_axes(const sink_options& options)
     require(tail_of(options) != tail_policy::shorten,
             "tail",
             options.tail,
-            "\"pad\" or \"drop\" with axes: heaps are whole");
+            "\"pad\" or \"drop\" with axes: the shape of heaps is fixed");
     check_divided_axis(options.axes, axes, options.items);
 }
 

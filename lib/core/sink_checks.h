@@ -36,13 +36,13 @@ double checked_rate(double rate);
 //! \}
 
 //! \name Values derived from options
-//! The functions throw parameter_error for an invalid text.
+//! The functions throw parameter_error for an invalid option.
 //! \{
 
 enum class descriptor_policy { none, first_heap, separate };
 
-//! The options with which heaps are packed. Without axes, they are the same. With axes,
-//! each substream is an input of samples in the order of the heap.
+//! The options for packing heaps. Without axes, these are \p options. With axes, each
+//! substream counts as an input, with its samples in the order of the heap.
 sink_options heap_options(const sink_options& options);
 sample_format format_of(const sink_options& options);
 sample_converter converter_of(const sink_options& options);
@@ -54,8 +54,8 @@ gap_policy on_gap_of(const sink_options& options);
 full_policy when_full_of(const sink_options& options);
 tail_policy tail_of(const sink_options& options);
 
-//! Bytes of the smallest packet that holds the items, their descriptors and 8 bytes of
-//! samples.
+//! Lower limit of max_packet_size: a header with the items, and with their descriptors if
+//! the first heap has them, and 8 bytes of samples; or the end-of-stream packet.
 std::size_t smallest_packet_of(const sink_options& options);
 
 //! Bytes in the ring of an input. The ring is larger if a heap needs more.

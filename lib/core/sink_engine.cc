@@ -60,9 +60,9 @@ std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
 
 sink_engine::packed_input::packed_input(stream_config config,
                                         std::size_t slots,
-                                        std::function<void()> published)
+                                        std::function<void()> wake_sender)
     : ring(slots, config.regular.packet_bytes()),
-      packer(std::move(config), ring, counters, std::move(published))
+      packer(std::move(config), ring, counters, std::move(wake_sender))
 {
 }
 
@@ -237,8 +237,8 @@ bool sink_engine::wait_while_sending(packet_ring& ring, condition is_met)
     for (;;) {
         const auto sent = d_sent.packets_sent.get();
         if (std::exchange(d_sent_at_end, sent) != sent)
-            d_give_up = sender::clock::now() + finish_timeout;
-        if (d_space.wait(std::array{ &ring }, is_met, d_give_up))
+            d_end_deadline = sender::clock::now() + finish_timeout;
+        if (d_space.wait(std::array{ &ring }, is_met, d_end_deadline))
             return true;
         if (sent == d_sent.packets_sent.get())
             return false;
@@ -313,7 +313,7 @@ void sink_engine::end_run()
     // GNU Radio may interrupt this thread again
     const boost::this_thread::disable_interruption until_the_end;
     d_sent_at_end = d_sent.packets_sent.get();
-    d_give_up = sender::clock::now() + finish_timeout;
+    d_end_deadline = sender::clock::now() + finish_timeout;
     const bool is_sent = end_streams();
     if (!is_sent)
         for (auto& one : d_inputs)
@@ -362,7 +362,7 @@ sink_stats sink_engine::stats() const
     static_cast<sink_counters<std::uint64_t>&>(now) = counts();
     now.samples_pending = now.samples_in - now.samples_sent - now.samples_dropped;
     for (const auto& one : d_inputs) {
-        now.ring_fill = std::max(now.ring_fill, one->ring.fill());
+        now.ring_fill = std::max(now.ring_fill, one->ring.fill_level());
         now.largest_sample = std::max(now.largest_sample, one->packer.largest_sample());
     }
     now.gso = d_sender->gso();

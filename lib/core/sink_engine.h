@@ -31,15 +31,15 @@ namespace gr::spead {
  * \brief Packs samples and sends them: a packer and a ring per input, one sender, one
  * socket or capture.
  *
- * Only one thread at a time may call start(), write(), wait_for_space(), write_log() and
- * stop(). Any thread may call the other members.
+ * Any thread may call set_rate(), rate(), warn(), set_items(), inputs(), packet_bytes(),
+ * counts() and stats(). Call the other members from one thread at a time.
  */
 class sink_engine
 {
 public:
     //! Opens the socket or the capture and allocates all memory. The options must have
-    //! passed check_options(). Throws parameter_error, or std::runtime_error if the
-    //! system refuses.
+    //! passed check_options(). Throws parameter_error, or std::runtime_error if a
+    //! system call fails.
     sink_engine(const std::vector<std::string>& destinations,
                 const sink_options& options,
                 rate_limited_log::output log);
@@ -47,13 +47,13 @@ public:
 
     void start();
 
-    //! Makes the thread of the sender call \p publish at this interval, in seconds, while
-    //! the engine runs; 0: never. Call before start().
+    //! Calls \p publish on the sender's thread every \p interval seconds while the engine
+    //! runs; 0: never. Call before start().
     void publish_stats_every(double interval, std::function<void()> publish);
 
     std::size_t inputs() const { return d_inputs.size(); }
 
-    //! Writes as many samples of an input as there is room for, and returns their number.
+    //! Packs or drops as many samples of an input as possible, and returns their number.
     //! \p samples may be nullptr: zeros.
     //! With sample_rate, \p first is the index of the first sample since the start, and
     //! \p tags give the time of some of the samples.
@@ -63,7 +63,7 @@ public:
                       std::uint64_t first = 0,
                       const std::vector<time_tag>& tags = {});
 
-    //! Counts samples of an input as dropped, which no heap will hold.
+    //! Counts \p n samples of an input as dropped: no heap will hold them.
     void drop(std::size_t input, std::uint64_t n) { d_inputs[input]->packer.drop(n); }
 
     //! Whether to call write() again at once, since it is filling a gap with zeros.
@@ -84,7 +84,7 @@ public:
     void set_rate(double bytes_per_second);
     double rate() const { return d_capture ? d_capture->rate() : d_sender->rate(); }
 
-    //! Adds a log message; the constructor, write_log() and stop() write it. Any thread.
+    //! Adds a log message, which the next write_log() or stop() writes.
     template <typename... types>
     void warn(const types&... parts)
     {
@@ -97,7 +97,8 @@ public:
     void set_items(const std::vector<item_update>& updates);
 
     std::size_t packet_bytes() const { return d_inputs.front()->ring.slot_bytes(); }
-    //! The counts of all threads. samples_in is never below those sent and dropped.
+    //! The sums over all inputs and the sender. samples_in is never below samples_sent +
+    //! samples_dropped.
     sink_counters<std::uint64_t> counts() const;
     sink_stats stats() const; //!< counts() and the other statistics
 
@@ -105,7 +106,7 @@ private:
     struct packed_input {
         packed_input(stream_config config,
                      std::size_t slots,
-                     std::function<void()> published);
+                     std::function<void()> wake_sender);
 
         sink_counter_set counters;
         packet_ring ring;
@@ -138,7 +139,7 @@ private:
     boost::asio::steady_timer d_stats_timer;
     std::chrono::nanoseconds d_stats_interval{ 0 };
     std::function<void()> d_publish_stats;
-    // one of these
+    // exactly one of these is set
     std::unique_ptr<capture_writer> d_capture;
     std::unique_ptr<udp_transport> d_socket;
     sender_counters d_sent;
@@ -147,8 +148,8 @@ private:
     ring_wait d_space;
     std::unique_ptr<sender> d_sender;
     std::size_t d_destinations_to_end = 0;
-    std::uint64_t d_sent_at_end = 0;       // packets, at the last check of end_run()
-    sender::clock::time_point d_give_up{}; // timeout; each sent packet extends it
+    std::uint64_t d_sent_at_end = 0;            // packets, at the last check of end_run()
+    sender::clock::time_point d_end_deadline{}; // extended while packets are being sent
     bool d_started = false;
 };
 

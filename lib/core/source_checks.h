@@ -35,16 +35,17 @@ std::vector<std::vector<endpoint>> endpoints_of(const std::vector<std::string>& 
 //! \}
 
 //! \name Values derived from options
-//! The functions throw parameter_error for an invalid text.
+//! The functions throw parameter_error for an invalid option.
 //! \{
 
 sample_format format_of(const source_options& options);
-//! The options with which heaps are received. Without axes, they are the same. With axes,
-//! each substream is an output of samples in the order of the heap.
+//! The options for receiving heaps. Without axes, these are \p options. With axes, each
+//! substream counts as an output, with its samples in the order of the heap.
 source_options heap_options(const source_options& options);
 missing_policy on_missing_of(const source_options& options);
 stream_format format_from_items(const source_options& options); //!< only if items are set
-//! Throws parameter_error above half of the memory of this host.
+//! Bytes per output. Throws parameter_error if all outputs would take more than half of
+//! the memory of this host.
 std::size_t window_bytes_of(const source_options& options);
 
 //! \}

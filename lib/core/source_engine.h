@@ -30,20 +30,20 @@ namespace gr::spead {
  * \brief Receives streams into the buffers of a flow graph: sockets, reassembler and
  * window.
  *
- * Only one thread at a time may call start(), receive(), produce() and stop(). Any thread
- * may call the other members.
+ * Any thread may call warn(), outputs(), stats() and ports(). Call the other members from
+ * one thread at a time.
  */
 class source_engine
 {
 public:
     using clock = std::chrono::steady_clock;
 
-    //! Number of samples for which receive() may need room.
+    //! Maximum number of samples in a packet. receive() may need room for as many.
     static constexpr std::size_t max_packet_samples = 65536;
 
     //! Opens the sockets and allocates all memory. The options must have passed
-    //! check_options() and be those of heap_options(). Throws parameter_error, or
-    //! std::runtime_error if the system refuses.
+    //! check_options() and come from heap_options(). Throws parameter_error, or
+    //! std::runtime_error if a system call fails.
     source_engine(const std::vector<std::string>& endpoints,
                   const source_options& options,
                   rate_limited_log::output log);
@@ -55,10 +55,10 @@ public:
     //! buffers \p at, which have room for \p room samples each.
     void receive(const std::vector<std::byte*>& at, std::int64_t room);
     //! Produces samples that are ready, at most \p limit. Returns their number per
-    //! output, and appends their tags. The value of a timestamp tag is in ticks.
+    //! output. Adds their tags to \p tags, which must be empty; timestamps are in ticks.
     std::size_t produce(std::vector<sample_tag>& tags,
                         std::int64_t limit = std::int64_t{ 1 } << 62);
-    //! The samples after the output addresses that are in use.
+    //! Number of samples in use, from the output addresses on.
     std::int64_t used() const { return d_window.used(); }
     //! Whether the run has ended and all samples have been produced.
     bool is_at_end() const { return d_receiver.has_ended() && d_window.is_empty(); }
@@ -68,7 +68,7 @@ public:
         return d_reassembler.format()->immediates[item].name;
     }
 
-    //! Adds a log message; receive() and stop() write it. Any thread.
+    //! Adds a log message, which the next receive() or stop() writes.
     template <typename... types>
     void warn(const types&... parts)
     {
@@ -76,7 +76,7 @@ public:
     }
 
     std::int64_t outputs() const { return static_cast<std::int64_t>(d_counters.size()); }
-    //! Statistics of one output, or with -1 of all outputs.
+    //! Statistics of one output, or of all outputs if \p output is -1.
     source_stats stats(std::int64_t output = -1) const;
 
     //! The ports that the sockets are bound to, in the order of the endpoints.
@@ -100,18 +100,18 @@ private:
 
     // detects that packets arrive but nothing is output
     clock::time_point d_next_check{};
-    clock::time_point d_explain_at{}; // unless samples are output before
+    clock::time_point d_explain_at{}; // when to log why there is no output
     source_stats d_at_start;          // stats at the start of this run
     std::uint64_t d_checked_samples = 0;
 
-    // guards the members below, while stop() closes the sockets
+    std::atomic<double> d_fill{ 0 };
+    // guards the members below, which stats() and ports() read in other threads
     mutable std::mutex d_mutex;
     std::vector<std::unique_ptr<datagram_source>> d_sockets;
     std::uint64_t d_dropped_before = 0; // by the sockets of previous runs
     std::vector<int> d_ports;
     bool d_gro = false;
     std::string d_status;
-    std::atomic<double> d_fill{ 0 };
 };
 
 } // namespace gr::spead

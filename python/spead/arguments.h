@@ -23,18 +23,18 @@
 #include <variant>
 #include <vector>
 
-// Arguments come as Python's objects and are read here, so that errors name the one that
-// is wrong and say what is allowed.
+// Arguments arrive as Python objects and are converted here, so that an error names the
+// argument and its allowed values.
 
 namespace gr::spead {
 
 namespace py = pybind11;
 
-//! A type in signatures and in errors.
+//! The type of an argument as text.
 struct type_text {
-    std::string name;
-    std::string words;
-    bool is_exact = false; //!< a float would lose digits, which is a ValueError
+    std::string name;      //!< in signatures
+    std::string allowed;   //!< in errors
+    bool is_exact = false; //!< ValueError, except for bytes or NUL: a float loses digits
 };
 
 inline type_text text_of(bool) { return { "bool", "True or False" }; }
@@ -49,14 +49,14 @@ inline type_text text_of(const std::vector<item>&)
 {
     return {
         "list[item]",
-        "a list of items with (), such as [spead.timestamp(), spead.samples()]",
+        "a list of items, with parentheses, such as [spead.timestamp(), spead.samples()]",
     };
 }
 inline type_text text_of(const std::variant<std::string, std::int64_t>&)
 {
     return { "Union[str, int]",
              "seconds since 1970 as text, such as \"1234567890.000000001\", or integer "
-             "nanoseconds; a float would round it to about 0.2 us",
+             "nanoseconds; a float is precise only to about 0.2 us",
              true };
 }
 inline type_text text_of(const std::optional<exact_rate>&)
@@ -70,7 +70,7 @@ template <typename type>
 type_text text_of(const std::optional<type>&)
 {
     const auto text = text_of(type{});
-    return { "Optional[" + text.name + "]", text.words + ", or None" };
+    return { "Optional[" + text.name + "]", text.allowed + ", or None" };
 }
 inline type_text text_of(const std::variant<std::int64_t, std::string>&)
 {
@@ -82,17 +82,18 @@ inline type_text text_of(const std::variant<std::int64_t, std::vector<std::int64
              "an integer, or a list of integers, one for each input" };
 }
 
-//! Whether C++ takes it as Python shows it: bytes would be text, and text end at NUL.
-inline bool is_text_or_other(py::handle given)
+//! Whether \p given, or an element of it, is bytes, which pybind11 accepts as a string,
+//! or has a NUL, at which C functions would end the string.
+inline bool has_bytes_or_nul(py::handle given)
 {
     if (py::isinstance<py::list>(given) || py::isinstance<py::tuple>(given))
-        return std::all_of(given.begin(), given.end(), is_text_or_other);
+        return std::any_of(given.begin(), given.end(), has_bytes_or_nul);
     if (py::isinstance<py::str>(given))
-        return !given.contains(py::str("\0", 1));
-    return !PyBytes_Check(given.ptr()) && !PyByteArray_Check(given.ptr());
+        return given.contains(py::str("\0", 1));
+    return PyBytes_Check(given.ptr()) || PyByteArray_Check(given.ptr());
 }
 
-//! Whole floats, also in lists, as integers: widgets of GRC only have floats.
+//! Converts whole floats, also in lists, to integers: widgets of GRC only give floats.
 inline py::object with_integers(py::handle given)
 {
     if (py::isinstance<py::float_>(given) && py::cast<bool>(given.attr("is_integer")()))
@@ -105,39 +106,40 @@ inline py::object with_integers(py::handle given)
     return numbers;
 }
 
-//! Reads the argument \p name of \p function, such as "sink".
+//! Converts \p given, the argument \p name of \p function (such as "sink").
 template <typename type>
 type read(const std::string& name, py::handle given, const std::string& function)
 {
-    // what is no integer would be cut to one
+    // pybind11 would truncate other numbers, such as Decimal, to integers
     constexpr bool takes_any_number =
         std::is_same_v<type, double> || std::is_same_v<type, std::optional<double>>;
-    const bool is_text = is_text_or_other(given);
+    const bool is_refused = has_bytes_or_nul(given);
     auto text = text_of(type{});
     const auto numbers = takes_any_number || text.is_exact
                              ? py::reinterpret_borrow<py::object>(given)
                              : with_integers(given);
     py::detail::make_caster<type> caster;
     try {
-        if (is_text && caster.load(numbers, takes_any_number))
+        if (!is_refused && caster.load(numbers, takes_any_number))
             return py::detail::cast_op<type>(caster);
     } catch (const py::reference_cast_error&) {
-        // None in a list
+        // a list contains None; reported below
     }
     int overflow = 0;
     if (PyLong_Check(given.ptr()) && !takes_any_number)
         PyLong_AsLongLongAndOverflow(given.ptr(), &overflow);
     if (overflow)
-        text.words += "; integers are from -2^63 to 2^63 - 1";
-    const parameter_error error("spead." + function + ": " + name,
-                                py::repr(given),
-                                is_text ? text.words : "text (str) without NUL");
-    if (is_text && text.is_exact)
+        text.allowed += "; integers are from -2^63 to 2^63 - 1";
+    if (is_refused)
+        text.allowed += "; bytes and NUL are not allowed";
+    const parameter_error error(
+        "spead." + function + ": " + name, py::repr(given), text.allowed);
+    if (!is_refused && text.is_exact)
         throw error;
     throw py::type_error(error.what());
 }
 
-//! An argument as Python gave it; signatures show the type as which it is read.
+//! An argument before its conversion. Signatures show the type to which it is converted.
 template <typename type>
 struct argument {
     py::object given;

@@ -18,7 +18,7 @@ void bind_items(pybind11::module& m);
 void bind_sink(pybind11::module& m);
 void bind_source(pybind11::module& m);
 
-//! The counters of a block by their names.
+//! Returns the statistics of a block, by name.
 template <typename figures>
 pybind11::dict to_dict(const figures& stats)
 {

@@ -15,13 +15,13 @@
 #include <memory>
 #include <utility>
 
-#include "docstrings.h" // made from the C++ headers
+#include "docstrings.h" // generated from the C++ headers
 
 namespace gr::spead {
 
 /*!
- * \brief Makes a class of Python out of \p block, whose constructor takes endpoints and,
- * by name, \p options.
+ * \brief Binds \p block as a Python class, whose constructor takes the endpoints, and
+ * \p options as keyword arguments.
  */
 template <typename block, typename options>
 class block_binding
@@ -30,8 +30,8 @@ public:
     using python_class =
         py::class_<block, gr::block, gr::basic_block, std::shared_ptr<block>>;
 
-    //! \p streams is the number of inputs or outputs, \p positional the option that needs
-    //! no name, if there is one.
+    //! \p streams: the number of inputs or outputs. \p positional: an option that may
+    //! also be passed by position; "": none.
     block_binding(std::string name,
                   std::string endpoints,
                   std::int64_t options::*streams,
@@ -43,27 +43,27 @@ public:
     {
     }
 
-    //! The class, with its constructor, and a method for each counter.
+    //! Adds the class to \p m, with its constructor and a method for each counter.
     python_class bind(py::module& m) const
     {
         python_class bound(m, d_name.c_str(), docstrings.at(d_name));
         const auto make = [binding = *this](const py::object& endpoints,
                                             const py::args& positional,
                                             const py::kwargs& named) {
-            // first: with a mistyped name there may be no endpoints
+            // first, since it reports a misspelled name of the endpoints
             const auto given = binding.read_options(positional, named);
             const auto at = binding.read_endpoints(endpoints);
-            // looking up a host can take its time
+            // resolving a host name may take long
             const py::gil_scoped_release release;
             return block::make(at, given);
         };
         {
-            // of them it would know (endpoints: object, *args, **kwargs)
+            // pybind11 would generate (endpoints: object, *args, **kwargs)
             py::options texts;
             texts.disable_function_signatures();
             bound.def(py::init(make),
                       py::arg(d_endpoints.c_str()) =
-                          py::none(), // which is refused by name
+                          py::none(), // rejected by read_endpoints()
                       signature().c_str());
         }
         bound.def_static("_error_in_grc", [binding = *this](const py::dict& fields) {
@@ -95,9 +95,10 @@ private:
             (!positional.empty() && named.contains(d_positional)))
             throw py::type_error("spead." + d_name + ": only " + d_endpoints +
                                  (d_positional.empty()
-                                      ? " needs no name"
-                                      : " and " + d_positional + " need no name, and " +
-                                            d_positional + " is given once"));
+                                      ? " may be positional"
+                                      : " and " + d_positional +
+                                            " may be positional, and " + d_positional +
+                                            " must not be given twice"));
         if (!positional.empty())
             named[d_positional.c_str()] = positional[0];
         options value;
@@ -109,8 +110,8 @@ private:
         });
         for (const auto& unknown : named) {
             const auto name = py::cast<std::string>(unknown.first);
-            throw py::type_error("spead." + d_name + ": there is no parameter " + name +
-                                 "; the nearest is " + nearest(name));
+            throw py::type_error("spead." + d_name + ": unknown parameter " + name +
+                                 "; did you mean " + nearest(name) + "?");
         }
         return value;
     }
@@ -121,18 +122,18 @@ private:
         value = read<type>(name, given, d_name);
     }
 
-    // The option that a mistyped one is most like: difflib knows.
-    std::string nearest(const std::string& mistyped) const
+    // Returns the parameter name closest to a misspelled one, according to difflib.
+    std::string nearest(const std::string& misspelled) const
     {
         py::list names;
         names.append(d_endpoints);
         options::for_each([&](const char* name, auto) { names.append(name); });
         const py::list found = py::module::import("difflib").attr("get_close_matches")(
-            mistyped, names, 1, 0.0);
+            misspelled, names, 1, 0.0);
         return py::cast<std::string>(found[0]);
     }
 
-    // As pybind11 would write it if the options were arguments of a function.
+    // The signature that pybind11 would generate if the options were arguments.
     std::string signature() const
     {
         const options defaults;
@@ -147,8 +148,8 @@ private:
         return text + ") -> None";
     }
 
-    // Why the block refuses the fields of its block in GRC; "" if it does not, or if GRC
-    // itself finds no value for one of them.
+    // Returns the error in the fields of the GRC block; "" if there is none, or if GRC
+    // cannot evaluate one of them.
     std::string error_in_grc(const py::dict& fields) const
     {
         try {
@@ -171,7 +172,7 @@ private:
         }
     }
 
-    // The tab with the field of "spead.NAME: FIELD = ...". "" for other errors.
+    // Returns " (tab NAME)" for an error "spead.BLOCK: FIELD = ...", "" for others.
     std::string tab_in_grc(const std::string& error) const
     {
         const auto begin = ("spead." + d_name + ": ").size();
@@ -182,8 +183,8 @@ private:
                                          : " (tab " + std::string(group->second) + ")";
     }
 
-    // A text, or a list as Python writes it. Of a list with variables, whose values are
-    // not known here, as many as the block takes.
+    // Parses a text, or a list in the syntax of Python. If the list has variables, whose
+    // values are unknown here, returns a placeholder for each stream.
     std::vector<std::string> endpoints_in_grc(const py::object& field,
                                               std::int64_t streams) const
     {
@@ -192,7 +193,7 @@ private:
             try {
                 given = py::module::import("ast").attr("literal_eval")(given);
             } catch (const py::error_already_set& error) {
-                // what is no list is refused as text
+                // not a list: check() reads it as a text
                 if (!error.matches(PyExc_SyntaxError))
                     return std::vector<std::string>(
                         std::clamp<std::size_t>(streams, 1, 64), "localhost:1");

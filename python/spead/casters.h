@@ -18,7 +18,7 @@
 
 namespace pybind11::detail {
 
-//! Out of an integer, a tuple of two, or a fraction; out of a float if it is whole.
+//! Converts an integer, a tuple of two integers, a fraction, or a whole float.
 template <>
 struct type_caster<gr::spead::exact_rate> {
     PYBIND11_TYPE_CASTER(gr::spead::exact_rate,

@@ -141,7 +141,7 @@ def docstrings(include):
 def main():
     include, output = map(Path, sys.argv[1:])
     lines = [
-        "// made from the C++ headers by docstrings.py",
+        "// generated from the C++ headers by docstrings.py",
         "const std::map<std::string, const char*> docstrings{",
     ]
     for name, text in docstrings(include).items():

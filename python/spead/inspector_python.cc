@@ -142,9 +142,9 @@ private:
                 text << got.from;
                 sender = text.str();
             }
-            for (std::size_t at = 0; at < got.bytes; at += got.datagram)
+            for (std::size_t at = 0; at < got.bytes; at += got.datagram_bytes)
                 d_inspector.add(got.data + at,
-                                std::min(got.datagram, got.bytes - at),
+                                std::min(got.datagram_bytes, got.bytes - at),
                                 sender,
                                 socket,
                                 clock::now());

@@ -15,7 +15,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "docstrings.h" // made from the C++ headers
+#include "docstrings.h" // generated from the C++ headers
 
 namespace gr::spead {
 

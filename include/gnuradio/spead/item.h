@@ -27,7 +27,7 @@ enum class item_kind {
  * \brief One item of a heap. A receiver finds it by its ID and name.
  *
  * timestamp(), samples() and immediate() make items. They throw std::invalid_argument (in
- * Python: ValueError) for an ID, a name or a value that is invalid for every sink.
+ * Python: ValueError) for an ID, a name or a value that no sink or source allows.
  */
 struct item {
     item_kind kind;
@@ -47,10 +47,10 @@ struct item {
 /*!
  * \brief The running timestamp of a heap, an immediate item as wide as the heap address.
  *
- * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1; 0x1600 in radio astronomy. For
- * the source also 1, the heap counter: it then tells the time
+ * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1; 0x1600 in radio astronomy. A
+ * source also accepts 1: the heap counter then serves as the timestamp
  * \param name name of the item at receivers; not empty
- * \param description description in the descriptor, for people
+ * \param description human-readable text in the descriptor
  */
 SPEAD_API item
 timestamp(std::int64_t id = 0x1600,
@@ -63,7 +63,7 @@ timestamp(std::int64_t id = 0x1600,
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1; 0x3300 in radio astronomy
  * \param name name of the item at receivers; not empty
- * \param description description in the descriptor, for people
+ * \param description human-readable text in the descriptor
  */
 SPEAD_API item samples(std::int64_t id = 0x3300,
                        std::string name = "adc_samples",
@@ -71,21 +71,21 @@ SPEAD_API item samples(std::int64_t id = 0x3300,
 
 /*!
  * \brief An immediate item, as wide as the heap address. Every packet of a sink carries
- * its value, which set_item() changes. A source tags its values.
+ * its value, which set_item() changes. A source outputs its values as tags.
  *
  * \param id item ID, 22 to 2^(63 - heap_address_bits) - 1
  * \param name name of the item at receivers; not empty
  * \param value one value for all inputs, or one per input, 0 to 2^heap_address_bits - 1.
  *     In a source, a value selects the heaps that have it; by default any value is
  *     received.
- * \param description description in the descriptor, for people
+ * \param description human-readable text in the descriptor
  */
 SPEAD_API item immediate(std::int64_t id,
                          std::string name,
                          std::vector<std::int64_t> value = {},
                          std::string description = "");
 
-/*! \brief The items of a heap by default: timestamp() and samples(). */
+/*! \brief The default items of a heap: timestamp() and samples(). */
 inline std::vector<item> default_items() { return { timestamp(), samples() }; }
 
 } // namespace gr::spead

@@ -28,8 +28,8 @@ namespace gr::spead {
  * \details
  * Packs the samples of each input into heaps of heap_samples samples with a running
  * timestamp. Sends the heaps to the destinations of the input in turn. The protocol is
- * SPEAD-64-40 or SPEAD-64-48 (SPEAD protocol, version 4). The memory of packets is
- * allocated once and recycled. A thread named "spead-send" sends the packets.
+ * SPEAD-64-40 or SPEAD-64-48 (SPEAD protocol, version 4). Packet buffers are allocated
+ * once and reused. A thread named "spead-send" sends the packets.
  *
  * The constructor checks all parameters, looks up host names, opens the socket and
  * allocates memory. It throws std::invalid_argument (in Python: ValueError) for an
@@ -39,17 +39,19 @@ namespace gr::spead {
  * Network faults do not end the flow graph. Heaps that could not be sent are counted, see
  * stats(). The log has at most one line per second.
  *
- * When the flow graph stops, the unfinished heap and queued packets are sent, at the rate
- * if one is set. If nothing can be sent for two seconds, the rest is dropped and counted.
+ * When the flow graph stops, the unfinished heap is sent or dropped, as tail says, and
+ * queued packets are sent, at the rate if one is set. If nothing can be sent for two
+ * seconds, the rest is dropped and counted.
  *
- * Heap counters, timestamps and counters continue across stop() and start(). An
- * unfinished heap advances heap counter and timestamp by a full step.
+ * Heap counters, timestamps and the counters of stats() continue across stop() and
+ * start(). An unfinished heap advances the heap counter and the timestamp by a full step.
  *
- * A message on port "items" sets immediate items, as set_item() does. It is a pair of key
- * and value, or a dict of them. A key is the name or ID of an item. A value is a whole
- * number for all inputs, or a vector with one for each input. A message on port "rate"
- * sets the rate, as set_rate() does: a number, or a pair of any key and a number. Port
- * "stats" publishes stats() every stats_interval seconds, as a pair of a dict and NIL.
+ * A message on port "items" sets immediate items, as set_item() does. The message is a
+ * pair of a key and a value, or a dict of keys and values. A key is the name or ID of an
+ * item. A value is a whole number for all inputs, or a vector with one for each input. A
+ * message on port "rate" sets the rate, as set_rate() does: a number, or a pair of any
+ * key and a number. Port "stats" publishes stats() every stats_interval seconds, as a
+ * pair (dict, PMT_NIL).
  *
  * stats(), rate(), packet_size(), set_rate(), set_item() and set_items() may be called at
  * any time and from any thread.
@@ -67,10 +69,10 @@ public:
      *     "[IPv6 address]:port" or "A.B.C.D+N:port". "A.B.C.D+N:port" stands for N+1
      *     consecutive IPv4 addresses, either all multicast or none. The host is an IPv4
      *     or IPv6 address or a name, the port 1 to 65535. The heaps of an input go to
-     *     its destinations in turn. There may be up to 4096 of them. A string must not
-     *     name an address twice. "FILE.pcap" is a capture to write instead of sending;
-     *     "FILE.pcap?" with destinations after it says to which the packets are
-     *     addressed. Inputs and destinations may share one capture.
+     *     its destinations in turn. There may be up to 4096 destinations in all. A
+     *     string must not name an address twice. "FILE.pcap" is a capture to write
+     *     instead of sending; "FILE.pcap?host:port" also sets the destination of its
+     *     packets. If one destination is a capture, all must be, of the same file.
      * \param options all other parameters
      */
     static sptr make(const std::vector<std::string>& destinations,
@@ -89,7 +91,7 @@ public:
                       const sink_options& options);
 
     //! Change the value of an immediate item, given by its ID or name, from the next heap
-    //! on. input is 0 to num_inputs - 1, or -1 for all inputs. Throws
+    //! on. input is the index of an input (with axes: of a part), or -1 for all. Throws
     //! std::invalid_argument (in Python: ValueError) if there is no such item or input,
     //! or if the value is not allowed.
     //! \{
@@ -99,9 +101,9 @@ public:
     set_item(const std::string& name, std::int64_t value, std::int64_t input = -1) = 0;
     //! \}
 
-    //! Change the values of all immediate items. The list must equal that of the
-    //! constructor, except for the values. Throws std::invalid_argument (in Python:
-    //! ValueError) if it is not.
+    //! Change the values of all immediate items. The items must have the kinds, IDs and
+    //! names of those of the constructor, in the same order. Throws std::invalid_argument
+    //! (in Python: ValueError) if they do not.
     virtual void set_items(const std::vector<item>& items) = 0;
 
     //! Change the rate, in bytes of UDP payload per second, 0 = unlimited. Packets that

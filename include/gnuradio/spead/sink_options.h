@@ -54,7 +54,7 @@ struct SPEAD_API sink_options {
     std::optional<double> scale = std::nullopt;
 
     //! Number of stream inputs, 1 to 64. Each input has its own heaps. Inputs advance
-    //! together: none is further ahead of the slowest than one heap or 256 KiB, whichever
+    //! together: none is ahead of the slowest by more than one heap or 256 KiB, whichever
     //! is more. An input that has ended does not hold up the others. With
     //! when_full="drop", inputs do not wait for each other. If an input ends before it
     //! delivers a sample, GNU Radio stops the block.
@@ -74,11 +74,11 @@ struct SPEAD_API sink_options {
     //! "channel=1024, time=256, pol=2". The inputs are vectors then: "time" runs along
     //! the stream, each "pol" has an input, and the other axes form the vector. If heaps
     //! hold a part of an axis, such as 64 of 1024 frequencies, give both sizes:
-    //! "frequency=64/1024". Then each part is a stream of its own, as an input is without
-    //! axes: it may have its own destinations and values of items. The immediate() of the
-    //! same name as the axis gives the first index of the part; it needs no value. Heaps
-    //! are whole, so tail must be "pad" or "drop"; sample_rate must be None. Empty: the
-    //! inputs are streams of samples.
+    //! "frequency=64/1024". Then each part is a stream of its own, like an input without
+    //! axes, and may have its own destinations and values of items. The immediate() of
+    //! the same name as the axis gives the first index of the part; it needs no value.
+    //! The shape of heaps is fixed, so tail must be "pad" or "drop"; sample_rate must be
+    //! None. Empty: the inputs are streams of samples.
     std::string axes = "";
 
     //! How the descriptors of the items are sent. "first_heap": in the first heap of
@@ -105,10 +105,10 @@ struct SPEAD_API sink_options {
     bool pad_packets = true;
 
     //! What to do with the unfinished heap at the end of the stream. "short" sends a heap
-    //! of just its samples. "pad" fills it with zeros. "drop" drops and counts it. A heap
-    //! larger than an eighth of the packet ring is filled with zeros with "short", too,
-    //! once one of its packets has left with the full length. samples_zero_filled counts
-    //! zeros.
+    //! of just its samples. "pad" fills it with zeros. "drop" drops and counts it. Even
+    //! with "short", a heap larger than an eighth of the packet ring is filled with zeros
+    //! once one of its packets, which state the full length, has been sent.
+    //! samples_zero_filled counts zeros.
     std::string tail = "short";
 
     //! Width of immediate values and of addresses in a heap, in bits: 40
@@ -121,8 +121,8 @@ struct SPEAD_API sink_options {
     //! or "none". spead2 does not accept such packets, spead.source does.
     bool single_packet_heaps = false;
 
-    //! Heap counter of the first heap, 0 to 2^heap_address_bits - 1. mkrecv ignores a
-    //! heap with counter 1.
+    //! Heap counter of the first heap, 0 to 2^heap_address_bits - 1. For mkrecv, start
+    //! at 2: it ignores a heap with counter 1.
     std::int64_t heap_id_start = 1;
 
     //! Step from one heap counter to the next, 1 to (2^(heap_address_bits - 16) - 1) /
@@ -139,19 +139,19 @@ struct SPEAD_API sink_options {
     //! sample_rate.
     std::int64_t timestamp_start = 0;
 
-    //! Ticks from one heap to the next, 0 to 2^heap_address_bits - 1, with sample_rate at
-    //! least 1. The default is heap_samples, with axes the size of "time".
+    //! Ticks from one heap to the next, 0 to 2^heap_address_bits - 1; with sample_rate, 1
+    //! or more. The default is heap_samples or, with axes, the size of "time".
     std::optional<std::int64_t> timestamp_step = std::nullopt;
 
     //! Ticks per second: a whole number or the exact ratio of two integers.
     //! Without it, timestamps start at timestamp_start and advance by timestamp_step per
     //! heap. With it, timestamps are ticks since sync_time, and follow the "rx_time" tags
-    //! that sources of SDRs attach. Each input needs its own tags. Heaps begin at
-    //! multiples of timestamp_step; samples before the first multiple or before sync_time
-    //! are dropped. No timestamp is sent twice: samples whose times have been sent, after
-    //! a step back or in a later run, are dropped. A loss of more than a second is
-    //! logged. Samples before the first tag are counted from 0. A tick is a sample if
-    //! timestamp_step equals heap_samples.
+    //! that SDR sources attach. Each input needs its own tags. Heaps begin at multiples
+    //! of timestamp_step; samples before the first multiple or before sync_time are
+    //! dropped. No timestamp is sent twice: samples whose times have been sent, after a
+    //! step back or in a later run, are dropped. If they last more than a second, this is
+    //! logged. Until the first tag, timestamps count up from 0, or continue those of the
+    //! previous run. A tick is a sample if timestamp_step equals heap_samples.
     std::optional<exact_rate> sample_rate = std::nullopt;
 
     //! Time of tick 0, with sample_rate: seconds since 1970 as text, such as
@@ -175,9 +175,10 @@ struct SPEAD_API sink_options {
     //! A capture is written as fast as samples arrive; the rate gives the times in it.
     double rate = 0;
 
-    //! Maximum burst at a rate, in bytes, 1 to 1073741824, but at least one packet, or
-    //! 300 us of the rate. After a delay, two bursts may be sent at once: a receiver that
-    //! reads at 1.05 times the rate needs a buffer of two bursts.
+    //! Maximum burst when rate is set, in bytes, 1 to 1073741824. Values below one
+    //! packet, or below what the rate sends in 300 us, are raised to that. After a delay,
+    //! two bursts may be sent at once: a receiver that reads at 1.05 times the rate needs
+    //! a buffer of two bursts.
     std::int64_t burst_size = 65536;
 
     //! What to do when the packet ring is full. "block": the flow graph waits, and

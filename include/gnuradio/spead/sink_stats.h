@@ -28,12 +28,12 @@ struct sink_counters {
     number packets_dropped{}; //!< packets that could not be sent
     number bytes_sent{};      //!< UDP payload of packets_sent
     number icmp_errors{};     //!< ICMP errors received: usually, no process listens
-    number gso_refused{}; //!< segmented sends refused whose packets were then sent singly
-    number samples_clipped{};     //!< float samples that were clipped, or NaN
-    number gaps{};                //!< gaps between samples, according to tags
-    number samples_missing{};     //!< samples missing in these gaps
+    number gso_refused{};     //!< refused segmented sends, whose packets were sent singly
+    number samples_clipped{}; //!< float samples that were clipped, or NaN
+    number gaps{};            //!< gaps between samples, according to tags
+    number samples_missing{}; //!< samples missing in these gaps
     number samples_zero_filled{}; //!< zeros packed for missing samples, or to fill a tail
-    number ring_full{};           //!< how often samples found the packet ring full
+    number ring_full{};           //!< how often the packet ring had no room for samples
     number steps_back{};          //!< steps back in time, according to tags
 
     //! Calls visit(name, member) for each, in order.
@@ -63,7 +63,7 @@ struct sink_counters {
 /*!
  * \brief The counters and the state of the SPEAD sink.
  *
- * Always, samples_in == samples_sent + samples_dropped + samples_pending.
+ * samples_in always equals samples_sent + samples_dropped + samples_pending.
  * While the flow graph runs, other counters may lag by a few heaps. A sample is pending
  * until all packets of its heap have been handed to the kernel, or the heap is dropped.
  * send_errors counts retries, too, so it is not the number of lost packets.

@@ -26,23 +26,24 @@ namespace gr::spead {
  *
  * \details
  * Receives SPEAD heaps and outputs their samples in the order of their timestamps.
- * Samples that do not arrive are replaced by zeros, tagged and counted. The protocol is
- * SPEAD version 4, with 64-bit item pointers.
+ * Missing samples are tagged and counted, and replaced by zeros or skipped: see
+ * on_missing and max_gap. The protocol is SPEAD version 4, with 64-bit item pointers.
  *
- * The stream's descriptors, or the option items, define the timestamp and the samples.
- * The timestamp is the item named "timestamp", or the one with ID 0x1600. Heaps without a
- * timestamp are placed by their heap counters. A jump forward is accepted when a second
- * heap confirms it, or after silence: 0.1 s, or three times the longest pause so far, up
- * to 10 s. A jump back is accepted only after silence. Of several senders to one output,
- * the first is received; the others are ignored, and the log says how to select one.
+ * The option items, if set, or else the stream's descriptors define the timestamp and the
+ * samples. The timestamp is the item named "timestamp", or the one with ID 0x1600. Heaps
+ * without a timestamp are placed by their heap counters. A jump forward is accepted when
+ * a second heap confirms it, or after silence for three times the longest pause so far,
+ * at least 0.1 s and at most 10 s. A jump back is accepted only after silence. Of several
+ * senders to one output, the first is received; the others are ignored, and the log says
+ * how to select one.
  *
  * The first sample of a stream has a tag "timestamp" with its time in ticks and, with
- * sample_rate, a tag "rx_time", like samples of GNU Radio's radio blocks. Both are
- * repeated after a discontinuity and after skipped samples. The values of immediate items
- * become tags of their names, on the first sample and where they change. A tag "missing"
- * gives the number of missing samples from this one on, or before it if they were
- * skipped; a long gap has several. Items named like these three tags, or whose descriptor
- * has no name in printable ASCII, are not tagged.
+ * sample_rate, a tag "rx_time", as radio blocks of GNU Radio attach it. Both are repeated
+ * after a discontinuity and after skipped samples. Each immediate item becomes a tag with
+ * its name and value, on the first sample and where the value changes. A tag "missing"
+ * gives the number of missing samples from its own sample on or, if they were skipped,
+ * before it. A long gap has several such tags. Items named like these three tags, or
+ * whose descriptor has no name in printable ASCII, are not tagged.
  *
  * On all outputs, the same offset has the same timestamp. They begin with the first
  * sample that arrives for any of them.
@@ -52,15 +53,15 @@ namespace gr::spead {
  * invalid value; the error names the parameter, the value and the allowed range. It
  * throws std::runtime_error (in Python: RuntimeError) when a system call fails.
  *
- * The block's own thread receives, and writes samples directly into the output buffers:
- * the next block must use GNU Radio's default buffers. If the flow graph is slower than
- * the network, the kernel drops packets, which datagrams_dropped_by_socket counts.
+ * The block receives in its scheduler thread, and writes samples directly into the output
+ * buffers, so the next block must use GNU Radio's default buffers. If the flow graph is
+ * slower than the network, the kernel drops packets, which datagrams_dropped_by_socket
+ * counts.
  *
  * If packets arrive but no samples leave the source for a second, the log and the status
  * in stats() give the reason. The log has at most one line per second.
  *
- * Port "stats" publishes stats() every stats_interval seconds, as a pair of a dict and
- * NIL.
+ * Port "stats" publishes stats() every stats_interval seconds: a pair (dict, PMT_NIL).
  *
  * stats() and ports() may be called at any time and from any thread.
  */
@@ -79,7 +80,7 @@ public:
      *     address of this host; "0.0.0.0" and "[::]" are all of its addresses. The port
      *     is 0 to 65535; 0 selects a free port, see ports(). "FILE.pcap" or
      *     "FILE.pcapng", with an optional filter of libpcap after "?", is a capture that
-     *     is replayed. The flow graph ends at its end.
+     *     is replayed. The flow graph ends when the capture does.
      * \param options all other parameters
      */
     static sptr make(const std::vector<std::string>& endpoints,

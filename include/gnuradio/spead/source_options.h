@@ -85,12 +85,12 @@ struct SPEAD_API source_options {
     //! \name Time
     //! \{
 
-    //! Number of ticks in heap_samples samples, or with axes in a heap, 1 to 2^48 - 1. By
-    //! default, there is a tick per sample, or with axes per vector.
+    //! Number of ticks in heap_samples samples or, with axes, in a heap, 1 to 2^48 - 1.
+    //! By default, there is one tick per sample or, with axes, per vector.
     std::optional<std::int64_t> timestamp_step = std::nullopt;
 
-    //! Rate of the timestamps in ticks per second: a whole number or the exact ratio of
-    //! two integers. If set, samples get "rx_time" tags.
+    //! Ticks per second, equal to the sample rate unless timestamp_step is set: a whole
+    //! number or the exact ratio of two integers. If set, samples get "rx_time" tags.
     std::optional<exact_rate> sample_rate = std::nullopt;
 
     //! Time of tick 0: seconds since 1970 as text, such as "1600000000.123456789", or an

@@ -21,13 +21,13 @@ template <typename number>
 struct source_counters {
     number samples_received{};  //!< samples that arrived in time
     number samples_missing{};   //!< samples that did not arrive in time
-    number samples_skipped{};   //!< of these, samples not replaced by zeros
+    number samples_skipped{};   //!< missing samples not replaced by zeros
     number samples_late{};      //!< samples that arrived too late
     number samples_duplicate{}; //!< samples that arrived again
     number heaps_received{};    //!< heaps that arrived completely
     number heaps_incomplete{};  //!< heaps that arrived in part
     number packets_received{};  //!< SPEAD packets received
-    number packets_ignored{};   //!< of these, packets without samples for an output
+    number packets_ignored{};   //!< SPEAD packets without samples for an output
     number bytes_received{};    //!< UDP payload of packets_received
     number discontinuities{};   //!< restarts of the stream, and gaps above max_gap
 
@@ -53,7 +53,7 @@ struct source_counters {
 /*!
  * \brief The counters and the state of the SPEAD source.
  *
- * Of each output, always samples_out == samples_received + samples_missing -
+ * For each output, samples_out always equals samples_received + samples_missing -
  * samples_skipped. Samples are skipped with on_missing="skip", in gaps above max_gap, and
  * when the flow graph stops. Counters continue across stop() and start().
  */
@@ -63,7 +63,7 @@ struct SPEAD_API source_stats : source_counters<std::uint64_t> {
     double buffer_fill = 0; //!< fraction of the buffer in use, 0 to 1
     bool gro = false;       //!< merged datagrams (UDP_GRO) are in use
     std::map<std::string, std::uint64_t>
-        packets_rejected; //!< datagrams that are not SPEAD or contradict their heap
+        packets_rejected; //!< datagrams by reason: not SPEAD, or contradicting their heap
     std::string status;   //!< why nothing is output, with the remedy; else empty
 
     //! Calls visit(name, member) for each figure, in order.

@@ -114,7 +114,7 @@ std::size_t heap_axes::substreams() const
     return part ? part->total / part->size : 1;
 }
 
-std::size_t heap_axes::samples_per_time() const
+std::size_t heap_axes::contiguous_samples_per_time() const
 {
     std::size_t product = 1;
     for (auto each = d_axes.rbegin(); each != d_axes.rend() && each->name != "time";

@@ -18,10 +18,10 @@ namespace gr::spead {
 /*!
  * \brief The axes of the array in a heap, and where its samples belong in the flow graph.
  *
- * The axis "time" runs along the stream: each of its steps is one item, a vector. The
- * axis "pol" is divided among the ports. All other axes form the vector, in the order in
- * which they are in the heap. One of them may be a part of a longer axis, whose other
- * parts are in other heaps: in substreams, each with its own first index.
+ * The axis "time" runs along the stream: each of its indexes is one vector. Each index of
+ * the axis "pol" is one port. All other axes form the vector, in the order in which they
+ * are in the heap. One of them may be divided between heaps: each substream has one part
+ * of it, which begins at its own first index.
  */
 class heap_axes
 {
@@ -29,7 +29,7 @@ public:
     struct axis {
         std::string name;
         std::size_t size;  //!< in a heap
-        std::size_t total; //!< in a vector; a multiple of the size
+        std::size_t total; //!< of the whole axis; a multiple of size
     };
 
     //! No axes: a heap is a sequence of samples.
@@ -40,21 +40,21 @@ public:
 
     const std::vector<axis>& axes() const { return d_axes; }
     bool empty() const { return d_axes.empty(); }
-    std::size_t times() const { return size_of("time"); } //!< items per heap and port
+    std::size_t times() const { return size_of("time"); } //!< vectors per heap and port
     std::size_t ports() const { return size_of("pol"); }
     std::size_t vector_length() const;
     std::size_t substreams() const;
-    //! Samples of a time that are next to each other in a heap.
-    std::size_t samples_per_time() const;
+    //! Number of samples of the same time that are next to each other in a heap.
+    std::size_t contiguous_samples_per_time() const;
     //! Samples in a heap: the product of the sizes.
     std::size_t samples() const;
     std::vector<std::uint64_t> shape() const; //!< sizes in a heap
     //! The axis of which a heap holds a part, or nullptr.
     const axis* divided() const;
-    //! The first index of each part of the divided axis.
+    //! The first index of each part of the divided axis, which must exist.
     std::vector<std::int64_t> first_indexes() const;
 
-    //! Maximum samples in a heap, and items in a vector of a port.
+    //! Maximum samples in a heap, and in a vector.
     static constexpr std::size_t max_samples = std::size_t{ 1 } << 27;
 
 private:

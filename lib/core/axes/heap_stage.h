@@ -27,10 +27,11 @@ namespace gr::spead {
 class heap_stage
 {
 public:
-    //! Two for heaps that arrive at the same time, as the opening of a stream uses half.
+    //! Two heaps may arrive at the same time. While a stream opens, they have only half
+    //! of the buffer.
     static constexpr std::size_t min_heaps = 4;
 
-    //! \p bytes: minimum size of a buffer, which holds at least four heaps in any case.
+    //! \p bytes: size of a buffer, rounded down to whole heaps, but at least four.
     heap_stage(const heap_axes& axes, std::size_t sample_bytes, std::size_t bytes);
 
     void start_run();
@@ -38,12 +39,12 @@ public:
     //! \name The front of each substream
     //! \{
 
-    //! Makes room: moves the front and the \p used samples behind it to the start of the
+    //! Makes room: moves the front and the \p used samples after it to the start of the
     //! buffer, unless that costs too much now. All items must have been output.
     void make_room(std::int64_t used);
     const std::vector<std::byte*>& addresses() const { return d_addresses; }
-    std::int64_t room() const; //!< behind the front, in samples
-    //! Moves the front behind the next heap, whose items are output next.
+    std::int64_t room() const; //!< after the front, in samples
+    //! Moves the front past the next heap, whose items are output next.
     void advance_front();
 
     //! \}

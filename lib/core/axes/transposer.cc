@@ -16,7 +16,7 @@ namespace gr::spead {
 
 namespace {
 
-// Rows and columns of a block: its cache lines in both layouts fit into the first level.
+// Rows and columns of a block: its cache lines in both layouts fit into the L1 cache.
 constexpr std::size_t block_size = 32;
 
 } // namespace
@@ -38,8 +38,8 @@ transposer::transposer(const heap_axes& axes, std::size_t sample_bytes)
             if (axis->total != axis->size)
                 d_substream_step = axis->size * in_ports;
             auto* last = vector.empty() ? nullptr : &vector.back();
-            if (last && next.in_heap == last->size * last->in_heap &&
-                next.in_ports == last->size * last->in_ports)
+            if (last && next.heap_stride == last->size * last->heap_stride &&
+                next.port_stride == last->size * last->port_stride)
                 last->size *= next.size; // neighbours in both layouts
             else
                 vector.push_back(next);
@@ -47,7 +47,7 @@ transposer::transposer(const heap_axes& axes, std::size_t sample_bytes)
         }
         in_heap *= axis->size;
     }
-    d_time_step = time.in_heap;
+    d_time_step = time.heap_stride;
     const auto column = vector.empty() ? dimension{ 1, 1, 1 } : vector.front();
     if (!vector.empty())
         vector.erase(vector.begin());
@@ -57,14 +57,15 @@ transposer::transposer(const heap_axes& axes, std::size_t sample_bytes)
     std::sort(d_dimensions.begin(),
               d_dimensions.end(),
               [](const dimension& a, const dimension& b) {
-                  return std::pair{ a.in_heap, a.in_ports } >
-                         std::pair{ b.in_heap, b.in_ports };
+                  return std::pair{ a.heap_stride, a.port_stride } >
+                         std::pair{ b.heap_stride, b.port_stride };
               });
     d_dimensions.push_back(column);
     const auto is_time = [&](const dimension& each) {
-        return each.in_ports == time.in_ports && each.in_heap == time.in_heap;
+        return each.port_stride == time.port_stride &&
+               each.heap_stride == time.heap_stride;
     };
-    d_time = static_cast<std::size_t>(
+    d_time_dimension = static_cast<std::size_t>(
         std::find_if(d_dimensions.begin(), d_dimensions.end(), is_time) -
         d_dimensions.begin());
 }
@@ -74,7 +75,7 @@ template <typename sample, bool is_to_heap, typename port, typename heap>
 void transposer::copy(const std::vector<port*>& ports, heap* at, std::size_t times) const
 {
     auto dimensions = d_dimensions;
-    dimensions[d_time].size = times;
+    dimensions[d_time_dimension].size = times;
     const auto column = dimensions.back();
     const auto row = dimensions[dimensions.size() - 2];
     dimensions.resize(dimensions.size() - 2);
@@ -86,25 +87,25 @@ void transposer::copy(const std::vector<port*>& ports, heap* at, std::size_t tim
                                 std::size_t columns) {
         for (std::size_t p = 0; p < ports.size(); ++p)
             for (std::size_t r = 0; r < rows; ++r) {
-                auto* heap_at = at + in_heap + p * d_port_step + r * row.in_heap;
-                auto* port_at = ports[p] + in_ports + r * row.in_ports;
+                auto* heap_at = at + in_heap + p * d_port_step + r * row.heap_stride;
+                auto* port_at = ports[p] + in_ports + r * row.port_stride;
                 for (std::size_t c = 0; c < columns; ++c)
                     if constexpr (is_to_heap)
-                        heap_at[c * column.in_heap] = port_at[c * column.in_ports];
+                        heap_at[c * column.heap_stride] = port_at[c * column.port_stride];
                     else
-                        port_at[c * column.in_ports] = heap_at[c * column.in_heap];
+                        port_at[c * column.port_stride] = heap_at[c * column.heap_stride];
             }
     };
     while (true) {
         std::size_t in_heap = 0, in_ports = 0;
         for (std::size_t i = 0; i < index.size(); ++i) {
-            in_heap += index[i] * dimensions[i].in_heap;
-            in_ports += index[i] * dimensions[i].in_ports;
+            in_heap += index[i] * dimensions[i].heap_stride;
+            in_ports += index[i] * dimensions[i].port_stride;
         }
         for (std::size_t r = 0; r < row.size; r += block_size)
             for (std::size_t c = 0; c < column.size; c += block_size)
-                copy_block(in_heap + r * row.in_heap + c * column.in_heap,
-                           in_ports + r * row.in_ports + c * column.in_ports,
+                copy_block(in_heap + r * row.heap_stride + c * column.heap_stride,
+                           in_ports + r * row.port_stride + c * column.port_stride,
                            std::min(block_size, row.size - r),
                            std::min(block_size, column.size - c));
         std::size_t i = index.size();

@@ -18,8 +18,8 @@ namespace gr::spead {
 /*!
  * \brief Copies samples between heaps and the vectors of the ports.
  *
- * Copies in blocks that stay in the first-level cache in both layouts. Does not change
- * after construction, so any number of threads may use it.
+ * Copies in blocks that stay in the L1 cache in both layouts. Does not change after
+ * construction, so any number of threads may use it.
  */
 class transposer
 {
@@ -27,9 +27,9 @@ public:
     //! \p sample_bytes is 1, 2, 4 or 8.
     transposer(const heap_axes& axes, std::size_t sample_bytes);
 
-    //! Copies the items of the times \p begin to \p end of a heap to each port. \p ports
-    //! are the addresses of the item at \p begin. Writes the part of the vectors that
-    //! belongs to \p substream.
+    //! Copies the times [\p begin, \p end) of a heap to each port. \p ports: for each
+    //! port, the address of the vector of time \p begin. Writes the part of the vectors
+    //! that belongs to \p substream.
     void to_ports(const std::vector<std::byte*>& ports,
                   const std::byte* heap,
                   std::size_t substream,
@@ -44,11 +44,11 @@ public:
                  std::size_t end) const;
 
 private:
-    // An axis with the distances between its neighbours, in samples.
+    // An axis, or adjacent axes merged into one. Strides are in samples.
     struct dimension {
         std::size_t size;
-        std::size_t in_heap;
-        std::size_t in_ports;
+        std::size_t heap_stride;
+        std::size_t port_stride;
     };
 
     template <typename sample, bool is_to_heap, typename port, typename heap>
@@ -64,10 +64,10 @@ private:
     std::size_t d_port_step = 0;      // distance between ports in a heap, in samples
     std::size_t d_substream_step = 0; // distance between substreams in a vector
     std::size_t d_time_step = 0;      // distance between times in a heap
-    // the slowest one first; the last two are copied in blocks, the last one is
-    // contiguous in a vector
+    // by decreasing heap_stride, then the one that is contiguous in a vector; the last
+    // two are copied in blocks
     std::vector<dimension> d_dimensions;
-    std::size_t d_time = 0; // index of the time
+    std::size_t d_time_dimension = 0; // index in d_dimensions
 };
 
 } // namespace gr::spead

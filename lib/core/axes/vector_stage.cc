@@ -17,7 +17,7 @@ vector_stage::vector_stage(const heap_axes& axes, std::size_t sample_bytes, writ
       d_transposer(axes, sample_bytes),
       d_write(std::move(write)),
       d_sample_bytes(sample_bytes),
-      d_time_samples(axes.samples_per_time()),
+      d_time_samples(axes.contiguous_samples_per_time()),
       d_heaps(axes.substreams(), std::vector<std::byte>(axes.samples() * sample_bytes)),
       d_written(axes.substreams())
 {

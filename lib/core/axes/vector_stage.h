@@ -23,7 +23,7 @@ namespace gr::spead {
 class vector_stage
 {
 public:
-    //! Writes \p n samples of a substream; none are zeros if \p samples is nullptr.
+    //! Writes \p n samples of a substream, or zeros if \p samples is nullptr.
     //! Returns the number of samples for which there was room.
     using writer = std::function<std::size_t(
         std::size_t substream, const std::byte* samples, std::size_t n)>;
@@ -33,13 +33,13 @@ public:
     void start_run();
 
     //! Takes items of the ports, at most \p n of each. Returns their number. Takes none
-    //! before the heaps of the items before have been written.
+    //! until the heaps of the previous items have been written.
     std::size_t take_items(const std::vector<const std::byte*>& ports, std::size_t n);
 
     //! Writes the samples of complete heaps. False if there is no room for all.
     bool write_heaps();
 
-    //! Completes heaps that have begun with zeros: write_heaps() writes them.
+    //! Fills unfinished heaps with zeros, so that write_heaps() writes them.
     void pad();
 
     //! Samples of a substream that were taken but not written.
@@ -52,11 +52,11 @@ private:
     const transposer d_transposer;
     const writer d_write;
     const std::size_t d_sample_bytes;
-    const std::size_t d_time_samples;            // per time, next to each other in a heap
+    const std::size_t d_time_samples;            // of a time, contiguous in a heap
     std::vector<std::vector<std::byte>> d_heaps; // per substream
     std::vector<std::size_t> d_written;          // samples, per substream
-    std::size_t d_items = 0;                     // of the heaps so far
-    std::size_t d_padded = 0;                    // of these, without samples
+    std::size_t d_items = 0;                     // in each heap, padding included
+    std::size_t d_padded = 0;                    // of d_items, padding
 };
 
 } // namespace gr::spead

@@ -21,7 +21,7 @@ constexpr std::size_t max_steps = 256;
 constexpr std::size_t max_values = 257;
 constexpr std::size_t max_streams = 1024;
 
-// A sum that distinguishes heaps of one packet: they may share a heap counter.
+// A sum that distinguishes single-packet heaps: they may share a heap counter.
 std::uint64_t tag_of(const packet_view& packet)
 {
     std::uint64_t sum = 0;
@@ -42,13 +42,13 @@ bool has_samples(const packet_view& packet)
 
 } // namespace
 
-void mode::add(std::uint64_t number)
+void histogram::add(std::uint64_t number)
 {
     if (d_counts.size() < max_steps || d_counts.count(number))
         ++d_counts[number];
 }
 
-std::uint64_t mode::most_frequent() const
+std::uint64_t histogram::most_frequent() const
 {
     const auto found = std::max_element(
         d_counts.begin(), d_counts.end(), [](const auto& a, const auto& b) {

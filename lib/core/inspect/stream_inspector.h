@@ -37,8 +37,8 @@ struct number_range {
     }
 };
 
-//! Counts numbers, of which only the most frequent one matters.
-class mode
+//! Counts how often each number occurs.
+class histogram
 {
 public:
     void add(std::uint64_t number);
@@ -50,26 +50,26 @@ private:
     std::map<std::uint64_t, std::uint64_t> d_counts; // the first 256 different ones
 };
 
-//! What was seen of an item that is not a required one.
+//! Statistics of an item that SPEAD does not require.
 struct inspected_item {
     bool is_immediate = false;
-    std::uint64_t last = 0;         //!< value; of an addressed item its size in bytes
-    number_range range;             //!< of these
+    std::uint64_t last = 0;         //!< value, or size in bytes of an addressed item
+    number_range range;             //!< of values or sizes
     std::set<std::uint64_t> values; //!< the first 257 different ones
-    mode steps;                     //!< increases from heap to heap
+    histogram steps;                //!< increases from heap to heap
 };
 
-//! What was seen of the packets from one sender to one endpoint.
+//! Statistics of the packets from one sender to one endpoint.
 struct inspected_stream {
     std::uint64_t packets = 0;
     std::uint64_t bytes = 0;   //!< UDP payload
     number_range packet_bytes; //!< of packets of heaps with samples
     unsigned heap_address_bits = 0;
-    bool is_single = false;         //!< heaps of one packet, without heap length
+    bool is_single = false;         //!< single-packet heaps, without heap length
     std::uint64_t heaps = 0;        //!< heaps with samples
     number_range heap_bytes;        //!< their payload
-    std::uint64_t incomplete = 0;   //!< heaps of which packets did not arrive
-    std::uint64_t lost = 0;         //!< heaps between others, by their heap counters
+    std::uint64_t incomplete = 0;   //!< heaps with missing packets
+    std::uint64_t lost = 0;         //!< missing heaps, according to heap counters
     std::uint64_t counter_step = 0; //!< from one heap counter to the next
     std::uint64_t reordered = 0;    //!< heaps that arrived after a later one
     std::uint64_t duplicates = 0;   //!< packets
@@ -80,7 +80,7 @@ struct inspected_stream {
 };
 
 /*!
- * \brief Collects what users want to know about unknown streams, from their packets.
+ * \brief Collects statistics of unknown streams from their packets.
  *
  * Not thread-safe.
  */
@@ -89,7 +89,7 @@ class stream_inspector
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    //! Adds a datagram from \p sender, received at an endpoint of this index.
+    //! Adds a datagram from \p sender, received at the endpoint with this index.
     void add(const std::byte* datagram,
              std::size_t bytes,
              const std::string& sender,
@@ -107,7 +107,7 @@ public:
 private:
     struct open_heap {
         std::uint64_t counter;
-        std::uint64_t tag; // tells heaps of one packet with the same counter apart
+        std::uint64_t tag; // distinguishes single-packet heaps with the same counter
         std::optional<std::uint64_t> length;
         std::uint64_t received = 0;
         bool has_samples = false;
@@ -118,7 +118,7 @@ private:
         std::vector<open_heap> recent; // a ring
         std::size_t next = 0;
         std::optional<std::uint64_t> newest; // heap counter
-        mode counter_steps;
+        histogram counter_steps;
         std::uint64_t next_expected = 0;
         descriptor_collector collector;
     };

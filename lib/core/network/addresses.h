@@ -18,7 +18,7 @@
 
 namespace gr::spead {
 
-//! The endpoint as written in a list, in quotes.
+//! The endpoint as "host:port" or "[IPv6 address]:port", with the quotes.
 std::string to_text(const endpoint& at);
 
 //! Resolves the host, to its IPv4 address if it has one. Throws parameter_error for

@@ -79,7 +79,7 @@ public:
         result.data = buffer;
         result.bytes = std::min(d_next->bytes, batch_buffer_bytes);
         std::memcpy(buffer, d_next->payload, result.bytes);
-        result.datagram = first_packet_bytes(buffer, result.bytes);
+        result.datagram_bytes = first_packet_bytes(buffer, result.bytes);
         d_next.reset();
         return result;
     }

@@ -26,7 +26,7 @@ namespace gr::spead {
 /*!
  * \brief Writes packets to a capture (pcap with Ethernet frames) instead of sending them.
  *
- * Their times advance at the rate, from the time when the capture is created. Without a
+ * The times of packets begin when the file is created and advance at the rate. Without a
  * rate, they are the times of writing.
  */
 class capture_writer final : public transport
@@ -34,7 +34,7 @@ class capture_writer final : public transport
 public:
     static constexpr std::size_t max_packet_bytes = wire::max_datagram_bytes;
 
-    //! Resolves the hosts and creates the file, which is that of the first destination.
+    //! Resolves the hosts and creates the file that the first destination names.
     //! \p rate is in bytes of UDP payload per second; 0: none. Throws parameter_error for
     //! an unknown host, and std::runtime_error if the file cannot be created.
     capture_writer(boost::asio::io_context& io,

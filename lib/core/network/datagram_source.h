@@ -21,10 +21,10 @@ namespace gr::spead {
 //! Datagrams received by one system call, back to back.
 struct received_datagrams {
     const std::byte* data = nullptr;
-    std::size_t bytes = 0;    //!< total; 0: none received
-    std::size_t datagram = 0; //!< bytes of each, but the last may be shorter
-    std::uint64_t sender = 0; //!< identifies the source address and port; not 0
-    boost::asio::ip::udp::endpoint from = {}; //!< the same
+    std::size_t bytes = 0;                    //!< total; 0: none received
+    std::size_t datagram_bytes = 0;           //!< size of each; the last may be shorter
+    std::uint64_t sender = 0;                 //!< identifies the sender; not 0
+    boost::asio::ip::udp::endpoint from = {}; //!< the sender's address
     boost::asio::ip::udp::endpoint to = {};   //!< the destination, in captures
     int error = 0;                            //!< errno; 0 if there is none
 };

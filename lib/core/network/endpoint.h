@@ -20,14 +20,14 @@ namespace gr::spead {
 struct endpoint {
     std::string host; //!< address or name, IPv6 addresses without brackets
     std::uint16_t port = 0;
-    //! The file of a capture; to receive from it, with an optional "?FILTER". Empty:
-    //! none.
+    //! Path of a capture, followed by an optional "?FILTER" when receiving. Empty: not a
+    //! capture.
     std::string capture = {};
 };
 
 enum class endpoint_use { send, receive };
 
-//! Maximum number of endpoints in a list: far more than anyone needs.
+//! Maximum number of endpoints of a block in all its lists: far more than anyone needs.
 constexpr std::size_t max_endpoints = 4096;
 
 /*!

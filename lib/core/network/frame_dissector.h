@@ -34,13 +34,13 @@ struct captured_datagram {
 class frame_dissector
 {
 public:
-    //! \p link_type is that of pcap, such as 1 (Ethernet).
+    //! \p link_type is a link type of pcap, such as 1 (Ethernet).
     explicit frame_dissector(int link_type) : d_link_type(link_type) {}
 
     static bool supports(int link_type);
 
-    //! The datagram of a frame, valid until the next call. None if there is none, or if
-    //! fragments are missing.
+    //! The datagram of a frame, valid until the next call. nullopt if the frame
+    //! contains none, or if fragments are missing.
     std::optional<captured_datagram> dissect(const std::byte* frame, std::size_t bytes);
 
 private:

@@ -20,7 +20,7 @@ struct bound_socket {
     unsigned interface;
 };
 
-//! The owner of a socket, which a link_monitor may ask to replace it.
+//! Owns a socket, and replaces it at the request of a link_monitor.
 class socket_owner
 {
 public:
@@ -30,7 +30,7 @@ public:
     virtual bound_socket open_socket() = 0;
 
     //! Makes this the current socket. False if the previous one is still needed.
-    virtual bool replace_socket(bound_socket by) = 0;
+    virtual bool replace_socket(bound_socket replacement) = 0;
 
     //! Sends a packet to a destination, given by its index, to make the kernel resolve
     //! the next hop. \p unanswered: whether the last attempts failed.
@@ -51,9 +51,9 @@ class link_monitor
 public:
     virtual ~link_monitor() = default;
 
-    //! Returns how many of the messages can be sent. If none, also the error of the first
-    //! one: transport::error_next_hop_pending while its next hop is being resolved. Call
-    //! before each send.
+    //! Returns how many messages precede the first one that cannot be sent. If none, also
+    //! the error of that one: transport::error_next_hop_pending while its next hop is
+    //! being resolved. Call before each send.
     virtual send_result check(const message* /* messages */, std::size_t n) noexcept
     {
         return { n, 0 };

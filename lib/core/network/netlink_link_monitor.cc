@@ -49,15 +49,15 @@ netlink_link_monitor::netlink_link_monitor(
 {
     for (const auto& to : destinations)
         d_routes.push_back({ to });
-    observe_socket();
+    update_origin();
 }
 
-void netlink_link_monitor::observe_socket()
+void netlink_link_monitor::update_origin()
 {
     const auto& now = d_owner.current_socket();
     d_origin.from = now.socket.local_endpoint();
     d_origin.interface = now.interface;
-    d_home = interface_with(d_origin.from.address());
+    d_source_interface = interface_with(d_origin.from.address());
 }
 
 send_result netlink_link_monitor::check(const message* messages, std::size_t n) noexcept
@@ -65,7 +65,7 @@ send_result netlink_link_monitor::check(const message* messages, std::size_t n) 
     const auto now = clock::now();
     if (now >= d_next_poll)
         poll(now);
-    if (d_clear)
+    if (d_no_errors)
         return { n, 0 };
     std::size_t i = 0;
     while (i < n && !d_routes[messages[i].destination].error)
@@ -78,7 +78,7 @@ void netlink_link_monitor::poll(clock::time_point now)
     bool changed = d_kernel.take_changes();
     // a route that comes back is not always reported
     changed = changed || (d_route_missing && now >= d_read_again);
-    if (now - d_last_poll > resolve_timeout) { // after a pause, try all paths again
+    if (now - d_last_poll > resolve_timeout) { // after a pause, try all routes again
         for (auto& one : d_routes)
             one = { one.to };
         changed = true;
@@ -88,11 +88,11 @@ void netlink_link_monitor::poll(clock::time_point now)
         if (d_route_missing && replace_socket(now))
             read_routes(now);
     }
-    if (changed || !d_clear) {
-        d_clear = true;
+    if (changed || !d_no_errors) {
+        d_no_errors = true;
         for (auto& one : d_routes) {
             update_error(one, now, changed);
-            d_clear = d_clear && !one.error;
+            d_no_errors = d_no_errors && !one.error;
         }
     }
     d_last_poll = now;
@@ -125,8 +125,8 @@ void netlink_link_monitor::update_error(monitored_route& one,
                                         clock::time_point now,
                                         bool changed)
 {
-    if (one.route && one.link.carrier && one.link.resolves && one.route->has_source &&
-        one.route->next_hop) {
+    if (one.route && one.link.carrier && one.link.resolves_neighbours &&
+        one.route->has_source && one.route->next_hop) {
         if (changed || (one.next_hop_deadline && now >= one.next_solicit))
             resolve_next_hop(one, now);
     } else {
@@ -173,7 +173,7 @@ bool netlink_link_monitor::replace_socket(clock::time_point now)
         if (!is_better(opened, now - d_missing_since) ||
             !d_owner.replace_socket(std::move(opened)))
             return false;
-        observe_socket();
+        update_origin();
         return true;
     } catch (const std::exception&) {
         return false; // try again later
@@ -190,7 +190,8 @@ bool netlink_link_monitor::is_better(const bound_socket& opened,
     if (source == old)
         return other_interface;
     // while an interface comes up, the kernel may offer an unsuitable address
-    if (link_local(source) != link_local(old) || interface_with(source) != d_home)
+    if (link_local(source) != link_local(old) ||
+        interface_with(source) != d_source_interface)
         return false;
     return other_interface || missing >= address_timeout;
 }

@@ -24,13 +24,13 @@ namespace gr::spead {
  * The kernel reports success for packets that it drops because the interface has no
  * carrier, or because too many wait for the address of the next hop (ARP, neighbour
  * discovery). Without a route, the send itself fails. The monitor then replaces the
- * socket if a new one has a route.
+ * socket if a new one gets another interface index or a suitable other source address.
  */
 class netlink_link_monitor : public link_monitor
 {
 public:
-    //! Throws std::runtime_error if the system refuses. \p owner must outlive the
-    //! monitor.
+    //! Throws std::runtime_error if rtnetlink is not available. \p owner must outlive
+    //! the monitor.
     netlink_link_monitor(const std::vector<rtnetlink::endpoint>& destinations,
                          socket_owner& owner);
 
@@ -54,7 +54,7 @@ private:
     void read_routes(clock::time_point now);
     void update_error(monitored_route& one, clock::time_point now, bool changed);
     void resolve_next_hop(monitored_route& one, clock::time_point now);
-    void observe_socket();
+    void update_origin();
     bool replace_socket(clock::time_point now);
     bool is_better(const bound_socket& opened, clock::duration missing) const;
 
@@ -62,11 +62,11 @@ private:
     rtnetlink d_kernel;
     std::vector<monitored_route> d_routes;
     rtnetlink::origin d_origin;
-    std::string d_home; // interface that has the source address
-    bool d_clear = false;
+    std::string d_source_interface; // interface that has the source address
+    bool d_no_errors = false;
     bool d_route_missing = false;
     clock::time_point d_missing_since{};
-    clock::time_point d_read_again{}; // time to read the paths, if a route is missing
+    clock::time_point d_read_again{}; // next reading of the routes, if one is missing
     clock::time_point d_last_poll{};
     clock::time_point d_next_poll{};
 };

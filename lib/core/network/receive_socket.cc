@@ -126,12 +126,12 @@ received_datagrams receive_socket::receive(std::byte* buffer) noexcept
                                   header.msg_namelen);
     result.sender = std::hash<std::string_view>()(sender) | 1;
     result.data = buffer;
-    result.bytes = result.datagram = static_cast<std::size_t>(got);
+    result.bytes = result.datagram_bytes = static_cast<std::size_t>(got);
     // the only control message is the datagram size, if there are several datagrams
     if (const auto* gro = CMSG_FIRSTHDR(&header)) {
         int size = 0;
         std::memcpy(&size, CMSG_DATA(gro), sizeof size);
-        result.datagram = static_cast<std::size_t>(size);
+        result.datagram_bytes = static_cast<std::size_t>(size);
     }
     return result;
 }

@@ -28,7 +28,7 @@ class receive_socket : public datagram_source
 {
 public:
     //! Resolves the host, opens the socket and joins the group. Throws parameter_error,
-    //! or std::runtime_error if the system refuses.
+    //! or std::runtime_error if a system call fails.
     receive_socket(boost::asio::io_context& io,
                    const endpoint& at,
                    const std::string& interface);

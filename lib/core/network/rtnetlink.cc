@@ -71,7 +71,7 @@ const nlattr* find(const nlmsghdr* in, std::size_t header, std::uint16_t kind)
 } // namespace
 
 rtnetlink::rtnetlink()
-    : d_questions(open(0)),
+    : d_requests(open(0)),
       d_changes(open(RTMGRP_LINK | RTMGRP_NEIGH | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE |
                      RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR))
 {
@@ -98,7 +98,7 @@ nlmsghdr* rtnetlink::new_request(std::uint16_t type)
 // d_buffer; nullptr if the kernel knows no such object.
 const nlmsghdr* rtnetlink::send_request(nlmsghdr* request)
 {
-    const auto* socket = d_questions.get();
+    const auto* socket = d_requests.get();
     if (mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
         return nullptr;
     const auto bytes = mnl_socket_recvfrom(socket, d_buffer.data(), d_buffer.size());
@@ -110,10 +110,10 @@ const nlmsghdr* rtnetlink::send_request(nlmsghdr* request)
 }
 
 std::optional<rtnetlink::route> rtnetlink::find_route(const endpoint& to,
-                                                      const origin& by)
+                                                      const origin& source)
 {
-    const auto& from = by.from;
-    auto interface = by.interface;
+    const auto& from = source.from;
+    auto interface = source.interface;
     auto* request = new_request(RTM_GETROUTE);
     auto* header =
         static_cast<rtmsg*>(mnl_nlmsg_put_extra_header(request, sizeof(rtmsg)));

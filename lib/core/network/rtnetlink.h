@@ -36,23 +36,24 @@ public:
         unsigned interface = 0; //!< index of the interface it is bound to, 0 = none
     };
     struct route {
-        unsigned interface;              //!< index
-        std::optional<address> next_hop; //!< none if no neighbour needs to be resolved
-        bool has_source;                 //!< this host has a source address
+        unsigned interface; //!< index
+        //! None for multicast, broadcast and local addresses.
+        std::optional<address> next_hop;
+        bool has_source; //!< this host has a source address
     };
     struct link {
-        bool carrier = false;  //!< the interface is up and has a carrier
-        bool resolves = false; //!< resolves neighbours, unlike a tunnel
+        bool carrier = false;             //!< the interface is up and has a carrier
+        bool resolves_neighbours = false; //!< not set for a tunnel
     };
 
-    //! Throws std::system_error if the system refuses.
+    //! Throws std::system_error if a system call fails.
     rtnetlink();
 
     //! Whether anything may have changed since the last call.
     bool take_changes();
 
     //! Looks up the route of packets. None if there is no route.
-    std::optional<route> find_route(const endpoint& to, const origin& by);
+    std::optional<route> find_route(const endpoint& to, const origin& source);
     link find_link(unsigned interface);
     //! The state of a neighbour, NUD_... of <linux/neighbour.h>; NUD_NONE if the kernel
     //! has no entry.
@@ -68,7 +69,7 @@ private:
     using socket_ptr = std::unique_ptr<mnl_socket, close>;
     static socket_ptr open(unsigned groups);
 
-    socket_ptr d_questions;
+    socket_ptr d_requests;
     socket_ptr d_changes;
     unsigned d_sequence = 0;
     // the answer about a link may be long

@@ -27,7 +27,7 @@ struct message {
     std::size_t n_pieces; //!< up to transport::max_pieces
     std::size_t bytes;    //!< total of all pieces
     std::size_t packet_bytes;
-    std::uint64_t position;        //!< running number of the slot of its first packet
+    std::uint64_t position;        //!< ring_cursor::count of its first packet
     std::uint16_t destination = 0; //!< index in the list of destinations
     std::uint16_t queue = 0;       //!< index of its ring
 
@@ -68,14 +68,14 @@ public:
             max_segmented_bytes / packet_bytes, 1, max_segments);
     }
 
-    //! The error of a message that has not failed, but must be sent again a little
-    //! later.
+    //! Not a failure: the next hop is being resolved. The message must be retried a
+    //! little later.
     static constexpr int error_next_hop_pending = EINPROGRESS;
 
     virtual ~transport() = default;
 
-    //! Whether messages may have several packets. Those of several destinations then
-    //! overtake each other.
+    //! Whether messages may have several packets. Packets to different destinations
+    //! may then overtake each other.
     virtual bool sends_segmented() const { return true; }
 
     //! Sends up to max_messages messages; never waits.
@@ -92,7 +92,7 @@ public:
     //! The position of the oldest message of a queue whose memory the kernel may still
     //! read, or no_position. The messages of a queue are sent in the order of their
     //! positions.
-    virtual std::uint64_t in_flight_from(std::size_t /* queue */) const noexcept
+    virtual std::uint64_t oldest_in_flight(std::size_t /* queue */) const noexcept
     {
         return no_position;
     }

@@ -233,7 +233,7 @@ udp_transport::udp_transport(boost::asio::io_context& io,
         udp::socket scout(io); // looks up the route, sends nothing
         configure(scout);
         connect(scout, i);
-        respect_mtu(scout);
+        limit_to_path_mtu(scout);
     }
     replace_socket(open_socket());
     monitor_link();
@@ -254,14 +254,14 @@ bound_socket udp_transport::open_socket()
     return opened;
 }
 
-bool udp_transport::replace_socket(bound_socket by)
+bool udp_transport::replace_socket(bound_socket replacement)
 {
     // only the old socket reports when the kernel has read the messages in flight
     while (d_zero_copy.any_in_flight() && read_report()) {
     }
     if (d_zero_copy.any_in_flight())
         return false;
-    d_bound = std::move(by);
+    d_bound = std::move(replacement);
     const int on = 1;
     d_zero_copy.enable(setsockopt(native(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) ==
                        0);
@@ -358,7 +358,7 @@ void udp_transport::connect(udp::socket& socket, std::size_t destination) const
 }
 
 // Lowers d_max_packet_bytes to the path MTU of a connected socket.
-void udp_transport::respect_mtu(udp::socket& socket)
+void udp_transport::limit_to_path_mtu(udp::socket& socket)
 {
     constexpr int udp_header = 8;
     constexpr int ipv4_header = 20;

@@ -27,7 +27,7 @@
 namespace gr::spead {
 
 /*!
- * \brief Sends through a UDP socket. All system calls on the socket are made here.
+ * \brief Sends through a UDP socket. No other class sends or receives on it.
  *
  * The socket is connected if there is one destination, so that the kernel looks up the
  * route only once. Packets are never fragmented: one that exceeds the MTU fails with
@@ -38,7 +38,7 @@ class udp_transport final : public transport, private socket_owner
 public:
     //! Resolves the hosts and opens the socket. There must be at least one destination.
     //! Throws parameter_error for an unknown host or interface or for mixed IP versions,
-    //! and std::runtime_error if the system refuses.
+    //! and std::runtime_error if there is no usable route or a system call fails.
     udp_transport(boost::asio::io_context& io,
                   const std::vector<endpoint>& to,
                   const sink_options& options);
@@ -59,9 +59,9 @@ public:
     send_result send(const message* messages, std::size_t n) noexcept override;
     void async_wait_writable(std::function<void()> handler) override;
     icmp_errors take_reports() noexcept override;
-    std::uint64_t in_flight_from(std::size_t queue) const noexcept override
+    std::uint64_t oldest_in_flight(std::size_t queue) const noexcept override
     {
-        return d_zero_copy.in_flight_from(queue);
+        return d_zero_copy.oldest_in_flight(queue);
     }
     void async_wait_reports(std::function<void()> handler) override;
 
@@ -73,14 +73,14 @@ private:
 
     const bound_socket& current_socket() const override { return d_bound; }
     bound_socket open_socket() override;
-    bool replace_socket(bound_socket by) override;
+    bool replace_socket(bound_socket replacement) override;
     void solicit(std::size_t destination, bool unanswered) override;
 
     unsigned configure(udp::socket& socket);
     void bind(udp::socket& socket, const boost::asio::ip::address& address) const;
     unsigned choose_interface(udp::socket& socket) const;
     void connect(udp::socket& socket, std::size_t destination) const;
-    void respect_mtu(udp::socket& socket);
+    void limit_to_path_mtu(udp::socket& socket);
     void bind_and_refuse_datagrams(udp::socket& socket);
     void set_option(
         udp::socket& socket, int level, int name, int value, const std::string& what);

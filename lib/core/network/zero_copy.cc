@@ -75,7 +75,7 @@ void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool copied)
         ++d_oldest;
 }
 
-std::uint64_t zero_copy::in_flight_from(std::size_t queue) const
+std::uint64_t zero_copy::oldest_in_flight(std::size_t queue) const
 {
     for (std::uint32_t number = d_oldest; number != d_next; ++number) {
         const auto& message = at(number);

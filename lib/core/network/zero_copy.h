@@ -52,9 +52,9 @@ public:
 
     bool any_in_flight() const { return d_oldest != d_next; }
     //! Whether to read reports now. Reading them after each message would cost too much.
-    bool has_many_in_flight() const { return d_next - d_oldest >= many; }
-    //! See transport::in_flight_from().
-    std::uint64_t in_flight_from(std::size_t queue) const;
+    bool has_many_in_flight() const { return d_next - d_oldest >= report_threshold; }
+    //! See transport::oldest_in_flight().
+    std::uint64_t oldest_in_flight(std::size_t queue) const;
 
 private:
     struct entry {
@@ -62,9 +62,9 @@ private:
         std::uint16_t queue;
         bool finished;
     };
-    static constexpr std::uint32_t many = 8;
-    // Each takes some of the memory for reports that a socket has: 20 KiB before Linux
-    // 6.7.
+    static constexpr std::uint32_t report_threshold = 8;
+    // Each takes some of the socket's option memory (net.core.optmem_max, 20 KiB by
+    // default in older kernels).
     static constexpr std::size_t max_in_flight = 24;
     // size is a power of two, since numbers wrap after 2^32
     using table = std::array<entry, 32>;

@@ -61,7 +61,7 @@ void descriptor_schedule::begin_round()
     d_end_destination = d_destinations;
 }
 
-void descriptor_schedule::sent(std::size_t payload_bytes, bool heap_end)
+void descriptor_schedule::packet_written(std::size_t payload_bytes, bool heap_end)
 {
     d_offset += payload_bytes;
     if (heap_end)

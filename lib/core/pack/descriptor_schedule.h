@@ -41,9 +41,9 @@ public:
     std::uint64_t heap_id() const { return d_heap_id; }
     std::uint64_t offset() const { return d_offset; }
 
-    //! Records that the packet that is due was written, with this much payload.
+    //! Records that the due packet was written to the ring, with this much payload.
     //! \p heap_end: it is the last packet of its heap.
-    void sent(std::size_t payload_bytes, bool heap_end);
+    void packet_written(std::size_t payload_bytes, bool heap_end);
 
     //! Skips the rest of the round, but not the rest of a partly written heap.
     void end_round_early();

@@ -26,8 +26,8 @@ struct heap_numbers {
 /*!
  * \brief Assigns heap counters, timestamps and destinations to the heaps of an input.
  *
- * Destinations are used in round-robin order. It, heap counters and timestamps continue
- * when the flow graph restarts.
+ * Destinations are used in round-robin order. This order, the heap counters and the
+ * timestamps continue when the flow graph restarts.
  */
 class heap_numbering
 {

@@ -37,8 +37,8 @@ heap_writer::heap_writer(const stream_config& config,
       d_counters(counts),
       d_heap_samples(config.heap_samples()),
       d_sample_bytes(config.converter.output_bytes()),
-      d_buffers_regular(config.is_buffered(config.regular, ring.slots())),
-      d_buffers_first(config.first && config.is_buffered(*config.first, ring.slots()))
+      d_regular_is_buffered(config.is_buffered(config.regular, ring.slots())),
+      d_first_is_buffered(config.first && config.is_buffered(*config.first, ring.slots()))
 {
 }
 
@@ -46,7 +46,8 @@ void heap_writer::begin(const heap_layout& layout, const heap_numbers& numbers)
 {
     const auto& contents = layout.contents();
     d_layout = &layout;
-    d_is_buffered = &layout == &d_config.regular ? d_buffers_regular : d_buffers_first;
+    d_is_buffered =
+        &layout == &d_config.regular ? d_regular_is_buffered : d_first_is_buffered;
     d_start = d_ring.next();
     d_offset = 0;
     d_words = layout.words(numbers.id, numbers.timestamp);
@@ -97,19 +98,20 @@ bool heap_writer::open_packet()
 }
 
 // Packs as many samples as fit into the open packet. If less than one fits, converts one
-// sample into d_cut_sample, to be split across packets.
+// sample into d_split_sample, to be split across packets.
 std::size_t heap_writer::fill(const std::byte* in, std::uint64_t samples)
 {
-    const bool cuts = d_room < d_sample_bytes;
-    const auto most = cuts ? 1 : d_room / d_sample_bytes;
-    const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(samples, most));
+    const bool splits = d_room < d_sample_bytes;
+    const auto max_samples = splits ? 1 : d_room / d_sample_bytes;
+    const auto now =
+        static_cast<std::size_t>(std::min<std::uint64_t>(samples, max_samples));
     // count before publishing: samples_sent must never exceed samples_in
     (in ? d_counters.samples_in : d_counters.samples_zero_filled).add(now);
     if (!in)
         d_zeros += now;
-    if (cuts) {
-        convert(d_cut_sample.data(), in, now);
-        d_prefix = d_cut_sample.data();
+    if (splits) {
+        convert(d_split_sample.data(), in, now);
+        d_prefix = d_split_sample.data();
         d_prefix_bytes = d_sample_bytes;
     } else {
         convert(d_write_position, in, now);

@@ -24,13 +24,11 @@ namespace gr::spead {
  * A buffered heap is published when it is complete, so that it can still be shortened.
  * The packets of a larger heap are published as they fill. They carry the full heap
  * length, so the heap is filled with zeros at the end of the run instead.
- *
- * All sizes and counts are in samples, not in bytes.
  */
 class heap_writer
 {
 public:
-    //! The ring must be empty. All arguments must outlive the writer.
+    //! All arguments must outlive the writer.
     heap_writer(const stream_config& config, ring_writer& ring, sink_counter_set& counts);
 
     void begin(const heap_layout& layout, const heap_numbers& numbers);
@@ -44,7 +42,7 @@ public:
     //! Largest magnitude of a scaled float so far, ignoring NaN. Any thread.
     double largest_sample() const { return d_largest; }
 
-    //! Whether the open heap has no samples, and no packet that may have been sent.
+    //! Whether the open heap has neither samples nor packets that may have been sent.
     bool is_empty() const { return samples_so_far() == 0 && !is_partly_published(); }
 
     //! Whether packets of the open heap may have been sent.
@@ -54,8 +52,8 @@ public:
     //! false if the ring is full: call again when it has room.
     bool finish(tail_policy policy, std::vector<prebuilt_packet>& extra);
 
-    //! Drops the open heap and counts its samples as dropped. If packets of it may have
-    //! been sent, appends a heap_dropped marker to \p extra: the sender counts the heap.
+    //! Drops the open heap and counts it and its samples. If packets of it may have been
+    //! sent, appends a heap_dropped marker to \p extra instead: the sender counts both.
     void drop(std::vector<prebuilt_packet>& extra);
 
 private:
@@ -76,8 +74,8 @@ private:
     sink_counter_set& d_counters;
     const std::uint64_t d_heap_samples;
     const std::size_t d_sample_bytes; // of a sample in a packet
-    const bool d_buffers_regular;
-    const bool d_buffers_first;
+    const bool d_regular_is_buffered;
+    const bool d_first_is_buffered;
     std::atomic<float> d_largest{ 0 };
 
     // the open heap
@@ -92,7 +90,7 @@ private:
     // bytes to pack before the next sample: descriptors, or the rest of a split sample
     const std::byte* d_prefix = nullptr;
     std::size_t d_prefix_bytes = 0;
-    std::array<std::byte, sample_converter::max_output_bytes> d_cut_sample;
+    std::array<std::byte, sample_converter::max_output_bytes> d_split_sample;
 
     // the open packet
     std::byte* d_write_position = nullptr; // next byte to write; nullptr between packets

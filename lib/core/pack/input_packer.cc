@@ -15,7 +15,7 @@ namespace gr::spead {
 input_packer::input_packer(stream_config config,
                            packet_ring& ring,
                            sink_counter_set& counts,
-                           std::function<void()> published,
+                           std::function<void()> wake_sender,
                            std::function<clock::time_point()> now)
     : d_config(std::move(config)),
       d_counters(counts),
@@ -23,7 +23,7 @@ input_packer::input_packer(stream_config config,
       d_item_updates(d_config.regular.contents().immediates.size()),
       d_descriptors(d_config),
       d_numbering(d_config),
-      d_ring(ring, std::move(published)),
+      d_ring(ring, std::move(wake_sender)),
       d_heap(d_config, d_ring, d_counters)
 {
     // heap_dropped markers must not allocate memory while streaming
@@ -33,8 +33,8 @@ input_packer::input_packer(stream_config config,
 void input_packer::start_run()
 {
     d_numbering.start_run();
-    d_stopping = false;
-    d_ends.clear();
+    d_stop_packets_made = false;
+    d_stop_packets.clear();
     d_descriptors.start(d_descriptors.needs_clock() ? d_now() : clock::time_point());
 }
 
@@ -67,11 +67,11 @@ std::uint64_t input_packer::write(const std::byte* samples, std::uint64_t n)
     return taken;
 }
 
-std::uint64_t input_packer::drop_rest(std::uint64_t n, bool came_in)
+std::uint64_t input_packer::drop_rest(std::uint64_t n, bool is_input)
 {
     const auto dropped = std::min(n, d_drop_left);
     d_drop_left -= dropped;
-    if (came_in)
+    if (is_input)
         drop(dropped);
     return dropped;
 }
@@ -145,7 +145,7 @@ bool input_packer::emit_descriptors()
                     payload);
         d_ring.close();
         d_ring.set_ready();
-        d_descriptors.sent(header.payload_bytes, heap_end);
+        d_descriptors.packet_written(header.payload_bytes, heap_end);
     }
     return true;
 }
@@ -180,9 +180,9 @@ bool input_packer::finish_tail()
 
 bool input_packer::send_stop()
 {
-    if (!d_stopping) {
-        d_stopping = true;
-        make_ends();
+    if (!d_stop_packets_made) {
+        d_stop_packets_made = true;
+        make_stop_packets();
         repeat_stop();
     }
     const bool done = emit_extra();
@@ -190,7 +190,7 @@ bool input_packer::send_stop()
     return done;
 }
 
-void input_packer::make_ends()
+void input_packer::make_stop_packets()
 {
     if (!d_config.stop)
         return;
@@ -202,7 +202,7 @@ void input_packer::make_ends()
                                 packet_info::heap_end,
                                 static_cast<std::uint16_t>(destination),
                                 0 };
-        d_ends.push_back({ std::move(packet), info });
+        d_stop_packets.push_back({ std::move(packet), info });
     }
 }
 

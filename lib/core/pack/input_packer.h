@@ -23,8 +23,9 @@ namespace gr::spead {
 /*!
  * \brief Packs one input: heaps of samples, descriptor heaps and end-of-stream heaps.
  *
- * Decides which heap comes next, and drops heaps for which the ring has no room.
- * heap_writer packs the samples of a heap, heap_numbering assigns its numbers.
+ * Decides which heap comes next. With full_policy::drop, drops heaps for which the ring
+ * has no room. heap_writer packs the samples of a heap, heap_numbering assigns its
+ * numbers.
  *
  * Not thread-safe, except for set_items().
  */
@@ -33,12 +34,12 @@ class input_packer
 public:
     using clock = descriptor_schedule::clock;
 
-    //! \p published is called when packets are published while the sender sleeps. \p now
+    //! \p wake_sender is called after packets are published, if the sender sleeps. \p now
     //! is called at each write if descriptors are repeated.
     input_packer(stream_config config,
                  packet_ring& ring,
                  sink_counter_set& counts,
-                 std::function<void()> published,
+                 std::function<void()> wake_sender,
                  std::function<clock::time_point()> now = clock::now);
     input_packer(const input_packer&) = delete; // members refer to each other
     input_packer& operator=(const input_packer&) = delete;
@@ -51,8 +52,9 @@ public:
 
     std::size_t input_bytes() const { return d_config.converter.input_bytes(); }
 
-    //! Packs as many of \p n samples as the ring has room for, and returns how many.
-    //! If \p samples is nullptr, packs zeros for missing samples.
+    //! Packs up to \p n samples, until the ring is full. With full_policy::drop, drops
+    //! those of a heap without room instead. Returns how many were packed or dropped. If
+    //! \p samples is nullptr, packs zeros for missing samples.
     std::uint64_t write(const std::byte* samples, std::uint64_t n);
 
     //! Counts \p n input samples as dropped. They belong to no heap.
@@ -61,20 +63,22 @@ public:
     //! Largest magnitude of a scaled float so far, ignoring NaN. Any thread.
     double largest_sample() const { return d_heap.largest_sample(); }
 
-    //! Whether packets of the unfinished heap may have been sent.
+    //! Whether packets of the unfinished heap may have been sent. Unspecified if there is
+    //! none.
     bool heap_is_partly_published() const { return d_heap.is_partly_published(); }
 
-    //! Drops an unfinished heap and begins the next one with this timestamp. Reuses the
-    //! heap counter of the dropped heap only if that heap was empty.
+    //! Drops the unfinished heap, if any, and sets the timestamp of the next one. Reuses
+    //! the heap counter of the dropped heap only if that heap was empty.
     void skip_to(std::uint64_t next_timestamp);
 
-    //! Sets immediate items of this input, all from the next heap on. Any thread.
+    //! Sets immediate items of this input. They change together, in the next heap.
+    //! Any thread.
     void set_items(const std::vector<item_update>& updates)
     {
         d_item_updates.set(updates);
     }
 
-    //! \name Ends the stream
+    //! \name End of stream
     //! finish_tail() ends the unfinished heap; then send_stop() packs the end-of-stream
     //! heaps. False: the ring is full; call again when it has room.
     //! \{
@@ -82,7 +86,10 @@ public:
     bool send_stop();
     //! \}
     //! Makes the next send_stop() pack the same end-of-stream heaps again.
-    void repeat_stop() { d_extra.insert(d_extra.end(), d_ends.begin(), d_ends.end()); }
+    void repeat_stop()
+    {
+        d_extra.insert(d_extra.end(), d_stop_packets.begin(), d_stop_packets.end());
+    }
 
     //! Drops everything that is not published yet, and counts it.
     void drop_unpublished();
@@ -90,9 +97,9 @@ public:
 private:
     bool begin_heap();
     void apply_item_updates();
-    std::uint64_t drop_rest(std::uint64_t n, bool came_in);
+    std::uint64_t drop_rest(std::uint64_t n, bool is_input);
     void drop_tail();
-    void make_ends();
+    void make_stop_packets();
     bool emit_extra();
     bool emit_descriptors();
 
@@ -108,8 +115,8 @@ private:
     std::uint64_t d_drop_left = 0;        // remaining samples of a heap that is dropped
     std::vector<prebuilt_packet> d_extra; // to be packed before the next heap
     std::size_t d_extra_sent = 0;         // number of d_extra that are in the ring
-    bool d_stopping = false;              // d_ends is complete
-    std::vector<prebuilt_packet> d_ends;  // end-of-stream heaps
+    bool d_stop_packets_made = false;
+    std::vector<prebuilt_packet> d_stop_packets; // end-of-stream heaps
 };
 
 } // namespace gr::spead

@@ -34,7 +34,8 @@ struct packet_info {
     std::uint32_t bytes;
     std::uint16_t flags;
     std::uint16_t destination;  //!< index in the list of destinations
-    std::uint64_t heap_samples; //!< at the end of a heap: its input samples, not zeros
+    std::uint64_t heap_samples; //!< with heap_end or heap_dropped: input samples of the
+                                //!< heap, without zeros
 };
 
 //! A position in the ring.
@@ -115,27 +116,27 @@ public:
                d_wake_threshold.load(std::memory_order_relaxed);
     }
 
-    //! Whether to retry a write for which the ring was full when released() was \p mark.
+    //! Whether to retry a write that failed when released() was \p mark.
     bool has_space_since(std::uint64_t mark) const
     {
         return released() != mark && has_space();
     }
 
-    //! Limits the slots in use, for a queue shorter than the memory. A waiting packer is
-    //! woken when at most \p refill slots are in use.
-    void set_limit(std::size_t slots, std::size_t refill)
+    //! Limits the slots in use, for a queue shorter than the ring. A waiting packer is
+    //! woken when at most \p wake_threshold slots are in use.
+    void set_limit(std::size_t slots, std::size_t wake_threshold)
     {
         d_limit.store(slots, std::memory_order_relaxed);
-        d_wake_threshold.store(refill, std::memory_order_relaxed);
+        d_wake_threshold.store(wake_threshold, std::memory_order_relaxed);
     }
     void set_limit(std::size_t slots) { set_limit(slots, slots - slots / 4); }
     std::size_t limit() const { return d_limit.load(std::memory_order_relaxed); }
 
-    //! Fill level: slots in use divided by limit(), 0 to 1.
-    double fill() const
+    //! Slots in use divided by limit(), 0 to 1.
+    double fill_level() const
     {
-        const auto gone = released(); // read first, to be at most published()
-        const auto in_use = static_cast<double>(published() - gone);
+        const auto released_slots = released(); // read first: must not exceed published()
+        const auto in_use = static_cast<double>(published() - released_slots);
         return std::min(in_use / static_cast<double>(limit()), 1.0);
     }
 

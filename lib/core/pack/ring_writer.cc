@@ -20,9 +20,9 @@ constexpr std::size_t publish_part = 4;
 
 } // namespace
 
-ring_writer::ring_writer(packet_ring& ring, std::function<void()> published)
+ring_writer::ring_writer(packet_ring& ring, std::function<void()> wake_sender)
     : d_ring(ring),
-      d_on_published(std::move(published)),
+      d_wake_sender(std::move(wake_sender)),
       d_batch(ring.slots() / publish_part),
       d_headers(ring.slots(), nullptr)
 {
@@ -108,7 +108,7 @@ void ring_writer::publish()
     d_published = d_ready.count;
     d_ring.publish(d_published);
     if (d_ring.sender_sleeps.claim(d_published))
-        d_on_published();
+        d_wake_sender();
 }
 
 } // namespace gr::spead

@@ -25,14 +25,16 @@ struct prebuilt_packet {
 /*!
  * \brief Writes packets to a ring, and publishes those that are ready.
  *
- * For each packet: claim(), write_header() unless has_header(), write the payload, then
- * close(). Tracks the header in each slot, so that it need not be written again.
+ * For each packet: claim(), write_header() unless has_header(), complete the header,
+ * write the payload, then close(). After keep_header(), the next packet in the same slot
+ * need not write the header again. set_ready() and publish() hand packets to the sender.
  */
 class ring_writer
 {
 public:
-    //! \p published is called when packets are published while the sender sleeps.
-    ring_writer(packet_ring& ring, std::function<void()> published);
+    //! \p ring must be unused. publish() calls \p wake_sender if the sender must be
+    //! woken.
+    ring_writer(packet_ring& ring, std::function<void()> wake_sender);
 
     std::size_t slots() const { return d_ring.slots(); }
 
@@ -58,8 +60,8 @@ public:
         write_bytes(header.words.data(), header.header_bytes(), info);
         return packet() + header.header_bytes();
     }
-    //! Records that the claimed slot has this header. \p header must stay valid and
-    //! unchanged until invalidate_headers().
+    //! Records that the claimed slot has this header; no effect if the packet takes
+    //! several. \p header must stay valid and unchanged until invalidate_headers().
     void keep_header(const packet_template& header)
     {
         if (d_claimed == 1)
@@ -67,7 +69,7 @@ public:
     }
     void invalidate_headers();
 
-    //! Completes the packet.
+    //! Ends the packet: moves next() behind it.
     void close() { d_ring.advance(d_next, d_claimed); }
 
     //! Copies one packet to the ring and sets it ready. Returns false if the ring is
@@ -76,10 +78,11 @@ public:
 
     //! Position of the next packet.
     const ring_cursor& next() const { return d_next; }
-    //! Discards all packets from \p to on. None of them may be published yet.
+    //! Moves next() back to \p to, which discards the packets from there on. They must
+    //! not have been published.
     void rewind(const ring_cursor& to) { d_next = to; }
-    //! Does the same and returns the payload of these packets. \p open: end of the
-    //! payload of an unfinished packet, or nullptr.
+    //! Like rewind(\p from), but returns the payload of the discarded packets. \p open:
+    //! end of the payload of an unfinished packet, or nullptr.
     std::vector<std::byte> reclaim_packets(const ring_cursor& from,
                                            const std::byte* open);
 
@@ -89,7 +92,7 @@ public:
 
     //! Publishes the packets before ready().
     void publish();
-    //! Does the same, but only if they fill a batch.
+    //! Publishes them if they fill at least a quarter of the ring.
     void publish_batch()
     {
         if (d_ready.count - d_published >= d_batch)
@@ -100,7 +103,7 @@ private:
     void write_bytes(const void* begin, std::size_t bytes, const packet_info& info);
 
     packet_ring& d_ring;
-    const std::function<void()> d_on_published;
+    const std::function<void()> d_wake_sender;
     const std::size_t d_batch;
     ring_cursor d_next;
     ring_cursor d_ready;

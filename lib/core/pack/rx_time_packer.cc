@@ -89,12 +89,12 @@ void rx_time_packer::apply_tag(const time_tag& tag)
     d_zeros = correction.zeros_to_pack;
 }
 
-// Packs up to \p most zeros before the next sample. Returns false if some remain.
-bool rx_time_packer::pack_zeros(std::uint64_t& most)
+// Packs up to \p max_zeros zeros before the next sample. Returns false if some remain.
+bool rx_time_packer::pack_zeros(std::uint64_t& max_zeros)
 {
-    const auto wanted = std::min(d_zeros, most);
+    const auto wanted = std::min(d_zeros, max_zeros);
     const auto packed = wanted ? d_packer.write(nullptr, wanted) : 0;
-    most -= packed;
+    max_zeros -= packed;
     d_zeros -= packed;
     d_filling = d_zeros && packed == wanted;
     return d_zeros == 0;

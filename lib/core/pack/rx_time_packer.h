@@ -25,7 +25,7 @@ struct time_tag {
 };
 
 /*!
- * \brief Packs samples into heaps at the times in their tags.
+ * \brief Packs samples into heaps whose timestamps follow the rx_time tags.
  *
  * Only for the thread of the packer.
  */
@@ -43,8 +43,8 @@ public:
 
     //! Takes as many of \p n samples as there is room for, and returns how many.
     //! \p first: index of the first sample. \p tags: the tags of these samples, in order.
-    //! Ignores tags of an earlier call, and all but the last tag of a sample. Fills a
-    //! long gap in several calls.
+    //! Ignores tags that an earlier call has processed, and all but the last tag of a
+    //! sample. Fills a long gap in several calls.
     std::size_t write(const std::byte* samples,
                       std::size_t n,
                       std::uint64_t first,
@@ -58,7 +58,7 @@ public:
 
 private:
     void apply_tag(const time_tag& tag);
-    bool pack_zeros(std::uint64_t& most);
+    bool pack_zeros(std::uint64_t& max_zeros);
     std::size_t pack_samples(const std::byte* samples, std::size_t n);
 
     input_packer& d_packer;

@@ -26,7 +26,7 @@ public:
     //! Packets of one ring that were published together.
     struct entry {
         std::size_t queue; //!< number of the ring
-        std::uint64_t end; //!< slots of that ring published so far, with these packets
+        std::uint64_t end; //!< slots of that ring published so far, including these
     };
 
     //! \p slots: total of all rings. This suffices, as an entry covers at least one slot.

@@ -22,10 +22,10 @@ namespace gr::spead {
  * item 0x05.
  *
  * Timestamps and immediate values are unsigned scalars as wide as the heap address. The
- * samples are an array of numbers with one dimension of variable length, so that short
- * heaps can be decoded too. Pairs of numbers have a second dimension of 2. Little-endian
- * numbers and numpy's complex ones need a numpy header, whose shape is that of a whole
- * heap.
+ * samples are an array of numbers. Without a sample_format::shape, it has one dimension
+ * of variable length, so that short heaps can be decoded too. Pairs of numbers add a last
+ * dimension of 2. Little-endian numbers and numpy's complex ones need a numpy header,
+ * whose shape is that of a whole heap.
  */
 std::vector<std::byte> descriptor_packet(const item& described,
                                          wire::flavour flavour,

@@ -19,7 +19,7 @@
 
 namespace gr::spead {
 
-//! The size of a dimension that descriptors leave open.
+//! In the shape of an item: a dimension of variable size.
 constexpr auto variable_size = std::numeric_limits<std::uint64_t>::max();
 
 //! An item as described by its descriptor.
@@ -28,7 +28,7 @@ struct item_description {
     std::string name = {};
     number_format format = {}; //!< format of each number
     bool is_array = false;     //!< has at least one dimension
-    bool is_pairs = false;     //!< of two numbers: last dimension 2, or two fields
+    bool is_pairs = false;     //!< elements are pairs: last dimension 2, or two fields
     //! Why its samples cannot be read; empty if they can.
     std::string obstacle = {};
     std::vector<std::uint64_t> shape = {}; //!< may contain variable_size

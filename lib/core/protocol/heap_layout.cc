@@ -101,25 +101,27 @@ heap_contents stop_contents(wire::flavour flavour)
 }
 
 heap_layout heap_layout::even(heap_contents contents,
-                              std::uint64_t sample_bytes,
+                              std::uint64_t total_sample_bytes,
                               std::size_t max_packet_bytes,
                               bool pad)
 {
-    const std::uint64_t heap_bytes = contents.prefix.size() + sample_bytes;
+    const std::uint64_t heap_bytes = contents.prefix.size() + total_sample_bytes;
     const std::size_t room = max_packet_bytes - contents.header_bytes();
     if (heap_bytes <= room)
-        return { std::move(contents), sample_bytes, room, pad };
+        return { std::move(contents), total_sample_bytes, room, pad };
     const std::uint64_t packets = divide_up(heap_bytes, room / 8 * 8);
     const auto payload = round_up(divide_up(heap_bytes, packets), 8);
-    return { std::move(contents), sample_bytes, static_cast<std::size_t>(payload), pad };
+    return {
+        std::move(contents), total_sample_bytes, static_cast<std::size_t>(payload), pad
+    };
 }
 
 heap_layout::heap_layout(heap_contents contents,
-                         std::uint64_t sample_bytes,
+                         std::uint64_t total_sample_bytes,
                          std::size_t payload_bytes,
                          bool pad)
     : d_contents(std::move(contents)),
-      d_heap_bytes(d_contents.prefix.size() + sample_bytes),
+      d_heap_bytes(d_contents.prefix.size() + total_sample_bytes),
       d_packets(divide_up(d_heap_bytes, payload_bytes)),
       d_pad(pad),
       d_full(make_template(payload_bytes, 0))
@@ -144,9 +146,9 @@ void heap_layout::set_item(std::size_t item, std::uint64_t value)
         header->words[items_word() + at] = wire::network_order(pointer);
 }
 
-heap_layout heap_layout::shortened(std::uint64_t sample_bytes) const
+heap_layout heap_layout::shortened(std::uint64_t total_sample_bytes) const
 {
-    return { d_contents, sample_bytes, d_full.payload_bytes, d_pad };
+    return { d_contents, total_sample_bytes, d_full.payload_bytes, d_pad };
 }
 
 heap_words heap_layout::words(std::uint64_t heap_counter, std::uint64_t timestamp) const

@@ -24,13 +24,13 @@ namespace gr::spead {
  */
 struct heap_contents {
     wire::flavour flavour;
-    //! those after the required ones, in host order; a running timestamp is 0
+    //! those after the required ones, in host order, with 0 as the running timestamp
     std::vector<std::uint64_t> pointers;
     //! index of the pointer with the running timestamp
     std::optional<std::size_t> timestamp = std::nullopt;
-    //! payload before the samples: descriptors
+    //! payload before the samples: descriptors, or the byte of stop_contents()
     std::vector<std::byte> prefix = {};
-    //! per item of the list: index of the pointer with its value, if that can be set
+    //! for each item in data_contents(): index of its pointer, if it is immediate
     std::vector<std::optional<std::size_t>> immediates = {};
     //! Leaves out the heap length and the payload offset.
     bool has_single_packets = false;
@@ -84,29 +84,29 @@ struct heap_words {
  * \brief Splits heaps of one kind and size into packets.
  *
  * All packets but the last have the same size. With \p pad, NULL items extend the last
- * one to that size if a whole number of them fits.
+ * one to that size, if a whole number of them fits and wire::max_items is not exceeded.
  */
 class heap_layout
 {
 public:
     //! Splits evenly, into as few packets as \p max_packet_bytes allows.
     static heap_layout even(heap_contents contents,
-                            std::uint64_t sample_bytes,
+                            std::uint64_t total_sample_bytes,
                             std::size_t max_packet_bytes,
                             bool pad);
 
     //! Splits into packets of \p payload_bytes, and one with the rest.
     heap_layout(heap_contents contents,
-                std::uint64_t sample_bytes,
+                std::uint64_t total_sample_bytes,
                 std::size_t payload_bytes,
                 bool pad);
 
-    //! Sets the value of the immediate item with this index in the list. Truncates values
-    //! that do not fit.
+    //! Sets the value of the immediate item with this index in the list of all items.
+    //! Truncates values that do not fit.
     void set_item(std::size_t item, std::uint64_t value);
 
-    //! A layout with the same packets, but only as many as \p sample_bytes need.
-    heap_layout shortened(std::uint64_t sample_bytes) const;
+    //! A layout with the same payload per packet, for a heap of fewer samples.
+    heap_layout shortened(std::uint64_t total_sample_bytes) const;
 
     heap_words words(std::uint64_t heap_counter, std::uint64_t timestamp = 0) const;
 
@@ -135,7 +135,10 @@ public:
                                   const std::vector<std::byte>& payload) const;
 
     const heap_contents& contents() const { return d_contents; }
-    std::uint64_t sample_bytes() const { return d_heap_bytes - d_contents.prefix.size(); }
+    std::uint64_t total_sample_bytes() const
+    {
+        return d_heap_bytes - d_contents.prefix.size();
+    }
     std::uint64_t heap_bytes() const { return d_heap_bytes; }
     std::uint64_t packets() const { return d_packets; }
 
@@ -147,7 +150,7 @@ public:
     {
         return offset + d_full.payload_bytes >= d_heap_bytes;
     }
-    //! The largest packet of a heap.
+    //! Size of the largest packet of a heap.
     std::size_t packet_bytes() const
     {
         return (d_packets > 1 ? d_full : d_last).packet_bytes();

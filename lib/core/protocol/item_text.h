@@ -16,7 +16,7 @@
 
 namespace gr::spead {
 
-//! \name Texts of items for errors, close to what the user wrote
+//! \name Items as text for errors, as users would write them
 //! \{
 
 std::string hexadecimal(std::int64_t id);

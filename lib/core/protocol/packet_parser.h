@@ -31,9 +31,9 @@ enum class packet_error {
     none,
     magic,          //!< not SPEAD
     version,        //!< not version 4
-    flavour,        //!< item pointers not 64 bits wide
+    flavour,        //!< item pointers not 64 bits wide, or without ID or address
     size,           //!< size contradicts header, item pointers or payload length
-    missing_item,   //!< no heap counter, payload offset or payload length
+    missing_item,   //!< no heap counter or payload length, or heap length without offset
     payload_bounds, //!< payload beyond the heap length
     items,          //!< more item pointers than max_packet_items
     contradiction,  //!< heap length or timestamp differs from other packets of the heap
@@ -46,7 +46,7 @@ constexpr std::size_t max_packet_items = wire::required_items + 2 * wire::max_it
 /*!
  * \brief The fields of a SPEAD packet, with pointers to its items and its payload.
  *
- * Valid as long as the packet.
+ * Refers to the memory of the packet, which must outlive it.
  */
 struct packet_view {
     wire::flavour flavour{ 40 };
@@ -58,7 +58,7 @@ struct packet_view {
     std::size_t required_items = 0; //!< of these, items that SPEAD requires
     const std::byte* payload = nullptr;
     std::size_t payload_bytes = 0;
-    bool is_single = false; //!< without heap length and offset: a heap of its own
+    bool is_single = false; //!< a whole heap, without heap length and offset
     bool has_descriptors = false;
     bool is_end_of_stream = false;
 
@@ -84,7 +84,8 @@ struct packet_view {
     std::uint64_t end_of(std::size_t index) const;
 };
 
-//! Parses a packet into \p view. Accepts the packets that spead2 accepts. Never reads
+//! Parses a packet into \p view. Accepts the packets that spead2 accepts, if they have at
+//! most max_packet_items, and whole heaps without heap length and offset. Never reads
 //! beyond \p bytes, whatever the packet contains. If the packet is rejected, \p view is
 //! unspecified. \p has_tail: allow bytes after the packet.
 packet_error parse_packet(const std::byte* packet,

@@ -69,7 +69,8 @@ inline float rounded(float value)
 
 // Converts any numbers, except for NaN.
 template <typename integer>
-SPEAD_VECTORS void to_integers(integer* out, const float* in, std::size_t n, float scale)
+SPEAD_TARGET_CLONES void
+to_integers(integer* out, const float* in, std::size_t n, float scale)
 {
     using limits = std::numeric_limits<integer>;
     // machines convert to signed integers only
@@ -97,7 +98,7 @@ SPEAD_VECTORS void to_integers(integer* out, const float* in, std::size_t n, flo
 // Converts numbers below 2^32 / scale, for which Volk has no kernel: machines convert to
 // signed integers only, so it converts them in two halves. Returns whether one is
 // negative.
-SPEAD_VECTORS bool
+SPEAD_TARGET_CLONES bool
 convert_positive(std::uint32_t* out, const float* in, std::size_t n, float scale)
 {
     constexpr float half = 0x1p16f;
@@ -116,7 +117,7 @@ convert_positive(std::uint32_t* out, const float* in, std::size_t n, float scale
 
 // Narrows integers with saturation. Returns whether one was out of range.
 template <typename integer, typename from>
-SPEAD_VECTORS bool saturate(integer* out, const from* in, std::size_t n)
+SPEAD_TARGET_CLONES bool saturate(integer* out, const from* in, std::size_t n)
 {
     constexpr from lowest = std::numeric_limits<integer>::min();
     constexpr from highest = std::numeric_limits<integer>::max();
@@ -138,7 +139,7 @@ inline float float_of(std::uint32_t bits)
 
 // Returns NaN if there is one: the bit patterns of magnitudes are ordered by value, with
 // NaN last.
-SPEAD_VECTORS float largest_magnitude(const float* in, std::size_t n)
+SPEAD_TARGET_CLONES float largest_magnitude(const float* in, std::size_t n)
 {
     std::uint32_t largest = 0;
     for (std::size_t i = 0; i < n; ++i)
@@ -163,7 +164,7 @@ std::uint32_t is_clipped(float scaled)
 
 // Counts clipped samples of \p parts numbers each.
 template <typename integer, std::size_t parts>
-SPEAD_VECTORS std::uint32_t
+SPEAD_TARGET_CLONES std::uint32_t
 count_clipped(const float* in, std::size_t samples, float scale)
 {
     std::uint32_t clipped = 0;
@@ -226,14 +227,15 @@ sample_level quantise(std::byte* bytes_out,
 }
 
 template <typename to, typename from>
-SPEAD_VECTORS void cast_numbers(to* out, const from* in, std::size_t n)
+SPEAD_TARGET_CLONES void cast_numbers(to* out, const from* in, std::size_t n)
 {
     for (std::size_t i = 0; i < n; ++i)
         out[i] = static_cast<to>(in[i]);
 }
 
 template <typename to>
-SPEAD_VECTORS void scale_numbers(to* out, const float* in, std::size_t n, double scale)
+SPEAD_TARGET_CLONES void
+scale_numbers(to* out, const float* in, std::size_t n, double scale)
 {
     const auto factor = static_cast<to>(scale);
     for (std::size_t i = 0; i < n; ++i)

@@ -18,7 +18,7 @@ namespace gr::spead {
 //! The level of samples that become integers; all members are 0 for others.
 struct sample_level {
     std::uint64_t clipped = 0; //!< clipped samples; a complex one counts once
-    float largest = 0;         //!< largest magnitude of a number times scale, except NaN
+    float largest = 0;         //!< largest magnitude after scaling, ignoring NaN
 };
 
 /*!
@@ -27,16 +27,17 @@ struct sample_level {
  * Integers keep their value, or their bits if the wire has integers of the same width.
  * Floats that become integers are multiplied by \p scale, rounded to nearest, and clipped
  * to the range of these integers. A value counts as clipped if it is out of range after
- * rounding. NaN becomes 0 and counts as clipped too. Volk rounds halves to even on x86;
- * its kernels for other machines may round them away from zero. Floats that stay floats
- * are multiplied by \p scale.
+ * rounding; with 32 bits, 2^31 (unsigned: 2^32) does not count, because the largest
+ * integer is no float. NaN becomes 0 and counts as clipped too. Volk rounds halves to
+ * even on x86; its kernels for other machines may round them away from zero. Floats that
+ * stay floats are multiplied by \p scale.
  *
  * Does not change after construction, so any number of threads may use it.
  */
 class sample_converter
 {
 public:
-    //! Maximum bytes of a sample on the wire, for samples split between packets.
+    //! Maximum size of a sample on the wire, for buffers of single samples.
     static constexpr std::size_t max_output_bytes = 16;
 
     //! can_send() must allow \p format.
@@ -48,7 +49,7 @@ public:
     //! Whether bytes are copied unchanged, so that samples may be split anywhere.
     bool copies() const { return !d_convert && !d_swaps; }
 
-    //! Converts a number of samples. \p out may be unaligned; \p in must be aligned for
+    //! Converts \p samples samples. \p out may be unaligned; \p in must be aligned for
     //! its type.
     sample_level convert(std::byte* out, const std::byte* in, std::size_t samples) const;
 

@@ -19,7 +19,7 @@ namespace gr::spead {
 namespace {
 
 template <typename to, typename from>
-SPEAD_VECTORS void cast_numbers(to* out, const from* in, std::size_t n)
+SPEAD_TARGET_CLONES void cast_numbers(to* out, const from* in, std::size_t n)
 {
     for (std::size_t i = 0; i < n; ++i)
         out[i] = static_cast<to>(in[i]);
@@ -39,7 +39,8 @@ float to_float(number value)
 }
 
 template <typename from>
-SPEAD_VECTORS void to_floats(float* out, const from* in, std::size_t n, double scale)
+SPEAD_TARGET_CLONES void
+to_floats(float* out, const from* in, std::size_t n, double scale)
 {
     if constexpr (std::is_same_v<from, double>) {
         const double factor = 1 / scale;

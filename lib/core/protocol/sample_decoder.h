@@ -17,8 +17,8 @@ namespace gr::spead {
 /*!
  * \brief Converts samples from their format on the wire: the reverse of sample_converter.
  *
- * Integers keep their value, or their bits if they keep their width. For outputs of
- * floats, numbers are divided by \p scale.
+ * Integers keep their value, or their bits if the output has integers of the same width.
+ * For outputs of floats, numbers are divided by \p scale.
  *
  * Does not change after construction, so any number of threads may use it.
  */

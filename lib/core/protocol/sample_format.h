@@ -27,9 +27,9 @@ enum class byte_order { big, little };
 constexpr auto host_order =
     __BYTE_ORDER == __BIG_ENDIAN ? byte_order::big : byte_order::little;
 
-//! The encoding of a number in packets: numpy's type letter, or 0 if it is unknown.
+//! The encoding of a number in packets.
 struct number_format {
-    char type = 0; //!< 'i', 'u', 'f', 'c' (two floats) or 'b'
+    char type = 0; //!< 'i', 'u', 'f', 'c' (two floats), 'b' (boolean) or 0 (unknown)
     unsigned bits = 0;
     byte_order order = byte_order::big;
 
@@ -43,7 +43,8 @@ struct number_format {
     number_format real() const;
     //! The scale at which the largest value is 1.0: the largest integer, or 1 for floats.
     double full_scale() const;
-    //! Decodes a number whose bytes, right-aligned in \p raw, were read as big-endian.
+    //! Extracts the bits of a number whose bytes, right-aligned in \p raw, were read as
+    //! big-endian. Does not extend the sign.
     std::uint64_t value(std::uint64_t raw) const;
     //! A numpy dtype such as "i1", ">i2" or "<c8".
     std::string dtype() const;
@@ -78,19 +79,20 @@ inline std::size_t parts_of(sample_type type) { return is_complex(type) ? 2 : 1;
 unsigned bits_of(sample_type type);
 
 //! \name Possible conversions
-//! Numbers of the same width keep their bits, floats become any format, and integers
-//! become every format that holds all their values. \p wire is the format of a number, or
-//! 'c' for complex samples.
+//! Floats of the flow graph can become any format on the wire, and any format can become
+//! them. Integers can also become integers of the same width, with the same bits, and any
+//! format that holds all their values. \p wire is the format of a number, or 'c' for
+//! complex samples.
 //! \{
 bool can_send(sample_type type, const number_format& wire);
 bool can_receive(sample_type type, const number_format& wire);
 //! \}
 
-//! The format of samples on both sides.
+//! The format of samples in the flow graph and on the wire.
 struct sample_format {
     sample_type type = sample_type::int8;  //!< in the flow graph
     number_format wire{ 'i', 8 };          //!< of a number, or 'c' for complex samples
-    std::uint64_t heap_samples = 0;        //!< used if the shape cannot be variable
+    std::uint64_t heap_samples = 0;        //!< per heap, if the shape must be fixed
     std::vector<std::uint64_t> shape = {}; //!< of heaps with axes; else empty
 
     //! Whether only a numpy header, whose shape is fixed, can describe the samples.

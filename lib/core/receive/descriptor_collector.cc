@@ -60,7 +60,7 @@ void descriptor_collector::add(const packet_view& packet,
                                const heap_id& heap,
                                time_point time)
 {
-    if (time - d_begun >= max_delay)
+    if (time - d_begun >= heap_timeout)
         d_heap = {}; // matches no sender
     if (!awaits(heap)) {
         const bool is_repeated = d_heap == heap && !is_incomplete();
@@ -110,7 +110,7 @@ std::optional<item_description> descriptor_collector::next()
 
 descriptor_collector* descriptor_collectors::find(const heap_id& heap)
 {
-    for (auto& each : d_of_senders)
+    for (auto& each : d_collectors)
         if (each.sender == heap.sender && each.group == heap.group)
             return &each.collector;
     return nullptr;
@@ -124,10 +124,10 @@ void descriptor_collectors::add(const packet_view& packet,
     if (!collector && !packet.has_descriptors)
         return;
     if (!collector) {
-        if (d_of_senders.size() == max_senders)
-            d_of_senders.pop_front();
-        d_of_senders.push_back({ heap.sender, heap.group, {} });
-        collector = &d_of_senders.back().collector;
+        if (d_collectors.size() == max_senders)
+            d_collectors.pop_front();
+        d_collectors.push_back({ heap.sender, heap.group, {} });
+        collector = &d_collectors.back().collector;
     }
     collector->add(packet, heap, time);
     update();
@@ -142,7 +142,7 @@ bool descriptor_collectors::awaits(const heap_id& heap)
 std::optional<item_description> descriptor_collectors::next()
 {
     const auto complete = std::find_if(
-        d_of_senders.begin(), d_of_senders.end(), [](const sender_collector& each) {
+        d_collectors.begin(), d_collectors.end(), [](const sender_collector& each) {
             return each.collector.has_next();
         });
     auto description = complete->collector.next();
@@ -153,7 +153,7 @@ std::optional<item_description> descriptor_collectors::next()
 void descriptor_collectors::update()
 {
     d_is_incomplete = d_has_next = false;
-    for (const auto& each : d_of_senders) {
+    for (const auto& each : d_collectors) {
         d_is_incomplete = d_is_incomplete || each.collector.is_incomplete();
         d_has_next = d_has_next || each.collector.has_next();
     }

@@ -23,7 +23,10 @@
 namespace gr::spead {
 
 /*!
- * \brief Collects the descriptors of one heap at a time, from its packets in any order.
+ * \brief Collects the descriptors of one heap at a time.
+ *
+ * Begins with the packet that holds their item pointers; the others may follow in any
+ * order.
  */
 class descriptor_collector
 {
@@ -32,12 +35,12 @@ public:
 
     descriptor_collector();
 
-    //! Adds the bytes of descriptors in a packet. Descriptors in another heap begin that
-    //! heap, unless has_next().
+    //! Adds the bytes of descriptors in a packet. If they belong to another heap,
+    //! discards the current heap and begins that one, unless has_next().
     void add(const packet_view& packet, const heap_id& heap, time_point time);
 
     //! Whether packets of this heap are still needed. False if it arrived in too many
-    //! pieces; then it may begin again.
+    //! pieces; a repetition of it then begins anew.
     bool awaits(const heap_id& heap) const
     {
         return is_incomplete() && !d_missing.is_full() && d_heap == heap;
@@ -84,7 +87,7 @@ public:
     std::optional<item_description> next();
 
 private:
-    static constexpr std::size_t max_senders = 64; // then the first one is forgotten
+    static constexpr std::size_t max_senders = 64; // if more, the oldest is forgotten
 
     struct sender_collector {
         std::uint64_t sender;
@@ -95,7 +98,7 @@ private:
     descriptor_collector* find(const heap_id& heap);
     void update();
 
-    std::deque<sender_collector> d_of_senders;
+    std::deque<sender_collector> d_collectors;
     bool d_is_incomplete = false;
     bool d_has_next = false;
 };

@@ -61,7 +61,7 @@ const received_heap* heap_table::overlapping(const received_heap& heap) const
     return found == d_heaps.end() ? nullptr : &*found;
 }
 
-bool heap_table::has_gap_behind(const received_heap& heap) const
+bool heap_table::has_gap_after(const received_heap& heap) const
 {
     if (heap.samples_end != received_heap::unknown_end)
         return false;

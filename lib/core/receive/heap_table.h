@@ -38,22 +38,23 @@ struct received_heap : heap_id {
     state status = state::none;
     std::chrono::steady_clock::time_point last_packet = {};
     // index and value of an item pointer that identifies its packets
-    std::size_t pointer = 0;
-    std::uint64_t word = 0;
+    std::size_t key_index = 0;
+    std::uint64_t key_word = 0;
     // offsets in the payload of the heap
     std::optional<std::uint64_t> timestamp_address = {};
     std::uint64_t timestamp_end = 0;
     std::optional<std::uint64_t> samples_begin = {};
     std::uint64_t samples_end = unknown_end;
-    std::uint64_t first_byte = 0; // of the first packet to arrive, in the samples
+    // offset of the first packet to arrive, from samples_begin
+    std::uint64_t first_byte = 0;
 
     std::optional<std::uint64_t> timestamp = {};
     unsigned timestamp_bits = 64;
     std::size_t output = 0;
     std::int64_t position = 0; //!< of its first sample
-    std::int64_t length = 0;   //!< samples; minimum if the heap length is unknown
+    std::int64_t length = 0;   //!< samples; a lower bound if samples_end is unknown
     std::int64_t received = 0; //!< samples
-    bool needs_items = false;  //!< packets without items may be of an earlier heap
+    bool needs_items = false;  //!< packets without items may be of another heap
     bool has_set_values = false;
     std::vector<std::optional<std::uint64_t>> values = {}; //!< of immediate items
 
@@ -64,8 +65,7 @@ struct received_heap : heap_id {
     {
         return item < values.size() ? values[item] : std::nullopt;
     }
-    //! The signed distance of the heap counters from \p other to this heap, with
-    //! wrapping.
+    //! The heap counter minus that of \p other: signed, modulo 2^address_bits.
     std::int64_t counters_from(const received_heap& other) const
     {
         const unsigned unused = 64 - address_bits;
@@ -81,8 +81,9 @@ public:
 
     //! Returns nullptr if the heap is unknown.
     received_heap* find(const heap_id& heap);
-    //! Replaces the heap with the same ID, and the oldest one. Calls finish(heap) for
-    //! each of them before. Heaps that are not placed never evict placed ones.
+    //! Inserts a heap. Removes the heap with the same ID, if any, and the oldest one,
+    //! after a call of finish(heap) for each. Heaps that are not placed never evict
+    //! placed ones.
     template <typename visitor>
     received_heap& insert(const received_heap& added, visitor&& finish)
     {
@@ -107,9 +108,9 @@ public:
     //! A placed heap of the same output that overlaps \p heap in time; nullptr if there
     //! is none.
     const received_heap* overlapping(const received_heap& heap) const;
-    //! Whether heaps follow a heap of unknown length, but none begins where it ends so
-    //! far.
-    bool has_gap_behind(const received_heap& heap) const;
+    //! Whether later heaps follow a heap of unknown length, but none begins at its
+    //! current end.
+    bool has_gap_after(const received_heap& heap) const;
 
 private:
     struct region {

@@ -71,13 +71,13 @@ public:
     }
 
 private:
-    struct valued : position_range {
+    struct valued_range : position_range {
         std::uint64_t value;
     };
 
     static constexpr std::size_t max_parts = 1024;
 
-    std::vector<valued> d_parts;               // sorted by begin
+    std::vector<valued_range> d_parts;         // sorted by begin
     std::optional<std::uint64_t> d_last_value; // the value reported last
 };
 

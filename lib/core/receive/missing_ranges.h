@@ -43,7 +43,7 @@ public:
         d_ranges.reserve(max_ranges);
     }
 
-    //! Replaces all ranges by \p missing.
+    //! Replaces all ranges with \p missing.
     void restart(position_range missing)
     {
         d_ranges.clear();
@@ -73,13 +73,13 @@ public:
                                   std::min(last->end, removed.end) });
         if (first == last)
             return;
-        const range behind{ { removed.end, (last - 1)->end }, (last - 1)->since };
+        const range rest{ { removed.end, (last - 1)->end }, (last - 1)->since };
         if (first->begin < removed.begin)
             (first++)->end = removed.begin;
-        if (behind.size() > 0 && first != last)
-            *--last = behind;
-        else if (behind.size() > 0)
-            first = last = d_ranges.insert(first, behind);
+        if (rest.size() > 0 && first != last)
+            *--last = rest;
+        else if (rest.size() > 0)
+            first = last = d_ranges.insert(first, rest);
         d_ranges.erase(first, last);
     }
 

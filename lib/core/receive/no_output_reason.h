@@ -23,8 +23,9 @@ namespace gr::spead {
 /*!
  * \brief The reason why packets arrive but nothing is output, with its remedy.
  *
- * The latest cause replaces the previous one. Only the first packet of a cause formats a
- * text with details, so that the other packets cost next to nothing.
+ * The latest cause replaces the previous one, except that no_first_packet replaces none.
+ * Only the first packet of a cause formats a text with details, so that the other packets
+ * cost next to nothing.
  */
 class no_output_reason
 {
@@ -32,10 +33,10 @@ public:
     //! The texts of the causes without details.
     struct cause {
         static constexpr std::string_view no_descriptors =
-            "no descriptors have arrived: let the sender repeat them "
+            "no descriptors have arrived: have the sender repeat them "
             "(descriptor_interval of spead.sink), or set items";
         static constexpr std::string_view partial_descriptors =
-            "a packet of the descriptors was lost: let the sender repeat them "
+            "a packet of the descriptors was lost: have the sender repeat them "
             "(descriptor_interval of spead.sink), or set items";
         static constexpr std::string_view no_length =
             "the heaps have neither a timestamp nor a heap length (item 0x2): set the ID "
@@ -55,17 +56,17 @@ public:
     void note_not_spead(const std::byte* datagram, std::size_t bytes);
     //! A packet lacks an item, called \p name, such as "the timestamp".
     void note_lacking(std::uint64_t id, const char* name, const packet_view& packet);
-    //! A heap has another length than the axes say, in samples.
+    //! A heap has \p samples samples, but the axes mean \p expected.
     void note_wrong_length(std::int64_t samples, std::size_t expected);
     //! These values of the immediate items select no output.
     void note_no_output(const stream_format& format,
                         const std::vector<std::optional<std::uint64_t>>& values);
-    //! Another sender is ignored. It has another value of this immediate item; none: only
-    //! its source address differs.
+    //! Another sender is ignored. \p item is the immediate item whose value differs.
+    //! None: only the source address differs.
     void note_other_sender(const stream_format& format, std::optional<std::size_t> item);
 
     //! Clears the cause, when samples are output.
-    void end() { d_text.clear(); }
+    void clear() { d_text.clear(); }
 
     //! The current cause; empty if there is none.
     const std::string& text() const { return d_text; }

@@ -51,9 +51,9 @@ bool output_window::is_free(std::size_t which, position_range range) const
     });
 }
 
-bool output_window::has_room(std::size_t which,
-                             position_range range,
-                             clock::time_point now)
+bool output_window::request_room(std::size_t which,
+                                 position_range range,
+                                 clock::time_point now)
 {
     if (range.end <= end_of_room() && !d_outputs[which].missing.is_full())
         return true;

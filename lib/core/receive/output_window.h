@@ -32,7 +32,7 @@ struct sample_tag {
         item       //!< value: value of an immediate item
     };
     std::size_t output;
-    std::size_t offset; //!< from the first sample of the call of produce()
+    std::size_t offset; //!< from the first sample that this call of produce() outputs
     kind what;
     std::uint64_t value;
     std::size_t item = 0; //!< index among the immediate items
@@ -42,15 +42,17 @@ struct sample_tag {
  * \brief The samples placed in the output buffers of the flow graph but not produced yet.
  *
  * A position is an index in the stream; samples of all outputs at a position were taken
- * at the same time. The write pointer of each output is at the position front(). Samples
- * are placed from there on in any order, and are produced up to the first missing one.
+ * at the same time. Samples are placed from the write pointer of each output on, in any
+ * order, and are produced up to the first missing one. The write pointer is at the
+ * position front(), or at an earlier one after samples have been skipped.
  *
  * The window gives up on a missing sample max_delay after a later sample of the same
  * output arrived, 10 * max_delay after a later sample of another output arrived, or when
- * the buffers have no room for a later sample. Does not allocate after construction.
+ * the buffers have no room for a later sample. Does not allocate after construction,
+ * except in the vector of tags.
  *
- * When a stream opens, samples before the first one may still arrive. Until the opening
- * ends, nothing is produced.
+ * A stream begins with an opening phase, in which samples before the first one may still
+ * arrive and nothing is produced.
  */
 class output_window
 {
@@ -72,10 +74,10 @@ public:
     //! Sets the write pointer of each output, and the room there in samples.
     void set_room(const std::vector<std::byte*>& at, std::int64_t samples);
 
-    //! Returns the end of the samples that can be produced now. With \p is_blocked, when
-    //! the receiver waits for room, gives up on the first missing ones. May end the
-    //! opening of a stream, which moves the front. The end and the front are multiples of
-    //! config::granule if the starts and lengths of all heaps and the room are.
+    //! Returns the end of the samples that can be produced now. If \p is_blocked (the
+    //! receiver waits for room), gives up on the first missing samples. May end the
+    //! opening phase, which moves the front. If the room, and the start and length of
+    //! every heap, are multiples of config::granule, so are the end and the front.
     std::int64_t end_of_ready(clock::time_point now, bool is_blocked);
     //! Produces samples up to \p end: appends their tags and counts them. Returns the
     //! number of samples per output, which is the same for all.
@@ -89,7 +91,9 @@ public:
     //! \{
 
     std::int64_t front() const { return d_front; }
-    //! The end of the last sample, of all outputs, that was placed or waits for room.
+    //! The end of the last sample placed in any output. Samples that wait for room raise
+    //! it to their start, or to the end of the room if that is earlier. give_up() may
+    //! raise it too.
     std::int64_t top() const { return d_top; }
     bool is_empty() const { return d_top == d_front; }
     std::int64_t capacity() const { return d_capacity; }
@@ -100,12 +104,12 @@ public:
 
     void set_decoder(const sample_decoder& decoder) { d_decoder = decoder; }
 
-    //! Whether samples can be placed in a range. If not, end_of_ready() makes room for
-    //! it.
-    bool has_room(std::size_t which, position_range range, clock::time_point now);
+    //! Returns whether samples can be placed in a range. If not, raises the top, so that
+    //! produce() makes room.
+    bool request_room(std::size_t which, position_range range, clock::time_point now);
 
-    //! Decodes samples into a range, for which has_room() is true. Returns the number of
-    //! new samples. Counts the others as late or duplicate.
+    //! Decodes samples into a range, for which request_room() is true. Returns the number
+    //! of new samples. Counts the others as late or duplicate.
     std::size_t place(std::size_t which,
                       position_range range,
                       const std::byte* data,
@@ -117,19 +121,20 @@ public:
                                 position_range heap,
                                 std::uint64_t value);
 
-    //! Moves the front to \p position, at the top or later. The samples in between are
-    //! not produced and count as skipped.
+    //! Moves the front to \p position, which must not be before the top. The samples in
+    //! between are not produced and count as skipped.
     void skip_to(std::int64_t position);
     //! Begins a stream at position 0 and forgets all item values. The window must be
     //! empty. Returns the position for the first heap, in the middle of the room, so that
     //! earlier samples can be placed before it.
     //!
-    //! The opening ends when \p until has passed and a sample has arrived, or at once if
-    //! the receiver is blocked or give_up() is called. Then end_of_ready() moves the
-    //! front to the position of the first heap, or to the earliest sample. Nothing before
-    //! it is missing. The position and the new front are multiples of \p granule.
+    //! The opening phase ends when \p until has passed and a sample has arrived, or at
+    //! once if the receiver is blocked or give_up() is called. Then end_of_ready() moves
+    //! the front to the position of the first heap, or to the earliest sample. Nothing
+    //! before it is missing. The position and the new front are multiples of \p granule.
     std::int64_t begin_stream(clock::time_point until, std::int64_t granule = 1);
-    //! Gives up on all missing samples before the top or \p end, whichever is later.
+    //! Gives up on all missing samples before the top or \p end, whichever is later, but
+    //! not beyond the room. Rounds up to config::granule.
     void give_up(std::int64_t end = 0);
 
     //! \}
@@ -167,13 +172,13 @@ private:
     std::vector<output> d_outputs;
     std::int64_t d_front = 0;
     std::int64_t d_top = 0;
-    std::int64_t d_room = 0;     // samples after the front
+    std::int64_t d_room = 0;     // samples after the write pointer
     std::int64_t d_capacity = 0; // largest d_room so far
     std::int64_t d_shift = 0;    // skipped samples between the write pointer and front
     std::int64_t d_given_up = 0; // end of the missing samples that were given up
-    std::optional<clock::time_point> d_open_until; // none: not in the opening
+    std::optional<clock::time_point> d_open_until; // none: not in the opening phase
     std::int64_t d_opened_at = 0;                  // position of the first heap
-    std::int64_t d_granule = 1; // front is a multiple of this when the opening ends
+    std::int64_t d_granule = 1; // front is a multiple of this after the opening phase
 };
 
 } // namespace gr::spead

@@ -29,7 +29,7 @@ struct received_packet {
 };
 
 //! The packets of one heap, and repeated packets, arrive within this time.
-constexpr std::chrono::seconds max_delay{ 1 };
+constexpr std::chrono::seconds heap_timeout{ 1 };
 
 //! Identifies the packets of a heap, until the sender reuses its heap counter.
 struct heap_id {
@@ -86,22 +86,22 @@ public:
         set_ready(added, is_ready);
     }
 
-    //! Makes each packet ready for which is_released(entry) is true.
+    //! Marks as ready each packet for which is_released(entry) is true.
     template <typename condition>
     void release(condition&& is_released)
     {
         for (auto& each : d_entries)
             set_ready(each, each.is_ready || is_released(each));
     }
-    void let_wait(iterator which) { set_ready(*which, false); }
+    void clear_ready(iterator which) { set_ready(*which, false); }
     void remove(iterator which)
     {
-        let_wait(which);
+        clear_ready(which);
         d_bytes -= which->bytes;
         d_entries.erase(which);
     }
-    //! Drops packets that arrived before \p time, oldest first, up to \p limit of
-    //! them or to one that is ready.
+    //! Drops at most \p limit packets that arrived before \p time, oldest first. Stops at
+    //! the first ready packet.
     void drop_before(time_point time, std::size_t limit)
     {
         for (; limit > 0 && !d_entries.empty() && !d_entries.front().is_ready &&

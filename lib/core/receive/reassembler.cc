@@ -93,7 +93,7 @@ void reassembler::start_run()
     d_jump = {};
     d_last_sender = 0;
     d_has_logged_other = false;
-    d_no_output_reason.end();
+    d_no_output_reason.clear();
 }
 
 void reassembler::end_run()
@@ -119,7 +119,7 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
     if (!d_config.format && (view.has_descriptors || d_collectors.is_incomplete()))
         collect_descriptors(view);
     // packets with descriptors, and later ones, wait until these have been read
-    const bool can_place = d_format && !d_store.has_ready() && !d_has_changed_table &&
+    const bool can_place = d_format && !d_store.has_ready() && !d_has_new_descriptions &&
                            !d_collectors.has_next() && !d_collectors.awaits(view.heap);
     const auto done = can_place ? place(view) : result::wait;
     if (done == result::full)
@@ -154,11 +154,12 @@ reassembler::result reassembler::place(const arrival& packet)
     }
     // heaps of other channels may have the same counter
     auto* known = packet.is_single ? nullptr : d_heaps.find(packet.heap);
-    const bool has_word = known && packet.has_items() && known->pointer < packet.items &&
-                          packet.word(known->pointer) == known->word;
+    const bool has_word = known && packet.has_items() &&
+                          known->key_index < packet.items &&
+                          packet.word(known->key_index) == known->key_word;
     // after a pause, the sender may have restarted
     if (known && packet.time - known->last_packet >=
-                     std::max<clock::duration>(max_delay,
+                     std::max<clock::duration>(heap_timeout,
                                                d_tracker.silence_timeout(known->output)))
         known = nullptr;
     if (known && known->status == state::placed && (has_word || !packet.has_items())) {
@@ -171,7 +172,7 @@ reassembler::result reassembler::place(const arrival& packet)
         return place_samples(*known, packet);
     }
     if (packet.has_items() || (known && known->status == state::incomplete))
-        return open(packet, known);
+        return read_heap(packet, known);
     if (known)
         return result::ignored;
     d_no_output_reason.note(cause::no_first_packet);
@@ -179,9 +180,9 @@ reassembler::result reassembler::place(const arrival& packet)
 }
 
 // Reads the items of a heap whose position is unknown.
-reassembler::result reassembler::open(const arrival& packet, received_heap* known)
+reassembler::result reassembler::read_heap(const arrival& packet, received_heap* known)
 {
-    const bool is_open = known && known->status == state::placed;
+    const bool is_placed = known && known->status == state::placed;
     const bool is_incomplete = known && known->status == state::incomplete;
     auto values = std::move(d_heap.values);
     d_heap = { packet.heap,
@@ -200,10 +201,10 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
     read_items(packet);
     const bool has_time = d_heap.timestamp || !d_format->timestamp_id;
     if (has_time && d_heap.samples_begin)
-        return classify(packet, is_open ? known : nullptr);
+        return classify(packet, is_placed ? known : nullptr);
     const bool has_part =
         d_heap.samples_begin || d_heap.timestamp || d_heap.timestamp_address;
-    if (is_open) // its items are in several packets
+    if (is_placed) // its items are in several packets
         return has_part || known->needs_items ? result::ignored
                                               : place_samples(*known, packet);
     if (has_part && !has_time)
@@ -217,9 +218,9 @@ reassembler::result reassembler::open(const arrival& packet, received_heap* know
     return has_part ? result::wait : result::ignored;
 }
 
-// Places the packet if its heap belongs to the stream. \p open is a placed heap with the
-// same counter, or nullptr.
-reassembler::result reassembler::classify(const arrival& packet, received_heap* open)
+// Places the packet if its heap belongs to the stream. \p placed is a placed heap with
+// the same counter, or nullptr.
+reassembler::result reassembler::classify(const arrival& packet, received_heap* placed)
 {
     using verdict = stream_tracker::verdict;
     const auto output = output_of(d_heap);
@@ -231,10 +232,10 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
         d_no_output_reason.note(cause::no_length);
     else if (!output)
         d_no_output_reason.note_no_output(*d_format, d_heap.values);
-    else if (open && d_heap.timestamp == open->timestamp && d_format->timestamp_id &&
-             d_heap.samples_begin == open->samples_begin &&
-             d_heap.output == open->output && d_heap.heap_length == open->heap_length)
-        return place_samples(*open, packet); // same heap, items in another order
+    else if (placed && d_heap.timestamp == placed->timestamp && d_format->timestamp_id &&
+             d_heap.samples_begin == placed->samples_begin &&
+             d_heap.output == placed->output && d_heap.heap_length == placed->heap_length)
+        return place_samples(*placed, packet); // same heap, items in another order
     else if (!has_axes(d_heap))
         d_no_output_reason.note_wrong_length(d_heap.length, d_config.axes.samples());
     else
@@ -267,8 +268,8 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
             release(waiting);
         return place_samples(record(d_heap), packet);
     }
-    if (open) // packets without items may belong to either heap
-        open->needs_items = true;
+    if (placed) // packets without items may belong to either heap
+        placed->needs_items = true;
     if (found == verdict::unconfirmed) {
         if (const auto* waiting = d_tracker.confirmed(d_heap.output))
             release(waiting);
@@ -280,7 +281,7 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
         if (!std::exchange(d_has_logged_other, true))
             d_log.add(why_no_output());
     }
-    if (open) {
+    if (placed) {
         d_rejects.add(packet_error::contradiction);
         return result::rejected;
     }
@@ -346,7 +347,7 @@ void reassembler::finish(const received_heap& heap)
 {
     if (heap.status != state::placed || heap.received == 0)
         return;
-    if (heap.received < heap.length || d_heaps.has_gap_behind(heap))
+    if (heap.received < heap.length || d_heaps.has_gap_after(heap))
         d_counters[heap.output].heaps_incomplete.add(1);
     else if (heap.samples_end == received_heap::unknown_end)
         d_counters[heap.output].heaps_received.add(1);
@@ -385,7 +386,7 @@ reassembler::result reassembler::place_samples(received_heap& heap, const arriva
         }
         skip_to(touched.begin);
     }
-    if (!d_window.has_room(heap.output, touched, d_now))
+    if (!d_window.request_room(heap.output, touched, d_now))
         return result::full;
     // values take room until samples are produced: set none without a whole sample
     const bool has_whole_samples = (begin + size - 1) >> shift < end >> shift;
@@ -477,8 +478,8 @@ void reassembler::read_items(const packet_view& packet)
                                      d_heap.timestamp_end,
                                      format.timestamp_format);
     if (recognised != none) {
-        d_heap.pointer = recognised;
-        d_heap.word = packet.word(recognised);
+        d_heap.key_index = recognised;
+        d_heap.key_word = packet.word(recognised);
     }
     if (samples == none)
         return;
@@ -557,18 +558,18 @@ void reassembler::collect_descriptors(const arrival& packet)
 // False if a new format must wait until all samples have been produced.
 bool reassembler::read_descriptors()
 {
-    if (!d_collectors.has_next() && !d_has_changed_table)
+    if (!d_collectors.has_next() && !d_has_new_descriptions)
         return true;
     for (std::size_t i = 0; i < descriptors_at_once && d_collectors.has_next(); ++i)
         if (auto description = d_collectors.next())
-            d_has_changed_table |= merge(d_table, std::move(*description));
+            d_has_new_descriptions |= merge(d_descriptions, std::move(*description));
     if (d_collectors.has_next())
         return true;
-    if (d_has_changed_table) {
+    if (d_has_new_descriptions) {
         std::shared_ptr<const stream_format> format;
         try {
             format = std::make_shared<const stream_format>(
-                format_for(d_table, d_config.type, d_config.axes, d_format.get()));
+                format_for(d_descriptions, d_config.type, d_config.axes, d_format.get()));
             if (!format->timestamp_id && d_config.stream.outputs > 1)
                 throw std::invalid_argument(
                     "the descriptors contain no timestamp to align the outputs; "
@@ -580,7 +581,7 @@ bool reassembler::read_descriptors()
         }
         if (!use_format(std::move(format)))
             return false;
-        d_has_changed_table = false;
+        d_has_new_descriptions = false;
     }
     if (d_format)
         release();
@@ -650,7 +651,7 @@ bool reassembler::resume(clock::time_point now)
         return false;
     if (!d_format)
         return true;
-    d_store.drop_before(now - max_delay, drops_at_once);
+    d_store.drop_before(now - heap_timeout, drops_at_once);
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < packets_at_once && bytes <= bytes_at_once; ++i) {
         if (!d_store.has_ready())
@@ -666,7 +667,7 @@ bool reassembler::resume(clock::time_point now)
         if (done == result::full)
             return false;
         if (done == result::wait) {
-            d_store.let_wait(entry);
+            d_store.clear_ready(entry);
             continue;
         }
         if (done == result::ignored || done == result::rejected)
@@ -685,7 +686,7 @@ void reassembler::note_end(const arrival& packet, bool is_in_order)
     const auto sender = packet.from.sender;
     const bool is_repeated = d_last_end.sender == sender &&
                              d_last_end.counter == packet.heap_counter &&
-                             packet.time - d_last_end_time < max_delay;
+                             packet.time - d_last_end_time < heap_timeout;
     if (is_repeated)
         return;
     const bool is_received = d_tracker.note_end(sender);

@@ -69,9 +69,9 @@ public:
     //! Places or stores a datagram. False if there is no room: call it again after the
     //! window has produced samples.
     bool place_packet(const received_packet& packet, clock::time_point now);
-    //! Reads descriptors, places stored packets and drops those that are too old. Does a
-    //! part of this work per call, as long as has_deferred_work(). False if there is no
-    //! room.
+    //! Reads descriptors, places stored packets and drops those that are too old. A call
+    //! does a part of this work: call it again while has_deferred_work(). False if there
+    //! is no room.
     bool resume(clock::time_point now);
     bool has_deferred_work() const
     {
@@ -92,7 +92,7 @@ public:
     //! Why packets have produced no samples since clear_no_output_reason(), with the
     //! remedy.
     const std::string& why_no_output() const { return d_no_output_reason.text(); }
-    void clear_no_output_reason() { d_no_output_reason.end(); }
+    void clear_no_output_reason() { d_no_output_reason.clear(); }
 
 private:
     using state = received_heap::state;
@@ -114,8 +114,8 @@ private:
     };
 
     result place(const arrival& packet);
-    result open(const arrival& packet, received_heap* known);
-    result classify(const arrival& packet, received_heap* open);
+    result read_heap(const arrival& packet, received_heap* known);
+    result classify(const arrival& packet, received_heap* placed);
     void begin_stream();
     void skip_to(std::int64_t position);
     received_heap& record(const received_heap& heap);
@@ -145,9 +145,9 @@ private:
     rate_limited_log& d_log;
 
     std::shared_ptr<const stream_format> d_format;
-    std::vector<item_description> d_table; // all descriptions, one per item ID
+    std::vector<item_description> d_descriptions; // all descriptions, one per item ID
     descriptor_collectors d_collectors;
-    bool d_has_changed_table = false; // since d_format was derived
+    bool d_has_new_descriptions = false; // since d_format was derived
     sample_decoder d_decoder;
 
     heap_table d_heaps;
@@ -159,13 +159,13 @@ private:
 
     packet_store d_store;
     bool d_has_stopped = false;
-    clock::time_point d_now{}; // stored packets arrived earlier
+    clock::time_point d_now{}; // time of this call; stored packets arrived earlier
     struct jump {
         heap_id heap;
         clock::time_point time = {};
     };
-    // Stored packets from before the start of the stream belong to another one. So may
-    // those of the sender from before a jump, unless their items give their time.
+    // Stored packets that arrived before the start of the stream belong to another one.
+    // Those that the sender of d_jump sent before it may too, unless they have items.
     clock::time_point d_stream_start{};
     jump d_jump;
     std::uint64_t d_last_sender = 0; // in this run; 0: none

@@ -80,8 +80,8 @@ void receiver::receive()
         return read_captures();
     d_paused_time += clock::now() - d_returned;
     if (!d_is_blocked && !d_reassembler.has_deferred_work()) {
-        if (d_poll_interval.count())
-            std::this_thread::sleep_until(d_last_read + d_poll_interval);
+        if (d_nap.count())
+            std::this_thread::sleep_until(d_last_read + d_nap);
         else
             poll(d_polled.data(),
                  d_polled.size(),
@@ -155,7 +155,7 @@ void receiver::read_all()
 {
     auto now = clock::now();
     const auto latest = now + max_read;
-    d_poll_interval = {};
+    d_nap = {};
     const auto calls = std::max<std::size_t>(calls_in_turn / d_sockets->size(), 1);
     std::size_t bytes = 0, empty = 0; // empty: consecutive empty sockets
     d_is_blocked = !deliver(now - d_paused_time);
@@ -177,7 +177,7 @@ void receiver::read_all()
                       ": ",
                       std::strerror(d_pending.error),
                       "; trying again");
-            d_poll_interval = wait_after_failure;
+            d_nap = wait_after_failure;
         }
         now = clock::now();
     }
@@ -192,7 +192,7 @@ void receiver::read_all()
         elapsed * part_of_kernel_buffer * static_cast<double>(d_kernel_buffer) / read;
     if (empty == d_sockets->size() && read >= busy_rate * elapsed.count() &&
         nap >= min_nap)
-        d_poll_interval =
+        d_nap =
             std::chrono::duration_cast<clock::duration>(std::min<seconds>(nap, max_nap));
 }
 
@@ -203,7 +203,7 @@ bool receiver::deliver(clock::time_point now)
     while (d_pending.data) {
         if (d_reassembler.has_deferred_work() && !d_reassembler.resume(now))
             return false;
-        const auto n = std::min(d_pending.datagram, d_pending.bytes);
+        const auto n = std::min(d_pending.datagram_bytes, d_pending.bytes);
         if (!d_reassembler.place_packet({ d_pending.data, n, d_socket, d_pending.sender },
                                         now))
             return false;

@@ -47,14 +47,14 @@ public:
              rate_limited_log& log);
 
     //! Starts a run. The sockets must remain valid until the last call of receive().
-    //! They are all captures, or none.
+    //! All or none of them are captures.
     void start(const std::vector<std::unique_ptr<datagram_source>>& sockets);
 
     //! Waits for packets, for 10 ms at most, then reads the sockets.
     void receive();
 
     //! The time, excluding the periods between calls of receive(): packets wait in the
-    //! sockets meanwhile. Of captures, the time of the latest packet.
+    //! sockets meanwhile. For captures, the time of the latest packet.
     clock::time_point now() const
     {
         return d_reads_captures ? d_capture_time : clock::now() - d_paused_time;
@@ -89,7 +89,7 @@ private:
     clock::time_point d_returned{};  // when receive() returned last
     clock::duration d_paused_time{}; // total time between calls of receive()
     clock::time_point d_last_read{};
-    clock::duration d_poll_interval{}; // sleep before the next read; 0: poll instead
+    clock::duration d_nap{};           // sleep from the last read on; 0: poll() instead
     clock::time_point d_last_packet{}; // last time one arrived or waited for room
     std::optional<clock::time_point> d_stop_seen;
     std::size_t d_read_since_stop = 0; // bytes

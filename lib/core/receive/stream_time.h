@@ -26,7 +26,7 @@ public:
     //! not overflow 63 bits.
     static constexpr std::int64_t farthest = std::int64_t{ 1 } << 56;
 
-    //! \p samples_per_step samples last \p ticks_per_step ticks.
+    //! \p samples_per_step samples span \p ticks_per_step ticks.
     stream_time(std::int64_t samples_per_step, std::int64_t ticks_per_step)
         : d_samples(samples_per_step / std::gcd(samples_per_step, ticks_per_step)),
           d_ticks(ticks_per_step / std::gcd(samples_per_step, ticks_per_step))
@@ -40,8 +40,9 @@ public:
         d_position = d_first_position = position;
     }
 
-    //! The position of a timestamp of this many bits, unwrapped to be nearest to that of
-    //! the newest heap. None if the distance is too long to be computed.
+    //! The position of a timestamp of \p bits bits, which is unwrapped to the value
+    //! nearest to that of the newest heap. None if the distance is too long to be
+    //! computed.
     std::optional<std::int64_t> position(std::uint64_t timestamp, unsigned bits) const
     {
         const auto ticks = distance(timestamp, bits);
@@ -69,7 +70,7 @@ public:
         d_position = position;
     }
 
-    //! The tick at a position, rounded down and not wrapped.
+    //! The tick at a position, rounded toward the first tick and not wrapped.
     std::uint64_t tick_at(std::int64_t position) const
     {
         __extension__ using wide = __int128;

@@ -205,16 +205,16 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
     // or are late packets of the stream that has just ended
     const bool is_repeated = is_past && of.newest && continues(heap, of) &&
                              of.senders[heap.socket] == heap.sender &&
-                             now - of.newest->last_packet < max_delay;
+                             now - of.newest->last_packet < heap_timeout;
     if (is_past && (is_repeated || !are_all_silent))
         return verdict::late;
     if (has_position && !is_past && fits(heap, of))
         return verdict::fits;
     const bool is_pending =
         of.pending && *of.pending == heap && of.pending->timestamp == heap.timestamp;
-    if (!are_all_silent && !(is_pending && of.is_agreed)) {
-        of.is_agreed = !of.is_agreed && agrees(heap, of);
-        if (!of.is_agreed)
+    if (!are_all_silent && !(is_pending && of.is_confirmed)) {
+        of.is_confirmed = !of.is_confirmed && confirms_pending(heap, of);
+        if (!of.is_confirmed)
             of.pending = heap;
         return verdict::unconfirmed;
     }
@@ -227,7 +227,7 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
 
 // Whether a heap confirms the pending one: it is adjacent to it, or their timestamps and
 // heap counters advance as those of the stream do.
-bool stream_tracker::agrees(const received_heap& heap, const track& of) const
+bool stream_tracker::confirms_pending(const received_heap& heap, const track& of) const
 {
     if (!of.pending)
         return false;
@@ -249,7 +249,7 @@ const received_heap* stream_tracker::confirmed(std::size_t output)
     auto& of = d_tracks[output];
     const bool is_it =
         of.pending &&
-        (of.is_agreed || (set_position(*of.pending, of) && fits(*of.pending, of)));
+        (of.is_confirmed || (set_position(*of.pending, of) && fits(*of.pending, of)));
     return is_it ? &*of.pending : nullptr;
 }
 

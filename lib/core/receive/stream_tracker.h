@@ -24,10 +24,11 @@ namespace gr::spead {
 /*!
  * \brief Decides whether a heap belongs to the received stream, and at which position.
  *
- * A heap fits if it begins where the newest one ends, or if its heap counter and its
- * timestamp have advanced in the usual ratio of the stream. Any other timestamp is
- * accepted if a second heap confirms it, or if the stream has been silent. If several
- * senders send to one output, only the first one is received.
+ * A heap fits if it begins where the newest one ends, if its heap counter and its
+ * timestamp have advanced in the usual ratio of the stream, or if it is in order and
+ * fills a gap in the window. The first heap of an output fits if it is near the window.
+ * Any other timestamp is accepted if a second heap confirms it, or if the stream has been
+ * silent. If several senders send to one output, only the first one is received.
  */
 class stream_tracker
 {
@@ -37,7 +38,7 @@ public:
     struct config {
         std::size_t outputs = 1;
         std::size_t sockets = 1;
-        std::int64_t samples_per_step = 1; //!< duration: ticks_per_step ticks
+        std::int64_t samples_per_step = 1; //!< in ticks_per_step ticks
         std::int64_t ticks_per_step = 1;
         std::int64_t max_gap = 0; //!< samples
     };
@@ -74,8 +75,8 @@ public:
     void append_heap(const received_heap& heap, clock::time_point now);
     //! Records that new samples of a heap have arrived.
     void record_progress(const received_heap& heap, clock::time_point now);
-    //! Records an end-of-stream heap: afterwards, any timestamp of any sender is
-    //! accepted. Returns whether the sender is one of those being received.
+    //! Records an end-of-stream heap: the outputs that receive \p sender become silent.
+    //! Returns whether there are any.
     bool note_end(std::uint64_t sender);
 
     //! Whether a sender is ignored on this socket because \p output (none: every output)
@@ -95,13 +96,13 @@ public:
         return d_time.tick_at(position);
     }
 
-    //! The immediate item whose value distinguished the last heap from another sender.
-    //! None: only the source address did.
+    //! After the verdict other_sender: the immediate item whose value differed. None:
+    //! only the source address did.
     std::optional<std::size_t> item_that_differs() const { return d_difference; }
 
 private:
     // A stream is silent when no new samples have arrived for this long, or for three
-    // times its longest pause so far.
+    // times its longest pause if that is longer, up to max_silence_timeout.
     static constexpr std::chrono::milliseconds min_silence_timeout{ 100 };
 
     // The distance from one heap to the next.
@@ -118,7 +119,7 @@ private:
     struct track {
         std::optional<received_heap> newest;
         std::optional<received_heap> pending; // does not fit; awaits confirmation
-        bool is_agreed = false;               // another heap confirms the pending one
+        bool is_confirmed = false;            // another heap confirms the pending one
         step last;
         std::int64_t repeats = 0; // of the last step
         step usual;               // seen twice in a row, or between adjacent heaps
@@ -129,7 +130,7 @@ private:
         std::vector<bool> varies;
         clock::time_point last_fresh{};
         clock::duration silence_timeout =
-            min_silence_timeout; // longer: the sender has stopped
+            min_silence_timeout; // after it, the sender counts as stopped
     };
 
     static bool
@@ -145,7 +146,7 @@ private:
     bool has_wrapped(const received_heap& heap) const;
     bool continues(const received_heap& heap, const track& of) const;
     bool fits(const received_heap& heap, const track& of) const;
-    bool agrees(const received_heap& heap, const track& of) const;
+    bool confirms_pending(const received_heap& heap, const track& of) const;
     void check_step(const received_heap& heap, const track& of);
 
     const config d_config;

@@ -89,7 +89,7 @@ bool batch::find_packet(const send_order::entry& entry)
 std::size_t batch::message_for(std::size_t index, const packet_info& info)
 {
     const auto& at = d_collected_end[index];
-    const bool alone = !d_segmented || d_readers[index].singly_at(at.count) ||
+    const bool alone = !d_segmented || d_readers[index].must_send_singly(at.count) ||
                        info.bytes > transport::max_segmented_bytes;
     const auto key = static_cast<std::uint32_t>(index << 16 | info.destination);
     if (!alone) {
@@ -229,7 +229,7 @@ void batch::remove_finished_entries()
     }
 }
 
-void batch::split() { d_readers[d_messages[0].queue].send_singly_until(d_ends[0]); }
+void batch::split() { d_readers[d_messages[0].queue].set_singly_until(d_ends[0]); }
 
 void batch::mark(const message& which, packet_info::flag outcome)
 {

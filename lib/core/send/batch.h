@@ -20,25 +20,25 @@ namespace gr::spead {
  * \brief The messages of one send, built from packets in the queues.
  *
  * Collects packets in the order of publication. Packets of one queue to one destination
- * form one message, unless packets of another queue were published in between.
- * Contiguous packets form one piece of a message. Therefore messages begin in the order
- * of publication.
+ * form one message, unless packets of another queue were published in between. Therefore
+ * messages begin in the order of publication. Contiguous packets form one piece of a
+ * message.
  */
 class batch
 {
 public:
-    //! A batch has at most the packets of this many full messages: half a megabyte. A
-    //! larger batch would exceed the CPU cache.
+    //! The maximum size of a batch, in full messages: half a megabyte. A larger batch
+    //! would exceed the CPU cache.
     static constexpr std::size_t full_messages = 8;
 
     //! Makes the rings of \p readers record their order of publication in the batch.
     explicit batch(std::vector<ring_reader>& readers);
 
-    //! Whether there is nothing to collect.
+    //! Whether the queues hold neither packets nor markers.
     bool is_empty() const { return d_order.begin() == d_order.end(); }
 
-    //! Collects up to \p allowance bytes, but at least one packet. \p segmented: a
-    //! message may have several packets.
+    //! Collects up to \p allowance bytes, or one larger packet. Collects nothing if the
+    //! queues hold only markers. \p segmented: a message may have several packets.
     void collect(std::size_t allowance, bool segmented);
 
     std::size_t size() const { return d_size; }

@@ -36,7 +36,7 @@ public:
     //! Ends the stream: logs the losses of an outage that has not ended.
     void end();
 
-    //! Whether succeeded() need not be called: there is no outage. Cheap.
+    //! Whether there is no outage, so that succeeded() need not be called. Cheap.
     bool quiet() const { return !d_outage; }
 
 private:

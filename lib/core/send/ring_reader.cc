@@ -59,7 +59,7 @@ void ring_reader::drop_all()
 void ring_reader::count(packet_info& info, bool sent, tally& sum)
 {
     if (info.bytes) {
-        ++(sent ? sum.sent : sum.lost);
+        ++(sent ? sum.sent : sum.dropped);
         sum.bytes += sent ? info.bytes : 0;
         d_heap_damaged = d_heap_damaged || !sent;
     }
@@ -78,7 +78,7 @@ void ring_reader::count(packet_info& info, bool sent, tally& sum)
 
 void ring_reader::add(const tally& sum)
 {
-    d_counters->packets_dropped.add(sum.lost);
+    d_counters->packets_dropped.add(sum.dropped);
     d_counters->packets_sent.add(sum.sent);
     d_counters->bytes_sent.add(sum.bytes);
     d_counters->samples_sent.add(sum.whole.samples);

@@ -15,10 +15,10 @@ namespace gr::spead {
 
 /*!
  * \brief Reads the packets of one input from its ring, and counts which were sent or
- * lost.
+ * dropped.
  *
- * Packets may be sent or lost out of order, since they go to several destinations. They
- * are counted, and their slots released, in the order of the ring.
+ * Packets may be sent or dropped out of order, since they go to several destinations.
+ * They are counted, and their slots released, in the order of the ring.
  */
 class ring_reader
 {
@@ -29,7 +29,7 @@ public:
     }
 
     packet_ring& ring() const { return *d_ring; }
-    //! The first packet that is not counted as sent or lost yet.
+    //! The first packet that is not counted as sent or dropped yet.
     const ring_cursor& position() const { return d_position; }
     //! Upper bound of the queued bytes.
     std::size_t queued_bytes() const
@@ -38,31 +38,33 @@ public:
                d_ring->slot_bytes();
     }
 
-    //! Sends packets before \p count one by one, after a segmented send was refused.
-    void send_singly_until(std::uint64_t count) { d_singly_until = count; }
-    bool singly_at(std::uint64_t count) const { return count < d_singly_until; }
+    //! Requests to send packets before \p count one by one, after a segmented send
+    //! failed.
+    void set_singly_until(std::uint64_t count) { d_singly_until = count; }
+    bool must_send_singly(std::uint64_t count) const { return count < d_singly_until; }
 
     //! Marks \p packets from \p slot on, one slot each, as sent or dropped.
     void mark(std::size_t slot, std::size_t packets, packet_info::flag outcome);
 
-    //! Counts packets up to the first one that is neither sent nor lost. Unmarked packets
-    //! before \p sent_until count as sent.
+    //! Counts packets up to the first one that is neither sent nor dropped. Unmarked
+    //! packets before \p sent_until count as sent.
     void account(std::uint64_t sent_until);
 
-    //! Counts all published packets; those not marked as sent count as lost.
+    //! Counts all published packets; those not marked as sent count as dropped.
     void drop_all();
 
     //! Releases the slots before position(), but none from \p in_flight_from on. Returns
     //! true if the packer waits for them: the caller must wake it.
     bool release(std::uint64_t in_flight_from);
 
-    //! Begins a stream: ignores losses in an unfinished heap of the previous one.
+    //! Begins a run: forgets dropped packets of a heap that the previous run did not
+    //! finish.
     void start_run() { d_heap_damaged = false; }
 
 private:
     struct tally {
         std::uint64_t sent = 0;
-        std::uint64_t lost = 0;
+        std::uint64_t dropped = 0;
         std::uint64_t bytes = 0; // of the packets sent
         struct {
             std::uint64_t heaps = 0;

@@ -79,12 +79,12 @@ sender::sender(boost::asio::io_context& io,
                transport& out,
                sender_counters& counters,
                const sink_options& options,
-               std::function<void()> space,
+               std::function<void()> on_space,
                rate_limited_log& log)
     : d_io(io),
       d_transport(out),
       d_counters(counters),
-      d_on_space(std::move(space)),
+      d_on_space(std::move(on_space)),
       d_log(log),
       d_outages(log),
       d_cpu(static_cast<int>(options.affinity)),
@@ -102,7 +102,7 @@ sender::~sender() { finish(clock::now()); }
 
 void sender::start()
 {
-    begin_run();
+    reset_run();
     d_ended = {};
     d_thread = start_thread([this] { run(); });
 }
@@ -123,12 +123,12 @@ void sender::run()
     const auto warning = prepare_thread("spead-send", d_cpu);
     if (!warning.empty())
         d_log.add(warning);
-    begin();
+    start_sending();
     d_io.run();
     d_ended.set_value();
 }
 
-void sender::begin_run()
+void sender::reset_run()
 {
     d_closing = false;
     d_abort = false;
@@ -136,11 +136,11 @@ void sender::begin_run()
     for (auto& one : d_readers)
         one.start_run();
     d_retries = {};
-    d_refusal_open = false;
+    d_gso_suspected = false;
     d_io.restart();
 }
 
-void sender::begin()
+void sender::start_sending()
 {
     apply_rate();
     watch_wakeup();
@@ -194,7 +194,7 @@ void sender::watch_wakeup()
         d_watching = false;
         if (error)
             return;
-        take_wakeup();
+        drain_wakeup();
         watch_wakeup();
         send_queued();
     };
@@ -202,7 +202,7 @@ void sender::watch_wakeup()
     d_watching = true;
 }
 
-void sender::take_wakeup()
+void sender::drain_wakeup()
 {
     std::uint64_t count;
     [[maybe_unused]] const auto got =
@@ -214,7 +214,7 @@ void sender::apply_rate()
     d_pacer_rate = d_rate;
     d_pacer.set_rate(d_pacer_rate, clock::now());
     // without pacing, the thread would preempt the packer: 3 to 8 % less throughput
-    use_short_time_slices(!d_pacer.unlimited());
+    set_short_time_slices(!d_pacer.unlimited());
 }
 
 // Sends until nothing is queued or the thread must wait.
@@ -254,7 +254,7 @@ void sender::send_queued()
         const auto result = d_transport.send(d_batch.messages(), n);
         // the next send does not always report the error that cut this one short
         if (result.sent < n)
-            take_reports();
+            process_reports();
         if (result.sent)
             messages_sent(result.sent);
         if (result.error && !message_failed(result.error))
@@ -265,10 +265,10 @@ void sender::send_queued()
 
 void sender::yield()
 {
-    if (std::exchange(d_yields, true))
+    if (std::exchange(d_yield_pending, true))
         return;
     boost::asio::post(d_io, [this] {
-        d_yields = false;
+        d_yield_pending = false;
         send_queued();
     });
 }
@@ -289,7 +289,7 @@ bool sender::prepare_sleep()
     }
     // the packer may wait for the slots in flight
     if (release_reported())
-        wait_reports();
+        async_wait_reports();
     return true;
 }
 
@@ -321,7 +321,7 @@ bool sender::wait_for_more_packets()
     pollfd news{ d_wakeup.native_handle(), POLLIN, 0 };
     const timespec time{ 0, std::chrono::nanoseconds(coalesce_time).count() };
     if (ppoll(&news, 1, &time, nullptr) > 0)
-        take_wakeup();
+        drain_wakeup();
     for (const auto& one : d_readers)
         one.ring().sender_sleeps.withdraw();
     return !d_batch.is_empty();
@@ -332,7 +332,7 @@ bool sender::release_reported()
 {
     if (!anything_in_flight())
         return false;
-    take_reports();
+    process_reports();
     release();
     return anything_in_flight();
 }
@@ -345,14 +345,14 @@ bool sender::sleep_briefly_until(clock::time_point time, clock::time_point now)
     if (much_in_flight())
         release_reported();
     if (time - now > max_brief_sleep) {
-        wait_until(time);
+        async_wait_until(time);
         return false;
     }
     std::this_thread::sleep_until(time);
     return true;
 }
 
-void sender::wait_until(clock::time_point time)
+void sender::async_wait_until(clock::time_point time)
 {
     d_timer.expires_at(time);
     const auto expired = [this](const boost::system::error_code& error) {
@@ -362,7 +362,7 @@ void sender::wait_until(clock::time_point time)
     d_timer.async_wait(expired);
 }
 
-void sender::wait_writable()
+void sender::async_wait_writable()
 {
     if (d_writable_pending)
         return;
@@ -373,7 +373,7 @@ void sender::wait_writable()
     d_writable_pending = true;
 }
 
-void sender::wait_reports()
+void sender::async_wait_reports()
 {
     if (d_reports_pending)
         return;
@@ -405,7 +405,7 @@ std::uint64_t sender::published_bytes() const
 bool sender::anything_in_flight() const
 {
     for (std::size_t i = 0; i < d_readers.size(); ++i)
-        if (d_transport.in_flight_from(i) != transport::no_position)
+        if (d_transport.oldest_in_flight(i) != transport::no_position)
             return true;
     return false;
 }
@@ -414,7 +414,7 @@ bool sender::anything_in_flight() const
 bool sender::much_in_flight() const
 {
     for (std::size_t i = 0; i < d_readers.size(); ++i) {
-        const auto from = d_transport.in_flight_from(i);
+        const auto from = d_transport.oldest_in_flight(i);
         if (from != transport::no_position &&
             d_readers[i].position().count - from > d_readers[i].ring().limit() / 8)
             return true;
@@ -427,7 +427,7 @@ void sender::release()
 {
     bool wanted = false;
     for (std::size_t i = 0; i < d_readers.size(); ++i)
-        wanted = d_readers[i].release(d_transport.in_flight_from(i)) || wanted;
+        wanted = d_readers[i].release(d_transport.oldest_in_flight(i)) || wanted;
     if (wanted)
         d_on_space();
 }
@@ -438,7 +438,7 @@ void sender::messages_sent(std::size_t n)
         d_pacer.sent(d_batch.bytes_of(n), clock::now());
     if (d_batch.messages()->segmented())
         d_refusals = 0;
-    else if (d_refusal_open)
+    else if (d_gso_suspected)
         count_gso_refusal();
     d_batch.sent(n);
     release();
@@ -447,7 +447,7 @@ void sender::messages_sent(std::size_t n)
         d_outages.succeeded(clock::now());
 }
 
-void sender::take_reports()
+void sender::process_reports()
 {
     const auto errors = d_transport.take_reports();
     d_counters.icmp_errors.add(errors.count);
@@ -464,18 +464,18 @@ bool sender::message_failed(int error)
     if (error == EINTR)
         return true;
     if (error == transport::error_next_hop_pending) {
-        wait_until(clock::now() + not_yet_interval);
+        async_wait_until(clock::now() + not_yet_interval);
         return false;
     }
     d_counters.errors.add(error);
     if (error == EAGAIN) {
-        wait_writable();
+        async_wait_writable();
         return false;
     }
     if (d_batch.messages()->segmented() && may_refuse_segmentation(error)) {
         // retry with single packets, to learn whether the segmentation was refused
         d_batch.split();
-        d_refusal_open = true;
+        d_gso_suspected = true;
         return true;
     }
     const auto now = clock::now();
@@ -486,7 +486,7 @@ bool sender::message_failed(int error)
         if (now - d_retries.first_back_off < enobufs_timeout) {
             const auto delay = first_back_off * (1 << std::min(d_retries.back_offs, 8u));
             ++d_retries.back_offs;
-            wait_until(now + std::min(delay, max_back_off));
+            async_wait_until(now + std::min(delay, max_back_off));
             return false;
         }
     } else if (d_retries.attempts < retries) {
@@ -504,7 +504,7 @@ void sender::drop_message(int error)
     const auto packets = d_batch.drop_first();
     release();
     d_retries = {};
-    d_refusal_open = false;
+    d_gso_suspected = false;
     log_failure(error, packets);
 }
 
@@ -517,7 +517,7 @@ void sender::log_failure(int error, std::uint64_t packets)
 // Counts a segmented send that failed where single packets were sent.
 void sender::count_gso_refusal()
 {
-    d_refusal_open = false;
+    d_gso_suspected = false;
     d_counters.gso_refused.add(1);
     if (++d_refusals < refusals_to_believe)
         return;

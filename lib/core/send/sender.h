@@ -33,9 +33,10 @@ namespace gr::spead {
 /*!
  * \brief Sends the packets in the rings at the configured rate, in its own thread.
  *
- * Packets of equal size to one destination form one message, across heaps. Several
- * messages are sent in one system call, in the order of publication. A network error
- * never stops the sender: it waits, retries or drops a message, and counts the error.
+ * Packets of one input to one destination form one message, across heaps, if they have
+ * equal size; the last one may be shorter. Several messages are sent in one system call,
+ * in the order of publication. A network error never stops the sender: it waits, retries
+ * or drops a message, and counts the error.
  *
  * Call start() and finish() from one thread at a time, all other functions from any.
  */
@@ -44,14 +45,14 @@ class sender
 public:
     using clock = std::chrono::steady_clock;
 
-    //! \p space is called on the sending thread when the ring of a waiting packer has
-    //! room again.
+    //! \p on_space is called when the ring of a waiting packer has room again, on the
+    //! sending thread or in finish().
     sender(boost::asio::io_context& io,
            const std::vector<packet_ring*>& rings,
            transport& out,
            sender_counters& counters,
            const sink_options& options,
-           std::function<void()> space,
+           std::function<void()> on_space,
            rate_limited_log& log);
     ~sender();
 
@@ -61,7 +62,8 @@ public:
     void finish(clock::time_point deadline);
 
     void wake(); //!< call this when packets were published
-    //! Stops logging refused connections: receivers may close their sockets from now on.
+    //! Receivers may close their sockets from now on: until the next start(), refused
+    //! connections are only logged if packets are dropped.
     void expect_refusal() { d_expects_refusal = true; }
     void set_rate(double bytes_per_second);
     double rate() const { return d_rate.load(std::memory_order_relaxed); }
@@ -69,11 +71,11 @@ public:
 
 protected:
     // The steps of a run, for a test that runs the io_context itself.
-    void begin_run(); // resets the state of the previous run
-    void begin();     // sends queued packets; handlers of the io_context send later ones
-    void close();     // stops the io_context when everything has been sent
-    void abort();     // stops the io_context
-    void drop_rest(); // drops and counts remaining packets; not while handlers run
+    void reset_run();     // resets the state of the previous run
+    void start_sending(); // sends queued packets; io_context handlers send later ones
+    void close();         // stops the io_context when everything has been sent
+    void abort();         // stops the io_context
+    void drop_rest();     // drops and counts remaining packets; not while handlers run
 
 private:
     void run();
@@ -84,12 +86,12 @@ private:
     bool prepare_sleep();
     bool small_blocks_arrive_fast();
     bool wait_for_more_packets();
-    void take_wakeup();
+    void drain_wakeup();
     bool release_reported();
     bool sleep_briefly_until(clock::time_point time, clock::time_point now);
-    void wait_until(clock::time_point time);
-    void wait_writable();
-    void wait_reports();
+    void async_wait_until(clock::time_point time);
+    void async_wait_writable();
+    void async_wait_reports();
 
     std::size_t queued_bytes() const;
     std::uint64_t published_bytes() const;
@@ -97,7 +99,7 @@ private:
     bool much_in_flight() const;
     void release();
     void messages_sent(std::size_t n);
-    void take_reports();
+    void process_reports();
     bool message_failed(int error);
     void drop_message(int error);
     void log_failure(int error, std::uint64_t packets);
@@ -127,12 +129,12 @@ private:
     batch d_batch;
     struct {
         clock::time_point time{};
-        std::uint64_t bytes = 0;  // published until that time
+        std::uint64_t bytes = 0;  // published by that time
         std::uint64_t sleeps = 0; // since that time
     } d_arrivals;
     bool d_coalesces = false;
     bool d_watching = false;         // a wait for d_wakeup is pending
-    bool d_yields = false;           // to other handlers of the io_context
+    bool d_yield_pending = false;    // a later send_queued() is posted
     bool d_writable_pending = false; // a wait for a writable socket is pending
     bool d_reports_pending = false;  // a wait for reports on messages is pending
     struct retries_of_message {
@@ -141,7 +143,7 @@ private:
         clock::time_point first_back_off{};
     };
     retries_of_message d_retries; // of the first message
-    bool d_refusal_open = false;  // a segmented send failed; the cause may not be GSO
+    bool d_gso_suspected = false; // a segmented send failed; GSO may be the cause
     unsigned d_refusals = 0;      // consecutive refusals of segmented sends
 };
 

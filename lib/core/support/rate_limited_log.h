@@ -21,10 +21,10 @@
 namespace gr::spead {
 
 /*!
- * \brief Collects messages from any thread and writes them as at most one line per
- * second.
+ * \brief Collects messages from any thread, and joins them into lines.
  *
- * write() and flush() may block, for example on a stopped terminal. add() never does.
+ * write() writes at most one line per second, flush() writes at once. write() and flush()
+ * may block, for example on a stopped terminal. add() never does.
  */
 class rate_limited_log
 {

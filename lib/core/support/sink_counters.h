@@ -32,7 +32,7 @@ public:
     };
 
     void add(int error) { d_counters[index(error)].add(1); }
-    //! The counts above 0, by the name of errno.
+    //! The counts above 0, by error name, such as "ENOBUFS".
     std::map<std::string, std::uint64_t> by_name() const
     {
         std::map<std::string, std::uint64_t> named;
@@ -53,10 +53,10 @@ private:
     std::array<counter, causes.size()> d_counters;
 };
 
-//! The counters of one thread. The totals are the sums over all threads.
+//! The counters of one input or of the sender. The totals are the sums over all of them.
 using sink_counter_set = sink_counters<counter>;
 
-//! The counters of the thread of the sender.
+//! The counters of the sender.
 struct sender_counters : sink_counter_set {
     error_counters errors;
 };

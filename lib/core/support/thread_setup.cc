@@ -66,7 +66,7 @@ std::string prepare_thread(const char* name, int cpu)
 
 // Since Linux 6.12, a SCHED_OTHER thread that requests short slices is scheduled sooner
 // after a sleep. Its share of the CPU stays the same. The C library has no wrapper.
-void use_short_time_slices(bool is_prompt)
+void set_short_time_slices(bool enable)
 {
     struct {
         std::uint32_t size, policy;
@@ -79,7 +79,7 @@ void use_short_time_slices(bool is_prompt)
     if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
         attributes.policy != SCHED_OTHER)
         return;
-    attributes.runtime = is_prompt ? 100'000 : 0; // 0: default
+    attributes.runtime = enable ? 100'000 : 0; // 0: default
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 

@@ -17,7 +17,7 @@ namespace gr::spead {
 //! Throws std::runtime_error, with advice, if the thread cannot be created.
 std::thread start_thread(std::function<void()> run);
 
-//! Number of CPUs of the machine, including those that this process must not use.
+//! Number of CPUs of the machine, including those outside the affinity of this process.
 int configured_cpus();
 
 /*!
@@ -27,9 +27,9 @@ int configured_cpus();
  */
 std::string prepare_thread(const char* name, int cpu);
 
-//! \p is_prompt: asks the kernel to run the calling thread sooner after a sleep. Has no
-//! effect before Linux 6.12.
-void use_short_time_slices(bool is_prompt);
+//! If \p enable, asks the kernel to run the calling thread sooner after a sleep;
+//! otherwise restores the default. Has no effect before Linux 6.12.
+void set_short_time_slices(bool enable);
 
 } // namespace gr::spead
 

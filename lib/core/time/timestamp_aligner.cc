@@ -82,9 +82,9 @@ void timestamp_aligner::advance(std::uint64_t samples)
 }
 
 correction
-timestamp_aligner::tag(std::int64_t tick, double residual, bool heap_is_partly_sent)
+timestamp_aligner::tag(std::int64_t tick, double tick_residual, bool heap_is_partly_sent)
 {
-    const auto position = position_of(tick, residual);
+    const auto position = position_of(tick, tick_residual);
     if (!position) {
         raise(&tag_warnings::out_of_range, true);
         return {};
@@ -104,14 +104,14 @@ timestamp_aligner::tag(std::int64_t tick, double residual, bool heap_is_partly_s
 
 // Returns nullopt if the tick is too far from tick 0.
 std::optional<timestamp_aligner::tagged_position>
-timestamp_aligner::position_of(std::int64_t tick, double residual) const
+timestamp_aligner::position_of(std::int64_t tick, double tick_residual) const
 {
     const std::int64_t heap = tick / d_step;
     const std::int64_t most = furthest / d_heap;
     if (heap < -most || heap > most)
         return std::nullopt;
     // within a heap, a double is precise enough
-    const double samples = (static_cast<double>(tick % d_step) + residual) *
+    const double samples = (static_cast<double>(tick % d_step) + tick_residual) *
                            static_cast<double>(d_heap) / static_cast<double>(d_step);
     const double nearest = std::round(samples);
     return tagged_position{ heap * d_heap + static_cast<std::int64_t>(nearest),

@@ -19,7 +19,7 @@ namespace gr::spead {
 //! How to continue when a tag shows that samples are missing.
 enum class gap_policy {
     realign,  //!< drop the unfinished heap; begin another at a multiple of timestamp_step
-    zero_fill //!< pack zeros in place of the samples; realign if the gap exceeds 10 s
+    zero_fill //!< pack zeros in place of missing samples; realign if the gap exceeds 10 s
 };
 
 struct timestamp_aligner_config {
@@ -31,8 +31,8 @@ struct timestamp_aligner_config {
 
 //! What the caller must do before it packs the tagged sample: one of these, or nothing.
 struct correction {
-    //! drop the unfinished heap; this is the timestamp of the next one, before it is
-    //! reduced to the bits of an item
+    //! drop the unfinished heap; this is the timestamp of the next one, not yet truncated
+    //! to heap_address_bits
     std::optional<std::uint64_t> realign_timestamp;
     //! number of zero samples to pack
     std::uint64_t zeros_to_pack = 0;
@@ -40,12 +40,12 @@ struct correction {
 
 //! Warnings for the user; 0 or false: none. Each except drop_seconds is raised once.
 struct tag_warnings {
-    bool no_tag = false; //!< samples arrived before the first tag of a run
-    double residual = 0; //!< tag minus nearest sample, in samples, if more than +-0.1
+    bool no_tag = false;       //!< samples arrived before the first tag of a run
+    double residual = 0;       //!< tag minus its sample, in samples, if beyond +-0.1
     bool before_sync = false;  //!< a tag is earlier than tick 0
     bool out_of_range = false; //!< a tag is too far from tick 0, and was ignored
-    double jump_samples = 0;   //!< discontinuity: tag minus expected position
-    double drop_seconds = 0;   //!< to be dropped after a step back, if above 1
+    double jump_samples = 0;   //!< tag minus expected position, unless below -1 s
+    double drop_seconds = 0;   //!< how much a step back drops, if more than 1 s
 };
 
 /*!
@@ -58,16 +58,17 @@ struct tag_warnings {
  * - The first tag of a run sets the time. Heaps begin at multiples of timestamp_step;
  *   samples between the tag and the first multiple are dropped.
  * - Samples before the first tag are packed: in the first run as if the first of them
- * were at tick 0, in later runs from the first heap after the previous run.
- * - A later tag with the expected time changes nothing. A later time means that samples
- *   are missing, and gap_policy decides. An earlier time is a step back.
- * - The timestamps of heaps increase, also from run to run. After a step back, samples
- * are dropped until their time is that of the next sample to be packed; the unfinished
- * heap then continues.
+ *   were at tick 0, in later runs from the first heap after the previous run.
+ * - A further tag with the expected time changes nothing. A later time means that samples
+ *   are missing: on_gap says how to continue. An earlier time is a step back.
+ * - The timestamps of heaps always increase, across runs too. After a step back, samples
+ *   are dropped until their time is that of the next sample to be packed; the unfinished
+ *   heap then continues.
  * - Samples before tick 0 have no timestamp and are dropped.
  *
  * A heap has heap_samples samples in timestamp_step ticks, so a tick may be shorter or
- * longer than a sample. A tag is rounded to the nearest sample; the residual is the rest.
+ * longer than a sample. A tag belongs to the expected sample, if within 0.6 samples, or
+ * to the nearest one; the residual is the rest.
  *
  * Handles positions only, no sample data. A position is a number of samples since tick 0.
  * Not thread-safe.
@@ -84,10 +85,10 @@ public:
     //! which were dropped.
     void advance(std::uint64_t samples);
 
-    //! Processes the tag of the next sample, at \p tick plus a \p residual of a tick. The
+    //! Processes the tag of the next sample, at \p tick plus \p tick_residual ticks. The
     //! caller must apply the correction before it calls another member.
     //! \p heap_is_partly_sent: packets of the unfinished heap may have been sent.
-    correction tag(std::int64_t tick, double residual, bool heap_is_partly_sent);
+    correction tag(std::int64_t tick, double tick_residual, bool heap_is_partly_sent);
 
     //! Number of samples to drop, beginning with the next one.
     std::uint64_t to_drop() const { return d_drop; }
@@ -98,10 +99,11 @@ public:
 private:
     struct tagged_position {
         std::int64_t nearest;
-        double residual;
+        double residual; // in samples
     };
 
-    std::optional<tagged_position> position_of(std::int64_t tick, double residual) const;
+    std::optional<tagged_position> position_of(std::int64_t tick,
+                                               double tick_residual) const;
     bool is_expected(const tagged_position& position) const;
     correction start(std::int64_t position, bool heap_is_partly_sent);
     correction close_gap(std::int64_t position);
@@ -122,9 +124,9 @@ private:
     bool d_tagged = false;           // this run has had a tag
     std::int64_t d_next = 0;         // position to be packed next
     bool d_has_untagged = false;     // samples arrived before the first tag of this run
-    std::int64_t d_previous_end = 0; // by the tags, at the end of the previous run
+    std::int64_t d_previous_end = 0; // where the previous run ended, by its tags if any
     std::uint64_t d_drop = 0;        // samples to drop before the one at d_next
-    std::int64_t d_expected = 0;     // position of the next sample by the tags
+    std::int64_t d_expected = 0;     // position of the next sample, according to the tags
 
     tag_warnings d_raised;       // ever
     tag_warnings d_new_warnings; // since the last take_warnings()

@@ -644,7 +644,7 @@ void run_streams(fuzz_input& input, const sink_setup& setup)
         return;
     }
     for (std::size_t i = 0; i < configs.size(); ++i)
-        if (configs[i].regular.sample_bytes() > max_heap_bytes ||
+        if (configs[i].regular.total_sample_bytes() > max_heap_bytes ||
             slots[i] * configs[i].regular.packet_bytes() > max_ring_bytes)
             return;
     std::vector<std::unique_ptr<packed_input>> inputs;

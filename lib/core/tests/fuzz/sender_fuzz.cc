@@ -62,11 +62,11 @@ class stepped_sender : public sender
 {
 public:
     using sender::abort;
-    using sender::begin;
-    using sender::begin_run;
     using sender::close;
     using sender::drop_rest;
+    using sender::reset_run;
     using sender::sender;
+    using sender::start_sending;
 };
 
 class sent_stream
@@ -119,8 +119,8 @@ private:
     {
         for (auto& queue : d_queues)
             queue->heap = no_heap;
-        d_sender->begin_run();
-        d_sender->begin();
+        d_sender->reset_run();
+        d_sender->start_sending();
     }
 
     void step()
@@ -302,7 +302,7 @@ private:
         d_network.packets_per_message.clear();
         check(d_network.overwritten == 0, "packets in flight are not overwritten");
         for (std::size_t i = 0; i < d_queues.size(); ++i)
-            check(d_queues[i]->ring.released() <= d_network.in_flight_from(i),
+            check(d_queues[i]->ring.released() <= d_network.oldest_in_flight(i),
                   "slots of packets in flight are not released");
     }
 

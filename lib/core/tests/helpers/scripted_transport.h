@@ -121,7 +121,7 @@ struct scripted_transport : gr::spead::transport {
         return std::exchange(icmp_errors, {});
     }
 
-    std::uint64_t in_flight_from(std::size_t queue) const noexcept override
+    std::uint64_t oldest_in_flight(std::size_t queue) const noexcept override
     {
         const auto oldest =
             std::find_if(in_flight.begin(), in_flight.end(), [&](const auto& one) {

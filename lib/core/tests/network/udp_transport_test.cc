@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(zero_copy_is_used_until_the_kernel_reports_a_copy)
     network n(8);
     BOOST_CHECK(n.out->zero_copy_active());
     check_each_destination_gets_its_message(n, message_list(8, 2, 6));
-    BOOST_CHECK_EQUAL(n.out->in_flight_from(0), transport::no_position);
+    BOOST_CHECK_EQUAL(n.out->oldest_in_flight(0), transport::no_position);
     BOOST_CHECK(!n.out->zero_copy_active());
     check_each_destination_gets_its_message(n, message_list(8, 2, 6));
 }

@@ -113,18 +113,18 @@ BOOST_AUTO_TEST_CASE(messages_in_too_many_pages_are_copied)
 
 BOOST_AUTO_TEST_CASE(messages_reported_out_of_order_are_released_in_order)
 {
-    BOOST_CHECK_EQUAL(z.in_flight_from(0), transport::no_position);
+    BOOST_CHECK_EQUAL(z.oldest_in_flight(0), transport::no_position);
     send(6);
-    BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
+    BOOST_CHECK_EQUAL(z.oldest_in_flight(0), 10u);
     finish(3, 4);
     finish(1, 1);
-    BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
+    BOOST_CHECK_EQUAL(z.oldest_in_flight(0), 10u);
     finish(0, 0);
-    BOOST_CHECK_EQUAL(z.in_flight_from(0), 30u);
+    BOOST_CHECK_EQUAL(z.oldest_in_flight(0), 30u);
     finish(2, 2);
-    BOOST_CHECK_EQUAL(z.in_flight_from(0), 60u);
+    BOOST_CHECK_EQUAL(z.oldest_in_flight(0), 60u);
     finish(5, 5);
-    BOOST_CHECK_EQUAL(z.in_flight_from(0), transport::no_position);
+    BOOST_CHECK_EQUAL(z.oldest_in_flight(0), transport::no_position);
     BOOST_CHECK(z.active());
 }
 
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(message_numbers_wrap_at_32_bits)
         next_position = 10;
         send(max_in_flight);
         finish(first + 1, first + max_in_flight - 1);
-        BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
+        BOOST_CHECK_EQUAL(z.oldest_in_flight(0), 10u);
         BOOST_CHECK(!should_use(1));
         finish(first, first);
         BOOST_CHECK(!z.any_in_flight());
@@ -189,13 +189,13 @@ BOOST_AUTO_TEST_CASE(failure_disables_zero_copy_until_the_next_socket)
     z.disable();
     BOOST_CHECK(!z.active());
     finish(2, 2); // the message that failed
-    BOOST_CHECK_EQUAL(z.in_flight_from(0), 10u);
+    BOOST_CHECK_EQUAL(z.oldest_in_flight(0), 10u);
     finish(0, 1);
     BOOST_CHECK(!z.any_in_flight());
 
     z.enable(true); // the numbers of a new socket begin at 0
     send(1);
-    BOOST_CHECK_EQUAL(z.in_flight_from(0), 30u);
+    BOOST_CHECK_EQUAL(z.oldest_in_flight(0), 30u);
     finish(0, 0);
     BOOST_CHECK(!z.any_in_flight());
     BOOST_CHECK(should_use(1));

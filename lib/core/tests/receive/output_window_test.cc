@@ -97,9 +97,9 @@ struct letter_window {
     {
         return window.begin_stream(now + opening, granule);
     }
-    bool has_room(std::int64_t begin, std::int64_t end)
+    bool request_room(std::int64_t begin, std::int64_t end)
     {
-        return window.has_room(0, { begin, end }, now);
+        return window.request_room(0, { begin, end }, now);
     }
     //! Produces ready samples. Returns everything that the first output produced so far.
     const std::string& produce(bool is_blocked = false)
@@ -183,14 +183,14 @@ BOOST_AUTO_TEST_CASE(empty_window_is_zero_filled_up_to_samples_beyond_its_room)
 {
     letter_window w(1, zero_fill, 8);
     for (const std::size_t produced : { 8u, 16u, 20u }) {
-        BOOST_TEST(!w.has_room(20, 26));
-        // the second time nothing is produced, since has_room() was not retried
+        BOOST_TEST(!w.request_room(20, 26));
+        // the second time nothing is produced, since request_room() was not retried
         for (int i = 0; i < 2; ++i) {
             BOOST_TEST(w.produce(true).size() == produced);
             w.drain();
         }
     }
-    BOOST_TEST((w.has_room(20, 26) && w.window.is_empty()));
+    BOOST_TEST((w.request_room(20, 26) && w.window.is_empty()));
 }
 
 BOOST_AUTO_TEST_CASE(production_makes_room_in_full_queues)
@@ -202,13 +202,13 @@ BOOST_AUTO_TEST_CASE(production_makes_room_in_full_queues)
     const auto try_set_item = [&] {
         return w.window.set_item(0, 0, { values, values + 1 }, values & 1);
     };
-    for (; at < 9000 && w.has_room(at, at + 1); at += 2)
+    for (; at < 9000 && w.request_room(at, at + 1); at += 2)
         w.place_at(at, "x");
     while (values < 9000 && try_set_item())
         ++values;
     BOOST_TEST((at < 9000 && values < 9000));
     w.produce(true);
-    BOOST_TEST((w.has_room(at, at + 1) && try_set_item()));
+    BOOST_TEST((w.request_room(at, at + 1) && try_set_item()));
 }
 
 BOOST_AUTO_TEST_CASE(lagging_output_is_zero_filled_after_ten_times_max_delay)
@@ -336,10 +336,10 @@ BOOST_AUTO_TEST_CASE(blocked_window_ends_the_opening_first)
     w.begin_stream();
     w.place({ "c", "e" }, 0);
     w.place({ "d" }, 1);
-    BOOST_TEST((w.has_room(5, 8) && !w.has_room(8, 10)));
+    BOOST_TEST((w.request_room(5, 8) && !w.request_room(8, 10)));
     BOOST_TEST(w.produce(true) == "");
     BOOST_TEST(w.window.front() == 2);
-    BOOST_TEST(w.has_room(8, 10));
+    BOOST_TEST(w.request_room(8, 10));
     w.place({ "d" }, 0);
     for (const auto* expected : { "cd", "cde", "cde..." })
         BOOST_TEST(w.produce(true) == expected);
@@ -396,7 +396,7 @@ BOOST_AUTO_TEST_CASE(abandoned_samples_count_as_skipped)
         w.window.abandon(end);
         w.drain();
         BOOST_TEST((w.window.is_empty() && w.window.front() == front));
-        BOOST_TEST(w.has_room(front, front + std::int64_t(w.room)));
+        BOOST_TEST(w.request_room(front, front + std::int64_t(w.room)));
         w.place_at(front, "x");
         w.place_at(front + 2, "z");
         BOOST_TEST(w.produce() == "x");
@@ -433,7 +433,7 @@ static void place_at_random(unsigned seed)
         for (auto& letter : text)
             letter = char('a' + random() % 26);
         const position_range range{ begin, begin + std::int64_t(text.size()) };
-        for (int tries = 0; !w.window.has_room(output, range, w.now); ++tries) {
+        for (int tries = 0; !w.window.request_room(output, range, w.now); ++tries) {
             BOOST_REQUIRE_LT(tries, 100);
             produce(true);
         }

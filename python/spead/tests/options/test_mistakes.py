@@ -106,7 +106,7 @@ SINKS = [
     ({"sync_time": 10**15}, str(10**15), '"0" without sample_rate'),
     ({"sync_time": 1700000000, "sample_rate": 10}, "1700000000", "(10 days)"),
     ({"on_gap": "zero_fill"}, '"zero_fill"', '"realign" without sample_rate'),
-    ({"sync_time": 1.6e9}, "1600000000.0", "a float would round it"),
+    ({"sync_time": 1.6e9}, "1600000000.0", "a float is precise only"),
     ({"sync_time": None}, "None", "seconds since 1970 as text"),
     ({"sync_time": -1}, "-1", "integer nanoseconds, 0 or at least"),
     ({"sync_time": "noon"}, '"noon"', "up to 11 digits and 18 decimals"),
@@ -187,7 +187,11 @@ SOURCES = [
     ({"sample_rate": 0}, "0/1", "two integers from 1 on"),
     ({"sample_rate": 10**12 + 1}, f"{10**12 + 1}/1", "no more than 10^12 Hz"),
     ({"sync_time": 10**15}, str(10**15), '"0" without sample_rate'),
-    ({"sync_time": 1.6e9, "sample_rate": 10}, "1600000000.0", "a float would round"),
+    (
+        {"sync_time": 1.6e9, "sample_rate": 10},
+        "1600000000.0",
+        "a float is precise only",
+    ),
     ({"on_missing": "wait"}, '"wait"', '"zero_fill", "skip"'),
     (
         {"on_missing": "skip", "items": [*ITEMS, x([1, 2])], "num_outputs": 2},

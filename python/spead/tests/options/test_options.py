@@ -73,17 +73,17 @@ def test_numpy_integers_are_accepted():
 
 
 def test_options_are_keyword_only():
-    with pytest.raises(TypeError, match="only destinations and heap_samples need no"):
+    with pytest.raises(TypeError, match="only destinations and heap_samples may be"):
         spead.sink(TO, 8192, "int8")
-    with pytest.raises(TypeError, match="only endpoints needs no name"):
+    with pytest.raises(TypeError, match="only endpoints may be positional"):
         spead.source(AT, "int8")
 
 
 ENDPOINTS = 'a string such as "127.0.0.1:7148", or a list of strings'
-LIST = "a list of items with (), such as [spead.timestamp(), spead.samples()]"
+LIST = "a list of items, with parentheses, such as [spead.timestamp(), spead.samples()]"
 
 INTEGER = "an integer; integers are from -2^63 to 2^63 - 1"
-TEXT = "text (str) without NUL"
+NO_BYTES = "; bytes and NUL are not allowed"
 
 # arguments of the wrong type, and the allowed type in the error
 WRONG_TYPES = {
@@ -101,17 +101,21 @@ WRONG_TYPES = {
         ({"items": 3}, LIST),
         ({"items": [spead.samples(), None]}, LIST),
         ({"heap_samples": 2**64}, INTEGER),
-        ({"input_type": b"\xff"}, TEXT),
-        ({"interface": "lo\0x"}, TEXT),
-        ({"destinations": ["127.0.0.1:7148", bytearray(b"\xff")]}, TEXT),
-        ({"destinations": "127.0.0.1\0x:7148"}, TEXT),
+        ({"heap_samples": b"8192"}, f"an integer{NO_BYTES}"),
+        ({"input_type": b"\xff"}, f"a string{NO_BYTES}"),
+        ({"interface": "lo\0x"}, f"a string{NO_BYTES}"),
+        (
+            {"destinations": ["127.0.0.1:7148", bytearray(b"\xff")]},
+            ENDPOINTS + NO_BYTES,
+        ),
+        ({"destinations": "127.0.0.1\0x:7148"}, f"a string{NO_BYTES}"),
         ({"destinations": ("127.0.0.1", 7148)}, ENDPOINTS),
         ({"destinations": None}, ENDPOINTS),
     ],
     "source": [
         ({"num_outputs": 1.5}, "an integer"),
         ({"heap_samples": 2**64}, INTEGER),
-        ({"endpoints": b"127.0.0.1:7148"}, TEXT),
+        ({"endpoints": b"127.0.0.1:7148"}, ENDPOINTS + NO_BYTES),
         ({"max_delay": "0.1"}, "a number"),
         ({"timeout": None}, "a number"),
         ({"scale": "1"}, "a number, or None"),
@@ -156,7 +160,7 @@ def test_an_unknown_parameter_suggests_the_nearest_name(block, name, nearest):
     with pytest.raises(TypeError) as error:
         make(block, **{name: 1})
     assert str(error.value) == (
-        f"spead.{block}: there is no parameter {name}; the nearest is {nearest}"
+        f"spead.{block}: unknown parameter {name}; did you mean {nearest}?"
     )
 
 
@@ -181,7 +185,7 @@ def test_an_unknown_parameter_suggests_the_nearest_name(block, name, nearest):
         ),
         (
             lambda: spead.immediate(0x3101, b"\xff", 1),
-            r"immediate: name = b'\xff' is invalid; allowed: text (str) without",
+            r"immediate: name = b'\xff' is invalid; allowed: a string; bytes and NUL",
         ),
         (
             lambda: spead.immediate(0x3101, "x", 2**64),

@@ -268,10 +268,15 @@ void source_impl::add_tag(const sample_tag& tag)
     case sample_tag::kind::missing:
         add_item_tag(output, at, missing_key, value, alias_pmt());
         break;
-    case sample_tag::kind::item:
-        if (const auto key = item_key(d_engine.item_name(tag.item)))
-            add_item_tag(output, at, key, value, alias_pmt());
+    case sample_tag::kind::item: {
+        const auto& item = d_engine.immediate(tag.item);
+        const auto number = item.format.type == 'i'
+                                ? pmt::from_long(item.format.signed_value(tag.value))
+                                : value;
+        if (const auto key = item_key(item.name))
+            add_item_tag(output, at, key, number, alias_pmt());
         break;
+    }
     }
 }
 

@@ -62,10 +62,10 @@ public:
     std::int64_t used() const { return d_window.used(); }
     //! Whether the run has ended and all samples have been produced.
     bool is_at_end() const { return d_receiver.has_ended() && d_window.is_empty(); }
-    //! The name of the immediate item of a tag.
-    const std::string& item_name(std::size_t item) const
+    //! The immediate item of a tag.
+    const stream_format::immediate& immediate(std::size_t item) const
     {
-        return d_reassembler.format()->immediates[item].name;
+        return d_reassembler.format()->immediates[item];
     }
 
     //! Adds a log message, which the next receive() or stop() writes.

@@ -54,6 +54,12 @@ std::uint64_t number_format::value(std::uint64_t raw) const
     return bits == 64 ? raw : raw & ((std::uint64_t{ 1 } << bits) - 1);
 }
 
+std::int64_t number_format::signed_value(std::uint64_t value) const
+{
+    const auto unused = bits && bits < 64 ? 64 - bits : 0;
+    return static_cast<std::int64_t>(value << unused) >> unused;
+}
+
 std::string number_format::dtype() const
 {
     const std::string prefix = bits <= 8 ? "" : order == byte_order::big ? ">" : "<";

@@ -254,6 +254,15 @@ def test_a_lone_scalar_is_not_taken_for_the_timestamp(values):
     assert receiving.tags("gain") == [(i * HEAP, values[i]) for i in changes]
 
 
+@pytest.mark.parametrize("dtype", ["i2", "i4", "i8"])
+def test_tags_have_negative_values(dtype):
+    values = [-2048, -1, 0, 2047]
+    items = {"offset": (0x3102, {"shape": (), "dtype": dtype})} | ITEMS
+    columns = in_heaps(noise(4 * HEAP), FIRST)
+    receiving = received_heaps(described_heaps(items, values, *columns))
+    assert receiving.tags("offset") == [(i * HEAP, v) for i, v in enumerate(values)]
+
+
 def test_a_timestamp_with_another_id_is_found_by_its_name():
     samples = noise(10 * HEAP)
     items = {"Timestamp": (0x1234, unsigned(40)), "adc_samples": (0x4300, INT8)}

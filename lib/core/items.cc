@@ -132,7 +132,7 @@ void check_items(const sink_options& options)
     const auto& items = options.items;
     // the largest packet has item pointers for the required items, for each item and,
     // with descriptors in the first heap, for each descriptor
-    const std::size_t pointers = wire::max_items - wire::required_items;
+    const std::size_t pointers = wire::max_items - wire::leading_items;
     if (descriptors_of(options) == descriptor_policy::first_heap)
         check_items(items,
                     pointers / 2,

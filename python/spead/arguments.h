@@ -32,9 +32,10 @@ namespace py = pybind11;
 
 //! The type of an argument as text.
 struct type_text {
-    std::string name;      //!< in signatures
-    std::string allowed;   //!< in errors
-    bool is_exact = false; //!< ValueError, except for bytes or NUL: a float loses digits
+    std::string name;    //!< in signatures
+    std::string allowed; //!< in errors
+    //! a float would lose digits: wrong values raise ValueError, not TypeError
+    bool is_exact = false;
 };
 
 inline type_text text_of(bool) { return { "bool", "True or False" }; }

@@ -4,6 +4,7 @@
 
 import argparse
 import json
+import shutil
 import signal
 import sys
 import time
@@ -17,7 +18,9 @@ MAX_DESTINATIONS = 4  # shown
 def show(text, previous):
     """Print the text, over the previous one if this is a terminal."""
     if previous:
-        sys.stdout.write(f"\x1b[{previous.count(chr(10)) + 1}A\x1b[J")
+        width = shutil.get_terminal_size().columns
+        rows = sum(max(1, -(-len(line) // width)) for line in previous.split("\n"))
+        sys.stdout.write(f"\x1b[{rows}A\x1b[J")
     print(text, flush=True)
 
 
@@ -30,13 +33,14 @@ def main():
     parser.add_argument(
         "--seconds",
         type=float,
-        help="how long to listen (default: 2; on a terminal, until Ctrl-C)",
+        help="how long to listen (default: 6; on a terminal, until Ctrl-C)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as in "| head"
     live = sys.stdout.isatty() and not args.json
-    seconds = args.seconds or (float("inf") if live else 2)
+    # instruments repeat descriptors every 5 s
+    seconds = args.seconds or (float("inf") if live else 6)
     try:
         inspector = _inspector(args.endpoints, args.interface)
     except (ValueError, RuntimeError) as error:

@@ -144,7 +144,7 @@ class Suggestion:
             else:
                 self.notes.append(
                     "without descriptors, the type of the samples is unknown: "
-                    "set output_type and wire_type"
+                    "listen for longer, or set output_type and wire_type"
                 )
             self._sample_bytes = 1
             return
@@ -284,13 +284,9 @@ def lines(streams, endpoints, seconds):
             yield "  heaps of one packet, without heap length and payload offset"
         described = {d["id"]: d for d in stream["descriptions"]}
         if described:
-            every = seconds / stream["descriptor_heaps"]
-            yield (
-                f"  {_heaps(stream['descriptor_heaps'])} with descriptors"
-                + (f", every {every:.2g} s" if stream["descriptor_heaps"] > 1 else "")
-            )
+            yield f"  {_heaps(stream['descriptor_heaps'])} with descriptors"
         else:
-            yield "  no descriptors"
+            yield "  no descriptors so far"
         if stream["ends"]:
             yield f"  {_heaps(stream['ends'], 'end-of-stream ')}"
         for id, item in stream["items"].items():

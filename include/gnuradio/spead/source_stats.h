@@ -19,8 +19,9 @@ namespace gr::spead {
 //! The counters of the SPEAD source, as numbers of any type, such as std::uint64_t.
 template <typename number>
 struct source_counters {
-    number samples_received{};  //!< samples that arrived in time
-    number samples_missing{};   //!< samples that did not arrive in time
+    number samples_received{}; //!< samples that arrived in time and were output
+    number
+        samples_missing{}; //!< samples that did not arrive in time, or not before the end
     number samples_skipped{};   //!< missing samples not replaced by zeros
     number samples_late{};      //!< samples that arrived too late
     number samples_duplicate{}; //!< samples that arrived again

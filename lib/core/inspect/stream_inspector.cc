@@ -35,7 +35,7 @@ std::uint64_t tag_of(const packet_view& packet)
 bool has_samples(const packet_view& packet)
 {
     bool has_others = !packet.has_descriptors;
-    for (auto i = packet.required_items; i < packet.items && !has_others; ++i)
+    for (auto i = packet.leading_items; i < packet.items && !has_others; ++i)
         has_others = packet.item(i).id > wire::stream_control;
     return has_others && !packet.is_end_of_stream;
 }
@@ -132,7 +132,7 @@ void stream_inspector::add_counter(tracked_stream& stream, std::uint64_t counter
 
 void stream_inspector::add_items(tracked_stream& stream, const packet_view& packet)
 {
-    for (std::size_t i = packet.required_items; i < packet.items; ++i) {
+    for (std::size_t i = packet.leading_items; i < packet.items; ++i) {
         const auto item = packet.item(i);
         if (item.id <= wire::stream_control)
             continue;

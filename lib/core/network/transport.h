@@ -36,8 +36,8 @@ struct message {
 
 struct send_result {
     std::size_t sent; //!< number of messages sent
-    //! errno of the first message. 0 if it was sent, or if the error seems to belong to
-    //! an earlier message: then the caller must send the first message again.
+    //! errno of the first message that was not sent. 0 if all were sent, or if the error
+    //! seems to belong to an earlier message: then the caller must send the rest again.
     int error;
 };
 

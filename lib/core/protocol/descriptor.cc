@@ -103,7 +103,7 @@ std::vector<std::byte> descriptor_packet(const item& described,
     }
 
     std::string packet;
-    const std::size_t items = wire::required_items + 1 + fields.size();
+    const std::size_t items = wire::leading_items + 1 + fields.size();
     append_integer(packet, flavour.header(items), 8);
     append_integer(packet, flavour.immediate(wire::heap_counter, 1), 8);
     append_integer(packet, flavour.immediate(wire::heap_length, payload.size()), 8);

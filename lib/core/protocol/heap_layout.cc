@@ -131,7 +131,7 @@ heap_layout::heap_layout(heap_contents contents,
     const std::size_t missing = d_packets > 1 ? payload_bytes - last : 0;
     const std::size_t nulls = missing / wire::pointer_bytes;
     const bool fill = pad && missing % wire::pointer_bytes == 0 &&
-                      d_contents.required_items() + d_contents.pointers.size() + nulls <=
+                      d_contents.leading_items() + d_contents.pointers.size() + nulls <=
                           wire::max_items;
     d_last = make_template(last, fill ? nulls : 0);
 }

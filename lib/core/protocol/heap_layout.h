@@ -35,14 +35,14 @@ struct heap_contents {
     //! Leaves out the heap length and the payload offset.
     bool has_single_packets = false;
 
-    std::size_t required_items() const
+    std::size_t leading_items() const
     {
-        return wire::required_items - (has_single_packets ? 2 : 0);
+        return wire::leading_items - (has_single_packets ? 2 : 0);
     }
     std::size_t header_bytes() const
     {
         return wire::header_bytes +
-               wire::pointer_bytes * (required_items() + pointers.size());
+               wire::pointer_bytes * (leading_items() + pointers.size());
     }
 };
 
@@ -160,7 +160,7 @@ private:
     // indices of words in a header
     static constexpr std::size_t counter_word = 1;
     static constexpr std::size_t offset_word = 3;
-    std::size_t items_word() const { return 1 + d_contents.required_items(); }
+    std::size_t items_word() const { return 1 + d_contents.leading_items(); }
 
     static void store_word(std::byte* packet, std::size_t index, std::uint64_t word)
     {

@@ -88,7 +88,7 @@ parse_packet(const std::byte* packet, std::size_t bytes, packet_view& view, bool
         else if (item.id == wire::stream_control)
             view.is_end_of_stream |= item.value == wire::stream_control_stop;
     }
-    view.required_items = wire::required_items - !view.heap_length - !offset;
+    view.leading_items = wire::leading_items - !view.heap_length - !offset;
     // SKA-Low leaves out both: its heaps have one packet
     view.is_single = !offset && !view.heap_length;
     if (view.is_single) {

@@ -41,7 +41,7 @@ enum class packet_error {
 
 //! Maximum number of item pointers in a packet: a descriptor and a value for each item.
 //! It bounds the processing time of a packet.
-constexpr std::size_t max_packet_items = wire::required_items + 2 * wire::max_items;
+constexpr std::size_t max_packet_items = wire::leading_items + 2 * wire::max_items;
 
 /*!
  * \brief The fields of a SPEAD packet, with pointers to its items and its payload.
@@ -54,8 +54,8 @@ struct packet_view {
     std::optional<std::uint64_t> heap_length;
     std::uint64_t payload_offset = 0; //!< in the payload of the heap
     const std::byte* pointers = nullptr;
-    std::size_t items = 0;          //!< number of item pointers
-    std::size_t required_items = 0; //!< of these, items that SPEAD requires
+    std::size_t items = 0;         //!< number of item pointers
+    std::size_t leading_items = 0; //!< of these, wire::leading_items
     const std::byte* payload = nullptr;
     std::size_t payload_bytes = 0;
     bool is_single = false; //!< a whole heap, without heap length and offset
@@ -77,7 +77,7 @@ struct packet_view {
                  (is >> 63) != 0 };
     }
     //! Whether it has more items than the required ones.
-    bool has_items() const { return items > required_items; }
+    bool has_items() const { return items > leading_items; }
     std::uint64_t payload_end() const { return payload_offset + payload_bytes; }
     //! The end of an addressed item: where the next one of this packet begins, or the end
     //! of the heap. The largest value if neither is known.

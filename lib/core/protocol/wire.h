@@ -15,17 +15,19 @@
 namespace gr::spead {
 
 /*!
- * \brief SPEAD version 4 on the wire: constants and item pointers, named as in the
- * standard ("SPEAD: Streaming Protocol for Exchanging Astronomical Data", version 1.2).
+ * \brief SPEAD version 4 on the wire: constants and item pointers of the standard
+ * ("SPEAD: Streaming Protocol for Exchanging Astronomical Data", version 1.2), with the
+ * names that spead2 uses.
  */
 namespace wire {
 
 constexpr std::size_t header_bytes = 8;
 constexpr std::size_t pointer_bytes = 8;
-//! limit of this project: spead2 and others use 8-bit item counts in places
+//! limit of this project; the header has 16 bits, of which some receivers read only 8
 constexpr std::size_t max_items = 255;
-//! heap counter, heap length, payload offset and payload length
-constexpr std::size_t required_items = 4;
+//! The items at the beginning of each packet: heap counter, heap length, payload offset
+//! and payload length.
+constexpr std::size_t leading_items = 4;
 //! the largest payload of a UDP datagram over IPv4
 constexpr std::size_t max_datagram_bytes = 65507;
 

@@ -45,7 +45,7 @@ struct received_heap : heap_id {
     std::uint64_t timestamp_end = 0;
     std::optional<std::uint64_t> samples_begin = {};
     std::uint64_t samples_end = unknown_end;
-    // offset of the first packet to arrive, from samples_begin
+    // offset of the last packet read that has the samples item, from samples_begin
     std::uint64_t first_byte = 0;
 
     std::optional<std::uint64_t> timestamp = {};

@@ -165,11 +165,11 @@ private:
 py::dict to_dict(const inspected_item& item)
 {
     py::dict dict;
-    dict["immediate"] = item.is_immediate;
+    dict["number"] = item.is_number;
     dict["last"] = item.last;
     dict["min"] = item.range.min;
     dict["max"] = item.range.max;
-    dict["values"] = std::vector<std::uint64_t>(item.values.begin(), item.values.end());
+    dict["values"] = std::vector<std::int64_t>(item.values.begin(), item.values.end());
     dict["step"] = item.steps.most_frequent();
     return dict;
 }
@@ -180,6 +180,7 @@ py::dict to_dict(const item_description& item)
     dict["id"] = item.id;
     dict["name"] = item.name;
     dict["type"] = item.format.type ? item.format.dtype() : "";
+    dict["bits"] = item.format.bits;
     py::list shape;
     for (const auto size : item.shape)
         shape.append(size == variable_size ? py::object(py::none())

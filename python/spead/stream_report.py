@@ -85,16 +85,16 @@ class Suggestion:
                 described["timestamp"],
             )
             return
-        addressed = {id: i for id, i in items.items() if not i["immediate"]}
+        addressed = {id: i for id, i in items.items() if not i["number"]}
         self._samples = max(
             addressed or items, key=lambda id: (id == SAMPLES, items[id]["max"])
         )
         counting = [
             id
             for id, item in items.items()
-            if item["immediate"] and item["step"] and len(item["values"]) > MAX_SELECTED
+            if item["number"] and item["step"] and len(item["values"]) > MAX_SELECTED
         ]
-        if TIMESTAMP in items and items[TIMESTAMP]["immediate"]:
+        if TIMESTAMP in items and items[TIMESTAMP]["number"]:
             self._timestamp = TIMESTAMP
         elif self._streams[0]["single_packet_heaps"]:
             self._timestamp = HEAP_COUNTER
@@ -173,7 +173,7 @@ class Suggestion:
         selected = None
         if self._per_time and self._per_time > 1:
             for id, item in items.items():
-                if not item["immediate"] or id == self._timestamp:
+                if not item["number"] or id == self._timestamp:
                     continue
                 if len(self._values(id)) == self._per_time <= MAX_SELECTED:
                     selected = id
@@ -220,16 +220,32 @@ class Suggestion:
         described = self._described.get(id, {}).get("name", "")
         return described or f"item_{id:#x}"
 
+    def _raw(self, id, value):
+        """The value as in items, which know neither a sign nor a byte order."""
+        if id not in self._described:
+            return value
+        bits = self._described[id]["bits"]
+        raw = value % 2**bits
+        if self._described[id]["type"].startswith("<"):
+            raw = int.from_bytes(raw.to_bytes(bits // 8, "little"), "big")
+        return raw
+
     def _add_items(self, selected, values):
         items = self._streams[0]["items"]
         lines = []
+        if self._described.get(self._timestamp, {}).get("type", "").startswith("<"):
+            self.notes.append(
+                "the timestamps are little-endian, which items cannot give: give each "
+                "stream its own port, and omit items"
+            )
         if self._timestamp is not None:
             lines.append(f"spead.timestamp({self._timestamp:#x})")
         for id, item in items.items():
-            if item["immediate"] and id not in (self._timestamp, self._samples):
+            if item["number"] and id not in (self._timestamp, self._samples):
                 value = ""
                 if id == selected:
-                    value = f", {values if len(values) > 1 else values[0]}"
+                    raw = [self._raw(id, value) for value in values]
+                    value = f", {raw if len(raw) > 1 else raw[0]}"
                 lines.append(
                     f"spead.immediate({id:#x}, {json.dumps(self._name(id))}{value})"
                 )
@@ -303,12 +319,12 @@ def _range(pair):
 
 
 def _item(item, described):
-    text = "immediate" if item["immediate"] else "addressed"
+    text = "immediate" if item["number"] else "addressed"
     if described:
         shape = ", ".join(map(str, described["shape"]))
         text = f'"{described["name"]}" {described["type"] or "?"} ({shape})'
     count = len(item["values"])
-    if not item["immediate"]:
+    if not item["number"]:
         return f"{text}: {_range((item['min'], item['max']))} bytes"
     if count == 1:
         return f"{text}: {item['last']}"

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "protocol/item_number.h"
 #include "protocol/wire.h"
 #include "receive/stream_format.h"
 #include "stream_inspector.h"
@@ -80,8 +81,11 @@ void stream_inspector::add(const std::byte* datagram,
     if (packet.has_descriptors || stream.collector.is_incomplete()) {
         stream.collector.add(packet, id, now);
         while (stream.collector.has_next())
-            if (auto description = stream.collector.next())
-                merge(stream.descriptions, std::move(*description));
+            if (auto description = stream.collector.next()) {
+                const auto item = description->id;
+                if (merge(stream.descriptions, std::move(*description)))
+                    stream.items.erase(item); // its values may have been misread
+            }
     }
     const auto tag = tag_of(packet);
     auto heap = std::find_if(
@@ -96,6 +100,8 @@ void stream_inspector::add(const std::byte* datagram,
         opened.is_first = opened.has_samples && !stream.newest;
         if (opened.has_samples)
             add_counter(stream, packet.heap_counter);
+        if (packet.is_end_of_stream)
+            stream.newest.reset(); // another stream may follow, with any counter
         if (stream.recent.size() < max_recent) {
             heap = stream.recent.insert(stream.recent.end(), std::move(opened));
         } else {
@@ -121,13 +127,49 @@ void stream_inspector::add(const std::byte* datagram,
 // count down, are ignored.
 void stream_inspector::add_counter(tracked_stream& stream, std::uint64_t counter)
 {
-    if (stream.newest && counter < *stream.newest)
-        ++stream.reordered;
-    else {
-        if (stream.newest && counter > *stream.newest)
-            stream.counter_steps.add(counter - *stream.newest);
-        stream.newest = counter;
+    const unsigned unused = 64 - stream.heap_address_bits;
+    const auto from_newest = [&](std::uint64_t other) {
+        return static_cast<std::int64_t>((other - *stream.newest) << unused) >> unused;
+    };
+    const auto distance = stream.newest ? from_newest(counter) : 0;
+    if (distance > 0) {
+        stream.counter_steps.add(static_cast<std::uint64_t>(distance));
+    } else if (distance < 0) {
+        const auto step =
+            std::max<std::uint64_t>(stream.counter_steps.most_frequent(), 1);
+        if (static_cast<std::uint64_t>(-distance) / step < max_recent) {
+            ++stream.reordered;
+            return;
+        }
+        // else the sender has restarted
     }
+    stream.newest = counter;
+}
+
+// None if the packet does not hold the value.
+std::optional<std::int64_t> stream_inspector::value_of(const tracked_stream& stream,
+                                                       const packet_view& packet,
+                                                       std::size_t index,
+                                                       bool& is_number)
+{
+    const auto item = packet.item(index);
+    const auto described = std::find_if(
+        stream.descriptions.begin(), stream.descriptions.end(), [&](const auto& each) {
+            return each.id == item.id && !each.is_array && each.format.is_integer();
+        });
+    const bool is_described = described != stream.descriptions.end();
+    is_number = item.is_immediate || is_described;
+    if (is_number) {
+        const auto format = is_described ? described->format : number_format();
+        const auto value = number_of(packet, index, format);
+        if (value && format.type == 'i')
+            return format.signed_value(*value);
+        return value;
+    }
+    const auto end = packet.end_of(index);
+    return end == std::numeric_limits<std::uint64_t>::max()
+               ? packet.payload_bytes
+               : end - std::min(end, item.value);
 }
 
 void stream_inspector::add_items(tracked_stream& stream, const packet_view& packet)
@@ -136,19 +178,18 @@ void stream_inspector::add_items(tracked_stream& stream, const packet_view& pack
         const auto item = packet.item(i);
         if (item.id <= wire::stream_control)
             continue;
+        bool is_number = false;
+        const auto value = value_of(stream, packet, i, is_number);
+        if (!value)
+            continue;
         auto& seen = stream.items[item.id];
-        seen.is_immediate = item.is_immediate;
-        const auto end = packet.end_of(i);
-        const auto value = item.is_immediate ? item.value
-                           : end == std::numeric_limits<std::uint64_t>::max()
-                               ? packet.payload_bytes
-                               : end - std::min(end, item.value);
-        if (value > seen.last && !seen.values.empty())
-            seen.steps.add(value - seen.last);
-        seen.last = value;
-        seen.range.add(value);
+        seen.is_number = is_number;
+        if (*value > seen.last && !seen.values.empty())
+            seen.steps.add(static_cast<std::uint64_t>(*value - seen.last));
+        seen.last = *value;
+        seen.range.add(*value);
         if (seen.values.size() < max_values)
-            seen.values.insert(value);
+            seen.values.insert(*value);
     }
 }
 

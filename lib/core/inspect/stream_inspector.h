@@ -26,11 +26,12 @@
 namespace gr::spead {
 
 //! The smallest and the largest of some numbers.
+template <typename type>
 struct number_range {
-    std::uint64_t min = std::numeric_limits<std::uint64_t>::max();
-    std::uint64_t max = 0;
+    type min = std::numeric_limits<type>::max();
+    type max = std::numeric_limits<type>::min();
 
-    void add(std::uint64_t number)
+    void add(type number)
     {
         min = std::min(min, number);
         max = std::max(max, number);
@@ -52,29 +53,29 @@ private:
 
 //! Statistics of an item that SPEAD does not require.
 struct inspected_item {
-    bool is_immediate = false;
-    std::uint64_t last = 0;         //!< value, or size in bytes of an addressed item
-    number_range range;             //!< of values or sizes
-    std::set<std::uint64_t> values; //!< the first 257 different ones
-    histogram steps;                //!< increases from heap to heap
+    bool is_number = false;           //!< immediate, or described as a single integer
+    std::int64_t last = 0;            //!< value, or size in bytes of other items
+    number_range<std::int64_t> range; //!< of values or sizes
+    std::set<std::int64_t> values;    //!< the first 257 different ones
+    histogram steps;                  //!< increases from heap to heap
 };
 
 //! Statistics of the packets from one sender to one endpoint.
 struct inspected_stream {
     std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;   //!< UDP payload
-    number_range packet_bytes; //!< of packets of heaps with samples
+    std::uint64_t bytes = 0;                  //!< UDP payload
+    number_range<std::uint64_t> packet_bytes; //!< of packets of heaps with samples
     unsigned heap_address_bits = 0;
-    bool is_single = false;         //!< single-packet heaps, without heap length
-    std::uint64_t heaps = 0;        //!< heaps with samples
-    number_range heap_bytes;        //!< their payload
-    std::uint64_t incomplete = 0;   //!< heaps with missing packets
-    std::uint64_t lost = 0;         //!< missing heaps, according to heap counters
-    std::uint64_t counter_step = 0; //!< from one heap counter to the next
-    std::uint64_t reordered = 0;    //!< heaps that arrived after a later one
-    std::uint64_t duplicates = 0;   //!< packets
-    std::uint64_t descriptors = 0;  //!< heaps with descriptors
-    std::uint64_t ends = 0;         //!< end-of-stream heaps
+    bool is_single = false;                 //!< single-packet heaps, without heap length
+    std::uint64_t heaps = 0;                //!< heaps with samples
+    number_range<std::uint64_t> heap_bytes; //!< their payload
+    std::uint64_t incomplete = 0;           //!< heaps with missing packets
+    std::uint64_t lost = 0;                 //!< missing heaps, according to heap counters
+    std::uint64_t counter_step = 0;         //!< from one heap counter to the next
+    std::uint64_t reordered = 0;            //!< heaps that arrived after a later one
+    std::uint64_t duplicates = 0;           //!< packets
+    std::uint64_t descriptors = 0;          //!< heaps with descriptors
+    std::uint64_t ends = 0;                 //!< end-of-stream heaps
     std::map<std::uint64_t, inspected_item> items;
     std::vector<item_description> descriptions;
 };
@@ -119,12 +120,15 @@ private:
         std::size_t next = 0;
         std::optional<std::uint64_t> newest; // heap counter
         histogram counter_steps;
-        std::uint64_t next_expected = 0;
         descriptor_collector collector;
     };
 
     static void close(inspected_stream& stream, const open_heap& heap);
     static void add_items(tracked_stream& stream, const packet_view& packet);
+    static std::optional<std::int64_t> value_of(const tracked_stream& stream,
+                                                const packet_view& packet,
+                                                std::size_t index,
+                                                bool& is_number);
     static void add_counter(tracked_stream& stream, std::uint64_t counter);
 
     std::map<key, tracked_stream> d_streams;

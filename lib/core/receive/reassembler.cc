@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "protocol/item_number.h"
 #include "reassembler.h"
 
 #include <algorithm>
@@ -26,41 +27,6 @@ constexpr std::size_t packets_at_once = 2;
 constexpr std::size_t drops_at_once = 64;
 constexpr std::size_t max_overtaking = 16; // stored packets of a descriptor heap
 constexpr std::size_t bytes_at_once = 32 << 10;
-
-// Reads a number from the payload, which holds those too wide for an item pointer.
-std::optional<std::uint64_t> number_at(const packet_view& packet,
-                                       std::uint64_t begin,
-                                       std::uint64_t end,
-                                       const number_format& format)
-{
-    if (begin < packet.payload_offset || end > packet.payload_end() || end <= begin ||
-        end - begin > sizeof(std::uint64_t))
-        return std::nullopt;
-    std::uint64_t raw = 0;
-    for (auto at = begin; at < end; ++at)
-        raw = raw << 8 |
-              static_cast<std::uint64_t>(packet.payload[at - packet.payload_offset]);
-    return format.value(raw);
-}
-
-// The value of an item, if this packet holds it. Assumes that addressed items are in the
-// order of their addresses.
-std::optional<std::uint64_t>
-value_of(const packet_view& packet, std::size_t index, const number_format& format)
-{
-    const auto item = packet.item(index);
-    if (item.is_immediate)
-        return format.value(item.value);
-    if (format.bits)
-        return number_at(packet, item.value, item.value + format.bytes(), format);
-    auto end = packet.heap_length.value_or(packet.payload_end());
-    while (++index < packet.items)
-        if (const auto next = packet.item(index); !next.is_immediate) {
-            end = next.value;
-            break;
-        }
-    return number_at(packet, item.value, end, format);
-}
 
 } // namespace
 
@@ -454,7 +420,7 @@ void reassembler::read_items(const packet_view& packet)
         else if (const auto known = d_immediates.find(item.id);
                  known != d_immediates.end())
             d_heap.values[known->second] =
-                value_of(packet, i, format.immediates[known->second].format);
+                number_of(packet, i, format.immediates[known->second].format);
     }
     auto recognised = samples;
     if (timestamp != none) {

@@ -18,6 +18,7 @@ from gnuradio.spead.stream_report import Suggestion, lines
 from places import BOUND, eventually
 from received_streams import (
     Receiving,
+    described_heaps,
     joined,
     packets_by_heap,
     received,
@@ -85,6 +86,32 @@ def test_suggested_source_receives_samples(descriptors):
     np.testing.assert_array_equal(receiving.samples(), samples)
 
 
+@pytest.mark.parametrize("dtype", ["<u4", ">i4", "<u8"])
+def test_items_described_by_numpy_are_read(dtype):
+    samples = noise(20_000)
+    scalar = {"shape": (), "dtype": dtype}
+    items = {
+        "timestamp": (0x1600, scalar),
+        "offset": (0x3102, scalar | {"dtype": "<i2"}),
+        "adc_samples": (0x3300, {"shape": (1000,), "dtype": np.int8}),
+    }
+    columns = range(0, 40_000, 2000), [-5, 1] * 10, samples.reshape(-1, 1000)
+    packets = joined(spead2_packets(described_heaps(items, *columns)))
+    text = "\n".join(lines(inspected(packets).streams(), ["0.0.0.0:7148"], 2))
+    assert '"offset" <i2 (): -5, 1' in text
+    options, notes = suggested(packets)
+    assert not notes
+    assert (options["heap_samples"], options["timestamp_step"]) == (1000, 2000)
+    np.testing.assert_array_equal(received(packets, **options).samples(), samples)
+
+
+def test_counters_that_wrap_or_restart_are_not_reordered():
+    heaps = joined(packets_by_heap(noise(20_000), counter=2**40 - 10))
+    again = joined(packets_by_heap(noise(1_000_000), counter=11))
+    (stream,) = inspected([*heaps, *again, *again]).streams()
+    assert stream["heaps_reordered"] == stream["heaps_lost"] == 0
+
+
 def test_suggested_source_separates_polarisations():
     samples = noise(2 * 20_000).reshape(2, -1)
     pols = [
@@ -97,6 +124,31 @@ def test_suggested_source_separates_polarisations():
     receiving = received(packets, max_delay=1, **options)
     for output in range(2):
         np.testing.assert_array_equal(receiving.samples(output), samples[output])
+
+
+def test_suggested_items_select_values_with_sign_and_byte_order():
+    sent = noise(2 * 20_000).reshape(2, -1)
+    items = {
+        "timestamp": (0x1600, {"format": [("u", 40)]}),
+        "pol": (0x3101, {"dtype": "<i2"}),
+        "adc_samples": (0x3300, {"shape": (1000,), "dtype": np.int8}),
+    }
+    heaps = [
+        spead2_packets(
+            described_heaps(
+                items, range(0, 20_000, 1000), [-2 + i] * 20, samples.reshape(-1, 1000)
+            ),
+            counter=1 + i,
+            step=2,
+        )
+        for i, samples in enumerate(sent)
+    ]
+    packets = joined(joined(pair) for pair in zip(*heaps, strict=True))
+    options, notes = suggested(packets)
+    assert not notes
+    receiving = received(packets, max_delay=1, **options)
+    for output in range(2):
+        np.testing.assert_array_equal(receiving.samples(output), sent[output])
 
 
 def test_two_senders_to_one_address_are_shown():

@@ -81,7 +81,9 @@ void stream_inspector::add(const std::byte* datagram,
     if (packet.has_descriptors || stream.collector.is_incomplete()) {
         stream.collector.add(packet, id, now);
         while (stream.collector.has_next())
-            if (auto description = stream.collector.next()) {
+            stream.collector.read_next();
+        while (stream.collector.is_complete())
+            if (auto description = stream.collector.take_next()) {
                 const auto item = description->id;
                 if (merge(stream.descriptions, std::move(*description)))
                     stream.items.erase(item); // its values may have been misread

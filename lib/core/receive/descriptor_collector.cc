@@ -62,15 +62,16 @@ void descriptor_collector::add(const packet_view& packet,
 {
     if (time - d_begun >= heap_timeout)
         d_heap = {}; // matches no sender
-    if (!awaits(heap)) {
+    if (!collects(heap)) {
         const bool is_repeated = d_heap == heap && !is_incomplete();
-        if (is_repeated || has_next() || !may_begin(packet))
+        const bool is_waiting = !is_incomplete() && !d_descriptors.empty();
+        if (is_repeated || is_waiting || !may_begin(packet))
             return;
         begin(packet);
         d_heap = heap;
         d_begun = time;
     }
-    for (const auto& each : d_descriptors) {
+    for (auto& each : d_descriptors) {
         const auto begin = std::max(each.begin, packet.payload_offset);
         const auto end = std::min(each.end, packet.payload_end());
         if (begin >= end || d_missing.is_full())
@@ -82,12 +83,21 @@ void descriptor_collector::add(const packet_view& packet,
         d_missing.remove({ static_cast<std::int64_t>(at),
                            static_cast<std::int64_t>(at + (end - begin)) },
                          [](position_range) {});
+        const position_range whole{ static_cast<std::int64_t>(each.at),
+                                    static_cast<std::int64_t>(each.at + each.end -
+                                                              each.begin) };
+        if (!each.has_arrived && !d_missing.overlaps(whole)) {
+            each.has_arrived = true;
+            ++d_unread;
+        }
     }
 }
 
 void descriptor_collector::begin(const packet_view& packet)
 {
     d_descriptors.clear();
+    d_unread = 0;
+    d_is_confirmed = false;
     std::uint64_t bytes = 0;
     for_each_descriptor(packet, [&](std::uint64_t begin, std::uint64_t end) {
         if (d_descriptors.size() == max_descriptors)
@@ -101,11 +111,32 @@ void descriptor_collector::begin(const packet_view& packet)
     d_missing.restart({ 0, static_cast<std::int64_t>(bytes) });
 }
 
-std::optional<item_description> descriptor_collector::next()
+const heap_id& descriptor_collector::read_next()
 {
-    const auto is = d_descriptors.back();
+    const auto next = std::find_if(
+        d_descriptors.rbegin(), d_descriptors.rend(), [](const descriptor& each) {
+            return each.has_arrived && !each.is_read;
+        });
+    next->is_read = true;
+    next->description =
+        read_descriptor(d_bytes.data() + next->at, next->end - next->begin);
+    --d_unread;
+    return d_heap;
+}
+
+const item_description* descriptor_collector::find(std::uint64_t item) const
+{
+    for (const auto& each : d_descriptors)
+        if (each.description && each.description->id == item)
+            return &*each.description;
+    return nullptr;
+}
+
+std::optional<item_description> descriptor_collector::take_next()
+{
+    auto description = std::move(d_descriptors.back().description);
     d_descriptors.pop_back();
-    return read_descriptor(d_bytes.data() + is.at, is.end - is.begin);
+    return description;
 }
 
 descriptor_collector* descriptor_collectors::find(const heap_id& heap)
@@ -133,27 +164,58 @@ void descriptor_collectors::add(const packet_view& packet,
     update();
 }
 
-bool descriptor_collectors::awaits(const heap_id& heap)
+bool descriptor_collectors::collects(const heap_id& heap)
 {
     const auto* collector = is_incomplete() ? find(heap) : nullptr;
-    return collector && collector->awaits(heap);
+    return collector && collector->collects(heap);
 }
 
-std::optional<item_description> descriptor_collectors::next()
+bool descriptor_collectors::delays(const heap_id& heap)
 {
-    const auto complete = std::find_if(
+    const auto* collector = is_incomplete() ? find(heap) : nullptr;
+    return collector && collector->delays(heap);
+}
+
+void descriptor_collectors::confirm(const heap_id& heap)
+{
+    if (auto* collector = find(heap); collector && collector->collects(heap))
+        collector->confirm();
+}
+
+heap_id descriptor_collectors::read_next()
+{
+    const auto next = std::find_if(
         d_collectors.begin(), d_collectors.end(), [](const sender_collector& each) {
             return each.collector.has_next();
         });
-    auto description = complete->collector.next();
+    const auto heap = next->collector.read_next();
+    update();
+    return heap;
+}
+
+const item_description* descriptor_collectors::find(const heap_id& heap,
+                                                    std::uint64_t item)
+{
+    const auto* collector = find(heap);
+    return collector && collector->collects(heap) ? collector->find(item) : nullptr;
+}
+
+std::optional<item_description> descriptor_collectors::take_next()
+{
+    const auto complete = std::find_if(
+        d_collectors.begin(), d_collectors.end(), [](const sender_collector& each) {
+            return each.collector.is_complete();
+        });
+    auto description = complete->collector.take_next();
     update();
     return description;
 }
 
 void descriptor_collectors::update()
 {
-    d_is_incomplete = d_has_next = false;
+    d_is_incomplete = d_has_next = d_is_complete = false;
     for (const auto& each : d_collectors) {
+        d_is_complete = d_is_complete || each.collector.is_complete();
         d_is_incomplete = d_is_incomplete || each.collector.is_incomplete();
         d_has_next = d_has_next || each.collector.has_next();
     }

@@ -36,28 +36,46 @@ public:
     descriptor_collector();
 
     //! Adds the bytes of descriptors in a packet. If they belong to another heap,
-    //! discards the current heap and begins that one, unless has_next().
+    //! discards the current heap and begins that one, unless the current one is complete
+    //! and was not taken yet.
     void add(const packet_view& packet, const heap_id& heap, time_point time);
 
     //! Whether packets of this heap are still needed. False if it arrived in too many
     //! pieces; a repetition of it then begins anew.
-    bool awaits(const heap_id& heap) const
+    bool collects(const heap_id& heap) const
     {
         return is_incomplete() && !d_missing.is_full() && d_heap == heap;
     }
     //! Whether a heap has begun but is not complete.
     bool is_incomplete() const { return !d_missing.empty(); }
 
-    //! Whether next() may be called.
-    bool has_next() const { return !is_incomplete() && !d_descriptors.empty(); }
-    //! Removes the next descriptor of a complete heap and parses it. None if it is
-    //! invalid.
-    std::optional<item_description> next();
+    //! Whether read_next() may be called: a descriptor has arrived.
+    bool has_next() const { return d_unread > 0; }
+    //! Parses the next descriptor. Returns its heap.
+    const heap_id& read_next();
+    //! The description of an item in this heap, if it has been read; else nullptr.
+    const item_description* find(std::uint64_t item) const;
+
+    //! Whether all descriptors of the heap have been read, and some are not taken yet.
+    bool is_complete() const
+    {
+        return !is_incomplete() && !has_next() && !d_descriptors.empty();
+    }
+    //! Removes the next description of a complete heap. None if it is invalid.
+    std::optional<item_description> take_next();
+
+    //! Whether the samples of the heap wait for its descriptors, unless confirm() was
+    //! called: those of the samples have arrived.
+    bool delays(const heap_id& heap) const { return !d_is_confirmed && collects(heap); }
+    void confirm() { d_is_confirmed = true; }
 
 private:
     struct descriptor {
         std::uint64_t begin, end; // offsets in the heap
         std::size_t at;           // offset in d_bytes
+        bool has_arrived = false;
+        bool is_read = false;
+        std::optional<item_description> description = {};
     };
 
     void begin(const packet_view& packet);
@@ -67,6 +85,8 @@ private:
     std::vector<descriptor> d_descriptors; // in reverse order
     std::vector<std::byte> d_bytes;
     missing_ranges d_missing; // offsets in d_bytes
+    std::size_t d_unread = 0; // descriptors that have arrived
+    bool d_is_confirmed = false;
 };
 
 /*!
@@ -79,12 +99,20 @@ public:
 
     //! As in descriptor_collector, for the sender of the heap.
     void add(const packet_view& packet, const heap_id& heap, time_point time);
-    bool awaits(const heap_id& heap);
+    bool collects(const heap_id& heap);
+    bool delays(const heap_id& heap);
+    //! Confirms a heap that is being collected.
+    void confirm(const heap_id& heap);
     //! Whether a heap has begun but is not complete.
     bool is_incomplete() const { return d_is_incomplete; }
-    //! Whether next() may be called.
     bool has_next() const { return d_has_next; }
-    std::optional<item_description> next();
+    heap_id read_next();
+    //! None if the heap is not being collected.
+    const item_description* find(const heap_id& heap, std::uint64_t item);
+    bool is_complete() const { return d_is_complete; }
+    //! Whether read_next() or take_next() may be called.
+    bool has_work() const { return d_has_next || d_is_complete; }
+    std::optional<item_description> take_next();
 
 private:
     static constexpr std::size_t max_senders = 64; // if more, the oldest is forgotten
@@ -101,6 +129,7 @@ private:
     std::deque<sender_collector> d_collectors;
     bool d_is_incomplete = false;
     bool d_has_next = false;
+    bool d_is_complete = false; // the heap of a sender
 };
 
 } // namespace gr::spead

@@ -58,6 +58,15 @@ public:
     auto end() const { return d_ranges.end(); }
     range& last() { return d_ranges.back(); }
 
+    //! Whether some of a range is missing.
+    bool overlaps(position_range other) const
+    {
+        const auto is_before = [](auto& each, auto at) { return each.end <= at; };
+        const auto first =
+            std::lower_bound(d_ranges.begin(), d_ranges.end(), other.begin, is_before);
+        return first != d_ranges.end() && first->begin < other.end;
+    }
+
     //! Removes a range, and calls visit(part) for each part of it that was missing.
     template <typename visitor>
     void remove(position_range removed, visitor&& visit)

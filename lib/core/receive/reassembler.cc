@@ -84,9 +84,10 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
     view.time = d_now = now;
     if (!d_config.format && (view.has_descriptors || d_collectors.is_incomplete()))
         collect_descriptors(view);
-    // packets with descriptors, and later ones, wait until these have been read
+    // packets with descriptors, and later ones, wait until these have been read; those of
+    // their heap, until the descriptors of the samples are known to be unchanged
     const bool can_place = d_format && !d_store.has_ready() && !d_has_new_descriptions &&
-                           !d_collectors.has_next() && !d_collectors.awaits(view.heap);
+                           !d_collectors.has_work() && !d_collectors.delays(view.heap);
     const auto done = can_place ? place(view) : result::wait;
     if (done == result::full)
         return false;
@@ -506,13 +507,13 @@ void reassembler::collect_descriptors(const arrival& packet)
     if (d_tracker.ignores_sender(
             packet.from.socket, packet.from.sender, output, packet.time))
         return;
-    const bool was_awaited = d_collectors.awaits(packet.heap);
+    const bool has_begun = d_collectors.collects(packet.heap);
     d_collectors.add(packet, packet.heap, packet.time);
-    if (was_awaited)
+    if (has_begun)
         return;
     auto left = max_overtaking;
     for (const auto& entry : d_store) {
-        if (!left || !d_collectors.awaits(entry.heap))
+        if (!left || !d_collectors.collects(entry.heap))
             continue;
         packet_view view;
         parse_packet(entry.data, entry.bytes, view);
@@ -524,12 +525,18 @@ void reassembler::collect_descriptors(const arrival& packet)
 // False if a new format must wait until all samples have been produced.
 bool reassembler::read_descriptors()
 {
-    if (!d_collectors.has_next() && !d_has_new_descriptions)
+    if (!d_collectors.has_work() && !d_has_new_descriptions)
         return true;
-    for (std::size_t i = 0; i < descriptors_at_once && d_collectors.has_next(); ++i)
-        if (auto description = d_collectors.next())
+    for (std::size_t i = 0; i < descriptors_at_once && d_collectors.has_work(); ++i) {
+        if (d_collectors.has_next()) {
+            const auto heap = d_collectors.read_next();
+            if (has_same_samples(heap))
+                d_collectors.confirm(heap);
+        } else if (auto description = d_collectors.take_next()) {
             d_has_new_descriptions |= merge(d_descriptions, std::move(*description));
-    if (d_collectors.has_next())
+        }
+    }
+    if (d_collectors.has_work())
         return true;
     if (d_has_new_descriptions) {
         std::shared_ptr<const stream_format> format;
@@ -552,6 +559,21 @@ bool reassembler::read_descriptors()
     if (d_format)
         release();
     return true;
+}
+
+// Whether the descriptors of a heap that is being collected confirm the format of the
+// samples and of the timestamp. Those that are still missing can only change other items.
+bool reassembler::has_same_samples(const heap_id& heap)
+{
+    const auto is_same = [&](std::uint64_t id) {
+        const auto known = std::find_if(d_descriptions.begin(),
+                                        d_descriptions.end(),
+                                        [&](const auto& each) { return each.id == id; });
+        const auto* described = d_collectors.find(heap, id);
+        return described && known != d_descriptions.end() && *described == *known;
+    };
+    return d_format && is_same(d_format->samples_id) &&
+           (!d_format->timestamp_id || is_same(*d_format->timestamp_id));
 }
 
 void reassembler::index_immediates()
@@ -595,11 +617,13 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
 
 // Stored packets
 
-// Makes stored packets ready to be placed: those of this heap, or all.
+// Makes stored packets ready to be placed, of this heap or of all that do not wait for
+// descriptors.
 void reassembler::release(const heap_id* of)
 {
     d_store.release([&](const packet_store::entry& each) {
-        if (each.time < d_stream_start || (of && !(each.heap == *of)))
+        if (each.time < d_stream_start || (of && !(each.heap == *of)) ||
+            d_collectors.delays(each.heap))
             return false;
         if (each.time >= d_jump.time || each.heap.sender != d_jump.heap.sender ||
             each.heap.group != d_jump.heap.group)

@@ -75,7 +75,7 @@ public:
     bool resume(clock::time_point now);
     bool has_deferred_work() const
     {
-        return (d_format && d_store.has_ready()) || d_collectors.has_next();
+        return (d_format && d_store.has_ready()) || d_collectors.has_work();
     }
 
     //! Whether an end-of-stream heap of the stream has arrived in this run.
@@ -130,6 +130,7 @@ private:
 
     void collect_descriptors(const arrival& packet);
     bool read_descriptors();
+    bool has_same_samples(const heap_id& heap);
     void index_immediates();
     bool use_format(std::shared_ptr<const stream_format> format);
 

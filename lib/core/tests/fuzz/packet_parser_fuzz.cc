@@ -34,7 +34,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
         static descriptor_collector collector;
         collector.add(view, { view.heap_counter, 1, 0 }, {});
         while (collector.has_next())
-            collector.next();
+            collector.read_next();
+        while (collector.is_complete())
+            collector.take_next();
     }
     if (const auto description = read_descriptor(packet.data(), packet.size()))
         check(description->name.size() <= 64, "names are truncated to 64 bytes");

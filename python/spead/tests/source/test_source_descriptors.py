@@ -240,6 +240,30 @@ def test_the_timestamp_may_be_described_after_the_samples(heap, lost):
     check_whole(received_heaps(heaps), samples[at:], FIRST + at)
 
 
+@pytest.mark.parametrize("is_lost", [False, True], ids=["whole", "a packet lost"])
+def test_repeated_descriptors_delay_no_samples(is_lost):
+    """The last descriptors are at the end of a heap larger than the packet store."""
+    heap = 2 * 1024**2
+    samples = noise(4 * heap)
+    group = spead2.send.ItemGroup()
+    group.add_item(0x1600, "timestamp", "", shape=(), format=[("u", 40)])
+    group.add_item(0x3300, "adc_samples", "", shape=(heap,), dtype=np.int8)
+    for i in range(200):
+        group.add_item(
+            0x4000 + i, f"item {i}", "x" * 20, (), format=[("u", 40)], value=i
+        )
+    heaps = [group.get_heap(descriptors="all", data="none")]
+    for i, part in enumerate(samples.reshape(-1, heap)):
+        group["timestamp"].value = i * heap
+        group["adc_samples"].value = part
+        heaps.append(group.get_heap(descriptors="all" if i == 2 else "none"))
+        heaps[-1].repeat_pointers = True
+    packets = spead2_packets([*heaps, group.get_end()], 8972)
+    if is_lost:
+        del packets[3][-1]
+    check_whole(received(joined(packets), max_delay=1), samples)
+
+
 @pytest.mark.parametrize(
     "values", [[5] * 10, range(10), [7, 3, 9, 1, 2, 2, 8, 6, 0, 4]]
 )

@@ -178,7 +178,7 @@ bool descriptor_collectors::delays(const heap_id& heap)
 
 void descriptor_collectors::confirm(const heap_id& heap)
 {
-    if (auto* collector = find(heap); collector && collector->collects(heap))
+    if (auto* collector = find(heap))
         collector->confirm();
 }
 

@@ -36,8 +36,8 @@ public:
     descriptor_collector();
 
     //! Adds the bytes of descriptors in a packet. If they belong to another heap,
-    //! discards the current heap and begins that one, unless the current one is complete
-    //! and was not taken yet.
+    //! discards the current heap and begins that one, unless the current one has arrived
+    //! completely and was not taken yet.
     void add(const packet_view& packet, const heap_id& heap, time_point time);
 
     //! Whether packets of this heap are still needed. False if it arrived in too many
@@ -49,14 +49,14 @@ public:
     //! Whether a heap has begun but is not complete.
     bool is_incomplete() const { return !d_missing.empty(); }
 
-    //! Whether read_next() may be called: a descriptor has arrived.
+    //! Whether a descriptor has arrived that was not read yet.
     bool has_next() const { return d_unread > 0; }
-    //! Parses the next descriptor. Returns its heap.
+    //! Reads the next descriptor. Returns its heap.
     const heap_id& read_next();
     //! The description of an item in this heap, if it has been read; else nullptr.
     const item_description* find(std::uint64_t item) const;
 
-    //! Whether all descriptors of the heap have been read, and some are not taken yet.
+    //! Whether all descriptors of the heap have been read, and not all were taken yet.
     bool is_complete() const
     {
         return !is_incomplete() && !has_next() && !d_descriptors.empty();
@@ -64,9 +64,9 @@ public:
     //! Removes the next description of a complete heap. None if it is invalid.
     std::optional<item_description> take_next();
 
-    //! Whether the samples of the heap wait for its descriptors, unless confirm() was
-    //! called: those of the samples have arrived.
-    bool delays(const heap_id& heap) const { return !d_is_confirmed && collects(heap); }
+    //! Whether samples of this heap must wait for its descriptors.
+    bool delays(const heap_id& heap) const { return collects(heap) && !d_is_confirmed; }
+    //! Records that the samples of the heap need not wait for further descriptors.
     void confirm() { d_is_confirmed = true; }
 
 private:
@@ -85,7 +85,7 @@ private:
     std::vector<descriptor> d_descriptors; // in reverse order
     std::vector<std::byte> d_bytes;
     missing_ranges d_missing; // offsets in d_bytes
-    std::size_t d_unread = 0; // descriptors that have arrived
+    std::size_t d_unread = 0; // descriptors that have arrived and were not read
     bool d_is_confirmed = false;
 };
 
@@ -97,22 +97,24 @@ class descriptor_collectors
 public:
     using time_point = descriptor_collector::time_point;
 
-    //! As in descriptor_collector, for the sender of the heap.
+    //! \name As in descriptor_collector, for the sender of the heap
+    //! \{
     void add(const packet_view& packet, const heap_id& heap, time_point time);
     bool collects(const heap_id& heap);
     bool delays(const heap_id& heap);
-    //! Confirms a heap that is being collected.
     void confirm(const heap_id& heap);
-    //! Whether a heap has begun but is not complete.
+    const item_description* find(const heap_id& heap, std::uint64_t item);
+    //! \}
+
+    //! \name As in descriptor_collector, for any of the senders
+    //! \{
     bool is_incomplete() const { return d_is_incomplete; }
     bool has_next() const { return d_has_next; }
     heap_id read_next();
-    //! None if the heap is not being collected.
-    const item_description* find(const heap_id& heap, std::uint64_t item);
-    bool is_complete() const { return d_is_complete; }
+    std::optional<item_description> take_next();
+    //! \}
     //! Whether read_next() or take_next() may be called.
     bool has_work() const { return d_has_next || d_is_complete; }
-    std::optional<item_description> take_next();
 
 private:
     static constexpr std::size_t max_senders = 64; // if more, the oldest is forgotten
@@ -129,7 +131,7 @@ private:
     std::deque<sender_collector> d_collectors;
     bool d_is_incomplete = false;
     bool d_has_next = false;
-    bool d_is_complete = false; // the heap of a sender
+    bool d_is_complete = false;
 };
 
 } // namespace gr::spead

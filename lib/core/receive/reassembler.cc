@@ -84,10 +84,10 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
     view.time = d_now = now;
     if (!d_config.format && (view.has_descriptors || d_collectors.is_incomplete()))
         collect_descriptors(view);
-    // packets with descriptors, and later ones, wait until these have been read; those of
-    // their heap, until the descriptors of the samples are known to be unchanged
+    // packets with descriptors, and later ones, wait until these have been read
+    const bool must_wait = d_collectors.delays(view.heap);
     const bool can_place = d_format && !d_store.has_ready() && !d_has_new_descriptions &&
-                           !d_collectors.has_work() && !d_collectors.delays(view.heap);
+                           !d_collectors.has_work() && !must_wait;
     const auto done = can_place ? place(view) : result::wait;
     if (done == result::full)
         return false;
@@ -98,7 +98,7 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
     d_common.packets_received.add(1);
     d_common.bytes_received.add(packet.bytes);
     if (done == result::wait)
-        d_store.add(packet, view.heap, now, d_store.has_ready());
+        d_store.add(packet, view.heap, now, d_store.has_ready() && !must_wait);
     if (done == result::ignored)
         d_common.packets_ignored.add(1);
     if (!view.is_end_of_stream)
@@ -530,7 +530,7 @@ bool reassembler::read_descriptors()
     for (std::size_t i = 0; i < descriptors_at_once && d_collectors.has_work(); ++i) {
         if (d_collectors.has_next()) {
             const auto heap = d_collectors.read_next();
-            if (has_same_samples(heap))
+            if (is_unchanged(heap))
                 d_collectors.confirm(heap);
         } else if (auto description = d_collectors.take_next()) {
             d_has_new_descriptions |= merge(d_descriptions, std::move(*description));
@@ -561,9 +561,9 @@ bool reassembler::read_descriptors()
     return true;
 }
 
-// Whether the descriptors of a heap that is being collected confirm the format of the
-// samples and of the timestamp. Those that are still missing can only change other items.
-bool reassembler::has_same_samples(const heap_id& heap)
+// Whether a heap whose descriptors are arriving has the known ones of the samples and of
+// the timestamp.
+bool reassembler::is_unchanged(const heap_id& heap)
 {
     const auto is_same = [&](std::uint64_t id) {
         const auto known = std::find_if(d_descriptions.begin(),

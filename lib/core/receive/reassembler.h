@@ -130,7 +130,7 @@ private:
 
     void collect_descriptors(const arrival& packet);
     bool read_descriptors();
-    bool has_same_samples(const heap_id& heap);
+    bool is_unchanged(const heap_id& heap);
     void index_immediates();
     bool use_format(std::shared_ptr<const stream_format> format);
 

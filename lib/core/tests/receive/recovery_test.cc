@@ -238,6 +238,25 @@ BOOST_AUTO_TEST_CASE(samples_do_not_complete_descriptors_of_an_older_heap)
     BOOST_TEST(stream.out[0].empty());
 }
 
+BOOST_AUTO_TEST_CASE(samples_wait_for_their_descriptors_while_others_are_placed)
+{
+    receive_stream::options options;
+    options.format = nullptr;
+    receive_stream stream(options);
+    stream.receive(heap_with_descriptors(1, 0));
+    auto next = heap_with_items_in_first_packet(2, heap_samples);
+    std::rotate(next.begin(), next.begin() + 1, next.end()); // all wait for the first one
+    const auto incomplete = heap_with_descriptors(3, 2 * heap_samples, 50, true);
+    next.push_back(incomplete[0]); // without packet 1, part of a descriptor
+    next.insert(next.end(), incomplete.begin() + 2, incomplete.end());
+    for (const auto& each : next)
+        stream.assembler.place_packet({ each.data(), each.size(), 0, 1 }, stream.now);
+    stream.process_pending();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 2 * heap_samples);
+    stream.receive(incomplete[1]);
+    BOOST_TEST(stream.counters[0].samples_received.get() == 3 * heap_samples);
+}
+
 BOOST_AUTO_TEST_CASE(restart_without_timestamps_does_not_mix_heaps)
 {
     receive_stream stream(without_timestamps());

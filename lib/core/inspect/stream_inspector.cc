@@ -41,6 +41,25 @@ bool has_samples(const packet_view& packet)
     return has_others && !packet.is_end_of_stream;
 }
 
+// The format of an item that is a single integer.
+std::optional<number_format>
+number_format_of(const item_pointer& item, const std::vector<item_description>& described)
+{
+    for (const auto& each : described)
+        if (each.id == item.id && !each.is_array && each.format.is_integer())
+            return each.format;
+    return item.is_immediate ? std::optional(number_format()) : std::nullopt;
+}
+
+// The size of an addressed item in bytes.
+std::int64_t size_of(const packet_view& packet, std::size_t index)
+{
+    const auto end = packet.end_of(index);
+    const bool is_known = end != std::numeric_limits<std::uint64_t>::max();
+    return static_cast<std::int64_t>(
+        is_known ? end - std::min(end, packet.item(index).value) : packet.payload_bytes);
+}
+
 } // namespace
 
 void histogram::add(std::uint64_t number)
@@ -130,10 +149,8 @@ void stream_inspector::add(const std::byte* datagram,
 void stream_inspector::add_counter(tracked_stream& stream, std::uint64_t counter)
 {
     const unsigned unused = 64 - stream.heap_address_bits;
-    const auto from_newest = [&](std::uint64_t other) {
-        return static_cast<std::int64_t>((other - *stream.newest) << unused) >> unused;
-    };
-    const auto distance = stream.newest ? from_newest(counter) : 0;
+    const auto apart = counter - stream.newest.value_or(counter);
+    const auto distance = static_cast<std::int64_t>(apart << unused) >> unused;
     if (distance > 0) {
         stream.counter_steps.add(static_cast<std::uint64_t>(distance));
     } else if (distance < 0) {
@@ -148,50 +165,25 @@ void stream_inspector::add_counter(tracked_stream& stream, std::uint64_t counter
     stream.newest = counter;
 }
 
-// None if the packet does not hold the value.
-std::optional<std::int64_t> stream_inspector::value_of(const tracked_stream& stream,
-                                                       const packet_view& packet,
-                                                       std::size_t index,
-                                                       bool& is_number)
-{
-    const auto item = packet.item(index);
-    const auto described = std::find_if(
-        stream.descriptions.begin(), stream.descriptions.end(), [&](const auto& each) {
-            return each.id == item.id && !each.is_array && each.format.is_integer();
-        });
-    const bool is_described = described != stream.descriptions.end();
-    is_number = item.is_immediate || is_described;
-    if (is_number) {
-        const auto format = is_described ? described->format : number_format();
-        const auto value = number_of(packet, index, format);
-        if (value && format.type == 'i')
-            return format.signed_value(*value);
-        return value;
-    }
-    const auto end = packet.end_of(index);
-    return end == std::numeric_limits<std::uint64_t>::max()
-               ? packet.payload_bytes
-               : end - std::min(end, item.value);
-}
-
 void stream_inspector::add_items(tracked_stream& stream, const packet_view& packet)
 {
     for (std::size_t i = packet.leading_items; i < packet.items; ++i) {
         const auto item = packet.item(i);
         if (item.id <= wire::stream_control)
             continue;
-        bool is_number = false;
-        const auto value = value_of(stream, packet, i, is_number);
-        if (!value)
-            continue;
+        const auto format = number_format_of(item, stream.descriptions);
+        const auto number = format ? number_of(packet, i, *format) : std::nullopt;
+        if (format && !number)
+            continue; // in the payload of another packet
+        const auto value = format ? format->signed_value(*number) : size_of(packet, i);
         auto& seen = stream.items[item.id];
-        seen.is_number = is_number;
-        if (*value > seen.last && !seen.values.empty())
-            seen.steps.add(static_cast<std::uint64_t>(*value - seen.last));
-        seen.last = *value;
-        seen.range.add(*value);
+        seen.is_number = format.has_value();
+        if (value > seen.last && !seen.values.empty())
+            seen.steps.add(static_cast<std::uint64_t>(value - seen.last));
+        seen.last = value;
+        seen.range.add(value);
         if (seen.values.size() < max_values)
-            seen.values.insert(*value);
+            seen.values.insert(value);
     }
 }
 

@@ -125,10 +125,6 @@ private:
 
     static void close(inspected_stream& stream, const open_heap& heap);
     static void add_items(tracked_stream& stream, const packet_view& packet);
-    static std::optional<std::int64_t> value_of(const tracked_stream& stream,
-                                                const packet_view& packet,
-                                                std::size_t index,
-                                                bool& is_number);
     static void add_counter(tracked_stream& stream, std::uint64_t counter);
 
     std::map<key, tracked_stream> d_streams;

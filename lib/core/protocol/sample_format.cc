@@ -56,7 +56,7 @@ std::uint64_t number_format::value(std::uint64_t raw) const
 
 std::int64_t number_format::signed_value(std::uint64_t value) const
 {
-    const auto unused = bits && bits < 64 ? 64 - bits : 0;
+    const auto unused = type == 'i' && bits && bits < 64 ? 64 - bits : 0;
     return static_cast<std::int64_t>(value << unused) >> unused;
 }
 

@@ -46,7 +46,7 @@ struct number_format {
     //! Extracts the bits of a number whose bytes, right-aligned in \p raw, were read as
     //! big-endian. Does not extend the sign.
     std::uint64_t value(std::uint64_t raw) const;
-    //! Extends the sign of a value() of a signed integer.
+    //! A value() with its sign, if it is a signed integer.
     std::int64_t signed_value(std::uint64_t value) const;
     //! A numpy dtype such as "i1", ">i2" or "<c8".
     std::string dtype() const;

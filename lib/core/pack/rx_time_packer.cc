@@ -119,7 +119,7 @@ std::vector<std::string> rx_time_packer::take_warnings()
     const auto raised = d_aligner.take_warnings();
     if (raised.no_tag)
         all.push_back("samples arrived without an rx_time tag before them: their "
-                      "timestamps are counted from 0");
+                      "timestamps continue from the previous run, or from 0");
     if (raised.residual)
         all.push_back("an rx_time tag is " + std::to_string(raised.residual) +
                       " samples from the nearest sample, whose time is sent: sample_rate "

@@ -46,7 +46,7 @@ def test_a_stream_without_tags_counts_from_0_and_warns_once(sock, capfd):
     sent = send_tagged(sock, 300, [])
     assert sent.heaps.line(0, 300) == expected(300)
     (warning,) = tag_warnings(capfd)
-    assert "counted from 0" in warning
+    assert "continue from the previous run, or from 0" in warning
 
 
 def test_samples_before_the_sync_time_are_dropped(sock, capfd):

@@ -2,7 +2,7 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Send a recording as SPEAD heaps over UDP: SigMF (.sigmf-meta, .sigmf-data, .sigmf),
-WAV (.wav), or raw samples (any other name)."""
+WAV (.wav, .w64), or raw samples (any other name)."""
 
 import argparse
 import ast
@@ -92,19 +92,24 @@ class SendRecording(gr.top_block):
 
 
 def open_recording(args):
-    """Open a recording; the suffix of the file selects the format."""
+    """Open a recording; the suffix of the file selects the format.
+
+    With --type, a WAV file is read as raw samples, if its header is wrong.
+    """
     path = args.file
-    raw = not is_sigmf(path) and not is_wav(path)
+    raw = not is_sigmf(path) and (args.type or not is_wav(path))
     if args.capture is not None and not is_sigmf(path):
         raise ValueError(f"--capture is for SigMF recordings only, not {path}")
-    if not raw and (args.type or args.skip_header):
-        raise ValueError(f"--type and --skip-header are for raw files only, not {path}")
+    if is_sigmf(path) and (args.type or args.skip_header):
+        raise ValueError(f"--type and --skip-header are not for SigMF: {path}")
+    if args.skip_header and not raw:
+        raise ValueError(f"--skip-header of {path} needs --type")
     if is_sigmf(path):
         recording = sigmf_recording(path, args.capture)
-    elif is_wav(path):
-        recording = wav_recording(path)
-    else:
+    elif raw:
         recording = raw_recording(path, args.type or "ri8", args.skip_header)
+    else:
+        recording = wav_recording(path)
     if args.sample_rate:
         recording = dataclasses.replace(recording, sample_rate=args.sample_rate)
     return recording
@@ -172,8 +177,8 @@ def parse(argv):
         "--type",
         choices=SAMPLE_TYPES,
         metavar="TYPE",
-        help="SigMF type of the samples of a raw file:"
-        f" {', '.join(SAMPLE_TYPES)} (default: ri8)",
+        help="SigMF type of the samples of a raw file, or of a WAV file that is read as"
+        f" one: {', '.join(SAMPLE_TYPES)} (default: ri8)",
     )
     option(parser, "--skip-header BYTES", size, "header bytes of a raw file to skip", 0)
     option(

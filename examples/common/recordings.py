@@ -7,10 +7,11 @@ import dataclasses
 import datetime
 import decimal
 import fractions
+import logging
 import math
 import os
 import re
-import wave
+import struct
 from typing import NamedTuple
 
 from common.sender_program import recording_size
@@ -41,22 +42,21 @@ SAMPLE_TYPES = {
     "cf32_le": SampleType("complex", 8, 2),
 }
 
-WAV_TYPES = {  # by channels and bytes per number
-    (1, 1): "ru8",
-    (1, 2): "ri16_le",
-    (2, 1): "cu8",
-    (2, 2): "ci16_le",
+WAV_FORMATS = {  # of libsndfile: modulus of the sizes, alignment of chunks
+    "WAV": (1 << 32, 2),
+    "WAVEX": (1 << 32, 2),
+    "RF64": (1 << 64, 2),
+    "W64": (1 << 64, 8),
 }
+
+# By the subtypes of libsndfile: SigMF type without r(eal) or c(omplex).
+WAV_TYPES = {"PCM_U8": "u8", "PCM_16": "i16_le", "FLOAT": "f32_le"}
+
+UNKNOWN_SIZES = (0, (1 << 32) - 1)  # before the end of a recording, or to a pipe
 
 SIGMF_PAIR = (".sigmf-meta", ".sigmf-data")
 
-WAV_ERRORS = {  # error of the module wave: reason for the user
-    "": "it is too short",
-    "unknown format: 3": "it has floats",
-    # Python 3.12 and later read extensible headers.
-    "unknown format: 65534": "its header is extensible; write it with a plain one",
-    "unknown extended format": "it has floats, or another format without integers",
-}
+log = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +88,7 @@ def is_sigmf(path):
 
 
 def is_wav(path):
-    return path.lower().endswith(".wav")
+    return path.lower().endswith((".wav", ".w64"))
 
 
 def raw_recording(path, type_name="ri8", header_bytes=0):
@@ -96,25 +96,90 @@ def raw_recording(path, type_name="ri8", header_bytes=0):
 
 
 def wav_recording(path):
-    """A WAV file of integers; two channels are I and Q."""
+    """A WAV file of any variant that libsndfile reads; two channels are I and Q."""
+    try:
+        import soundfile  # optional: only WAV recordings need it
+    except (ImportError, OSError):  # OSError: no libsndfile
+        raise ValueError(
+            "WAV needs the Python package soundfile: apt install python3-soundfile"
+        ) from None
+    recording_size(path)  # checks the file: its errors name it
     with open(path, "rb") as file:
         try:
-            header = wave.open(file)  # noqa: SIM115
-        except (wave.Error, EOFError) as error:
-            reason = WAV_ERRORS.get(str(error), error)
-            raise ValueError(
-                f"{path} is not a WAV file of integers: {reason}"
-            ) from None
-        offset = file.tell()  # wave stops at the first sample
-    channels, width = header.getnchannels(), header.getsampwidth()
-    if (channels, width) not in WAV_TYPES:
+            wav = soundfile.SoundFile(file)
+        except RuntimeError as error:
+            reason = error.error_string
+            raise ValueError(f"{path} is not a WAV file: {reason}") from None
+        with wav:
+            number_type = WAV_TYPES.get(wav.subtype)
+            variant = "RIFX" if wav.endian == "BIG" else wav.format
+            if variant not in WAV_FORMATS or not number_type or wav.channels > 2:
+                raise ValueError(
+                    f"{path} is {variant}, {wav.channels} channels of {wav.subtype};"
+                    " WAV files of 8 or 16 bits or of 32-bit floats can be sent, with"
+                    " one channel or with two (I and Q); convert other samples to"
+                    " floats, which keep 24 bits"
+                )
+            type_name = "rc"[wav.channels - 1] + number_type
+            wav.seek(0)
+            offset = file.tell()  # of the first sample
+            length = _wav_bytes(file, wav, type_name, offset)
+            rate = fractions.Fraction(wav.samplerate)
+    return _recording(path, type_name, offset, length, rate)
+
+
+def _wav_bytes(file, wav, type_name, offset):
+    """Length of the samples; libsndfile hides sizes that contradict the file.
+
+    The samples must reach the end of the file, unless the size of the whole file is
+    right: then other chunks follow them.
+    """
+    stated, stated_file_size = _wav_sizes(file, wav.format, offset)
+    modulus, alignment = WAV_FORMATS[wav.format]
+    size = os.fstat(file.fileno()).st_size
+    present = size - offset
+    wraps, rest = divmod(present - stated, modulus)
+    complete = (
+        rest in (0, -stated % alignment)
+        # The last chunk may lack its padding, or not count it.
+        or (size - stated_file_size + 1) % modulus <= 2
+    )
+    if complete and wraps >= 0:
+        length, reason = stated + wraps * modulus, "the true size modulo 2^32"
+    elif stated in UNKNOWN_SIZES:
+        length, reason = present, "as in an unfinished recording"
+    else:
         raise ValueError(
-            f"{path} has {channels} channels of {8 * width} bits; WAV files of 8 or 16"
-            " bits can be sent, with one channel or with two (I and Q)"
+            f"{file.name}: the header states {stated} bytes of samples, but {present}"
+            f" bytes follow; to send these, add --type {type_name}"
+            f" --skip-header {offset} --sample-rate {wav.samplerate}"
         )
-    length = min(header.getnframes() * channels * width, os.path.getsize(path) - offset)
-    rate = fractions.Fraction(header.getframerate())
-    return _recording(path, WAV_TYPES[channels, width], offset, length, rate)
+    if length != stated:
+        log.warning(
+            "%s: the header states %d bytes of samples, %s; sending %d bytes",
+            file.name,
+            stated,
+            reason,
+            length,
+        )
+    return length
+
+
+def _wav_sizes(file, wav_format, offset):
+    """Bytes of the samples, and of the whole file, as the header states them."""
+
+    def number(position, layout):
+        file.seek(position)
+        return struct.unpack(layout, file.read(struct.calcsize(layout)))[0]
+
+    if wav_format == "W64":  # the sizes of its chunks include their headers
+        return number(offset - 8, "<Q") - 24, number(16, "<Q")
+    samples, file_size = number(offset - 4, "<I"), number(4, "<I")
+    if wav_format == "RF64":  # the chunk ds64, which comes first, has the sizes
+        file_size = number(20, "<Q")
+        if samples == (1 << 32) - 1:
+            samples = number(28, "<Q")
+    return samples, file_size + 8
 
 
 def sigmf_recording(path, capture=None):

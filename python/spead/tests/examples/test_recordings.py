@@ -2,21 +2,40 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """common/recordings.py reads SigMF, WAV and raw files."""
 
+import os
 import sys
 from fractions import Fraction
 
+import numpy as np
 import pytest
+import send_recording
+import soundfile
 from common.recordings import (
+    is_wav,
     raw_recording,
     seconds_since_1970,
     seconds_text,
     sigmf_recording,
     wav_recording,
 )
-from recordings_made import write_sigmf, write_sigmf_archive, write_wav
+from recordings_made import (
+    append_list_chunk,
+    set_rf64_sizes,
+    set_riff_sizes,
+    write_sigmf,
+    write_sigmf_archive,
+    write_wav,
+)
+from streams import noise
 
 START = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.123456789Z"}
 START_SECONDS = Fraction(1_700_000_000_123_456_789, 10**9)
+
+
+def opened(path, *options):
+    """The recording that send_recording.py opens."""
+    arguments = [str(path), "127.0.0.1:9", *options]
+    return send_recording.open_recording(send_recording.parse(arguments))
 
 
 def sample_bytes(recording):
@@ -140,36 +159,199 @@ def test_a_date_keeps_all_its_digits():
     assert seconds_text(seconds) == "1700000000.123456789012345678"
 
 
+WAV_TYPES = [  # subtype, channels, SigMF type, dtype in the file
+    ("PCM_U8", 1, "ru8", "u1"),
+    ("PCM_U8", 2, "cu8", "u1"),
+    ("PCM_16", 1, "ri16_le", "<i2"),
+    ("PCM_16", 2, "ci16_le", "<i2"),
+    ("FLOAT", 1, "rf32_le", "<f4"),
+    ("FLOAT", 2, "cf32_le", "<f4"),
+]
+
+
+def noise_for_wav(subtype, channels, count=1001):
+    """An odd number of samples, with all bits of the subtype in use."""
+    numbers = noise(2 * count * channels).view("<i2").reshape(-1, channels)
+    if subtype == "PCM_U8":
+        numbers &= -256
+    return numbers / np.float32(32768) if subtype == "FLOAT" else numbers
+
+
+def as_in_file(numbers, dtype):
+    """16-bit numbers or floats as they are in a file of a dtype."""
+    return (numbers // 256 + 128 if dtype == "u1" else numbers).astype(dtype)
+
+
 @pytest.mark.parametrize(
-    ("channels", "width", "type_name"),
-    [(1, 1, "ru8"), (2, 1, "cu8"), (1, 2, "ri16_le"), (2, 2, "ci16_le")],
+    ("variant", "suffix"),
+    [("WAV", ".wav"), ("WAVEX", ".WAV"), ("RF64", ".wav"), ("W64", ".w64")],
 )
-def test_a_wav_file_has_type_and_rate(tmp_path, channels, width, type_name):
-    """A truncated file yields the samples it contains."""
-    data = bytes(range(40))
-    path = write_wav(tmp_path, data, channels, width, 2_400_000)
+@pytest.mark.parametrize(("subtype", "channels", "type_name", "dtype"), WAV_TYPES)
+def test_a_wav_file_has_type_rate_and_samples(
+    tmp_path, variant, suffix, subtype, channels, type_name, dtype
+):
+    numbers = noise_for_wav(subtype, channels)
+    path = write_wav(tmp_path, numbers, subtype, 2_400_000, format=variant)
+    path = path.rename(path.with_suffix(suffix))
+    assert is_wav(str(path))
     recording = wav_recording(str(path))
     assert (recording.type_name, recording.sample_rate) == (type_name, 2_400_000)
-    assert sample_bytes(recording) == data
-    path.write_bytes(path.read_bytes()[:-12])
-    assert sample_bytes(wav_recording(str(path))) == data[:-12]
+    assert sample_bytes(recording) == as_in_file(numbers, dtype).tobytes()
+
+
+@pytest.mark.parametrize("padded", [True, False])
+@pytest.mark.parametrize("subtype", ["PCM_U8", "PCM_16"])
+def test_chunks_around_the_samples_are_skipped(tmp_path, caplog, subtype, padded):
+    """The chunk of 8-bit samples has an odd size."""
+    numbers = noise_for_wav(subtype, 1)
+    path = tmp_path / "recording.wav"
+    with soundfile.SoundFile(path, "w", 48000, 1, subtype) as file:
+        file.title = "before the samples"
+        file.write(numbers)
+    content = path.read_bytes()
+    assert content.index(b"LIST") < content.index(b"data")
+    append_list_chunk(path)
+    if not padded:
+        path.write_bytes(path.read_bytes()[:-1])
+    dtype = "u1" if subtype == "PCM_U8" else "<i2"
+    recording = wav_recording(str(path))
+    assert sample_bytes(recording) == as_in_file(numbers, dtype).tobytes()
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize(
-    ("channels", "width", "kind", "message"),
+    ("file_size", "stated"),
+    [(0, 0), (36, 0), (2**32 - 1, 2**32 - 1)],
+)
+def test_an_unfinished_wav_file_is_read_to_its_end(tmp_path, caplog, file_size, stated):
+    """As left by a recorder that was killed or wrote to a pipe."""
+    numbers = noise_for_wav("PCM_16", 2)
+    path = write_wav(tmp_path, numbers)
+    set_riff_sizes(path, file_size, stated)
+    assert sample_bytes(wav_recording(str(path))) == numbers.tobytes()
+    assert f"the header states {stated} bytes" in caplog.text
+    assert f"sending {numbers.nbytes} bytes" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("variant", "subtype", "stated", "missing"),
     [
-        (1, 3, b"\1\0", "1 channels of 24 bits; .*8 or 16"),
-        (3, 2, b"\1\0", "3 channels of 16 bits"),
-        (1, 2, b"\3\0", r"recording\.wav is not a WAV .* integers: it has floats$"),
-        (1, 2, b"\xfe\xff", "is extensible; write it|it is too short"),
+        ("WAV", "PCM_16", 4000, 0),  # the recorder wrote on after the header
+        ("WAV", "PCM_16", 4004, 1000),  # a copy was interrupted
+        ("WAV", "FLOAT", 8008, 1),
+        ("RF64", "PCM_16", 4004, 4),
+        ("W64", "PCM_16", 4004, 4),
     ],
 )
-def test_an_unsupported_wav_file_is_rejected(tmp_path, channels, width, kind, message):
-    path = write_wav(tmp_path, bytes(36), channels, width)
-    content = bytearray(path.read_bytes())
-    content[20:22] = kind
-    path.write_bytes(content)
+def test_sizes_that_contradict_a_wav_file_are_rejected(
+    tmp_path, variant, subtype, stated, missing
+):
+    """The error tells how to send the samples, however."""
+    numbers = noise_for_wav(subtype, 2)
+    path = write_wav(tmp_path, numbers, subtype, 100_000, format=variant)
+    if variant == "WAV":
+        header = path.stat().st_size - numbers.nbytes
+        set_riff_sizes(path, header - 8 + stated, stated)
+    os.truncate(path, path.stat().st_size - missing)
+    present = numbers.nbytes - missing
+    message = f"header states {stated} bytes of samples, but {present} bytes follow"
+    with pytest.raises(ValueError, match=message) as error:
+        wav_recording(str(path))
+    remedy = str(error.value).partition("add ")[2].split()
+    recording = opened(path, *remedy)
+    sample_size = recording.type.file_bytes
+    expected = numbers.tobytes()[: present // sample_size * sample_size]
+    assert sample_bytes(recording) == expected
+    assert recording.sample_rate == 100_000
+
+
+BIG = 5 << 30  # above 4 GiB
+
+
+@pytest.fixture
+def sparse_wav(tmp_path):
+    """A WAV file whose samples are a hole of BIG bytes; returns its path.
+
+    Its header states the size of an empty file.
+    """
+    path = write_wav(tmp_path, np.zeros((0, 2), "<i2"))
+    os.truncate(path, path.stat().st_size + BIG)
+    yield path
+    path.unlink()
+
+
+@pytest.mark.parametrize("chunk", [b"", b"LIST\4\0\0\0INFO"])
+def test_sizes_modulo_2_to_32_are_corrected(sparse_wav, caplog, chunk):
+    with open(sparse_wav, "ab") as file:
+        file.write(chunk)
+    set_riff_sizes(sparse_wav, sparse_wav.stat().st_size - 8, BIG)
+    assert wav_recording(str(sparse_wav)).samples == BIG // 4
+    assert f"states {BIG % 2**32} bytes" in caplog.text
+    assert f"sending {BIG} bytes" in caplog.text
+
+
+@pytest.mark.parametrize("stated", [0, 2**32 - 1])
+def test_an_unfinished_wav_file_above_4_gib_is_read_to_its_end(
+    sparse_wav, caplog, stated
+):
+    set_riff_sizes(sparse_wav, stated, stated)
+    assert wav_recording(str(sparse_wav)).samples == BIG // 4
+    assert f"states {stated} bytes" in caplog.text
+    assert f"sending {BIG} bytes" in caplog.text
+
+
+@pytest.mark.parametrize("stated", [BIG + 4, BIG - 4, 2**31 - 1])
+def test_contradictory_sizes_above_4_gib_are_rejected(sparse_wav, stated):
+    set_riff_sizes(sparse_wav, stated + 36, stated)
+    message = f"states {stated % 2**32} bytes of samples, but {BIG} bytes follow"
     with pytest.raises(ValueError, match=message):
+        wav_recording(str(sparse_wav))
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        (BIG, None),
+        (BIG + 2**32, f"states {BIG + 2**32} bytes of samples, but {BIG} bytes follow"),
+    ],
+)
+def test_an_rf64_file_above_4_gib_has_its_size(tmp_path, caplog, stated, message):
+    path = write_wav(tmp_path, np.zeros((0, 2), "<i2"), format="RF64")
+    header = path.stat().st_size
+    set_rf64_sizes(path, header + stated - 8, stated)
+    try:
+        os.truncate(path, header + BIG)
+        if message is None:
+            assert wav_recording(str(path)).samples == BIG // 4
+            assert caplog.text == ""
+        else:
+            with pytest.raises(ValueError, match=message):
+                wav_recording(str(path))
+    finally:
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("channels", "options", "message"),
+    [
+        (1, {"subtype": "PCM_24"}, "WAV, 1 channels of PCM_24; .*8 or 16 bits or"),
+        (2, {"subtype": "PCM_32"}, "WAV, 2 channels of PCM_32"),
+        (1, {"subtype": "DOUBLE"}, "WAV, 1 channels of DOUBLE"),
+        (3, {}, "WAV, 3 channels of PCM_16"),
+        (1, {"endian": "BIG"}, "RIFX, 1 channels"),
+        (1, {"format": "FLAC"}, "FLAC, 1 channels of PCM_16"),
+    ],
+)
+def test_an_unsupported_wav_file_is_rejected(tmp_path, channels, options, message):
+    path = write_wav(tmp_path, np.zeros((10, channels), "<i2"), **options)
+    with pytest.raises(ValueError, match=message):
+        wav_recording(str(path))
+
+
+def test_the_error_without_soundfile_tells_how_to_install_it(tmp_path, monkeypatch):
+    path = write_wav(tmp_path, noise_for_wav("PCM_16", 1))
+    monkeypatch.setitem(sys.modules, "soundfile", None)
+    with pytest.raises(ValueError, match="apt install python3-soundfile"):
         wav_recording(str(path))
 
 

@@ -98,7 +98,7 @@ def test_a_sigmf_recording_arrives_with_its_time(
 
 def test_a_wav_file_arrives(sock, tmp_path):
     sent = noise_of_type("<i2", 10_000, 2)
-    path = write_wav(tmp_path, sent.tobytes(), channels=2, width=2)
+    path = write_wav(tmp_path, sent)
     send(path, sock, "--timestamp-start", 1000)
     timestamps, got = received(sock)
     check_samples(sent, got, "i2")
@@ -301,7 +301,8 @@ def test_the_plan_has_durations_if_the_sample_rate_is_known(sock, tmp_path):
         ("a.bin", ["--realtime"], "--realtime needs a sample rate"),
         ("a.bin", ["--sync-time", "0"], "a.bin has no start time"),
         ("a.bin", ["--capture", "0"], "--capture is for SigMF"),
-        ("a.wav", ["--type", "ri8"], "--type and --skip-header are for raw files"),
+        ("a.sigmf", ["--type", "ri8"], "--type and --skip-header are not for SigMF"),
+        ("a.wav", ["--skip-header", "44"], "--skip-header of"),
         ("a.wav", [], "a.wav is not a WAV file"),
         ("a.sigmf-meta", [], "a.sigmf-meta is not a SigMF recording"),
         ("a.bin", ["--tail", "long"], "tail"),

@@ -3,8 +3,10 @@
 """Writes SigMF and WAV recordings."""
 
 import json
+import struct
 import tarfile
-import wave
+
+import soundfile
 
 
 def write_sigmf(folder, data, type_name="ri8", captures=None, **fields):
@@ -34,21 +36,35 @@ def write_sigmf_archive(folder, *arguments, **fields):
     return archive
 
 
-def write_wav(folder, data, channels, width, rate=48000):
-    """Write a WAV file with a LIST chunk before the data; returns its path."""
+def write_wav(folder, samples, subtype="PCM_16", rate=48000, **options):
+    """Write a WAV file with soundfile; returns its path."""
     path = folder / "recording.wav"
-    with wave.open(str(path), "wb") as file:
-        file.setparams((channels, width, rate, 0, "NONE", ""))
-        file.writeframes(data)
-    content = path.read_bytes()
-    data_start = content.index(b"data")
-    list_chunk = b"LIST" + (6).to_bytes(4, "little") + b"INFO  "
-    size = int.from_bytes(content[4:8], "little") + len(list_chunk)
-    path.write_bytes(
-        content[:4]
-        + size.to_bytes(4, "little")
-        + content[8:data_start]
-        + list_chunk
-        + content[data_start:]
-    )
+    soundfile.write(path, samples, rate, subtype, **options)
     return path
+
+
+def append_list_chunk(path):
+    """Append a chunk with a title to a RIFF file, and count it in the file size."""
+    content = path.read_bytes()
+    content += bytes(len(content) % 2) + b"LIST\x12\0\0\0INFOINAM\6\0\0\0noise\0"
+    path.write_bytes(content)
+    set_riff_sizes(path, file_size=len(content) - 8)
+
+
+def set_riff_sizes(path, file_size=None, samples=None):
+    """Overwrite the sizes in the header of a RIFF file, modulo 2^32."""
+    with open(path, "r+b") as file:
+        content = file.read(1000)
+        for size, position in (
+            (file_size, 4),
+            (samples, content.index(b"data") + 4),
+        ):
+            if size is not None:
+                file.seek(position)
+                file.write(struct.pack("<I", size % (1 << 32)))
+
+
+def set_rf64_sizes(path, file_size, samples):
+    with open(path, "r+b") as file:
+        file.seek(20)  # the chunk ds64
+        file.write(struct.pack("<QQ", file_size, samples))

@@ -29,6 +29,9 @@ from gnuradio import blocks, gr, spead
 
 BUFFER = 1 << 20  # bytes between blocks; the default of 64 KiB is slower
 
+FULL_SCALE_16 = 1 << 15  # of 16-bit samples that are sent as floats would be
+
+
 # Options passed to the sink under the same name.
 SINK_OPTIONS = {
     "heap_samples": positive,
@@ -49,8 +52,22 @@ SINK_OPTIONS = {
     "affinity": int,
 }
 
+# Appended to the texts of the sink.
+PROGRAM_TEXTS = {
+    "wire_type": "Samples of 16 bits are sent as i1 like floats of full scale 32768:"
+    " multiplied by scale / 32768, which is 127 / 32768 by default, and rounded.",
+}
 
-def file_blocks(recording, loop):
+
+def input_type(recording, wire_type):
+    """Input type of the sink, which sends integers only as types that keep them."""
+    kept = recording.type.input_type
+    if wire_type.lstrip("<>") == "i1":
+        return {"int16": "float", "sc16": "complex"}.get(kept, kept)
+    return kept
+
+
+def file_blocks(recording, sink_type, loop):
     """Blocks that read a recording and convert it to the input type of the sink."""
     sample_bytes = recording.type.file_bytes
     length = recording.samples * sample_bytes
@@ -64,6 +81,12 @@ def file_blocks(recording, loop):
         chain += [blocks.stream_to_vector(1, 2), blocks.endian_swap(2)]
     if sample_bytes > item_bytes:
         chain.append(blocks.stream_to_vector(item_bytes, sample_bytes // item_bytes))
+    if sink_type != recording.type.input_type:
+        chain.append(
+            blocks.interleaved_short_to_complex(True, False, FULL_SCALE_16)
+            if sink_type == "complex"
+            else blocks.short_to_float(1, FULL_SCALE_16)
+        )
     for block in chain[:-1]:  # the sink sets the buffer of the last block
         block.set_log_level("warn")  # hides an info line per buffer
         items = BUFFER // block.output_signature().sizeof_stream_item(0)
@@ -72,23 +95,22 @@ def file_blocks(recording, loop):
 
 
 class SendRecording(gr.top_block):
-    """file -> (offset binary to int8) -> (bytes to samples) -> SPEAD sink"""
+    """file -> (offset binary to int8) -> (bytes to samples) -> (floats) -> sink"""
 
     def __init__(self, recording, destination, options, loop=False, realtime=False):
         super().__init__("send_recording", catch_exceptions=True)
         self.total = None if loop else recording.samples
         if realtime:
             options = options | {"burst_size": 1}
-        self.sink = spead.sink(
-            destination, input_type=recording.type.input_type, **options
-        )
+        sink_type = input_type(recording, options["wire_type"])
+        self.sink = spead.sink(destination, input_type=sink_type, **options)
         self.plan = StreamPlan(
             recording, options, self.sink.packet_size(), ipv6="[" in destination
         )
         if realtime:
             # A throttle block would send in bursts of a whole buffer.
             self.sink.set_rate(float(self.plan.heap_rate() * self.plan.udp_bytes))
-        self.connect(*file_blocks(recording, loop), self.sink)
+        self.connect(*file_blocks(recording, sink_type, loop), self.sink)
 
 
 def open_recording(args):
@@ -135,21 +157,26 @@ def first_timestamp(recording, sync_time, options):
 
 
 def check_level(recording, options):
-    """Reject a recording of floats that would all be rounded to 0."""
-    if recording.type.input_type not in ("float", "complex"):
+    """Reject a recording that would be scaled and all rounded to 0."""
+    if input_type(recording, options["wire_type"]) not in ("float", "complex"):
         return
     wire = np.dtype(options["wire_type"] or "i1")
     if wire.kind not in "iu":
         return
+    is_integer = recording.type.input_type in ("int16", "sc16")
+    byte_order = ">" if recording.type_name.endswith("_be") else "<"
+    dtype = np.dtype(byte_order + ("i2" if is_integer else "f4"))
     full_scale = np.iinfo(wire).max
     scale = options["scale"] or full_scale
     length = recording.samples * recording.type.file_bytes
     peak = 0
     for at in range(0, length, BUFFER):
-        count = min(BUFFER, length - at) // 4
+        count = min(BUFFER, length - at) // dtype.itemsize
         numbers = np.fromfile(
-            recording.path, "<f4", count, offset=recording.offset + at
-        )
+            recording.path, dtype, count, offset=recording.offset + at
+        ).astype("f4", copy=False)
+        if is_integer:
+            numbers /= FULL_SCALE_16
         peak = np.fmax.reduce(np.abs(numbers), initial=peak)  # fmax ignores NaN
         if peak * scale > 0.5:
             return
@@ -218,6 +245,7 @@ def parse(argv):
     texts = sink_help()
     for name, kind in SINK_OPTIONS.items():
         text, default = texts[name]
+        text = " ".join([text, PROGRAM_TEXTS.get(name, "")])
         group.add_argument(
             "--" + name.replace("_", "-"),
             type=kind,

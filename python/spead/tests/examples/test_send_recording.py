@@ -133,6 +133,50 @@ def test_floats_are_sent_as_integers(sock, tmp_path, name, wire_type, scale):
     check_samples(np.rint(sine * np.float32(scale)), got, wire_type)
 
 
+def test_integers_of_24_bits_are_kept_by_a_wav_file_of_floats(sock, tmp_path):
+    """As a user converts them, because 24 bits cannot be sent."""
+    full_scale = 1 << 23
+    integers = np.array([1 - full_scale, -full_scale, -1, 0, 1, full_scale - 1])
+    path = write_wav(tmp_path, integers / full_scale, "FLOAT")
+    send(path, sock, "--wire-type", "i4", "--scale", full_scale)
+    _, got = received(sock)
+    np.testing.assert_array_equal(got, integers)
+
+
+def write_raw(folder, samples):
+    path = folder / "recording.bin"
+    samples.tofile(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers", "options", "scale"),
+    [
+        ("wav", 1, [], 127),
+        ("wav", 2, ["--scale", 1000], 1000),
+        ("raw", 2, [], 127),
+        ("sigmf", 1, [], 127),
+    ],
+)
+def test_samples_of_16_bits_are_sent_as_8_bits(
+    sock, tmp_path, kind, numbers, options, scale
+):
+    samples = noise_of_type("<i2", 10_000, numbers)
+    samples.flat[:6] = [-32768, -32767, -16384, 16384, 129, 32767]
+    if kind == "wav":
+        path = write_wav(tmp_path, samples)
+    elif kind == "raw":
+        path = write_raw(tmp_path, samples)
+        options = [*options, "--type", "rc"[numbers - 1] + "i16_le"]
+    else:
+        name = "rc"[numbers - 1] + "i16_be"
+        path = write_sigmf(tmp_path, samples.astype(">i2").tobytes(), name)
+    send(path, sock, "--wire-type", "i1", *options)
+    _, got = received(sock)
+    scaled = np.rint(samples / 32768 * scale)
+    check_samples(np.clip(scaled, -128, 127), got, "i1")
+
+
 @pytest.mark.parametrize(
     ("name", "peak", "options", "message"),
     [
@@ -141,16 +185,19 @@ def test_floats_are_sent_as_integers(sock, tmp_path, name, wire_type, scale):
         ("rf32_le", 0.0040, [], None),
         ("rf32_le", 0.0039, ["--wire-type", ">i2"], None),
         ("cf32_le", 0, [], None),
+        ("ri16_be", 129, ["--wire-type", "i1"], "peak of 0.00394 .* up to 3.23e+04"),
+        ("ci16_le", 130, ["--wire-type", "i1"], None),
+        ("ci16_le", 1, [], None),
     ],
 )
-def test_floats_that_all_round_to_0_are_rejected(
+def test_samples_that_all_round_to_0_are_rejected(
     tmp_path, name, peak, options, message
 ):
-    path = tmp_path / "recording.bin"
-    numbers = np.zeros(600_000, "<f4")  # more than one read of check_level()
-    numbers[:2] = np.nan, -peak
+    dtype = {"ri16_be": ">i2", "ci16_le": "<i2"}.get(name, "<f4")
+    numbers = np.zeros(600_000, dtype)  # more than one read of check_level()
+    numbers[:2] = np.nan if dtype == "<f4" else 0, -peak
     numbers[-2] = peak
-    path.write_bytes(numbers.tobytes())
+    path = write_raw(tmp_path, numbers)
     args = send_recording.parse([str(path), "127.0.0.1:9", "--type", name, *options])
     if message is None:
         send_recording.build(args)

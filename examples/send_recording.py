@@ -9,6 +9,7 @@ import ast
 import dataclasses
 import fractions
 import json
+import math
 import re
 import sys
 
@@ -19,6 +20,7 @@ from common.recordings import (
     is_sigmf,
     is_wav,
     raw_recording,
+    seconds_since_1970,
     seconds_text,
     sigmf_recording,
     wav_recording,
@@ -32,6 +34,16 @@ BUFFER = 1 << 20  # bytes between blocks; the default of 64 KiB is slower
 FULL_SCALE_16 = 1 << 15  # of 16-bit samples that are sent as floats would be
 
 
+def ticks_or_time(text):
+    """An integer, or a time such as 2023-11-14T22:13:20Z as seconds in a Fraction."""
+    try:
+        return seconds_since_1970(text) if "T" in text else integer(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither an integer nor a time YYYY-MM-DDThh:mm:ss[.s]Z"
+        ) from None
+
+
 # Options passed to the sink under the same name.
 SINK_OPTIONS = {
     "heap_samples": positive,
@@ -41,7 +53,7 @@ SINK_OPTIONS = {
     "heap_address_bits": int,
     "heap_id_start": integer,
     "heap_id_step": integer,
-    "timestamp_start": integer,
+    "timestamp_start": ticks_or_time,
     "timestamp_step": size,
     "rate": lambda text: float(rate(text)),
     "when_full": str,
@@ -56,6 +68,7 @@ SINK_OPTIONS = {
 PROGRAM_TEXTS = {
     "wire_type": "Samples of 16 bits are sent as i1 like floats of full scale 32768:"
     " multiplied by scale / 32768, which is 127 / 32768 by default, and rounded.",
+    "timestamp_start": "With --sync-time also a time such as 2023-11-14T22:13:20.5Z.",
 }
 
 
@@ -134,13 +147,18 @@ def open_recording(args):
         recording = wav_recording(path)
     if args.sample_rate:
         recording = dataclasses.replace(recording, sample_rate=args.sample_rate)
+    if isinstance(args.timestamp_start, fractions.Fraction):
+        recording = dataclasses.replace(recording, start=args.timestamp_start)
     return recording
 
 
 def first_timestamp(recording, sync_time, options):
     """Ticks from the sync time to the start of the recording, to the nearest tick."""
     if recording.start is None:
-        raise ValueError(f"--sync-time: {recording.path} has no start time")
+        raise ValueError(
+            f"--sync-time: {recording.path} has no start time; set it, such as"
+            " --timestamp-start 2023-11-14T22:13:20Z"
+        )
     if recording.sample_rate is None:
         raise ValueError("--sync-time needs a sample rate: --sample-rate")
     if recording.start < sync_time:
@@ -148,12 +166,26 @@ def first_timestamp(recording, sync_time, options):
             f"--sync-time {seconds_text(sync_time)} is later than the start of the"
             f" recording, {seconds_text(recording.start)}"
         )
-    if options["heap_address_bits"] not in (40, 48):
+    bits = options["heap_address_bits"]
+    if bits not in (40, 48):
         raise ValueError("--heap-address-bits must be 40 or 48")
-    ticks = (recording.start - sync_time) * recording.sample_rate
+    tick_rate = recording.sample_rate
     if options["timestamp_step"] is not None:
-        ticks *= fractions.Fraction(options["timestamp_step"], options["heap_samples"])
-    return round(ticks) % (1 << options["heap_address_bits"])
+        tick_rate *= fractions.Fraction(
+            options["timestamp_step"], options["heap_samples"]
+        )
+    ticks = round((recording.start - sync_time) * tick_rate)
+    last = (1 << bits) - 1
+    if ticks > last:
+        earliest = math.ceil(recording.start - last / tick_rate)
+        remedy = f"set at least {seconds_text(min(earliest, recording.start))}"
+        if bits < 48 and ticks < 1 << 48:
+            remedy += ", or --heap-address-bits 48"
+        raise ValueError(
+            f"--sync-time {seconds_text(sync_time)}: the first timestamp would be"
+            f" {ticks}, above the {bits}-bit maximum of {last}; {remedy}"
+        )
+    return ticks
 
 
 def check_level(recording, options):
@@ -224,8 +256,9 @@ def parse(argv):
         parser,
         "--sync-time S",
         seconds,
-        "time of timestamp 0, in seconds since 1970, for a recording with a start time"
-        " (default: the first timestamp is --timestamp-start)",
+        "time of timestamp 0, in seconds since 1970; needs the start time of the"
+        " recording, which SigMF contains and --timestamp-start sets (default: the"
+        " first timestamp is --timestamp-start)",
     )
     parser.add_argument(
         "--loop", action="store_true", help="repeat the recording until Ctrl-C"
@@ -259,8 +292,11 @@ def parse(argv):
         parser.error("--plan and --json are mutually exclusive")
     if args.realtime and args.rate:
         parser.error("--realtime and --rate are mutually exclusive")
-    if args.sync_time is not None and args.timestamp_start:
-        parser.error("--sync-time and --timestamp-start are mutually exclusive")
+    has_time = isinstance(args.timestamp_start, fractions.Fraction)
+    if has_time and args.sync_time is None:
+        parser.error("--timestamp-start: a time needs --sync-time")
+    if args.sync_time is not None and args.timestamp_start and not has_time:
+        parser.error("--timestamp-start: with --sync-time, it must be a time")
     return args
 
 

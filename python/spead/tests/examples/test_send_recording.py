@@ -218,19 +218,60 @@ def test_samples_that_all_round_to_0_are_rejected(
             ["--sample-rate", "1M", "--timestamp-step", "16k"],
             246_914,
         ),
-        (0, ["--sample-rate", "10M"], 17_000_000_001_234_568 % 2**40),
+        # less than 2^40
+        (1_698_900_489, ["--sample-rate", "1M"], 1_099_511_123_457),
     ],
 )
-def test_start_times_become_ticks(tmp_path, sync_time, options, ticks):
-    capture = {
-        "core:sample_start": 0,
-        "core:datetime": "2023-11-14T22:13:20.123456789Z",
-    }
-    path = write_sigmf(tmp_path, bytes(8), captures=[capture])
+@pytest.mark.parametrize("has_start", [True, False])
+def test_start_times_become_ticks(tmp_path, has_start, sync_time, options, ticks):
+    """A raw recording has the start time of --timestamp-start."""
+    start = "2023-11-14T22:13:20.123456789Z"
+    if has_start:
+        capture = {"core:sample_start": 0, "core:datetime": start}
+        path = write_sigmf(tmp_path, bytes(8), captures=[capture])
+    else:
+        path = write_raw(tmp_path, np.zeros(8))
     if sync_time is not None:
         options = [*options, "--sync-time", str(sync_time)]
+        options += [] if has_start else ["--timestamp-start", start]
     args = send_recording.parse([str(path), "127.0.0.1:9", *options])
     assert send_recording.build(args).plan.options["timestamp_start"] == ticks
+
+
+def test_a_wav_file_arrives_with_the_given_start_time(sock, tmp_path):
+    path = write_wav(tmp_path, noise_of_type("<i2", 10_000, 2), rate=1_000_000)
+    start = ["--timestamp-start", "2023-11-14T22:13:20.25Z"]
+    send(path, sock, "--sync-time", 1_700_000_000, *start)
+    assert received(sock)[0] == [250_000, 258_192]
+
+
+@pytest.mark.parametrize(
+    ("bits", "rate", "earliest", "wider"),
+    [
+        (40, "100k", 1_689_004_884, ", or --heap-address-bits 48"),
+        (40, "1M", 1_698_900_489, ""),
+        (48, "4M", 1_629_631_256, ""),
+        (40, "1e13", 1_700_000_000, ""),
+    ],
+)
+def test_a_timestamp_that_exceeds_its_bits_is_rejected(
+    tmp_path, bits, rate, earliest, wider
+):
+    """The error states the earliest sync time."""
+    path = str(write_raw(tmp_path, np.zeros(8)))
+    start = ["--timestamp-start", "2023-11-14T22:13:20Z", "--sample-rate", rate]
+    options = [path, "127.0.0.1:9", *start, "--heap-address-bits", str(bits)]
+
+    def build(sync_time):
+        args = send_recording.parse([*options, "--sync-time", str(sync_time)])
+        return send_recording.build(args)
+
+    message = rf"--sync-time 0: .*, above the {bits}-bit maximum .* {earliest}{wider}$"
+    with pytest.raises(ValueError, match=message):
+        build(0)
+    build(earliest)
+    with pytest.raises(ValueError, match="bit maximum"):
+        build(earliest - 1)
 
 
 @pytest.mark.parametrize("loop", [True, False])
@@ -346,7 +387,7 @@ def test_the_plan_has_durations_if_the_sample_rate_is_known(sock, tmp_path):
     [
         ("a.bin", ["--skip-header", "100"], "no data after a header of 100"),
         ("a.bin", ["--realtime"], "--realtime needs a sample rate"),
-        ("a.bin", ["--sync-time", "0"], "a.bin has no start time"),
+        ("a.bin", ["--sync-time", "0"], "no start time; set it, such as --timesta"),
         ("a.bin", ["--capture", "0"], "--capture is for SigMF"),
         ("a.sigmf", ["--type", "ri8"], "--type and --skip-header are not for SigMF"),
         ("a.wav", ["--skip-header", "44"], "--skip-header of"),
@@ -362,6 +403,21 @@ def test_an_invalid_argument_is_reported_in_one_line(tmp_path, name, options, me
         send_recording.main([str(path), "127.0.0.1:9", *options])
     assert message in error.value.code
     assert len(error.value.code.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--timestamp-start", "2023-11-14"], "neither an integer nor a time YYYY"),
+        (["--timestamp-start", "2023-11-31T00:00:00Z"], "neither an integer nor"),
+        (["--timestamp-start", "2023-11-14T22:13:20Z"], "a time needs --sync-time"),
+        (["--timestamp-start", "1", "--sync-time", "0"], "it must be a time"),
+    ],
+)
+def test_a_timestamp_start_that_does_not_fit_is_rejected(capsys, options, message):
+    with pytest.raises(SystemExit):
+        send_recording.parse(["a.bin", "127.0.0.1:9", *options])
+    assert message in capsys.readouterr().err
 
 
 def test_a_start_before_the_sync_time_is_rejected(tmp_path):

@@ -13,8 +13,6 @@
 
 namespace gr::spead {
 
-namespace {
-
 std::optional<std::int64_t> integer(const pmt::pmt_t& value)
 {
     if (pmt::is_integer(value))
@@ -30,6 +28,8 @@ std::optional<std::int64_t> integer(const pmt::pmt_t& value)
         return static_cast<std::int64_t>(pmt::to_double(value));
     return std::nullopt;
 }
+
+namespace {
 
 // One integer, or those in a vector.
 std::optional<std::vector<std::int64_t>> integers(const pmt::pmt_t& value)

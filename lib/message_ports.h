@@ -13,9 +13,15 @@
 #include <gnuradio/spead/source_stats.h>
 #include <pmt/pmt.h>
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gr::spead {
+
+//! Returns the value of an integer or of a whole real number, limited to 64 bits with
+//! sign, or nullopt.
+std::optional<std::int64_t> integer(const pmt::pmt_t& value);
 
 //! The pair (dict, NIL). The keys of the dict are the names of the struct's members.
 //! \{

@@ -7,6 +7,7 @@
 
 #include "message_ports.h"
 #include "named_errors.h"
+#include "rx_time_tag.h"
 #include "sink_impl.h"
 
 #include <gnuradio/io_signature.h>
@@ -61,19 +62,6 @@ std::string shortened(const std::vector<std::string>& texts)
     for (const auto& text : texts)
         all += (all.empty() ? "" : "; ") + text;
     return all.size() <= longest ? all : all.substr(0, longest) + "...";
-}
-
-// Parses an rx_time tag as written by GNU Radio's sources: whole seconds and a fraction.
-time_tag parse_rx_time(const gr::tag_t& tag)
-{
-    const auto& value = tag.value;
-    if (!pmt::is_tuple(value) || pmt::length(value) != 2 ||
-        !pmt::is_uint64(pmt::tuple_ref(value, 0)) ||
-        !pmt::is_real(pmt::tuple_ref(value, 1)))
-        return { tag.offset, 0, std::numeric_limits<double>::quiet_NaN() };
-    return { tag.offset,
-             pmt::to_uint64(pmt::tuple_ref(value, 0)),
-             pmt::to_double(pmt::tuple_ref(value, 1)) };
 }
 
 } // namespace
@@ -299,7 +287,7 @@ void sink_impl::read_tags(std::size_t input, std::uint64_t first, std::size_t n)
     std::stable_sort(d_tags.begin(), d_tags.end(), gr::tag_t::offset_compare);
     d_times.clear();
     for (const auto& tag : d_tags)
-        d_times.push_back(parse_rx_time(tag));
+        d_times.push_back(read_rx_time(tag));
 }
 
 void sink_impl::set_rate(double rate)

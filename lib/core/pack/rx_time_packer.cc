@@ -19,6 +19,8 @@ namespace {
 // Limits the zeros per call, as samples are limited: a call cannot be interrupted.
 constexpr std::uint64_t zeros_per_write = 1 << 20;
 
+const char* const too_far = "an rx_time tag is too far from sync_time: it is ignored";
+
 std::string whole(double number)
 {
     std::ostringstream text;
@@ -78,15 +80,22 @@ std::size_t rx_time_packer::write(const std::byte* samples,
 void rx_time_packer::apply_tag(const time_tag& tag)
 {
     d_next_tag = tag.sample + 1;
+    if (!tag.error.empty())
+        return warn_once(d_no_time_warned, tag.error);
     const auto time = d_clock.to_tick(tag.seconds, tag.fraction);
-    d_invalid_tag_seen = d_invalid_tag_seen || !time;
     if (!time)
-        return;
+        return warn_once(d_too_far_warned, too_far);
     const auto correction =
         d_aligner.tag(time->tick, time->residual, d_packer.heap_is_partly_published());
     if (correction.realign_timestamp)
         d_packer.skip_to(*correction.realign_timestamp);
     d_zeros = correction.zeros_to_pack;
+}
+
+void rx_time_packer::warn_once(bool& warned, const std::string& text)
+{
+    if (!std::exchange(warned, true))
+        d_warnings.push_back(text);
 }
 
 // Packs up to \p max_zeros zeros before the next sample. Returns false if some remain.
@@ -115,32 +124,32 @@ std::size_t rx_time_packer::pack_samples(const std::byte* samples, std::size_t n
 
 std::vector<std::string> rx_time_packer::take_warnings()
 {
-    std::vector<std::string> all;
     const auto raised = d_aligner.take_warnings();
     if (raised.no_tag)
-        all.push_back("samples arrived without an rx_time tag before them: their "
-                      "timestamps continue from the previous run, or from 0");
+        d_warnings.push_back("samples arrived without an rx_time tag before them: their "
+                             "timestamps continue from the previous run, or from 0");
     if (raised.residual)
-        all.push_back("an rx_time tag is " + std::to_string(raised.residual) +
-                      " samples from the nearest sample, whose time is sent: sample_rate "
-                      "or sync_time may not be that of the source");
+        d_warnings.push_back(
+            "an rx_time tag is " + std::to_string(raised.residual) +
+            " samples from the nearest sample, whose time is sent: sample_rate "
+            "or sync_time may not be that of the source");
     if (raised.jump_samples)
-        all.push_back("an rx_time tag is " + whole(raised.jump_samples) +
-                      " samples from the end of the samples before it: samples were lost "
-                      "or repeated, or sample_rate is not that of the source");
+        d_warnings.push_back(
+            "an rx_time tag is " + whole(raised.jump_samples) +
+            " samples from the end of the samples before it: samples were lost "
+            "or repeated, or sample_rate is not that of the source");
     if (raised.before_sync)
-        all.push_back("an rx_time tag is before sync_time: samples are dropped up to "
-                      "that time");
+        d_warnings.push_back(
+            "an rx_time tag is before sync_time: samples are dropped up to "
+            "that time");
     if (raised.drop_seconds)
-        all.push_back("an rx_time tag is " + std::to_string(raised.drop_seconds) +
-                      " s behind the samples that have been sent: samples are dropped up "
-                      "to their end, since no timestamp is sent twice");
-    const bool is_invalid =
-        d_invalid_tag_seen && !std::exchange(d_invalid_tag_warned, d_invalid_tag_seen);
-    if (raised.out_of_range || is_invalid)
-        all.push_back("an rx_time tag has an invalid or too distant time: it is "
-                      "ignored");
-    return all;
+        d_warnings.push_back(
+            "an rx_time tag is " + std::to_string(raised.drop_seconds) +
+            " s behind the samples that have been sent: samples are dropped up "
+            "to their end, since no timestamp is sent twice");
+    if (raised.out_of_range)
+        warn_once(d_too_far_warned, too_far);
+    return std::exchange(d_warnings, {});
 }
 
 } // namespace gr::spead

@@ -21,7 +21,8 @@ namespace gr::spead {
 struct time_tag {
     std::uint64_t sample; //!< index in the run
     std::uint64_t seconds;
-    double fraction; //!< seconds
+    double fraction;        //!< seconds
+    std::string error = {}; //!< a warning if the value is no time, else empty
 };
 
 /*!
@@ -58,14 +59,16 @@ public:
 
 private:
     void apply_tag(const time_tag& tag);
+    void warn_once(bool& warned, const std::string& text);
     bool pack_zeros(std::uint64_t& max_zeros);
     std::size_t pack_samples(const std::byte* samples, std::size_t n);
 
     input_packer& d_packer;
     const tick_clock d_clock;
     timestamp_aligner d_aligner;
-    bool d_invalid_tag_seen = false; // a tag had an invalid time
-    bool d_invalid_tag_warned = false;
+    std::vector<std::string> d_warnings; // not taken yet
+    bool d_no_time_warned = false;
+    bool d_too_far_warned = false;
     std::uint64_t d_zeros = 0; // to be packed before the next sample
     bool d_filling = false;
     std::uint64_t d_next_tag = 0; // tags of samples before this one are done

@@ -4,9 +4,8 @@
 
 from fractions import Fraction
 
-import pmt
 import pytest
-from gnuradio import gr, spead
+from gnuradio import spead
 from receiving import destination
 from streams import run
 from tagged_streams import (
@@ -19,20 +18,9 @@ from tagged_streams import (
     samples,
     send_tagged,
     tag,
+    tag_warnings,
     tagged_source,
 )
-
-
-def tag_warnings(capfd):
-    """Warnings about tags; the destructor of the sink logs those still pending."""
-    out = capfd.readouterr()
-    lines = (out.out + out.err).splitlines()
-    return [
-        warning
-        for line in lines
-        for warning in line.split("; ")
-        if "rx_time tag" in warning
-    ]
 
 
 def test_a_fractional_sample_offset_is_warned_about_once(sock, capfd):
@@ -64,29 +52,6 @@ def test_tags_with_other_keys_are_ignored(sock, capfd):
     )
     assert Heaps(sock).line(0, 300) == expected(300)
     assert not tag_warnings(capfd)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        pmt.from_double(1.0),
-        pmt.PMT_NIL,
-        pmt.make_tuple(pmt.from_uint64(1)),
-        pmt.make_tuple(pmt.from_double(1), pmt.from_double(0)),
-        pmt.make_tuple(pmt.from_uint64(1), pmt.from_double(2.5)),
-        pmt.make_tuple(pmt.from_uint64(1), pmt.from_double(float("nan"))),
-    ],
-)
-def test_malformed_tags_are_ignored_and_warned_about_once(sock, capfd, value):
-    first = gr.tag_t()
-    first.offset, first.key, first.value = 100, pmt.intern("rx_time"), value
-    second = gr.tag_t()
-    second.offset, second.key, second.value = 200, pmt.intern("rx_time"), value
-    sink = spead.sink(destination(sock), **OPTIONS)
-    run(sink, tagged_source(samples(300), [tag(0, SYNC), first, second]))
-    assert Heaps(sock).line(0, 300) == expected(300)
-    del sink
-    assert len(tag_warnings(capfd)) == 1
 
 
 FAR = 1000 * MHZ

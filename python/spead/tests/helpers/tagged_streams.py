@@ -112,3 +112,15 @@ def send_tagged(sock, n, tags, piece=None, rate=MHZ, **options):
 
 def expected(n, offset=0):
     return samples(n)[offset:].tolist()
+
+
+def tag_warnings(capfd):
+    """Warnings about tags; the destructor of the sink logs those still pending."""
+    out = capfd.readouterr()
+    lines = (out.out + out.err).splitlines()
+    return [
+        warning
+        for line in lines
+        for warning in line.split("; ")
+        if "rx_time tag" in warning
+    ]

@@ -87,14 +87,24 @@ def parse(argv):
         "start time of the tone, in seconds since 1970 (default: now)",
     )
     option(parser, "--gain DB", float, "gain in dB", 30)
-    option(parser, "--sync-time S", str, "time of tick 0, in seconds since 1970", "0")
+    option(
+        parser,
+        "--sync-time S",
+        str,
+        "time of tick 0, in seconds since 1970 (default: that of the start, in whole"
+        " seconds)",
+    )
     parser.add_argument(
         "--on-gap",
         choices=["realign", "zero_fill"],
         default="realign",
         help="what to do if samples are missing (default: %(default)s)",
     )
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    if args.sync_time is None:
+        # Timestamps since 1970 would exceed 48 bits.
+        args.sync_time = str(int(time.time() if args.start is None else args.start))
+    return args
 
 
 def main(argv=None):
@@ -103,6 +113,7 @@ def main(argv=None):
         flow_graph = UhdToSpead((tagged_tone if args.tone else usrp)(args), args)
     except (ImportError, OSError, ValueError, RuntimeError) as error:
         sys.exit(f"uhd_to_spead.py: {error}")
+    print("sync_time:", args.sync_time, flush=True)
     return run(flow_graph)
 
 

@@ -155,7 +155,9 @@ struct SPEAD_API sink_options {
     std::optional<exact_rate> sample_rate = std::nullopt;
 
     //! Time of tick 0, with sample_rate: seconds since 1970 as text, such as
-    //! "1600000000.123456789", or an integer number of nanoseconds.
+    //! "1600000000.123456789", or an integer number of nanoseconds. Receivers need the
+    //! same value. Timestamps wrap after 2^heap_address_bits ticks, so choose a recent
+    //! time.
     std::variant<std::string, std::int64_t> sync_time = "0";
 
     //! What to do when tags show that samples are missing, with sample_rate. "realign"

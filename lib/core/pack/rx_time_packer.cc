@@ -8,6 +8,7 @@
 #include "rx_time_packer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <sstream>
 #include <utility>
@@ -18,6 +19,9 @@ namespace {
 
 // Limits the zeros per call, as samples are limited: a call cannot be interrupted.
 constexpr std::uint64_t zeros_per_write = 1 << 20;
+
+// heap_address_bits is 40 or 48
+constexpr unsigned widest = 48;
 
 const char* const too_far = "an rx_time tag is too far from sync_time: it is ignored";
 
@@ -34,7 +38,10 @@ rx_time_packer::rx_time_packer(input_packer& packer,
                                sink_counter_set& counts,
                                const tick_clock& clock,
                                const timestamp_aligner_config& config)
-    : d_packer(packer), d_clock(clock), d_aligner(config, counts)
+    : d_packer(packer),
+      d_clock(clock),
+      d_rate(config.sample_rate),
+      d_aligner(config, counts)
 {
 }
 
@@ -85,11 +92,35 @@ void rx_time_packer::apply_tag(const time_tag& tag)
     const auto time = d_clock.to_tick(tag.seconds, tag.fraction);
     if (!time)
         return warn_once(d_too_far_warned, too_far);
+    if (!std::exchange(d_has_time, true))
+        check_first_tick(time->tick);
     const auto correction =
         d_aligner.tag(time->tick, time->residual, d_packer.heap_is_partly_published());
     if (correction.realign_timestamp)
         d_packer.skip_to(*correction.realign_timestamp);
     d_zeros = correction.zeros_to_pack;
+}
+
+// A long run may pass the largest timestamp, which receivers can notice. They cannot if
+// the first timestamp is beyond it.
+void rx_time_packer::check_first_tick(std::int64_t tick)
+{
+    const auto flavour = d_packer.config().regular.contents().flavour;
+    const unsigned bits = flavour.heap_address_bits;
+    if (tick < 0 || static_cast<std::uint64_t>(tick) <= flavour.address_mask())
+        return;
+    const double seconds = std::ldexp(static_cast<double>(d_rate.denominator) /
+                                          static_cast<double>(d_rate.numerator),
+                                      static_cast<int>(bits));
+    d_warnings.push_back(
+        "the first rx_time tag is " + std::to_string(tick) +
+        " ticks after sync_time, but timestamps have " + std::to_string(bits) +
+        " bits and wrap, so receivers see an earlier time: set sync_time, here and at "
+        "the receivers, to less than " +
+        whole(std::floor(seconds)) + " s before the tag" +
+        (bits < widest && tick >> widest == 0
+             ? ", or heap_address_bits=" + std::to_string(widest)
+             : ""));
 }
 
 void rx_time_packer::warn_once(bool& warned, const std::string& text)

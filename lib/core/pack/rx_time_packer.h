@@ -59,14 +59,17 @@ public:
 
 private:
     void apply_tag(const time_tag& tag);
+    void check_first_tick(std::int64_t tick);
     void warn_once(bool& warned, const std::string& text);
     bool pack_zeros(std::uint64_t& max_zeros);
     std::size_t pack_samples(const std::byte* samples, std::size_t n);
 
     input_packer& d_packer;
     const tick_clock d_clock;
+    const exact_rate d_rate; // ticks per second
     timestamp_aligner d_aligner;
     std::vector<std::string> d_warnings; // not taken yet
+    bool d_has_time = false;             // a tag had a time
     bool d_no_time_warned = false;
     bool d_too_far_warned = false;
     std::uint64_t d_zeros = 0; // to be packed before the next sample

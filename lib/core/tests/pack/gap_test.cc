@@ -155,6 +155,61 @@ BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)
     }
 }
 
+struct first_tag {
+    unsigned address_bits;
+    std::uint64_t seconds;
+    std::vector<std::string> warnings;
+};
+
+const char* const wraps_40 =
+    "the first rx_time tag is 1099512000000 ticks after sync_time, but timestamps have "
+    "40 "
+    "bits and wrap, so receivers see an earlier time: set sync_time, here and at the "
+    "receivers, to less than 1099511 s before the tag, or heap_address_bits=48";
+const char* const wraps_48 =
+    "the first rx_time tag is 1600000000000000 ticks after sync_time, but timestamps "
+    "have "
+    "48 bits and wrap, so receivers see an earlier time: set sync_time, here and at the "
+    "receivers, to less than 281474976 s before the tag";
+
+BOOST_AUTO_TEST_CASE(first_tag_beyond_the_timestamps_raises_one_warning)
+{
+    constexpr std::uint64_t size = 1000;
+    for (const auto& row : { first_tag{ 40, 1099510, {} },
+                             first_tag{ 40, 1099512, { wraps_40 } },
+                             first_tag{ 48, 1099512, {} },
+                             first_tag{ 48, 281474975, {} },
+                             first_tag{ 48, 1600000000, { wraps_48 } } }) {
+        auto p = heaps_of(size);
+        p.address_bits = row.address_bits;
+        packed_stream stream(p);
+        timestamp_aligner_config config{};
+        config.heap_samples = config.timestamp_step = size;
+        config.sample_rate = { 1000000 };
+        rx_time_packer input(
+            stream.packer, stream.counters, tick_clock(config.sample_rate, {}), config);
+        const auto in = noise(size);
+        const auto write = [&](std::uint64_t first, std::uint64_t seconds) {
+            input.write(raw(in.data()), size, first, { { first, seconds, 0 } });
+        };
+        write(0, row.seconds);
+        BOOST_TEST(input.take_warnings() == row.warnings,
+                   boost::test_tools::per_element());
+        // the timestamps may pass the largest one during a run
+        write(size, row.seconds);
+        write(2 * size, row.seconds + 2);
+        const auto later = input.take_warnings();
+        for (const auto& warning : later)
+            BOOST_CHECK(warning.find("the first rx_time tag") == std::string::npos);
+        stream.end();
+        const auto heaps = data_heaps(stream);
+        BOOST_REQUIRE_EQUAL(heaps.size(), 2u);
+        const auto mask = (std::uint64_t{ 1 } << row.address_bits) - 1;
+        BOOST_CHECK_EQUAL(heaps[0].immediate(0x1600), row.seconds * 1000000 & mask);
+        BOOST_CHECK_EQUAL(heaps[1].immediate(0x1600), (row.seconds + 2) * 1000000 & mask);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(skip_to_drops_the_unfinished_heap)
 {
     for (const auto size : { std::uint64_t{ 1000 }, large })

@@ -3,6 +3,8 @@
 """The SDR examples, with a recording or a tone instead of a radio."""
 
 import fractions
+import re
+import time
 
 import grc_lint
 import numpy as np
@@ -99,6 +101,22 @@ def test_the_uhd_tone_is_timestamped(sock, receiver, tmp_path, sender, rate):
     with running(program, *options):
         heaps, samples = receive_heaps(receiver)
     check_tone_of_a_usrp(heaps, samples, start, sync, rate, 50_000)
+
+
+@pytest.mark.parametrize("sender", ["program", "flow graph"])
+def test_the_printed_sync_time_dates_the_uhd_tone(sock, receiver, tmp_path, sender):
+    program = EXAMPLES / "uhd_to_spead.py"
+    options = [destination(sock), "--tone", "--samples", 50_000]
+    if sender == "flow graph":
+        program = compiled("uhd_stream", tmp_path)
+        options = ["--destination", destination(sock), "--duration", 0.0125]
+    before = time.time()
+    with running(program, *options) as ended:
+        heaps, _ = receive_heaps(receiver)
+    (sync,) = re.findall(r"^sync_time: (\d+)$", ended.printed, re.MULTILINE)
+    # The samples of a throttle may be a second ahead.
+    date = int(sync) + heaps[0].timestamp / 4_000_000
+    assert before <= date <= time.time() + 1
 
 
 @pytest.mark.parametrize(

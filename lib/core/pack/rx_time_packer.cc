@@ -163,12 +163,18 @@ std::vector<std::string> rx_time_packer::take_warnings()
         d_warnings.push_back(
             "an rx_time tag is " + std::to_string(raised.residual) +
             " samples from the nearest sample, whose time is sent: sample_rate "
-            "or sync_time may not be that of the source");
+            "or sync_time may not be that of the source, or a block upstream "
+            "rounds the positions of tags");
     if (raised.jump_samples)
         d_warnings.push_back(
             "an rx_time tag is " + whole(raised.jump_samples) +
             " samples from the end of the samples before it: samples were lost "
             "or repeated, or sample_rate is not that of the source");
+    if (raised.jitter_samples)
+        d_warnings.push_back(
+            "rx_time tags jump back and forth, here by " + whole(raised.jitter_samples) +
+            " samples: a block upstream rounds the positions of tags, as Keep 1 in N "
+            "does, or their times are not exact");
     if (raised.before_sync)
         d_warnings.push_back(
             "an rx_time tag is before sync_time: samples are dropped up to "

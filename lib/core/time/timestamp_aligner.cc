@@ -26,6 +26,9 @@ constexpr double expected_within = 0.6;
 constexpr double noticeable_residual = 0.1;
 // Seconds. Warn if a step back drops more.
 constexpr double noticeable_loss = 1;
+// Samples. A block that rounds the positions of tags moves them by a few samples, while
+// an overrun loses packets.
+constexpr double few_samples = 8;
 // Samples from tick 0. Counting can continue from there for years without overflow.
 constexpr std::int64_t furthest = std::int64_t{ 7 } << 60;
 
@@ -190,6 +193,11 @@ void timestamp_aligner::note_jump(std::int64_t position)
     const double jump = static_cast<double>(position) - static_cast<double>(d_expected);
     if (jump >= -noticeable_loss * d_samples_per_second)
         raise(&tag_warnings::jump_samples, jump);
+    if (std::abs(jump) > few_samples)
+        return;
+    if (jump * d_small_jump < 0)
+        raise(&tag_warnings::jitter_samples, jump);
+    d_small_jump = jump;
 }
 
 // Samples from \p position to d_next have timestamps that are already in use: they are

@@ -45,6 +45,7 @@ struct tag_warnings {
     bool before_sync = false;  //!< a tag is earlier than tick 0
     bool out_of_range = false; //!< a tag is too far from tick 0, and was ignored
     double jump_samples = 0;   //!< tag minus expected position, unless below -1 s
+    double jitter_samples = 0; //!< the same, if small and opposite to a small jump before
     double drop_seconds = 0;   //!< how much a step back drops, if more than 1 s
 };
 
@@ -127,6 +128,7 @@ private:
     std::int64_t d_previous_end = 0; // where the previous run ended, by its tags if any
     std::uint64_t d_drop = 0;        // samples to drop before the one at d_next
     std::int64_t d_expected = 0;     // position of the next sample, according to the tags
+    double d_small_jump = 0;         // last jump of a few samples
 
     tag_warnings d_raised;       // ever
     tag_warnings d_new_warnings; // since the last take_warnings()

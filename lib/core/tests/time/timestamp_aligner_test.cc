@@ -319,6 +319,25 @@ BOOST_AUTO_TEST_CASE(warnings_are_raised_once)
     }
 }
 
+// A block that rounds the positions of tags moves them in both directions.
+BOOST_AUTO_TEST_CASE(small_jumps_in_both_directions_raise_a_warning)
+{
+    const auto jitter = [](const std::vector<std::int64_t>& jumps) {
+        placed_stream s(config());
+        std::int64_t place = 0;
+        s.send_tagged({ { place, 100 } });
+        for (const auto jump : jumps) {
+            place += 100 + jump;
+            s.send_tagged({ { place, 100 } });
+        }
+        return s.aligner.take_warnings().jitter_samples;
+    };
+    BOOST_CHECK_EQUAL(jitter({ 1, 0, -1, 2, -2 }), -1.);
+    BOOST_CHECK_EQUAL(jitter({ -1, 0, 0, 1 }), 1.);
+    BOOST_CHECK_EQUAL(jitter({ 1, 1, 0, 2 }), 0.);        // losses
+    BOOST_CHECK_EQUAL(jitter({ 1000, -1000, 1000 }), 0.); // wrong tags
+}
+
 BOOST_AUTO_TEST_CASE(each_step_back_of_more_than_a_second_raises_a_warning)
 {
     placed_stream s(config());

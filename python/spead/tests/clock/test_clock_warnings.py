@@ -5,7 +5,7 @@
 from fractions import Fraction
 
 import pytest
-from gnuradio import spead
+from gnuradio import blocks, gr, spead
 from receiving import destination
 from streams import run
 from tagged_streams import (
@@ -110,3 +110,39 @@ def test_a_wrong_sample_rate_is_warned_about_once(sock, capfd, on_gap, spacing, 
     (warning,) = tag_warnings(capfd)
     assert f" {jump} samples" in warning
     assert "sample_rate" in warning
+
+
+DECIMATION = 8
+
+
+def send_decimated(sock, decimator):
+    """Send samples with a tag on every 1001st one through a decimator."""
+    n = 200_000
+    rate = DECIMATION * MHZ
+    tags = [tag(i, SYNC + Fraction(i, rate)) for i in range(0, n, 1001)]
+    sink = spead.sink(destination(sock), **OPTIONS)
+    run(sink, tagged_source(samples(n), tags), decimator)
+    kept = samples(n)[DECIMATION - 1 :: DECIMATION].tolist()
+    return kept, Heaps(sock), sink.stats()
+
+
+def test_tags_that_jitter_by_a_sample_are_explained_once(sock, capfd):
+    """Keep 1 in N rounds the positions of tags down."""
+    decimator = blocks.keep_one_in_n(gr.sizeof_char, DECIMATION)
+    kept, heaps, stats = send_decimated(sock, decimator)
+    assert stats["gaps"] > 10
+    assert stats["steps_back"] > 10
+    assert len(heaps.timestamps) * HEAP < len(kept)
+    warnings = tag_warnings(capfd)
+    assert [w for w in warnings if "back and forth" in w] == [
+        "rx_time tags jump back and forth, here by -1 samples: a block upstream rounds"
+        " the positions of tags, as Keep 1 in N does, or their times are not exact"
+    ]
+
+
+def test_keep_m_in_n_loses_nothing_to_tags(sock):
+    """The remedy in the FAQ: it keeps the same samples as Keep 1 in N."""
+    decimator = blocks.keep_m_in_n(gr.sizeof_char, 1, DECIMATION, DECIMATION - 1)
+    kept, heaps, stats = send_decimated(sock, decimator)
+    assert heaps.line(0, len(kept)) == kept
+    assert stats["gaps"] == stats["steps_back"] == stats["samples_dropped"] == 0

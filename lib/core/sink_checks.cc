@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace gr::spead {
 
@@ -27,9 +28,12 @@ constexpr choices<gap_policy, 2> gap_policies{
 };
 constexpr choices<full_policy, 2> full_policies{ { { "block", full_policy::block },
                                                    { "drop", full_policy::drop } } };
-constexpr choices<tail_policy, 3> tail_policies{ { { "short", tail_policy::shorten },
-                                                   { "pad", tail_policy::pad },
-                                                   { "drop", tail_policy::drop } } };
+constexpr choices<std::optional<tail_policy>, 4> tail_policies{
+    { { "short", tail_policy::shorten },
+      { "pad", tail_policy::pad },
+      { "drop", tail_policy::drop },
+      { "", std::nullopt } }
+};
 constexpr choices<wire::flavour, 2, std::int64_t> flavours{ { { 40, { 40 } },
                                                               { 48, { 48 } } } };
 
@@ -88,10 +92,6 @@ void check_axes(const sink_options& options)
     require(!options.sample_rate, "axes", options.axes, "\"\" with sample_rate");
     const auto type = format_of(options).type;
     check_memory(options.axes, axes, 1, parts_of(type) * bits_of(type) / 8);
-    require(tail_of(options) != tail_policy::shorten,
-            "tail",
-            options.tail,
-            "\"pad\" or \"drop\" with axes: the shape of heaps is fixed");
     check_divided_axis(options.axes, axes, options.items);
 }
 
@@ -112,12 +112,12 @@ void check_options(const std::vector<std::string>& destinations,
                     "destinations",
                     destinations.front(),
                     "addresses only, or the same capture everywhere");
-    require(!format_of(options).needs_numpy_header() ||
+    require(!format_of(options).has_fixed_shape() ||
                 tail_of(options) != tail_policy::shorten,
-            "wire_type",
-            options.wire_type,
-            "big-endian real numbers with tail=\"short\"; others need tail=\"pad\" or "
-            "tail=\"drop\", since the shape in their numpy header is fixed");
+            "tail",
+            options.tail,
+            "\"pad\", \"drop\" or \"\" with axes and with little-endian or complex "
+            "wire_type, which fix the shape of heaps");
     check_items(options);
     check_value("max_packet_size",
                 options.max_packet_size,
@@ -209,7 +209,9 @@ full_policy when_full_of(const sink_options& options)
 
 tail_policy tail_of(const sink_options& options)
 {
-    return check_value("tail", options.tail, tail_policies);
+    return check_value("tail", options.tail, tail_policies)
+        .value_or(format_of(options).has_fixed_shape() ? tail_policy::pad
+                                                       : tail_policy::shorten);
 }
 
 std::size_t smallest_packet_of(const sink_options& options)

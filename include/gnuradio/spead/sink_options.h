@@ -44,8 +44,8 @@ struct SPEAD_API sink_options {
     //! front, such as "<i2", they are little-endian, else big-endian. Integers are sent
     //! as integers of the same size, with the same bits, or as a type that holds all
     //! their values; floats as any type. Empty: integers are sent as they are and floats
-    //! as "i1". Little-endian numbers, "c8" and "c16" are described by a numpy header.
-    //! Its shape is fixed, so tail must be "pad" or "drop".
+    //! as "i1". Little-endian numbers, "c8" and "c16" are described by a numpy header,
+    //! which fixes the shape of heaps: see tail.
     std::string wire_type = "";
 
     //! Factor for "float" and "complex" samples, above 0. The default is the largest
@@ -77,8 +77,8 @@ struct SPEAD_API sink_options {
     //! "frequency=64/1024". Then each part is a stream of its own, like an input without
     //! axes, and may have its own destinations and values of items. The immediate() of
     //! the same name as the axis gives the first index of the part; it needs no value.
-    //! The shape of heaps is fixed, so tail must be "pad" or "drop"; sample_rate must be
-    //! None. Empty: the inputs are streams of samples.
+    //! Axes fix the shape of heaps: see tail. sample_rate must be None. Empty: the inputs
+    //! are streams of samples.
     std::string axes = "";
 
     //! How the descriptors of the items are sent. "first_heap": in the first heap of
@@ -105,11 +105,13 @@ struct SPEAD_API sink_options {
     bool pad_packets = true;
 
     //! What to do with the unfinished heap at the end of the stream. "short" sends a heap
-    //! of just its samples. "pad" fills it with zeros. "drop" drops and counts it. Even
-    //! with "short", a heap larger than an eighth of the packet ring is filled with zeros
-    //! once one of its packets, which state the full length, has been sent.
+    //! of just its samples; not allowed with axes, nor with a wire_type that is
+    //! little-endian or complex, as these fix the shape of heaps. "pad" fills it with
+    //! zeros. "drop" drops and counts it. Empty: "short" where it is allowed, else "pad".
+    //! Even with "short", a heap larger than an eighth of the packet ring is filled with
+    //! zeros once one of its packets, which state the full length, has been sent.
     //! samples_zero_filled counts zeros.
-    std::string tail = "short";
+    std::string tail = "";
 
     //! Width of immediate values and of addresses in a heap, in bits: 40
     //! (SPEAD-64-40) or 48 (SPEAD-64-48). Heap counters and timestamps wrap at this

@@ -102,6 +102,9 @@ struct sample_format {
     {
         return wire.type == 'c' || (wire.bits > 8 && wire.order == byte_order::little);
     }
+
+    //! Whether descriptors give the shape of all heaps, so that none may be shorter.
+    bool has_fixed_shape() const { return needs_numpy_header() || !shape.empty(); }
 };
 
 } // namespace gr::spead

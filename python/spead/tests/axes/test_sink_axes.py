@@ -29,7 +29,6 @@ def sink_of(name, to, **options):
             spead.immediate(0x4103, "frequency", [] if stream.parts > 1 else 0),
             spead.samples(stream.id, "data"),
         ],
-        "tail": "pad",
         "heap_address_bits": 48,
         "timestamp_start": FIRST,
         "timestamp_step": STEP,
@@ -89,20 +88,20 @@ def test_items_may_be_set_as_in_the_constructor(sock):
         spead.samples(),
     ]
     axes = "frequency=4/16, time=8"
-    sink = spead.sink(destination(sock), items=items, axes=axes, tail="drop")
+    sink = spead.sink(destination(sock), items=items, axes=axes)
     sink.set_items(items)
     for value in (0, [0, 4, 8, 8]):
         items[0] = spead.immediate(0x4103, "frequency", value)
         with pytest.raises(
             ValueError, match="a different value for each of the 4 parts"
         ):
-            spead.sink(destination(sock), items=items, axes=axes, tail="drop")
+            spead.sink(destination(sock), items=items, axes=axes)
 
 
 def test_a_slow_heap_is_sent_completely(sock, receiver):
     """The end waits as long as packets are sent, not only for two seconds."""
     axes = "channel=256, time=1024"
-    sink = spead.sink(destination(sock), axes=axes, tail="pad", rate=1e5)
+    sink = spead.sink(destination(sock), axes=axes, rate=1e5)
     samples = np.random.default_rng(1).integers(-128, 128, (1024, 256), np.int8)
     run_all(sink, samples)
     (heap,) = receiver.next_heaps(1)
@@ -110,7 +109,7 @@ def test_a_slow_heap_is_sent_completely(sock, receiver):
     assert sink.stats()["samples_sent"] == samples.size
 
 
-@pytest.mark.parametrize("tail", ["pad", "drop"])
+@pytest.mark.parametrize("tail", ["", "pad", "drop"])
 def test_an_incomplete_heap_is_padded_or_dropped(sock, receiver, tail):
     axes = "channel=3, time=8, pol=2"
     sink = spead.sink(
@@ -119,7 +118,8 @@ def test_an_incomplete_heap_is_padded_or_dropped(sock, receiver, tail):
     generator = np.random.default_rng(1)
     pols = generator.integers(-128, 128, (2, 13, 6), np.int8)
     run_all(sink, *pols)
-    times = 16 if tail == "pad" else 8
+    is_padded = tail != "drop"
+    times = 16 if is_padded else 8
     whole = np.zeros((2, times, 3, 2), np.int8)
     whole[:, :13] = pols[:, :times].reshape(2, -1, 3, 2)
     heaps = receiver.next_heaps(times // 8)
@@ -128,5 +128,5 @@ def test_an_incomplete_heap_is_padded_or_dropped(sock, receiver, tail):
     stats = sink.stats()
     assert balanced(stats)
     assert stats["samples_in"] == 13 * 6
-    assert stats["samples_zero_filled"] == (3 * 6 if tail == "pad" else 0)
-    assert stats["samples_dropped"] == (0 if tail == "pad" else 5 * 6)
+    assert stats["samples_zero_filled"] == (3 * 6 if is_padded else 0)
+    assert stats["samples_dropped"] == (0 if is_padded else 5 * 6)

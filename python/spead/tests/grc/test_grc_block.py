@@ -133,7 +133,6 @@ def test_the_ports_have_the_axes(grc, axes):
     if grc is sink:
         index = "spead.immediate(1000, 'channel', [])," if "/" in axes else ""
         more["items"] = f"[spead.timestamp(), {index} spead.samples()]"
-        more["tail"] = "pad"
     block = grc(axes=axes, **{option: "complex"}, **more)
     assert grc_lint.block_errors(block) == []
     instance = grc.make(block)

@@ -250,7 +250,6 @@ def test_presets_are_accepted(grc):
             if grc is sink:
                 if bool(axes.count("/")) != ("[]" in items):
                     continue  # belongs to other items
-                fields |= {"tail": "drop"}
             elif "/" in axes and "frequency" not in items and items != "None":
                 continue
             assert grc_lint.block_errors(grc(**fields)) == []

@@ -101,7 +101,7 @@ def test_streams_of_the_sink_arrive_unchanged(sample_type, heap, options):
 def test_little_endian_samples_of_the_sink_arrive_unchanged():
     samples = np.arange(-5000, 5000, dtype=np.int16)
     with Receiving(output_type="int16") as receiving:
-        types = {"input_type": "int16", "wire_type": "<i2", "tail": "pad"}
+        types = {"input_type": "int16", "wire_type": "<i2"}
         run(spead.sink(f"127.0.0.1:{receiving.port}", 1000, **types), source(samples))
         receiving.wait()
     check_whole(receiving, samples)
@@ -115,7 +115,7 @@ def test_complex_floats_arrive_bit_for_bit(wire_type):
     samples = samples[np.isfinite(samples)]
     samples = samples[: len(samples) // 1000 * 1000]
     with Receiving(output_type="complex") as receiving:
-        types = {"input_type": "complex", "wire_type": wire_type, "tail": "pad"}
+        types = {"input_type": "complex", "wire_type": wire_type}
         run(spead.sink(f"127.0.0.1:{receiving.port}", 1000, **types), source(samples))
         receiving.wait()
     got = receiving.samples()

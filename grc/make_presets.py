@@ -30,8 +30,6 @@ DIGITISER_SOURCE = {
     "endpoints": "['127.0.0.1:7148', '127.0.0.1:7149']",
     "output_type": "float",
     "num_outputs": "2",
-    "heap_samples": "4096",
-    "items": "[spead.timestamp(), spead.samples(0x3300)]",
 }
 CHANNELISED_SINK = {
     "heap_address_bits": "48",
@@ -84,7 +82,7 @@ PRESETS = {
     ),
     ("effelsberg_packetiser", "Effelsberg Packetiser", "effelsberg"): (
         DIGITISER_SINK | {"descriptors": "none"},
-        DIGITISER_SOURCE,
+        DIGITISER_SOURCE | {"items": "[spead.timestamp(), spead.samples(0x3300)]"},
     ),
     ("ska_low_station_beam", "SKA-Low Station Beam", "ska_low"): (
         STATION_BEAM

@@ -39,7 +39,9 @@ struct SPEAD_API source_options {
     //! "f4" or "f8", and for "complex" also "c8" or "c16" (pairs of floats). With "<" in
     //! front, such as "<i2", they are little-endian, else big-endian. Empty: integers of
     //! the same size as the output, or "i1" for "float" and "complex". It must be empty
-    //! unless items is set, because the descriptors give the type.
+    //! unless items is set, because the descriptors give the type. Where descriptors
+    //! arrive although items is set, and give another type, no samples are output, unless
+    //! output_type is "int8", which outputs any bytes.
     std::string wire_type = "";
 
     //! Divisor for "float" and "complex" samples, above 0. The default is the largest

@@ -82,7 +82,7 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
                   packet.sender,
                   d_config.group_of_socket[packet.socket] };
     view.time = d_now = now;
-    if (!d_config.format && (view.has_descriptors || d_collectors.is_incomplete()))
+    if (view.has_descriptors || d_collectors.is_incomplete())
         collect_descriptors(view);
     // packets with descriptors, and later ones, wait until these have been read
     const bool must_wait = d_collectors.delays(view.heap);
@@ -530,7 +530,7 @@ bool reassembler::read_descriptors()
     for (std::size_t i = 0; i < descriptors_at_once && d_collectors.has_work(); ++i) {
         if (d_collectors.has_next()) {
             const auto heap = d_collectors.read_next();
-            if (is_unchanged(heap))
+            if (confirms_format(heap))
                 d_collectors.confirm(heap);
         } else if (auto description = d_collectors.take_next()) {
             d_has_new_descriptions |= merge(d_descriptions, std::move(*description));
@@ -541,12 +541,7 @@ bool reassembler::read_descriptors()
     if (d_has_new_descriptions) {
         std::shared_ptr<const stream_format> format;
         try {
-            format = std::make_shared<const stream_format>(
-                format_for(d_descriptions, d_config.type, d_config.axes, d_format.get()));
-            if (!format->timestamp_id && d_config.stream.outputs > 1)
-                throw std::invalid_argument(
-                    "the descriptors contain no timestamp to align the outputs; "
-                    "use a source for each stream, or set items");
+            format = described_format();
             d_refusal.clear();
         } catch (const std::invalid_argument& error) {
             format.reset();
@@ -561,10 +556,33 @@ bool reassembler::read_descriptors()
     return true;
 }
 
-// Whether a heap whose descriptors are arriving has the known ones of the samples and of
-// the timestamp.
-bool reassembler::is_unchanged(const heap_id& heap)
+// The format that the descriptors give or, if items are set, do not contradict. Throws
+// std::invalid_argument with the reason if there is none.
+std::shared_ptr<const stream_format> reassembler::described_format() const
 {
+    if (d_config.format) {
+        check_samples(*d_config.format, d_descriptions, d_config.type);
+        return d_config.format;
+    }
+    auto format = std::make_shared<const stream_format>(
+        format_for(d_descriptions, d_config.type, d_config.axes, d_format.get()));
+    if (!format->timestamp_id && d_config.stream.outputs > 1)
+        throw std::invalid_argument(
+            "the descriptors contain no timestamp to align the outputs; "
+            "use a source for each stream, or set items");
+    return format;
+}
+
+// Whether samples of a heap whose descriptors are arriving need not wait for the others:
+// those of the samples and of the timestamp are known or, if items are set, that of the
+// samples suits.
+bool reassembler::confirms_format(const heap_id& heap)
+{
+    if (d_format && d_config.format) {
+        const auto* samples = d_collectors.find(heap, d_format->samples_id);
+        return samples &&
+               is_compatible(*samples, d_format->samples_format, d_config.type);
+    }
     const auto is_same = [&](std::uint64_t id) {
         const auto known = std::find_if(d_descriptions.begin(),
                                         d_descriptions.end(),

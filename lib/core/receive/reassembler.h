@@ -51,7 +51,8 @@ public:
         sample_type type = sample_type::int8;       //!< type of the outputs
         std::optional<double> scale = std::nullopt; //!< none: full scale is 1.0
         heap_axes axes;
-        std::shared_ptr<const stream_format> format; //!< nullptr: from descriptors
+        //! of items; nullptr: from descriptors
+        std::shared_ptr<const stream_format> format;
         stream_tracker::config stream;
     };
 
@@ -130,7 +131,8 @@ private:
 
     void collect_descriptors(const arrival& packet);
     bool read_descriptors();
-    bool is_unchanged(const heap_id& heap);
+    std::shared_ptr<const stream_format> described_format() const;
+    bool confirms_format(const heap_id& heap);
     void index_immediates();
     bool use_format(std::shared_ptr<const stream_format> format);
 

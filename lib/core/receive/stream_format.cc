@@ -64,9 +64,10 @@ number_format samples_format_of(sample_type type, const item_description& sample
                 format.order = byte_order::big;
             return format;
         }
-        const auto types = suitable_types(samples);
-        if (types.empty() && samples.format.is_integer() && !samples.is_pairs &&
-            type == sample_type::int8)
+        auto types = suitable_types(samples);
+        const bool has_bytes =
+            types.empty() && samples.format.is_integer() && !samples.is_pairs;
+        if (has_bytes && type == sample_type::int8)
             return { 'i', 8 };
         why = (samples.is_pairs   ? "pairs of "
                : is_complex(type) ? "real "
@@ -75,7 +76,8 @@ number_format samples_format_of(sample_type type, const item_description& sample
         for (std::size_t i = 0; i < types.size(); ++i)
             why += (i == 0 ? "it to " : i + 1 == types.size() ? " or " : ", ") + types[i];
         if (types.empty())
-            why += "items to output their bytes";
+            why += has_bytes ? "it to \"int8\" to output their bytes"
+                             : "items to output their bytes";
     } else {
         why += "; set items to output their bytes";
     }
@@ -236,6 +238,39 @@ stream_format format_for(const std::vector<item_description>& items,
         found->values = axes.first_indexes();
     }
     return format;
+}
+
+bool is_compatible(const item_description& samples,
+                   const number_format& wire,
+                   sample_type type)
+{
+    const bool is_known = samples.obstacle.empty() && samples.format.type;
+    if (type == sample_type::int8 || !is_known)
+        return true;
+    auto described = samples.format.real();
+    const auto given = wire.real();
+    if (described.bits == 8) // its order has no meaning
+        described.order = given.order;
+    const bool keeps_bits = described.is_integer() && given.is_integer() &&
+                            !is_float(type) && given.bits == bits_of(type);
+    if (keeps_bits)
+        described.type = given.type;
+    return described == given;
+}
+
+void check_samples(const stream_format& given,
+                   const std::vector<item_description>& items,
+                   sample_type type)
+{
+    for (const auto& item : items)
+        if (item.id == given.samples_id &&
+            !is_compatible(item, given.samples_format, type))
+            throw std::invalid_argument(
+                "the descriptor of " + quoted(item.name) + ": " + text_of(item.format) +
+                " contradict wire_type " + quoted(given.samples_format.dtype()) +
+                (can_receive(type, item.format)
+                     ? "; set it to " + quoted(item.format.dtype())
+                     : "; set output_type to \"int8\" to output their bytes"));
 }
 
 } // namespace gr::spead

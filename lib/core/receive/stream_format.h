@@ -65,6 +65,19 @@ stream_format format_for(const std::vector<item_description>& items,
                          const heap_axes& axes,
                          const stream_format* current);
 
+//! Whether decoding numbers of \p samples as \p wire gives their values, or cannot be
+//! told from the description. As integers of the same size keep their bits, it depends on
+//! the \p type of the outputs. Outputs of bytes take any numbers.
+bool is_compatible(const item_description& samples,
+                   const number_format& wire,
+                   sample_type type);
+
+//! Throws std::invalid_argument with the reason if the samples of \p given are described,
+//! and is_compatible() is false.
+void check_samples(const stream_format& given,
+                   const std::vector<item_description>& items,
+                   sample_type type);
+
 } // namespace gr::spead
 
 #endif /* INCLUDED_SPEAD_CORE_STREAM_FORMAT_H */

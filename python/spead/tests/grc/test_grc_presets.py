@@ -8,12 +8,19 @@ import functools
 import grc_lint
 import numpy as np
 import pytest
+from crafted_packets import (
+    data_heap,
+    descriptor,
+    descriptor_heap,
+    end_of_stream,
+    immediate,
+)
 from gnuradio import blocks, gr
 from grc_blocks import GrcBlock, sink, source
 from instrument_captures import CAPTURES
 from places import BUILD, NEEDS_LIBPCAP
 from received_streams import Receiving
-from streams import wait
+from streams import noise, wait
 
 
 @functools.cache
@@ -92,3 +99,31 @@ def test_the_source_receives_the_sink(tmp_path, stream):
         received = receiving.samples(i).ravel().view(np.float32)
         assert len(received) > 0.7 * sent[i].size
         np.testing.assert_allclose(received, sent[i][: len(received)], atol=1e-6)
+
+
+@pytest.mark.parametrize("late", [0, 50])
+def test_the_meerkat_digitiser_source_refuses_packed_samples(late):
+    """Also those that arrive before the descriptors, which dsim sends every 5 s."""
+    grc = preset("meerkat_digitiser", source)
+    heaps = [
+        [
+            data_heap(2 + 4 * i, 4096 * i, noise(5120), 48, [immediate(0x3101, 0, 48)])
+            for i in range(100)
+        ]
+        for _ in range(2)
+    ]
+    about = [
+        descriptor("timestamp", 0x1600, format=[("u", 48)], bits=48),
+        descriptor("digitiser_id", 0x3101, format=[("u", 48)], bits=48),
+        descriptor("adc_samples", 0x3300, None, [("i", 10)], (4096,), 48),
+    ]
+    for stream in heaps:
+        stream.insert(late, descriptor_heap(about, 1001, 48))
+    options = grc.arguments(grc()) | {"endpoints": ["127.0.0.1:0"] * 2}
+    with Receiving(**options) as receiving:
+        for port, packets in zip(receiving.source.ports(), heaps, strict=True):
+            receiving.send_packets(packets, [port] * len(packets))
+        receiving.send_packets([end_of_stream(2000, 48)])
+        receiving.wait()
+    assert len(receiving.samples()) == 0
+    assert '"adc_samples": 10-bit integers' in receiving.stats["status"]

@@ -14,6 +14,7 @@ from crafted_packets import (
     immediate,
     packet,
 )
+from gnuradio import spead
 from received_streams import (
     check_whole,
     described_heaps,
@@ -159,7 +160,7 @@ def suits(kind, pairs, output_type):
 def expected(payload, kind, output_type):
     """The output samples for these payload bytes."""
     letter, bits, order, _ = layout(kind)
-    if letter in "iu" and bits not in (8, 16, 32):
+    if output_type == "int8":
         return np.frombuffer(payload, np.int8)
     if letter == "c":
         letter, bits = "f", bits // 2
@@ -202,6 +203,104 @@ def test_samples_of_each_type_arrive_exactly_or_are_rejected(kind, pairs, output
         assert len(receiving.samples()) == 0
         assert '"voltages"' in status
         assert "; set it to " in status or "; set items" in status
+
+
+# Sample types if items are set
+
+WIRE_TYPES = {  # the first is the default
+    "int8": ["i1"],
+    "sc8": ["i1"],
+    "int16": [">i2", "<i2", "u1"],
+    "int32": [">i4"],
+    "float": ["i1", "u1", "<i2", ">f4"],
+    "complex": ["i1", ">f4", "<c16"],
+}
+DESCRIBED = [
+    *("u1", "<i2", ">u2", ">f4", ">c8", "?", "S4", "i1,i1"),
+    *([("i", 8)], [("i", 10)], [("i", 16)], [("i", 32)]),
+]
+
+
+def contradicts(kind, wire_type, output_type):
+    """Whether numpy decodes some bytes to other values with the described type."""
+    letter, bits, *_ = layout(kind)
+    if output_type == "int8" or letter in "SV":  # bytes, or an unknown type
+        return False
+    if letter == "b" or bits == 10:
+        return True
+    payload = noise(16 * HEAP).tobytes()
+    samples = [expected(payload, each, output_type) for each in (kind, wire_type)]
+    with np.errstate(all="ignore"):
+        return not np.array_equal(*samples, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("output_type", "wire_type"),
+    [(output, wire) for output in WIRE_TYPES for wire in WIRE_TYPES[output]],
+)
+@pytest.mark.parametrize("kind", DESCRIBED, ids=str)
+def test_samples_that_contradict_the_items_are_rejected(kind, wire_type, output_type):
+    """Regression: packed 10-bit samples were output as noise."""
+    how = {"format": kind} if isinstance(kind, list) else {"dtype": np.dtype(kind)}
+    group = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, 48))
+    group.add_item(0x1600, "timestamp", "", shape=(), **unsigned(48))
+    group.add_item(0x3300, "voltages", "", shape=(HEAP,), **how)
+    payload = noise(16 * HEAP)
+    packets = [
+        *joined(spead2_packets([group.get_heap(descriptors="all", data="none")])),
+        data_heap(2, 0, payload, 48),
+        end_of_stream(9, 48),
+    ]
+    options = {"items": [spead.timestamp(), spead.samples()]}
+    if wire_type != WIRE_TYPES[output_type][0]:
+        options["wire_type"] = wire_type
+    receiving = received(packets, output_type=output_type, **options)
+    status = receiving.stats["status"]
+    if contradicts(kind, wire_type, output_type):
+        assert len(receiving.samples()) == 0
+        assert '"voltages"' in status
+        assert f'contradict wire_type "{wire_type}"; set ' in status
+    else:
+        sent = expected(payload.tobytes(), wire_type, output_type)
+        np.testing.assert_allclose(receiving.samples(), sent, rtol=1e-6)
+
+
+@pytest.mark.parametrize("late", [0, 5])
+def test_descriptors_that_contradict_the_items_end_the_output(late):
+    """Of a stream that is received without descriptors until then."""
+    samples = noise(20 * HEAP)
+    packets = [
+        data_heap(2 + i, i * HEAP, part)
+        for i, part in enumerate(samples.reshape(-1, HEAP))
+    ]
+    packed = descriptor("adc_samples", 0x3300, format=[("i", 10)], shape=(HEAP,))
+    packets.insert(late, descriptor_heap([packed], 1000))
+    items = [spead.timestamp(), spead.samples()]
+    receiving = received(
+        [*packets, end_of_stream(2000)], output_type="float", scale=1, items=items
+    )
+    np.testing.assert_array_equal(receiving.samples(), samples[: late * HEAP])
+
+
+@pytest.mark.parametrize("is_lost", [False, True], ids=["whole", "a packet lost"])
+def test_samples_of_items_do_not_wait_for_other_descriptors(is_lost):
+    """Those of a heap that is larger than the packet store."""
+    samples = noise(2 * 1024**2)
+    how = {"shape": (len(samples),), "dtype": np.int8}
+    group = spead2.send.ItemGroup()
+    group.add_item(0x1600, "timestamp", "", (), value=0, **unsigned(40))
+    group.add_item(0x3300, "adc_samples", "", value=samples, **how)
+    for i in range(200):
+        group.add_item(
+            0x4000 + i, f"item {i}", "x" * 20, (), format=[("u", 40)], value=i
+        )
+    heap = group.get_heap(descriptors="all", data="all")
+    heap.repeat_pointers = True
+    packets = joined(spead2_packets([heap, group.get_end()], 8972))
+    if is_lost:
+        del packets[-2]
+    items = [spead.timestamp(), spead.samples()]
+    check_whole(received(packets, items=items, max_delay=1), samples)
 
 
 # Timestamps

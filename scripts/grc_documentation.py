@@ -64,7 +64,6 @@ def paragraphs(name, description):
     details = [
         each for each in details if not re.match(r"The constructor|stats\(", each)
     ]
-    details.sort(key=lambda each: not re.search(r"\b[pP]ort \"", each))
     for text in [summary, usage, *EXAMPLES[name].split("\n\n"), *details]:
         yield wrap(text)
     tab = None

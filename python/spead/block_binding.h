@@ -11,6 +11,9 @@
 #include "arguments.h"
 #include <gnuradio/block.h>
 
+#include <boost/algorithm/string/erase.hpp>
+#include <boost/algorithm/string/replace.hpp>
+
 #include <map>
 #include <memory>
 #include <utility>
@@ -148,8 +151,8 @@ private:
         return text + ") -> None";
     }
 
-    // Returns the error in the fields of the GRC block; "" if there is none, or if GRC
-    // cannot evaluate one of them.
+    // Returns the error in the fields of the GRC block, with their labels; "" if there is
+    // none, or if GRC cannot evaluate one of them.
     std::string error_in_grc(const py::dict& fields) const
     {
         try {
@@ -168,19 +171,32 @@ private:
                     value);
             return "";
         } catch (const std::exception& error) {
-            return error.what() + tab_in_grc(error.what());
+            return error_with_labels(error.what());
         }
     }
 
-    // Returns " (tab NAME)" for an error "spead.BLOCK: FIELD = ...", "" for others.
-    std::string tab_in_grc(const std::string& error) const
+    // Turns "spead.BLOCK: FIELD = VALUE is invalid; allowed: ..." into "LABEL = VALUE
+    // (tab NAME); allowed: ...", which GRC quotes as "Value '...' not in allowed values".
+    std::string error_with_labels(std::string error) const
     {
-        const auto begin = ("spead." + d_name + ": ").size();
-        const auto field =
-            error.substr(0, error.find(" = ")).substr(std::min(begin, error.find(" = ")));
-        const auto group = docstrings.find(d_name + "." + field + ".group");
-        return group == docstrings.end() ? ""
-                                         : " (tab " + std::string(group->second) + ")";
+        const auto text_of = [this](const std::string& name, const char* what) {
+            const auto found = docstrings.find(d_name + "." + name + "." + what);
+            return found == docstrings.end() ? "" : found->second;
+        };
+        boost::algorithm::erase_first(error, "spead." + d_name + ": ");
+        const auto name = error.substr(0, error.find_first_of(" :"));
+        const std::string invalid = " is invalid; allowed: ";
+        const auto end = error.find(invalid);
+        if (end == error.npos || !*text_of(name, "label"))
+            return error;
+        auto allowed = error.substr(end + invalid.size());
+        options::for_each([&](const std::string& option, auto) {
+            // others, such as "rate", are also words
+            if (option.find('_') != option.npos)
+                boost::algorithm::replace_all(allowed, option, text_of(option, "label"));
+        });
+        return text_of(name, "label") + error.substr(name.size(), end - name.size()) +
+               " (tab " + text_of(name, "group") + "); allowed: " + allowed;
     }
 
     // Parses a text, or a list in the syntax of Python. If the list has variables, whose

@@ -99,6 +99,13 @@ def block_docs(header, option_header, stats_header):
     return "\n\n".join(block), "\n\n".join(counters), figures
 
 
+def label(name):
+    """The label of a parameter in GRC, without its unit."""
+    words = {"destinations": "to", "endpoints": "listen", "id": "ID", "ttl": "TTL"}
+    text = " ".join(words.get(word, word) for word in name.split("_"))
+    return text[0].upper() + text[1:]
+
+
 def docstrings(include):
     """Name -> docstring of everything that the Python package exports."""
 
@@ -119,6 +126,7 @@ def docstrings(include):
         docs.update({f"{block}.{name}": text for name, text in figures.items()})
         for group, parameters in parameter_groups(*headers(block)[:2]).items():
             docs.update({f"{block}.{name}.group": group for name in parameters})
+            docs.update({f"{block}.{name}.label": label(name) for name in parameters})
 
     sink, *_ = headers("sink")
     for name in ("set_rate", "set_item", "set_items"):

@@ -28,33 +28,34 @@ namespace gr::spead {
  * \details
  * Packs the samples of each input into heaps of heap_samples samples with a running
  * timestamp. Sends the heaps to the destinations of the input in turn. The protocol is
- * SPEAD-64-40 or SPEAD-64-48 (SPEAD protocol, version 4). Packet buffers are allocated
- * once and reused. A thread named "spead-send" sends the packets.
+ * SPEAD-64-40 or SPEAD-64-48 (SPEAD protocol, version 4).
+ *
+ * A message on port "items" sets immediate items, as set_item() does. The message is a
+ * pair of a key and a value, or a dict of keys and values. A key is the name or ID of an
+ * item. A value is a whole number for all inputs, or a vector with one for each input. A
+ * message on port "rate" sets the rate, as set_rate() does: a number, or a pair of any
+ * key and a number. Port "stats" publishes stats() every stats_interval seconds.
+ *
+ * When the flow graph stops, the unfinished heap is sent or dropped, as tail says, and
+ * queued packets are sent, at the rate if one is set. If nothing can be sent for two
+ * seconds, the rest is dropped and counted.
+ *
+ * Network faults do not end the flow graph. Heaps that could not be sent are counted, see
+ * stats(). The log has at most one line per second.
+ *
+ * Heap counters, timestamps and the counters of stats() continue across stop() and
+ * start(). An unfinished heap advances the heap counter and the timestamp by a full step.
  *
  * The constructor checks all parameters, looks up host names, opens the socket and
  * allocates memory. It throws std::invalid_argument (in Python: ValueError) for an
  * invalid value; the error names the parameter, the value and the allowed range. It
  * throws std::runtime_error (in Python: RuntimeError) when a system call fails.
  *
- * Network faults do not end the flow graph. Heaps that could not be sent are counted, see
- * stats(). The log has at most one line per second.
- *
- * When the flow graph stops, the unfinished heap is sent or dropped, as tail says, and
- * queued packets are sent, at the rate if one is set. If nothing can be sent for two
- * seconds, the rest is dropped and counted.
- *
- * Heap counters, timestamps and the counters of stats() continue across stop() and
- * start(). An unfinished heap advances the heap counter and the timestamp by a full step.
- *
- * A message on port "items" sets immediate items, as set_item() does. The message is a
- * pair of a key and a value, or a dict of keys and values. A key is the name or ID of an
- * item. A value is a whole number for all inputs, or a vector with one for each input. A
- * message on port "rate" sets the rate, as set_rate() does: a number, or a pair of any
- * key and a number. Port "stats" publishes stats() every stats_interval seconds, as a
- * pair (dict, PMT_NIL).
- *
  * stats(), rate(), packet_size(), set_rate(), set_item() and set_items() may be called at
  * any time and from any thread.
+ *
+ * Packet buffers are allocated once and reused. A thread named "spead-send" sends the
+ * packets. A message of port "stats" is a pair (dict, PMT_NIL).
  */
 class SPEAD_API sink : virtual public gr::block
 {

@@ -208,11 +208,6 @@ struct SPEAD_API sink_options {
     //! no messages. The last one is sent when the flow graph stops.
     double stats_interval = 0;
 
-    //! \}
-
-    //! \name Network
-    //! \{
-
     //! Network interface to send from: a name such as "eth1", or one of its
     //! addresses. Empty: the routing table selects it.
     std::string interface = "";

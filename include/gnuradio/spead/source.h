@@ -29,6 +29,10 @@ namespace gr::spead {
  * Missing samples are tagged and counted, and replaced by zeros or skipped: see
  * on_missing and max_gap. The protocol is SPEAD version 4, with 64-bit item pointers.
  *
+ * On all outputs, the same offset has the same timestamp. They begin with the first
+ * sample that arrives for any of them. Port "stats" publishes stats() every
+ * stats_interval seconds.
+ *
  * The option items, if set, or else the stream's descriptors define the timestamp and the
  * samples. The timestamp is the item named "timestamp", or the one with ID 0x1600. Heaps
  * without a timestamp are placed by their heap counters. A jump forward is accepted when
@@ -45,25 +49,20 @@ namespace gr::spead {
  * before it. A long gap has several such tags. Items named like these three tags, or
  * whose descriptor has no name in printable ASCII, are not tagged.
  *
- * On all outputs, the same offset has the same timestamp. They begin with the first
- * sample that arrives for any of them.
+ * If packets arrive but no samples leave the source for a second, the log and the status
+ * in stats() give the reason. The log has at most one line per second.
  *
  * The constructor checks all parameters, looks up host names, opens the sockets and
  * allocates memory. It throws std::invalid_argument (in Python: ValueError) for an
  * invalid value; the error names the parameter, the value and the allowed range. It
  * throws std::runtime_error (in Python: RuntimeError) when a system call fails.
  *
+ * stats() and ports() may be called at any time and from any thread.
+ *
  * The block receives in its scheduler thread, and writes samples directly into the output
  * buffers, so the next block must use GNU Radio's default buffers. If the flow graph is
  * slower than the network, the kernel drops packets, which datagrams_dropped_by_socket
- * counts.
- *
- * If packets arrive but no samples leave the source for a second, the log and the status
- * in stats() give the reason. The log has at most one line per second.
- *
- * Port "stats" publishes stats() every stats_interval seconds: a pair (dict, PMT_NIL).
- *
- * stats() and ports() may be called at any time and from any thread.
+ * counts. A message of port "stats" is a pair (dict, PMT_NIL).
  */
 class SPEAD_API source : virtual public gr::block
 {

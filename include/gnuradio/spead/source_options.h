@@ -78,10 +78,6 @@ struct SPEAD_API source_options {
     //! outputs are streams of samples.
     std::string axes = "";
 
-    //! Number of samples in timestamp_step ticks, 1 to 4294967296. Heaps of any size are
-    //! received. Ignored with axes, whose sizes give the number of samples.
-    std::int64_t heap_samples = 8192;
-
     //! \}
 
     //! \name Time
@@ -90,6 +86,11 @@ struct SPEAD_API source_options {
     //! Number of ticks in heap_samples samples or, with axes, in a heap, 1 to 2^48 - 1.
     //! By default, there is one tick per sample or, with axes, per vector.
     std::optional<std::int64_t> timestamp_step = std::nullopt;
+
+    //! Number of samples in timestamp_step ticks, 1 to 4294967296. Heaps of any size are
+    //! received. Without effect unless timestamp_step is set, and with axes, whose sizes
+    //! give the number.
+    std::int64_t heap_samples = 8192;
 
     //! Ticks per second, equal to the sample rate unless timestamp_step is set: a whole
     //! number or the exact ratio of two integers. If set, samples get "rx_time" tags.
@@ -142,11 +143,6 @@ struct SPEAD_API source_options {
     //! when the flow graph stops.
     double stats_interval = 0;
 
-    //! \}
-
-    //! \name Network
-    //! \{
-
     //! Network interface to receive from: a name such as "eth1", or one of its addresses.
     //! Empty: all; multicast groups are joined on the interface that the routing table
     //! selects.
@@ -164,8 +160,8 @@ struct SPEAD_API source_options {
         visit("num_outputs", &source_options::num_outputs);
         visit("items", &source_options::items);
         visit("axes", &source_options::axes);
-        visit("heap_samples", &source_options::heap_samples);
         visit("timestamp_step", &source_options::timestamp_step);
+        visit("heap_samples", &source_options::heap_samples);
         visit("sample_rate", &source_options::sample_rate);
         visit("sync_time", &source_options::sync_time);
         visit("on_missing", &source_options::on_missing);

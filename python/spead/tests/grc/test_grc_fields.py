@@ -3,6 +3,7 @@
 """Field values that GRC accepts, and the errors that it shows for others."""
 
 import os
+import re
 import subprocess
 from fractions import Fraction
 
@@ -55,22 +56,33 @@ def test_grc_shows_the_error_of_the_block(grc, fields):
     with pytest.raises((ValueError, TypeError), match=name) as raised:
         grc.make(block)
     (error,) = grc_lint.block_errors(block)
-    field = str(raised.value).split(":")[1].split("=")[0].strip()
-    tab = block.params[field].category
-    assert error == f"Value '{raised.value} (tab {tab})' not in allowed values"
+    name, value, allowed = re.fullmatch(
+        r"spead\.\w+: (\w+)(.*) is invalid; allowed: (.*)", str(raised.value)
+    ).groups()
+    label, tab = label_of(block, grc.in_grc(name)), block.params[name].category
+    for option in block.params:
+        if "_" in option:
+            allowed = allowed.replace(option, label_of(block, option))
+    expected = f"{label}{value} (tab {tab}); allowed: {allowed}"
+    assert error == f"Value '{expected}' not in allowed values"
+
+
+def label_of(block, field):
+    """The label without its unit."""
+    return block.params[field].name.partition(" (")[0]
 
 
 @pytest.mark.parametrize("text", ["[::1]", "['host:1'; 'host:2']", "('host:1'"])
 @each_block
 def test_malformed_endpoint_lists_are_rejected_as_strings(grc, text):
-    (error,) = grc_lint.block_errors(grc(**{grc.endpoints: text}))
-    assert f'spead.{grc.name}: {grc.endpoints} = "{text}" is invalid' in error
+    block = grc(**{grc.endpoints: text})
+    (error,) = grc_lint.block_errors(block)
+    assert f'{label_of(block, grc.endpoints)} = "{text}" (tab General); all' in error
 
 
-def test_errors_name_the_sender_affinity_as_in_grc():
-    """In GRC, "affinity" pins the thread of the block."""
+def test_errors_name_the_affinity_of_the_sender():
     (error,) = grc_lint.block_errors(sink(sender_affinity="-2"))
-    assert "spead.sink: sender_affinity = -2 is invalid; allowed: " in error
+    assert "Value 'Affinity = -2 (tab Sending); allowed: " in error
 
 
 @each_block
@@ -98,7 +110,7 @@ def test_grc_shows_the_error_of_an_item(grc):
 def test_an_undefined_variable_causes_no_error_of_the_block(grc, fields):
     found = grc_lint.block_errors(grc(**fields))
     assert "name 'unknown' is not defined" in found[0]
-    assert not any("spead." in error for error in found)
+    assert not any("; allowed: " in error for error in found)
 
 
 @with_fields(
@@ -142,7 +154,7 @@ def test_grcc_fails_with_the_error(tmp_path):
     )
     assert program.returncode != 0
     assert "spead_sink_0" in program.stdout
-    assert "spead.sink: heap_samples = 0 is invalid; allowed: 1" in program.stdout
+    assert "Heap samples = 0 (tab General); allowed: 1 to" in program.stdout
 
 
 def test_items_may_use_variables():
@@ -238,7 +250,42 @@ def test_the_number_of_ports_is_limited(grc):
     ports = [*block.sinks, *block.sources]
     assert len([port for port in ports if port.domain == "stream"]) == 64
     (error,) = grc_lint.block_errors(block)
-    assert f"num_{grc.streams} = 1000 is invalid; allowed: 1 to 64" in error
+    assert f"Num {grc.streams} = 1000 (tab General); allowed: 1 to 64" in error
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "localhost:1",
+        "192.168.100.200:65535",
+        "239.102.0.0+7:7148, 239.102.0.8+7:7148",
+        "['127.0.0.1:7148', '127.0.0.1:7149']",
+    ],
+)
+@each_block
+def test_the_canvas_shows_whole_addresses_or_none(grc, text):
+    """GRC cuts the middle of a value if it and its label exceed 27 characters."""
+    count = str(1 + text.count("', '"))
+    field = grc(**{grc.endpoints: text, f"num_{grc.streams}": count}).params[
+        grc.endpoints
+    ]
+    is_whole = len(field.name) + len(text) <= 27
+    assert field.hide == ("none" if is_whole else "part")
+    assert is_whole == ("," not in text)
+
+
+@each_block
+def test_the_canvas_shows_axes_but_not_what_they_replace(grc):
+    fields = grc(axes="channel=8, pol=2").params
+    assert fields["axes"].hide == "none"
+    assert fields["heap_samples"].hide == fields[f"num_{grc.streams}"].hide == "all"
+    fields = grc().params
+    assert fields["axes"].hide == fields[f"num_{grc.streams}"].hide == "part"
+
+
+def test_the_heap_samples_of_the_source_are_shown_where_they_have_an_effect():
+    assert source().params["heap_samples"].hide == "all"
+    assert source(timestamp_step="4096").params["heap_samples"].hide == "part"
 
 
 @each_block

@@ -27,6 +27,8 @@ constexpr double time_to_wake = 1e-3;
 // A receiver may read several sockets in any order, and stops at the first end-of-stream
 // heap. By then it should have read the samples in its other sockets.
 constexpr std::chrono::milliseconds pause_before_ends{ 100 };
+// A host of the local network without a receiver refuses packets within this time.
+constexpr std::chrono::milliseconds refusal_time{ 10 };
 // A receiver with a full buffer loses the end-of-stream heap. It is sent again after
 // delays in this range, which double each time.
 constexpr std::chrono::milliseconds first_repetition{ 10 };
@@ -264,19 +266,24 @@ bool sink_engine::end_streams()
     for (auto& one : d_inputs)
         if (!repeat(one->ring, [&] { return one->packer.finish_tail(); }))
             return false;
-    if (!d_destinations_to_end)
-        return send_ends() && wait_for_empty_queues(); // only ends of heaps
     if (inputs() > 1 || d_destinations_to_end > 1)
         if (!wait_for_empty_queues())
             return false;
-    if (d_destinations_to_end > 1)
+    if (d_destinations_to_end > 1) {
         std::this_thread::sleep_for(pause_before_ends);
-    // a receiver may close its socket at the first one
-    d_sender->expect_refusal();
+        // a receiver may close all of its sockets at the first end-of-stream heap
+        d_sender->expect_refusal();
+    }
     if (!send_ends() || !wait_for_empty_queues())
         return false;
+    if (!d_destinations_to_end) {
+        if (d_socket)
+            std::this_thread::sleep_for(refusal_time);
+        return true;
+    }
     for (auto time = first_repetition; time <= last_repetition; time *= 2) {
         std::this_thread::sleep_for(time);
+        d_sender->expect_refusal(); // by now, the first packets have been refused
         for (auto& one : d_inputs)
             one->packer.repeat_stop();
         if (!send_ends() || !wait_for_empty_queues())

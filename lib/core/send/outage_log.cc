@@ -50,6 +50,7 @@ void outage_log::end()
         d_lines.add(d_lost, " packets were dropped");
     d_outage = false;
     d_lost = 0;
+    d_seen.clear();
 }
 
 } // namespace gr::spead

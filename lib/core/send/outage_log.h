@@ -19,8 +19,8 @@ namespace gr::spead {
 /*!
  * \brief Logs when sending begins to fail, and when it works again.
  *
- * Logs each error that is new or has not recurred for a while. Logs the recovery when
- * packets are sent and none has been lost for a second.
+ * Logs each error that is new in this run or has not recurred for a while. Logs the
+ * recovery when packets are sent and none has been lost for a second.
  */
 class outage_log
 {
@@ -33,7 +33,7 @@ public:
     void failed(int error, std::uint64_t lost, time_point now);
     //! Records that a send succeeded.
     void succeeded(time_point now);
-    //! Ends the stream: logs the losses of an outage that has not ended.
+    //! Ends the run: logs the losses of an outage that has not ended.
     void end();
 
     //! Whether there is no outage, so that succeeded() need not be called. Cheap.

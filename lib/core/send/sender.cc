@@ -130,9 +130,12 @@ void sender::run()
 
 void sender::reset_run()
 {
+    process_reports(); // those that the previous run did not wait for
+    release();
     d_closing = false;
     d_abort = false;
     d_expects_refusal = false;
+    d_ignores_refusal = false;
     for (auto& one : d_readers)
         one.start_run();
     d_retries = {};
@@ -150,6 +153,7 @@ void sender::start_sending()
 void sender::drop_rest()
 {
     const auto lost_before = d_counters.packets_dropped.get();
+    process_reports();
     d_batch.drop_all();
     release();
     if (const auto lost = d_counters.packets_dropped.get() - lost_before)
@@ -250,6 +254,10 @@ void sender::send_queued()
             d_batch.sent(0); // no packets, only markers
             release();
             continue;
+        }
+        if (d_expects_refusal && !d_ignores_refusal) {
+            process_reports(); // on earlier packets
+            d_ignores_refusal = true;
         }
         const auto result = d_transport.send(d_batch.messages(), n);
         // the next send does not always report the error that cut this one short
@@ -510,7 +518,7 @@ void sender::drop_message(int error)
 
 void sender::log_failure(int error, std::uint64_t packets)
 {
-    if (packets || error != ECONNREFUSED || !d_expects_refusal)
+    if (packets || error != ECONNREFUSED || !d_ignores_refusal)
         d_outages.failed(error, packets, clock::now());
 }
 

@@ -62,8 +62,8 @@ public:
     void finish(clock::time_point deadline);
 
     void wake(); //!< call this when packets were published
-    //! Receivers may close their sockets from now on: until the next start(), refused
-    //! connections are only logged if packets are dropped.
+    //! Receivers may close their sockets from now on: if packets that are published later
+    //! are refused, this is not logged. Until the next start().
     void expect_refusal() { d_expects_refusal = true; }
     void set_rate(double bytes_per_second);
     double rate() const { return d_rate.load(std::memory_order_relaxed); }
@@ -115,6 +115,7 @@ private:
     std::thread d_thread;
     std::promise<void> d_ended; // set at the end of the thread
     std::atomic<bool> d_expects_refusal{ false };
+    bool d_ignores_refusal = false; // the packets sent before have been reported
 
     boost::asio::steady_timer d_timer;
     boost::asio::posix::stream_descriptor d_wakeup; // an eventfd

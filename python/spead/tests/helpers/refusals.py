@@ -171,7 +171,8 @@ def start(block, options, is_again, restrict, *args):
 
     is_again: start and stop the block once before
     """
-    made = BLOCK_TESTERS[block](**options).make()
+    tester = BLOCK_TESTERS[block](**options)  # keeps the socket open
+    made = tester.make()
     if is_again:
         assert made.start()
         assert made.stop()

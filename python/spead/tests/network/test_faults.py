@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Network faults: the stream continues, and the sink counts every loss."""
 
+import contextlib
 import errno
 import os
 import re
 
 import pytest
+from gnuradio import spead
 from icmp_scenarios import IPV4, NARROW, REJECTS
 from places import (
     NEEDS_BUFFER,
@@ -16,12 +18,13 @@ from places import (
     run_scenario,
 )
 from receiving import bound_socket, datagrams, destination
-from streams import Running, balanced, noise, send
+from streams import Running, balanced, noise, run, send, source
 
 
-def closed_endpoint(address="127.0.0.1"):
-    with bound_socket(address) as sock:
-        return destination(sock)
+def closed_endpoints(address, n=1):
+    with contextlib.ExitStack() as stack:
+        socks = [stack.enter_context(bound_socket(address)) for _ in range(n)]
+        return ",".join(destination(sock) for sock in socks)
 
 
 def counter_of(datagram):
@@ -30,7 +33,7 @@ def counter_of(datagram):
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 def test_receivers_come_and_go(address):
-    endpoint = closed_endpoint(address)
+    endpoint = closed_endpoints(address)
     with Running(endpoint, heap_samples=1000, rate=2e6) as sink:  # one packet a heap
         eventually(lambda: sink.icmp_errors() > 0)
 
@@ -46,6 +49,34 @@ def test_receivers_come_and_go(address):
     assert balanced(stats)
     assert stats["heaps_dropped"] == stats["samples_pending"] == 0
     assert stats["send_errors"]["ECONNREFUSED"] > 0
+
+
+@pytest.mark.parametrize(
+    ("address", "ports", "heap_samples", "heaps", "options"),
+    [
+        ("127.0.0.1", 1, 1000, 1, {}),  # one packet
+        ("127.0.0.1", 1, 1000, 1, {"send_stop": False}),
+        ("127.0.0.1", 1, 8192, 1, {}),  # one segmented message
+        ("127.0.0.1", 1, 8192, 5, {"send_stop": False}),
+        ("127.0.0.1", 3, 1000, 1, {}),
+        ("127.0.0.1", 3, 8192, 5, {"send_stop": False}),
+        ("::1", 1, 1000, 1, {}),
+        ("::1", 3, 8192, 1, {"send_stop": False}),
+    ],
+)
+def test_every_short_run_to_closed_ports_logs_one_refusal(
+    capfd, address, ports, heap_samples, heaps, options
+):
+    sink = spead.sink(closed_endpoints(address, ports), heap_samples, **options)
+    capfd.readouterr()
+    errors = 0
+    for _ in range(3):
+        run(sink, source(noise(heaps * heap_samples)))
+        stats = sink.stats()
+        assert stats["icmp_errors"] > errors
+        errors = stats["icmp_errors"]
+        assert stats["heaps_dropped"] == 0
+        assert capfd.readouterr().out.count("Connection refused") == 1
 
 
 @pytest.mark.parametrize("when_full", ["block", "drop"])

@@ -99,7 +99,7 @@ void source_engine::open()
     for (const auto& list : endpoints_of(d_endpoints, d_options))
         for (auto at : list) {
             if (!at.capture.empty()) {
-                opened.push_back(open_capture(at.capture));
+                opened.push_back(open_capture(at.capture, at.filter));
                 continue;
             }
             // reuse the ephemeral port of the first run

@@ -33,25 +33,26 @@ def main():
     parser.add_argument(
         "--seconds",
         type=float,
-        help="how long to listen (default: 6; on a terminal, until Ctrl-C)",
+        help="how long to listen (default: 6; on a terminal, until Ctrl-C; a capture is"
+        " read to its end)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as in "| head"
-    live = sys.stdout.isatty() and not args.json
-    # instruments repeat descriptors every 5 s
-    seconds = args.seconds or (float("inf") if live else 6)
     try:
         inspector = _inspector(args.endpoints, args.interface)
     except (ValueError, RuntimeError) as error:
         sys.exit(f"spead-inspect: {error}")
+    live = sys.stdout.isatty() and not args.json and not inspector.is_capture()
+    # instruments repeat descriptors every 5 s
+    endless = live or inspector.is_capture()
+    seconds = args.seconds or (float("inf") if endless else 6)
     begin = time.monotonic()
     text = ""
     try:
         while (left := begin + seconds - time.monotonic()) > 0:
             inspector.receive(min(left, 0.5))
-            if inspector.is_capture():
-                live = False
+            if inspector.has_ended():
                 break
             if live:
                 report = report_text(inspector, args, begin)
@@ -80,6 +81,7 @@ def report_text(inspector, args, begin):
         lines.append(
             f"{dropped:,} datagrams were dropped at the socket of this program"
         )
+    lines += inspector.failures()
     if rejected := inspector.rejected():
         lines.append(f"rejected: {rejected}")
     if not streams:
@@ -101,6 +103,7 @@ def as_json(inspector, streams, suggestion):
         "destinations": inspector.destinations(),
         "rejected": inspector.rejected(),
         "dropped": inspector.dropped(),
+        "failures": inspector.failures(),
         "call": "" if suggestion.reason else suggestion.call(),
         "notes": suggestion.notes,
         "reason": suggestion.reason,

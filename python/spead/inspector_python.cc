@@ -30,6 +30,7 @@
 namespace gr::spead {
 
 namespace py = pybind11;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -45,8 +46,9 @@ public:
         for (const auto& at :
              parse_endpoints("endpoints", endpoints, endpoint_use::receive)) {
             if (!at.capture.empty()) {
-                d_sockets.push_back(open_capture(at.capture));
-                d_endpoints.push_back(at.capture);
+                d_sockets.push_back(open_capture(at.capture, at.filter));
+                d_endpoints.push_back(at.capture +
+                                      (at.filter.empty() ? "" : "?" + at.filter));
             } else {
                 d_sockets.push_back(
                     std::make_unique<receive_socket>(d_io, at, interface));
@@ -61,18 +63,22 @@ public:
     void receive(double seconds)
     {
         const py::gil_scoped_release release;
-        if (d_sockets.front()->is_capture())
-            return read_captures();
         const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(
                                             std::chrono::duration<double>(seconds));
-        for (auto now = clock::now(); now < end; now = clock::now()) {
+        bool has_read = is_capture(); // a file needs no wait
+        for (auto now = clock::now(); now < end && !d_has_ended; now = clock::now()) {
             const auto left =
                 std::chrono::duration_cast<std::chrono::milliseconds>(end - now);
-            poll(d_polled.data(),
-                 d_polled.size(),
-                 static_cast<int>(std::min<long>(left.count() + 1, 100)));
+            if (!has_read || !is_capture())
+                wait(std::min(left + 1ms, 100ms));
+            has_read = false;
             for (std::size_t i = 0; i < d_sockets.size(); ++i)
-                read(i);
+                has_read = read(i) || has_read;
+            d_has_ended =
+                is_capture() && !has_read &&
+                std::none_of(d_sockets.begin(), d_sockets.end(), [](const auto& capture) {
+                    return capture->is_waiting();
+                });
         }
     }
 
@@ -87,6 +93,17 @@ public:
 
     const stream_inspector& inspector() const { return d_inspector; }
     bool is_capture() const { return d_sockets.front()->is_capture(); }
+    //! Whether the captures have been read to their end.
+    bool has_ended() const { return d_has_ended; }
+    //! Why captures ended too soon.
+    std::vector<std::string> failures() const
+    {
+        std::vector<std::string> all;
+        for (const auto& socket : d_sockets)
+            if (const auto failure = socket->failure(); !failure.empty())
+                all.push_back(failure);
+        return all;
+    }
     //! The addresses that it listens to, or the files.
     const std::vector<std::string>& endpoints() const { return d_endpoints; }
     //! The destinations of the packets in captures.
@@ -117,23 +134,26 @@ public:
     }
 
 private:
-    void read_captures()
+    void wait(std::chrono::milliseconds timeout)
     {
-        for (std::size_t i = 0; i < d_sockets.size(); ++i)
-            while (const auto time = d_sockets[i]->next_time()) {
-                d_first = std::min(d_first.value_or(*time), *time);
-                d_last = std::max(d_last.value_or(*time), *time);
-                read(i);
-            }
+        if (is_capture())
+            wait_for_captures(d_sockets, timeout);
+        else
+            poll(d_polled.data(), d_polled.size(), static_cast<int>(timeout.count()));
     }
 
-    void read(std::size_t socket)
+    //! Returns whether anything has arrived.
+    bool read(std::size_t socket)
     {
         // then the other sockets have a turn
         for (int i = 0; i < 64; ++i) {
+            if (const auto time = d_sockets[socket]->next_time()) {
+                d_first = std::min(d_first.value_or(*time), *time);
+                d_last = std::max(d_last.value_or(*time), *time);
+            }
             const auto got = d_sockets[socket]->receive(d_buffer.data());
             if (got.error || !got.bytes)
-                return;
+                return i > 0;
             if (got.to.port())
                 d_destinations.insert(got.to);
             auto& sender = d_senders[got.sender];
@@ -149,6 +169,7 @@ private:
                                 socket,
                                 clock::now());
         }
+        return true;
     }
 
     boost::asio::io_context d_io{ 1 };
@@ -156,6 +177,7 @@ private:
     std::vector<std::string> d_endpoints;                    // of the sockets
     std::set<boost::asio::ip::udp::endpoint> d_destinations; // of a capture
     std::optional<std::chrono::nanoseconds> d_first, d_last; // of a capture
+    bool d_has_ended = false;
     std::vector<pollfd> d_polled;
     std::vector<std::byte> d_buffer;
     std::unordered_map<std::uint64_t, std::string> d_senders;
@@ -275,6 +297,8 @@ void bind_inspector(py::module& m)
              })
         .def("capture_seconds", &listening_inspector::capture_seconds)
         .def("is_capture", &listening_inspector::is_capture)
+        .def("has_ended", &listening_inspector::has_ended)
+        .def("failures", &listening_inspector::failures)
         .def("endpoints", &listening_inspector::endpoints)
         .def("destinations", &listening_inspector::destinations)
         .def("dropped", &listening_inspector::dropped);

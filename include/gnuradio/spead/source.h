@@ -77,9 +77,9 @@ public:
      *     "A.B.C.D+N:port". "A.B.C.D+N:port" stands for N+1 consecutive IPv4 addresses,
      *     either all multicast or none. The host is a multicast group to join, or an
      *     address of this host; "0.0.0.0" and "[::]" are all of its addresses. The port
-     *     is 0 to 65535; 0 selects a free port, see ports(). "FILE.pcap" or
-     *     "FILE.pcapng", with an optional filter of libpcap after "?", is a capture that
-     *     is replayed. The flow graph ends when the capture does.
+     *     is 0 to 65535; 0 selects a free port, see ports(). "FILE", with an optional
+     *     filter of libpcap after "?", is a capture that is replayed: an existing file
+     *     (pcap or pcapng), or a named pipe. The flow graph ends when the capture does.
      * \param options all other parameters
      */
     static sptr make(const std::vector<std::string>& endpoints,

@@ -56,8 +56,13 @@ public:
     //! \name Captures
     //! \{
     virtual bool is_capture() const { return false; }
-    //! When the next datagram was captured, since 1970. None at the end.
+    //! When the next datagram was captured, since 1970. None at the end, or while
+    //! is_waiting(). Must precede receive().
     virtual std::optional<std::chrono::nanoseconds> next_time() { return std::nullopt; }
+    //! Whether more may arrive in a named pipe, which is empty.
+    virtual bool is_waiting() const { return false; }
+    //! Why the capture ended too soon, or "".
+    virtual std::string failure() const { return {}; }
     //! \}
 };
 

@@ -9,6 +9,7 @@
 #include "support/parameter_error.h"
 
 #include <arpa/inet.h>
+#include <sys/stat.h>
 #include <boost/algorithm/string/predicate.hpp>
 
 #include <algorithm>
@@ -53,9 +54,59 @@ std::optional<endpoint> read(const std::string& text, unsigned long first_port)
     // an IPv6 address without brackets would lose its last group to the port
     const bool has_colon = host.find(':') != std::string::npos;
     if (host.empty() || has_colon != bracketed ||
-        host.find_first_of(" \t,[]") != std::string::npos || !port || *port < first_port)
+        host.find_first_of(" \t,[]/?") != std::string::npos || !port ||
+        *port < first_port)
         return std::nullopt;
     return endpoint{ host, static_cast<std::uint16_t>(*port) };
+}
+
+struct capture_name {
+    std::string path;
+    std::optional<std::string> suffix; // after "?"
+};
+
+bool is_file(const std::string& path)
+{
+    struct stat status {
+    };
+    return stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+// Splits "FILE?suffix". The file's name may contain "?", the suffix does not.
+capture_name split_capture(const std::string& text)
+{
+    const auto mark = text.rfind('?');
+    if (mark == std::string::npos || boost::iends_with(text, ".pcap") || is_file(text))
+        return { text, std::nullopt };
+    return { text.substr(0, mark), text.substr(mark + 1) };
+}
+
+bool is_existing_capture(const std::string& text)
+{
+    const auto capture = split_capture(text);
+    return is_file(capture.path) &&
+           (!capture.suffix || capture.suffix->find(',') == std::string::npos);
+}
+
+// Whether a file that does not exist was meant, rather than an address.
+bool resembles_file(const std::string& path)
+{
+    const bool has_port = number(path.substr(path.rfind(':') + 1), 65535).has_value();
+    return !has_port &&
+           (path.find('/') != std::string::npos || boost::icontains(path, ".pcap") ||
+            boost::iends_with(path, ".cap"));
+}
+
+std::string allowed_endpoints(endpoint_use use)
+{
+    const auto text = [](const char* first_port, const std::string& capture) {
+        return std::string("\"host:port\", \"[IPv6 address]:port\" or "
+                           "\"A.B.C.D+N:port\", separated by commas, port ") +
+               first_port + " to 65535, or a capture to " + capture;
+    };
+    if (use == endpoint_use::send)
+        return text("1", "write: \"FILE.pcap\" or \"FILE.pcap?host:port\"");
+    return text("0", "replay: \"FILE\" or \"FILE?FILTER\", where FILE exists");
 }
 
 // Parses an address, which may stand for several endpoints. \p shown: the entry as errors
@@ -68,11 +119,7 @@ std::vector<endpoint> parse_addresses(const std::string& parameter,
     const auto first_port = use == endpoint_use::send ? 1 : 0;
     const auto found = read(text, first_port);
     if (!found)
-        throw parameter_error(parameter,
-                              shown,
-                              "\"host:port\", \"[IPv6 address]:port\" or "
-                              "\"A.B.C.D+N:port\", separated by commas, port " +
-                                  std::to_string(first_port) + " to 65535");
+        throw parameter_error(parameter, shown, allowed_endpoints(use));
     const auto plus = found->host.find('+');
     if (plus == std::string::npos)
         return { *found };
@@ -106,33 +153,49 @@ std::vector<endpoint> parse_entry(const std::string& parameter,
                                   const std::string& shown,
                                   endpoint_use use)
 {
-    const auto file = text.substr(0, text.find('?'));
-    const bool is_pcapng = boost::iends_with(file, ".pcapng");
-    if (!is_pcapng && !boost::iends_with(file, ".pcap"))
+    const auto capture = split_capture(text);
+    const bool is_address = read(text, 0).has_value();
+    if (use == endpoint_use::receive) {
+        if (!is_address && (is_file(capture.path) || resembles_file(capture.path)))
+            return { { "", 0, capture.path, capture.suffix.value_or("") } };
         return parse_addresses(parameter, text, shown, use);
-    if (use == endpoint_use::receive)
-        return { { "", 0, text } };
-    if (is_pcapng)
-        throw parameter_error(parameter, shown, "a capture to write: \"FILE.pcap\"");
-    const bool has_address = file.size() < text.size();
-    auto all = parse_addresses(parameter,
-                               has_address ? text.substr(file.size() + 1)
-                                           : default_capture_destination,
-                               shown,
-                               use);
-    for (auto& each : all)
-        each.capture = file;
+    }
+    if (is_address || !boost::iends_with(capture.path, ".pcap"))
+        return parse_addresses(parameter, text, shown, use);
+    auto all = parse_addresses(
+        parameter, capture.suffix.value_or(default_capture_destination), shown, use);
+    for (auto& destination : all)
+        destination.capture = capture.path;
     return all;
 }
 
-std::vector<std::string> split(const std::string& list)
+// Splits at commas, but not in the names of existing captures.
+std::vector<std::string> split(const std::string& list, endpoint_use use)
 {
+    bool reads_captures = use == endpoint_use::receive;
+    if (reads_captures && is_existing_capture(trimmed(list)))
+        return { trimmed(list) };
+    const auto find_comma = [&](std::size_t begin) {
+        return std::min(list.find(',', begin), list.size());
+    };
     std::vector<std::string> entries;
-    std::size_t begin = 0;
-    for (std::size_t comma; (comma = list.find(',', begin)) != std::string::npos;
-         begin = comma + 1)
-        entries.push_back(trimmed(list.substr(begin, comma - begin)));
-    entries.push_back(trimmed(list.substr(begin)));
+    for (std::size_t begin = 0; begin <= list.size();) {
+        auto end = find_comma(begin);
+        auto entry = trimmed(list.substr(begin, end - begin));
+        bool is_known = !reads_captures || read(entry, 0) || is_existing_capture(entry);
+        for (auto longer = end; !is_known && longer < list.size();) {
+            longer = find_comma(longer + 1);
+            const auto name = trimmed(list.substr(begin, longer - begin));
+            is_known = is_existing_capture(name);
+            if (is_known) {
+                entry = name;
+                end = longer;
+            }
+        }
+        entries.push_back(entry);
+        reads_captures = reads_captures && is_known; // else the list is invalid
+        begin = end + 1;
+    }
     return entries;
 }
 
@@ -141,7 +204,7 @@ std::vector<std::string> split(const std::string& list)
 std::vector<endpoint>
 parse_endpoints(const std::string& parameter, const std::string& list, endpoint_use use)
 {
-    const auto entries = split(list);
+    const auto entries = split(list, use);
     const auto shown = [&](std::size_t i) {
         const auto place =
             " (" + std::to_string(i + 1) + " of " + std::to_string(entries.size()) + ")";

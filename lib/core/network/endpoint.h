@@ -20,9 +20,8 @@ namespace gr::spead {
 struct endpoint {
     std::string host; //!< address or name, IPv6 addresses without brackets
     std::uint16_t port = 0;
-    //! Path of a capture, followed by an optional "?FILTER" when receiving. Empty: not a
-    //! capture.
-    std::string capture = {};
+    std::string capture = {}; //!< path; "": not a capture
+    std::string filter = {};  //!< of a capture to receive
 };
 
 enum class endpoint_use { send, receive };
@@ -35,9 +34,10 @@ constexpr std::size_t max_endpoints = 4096;
  *
  * Each is "host:port" or "[IPv6 address]:port". "A.B.C.D+N:port" stands for N+1
  * consecutive IPv4 addresses, from A.B.C.D on. Ports are 0 (receivers only) to 65535.
- * Captures are "FILE.pcap" or "FILE.pcapng" with an optional "?FILTER" to receive, and
- * "FILE.pcap" with an optional "?" and endpoint to send.
- * Throws parameter_error for \p parameter, with the invalid entry and the reason.
+ * A capture to receive is "FILE" or "FILE?FILTER", where the file exists or has a name
+ * like a file. If the file exists, its name may contain commas. A capture to send to is
+ * "FILE.pcap" or "FILE.pcap?host:port". Throws parameter_error for \p parameter, with the
+ * invalid entry and the reason.
  */
 std::vector<endpoint>
 parse_endpoints(const std::string& parameter, const std::string& list, endpoint_use use);

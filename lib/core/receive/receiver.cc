@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "network/capture_file.h"
 #include "receiver.h"
 
 #include <algorithm>
@@ -105,34 +106,48 @@ void receiver::receive()
     d_returned = clock::now();
 }
 
-// Reads the captures in order of time until their end, or until packets wait for room.
+// Reads the captures in order of time until their end, until packets wait for room, or
+// until a pipe is empty: the next packet may come from there.
 void receiver::read_captures()
 {
     d_is_blocked = !deliver(d_capture_time);
     for (std::size_t i = 0; i < packets_of_captures && !d_is_blocked; ++i) {
         std::optional<std::chrono::nanoseconds> first;
-        for (std::size_t j = 0; j < d_sockets->size(); ++j)
-            if (const auto time = (*d_sockets)[j]->next_time();
-                time && (!first || *time < *first)) {
+        bool is_waiting = false;
+        for (std::size_t j = 0; j < d_sockets->size(); ++j) {
+            auto& capture = *(*d_sockets)[j];
+            const auto time = capture.next_time();
+            is_waiting = is_waiting || capture.is_waiting();
+            if (time && (!first || *time < *first)) {
                 first = time;
                 d_socket = j;
             }
-        if (first && d_config.realtime && is_early(*first))
-            return;
-        auto& capture = *(*d_sockets)[d_socket];
-        d_pending = capture.receive(d_buffer.data());
-        if (d_pending.error == EIO)
-            d_log.add(capture.name(), " is damaged: its end is ignored");
-        if (!first) {
-            d_has_ended = !d_reassembler.has_deferred_work();
-            if (d_has_ended)
-                d_window.give_up(d_reassembler.end());
+        }
+        if (is_waiting) {
+            if (i == 0)
+                wait_for_captures(*d_sockets, std::chrono::milliseconds(max_wait));
             return;
         }
+        if (!first)
+            return end_captures();
+        if (d_config.realtime && is_early(*first))
+            return;
+        d_pending = (*d_sockets)[d_socket]->receive(d_buffer.data());
         // the clock of the capture may be set back
         d_capture_time = std::max(d_capture_time, clock::time_point(*first));
         d_is_blocked = !deliver(d_capture_time);
     }
+}
+
+void receiver::end_captures()
+{
+    d_has_ended = !d_reassembler.has_deferred_work();
+    if (!d_has_ended)
+        return;
+    for (const auto& capture : *d_sockets)
+        if (const auto failure = capture->failure(); !failure.empty())
+            d_log.add(failure);
+    d_window.give_up(d_reassembler.end());
 }
 
 // Whether a packet of this time is not due yet. Then waits for it, but no longer than

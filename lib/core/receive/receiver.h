@@ -66,6 +66,7 @@ public:
 
 private:
     void read_captures();
+    void end_captures();
     bool is_early(std::chrono::nanoseconds time);
     void read_all();
     bool deliver(clock::time_point now);

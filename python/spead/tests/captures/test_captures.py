@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The source replays captures, as tcpdump writes them."""
 
+import bz2
+import gzip
 import json
+import lzma
 import os
 import shutil
 import subprocess
@@ -115,16 +118,74 @@ def test_what_precedes_damage_is_received(tmp_path, capfd):
     assert "is damaged: its end is ignored" in capfd.readouterr().out
 
 
+def test_damage_of_every_capture_is_logged(tmp_path, capfd):
+    for i in range(2):
+        path = capture(tmp_path / f"{i}.pcap", joined(packets_by_heap(noise(10_000))))
+        path.write_bytes(path.read_bytes()[:-1])
+    replayed([str(tmp_path / f"{i}.pcap") for i in range(2)], num_outputs=2)
+    log = capfd.readouterr().out
+    assert all(f"{i}.pcap is damaged: its end is ignored" in log for i in range(2))
+
+
+@pytest.mark.parametrize("name", ["stream.pcap", "stream.cap", "stream.pcap1"])
+def test_files_that_do_not_exist_are_refused(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    for endpoint in (name, f"folder/{name}", "folder/stream", f"{name}?udp"):
+        with pytest.raises(RuntimeError, match=r"endpoints = .*No such file"):
+            spead.source(endpoint)
+
+
+def test_the_error_names_captures(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r'"stream".*a capture to replay: "FILE"'):
+        spead.source("stream")
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(None, "No such file"), (b"\x01" * 100, "unknown file format")],
+    [
+        (b"\x01" * 100, "unknown file format"),
+        (b"", "truncated dump file"),
+        (gzip.compress(b"capture"), "it first, with .gzip -dk"),
+        (lzma.compress(b"capture"), "it first, with .xz -dk"),
+        (bz2.compress(b"capture"), "it first, with .bzip2 -dk"),
+        (bytes.fromhex("28b52ffd") + bytes(100), "it first, with .zstd -dk"),
+    ],
+    ids=["other", "empty", "gzip", "xz", "bzip2", "zstd"],
 )
 def test_other_files_are_refused(tmp_path, content, reason):
-    path = tmp_path / "stream.pcap"
-    if content:
-        path.write_bytes(content)
+    path = tmp_path / "stream"
+    path.write_bytes(content)
     with pytest.raises(RuntimeError, match=f"spead.source: endpoints = .*{reason}"):
         spead.source(str(path))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("stream", "stream.cap", "stream.PCAP1", "1,5 GHz.pcap", "a,b,c", "a?b.pcap"),
+        *("a?b", "a:1?b.pcap", "host:7148"),
+    ],
+)
+def test_any_file_may_be_a_capture(tmp_path, monkeypatch, name):
+    samples = noise(10_000)
+    capture(tmp_path / name, joined(packets_by_heap(samples)))
+    monkeypatch.chdir(tmp_path)
+    path = "./host:7148" if name == "host:7148" else name
+    for endpoint in (path, f"{path}?udp port 7148", f" {tmp_path / name} "):
+        source, recorder = replayed(endpoint)
+        np.testing.assert_array_equal(recorder.samples(), samples)
+    source, _ = replayed(f"{path}?udp port 1")
+    assert source.stats()["packets_received"] == 0
+
+
+@pytest.mark.parametrize("names", [("a", "b,c"), ("a,b", "c"), ("a,b", "a,c.pcap")])
+def test_several_captures_may_have_commas_in_their_names(tmp_path, names):
+    samples = noise(10_000)
+    packets = joined(packets_by_heap(samples))
+    paths = [capture(tmp_path / name, packets[i::2]) for i, name in enumerate(names)]
+    _, recorder = replayed(f"{paths[0]}?udp,{paths[1]}")
+    np.testing.assert_array_equal(recorder.samples(), samples)
 
 
 def test_cut_frames_are_skipped(tmp_path):

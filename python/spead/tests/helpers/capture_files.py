@@ -72,6 +72,25 @@ def write_capture(path, frames, link_type=ETHERNET, step=0.001):
     return path
 
 
+def pcapng(frames, order="<", link_type=ETHERNET):
+    """A pcapng file: blocks of a section, an interface and packets, in a byte order."""
+
+    def block(type, body):
+        body += bytes(-len(body) % 4)
+        size = struct.pack(order + "I", 12 + len(body))
+        return struct.pack(order + "I", type) + size + body + size
+
+    content = block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
+    content += block(4, bytes(4))  # names, of which there are none
+    content += block(1, struct.pack(order + "HHI", link_type, 0, 262144))
+    for i, data in enumerate(frames):
+        microseconds = 1_700_000_000_000_000 + 1000 * i
+        high, low = divmod(microseconds, 2**32)
+        header = struct.pack(order + "IIIII", 0, high, low, len(data), len(data))
+        content += block(6, header + data)
+    return content
+
+
 def capture(path, datagrams, link_type=ETHERNET, *, vlan=None, mtu=65535, **addresses):
     """Write a capture of datagrams to port 7148."""
     frames = [

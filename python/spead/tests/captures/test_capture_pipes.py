@@ -1,0 +1,150 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The source replays captures while another program writes them to a named pipe."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from capture_files import ETHERNET, capture, frame, ip_packets, pcapng, udp
+from gnuradio import blocks, gr, spead
+from places import BOUND, BUILD, NEEDS_LIBPCAP
+from received_streams import Receiving, joined, packets_by_heap
+from streams import noise, wait
+
+pytestmark = NEEDS_LIBPCAP
+SAMPLES = noise(300_000)
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory):
+    """The same capture in several formats."""
+    datagrams = joined(packets_by_heap(SAMPLES, heap=5000))
+    path = capture(tmp_path_factory.mktemp("captures") / "stream.pcap", datagrams)
+    frames = [
+        frame(ETHERNET, packet)
+        for datagram in datagrams
+        for packet in ip_packets(udp(datagram, 5000, 7148))
+    ]
+    return {
+        "pcap": path.read_bytes(),
+        "pcapng": pcapng(frames),
+        "big-endian pcapng": pcapng(frames, ">"),
+    }
+
+
+@pytest.mark.parametrize("format", ["pcap", "pcapng", "big-endian pcapng"])
+@pytest.mark.parametrize("piece", [1000, 1 << 20])
+@pytest.mark.parametrize("writer_comes_first", [True, False])
+def test_pipes_are_replayed(pipe, contents, format, piece, writer_comes_first):
+    content = contents[format]
+
+    def write():
+        with pipe.open("wb", buffering=0) as file:
+            for begin in range(0, len(content), piece):
+                file.write(content[begin : begin + piece])
+
+    writer = threading.Thread(target=write)
+    if writer_comes_first:
+        writer.start()
+    with Receiving(f"{pipe}?udp port 7148") as receiving:
+        if not writer_comes_first:
+            writer.start()
+        receiving.wait()
+    writer.join(BOUND)
+    np.testing.assert_array_equal(receiving.samples(), SAMPLES)
+    assert receiving.stats["samples_missing"] == 0
+
+
+@pytest.mark.parametrize("format", ["pcap", "pcapng"])
+def test_a_stalled_writer_does_not_hang_the_source(pipe, contents, format):
+    """It stalls within a packet; the samples before are received."""
+    with Receiving(str(pipe)) as receiving, pipe.open("wb", buffering=0) as file:
+        file.write(contents[format][:30_000])
+        receiving.wait_for_samples(25_000)
+        receiving.graph.stop()
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples()[:25_000], SAMPLES[:25_000])
+
+
+def test_a_block_downstream_may_end_while_the_writer_stalls(pipe, contents):
+    graph = gr.top_block()
+    graph.connect(spead.source(str(pipe)), blocks.head(1, 5000), blocks.null_sink(1))
+    graph.start()
+    with pipe.open("wb", buffering=0) as file:
+        file.write(contents["pcap"][:30_000])
+        wait(graph)
+
+
+def test_without_a_writer_the_source_can_be_stopped(pipe):
+    with Receiving(str(pipe)) as receiving:
+        pass
+    assert len(receiving.samples()) == 0
+
+
+def test_packets_of_two_pipes_are_read_in_order_of_time(tmp_path):
+    """A packet waits for earlier ones in the other pipe."""
+    pipes = [tmp_path / name for name in ("first", "second")]
+    packets = joined(packets_by_heap(SAMPLES, heap=1000))
+    halves = [
+        capture(tmp_path / f"{i}.pcap", packets[i::2]).read_bytes() for i in range(2)
+    ]
+    for path in pipes:
+        os.mkfifo(path)
+    with Receiving(",".join(map(str, pipes)), max_delay=0) as receiving:
+        with (
+            pipes[0].open("wb", buffering=0) as late,
+            pipes[1].open("wb", buffering=0) as early,
+        ):
+            writer = threading.Thread(target=early.write, args=[halves[1]])
+            writer.start()
+            late.write(halves[0])
+            writer.join(BOUND)
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), SAMPLES)
+    assert receiving.stats["samples_missing"] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "truncated dump file"),
+        (b"\x01" * 100, "unknown file format"),
+        (gzip.compress(bytes(range(256))), 'decompress it first, with "gzip -dk'),
+    ],
+    ids=["empty", "other", "gzip"],
+)
+def test_a_pipe_without_a_capture_is_logged(pipe, capfd, content, reason):
+    with Receiving(str(pipe)) as receiving:
+        pipe.write_bytes(content)
+        receiving.wait()
+    assert reason in capfd.readouterr().out
+
+
+def test_what_precedes_damage_is_received(pipe, contents, capfd):
+    with Receiving(str(pipe)) as receiving:
+        pipe.write_bytes(contents["pcap"][:30_000])
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples()[:25_000], SAMPLES[:25_000])
+    assert "is damaged: its end is ignored" in capfd.readouterr().out
+
+
+def test_pipes_are_inspected(pipe, contents):
+    command = [sys.executable, BUILD / "spead-inspect", pipe, "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as program:
+        pipe.write_bytes(contents["pcap"])
+        report = json.loads(program.communicate(timeout=BOUND)[0])
+    assert report["streams"][0]["heaps"] == len(SAMPLES) // 5000
+    assert report["failures"] == []

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 namespace gr::spead {
 
@@ -326,8 +325,6 @@ void sink_engine::end_run()
         for (auto& one : d_inputs)
             one->packer.drop_unpublished();
     d_sender->finish(sender::clock::now() + (is_sent ? finish_timeout : 0s));
-    if (const int error = d_capture ? d_capture->flush() : 0)
-        d_log.add("the end of the capture is missing: ", std::strerror(error));
 }
 
 void sink_engine::set_rate(double bytes_per_second)

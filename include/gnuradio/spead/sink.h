@@ -71,9 +71,10 @@ public:
      *     consecutive IPv4 addresses, either all multicast or none. The host is an IPv4
      *     or IPv6 address or a name, the port 1 to 65535. The heaps of an input go to
      *     its destinations in turn. There may be up to 4096 destinations in all. A
-     *     string must not name an address twice. "FILE.pcap" is a capture to write
-     *     instead of sending; "FILE.pcap?host:port" also sets the destination of its
-     *     packets. If one destination is a capture, all must be, of the same file.
+     *     string must not name an address twice. "FILE.pcap" is a capture (a file or a
+     *     named pipe) to write instead of sending; "FILE.pcap?host:port" also sets the
+     *     destination of its packets. If one destination is a capture, all must be, of
+     *     the same file.
      * \param options all other parameters
      */
     static sptr make(const std::vector<std::string>& destinations,

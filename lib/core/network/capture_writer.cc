@@ -9,15 +9,19 @@
 #include "capture_writer.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <net/ethernet.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
 #include <netinet/udp.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 namespace gr::spead {
 
@@ -169,31 +173,104 @@ void prepend_ethernet(frame_builder& frame, const boost::asio::ip::address& to)
 capture_writer::capture_writer(boost::asio::io_context& io,
                                const std::vector<endpoint>& to,
                                double rate)
-    : d_buffer(max_headers_bytes + wire::max_datagram_bytes),
+    : d_path(to.front().capture),
+      d_file(io),
+      d_buffer(max_headers_bytes + wire::max_datagram_bytes),
       d_rate(rate),
       d_time(std::chrono::system_clock::now().time_since_epoch())
 {
-    for (const auto& each : to)
-        d_destinations.push_back(resolve(io, each, "destinations"));
-    const auto& path = to.front().capture;
-    d_file.reset(std::fopen(path.c_str(), "wbe"));
+    for (const auto& destination : to)
+        d_destinations.push_back(resolve(io, destination, "destinations"));
+    int error = open_file();
+    if (!error)
+        error = write_frame();
+    if (error && error != EAGAIN && error != error_retry_later)
+        throw std::runtime_error("destinations = \"" + d_path +
+                                 "\": " + std::strerror(error));
+}
+
+// Opens the file, or a pipe if another program reads it, and prepares the file header as
+// the first frame. Returns 0 or an errno.
+int capture_writer::open_file() noexcept
+{
+    constexpr mode_t permissions = 0666; // less those of the umask
+    const int fd = open(d_path.c_str(),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NONBLOCK | O_CLOEXEC,
+                        permissions);
+    if (fd < 0) {
+        const int error = errno;
+        struct stat status {
+        };
+        const bool is_pipe =
+            stat(d_path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+        return error == ENXIO && is_pipe ? error_retry_later : error;
+    }
+    boost::system::error_code refused;
+    d_file.assign(fd, refused);
+    if (refused) {
+        close(fd);
+        return refused.value();
+    }
     const file_header header;
-    if (!d_file || std::fwrite(&header, sizeof header, 1, d_file.get()) != 1)
-        throw std::runtime_error("destinations = \"" + path +
-                                 "\": " + std::strerror(errno));
+    std::memcpy(d_buffer.data(), &header, sizeof header);
+    d_frame = d_buffer.data();
+    d_frame_bytes = sizeof header;
+    return 0;
 }
 
 send_result capture_writer::send(const message* messages, std::size_t n) noexcept
 {
     for (std::size_t i = 0; i < n; ++i)
-        if (!write(messages[i]))
-            return { i, d_error };
+        if (const int error = write(messages[i]))
+            return { i, error };
     return { n, 0 };
 }
 
-// After a failure, the file may end within a frame, so nothing may follow.
+// Continues with a packet of which a part has been written. Returns 0 or an errno.
+int capture_writer::write(const message& packet) noexcept
+{
+    if (!d_file.is_open())
+        if (const int error = open_file())
+            return error;
+    if (packet.position != d_position || packet.queue != d_queue) {
+        // first the file header, or the rest of a packet that was dropped since
+        if (d_written || !d_file_bytes)
+            if (const int error = write_frame())
+                return error;
+        build_frame(packet);
+    }
+    return write_frame();
+}
+
+// Writes the rest of the frame. Returns 0 or an errno. After a failure, a file ends with
+// the frame before; a pipe keeps what was written.
+int capture_writer::write_frame() noexcept
+{
+    while (d_written < d_frame_bytes) {
+        const auto bytes = ::write(
+            d_file.native_handle(), d_frame + d_written, d_frame_bytes - d_written);
+        const int error = bytes < 0 ? errno : 0;
+        if (error && error != EAGAIN &&
+            ftruncate(d_file.native_handle(), d_file_bytes) == 0)
+            d_written = 0;
+        if (error)
+            return error;
+        d_written += static_cast<std::size_t>(bytes);
+    }
+    d_file_bytes += static_cast<off_t>(std::exchange(d_frame_bytes, 0));
+    d_written = 0;
+    return 0;
+}
+
+void capture_writer::async_wait_writable(std::function<void()> handler)
+{
+    auto ready = [handler = std::move(handler)](const auto&) { handler(); };
+    d_file.async_wait(boost::asio::posix::stream_descriptor::wait_write,
+                      std::move(ready));
+}
+
 // NOLINTNEXTLINE(bugprone-exception-escape): to_v4() throws for IPv6 only
-bool capture_writer::write(const message& packet) noexcept
+void capture_writer::build_frame(const message& packet) noexcept
 {
     auto* const payload = d_buffer.data() + max_headers_bytes;
     auto* end = payload;
@@ -217,9 +294,10 @@ bool capture_writer::write(const message& packet) noexcept
                                 static_cast<std::uint32_t>(time % 1'000'000'000),
                                 frame_bytes,
                                 frame_bytes });
-    if (!d_error && std::fwrite(frame.data(), frame.bytes(), 1, d_file.get()) != 1)
-        d_error = errno;
-    return !d_error;
+    d_frame = frame.data();
+    d_frame_bytes = frame.bytes();
+    d_queue = packet.queue;
+    d_position = packet.position;
 }
 
 // The time of the next packet. The one after it follows when its bytes have been sent.
@@ -237,13 +315,6 @@ std::chrono::nanoseconds capture_writer::next_time(std::size_t bytes) noexcept
     d_time_fraction -= static_cast<double>(whole);
     d_time += std::chrono::nanoseconds(whole);
     return time;
-}
-
-int capture_writer::flush() noexcept
-{
-    if (!d_error && std::fflush(d_file.get()) != 0)
-        d_error = errno;
-    return d_error;
 }
 
 } // namespace gr::spead

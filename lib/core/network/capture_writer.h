@@ -14,11 +14,11 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <memory>
+#include <string>
 #include <vector>
 
 namespace gr::spead {
@@ -26,8 +26,9 @@ namespace gr::spead {
 /*!
  * \brief Writes packets to a capture (pcap with Ethernet frames) instead of sending them.
  *
- * The times of packets begin when the file is created and advance at the rate. Without a
- * rate, they are the times of writing.
+ * The times of packets begin when the sink is created and advance at the rate. Without a
+ * rate, they are the times of writing. A packet counts as sent when the file holds all of
+ * it. The file may be a named pipe; packets wait until another program reads it.
  */
 class capture_writer final : public transport
 {
@@ -52,29 +53,33 @@ public:
 
     bool sends_segmented() const override { return false; }
     send_result send(const message* messages, std::size_t n) noexcept override;
-    //! Completes the file. Returns an errno if that fails, or 0.
-    int flush() noexcept;
+    void async_wait_writable(std::function<void()> handler) override;
 
-    // send() does not wait, and nothing stays in flight.
-    void async_wait_writable(std::function<void()> /* handler */) override {}
+    // nothing stays in flight
     void async_wait_reports(std::function<void()> /* handler */) override {}
     icmp_errors take_reports() noexcept override { return {}; }
 
 private:
-    struct closer {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-
-    bool write(const message& packet) noexcept;
+    int open_file() noexcept;
+    int write(const message& packet) noexcept;
+    int write_frame() noexcept;
+    void build_frame(const message& packet) noexcept;
     std::chrono::nanoseconds next_time(std::size_t bytes) noexcept;
 
     std::vector<boost::asio::ip::udp::endpoint> d_destinations;
-    std::unique_ptr<std::FILE, closer> d_file;
-    std::vector<std::byte> d_buffer; // a packet, with room for the headers in front
+    const std::string d_path;
+    boost::asio::posix::stream_descriptor d_file; // closed: a pipe that nobody reads yet
+    off_t d_file_bytes = 0;                       // up to the latest complete frame
+    std::vector<std::byte> d_buffer;    // a packet, with room for the headers in front
+    const std::byte* d_frame = nullptr; // in d_buffer
+    std::size_t d_frame_bytes = 0;
+    std::size_t d_written = 0; // of the frame
+    // of the packet in the frame
+    std::uint16_t d_queue = 0;
+    std::uint64_t d_position = no_position;
     std::atomic<double> d_rate;
-    std::chrono::nanoseconds d_time; // of the latest packet, since 1970
+    std::chrono::nanoseconds d_time; // of the next packet, since 1970
     double d_time_fraction = 0;      // ns
-    int d_error = 0;                 // errno of the first failure, which ends the file
 };
 
 } // namespace gr::spead

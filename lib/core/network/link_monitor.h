@@ -52,7 +52,7 @@ public:
     virtual ~link_monitor() = default;
 
     //! Returns how many messages precede the first one that cannot be sent. If none, also
-    //! the error of that one: transport::error_next_hop_pending while its next hop is
+    //! the error of that one: transport::error_retry_later while its next hop is
     //! being resolved. Call before each send.
     virtual send_result check(const message* /* messages */, std::size_t n) noexcept
     {

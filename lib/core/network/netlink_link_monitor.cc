@@ -134,8 +134,8 @@ void netlink_link_monitor::update_error(monitored_route& one,
     }
     one.error = 0;
     if (one.next_hop_deadline)
-        one.error = now < *one.next_hop_deadline ? transport::error_next_hop_pending
-                                                 : EHOSTUNREACH;
+        one.error =
+            now < *one.next_hop_deadline ? transport::error_retry_later : EHOSTUNREACH;
     else if (one.route && !one.link.carrier)
         one.error = ENETDOWN;
     else if (one.route && !one.route->has_source)

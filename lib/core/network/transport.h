@@ -68,9 +68,9 @@ public:
             max_segmented_bytes / packet_bytes, 1, max_segments);
     }
 
-    //! Not a failure: the next hop is being resolved. The message must be retried a
-    //! little later.
-    static constexpr int error_next_hop_pending = EINPROGRESS;
+    //! Not a failure: the next hop is being resolved, or no program reads a named pipe
+    //! yet. The message must be retried a little later.
+    static constexpr int error_retry_later = EINPROGRESS;
 
     virtual ~transport() = default;
 

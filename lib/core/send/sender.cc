@@ -57,8 +57,8 @@ int make_eventfd()
 // The kernel reports the error of an earlier packet once, to a later send. That send has
 // then sent nothing.
 constexpr unsigned retries = 3;
-// Retry interval while a next hop is resolved.
-constexpr std::chrono::milliseconds not_yet_interval{ 1 };
+// Retry interval after error_retry_later.
+constexpr std::chrono::milliseconds retry_later_interval{ 1 };
 constexpr std::chrono::microseconds first_back_off{ 50 };
 constexpr std::chrono::microseconds max_back_off{ 10000 };
 // Give up on local ENOBUFS after this long.
@@ -471,8 +471,8 @@ bool sender::message_failed(int error)
 {
     if (error == EINTR)
         return true;
-    if (error == transport::error_next_hop_pending) {
-        async_wait_until(clock::now() + not_yet_interval);
+    if (error == transport::error_retry_later) {
+        async_wait_until(clock::now() + retry_later_interval);
         return false;
     }
     d_counters.errors.add(error);

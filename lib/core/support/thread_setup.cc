@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,6 +41,13 @@ std::thread start_thread(std::function<void()> run)
 std::string prepare_thread(const char* name, int cpu)
 {
     pthread_setname_np(pthread_self(), name);
+    // write() also reports a closed pipe or a file size limit by these signals, which end
+    // the process by default
+    sigset_t of_write;
+    sigemptyset(&of_write);
+    sigaddset(&of_write, SIGPIPE);
+    sigaddset(&of_write, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &of_write, nullptr);
     // the default timer slack of 50 us is long for threads that sleep for 100s of us
     prctl(PR_SET_TIMERSLACK, 1);
     if (cpu < 0)

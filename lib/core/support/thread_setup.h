@@ -23,7 +23,8 @@ int configured_cpus();
 /*!
  * \brief Names the calling thread and pins it to \p cpu unless that is -1.
  *
- * Returns a warning if the thread is not pinned as requested, otherwise "".
+ * Blocks the signals of failed writes. Returns a warning if the thread is not pinned as
+ * requested, otherwise "".
  */
 std::string prepare_thread(const char* name, int cpu);
 

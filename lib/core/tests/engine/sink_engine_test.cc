@@ -9,9 +9,13 @@
 #include "helpers/stress.h"
 #include "sink_engine.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <boost/asio/ip/udp.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <cstdlib>
 #include <future>
 #include <map>
 
@@ -298,6 +302,28 @@ BOOST_AUTO_TEST_CASE(ring_holds_the_requested_buffer_size)
             // buffering whole heaps may waste a quarter, and the last heap may not fit
             BOOST_CHECK_GE(kept, buffer * 7 / 10 - heap);
         }
+}
+
+// By default, the signal SIGPIPE ends programs that are not written in Python.
+BOOST_AUTO_TEST_CASE(process_survives_a_pipe_whose_reader_leaves)
+{
+    std::string folder = "/tmp/spead-XXXXXX";
+    BOOST_REQUIRE(mkdtemp(folder.data()));
+    const auto pipe = folder + "/stream.pcap";
+    BOOST_REQUIRE_EQUAL(mkfifo(pipe.c_str(), 0600), 0);
+    const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    {
+        sink_engine stream({ pipe }, {}, [](const auto&) {});
+        close(reader);
+        const auto samples = noise(100000);
+        stream.start();
+        stream.write(0, raw(samples.data()), samples.size());
+        stream.stop();
+        BOOST_CHECK_EQUAL(stream.stats().packets_sent, 0u);
+        BOOST_CHECK_GT(stream.stats().packets_dropped, 0u);
+    }
+    unlink(pipe.c_str());
+    rmdir(folder.c_str());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

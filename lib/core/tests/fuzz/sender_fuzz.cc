@@ -181,7 +181,7 @@ private:
                                                    EIO,
                                                    EINVAL,
                                                    EMSGSIZE,
-                                                   transport::error_next_hop_pending }) };
+                                                   transport::error_retry_later }) };
         d_network.script.insert(d_network.script.end(), 1 + d_input.up_to(5), next);
     }
 

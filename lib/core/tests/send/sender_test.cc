@@ -135,9 +135,9 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_if_sends_fail_temporarily)
         // full socket buffer
         { { { 0, EAGAIN }, { 1, 0 }, { 0, EAGAIN } }, { { EAGAIN, 2 } }, "" },
         // next hop not resolved yet
-        { { { 0, transport::error_next_hop_pending },
+        { { { 0, transport::error_retry_later },
             { 1, 0 },
-            { 0, transport::error_next_hop_pending } },
+            { 0, transport::error_retry_later } },
           {},
           "" },
         // partial sends

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The source replays captures while another program writes them to a named pipe."""
 
+import gc
 import gzip
 import json
 import os
@@ -15,7 +16,7 @@ from capture_files import ETHERNET, capture, frame, ip_packets, pcapng, udp
 from gnuradio import blocks, gr, spead
 from places import BOUND, BUILD, NEEDS_LIBPCAP
 from received_streams import Receiving, joined, packets_by_heap
-from streams import noise, wait
+from streams import noise, run, source, wait
 
 pytestmark = NEEDS_LIBPCAP
 SAMPLES = noise(300_000)
@@ -139,6 +140,22 @@ def test_what_precedes_damage_is_received(pipe, contents, capfd):
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples()[:25_000], SAMPLES[:25_000])
     assert "is damaged: its end is ignored" in capfd.readouterr().out
+
+
+def test_a_sink_writes_to_the_pipe_of_a_source(tmp_path):
+    pipe = tmp_path / "pipe.pcap"
+    os.mkfifo(pipe)
+
+    def send():
+        sink = spead.sink(str(pipe))
+        run(sink, source(SAMPLES))
+        return sink.packets_dropped()
+
+    with Receiving(str(pipe)) as receiving:
+        assert send() == 0
+        gc.collect()  # closes the pipe
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), SAMPLES)
 
 
 def test_pipes_are_inspected(pipe, contents):

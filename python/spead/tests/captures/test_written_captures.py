@@ -2,7 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The sink writes captures, which other programs and the source read."""
 
+import gc
+import os
+import re
+import resource
 import shutil
+import struct
 import subprocess
 import time
 
@@ -11,9 +16,13 @@ import pytest
 import spead2.recv
 from gnuradio import spead
 from inputs import run_all
-from places import NEEDS_LIBPCAP
+from places import BOUND, NEEDS_LIBPCAP, eventually
 from received_streams import Receiving
-from streams import balanced, noise, run, source
+from receiving import ENDS
+from refusals import in_a_process
+from streams import Running, balanced, noise, run, source, wait
+
+UDP_HEADERS = 14 + 20 + 8  # bytes of Ethernet, IPv4 and UDP
 
 
 def write(path, samples, **options):
@@ -149,22 +158,155 @@ def test_replay_in_real_time_can_be_stopped(tmp_path):
     assert receiving.stats["samples_received"] < packets * samples / 20
 
 
-def test_a_full_disk_is_counted_and_logged(tmp_path, capfd):
-    path = tmp_path / "stream.pcap"
-    path.symlink_to("/dev/full")
-    stats = write(path, noise(10_000_000)).stats()
-    assert stats["packets_dropped"] > 0
-    assert stats["send_errors"]["ENOSPC"] > 0
-    assert "No space left on device" in capfd.readouterr().out
+def packets_at(content):
+    """The sizes of the complete packets in a capture, and where the last one ends."""
+    sizes, at = [], 24  # bytes of the file header
+    while at + 16 <= len(content):
+        (size,) = struct.unpack_from("=I", content, at + 8)
+        if at + 16 + size > len(content):
+            break
+        sizes.append(size - UDP_HEADERS)
+        at += 16 + size
+    return sizes, at
 
 
-def test_a_full_disk_at_the_end_is_logged(tmp_path, capfd):
+def packets_in(path):
+    content = path.read_bytes()
+    sizes, end = packets_at(content)
+    assert end == len(content), "the capture ends within a packet"
+    return sizes
+
+
+FRAME = 16 + UDP_HEADERS + 56 + 1000  # bytes of a heap of 1000 samples in a capture
+HEAPS = 300
+
+
+def fill_disk(path, limit):
+    """Write a capture that exceeds the largest file size, in its own process."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    options = {"heap_samples": 1000, "descriptors": "none"}
+    stats = write(path, noise(HEAPS * 1000), **options).stats()
+    sizes = packets_in(path)
+    assert stats["packets_sent"] == len(sizes)
+    assert stats["bytes_sent"] == sum(sizes)
+    assert stats["packets_dropped"] == HEAPS + ENDS - len(sizes)
+    assert stats["heaps_sent"] == sizes.count(1056)
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [30, 4096, 65_536]
+    + [24 + n * FRAME + more for n in (1, 100, HEAPS) for more in (-1, 0, 1)],
+)
+def test_the_counters_of_a_full_disk_match_the_file(tmp_path, limit):
+    _, log = in_a_process(fill_disk, tmp_path / "stream.pcap", limit)
+    assert log.count("sending failed: File too large") == 1
+    assert re.search(r"\d+ packets were dropped", log)
+
+
+def test_a_full_disk_is_refused(tmp_path):
     path = tmp_path / "stream.pcap"
     path.symlink_to("/dev/full")
-    write(path, noise(100))
-    assert "the end of the capture is missing: No space left" in capfd.readouterr().out
+    with pytest.raises(RuntimeError, match=r"destinations = .*No space left"):
+        spead.sink(str(path))
 
 
 def test_captures_that_cannot_be_created_are_refused(tmp_path):
     with pytest.raises(RuntimeError, match="No such file or directory"):
         spead.sink(str(tmp_path / "none" / "stream.pcap"))
+
+
+@pytest.mark.parametrize(
+    "name", ["stream.cap", "stream.pcapng", "stream.pcap.gz", "stream.pcap1", "stream"]
+)
+def test_the_error_gives_the_names_of_captures(tmp_path, name):
+    """Also if the file exists: it is not replaced."""
+    path = tmp_path / name
+    allowed = re.escape('a capture to write: "FILE.pcap" or "FILE.pcap?host:port"')
+    for destination in (path, f"{path}?10.0.0.1:7148"):
+        with pytest.raises(ValueError, match=f"destinations = .*{name}.*{allowed}"):
+            spead.sink(str(destination))
+    path.touch()
+    with pytest.raises(ValueError, match=allowed):
+        spead.sink(str(path))
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    path = tmp_path / "pipe.pcap"
+    os.mkfifo(path)
+    return path
+
+
+@pytest.mark.parametrize("max_packet_size", [1472, 65_507])
+@pytest.mark.parametrize("reader_comes_first", [True, False])
+def test_a_pipe_gets_the_same_packets_as_a_file(
+    tmp_path, pipe, max_packet_size, reader_comes_first
+):
+    samples = noise(5_000_000)
+    options = {"heap_samples": 100_000, "max_packet_size": max_packet_size}
+    write(tmp_path / "file.pcap", samples, **options)
+    readers = []
+
+    def start_reader():
+        with (tmp_path / "copy.pcap").open("wb") as copy:
+            readers.append(subprocess.Popen(["cat", pipe], stdout=copy))
+
+    def send():
+        sending = Running(str(pipe), samples, **options)
+        with sending as sink:
+            if not readers:
+                eventually(lambda: sink.samples_pending() > 0)
+                start_reader()
+            wait(sending.graph)
+        return sink.stats()
+
+    if reader_comes_first:
+        start_reader()
+    stats = send()
+    gc.collect()  # closes the pipe
+    readers[0].wait(BOUND)
+    sizes = packets_in(tmp_path / "copy.pcap")
+    assert sizes == packets_in(tmp_path / "file.pcap")
+    assert len(sizes) == stats["packets_sent"]
+    assert stats["packets_dropped"] == 0
+
+
+@pytest.mark.parametrize("max_packet_size", [1472, 65_507])
+@pytest.mark.parametrize("when_full", ["block", "drop"])
+def test_a_stalled_reader_does_not_delay_the_end(
+    tmp_path, pipe, capfd, when_full, max_packet_size
+):
+    """After two seconds. What the pipe holds counts as sent, the rest as dropped."""
+    options = {"when_full": when_full, "max_packet_size": max_packet_size}
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with Running(str(pipe), heap_samples=100_000, **options) as sink:
+        eventually(lambda: sink.stats()["send_errors"].get("EAGAIN", 0) > 0)
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["samples_pending"] == 0
+    assert stats["packets_dropped"] > 0
+    assert "packets were dropped" in capfd.readouterr().out
+    held = os.read(reader, 1 << 20)
+    os.close(reader)
+    assert len(packets_at(held)[0]) == stats["packets_sent"]
+
+
+def test_without_a_reader_everything_is_dropped(pipe, capfd):
+    with Running(str(pipe)) as sink:
+        eventually(lambda: sink.samples_pending() > 0)
+    stats = sink.stats()
+    assert balanced(stats)
+    assert stats["packets_sent"] == stats["samples_pending"] == 0
+    assert stats["packets_dropped"] > 0
+    assert "packets were dropped" in capfd.readouterr().out
+
+
+def test_a_reader_that_leaves_is_logged(pipe, capfd):
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with Running(str(pipe)) as sink:
+        eventually(lambda: sink.packets_sent() > 0)
+        os.close(reader)
+        eventually(lambda: sink.packets_dropped() > 0)
+    assert balanced(sink.stats())
+    assert capfd.readouterr().out.count("sending failed: Broken pipe") == 1

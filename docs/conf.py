@@ -8,6 +8,7 @@ The pages are plain Markdown for a forge. What only the site needs is added here
 - the text of comments that begin with "<!-- site", such as the API.
 """
 
+import inspect
 import re
 from pathlib import Path
 
@@ -34,6 +35,9 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = True
 pygments_style = "friendly"
+
+# A longer signature has one parameter per line.
+python_maximum_signature_line_length = 88
 
 linkcheck_timeout = 15  # seconds
 linkcheck_retries = 2
@@ -62,24 +66,17 @@ def read_source(app, page, source):
     source[0] = add_toctrees(text) if page == root_doc else text
 
 
-def defaults(obj):
-    """Name -> default, of the options in the signature that the block's class has."""
-    signature = getattr(obj, "__init__", None).__doc__ or ""
-    option = r"(\w+): \w+(?:\[[^=:]*\])? = (.+?)(?=, \w+: |, \*, |\) ->)"
-    return dict(re.findall(option, signature))
-
-
-def definition_list(app, what, name, obj, options, lines):
+def definition_list(app, what, name, obj, settings, lines):
     """Turn lists "name: text" of the docstrings into definition lists."""
     made = []
-    values = defaults(obj) if what == "class" else {}
+    # with types and defaults
+    options = inspect.signature(obj).parameters if hasattr(obj, "__signature__") else {}
     for line in lines:
         if group := re.fullmatch(r"([A-Z]\w+):", line):
             made += ["", f".. rubric:: {group[1]}", ""]
         elif entry := re.fullmatch(r"([a-z]\w*): (.*)", line):
-            term = (
-                f"{entry[1]} = {values[entry[1]]}" if entry[1] in values else entry[1]
-            )
+            option = str(options.get(entry[1], entry[1]))
+            term = re.sub(r"[\w.]+\.(?=Sequence|Fraction|item\b)", "", option)
             made += ["", f"``{term}``", f"    {entry[2]}"]
         else:
             made.append(line)

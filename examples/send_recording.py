@@ -5,9 +5,9 @@
 WAV (.wav, .w64), or raw samples (any other name)."""
 
 import argparse
-import ast
 import dataclasses
 import fractions
+import inspect
 import json
 import math
 import re
@@ -223,9 +223,8 @@ def check_level(recording, options):
 def sink_help():
     """Text and default of each option, by name, from the docstrings of the sink."""
     texts = re.findall(r"^(\w+): (.+(?:\n    .+)*)", spead.sink.__doc__, re.M)
-    signature = spead.sink.__init__.__doc__.splitlines()[0]
-    defaults = dict(re.findall(r"(\w+): [^:]*? = ('[^']*'|[\w.-]+)", signature))
-    return {name: (text, defaults.get(name)) for name, text in texts}
+    parameters = inspect.signature(spead.sink).parameters
+    return {name: (text, parameters[name].default) for name, text in texts}
 
 
 def parse(argv):
@@ -282,8 +281,8 @@ def parse(argv):
         group.add_argument(
             "--" + name.replace("_", "-"),
             type=kind,
-            default=ast.literal_eval(default),
-            help=f"{text} (default: {default})".replace("%", "%%"),
+            default=default,
+            help=f"{text} (default: {default!r})".replace("%", "%%"),
         )
     args = parser.parse_args(argv)
     if args.sample_rate == 0:

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "core/support/shortened.h"
 #include "message_ports.h"
 #include "named_errors.h"
 #include "rx_time_tag.h"
@@ -54,16 +55,6 @@ int item_bytes(const sink_options& options)
 
 bool converts(const sink_options& options) { return is_float(format_of(options).type); }
 
-// The prefix of each log line. A line must not exceed the capacity of a pipe.
-std::string shortened(const std::vector<std::string>& texts)
-{
-    constexpr std::size_t longest = 200;
-    std::string all;
-    for (const auto& text : texts)
-        all += (all.empty() ? "" : "; ") + text;
-    return all.size() <= longest ? all : all.substr(0, longest) + "...";
-}
-
 } // namespace
 
 sink::sptr sink::make(const std::vector<std::string>& destinations,
@@ -87,6 +78,7 @@ sink_impl::sink_impl(const std::vector<std::string>& destinations,
                 gr::io_signature::make(
                     num_ports(options), num_ports(options), item_bytes(options)),
                 gr::io_signature::make(0, 0, 0)),
+      d_destinations(destinations),
       d_input_bytes(static_cast<std::size_t>(item_bytes(options))),
       d_upstream_multiple(static_cast<int>(std::max<std::size_t>(
           (converts(options) ? upstream_bytes_to_convert : upstream_bytes) /

@@ -15,6 +15,7 @@
 #include <gnuradio/spead/sink.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace gr::spead {
@@ -42,6 +43,7 @@ public:
     void set_items(const std::vector<item>& items) override;
     sink_stats stats() const override { return d_engine.stats(); }
     std::size_t packet_size() const override { return d_engine.packet_bytes(); }
+    std::vector<std::string> destinations() const override { return d_destinations; }
 
 private:
     void take_vectors(const gr_vector_int& ninput_items,
@@ -60,6 +62,7 @@ private:
     void apply_message(const char* port, function&& apply);
     void publish_stats();
 
+    const std::vector<std::string> d_destinations;
     const std::size_t d_input_bytes;  // per item
     const int d_upstream_multiple;    // items
     const std::size_t d_most_at_once; // samples per call and input

@@ -36,6 +36,7 @@ public:
 
     source_stats stats(std::int64_t output) const override;
     std::vector<int> ports() const override { return d_engine.ports(); }
+    std::vector<std::string> endpoints() const override { return d_endpoints; }
 
 private:
     using clock = std::chrono::steady_clock;
@@ -50,6 +51,7 @@ private:
     pmt::pmt_t item_key(const std::string& name);
     void publish_stats();
 
+    const std::vector<std::string> d_endpoints;
     const std::int64_t d_num_outputs;
     const int d_multiple; // items
     const bool d_has_sample_rate;

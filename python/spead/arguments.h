@@ -30,57 +30,51 @@ namespace gr::spead {
 
 namespace py = pybind11;
 
-//! The type of an argument as text.
+//! What an argument may be, for errors.
 struct type_text {
-    std::string name;    //!< in signatures
-    std::string allowed; //!< in errors
+    std::string allowed;
     //! a float would lose digits: wrong values raise ValueError, not TypeError
     bool is_exact = false;
 };
 
-inline type_text text_of(bool) { return { "bool", "True or False" }; }
-inline type_text text_of(std::int64_t) { return { "int", "an integer" }; }
-inline type_text text_of(double) { return { "float", "a number" }; }
-inline type_text text_of(const std::string&) { return { "str", "a string" }; }
+inline type_text text_of(bool) { return { "True or False" }; }
+inline type_text text_of(std::int64_t) { return { "an integer" }; }
+inline type_text text_of(double) { return { "a number" }; }
+inline type_text text_of(const std::string&) { return { "a string" }; }
 inline type_text text_of(const std::vector<std::string>&)
 {
-    return { "list[str]", "a string such as \"127.0.0.1:7148\", or a list of strings" };
+    return { "a string such as \"127.0.0.1:7148\", or a list of strings" };
 }
 inline type_text text_of(const std::vector<item>&)
 {
     return {
-        "list[item]",
         "a list of items, with parentheses, such as [spead.timestamp(), spead.samples()]",
     };
 }
 inline type_text text_of(const std::variant<std::string, std::int64_t>&)
 {
-    return { "Union[str, int]",
-             "seconds since 1970 as text, such as \"1234567890.000000001\", or integer "
+    return { "seconds since 1970 as text, such as \"1234567890.000000001\", or integer "
              "nanoseconds; a float is precise only to about 0.2 us",
              true };
 }
 inline type_text text_of(const std::optional<exact_rate>&)
 {
-    return { "Optional[Union[int, tuple[int, int], Fraction]]",
-             "a whole number of Hz, or an exact ratio: a tuple of two integers, such as "
+    return { "a whole number of Hz, or an exact ratio: a tuple of two integers, such as "
              "(8000000, 7), or a fractions.Fraction; a float would round it",
              true };
 }
 template <typename type>
 type_text text_of(const std::optional<type>&)
 {
-    const auto text = text_of(type{});
-    return { "Optional[" + text.name + "]", text.allowed + ", or None" };
+    return { text_of(type{}).allowed + ", or None" };
 }
 inline type_text text_of(const std::variant<std::int64_t, std::string>&)
 {
-    return { "Union[int, str]", "the ID or the name of an item" };
+    return { "the ID or the name of an item" };
 }
 inline type_text text_of(const std::variant<std::int64_t, std::vector<std::int64_t>>&)
 {
-    return { "Union[int, list[int]]",
-             "an integer, or a list of integers, one for each input" };
+    return { "an integer, or a list of integers, one for each input" };
 }
 
 //! Whether \p given, or an element of it, is bytes, which pybind11 accepts as a string,

@@ -11,6 +11,7 @@
 #include "arguments.h"
 #include <gnuradio/block.h>
 
+#include <pybind11/eval.h>
 #include <boost/algorithm/string/erase.hpp>
 #include <boost/algorithm/string/replace.hpp>
 
@@ -50,6 +51,7 @@ public:
     python_class bind(py::module& m) const
     {
         python_class bound(m, d_name.c_str(), docstrings.at(d_name));
+        bound.attr("__module__") = "gnuradio.spead";
         const auto make = [binding = *this](const py::object& endpoints,
                                             const py::args& positional,
                                             const py::kwargs& named) {
@@ -60,15 +62,10 @@ public:
             const py::gil_scoped_release release;
             return block::make(at, given);
         };
-        {
-            // pybind11 would generate (endpoints: object, *args, **kwargs)
-            py::options texts;
-            texts.disable_function_signatures();
-            bound.def(py::init(make),
-                      py::arg(d_endpoints.c_str()) =
-                          py::none(), // rejected by read_endpoints()
-                      signature().c_str());
-        }
+        bound.def(py::init(make),
+                  py::arg(d_endpoints.c_str()) =
+                      py::none()); // rejected by read_endpoints()
+        bound.attr("__signature__") = signature(m);
         bound.def_static("_error_in_grc", [binding = *this](const py::dict& fields) {
             return binding.error_in_grc(fields);
         });
@@ -136,19 +133,33 @@ private:
         return py::cast<std::string>(found[0]);
     }
 
-    // The signature that pybind11 would generate if the options were arguments.
-    std::string signature() const
+    // The inspect.Signature of the class, from the same table as its constructor.
+    py::object signature(const py::module& m) const
     {
+        const auto inspect = py::module::import("inspect");
+        const auto parameter = inspect.attr("Parameter");
+        using namespace py::literals;
+        const py::dict names(
+            "Sequence"_a = py::module::import("collections.abc").attr("Sequence"),
+            "Fraction"_a = py::module::import("fractions").attr("Fraction"),
+            "item"_a = m.attr("item"));
+        const auto type_of = [&](const std::string& name) {
+            return py::eval(docstrings.at(d_name + "." + name + ".type"), names);
+        };
         const options defaults;
-        std::string text = "__init__(self, " + d_endpoints + ": Union[str, list[str]]";
-        bool needs_name = false;
+        py::list parameters;
+        parameters.append(parameter(d_endpoints,
+                                    parameter.attr("POSITIONAL_OR_KEYWORD"),
+                                    "annotation"_a = type_of(d_endpoints)));
         options::for_each([&](const char* name, auto member) {
-            if (name != d_positional && !std::exchange(needs_name, true))
-                text += ", *";
-            text += std::string(", ") + name + ": " + text_of(defaults.*member).name +
-                    " = " + std::string(py::repr(py::cast(defaults.*member)));
+            parameters.append(
+                parameter(name,
+                          parameter.attr(name == d_positional ? "POSITIONAL_OR_KEYWORD"
+                                                              : "KEYWORD_ONLY"),
+                          "default"_a = defaults.*member,
+                          "annotation"_a = type_of(name)));
         });
-        return text + ") -> None";
+        return inspect.attr("Signature")(parameters);
     }
 
     // Returns the error in the fields of the GRC block, with their labels; "" if there is

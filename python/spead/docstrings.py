@@ -11,6 +11,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+from signatures import block_headers, methods, signatures
+
 
 def plain(comment):
     """The text of a comment, without its marks and its Doxygen commands."""
@@ -50,8 +52,10 @@ def block_comment(header, declaration):
 
 
 def method_comment(header, name):
-    """The comment in front of a method, or of the first of that name."""
-    return re.search(rf"((?: *//!.*\n)+) *virtual void\s+{name}\(", header)[1]
+    """The comment before a method, or before its first overload, or after it."""
+    method = rf"((?: *//!.*\n)*) *virtual [\w:<>]+\s+{name}\([^;]*;(?: *//!< (.*))?"
+    before, after = re.search(method, header).groups()
+    return one_line(before) or after
 
 
 def params(comment):
@@ -90,9 +94,10 @@ def block_docs(header, option_header, stats_header):
     block = [
         plain(block_comment(header, "class SPEAD_API ")),
         "Parameters:",
-        *(f"{group}:\n\n{parameter_list(ones)}" for group, ones in groups.items()),
+        *(f"{group}:\n\n{parameter_list(texts)}" for group, texts in groups.items()),
     ]
     counters = [
+        method_comment(header, "stats"),
         plain(block_comment(stats_header, "struct SPEAD_API ")),
         parameter_list(figures),
     ]
@@ -108,42 +113,43 @@ def label(name):
 
 def docstrings(include):
     """Name -> docstring of everything that the Python package exports."""
-
-    def headers(block):
-        return [
-            (include / name).read_text()
-            for name in (f"{block}.h", f"{block}_options.h", f"{block}_stats.h")
-        ]
-
     items = (include / "item.h").read_text()
     docs = {"item": plain(block_comment(items, "struct item {"))}
     for name in ("timestamp", "samples", "immediate"):
         summary, parameters = params(block_comment(items, f"{name}(std::int64_t id"))
         docs[name] = f"{summary}\n\n{parameter_list(parameters)}"
-
     for block in ("sink", "source"):
-        docs[block], docs[f"{block}.stats"], figures = block_docs(*headers(block))
+        header, *others = block_headers(include, block)
+        for name in methods(header):
+            docs[f"{block}.{name}"] = method_comment(header, name)
+        docs[block], docs[f"{block}.stats"], figures = block_docs(header, *others)
         docs.update({f"{block}.{name}": text for name, text in figures.items()})
-        for group, parameters in parameter_groups(*headers(block)[:2]).items():
-            docs.update({f"{block}.{name}.group": group for name in parameters})
-            docs.update({f"{block}.{name}.label": label(name) for name in parameters})
-
-    sink, *_ = headers("sink")
-    for name in ("set_rate", "set_item", "set_items"):
-        docs[f"sink.{name}"] = one_line(method_comment(sink, name))
-    for name in ("rate", "packet_size"):
-        docs[f"sink.{name}"] = re.search(rf" {name}\(\) const = 0; *//!< (.*)", sink)[1]
-
-    source, *_ = headers("source")
-    docs["source.stats"] = (
-        one_line(re.search(r"((?: *//!.*\n)+) *virtual source_stats", source)[1])
-        + "\n\n"
-        + docs["source.stats"]
-    )
-    docs["source.ports"] = one_line(
-        re.search(r"((?: *//!.*\n)+) *virtual std::vector<int> ports", source)[1]
-    )
     return docs
+
+
+def bound_texts(include):
+    """Name -> text of everything that the bindings need.
+
+    The docstring of a function begins with a signature without types, which CPython
+    takes out, for inspect.signature(); one with types follows.
+    """
+    texts = docstrings(include)
+    for name, signature in signatures(include).items():
+        block, _, function = name.rpartition(".")
+        if name in ("sink", "source"):
+            for option in signature.parameters:
+                texts[f"{name}.{option.name}.type"] = option.type
+        else:
+            untyped = ["self"] if block else []
+            untyped += [parameter.untyped() for parameter in signature.parameters]
+            first = f"{function}({', '.join(untyped)})\n--\n\n"
+            texts[name] = f"{first}{function}{signature}\n\n{texts[name]}"
+    for block in ("sink", "source"):
+        header, option_header, _ = block_headers(include, block)
+        for group, parameters in parameter_groups(header, option_header).items():
+            texts.update({f"{block}.{name}.group": group for name in parameters})
+            texts.update({f"{block}.{name}.label": label(name) for name in parameters})
+    return texts
 
 
 def main():
@@ -152,7 +158,7 @@ def main():
         "// generated from the C++ headers by docstrings.py",
         "const std::map<std::string, const char*> docstrings{",
     ]
-    for name, text in docstrings(include).items():
+    for name, text in bound_texts(include).items():
         lines.append(f'{{"{name}", R"doc({text})doc"}},')
     lines.append("};\n")
     output.write_text("\n".join(lines))

@@ -45,8 +45,9 @@ std::string repr(const item& i)
 
 void bind_items(py::module& m)
 {
-    py::class_<item>(m, "item", docstrings.at("item"))
-        .def_readonly("id", &item::id)
+    py::class_<item> bound(m, "item", docstrings.at("item"));
+    bound.attr("__module__") = "gnuradio.spead";
+    bound.def_readonly("id", &item::id)
         .def_readonly("name", &item::name)
         .def_readonly("description", &item::description)
         .def_readonly("values", &item::values)

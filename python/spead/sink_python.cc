@@ -7,6 +7,7 @@
 
 #include "bindings.h"
 #include "block_binding.h"
+#include "support/shortened.h"
 #include <gnuradio/spead/sink.h>
 
 namespace gr::spead {
@@ -52,7 +53,11 @@ void bind_sink(py::module& m)
             "stats",
             [](const sink& self) { return to_dict(self.stats()); },
             docstrings.at("sink.stats"))
-        .def("packet_size", &sink::packet_size, docstrings.at("sink.packet_size"));
+        .def("packet_size", &sink::packet_size, docstrings.at("sink.packet_size"))
+        .def("destinations", &sink::destinations, docstrings.at("sink.destinations"))
+        .def("__repr__", [](const sink& self) {
+            return "<spead.sink to " + shortened(self.destinations()) + ">";
+        });
 }
 
 } // namespace gr::spead

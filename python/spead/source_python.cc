@@ -7,6 +7,7 @@
 
 #include "bindings.h"
 #include "block_binding.h"
+#include "support/shortened.h"
 #include <gnuradio/spead/source.h>
 
 namespace gr::spead {
@@ -23,7 +24,11 @@ void bind_source(py::module& m)
             },
             py::arg("output") = -1,
             docstrings.at("source.stats"))
-        .def("ports", &source::ports, docstrings.at("source.ports"));
+        .def("ports", &source::ports, docstrings.at("source.ports"))
+        .def("endpoints", &source::endpoints, docstrings.at("source.endpoints"))
+        .def("__repr__", [](const source& self) {
+            return "<spead.source from " + shortened(self.endpoints()) + ">";
+        });
 }
 
 } // namespace gr::spead

@@ -98,9 +98,9 @@ public:
     //! or if the value is not allowed.
     //! \{
     virtual void
-    set_item(std::int64_t id, std::int64_t value, std::int64_t input = -1) = 0;
+    set_item(std::int64_t item, std::int64_t value, std::int64_t input = -1) = 0;
     virtual void
-    set_item(const std::string& name, std::int64_t value, std::int64_t input = -1) = 0;
+    set_item(const std::string& item, std::int64_t value, std::int64_t input = -1) = 0;
     //! \}
 
     //! Change the values of all immediate items. The items must have the kinds, IDs and
@@ -115,9 +115,11 @@ public:
 
     virtual double rate() const = 0; //!< the rate as set
 
-    virtual sink_stats stats() const = 0; //!< all counters, see sink_stats
+    virtual sink_stats stats() const = 0; //!< all counters
 
     virtual std::size_t packet_size() const = 0; //!< bytes of a full packet as sent
+
+    virtual std::vector<std::string> destinations() const = 0; //!< as given
 };
 
 } // namespace gr::spead

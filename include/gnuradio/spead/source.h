@@ -103,6 +103,8 @@ public:
 
     //! The UDP ports that are bound, in the order of the endpoints.
     virtual std::vector<int> ports() const = 0;
+
+    virtual std::vector<std::string> endpoints() const = 0; //!< as given
 };
 
 } // namespace gr::spead

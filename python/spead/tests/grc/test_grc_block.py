@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The GRC blocks have the options, ports and labels of the Python blocks."""
 
-import ast
+import inspect
 import re
 
 import grc_lint
@@ -25,14 +25,11 @@ PORTS = {
 
 def python_defaults(grc):
     """The default values in the Python signature, by parameter."""
-    signature = grc.python.__init__.__doc__.splitlines()[0]
-    spec = ast.parse(f"def {signature}: ...").body[0].args
-    optional = spec.args[len(spec.args) - len(spec.defaults) :] + spec.kwonlyargs
+    parameters = inspect.signature(grc.python).parameters.values()
     return {
-        argument.arg: eval(ast.unparse(default), {"spead": spead})
-        for argument, default in zip(
-            optional, spec.defaults + spec.kw_defaults, strict=True
-        )
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.default is not parameter.empty
     }
 
 
@@ -96,7 +93,7 @@ def test_every_callback_calls_a_method(grc):
     for callback in grc().templates.render("callbacks"):
         method, values = re.fullmatch(r"(\w+)\((.+)\)", callback).groups()
         instance = grc.make(grc(**grc.with_streams(1)))
-        getattr(instance, method)(*eval(f"({values},)"))
+        getattr(instance, method)(*eval(f"({values},)", {"spead": spead}))
 
 
 @pytest.mark.parametrize("count", [1, 8])

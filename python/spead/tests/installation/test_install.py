@@ -104,6 +104,24 @@ def test_the_python_package_imports(prefix):
     run(program, "--help", env=env, stdout=subprocess.DEVNULL)
 
 
+def test_mypy_knows_the_types_of_the_installed_package(prefix, tmp_path):
+    (package,) = prefix.glob("lib/python3*/*-packages")
+    (tmp_path / "program.py").write_text(
+        "from gnuradio import blocks, gr, spead\n"
+        "reveal_type(spead.sink('a').stats()['heaps_sent'])\n"
+    )
+    output = subprocess.run(
+        [sys.executable, "-m", "mypy", "program.py"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout
+    assert 'Revealed type is "int"' in output
+
+
 def test_grc_blocks_and_examples_are_installed(prefix):
     share = prefix / "share" / "gnuradio"
     blocks = {path.name for path in (share / "grc" / "blocks").iterdir()}

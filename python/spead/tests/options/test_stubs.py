@@ -1,0 +1,233 @@
+# Copyright 2026 The gr-spead authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Editors, mypy and inspect.signature() know the options, their types and texts."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+
+import jedi
+import pytest
+from gnuradio import spead
+from places import BOUND, BUILD
+from possible_options import ENDPOINTS, POSSIBLE, make
+
+BLOCKS = {"sink": spead.sink, "source": spead.source}
+STUB = BUILD / "python" / "gnuradio-stubs" / "spead" / "__init__.pyi"
+# What stubtest cannot know: how pybind11 makes classes, and modules for internal use.
+ALLOWED = r"""
+gnuradio\.spead\.(item|sink|source)
+gnuradio\.spead\.(sink|source)\.__signature__
+gnuradio\.spead\.item\.__init__
+gnuradio\.spead\.(inspect_program|live_figures|spead_python|stream_report)
+"""
+HEAD = "from gnuradio import blocks, gr, spead\n"
+WRONG = {
+    "spead.sink('a', heap_sample=1)": 'did you mean "heap_samples"?',
+    "spead.sink('a', heap_samples='8')": 'incompatible type "str"; expected "int"',
+    "spead.sink('a', 8192, 'int8')": "Too many positional arguments",
+    "spead.sink()": 'Missing positional argument "destinations"',
+    "spead.source('a', 8192)": "Too many positional arguments",
+    "spead.source('a', items=spead.samples())": 'incompatible type "item"',
+    "spead.source('a', sample_rate='1')": 'incompatible type "str"',
+    "spead.immediate(5)": 'Missing positional argument "name"',
+    "spead.sink('a').set_item(1.5, 1)": 'expected "int | str"',
+    "spead.sink('a').stats()['heap_sent']": 'has no key "heap_sent"',
+    "spead.no_such": 'has no attribute "no_such"',
+}
+TYPES = {
+    "spead.sink('a')": "gnuradio.spead.sink",
+    "spead.sink('a').stats()['heaps_sent']": "int",
+    "spead.sink('a').stats()['send_errors']": "dict[str, int]",
+    "spead.sink('a').heaps_sent()": "int",
+    "spead.sink('a').rate()": "float",
+    "spead.source('a').stats(0)['status']": "str",
+    "spead.source('a').ports()": "list[int]",
+    "spead.immediate(5, 'x', [1]).values": "list[int]",
+    "gr.top_block()": "Any",
+}
+
+each_block = pytest.mark.parametrize("block", BLOCKS)
+
+
+def run_mypy(module, *arguments, folder):
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder,
+        timeout=4 * BOUND,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+
+
+def mypy(lines, folder):
+    """What mypy says about lines of a program, by number from 1 on."""
+    (folder / "program.py").write_text("\n".join([HEAD.strip(), *lines]))
+    output = run_mypy("mypy", "program.py", folder=folder)
+    said = re.findall(r"^program.py:(\d+): (.*)", output, re.M)
+    assert said or output.startswith("Success")
+    messages = {}
+    for line, message in said:
+        messages.setdefault(int(line) - 1, []).append(message)
+    return messages
+
+
+def stub_class(name):
+    """The members of a class in the stub."""
+    (body,) = [
+        node.body
+        for node in ast.parse(STUB.read_text()).body
+        if isinstance(node, ast.ClassDef) and node.name == name
+    ]
+    return body
+
+
+@each_block
+def test_the_signature_has_every_option_with_a_default_that_is_accepted(block):
+    (endpoints,) = ENDPOINTS[block]
+    parameters = inspect.signature(BLOCKS[block]).parameters
+    assert {*parameters} == {next(iter(row)) for row in POSSIBLE[block]}
+    defaults = {name: parameter.default for name, parameter in parameters.items()}
+    assert defaults.pop(endpoints) is inspect.Parameter.empty
+    assert inspect.Parameter.empty not in defaults.values()
+    make(block, **defaults)
+
+
+@pytest.mark.parametrize("count", range(4))
+@each_block
+def test_the_signature_allows_what_the_constructor_allows_by_position(block, count):
+    arguments = [*ENDPOINTS[block].values(), 1000, "int8"][:count]
+    outcomes = []
+    for call in (BLOCKS[block], inspect.signature(BLOCKS[block]).bind):
+        try:
+            call(*arguments)
+            outcomes.append("accepted")
+        except TypeError:
+            outcomes.append("rejected")
+    assert outcomes[0] == outcomes[1]
+
+
+@each_block
+def test_the_stub_has_the_signature(block):
+    """stubtest does not compare the constructors of pybind11."""
+    (init,) = [
+        node for node in stub_class(block) if getattr(node, "name", "") == "__init__"
+    ]
+    names = {"Sequence": Sequence, "Fraction": Fraction, "item": spead.item}
+    exec(ast.unparse(init), names)
+    stub = dict(inspect.signature(names["__init__"]).parameters)
+    del stub["self"]
+    actual = inspect.signature(BLOCKS[block]).parameters
+    for name, parameter in stub.items():
+        if parameter.default is ...:  # no literal
+            stub[name] = parameter.replace(default=actual[name].default)
+    assert list(stub.values()) == list(actual.values())
+
+
+@each_block
+def test_the_stub_has_the_types_of_the_counters(block):
+    types = {
+        node.target.id: ast.unparse(node.annotation).partition("[")[0]
+        for node in stub_class(f"_{block}_stats")
+        if isinstance(node, ast.AnnAssign)
+    }
+    stats = make(block).stats()
+    assert types == {name: type(value).__name__ for name, value in stats.items()}
+
+
+@each_block
+def test_the_stub_has_the_docstrings(block):
+    for node in stub_class(block):
+        if text := isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
+            signature, _, actual = getattr(BLOCKS[block], node.name).__doc__.partition(
+                "\n\n"
+            )
+            assert signature.startswith(f"{node.name}(")
+            assert text == inspect.cleandoc(actual)
+
+
+def test_stubtest_finds_no_difference(tmp_path):
+    (tmp_path / "allowed").write_text(ALLOWED)
+    output = run_mypy(
+        "mypy.stubtest", "gnuradio.spead", "--allowlist=allowed", folder=tmp_path
+    )
+    assert output.startswith("Success")
+
+
+def test_mypy_accepts_every_possible_option(tmp_path):
+    """It needs no configuration for other modules of GNU Radio."""
+    calls = []
+    for block, rows in POSSIBLE.items():
+        for row in rows:
+            options = ENDPOINTS[block] | row
+            arguments = (f"{name}={value!r}" for name, value in options.items())
+            calls.append(f"spead.{block}({', '.join(arguments)})")
+    assert mypy([*calls, "gr.top_block()", "blocks.null_sink(1)"], tmp_path) == {}
+
+
+def test_mypy_rejects_wrong_arguments_and_unknown_names(tmp_path):
+    messages = mypy(list(WRONG), tmp_path)
+    for number, (line, expected) in enumerate(WRONG.items(), 1):
+        assert expected in " ".join(messages.get(number, [])), line
+
+
+def test_mypy_knows_the_types_of_results(tmp_path):
+    messages = mypy([f"reveal_type({line})" for line in TYPES], tmp_path)
+    for number, expected in enumerate(TYPES.values(), 1):
+        assert messages[number] == [f'note: Revealed type is "{expected}"']
+
+
+def complete(line):
+    """What an editor with jedi offers at the end of a line."""
+    project = jedi.Project(".", added_sys_path=[str(BUILD / "python")])
+    script = jedi.Script(HEAD + line, project=project)
+    return {found.name: found.docstring() for found in script.complete()}
+
+
+def test_jedi_completes_options_methods_and_counters():
+    assert set(complete("spead.sink('a', heap_s")) == {"heap_samples="}
+    assert set(complete("spead.source('a').st")) >= {"stats", "start", "stop"}
+    assert set(complete("x = spead.sink('a').stats()\nx['heaps_s")) == {"'heaps_sent'"}
+    assert "null_sink" in complete("blocks.null_")
+
+
+def test_jedi_shows_signatures_and_texts():
+    text = complete("spead.sin")["sink"]
+    assert text.startswith(
+        "sink(destinations: str | Sequence[str], heap_samples: int=8192"
+    )
+    assert "\nheap_samples: " in text
+    assert "ID or name" in complete("spead.sink('a').set_it")["set_item"]
+
+
+@pytest.mark.parametrize(
+    ("block", "text"),
+    [
+        (spead.sink("127.0.0.1:7148"), "<spead.sink to 127.0.0.1:7148>"),
+        (
+            spead.sink(["127.0.0.1:1", "127.0.0.1+1:2, 127.0.0.9:3"], num_inputs=2),
+            "<spead.sink to 127.0.0.1:1; 127.0.0.1+1:2, 127.0.0.9:3>",
+        ),
+        (spead.source("127.0.0.1+7:0"), "<spead.source from 127.0.0.1+7:0>"),
+    ],
+)
+def test_repr_names_the_endpoints(block, text):
+    assert repr(block) == text
+
+
+def test_repr_is_short(tmp_path):
+    many = ", ".join(f"127.0.{i // 256}.{i % 256}:7148" for i in range(4096))
+    long = repr(spead.sink(many))
+    assert long.startswith("<spead.sink to 127.0.0.0:7148, 127.0.0.1:7148, ")
+    assert len(long) < 250
+
+
+def test_repr_does_not_cut_a_character(tmp_path):
+    for shift in range(2):
+        name = tmp_path / f"{'a' * shift}{'ä' * 110}.pcap"
+        assert "..." in repr(spead.sink(str(name)))

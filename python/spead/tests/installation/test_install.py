@@ -4,6 +4,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -100,8 +101,56 @@ def test_the_python_package_imports(prefix):
     env = {**os.environ, "PYTHONPATH": str(package)}
     env.pop("LD_LIBRARY_PATH", None)
     run(sys.executable, "-c", code, env=env, stdout=subprocess.DEVNULL)
-    program = prefix / "bin" / "spead-inspect"
-    run(program, "--help", env=env, stdout=subprocess.DEVNULL)
+
+
+def test_spead_inspect_needs_no_variable(prefix, tmp_path):
+    """Also if the prefix was moved, and the program is called through a link."""
+    moved = shutil.copytree(prefix, tmp_path / "moved", symlinks=True)
+    link = tmp_path / "inspect"
+    link.symlink_to(moved / "bin" / "spead-inspect")
+    run(link, "--help", env={}, stdout=subprocess.DEVNULL)
+
+
+def test_spead_inspect_uses_the_package_of_its_prefix(prefix, tmp_path):
+    moved = shutil.copytree(prefix, tmp_path / "moved", symlinks=True)
+    (package,) = moved.glob("lib/python3*/*-packages")
+    module = package / "gnuradio" / "spead" / "inspect_program.py"
+    module.write_text("def main(): print('the one of the prefix')")
+    output = subprocess.run(
+        [moved / "bin" / "spead-inspect"],
+        env={"PYTHONPATH": str(BUILD / "python")},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout
+    assert output == "the one of the prefix\n"
+
+
+def test_python_and_grc_need_the_variables_of_the_readme(prefix, tmp_path):
+    readme = (ROOT / "README.md").read_text()
+    exports = re.findall(r"^    (export \w+=.*)", readme, re.M)
+    graph = prefix / "share/gnuradio/examples/spead/spead_loopback.grc"
+    script = "\n".join(
+        [
+            "set -eu",
+            *(line.replace("$HOME/spead", "$PREFIX") for line in exports),
+            f"grcc --output . {graph}",
+            f"{sys.executable} -c 'from gnuradio import spead; print(spead.__file__)'",
+        ]
+    )
+    output = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PREFIX": str(prefix)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout
+    assert output.splitlines()[-1].startswith(str(prefix))
+    (program,) = tmp_path.glob("*.py")
+    assert "spead.sink(" in program.read_text()
 
 
 def test_mypy_knows_the_types_of_the_installed_package(prefix, tmp_path):

@@ -58,6 +58,8 @@ CAPTURES = {
             ],
             "axes": f"frequency=64/{CHANNELS}, time=256, pol=2",
             "timestamp_step": 2 * CHANNELS * 256,
+            "heap_id_start": 0,
+            "heap_id_step": 64,
             "rate": 4 * CHANNELS * SPECTRA_RATE,
         },
     ),

@@ -14,6 +14,7 @@ from gnuradio import analog, blocks, gr, spead
 from gnuradio.fft import window
 from gnuradio.filter import firdes, pfb
 
+ANTENNAS = 64  # of MeerKAT
 NOISE = 0.1  # standard deviation at the input; full scale of the output is 1
 
 
@@ -39,11 +40,15 @@ class FEngine(gr.top_block):
             ],
             axes=f"frequency={part}/{args.channels}, time={args.spectra}, pol=2",
             timestamp_step=ticks,
-            max_packet_size=args.packet_size,
+            max_packet_size=args.max_packet_size,
             heap_address_bits=48,
+            # no F-engine uses the heap counters of another
+            heap_id_start=args.feng_id,
+            heap_id_step=ANTENNAS,
             descriptors="separate",
             descriptor_interval=5,
             tail="drop",
+            interface=args.interface,
         )
         taps = firdes.low_pass(1, args.channels, 0.5, 0.2, window.WIN_HAMMING)
         rate = float(args.sample_rate)
@@ -78,15 +83,18 @@ def parse(argv):
     option(parser, "--channels N", positive, "channels", 256)
     option(parser, "--substreams N", positive, "substreams", 4)
     option(parser, "--spectra N", positive, "spectra per heap", 256)
-    option(parser, "--feng-id N", integer, "number of the F-engine", 0)
+    option(parser, "--feng-id N", integer, "number of the antenna", 0)
     option(parser, "--sample-rate HZ", positive_rate, "sample rate", "1M")
     option(parser, "--tone CHANNEL", float, "channel of the tone", 40)
     option(parser, "--gain G", float, "factor before rounding to 8 bits", 1.0)
-    option(parser, "--packet-size BYTES", positive, "largest packet", 1472)
+    option(parser, "--max-packet-size BYTES", positive, "largest packet", 1472)
     option(parser, "--samples N", positive, "end after N samples per polarisation")
+    option(parser, "--interface NAME", str, "network interface", "")
     args = parser.parse_args(argv)
     if args.channels % args.substreams:
         parser.error("--channels must be a multiple of --substreams")
+    if args.feng_id not in range(ANTENNAS):
+        parser.error(f"--feng-id must be 0 to {ANTENNAS - 1}")
     return args
 
 

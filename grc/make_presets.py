@@ -40,6 +40,11 @@ CHANNELISED_SINK = {
 }
 CHANNELISED_SOURCE = {"timestamp_step": "2 * 1024 * 256"}
 F_ENGINE = {"axes": "frequency=64/1024, time=256, pol=2"}
+# The value of "feng_id" is also the first heap counter.
+F_ENGINE_ITEMS = (
+    '[spead.timestamp(), spead.immediate(0x4101, "feng_id", {}), '
+    'spead.immediate(0x4103, "frequency", []), spead.samples(0x4300, "feng_raw")]'
+)
 BEAM = {"axes": "frequency=64/1024, time=256"}
 STATION_BEAM = {
     "items": '[spead.immediate(0x3010, "scan_id", 1), '
@@ -64,9 +69,9 @@ PRESETS = {
         CHANNELISED_SINK
         | F_ENGINE
         | {
-            "items": '[spead.timestamp(), spead.immediate(0x4101, "feng_id", 0), '
-            'spead.immediate(0x4103, "frequency", []), '
-            'spead.samples(0x4300, "feng_raw")]'
+            "items": F_ENGINE_ITEMS.format(0),
+            "heap_id_start": "0",
+            "heap_id_step": "64",
         },
         CHANNELISED_SOURCE | F_ENGINE,
     ),
@@ -124,12 +129,27 @@ def preset(block, kind, stream, label, page, fields):
     return block
 
 
+def share_feng_id(block):
+    """The F-engine's sink with a single field for the feng_id and the heap counters."""
+    for name, label in (("start", "feng_id"), ("step", "antennas")):
+        field = rf"\n-   id: heap_id_{name}\n    label: (.*)\n"
+        block = replaced(block, field, f"Heap ID {name} ({label})")
+        field = rf"\n-   id: heap_id_{name}\n(?:    .*\n)*?    hide: (.*)\n"
+        block = replaced(block, field, "none")
+    block = replaced(block, r"\n-   id: items\n(?:    .*\n)*?    hide: (.*)\n", "all")
+    items = F_ENGINE_ITEMS.format("${heap_id_start}")
+    block = replaced(block, r"\n            items=(.*),\n", items)
+    return replaced(block, r"(    - .*'set_items'.*\n)", "")
+
+
 def main():
     blocks, output = map(Path, sys.argv[1:])
     for (stream, label, page), each in PRESETS.items():
         for kind, fields in zip(("sink", "source"), each, strict=True):
             block = (blocks / f"spead_{kind}.block.yml").read_text()
             text = preset(block, kind, stream, label, page, fields)
+            if (stream, kind) == ("meerkat_f_engine", "sink"):
+                text = share_feng_id(text)
             (output / f"spead_{stream}_{kind}.block.yml").write_text(text)
 
 

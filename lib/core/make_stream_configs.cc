@@ -98,8 +98,9 @@ make_config(const sink_options& options, std::size_t input, std::size_t packet_b
     return config;
 }
 
-// Sets heap counters that are distinct for all inputs. Those of descriptors count down,
-// from a value that those of samples do not reach for years.
+// Sets heap counters that are distinct for all inputs. Those of descriptors count down
+// from the value that those of samples reach last. All are heap_id_start plus a multiple
+// of heap_id_step, so that other sinks may use the counters in between.
 void set_heap_counters(const sink_options& options,
                        std::size_t input,
                        stream_config& config)
@@ -111,8 +112,9 @@ void set_heap_counters(const sink_options& options,
     config.heap_id_step = inputs * step;
     const auto last = flavour_of(options).address_mask();
     const bool is_late = first > last / 2;
-    config.descriptor_id_start = (is_late ? first - 1 : last) - input;
-    config.descriptor_id_step = inputs;
+    config.descriptor_id_start =
+        (is_late ? first - step : last - (last - first) % step) - input * step;
+    config.descriptor_id_step = inputs * step;
 }
 
 } // namespace

@@ -129,7 +129,9 @@ struct SPEAD_API sink_options {
 
     //! Step from one heap counter to the next, 1 to (2^(heap_address_bits - 16) - 1) /
     //! num_inputs, so that no heap counter is repeated within 65536 heaps. With n inputs,
-    //! the counters of each advance by n times this step.
+    //! the counters of each advance by n times this step. If n sinks send to the same
+    //! receiver, give them heap_id_start 0 to n - 1 and heap_id_step n: then no two use
+    //! the same heap counter.
     std::int64_t heap_id_step = 1;
 
     //! \}

@@ -2,12 +2,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The examples for MeerKAT's F-engine and correlator."""
 
+from itertools import chain, zip_longest
+
 import correlator_products
 import meerkat_channelised
 import meerkat_f_engine
 import numpy as np
+import spead2
+import spead2.recv
+import spead_packet
 from gnuradio import spead
 from inputs import run_all
+from place_callback import CALLBACK, low_level_callable
+from receiving import arrived, destination
 from streams import wait
 
 
@@ -34,6 +41,72 @@ def test_the_tone_of_the_f_engine_is_received_in_its_channel(tmp_path):
         power = spectra.power.sum(axis=0)
         assert power.argmax() == 40
         assert power[40] > 10 * np.median(power)
+
+
+ENGINES, TIMES, PARTS, CHANNELS, SPECTRA = 2, 5, 4, 64, 16
+HEAP_BYTES = CHANNELS // PARTS * SPECTRA * 4
+HEAP_TICKS = 2 * CHANNELS * SPECTRA
+
+
+def f_engine_packets(sock, feng_id):
+    layout = ["--channels", CHANNELS, "--substreams", PARTS, "--spectra", SPECTRA]
+    samples = ["--samples", CHANNELS * SPECTRA * TIMES, "--max-packet-size", 400]
+    arguments = [destination(sock), *layout, *samples, "--feng-id", feng_id]
+    assert meerkat_f_engine.main(list(map(str, arguments))) == 0
+    return list(arrived(sock))
+
+
+@CALLBACK
+def place(data, _):
+    """Places a heap as the X-engine of katgpucbf does, which ignores other heaps."""
+    timestamp, feng_id, channel, length = data[0].items[0:4]
+    if length == HEAP_BYTES and timestamp >= 0 and feng_id >= 0:
+        part = channel // (CHANNELS // PARTS)
+        index = (timestamp // HEAP_TICKS * PARTS + part) * ENGINES + feng_id
+        data[0].chunk_id = 0
+        data[0].heap_index = index
+        data[0].heap_offset = index * HEAP_BYTES
+
+
+def placed_heaps(packets):
+    """The heaps of one chunk, and which of them are complete."""
+    heaps = TIMES * PARTS * ENGINES
+    ring = spead2.recv.ChunkRingbuffer(1)
+    stream = spead2.recv.ChunkRingStream(
+        spead2.ThreadPool(),
+        spead2.recv.StreamConfig(substreams=ENGINES, stop_on_stop_item=False),
+        spead2.recv.ChunkStreamConfig(
+            items=[0x1600, 0x4101, 0x4103, spead2.HEAP_LENGTH_ID],
+            max_chunks=1,
+            place=low_level_callable(place),
+        ),
+        ring,
+        spead2.recv.ChunkRingbuffer(1),
+    )
+    stream.add_free_chunk(
+        spead2.recv.Chunk(
+            data=np.zeros(heaps * HEAP_BYTES, np.uint8),
+            present=np.zeros(heaps, np.uint8),
+        )
+    )
+    stream.add_buffer_reader(b"".join(packets))
+    (chunk,) = ring
+    shape = TIMES * PARTS, ENGINES
+    return np.array(chunk.data).reshape(*shape, -1), chunk.present.reshape(shape)
+
+
+def test_a_receiver_tells_f_engines_apart(sock):
+    """Even if their packets alternate."""
+    sent = [f_engine_packets(sock, feng_id) for feng_id in range(ENGINES)]
+    heaps, present = placed_heaps(filter(None, chain(*zip_longest(*sent))))
+    assert present.all()
+    for feng_id, packets in enumerate(sent):
+        alone, _ = placed_heaps(packets)
+        np.testing.assert_array_equal(heaps[:, feng_id], alone[:, feng_id])
+    counters = [
+        {spead_packet.parse(p).items[0].value for p in engine} for engine in sent
+    ]
+    assert not counters[0] & counters[1]
 
 
 def test_the_phase_of_a_baseline_is_drawn(tmp_path):

@@ -127,3 +127,15 @@ def test_the_meerkat_digitiser_source_refuses_packed_samples(late):
         receiving.wait()
     assert len(receiving.samples()) == 0
     assert '"adc_samples": 10-bit integers' in receiving.stats["status"]
+
+
+def test_one_field_numbers_an_f_engine():
+    grc = preset("meerkat_f_engine", sink)
+    block = grc(heap_id_start="5")
+    assert grc_lint.block_errors(block) == []
+    passed = grc.arguments(block)
+    assert passed["items"][1].values == [5]
+    assert (passed["heap_id_start"], passed["heap_id_step"]) == (5, 64)
+    visible = {key for key, param in block.params.items() if param.hide == "none"}
+    assert {"heap_id_start", "heap_id_step"} <= visible
+    assert "items" not in visible

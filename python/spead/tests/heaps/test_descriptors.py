@@ -87,6 +87,8 @@ def test_counters_of_descriptors_differ_from_those_of_samples(
     assert len(set(described)) == len(described)
     assert len(set(data)) == len(data) == inputs * 500 + 1
     assert not set(described) & set(data)
+    # other sinks may use the counters in between
+    assert {counter % step for counter in described + data} == {start % step}
 
 
 # lasts longer than the interval, and is larger than an eighth of the buffer

@@ -8,13 +8,17 @@ Other flow graphs serve theirs with serve() of this file.
 
 import argparse
 import ast
+import re
+import socket
 import sys
+import threading
+from http.server import ThreadingHTTPServer
 
 from common.arguments import option
 from common.endpoints import endpoint_text, endpoints
 from common.progress import run_to_end
 from gnuradio import blocks, gr, spead
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry, MetricsHandler
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 
@@ -37,12 +41,12 @@ class Counters:
         for name, block in self._blocks.items():
             stats = block.stats()
             kind = "sink" if "samples_sent" in stats else "source"
+            helps = re.findall(r"^(\w+): (.+(?:\n    .+)*)", block.stats.__doc__, re.M)
+            helps = {name: " ".join(text.split()) for name, text in helps}
             for figure, value in stats.items():
                 key = f"spead_{kind}_{figure}"
                 if key not in families:
-                    method = getattr(type(block), figure, None)
-                    help = method.__doc__.split("\n")[-1] if method else figure
-                    families[key] = _family(key, help, value)
+                    families[key] = _family(key, helps[figure], value)
                 _add(families[key], name, value)
         return families.values()
 
@@ -67,6 +71,12 @@ def _add(family, block, value):
         family.add_metric([block], float(value))
 
 
+class Server(ThreadingHTTPServer):
+    def __init__(self, at, handler):
+        self.address_family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
+        super().__init__(at, handler)
+
+
 def serve(address, port, **blocks):
     """Serve the counters of sinks and sources over HTTP, from a thread of its own.
 
@@ -74,7 +84,9 @@ def serve(address, port, **blocks):
     """
     registry = CollectorRegistry()
     registry.register(Counters(**blocks))
-    server, _ = start_http_server(port, address, registry)
+    # start_http_server() of Debian 12 does not return its server.
+    server = Server((address, port), MetricsHandler.factory(registry))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
 
 

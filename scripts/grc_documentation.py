@@ -16,9 +16,9 @@ OPTION_NAMES = {"sender_affinity": "affinity"}
 EXAMPLES = {
     "sink": """\
 Example: connect a Signal Source to a Throttle and to this block. Before the flow graph
-starts, run in a terminal "receive.py 7148 --spectrogram received.png". When the flow
-graph stops, it draws what it received. It needs spead2, and is one of the examples of
-gr-spead, in the folder share/gnuradio/examples/spead of the installation. So are the
+starts, run in a terminal "spead2_receiver.py 7148 --spectrogram received.png". When the
+flow graph stops, it draws what it received. It needs spead2, and is one of the examples
+of gr-spead, in the folder share/gnuradio/examples/spead of the installation. So are the
 flow graphs spead_noise.grc and spead_dashboard.grc, which has a window with sliders and
 figures.
 

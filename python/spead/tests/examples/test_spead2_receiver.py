@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""examples/receive.py receives streams of spead2."""
+"""examples/spead2_receiver.py receives streams of spead2."""
 
 import json
 import select
@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-import receive
+import spead2_receiver
 from common.spectrogram import Spectrogram
 from gnuradio import spead
 from places import BOUND, EXAMPLES, eventually
@@ -31,10 +31,10 @@ def send(sock, samples, skip=(), stop=True, **options):
 
 def run(*options, samples, address="127.0.0.1", **send_options):
     """Queue a stream in a bound socket, receive it and return the summary."""
-    args = receive.parse(["0", "--timeout", "10", *map(str, options)])
+    args = spead2_receiver.parse(["0", "--timeout", "10", *map(str, options)])
     with bound_socket(address) as sock:
         send(sock, samples, **send_options)
-        return receive.receive([sock], args)
+        return spead2_receiver.receive([sock], args)
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_it_is_receiving_before_it_prints_its_endpoints(monkeypatch):
         send(sockets[0], noise(HEAP))
         eventually(lambda: not select.select(sockets, [], [], 0)[0])
 
-    monkeypatch.setattr(receive, "print_endpoints", fill_and_wait)
+    monkeypatch.setattr(spead2_receiver, "print_endpoints", fill_and_wait)
     with bound_socket() as sock:
-        args = receive.parse(["0", "--timeout", str(BOUND)])
-        assert receive.receive([sock], args)["complete"]
+        args = spead2_receiver.parse(["0", "--timeout", str(BOUND)])
+        assert spead2_receiver.receive([sock], args)["complete"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_expected_heaps_that_never_arrive_count_as_missing(expectation):
 def test_the_exit_status_tells_whether_heaps_are_missing(tmp_path, missing):
     json_file, png = tmp_path / "summary.json", tmp_path / "spectrum.png"
     outputs = ["--json", json_file, "--spectrogram", png]
-    command = [sys.executable, EXAMPLES / "receive.py", "0", *outputs]
+    command = [sys.executable, EXAMPLES / "spead2_receiver.py", "0", *outputs]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             listening = process.stdout.readline()
@@ -109,7 +109,7 @@ def test_the_exit_status_tells_whether_heaps_are_missing(tmp_path, missing):
 
 
 def test_continuity_counts_gaps_duplicates_and_backward_steps():
-    continuity = receive.Continuity(step=16, bits=40)
+    continuity = spead2_receiver.Continuity(step=16, bits=40)
     for timestamp in (0, 16, 16, 32, -32, -16, 0, 32):
         continuity.add_timestamp(timestamp % 2**40)
     assert continuity.missing == 1
@@ -119,7 +119,7 @@ def test_continuity_counts_gaps_duplicates_and_backward_steps():
 def test_a_complex_sample_counts_as_one_sample_and_one_tick(sock):
     sink = spead.sink(destination(sock), heap_samples=1000, input_type="sc8")
     run_graph(sink, source(noise(6000).reshape(-1, 2)))
-    summary = receive.receive([sock], receive.parse(["0"]))
+    summary = spead2_receiver.receive([sock], spead2_receiver.parse(["0"]))
     assert (summary["heaps"], summary["missing"], summary["samples"]) == (3, 0, 3000)
 
 
@@ -150,11 +150,11 @@ def test_spectrogram_shows_a_tone_in_bounded_memory():
 @pytest.mark.parametrize("path", ["/nowhere/a.png", "a.xyz"])
 def test_an_unwritable_spectrogram_path_is_rejected_before_receiving(path, capsys):
     with pytest.raises(SystemExit):
-        receive.parse(["7148", "--spectrogram", path])
+        spead2_receiver.parse(["7148", "--spectrogram", path])
     assert "argument --spectrogram: " in capsys.readouterr().err
 
 
 def test_a_bind_error_names_the_endpoint():
-    message = r"^receive.py: cannot receive at 192.0.2.1:7148: "
+    message = r"^spead2_receiver.py: cannot receive at 192.0.2.1:7148: "
     with pytest.raises(SystemExit, match=message):
-        receive.main(["192.0.2.1:7148"])
+        spead2_receiver.main(["192.0.2.1:7148"])

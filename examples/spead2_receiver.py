@@ -295,7 +295,7 @@ def main(argv=None):
             ]
             summary = receive(sockets, args)
         except (OSError, ValueError) as error:
-            sys.exit(f"receive.py: {error}")
+            sys.exit(f"spead2_receiver.py: {error}")
         if summary_file:
             json.dump(summary, summary_file, indent=2)
     print(

@@ -7,42 +7,32 @@ zeros; a discontinuity of the timestamps starts a new capture."""
 
 import argparse
 import datetime
+import os
 import re
 import sys
+import time
 from fractions import Fraction
 
 import pmt
 import sigmf
 from common.arguments import integer, option, positive, positive_rate, seconds
+from common.described_stream import TYPES, given_stream, inspected_stream
 from common.progress import run_to_end
+from common.recordings import seconds_text
 from gnuradio import blocks, gr, spead
-
-TYPES = {  # SigMF type -> output_type of the source
-    "ri8": "int8",
-    "ri16_le": "int16",
-    "rf32_le": "float",
-    "ci8": "sc8",
-    "ci16_le": "sc16",
-    "cf32_le": "complex",
-}
 
 
 class RecordSigmf(gr.top_block):
     """SPEAD source -> head -> file"""
 
-    def __init__(self, args):
+    def __init__(self, stream, args):
         super().__init__("record_sigmf", catch_exceptions=True)
-        self.endpoint = args.endpoint
-        options = {}
+        options = dict(stream.options)
         if args.sample_rate:
-            options["sample_rate"] = args.sample_rate
+            options["sample_rate"] = tick_rate(stream, args)
             options["sync_time"] = round((args.sync_time or 0) * 10**9)
-        if args.timestamp_id is not None:
-            timestamp = spead.timestamp(args.timestamp_id)
-            options["items"] = [timestamp, spead.samples(args.samples_id)]
         self.source = spead.source(
-            args.endpoint,
-            output_type=TYPES[args.type],
+            stream.endpoints,
             interface=args.interface,
             timeout=float(args.timeout),
             **options,
@@ -59,41 +49,70 @@ class RecordSigmf(gr.top_block):
         self.tags.set_save_all(True)
         self.connect(head, self.tags)
 
-    def start(self):
-        super().start()
-        if ports := self.source.ports():
-            endpoint = re.sub(":0$", f":{ports[0]}", self.endpoint)
-            print(f"listening on {endpoint}", flush=True)
-
     def written(self):
         return self.tags.nitems_read(0)
 
     def captures(self):
-        """First sample and time, or None, of each contiguous part."""
+        """First sample of each contiguous part, and its seconds since 1970, or None."""
         return [
-            (tag.offset, sigmf_time(tag.value) if pmt.is_tuple(tag.value) else None)
+            (tag.offset, seconds_of(tag.value) if pmt.is_tuple(tag.value) else None)
             for tag in self.tags.current_tags()
         ]
 
 
-def sigmf_time(rx_time):
-    """Format an rx_time tag for SigMF, to the picosecond."""
+def tick_rate(stream, args):
+    step = stream.options.get("timestamp_step", 1)
+    return args.sample_rate * Fraction(step, stream.options.get("heap_samples", step))
+
+
+def seconds_of(rx_time):
     whole, fraction = pmt.to_python(rx_time)
-    picoseconds = round((whole + Fraction(fraction)) * 10**12)
+    return whole + Fraction(fraction)
+
+
+def sigmf_time(seconds):
+    """Format a time for SigMF, to the picosecond."""
+    picoseconds = round(seconds * 10**12)
     whole_seconds = datetime.datetime.fromtimestamp(
         picoseconds // 10**12, datetime.timezone.utc
     )
     return f"{whole_seconds:%Y-%m-%dT%H:%M:%S}.{picoseconds % 10**12:012}Z"
 
 
-def write_metadata(args, captures):
-    fields = {sigmf.DATATYPE_KEY: args.type}
+def warn_of_wraps(stream, args, start):
+    """Print when a live stream began, if its timestamps may have wrapped until then."""
+    bits = stream.heap_address_bits
+    wrap = Fraction(2 ** (bits or 40)) / tick_rate(stream, args)
+    wraps = int((Fraction(time.time()) - start) / wrap)
+    if wraps < 1:
+        return
+    text = (
+        f"core:datetime is {sigmf_time(start)}, which is wrong if the timestamps have"
+        f" wrapped since --sync-time {seconds_text(args.sync_time)}: they have"
+        f" {bits or '40 or 48'} bits and wrap every {float(wrap):,.6g} s"
+    )
+    if bits:
+        text += (
+            f"; if the stream was live, it began at {sigmf_time(start + wraps * wrap)}:"
+            f" give --sync-time {seconds_text(round(args.sync_time + wraps * wrap, 9))}"
+        )
+    else:
+        text += f" (40 bits) or {float(wrap * 256):,.6g} s (48 bits)"
+    print(f"record_sigmf.py: {text}", file=sys.stderr)
+
+
+def write_metadata(stream, args, captures):
+    fields = {sigmf.DATATYPE_KEY: stream.type}
     if args.sample_rate:
         fields[sigmf.SAMPLE_RATE_KEY] = float(args.sample_rate)
     metadata = sigmf.SigMFFile(global_info=fields)
-    for first, time in captures:
-        known = time is not None and args.sync_time is not None
-        metadata.add_capture(first, {sigmf.DATETIME_KEY: time} if known else None)
+    for first, start in captures:
+        known = start is not None and args.sync_time is not None
+        metadata.add_capture(
+            first, {sigmf.DATETIME_KEY: sigmf_time(start)} if known else None
+        )
+    if captures and known:
+        warn_of_wraps(stream, args, captures[0][1])
     metadata.tofile(args.file + ".sigmf-meta", overwrite=True)
 
 
@@ -106,9 +125,9 @@ def parse(argv):
     parser.add_argument(
         "--type",
         choices=TYPES,
-        default="ri8",
         metavar="TYPE",
-        help=f"type of the samples: {', '.join(TYPES)} (default: %(default)s)",
+        help="type of the samples of a stream without descriptors:"
+        f" {', '.join(TYPES)} (default: from the descriptors)",
     )
     option(parser, "--sample-rate HZ", positive_rate, "sample rate, to compute times")
     option(
@@ -118,13 +137,13 @@ def parse(argv):
         parser,
         "--timestamp-id ID",
         integer,
-        "item ID of the timestamp for a stream without descriptors, such as 0x1600",
+        "item ID of the timestamp, with --type (default: 0x1600)",
     )
     option(
         parser,
         "--samples-id ID",
         integer,
-        "item ID of the samples for a stream without descriptors, such as 0x3300",
+        "item ID of the samples, with --type (default: 0x3300)",
     )
     option(parser, "--interface NAME", str, "network interface to receive from", "")
     option(parser, "--samples N", positive, "end after N samples")
@@ -138,22 +157,41 @@ def parse(argv):
     args = parser.parse_args(argv)
     if args.sync_time is not None and args.sample_rate is None:
         parser.error("--sync-time needs --sample-rate")
-    if (args.timestamp_id is None) != (args.samples_id is None):
-        parser.error("--timestamp-id and --samples-id must be given together")
+    if not args.type and (args.timestamp_id or args.samples_id):
+        parser.error("--timestamp-id and --samples-id need --type")
     return args
+
+
+def find_stream(args):
+    if args.type:
+        ids = args.timestamp_id or 0x1600, args.samples_id or 0x3300
+        return given_stream(args.endpoint, args.type, *ids)
+    return inspected_stream(args.endpoint, args.interface, args.timeout)
+
+
+def no_samples(status):
+    """Why nothing was recorded, in the options of this program."""
+    return re.sub(r"\bitems\b", "--timestamp-id and --samples-id", status)
 
 
 def main(argv=None):
     args = parse(argv)
     try:
-        graph = RecordSigmf(args)
+        stream = find_stream(args)
+        graph = RecordSigmf(stream, args)
     except (RuntimeError, TypeError, ValueError) as error:
         sys.exit(f"record_sigmf.py: {error}")
+    except KeyboardInterrupt:
+        sys.exit("record_sigmf.py: nothing received")
+    if args.type and (ports := graph.source.ports()):
+        endpoint = re.sub(":0$", f":{ports[0]}", args.endpoint)
+        print(f"listening on {endpoint}", flush=True)
     run_to_end(graph, graph.source, args.samples)
     stats = graph.source.stats()
     if not stats["samples_out"]:
-        sys.exit("record_sigmf.py: nothing received")
-    write_metadata(args, graph.captures())
+        os.remove(args.file + ".sigmf-data")
+        sys.exit(f"record_sigmf.py: {no_samples(stats['status'])}")
+    write_metadata(stream, args, graph.captures())
     print(
         f"{graph.written():,} samples written; {stats['heaps_received']:,} heaps"
         f" received, {stats['samples_missing']:,} samples missing,"

@@ -2,17 +2,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """record_sigmf.py records the samples and times of a stream."""
 
+import datetime
+import os
+import re
+import time
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import record_sigmf
 import sigmf
+from capture_files import capture
 from common.recordings import SAMPLE_TYPES, sigmf_recording
 from flow_graphs import running
 from gnuradio import spead
-from places import EXAMPLES
-from streams import noise, run, source
+from places import EXAMPLES, NEEDS_LIBPCAP
+from received_streams import described_heaps, joined, packets_by_heap, spead2_packets
+from streams import Running, noise, run, source
 from tagged_streams import HEAP, MHZ, OPTIONS, SYNC, tag, tagged_source
+from telescope_streams import STREAMS
 
 
 class Recording:
@@ -56,12 +64,175 @@ def test_the_recorded_samples_match_the_stream(tmp_path, name):
     assert metadata.get_captures() == [{"core:sample_start": 0}]
 
 
+FORMATS = {  # SigMF type -> arguments of spead2's add_item()
+    "ri8": {"format": [("i", 8)]},
+    "ru8": {"format": [("u", 8)]},
+    "ri16_le": {"dtype": "<i2"},
+    "ri32_le": {"dtype": ">i4"},
+    "rf32_le": {"dtype": ">f4"},
+    "ci8": {"dtype": "i1", "pairs": True},
+    "cu8": {"dtype": "u1", "pairs": True},
+    "ci16_le": {"format": [("i", 16)], "pairs": True},
+    "cf32_le": {"dtype": ">c8"},
+}
+
+
+def described(samples, pairs=False, step=1000, bits=48, first=0, **description):
+    """Packets of heaps of 1000 samples, which descriptors describe."""
+    shape = (1000, 2) if pairs else (1000,)
+    samples = samples.reshape(-1, *shape)
+    items = {
+        "timestamp": (0x1600, {"format": [("u", bits)]}),
+        "voltages": (0x4300, {"shape": shape, **description}),
+    }
+    times = (first + step * np.arange(len(samples))) % 2**bits
+    return joined(spead2_packets(described_heaps(items, times, samples, bits=bits)))
+
+
+def record(path, folder, *options):
+    """Record a capture; returns the metadata."""
+    file = folder / "recording"
+    assert record_sigmf.main([str(path), str(file), *map(str, options)]) == 0
+    return sigmf.fromfile(f"{file}.sigmf-meta")
+
+
+@NEEDS_LIBPCAP
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_type_follows_the_descriptors(tmp_path, name):
+    description = FORMATS[name]
+    count = 20_000 * (2 if "pairs" in description else 1)
+    numbers = name[1:].replace("i8", "i1").replace("u8", "u1").removesuffix("_le")
+    dtype = {"i16": "<i2", "i32": "<i4", "f32": "<f4"}.get(numbers, numbers)
+    dtype = "<c8" if name == "cf32_le" else dtype
+    sent = np.arange(count).astype(dtype)
+    path = capture(tmp_path / "a.pcap", described(sent, step=4000, **description))
+    rate = 1000
+    metadata = record(path, tmp_path, "--sample-rate", rate, "--sync-time", SYNC)
+    assert metadata.get_global_field("core:datatype") == name
+    assert (tmp_path / "recording.sigmf-data").read_bytes() == sent.tobytes()
+    assert metadata.get_global_field("core:sample_rate") == rate
+    (start,) = metadata.get_captures()
+    assert start["core:datetime"].startswith("2020-09-13T12:26:40.0")
+
+
+@NEEDS_LIBPCAP
+def test_the_type_of_a_stream_without_descriptors_is_given(tmp_path):
+    sent = np.arange(20_000, dtype="<f4")
+    packets = packets_by_heap(sent.view(np.int32), descriptors="none")
+    path = capture(tmp_path / "a.pcap", joined(packets))
+    metadata = record(path, tmp_path, "--type", "rf32_le")
+    assert metadata.get_global_field("core:datatype") == "rf32_le"
+    assert (tmp_path / "recording.sigmf-data").read_bytes() == sent.tobytes()
+
+
+def two_polarisations():
+    heaps = [
+        packets_by_heap(
+            noise(20_000), counter=1 + i, step=2, extra=[(0x3101, "pol", i)]
+        )
+        for i in range(2)
+    ]
+    return joined(joined(zip(*heaps, strict=True)))
+
+
+F_ENGINE = STREAMS["F-engine"][0]
+UNSUITABLE = {  # packets, and what the error says
+    "no descriptors": (
+        joined(packets_by_heap(noise(20_000), descriptors="none")),
+        "no descriptors arrived; .* --type",
+    ),
+    "10 bits": (
+        described(np.zeros(20_000, np.int16), format=[("i", 10)]),
+        "have 10 bits; --type ri8",
+    ),
+    "float16": (
+        described(np.zeros(20_000, np.float16), dtype=">f2"),
+        "16-bit floats.*; --type ri8",
+    ),
+    "several axes": (
+        F_ENGINE.all_packets(F_ENGINE.packets()),
+        "several axes, channel=16, time=32, pol=2",
+    ),
+    "two streams": (two_polarisations(), "2 streams"),
+    "not SPEAD": ([b"something"], "not SPEAD"),
+}
+
+
+@NEEDS_LIBPCAP
+@pytest.mark.parametrize("name", UNSUITABLE)
+def test_a_stream_that_cannot_be_recorded_leaves_no_file(tmp_path, name):
+    packets, message = UNSUITABLE[name]
+    path = capture(tmp_path / "a.pcap", packets)
+    with pytest.raises(SystemExit, match=f"^record_sigmf.py: .*{message}"):
+        record(path, tmp_path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_type_of_a_pipe_must_be_given(tmp_path):
+    """To inspect it, the program would have to read it twice."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SystemExit, match=r"pipe can be read only once; give --type$"):
+        record(tmp_path / "pipe", tmp_path)
+
+
+@NEEDS_LIBPCAP
+def test_an_error_names_the_options_of_the_program(tmp_path):
+    path = capture(tmp_path / "a.pcap", described(noise(20_000), format=[("i", 8)]))
+    with pytest.raises(SystemExit, match=r"check --timestamp-id and --samples-id$"):
+        record(path, tmp_path, "--type", "ri8")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_running_stream_is_recorded_from_the_moment_its_type_is_known(tmp_path):
+    sent = noise(100_000)
+    with Recording(tmp_path, "--samples", 5000) as recording:
+        options = {"rate": 2e6, "descriptor_interval": 0.02, "heap_samples": 1000}
+        with Running(recording.destination, **options):
+            line = recording.ended.stdout.readline()
+            assert line.startswith("recording ri8 from now on; with --type ri8, ")
+            recording.ended.printed = recording.ended.stdout.read()
+    recorded = recording.samples(np.int8)
+    assert len(recorded) == 5000
+    assert recorded.tobytes() in np.tile(sent, 2).tobytes()
+
+
+def test_a_stream_that_ends_before_its_type_is_known_is_an_error(tmp_path):
+    with Recording(tmp_path, status=1) as recording:
+        run(spead.sink(recording.destination), source(noise(20_000)))
+    assert "from its first heap, give --type ri8\n" in recording.ended.printed
+    assert list(tmp_path.iterdir()) == []
+
+
+def recorded_second(metadata):
+    """When the recording begins, in whole seconds since 1970."""
+    (start,) = metadata.get_captures()
+    text = start["core:datetime"][:19]
+    return datetime.datetime.fromisoformat(text + "+00:00").timestamp()
+
+
+@NEEDS_LIBPCAP
+@pytest.mark.parametrize("bits", [40, 48])
+def test_a_time_that_is_wrong_if_timestamps_wrapped_is_reported(tmp_path, capsys, bits):
+    rate = 4_000_000
+    now = int(time.time())
+    packets = described(noise(20_000), format=[("i", 8)], first=now * rate, bits=bits)
+    path = capture(tmp_path / "a.pcap", packets)
+    options = "--sample-rate", rate, "--sync-time"
+    first = now * rate % 2**bits // rate
+    assert recorded_second(record(path, tmp_path, *options, 0)) == first
+    report = capsys.readouterr().err
+    assert f"{bits} bits" in report
+    suggested = re.search(r"give --sync-time ([\d.]+)\n", report)[1]
+    assert recorded_second(record(path, tmp_path, *options, suggested)) == now
+    assert capsys.readouterr().err == ""
+
+
 def test_each_capture_has_the_time_of_its_first_sample(tmp_path):
     sent = noise(200 * HEAP)
     jump = 100 * HEAP  # samples before an hour-long gap
     start = Fraction(HEAP * 10**6, MHZ)
     times = {0: SYNC + start, jump: SYNC + start + 3600 + Fraction(jump, MHZ)}
-    options = "--sample-rate", MHZ, "--sync-time", SYNC
+    options = "--type", "ri8", "--sample-rate", MHZ, "--sync-time", SYNC
     with Recording(tmp_path, *options) as recording:
         sink = spead.sink(
             recording.destination, **OPTIONS | {"descriptors": "first_heap"}
@@ -72,13 +243,13 @@ def test_each_capture_has_the_time_of_its_first_sample(tmp_path):
     metadata.validate()
     assert metadata.get_global_field("core:sample_rate") == MHZ
     assert [each["core:sample_start"] for each in metadata.get_captures()] == [0, jump]
-    for capture, time in enumerate(times.values()):
-        read = sigmf_recording(f"{recording.file}.sigmf-meta", capture)
-        assert read.start == time
+    for index, start in enumerate(times.values()):
+        read = sigmf_recording(f"{recording.file}.sigmf-meta", index)
+        assert read.start == start
 
 
 def test_a_stream_without_descriptors_is_recorded_up_to_the_sample_limit(tmp_path):
-    options = "--samples", 1000, "--timestamp-id", "0x1600", "--samples-id", "0x3300"
+    options = "--samples", 1000, "--type", "ri8", "--samples-id", "0x3300"
     sent = noise(20_000)
     with Recording(tmp_path, *options) as recording:
         run(spead.sink(recording.destination, descriptors="none"), source(sent))
@@ -87,20 +258,23 @@ def test_a_stream_without_descriptors_is_recorded_up_to_the_sample_limit(tmp_pat
     assert "1,000 samples written; " in recording.ended.printed
 
 
-def test_a_timeout_without_samples_is_an_error(tmp_path):
-    with Recording(tmp_path, "--timeout", 0.1, status=1) as recording:
+@pytest.mark.parametrize("options", [[], ["--type", "ri8"]])
+def test_a_timeout_without_samples_leaves_no_file(tmp_path, options):
+    with Recording(tmp_path, "--timeout", 0.1, *options, status=1) as recording:
         pass
-    assert recording.ended.printed == "record_sigmf.py: nothing received\n"
-    assert not (tmp_path / "recording.sigmf-meta").exists()
+    assert re.fullmatch(
+        r"record_sigmf.py: no packet.* arrived .*\n", recording.ended.printed
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     ("arguments", "message", "status"),
     [
-        (["nowhere", "f"], "spead.source: endpoints = ", 1),
+        (["nowhere", "f"], "record_sigmf.py: endpoints = ", 1),
         (["127.0.0.1:0", "f", "--sync-time", 5], "--sync-time needs --sample-rate", 2),
-        (["127.0.0.1:0", "f", "--samples-id", 5], "must be given together", 2),
-        (["127.0.0.1:0", "/nowhere/f"], "/nowhere/f.sigmf-data", 1),
+        (["127.0.0.1:0", "f", "--samples-id", 5], "--samples-id need --type", 2),
+        (["127.0.0.1:0", "/nowhere/f", "--type", "ri8"], "/nowhere/f.sigmf-data", 1),
     ],
 )
 def test_invalid_arguments_are_reported_without_a_traceback(arguments, message, status):

@@ -8,7 +8,7 @@ import argparse
 import sys
 
 import numpy as np
-from common.arguments import option, positive, seconds, size
+from common.arguments import in_options, option, positive, seconds, size
 from common.progress import run_to_end
 from gnuradio import gr, spead
 from matplotlib.figure import Figure
@@ -87,7 +87,8 @@ def main(argv=None):
     mean = flow_graph.mean
     if not mean.count:
         status = flow_graph.source.stats()["status"]
-        sys.exit(f"correlator_products.py: {status}")
+        axes = "--channels, --substreams and --baselines"
+        sys.exit(f"correlator_products.py: {in_options(status, axes=axes)}")
     visibilities = (mean.sum / mean.count).reshape(args.channels, args.baselines)
     title = f"baseline {args.baseline}, mean of {mean.count} integrations"
     draw(visibilities[:, args.baseline], title, args.picture)

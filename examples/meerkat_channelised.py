@@ -8,7 +8,7 @@ import argparse
 import sys
 
 import numpy as np
-from common.arguments import option, positive, seconds
+from common.arguments import in_options, option, positive, seconds
 from common.progress import run_to_end
 from gnuradio import gr, spead
 from matplotlib.figure import Figure
@@ -104,7 +104,8 @@ def main(argv=None):
     run_to_end(flow_graph, flow_graph.source)
     stats = flow_graph.source.stats()
     if not stats["samples_out"]:
-        sys.exit(f"meerkat_channelised.py: {stats['status']}")
+        axes = "--channels, --substreams and --spectra"
+        sys.exit(f"meerkat_channelised.py: {in_options(stats['status'], axes=axes)}")
     draw(flow_graph.pols, args.picture)
     spectra = flow_graph.pols[0].spectra
     missing = stats["samples_missing"] / stats["samples_out"]

@@ -15,11 +15,20 @@ from fractions import Fraction
 
 import pmt
 import sigmf
-from common.arguments import integer, option, positive, positive_rate, seconds
+from common.arguments import (
+    in_options,
+    integer,
+    option,
+    positive,
+    positive_rate,
+    seconds,
+)
 from common.described_stream import TYPES, given_stream, inspected_stream
 from common.progress import run_to_end
 from common.recordings import seconds_text
 from gnuradio import blocks, gr, spead
+
+CLOCK_ERROR = 60  # seconds between the clocks of the sender and of this host
 
 
 class RecordSigmf(gr.top_block):
@@ -30,7 +39,7 @@ class RecordSigmf(gr.top_block):
         options = dict(stream.options)
         if args.sample_rate:
             options["sample_rate"] = tick_rate(stream, args)
-            options["sync_time"] = round((args.sync_time or 0) * 10**9)
+            options["sync_time"] = seconds_text(round(args.sync_time or Fraction(), 9))
         self.source = spead.source(
             stream.endpoints,
             interface=args.interface,
@@ -79,8 +88,11 @@ def sigmf_time(seconds):
     return f"{whole_seconds:%Y-%m-%dT%H:%M:%S}.{picoseconds % 10**12:012}Z"
 
 
-def warn_of_wraps(stream, args, start):
-    """Print when a live stream began, if its timestamps may have wrapped until then."""
+def warn_of_wraps(stream, args, start, began):
+    """Warn if timestamps may have wrapped before the recording.
+
+    began: when this program began. If the stream is live, it did so later.
+    """
     bits = stream.heap_address_bits
     wrap = Fraction(2 ** (bits or 40)) / tick_rate(stream, args)
     wraps = int((Fraction(time.time()) - start) / wrap)
@@ -91,17 +103,17 @@ def warn_of_wraps(stream, args, start):
         f" wrapped since --sync-time {seconds_text(args.sync_time)}: they have"
         f" {bits or '40 or 48'} bits and wrap every {float(wrap):,.6g} s"
     )
-    if bits:
+    if not bits:
+        text += f" (40 bits) or {float(wrap * 256):,.6g} s (48 bits)"
+    elif start + wraps * wrap >= began - CLOCK_ERROR:
         text += (
             f"; if the stream was live, it began at {sigmf_time(start + wraps * wrap)}:"
             f" give --sync-time {seconds_text(round(args.sync_time + wraps * wrap, 9))}"
         )
-    else:
-        text += f" (40 bits) or {float(wrap * 256):,.6g} s (48 bits)"
     print(f"record_sigmf.py: {text}", file=sys.stderr)
 
 
-def write_metadata(stream, args, captures):
+def write_metadata(stream, args, captures, began):
     fields = {sigmf.DATATYPE_KEY: stream.type}
     if args.sample_rate:
         fields[sigmf.SAMPLE_RATE_KEY] = float(args.sample_rate)
@@ -112,7 +124,7 @@ def write_metadata(stream, args, captures):
             first, {sigmf.DATETIME_KEY: sigmf_time(start)} if known else None
         )
     if captures and known:
-        warn_of_wraps(stream, args, captures[0][1])
+        warn_of_wraps(stream, args, captures[0][1], began)
     metadata.tofile(args.file + ".sigmf-meta", overwrite=True)
 
 
@@ -169,13 +181,9 @@ def find_stream(args):
     return inspected_stream(args.endpoint, args.interface, args.timeout)
 
 
-def no_samples(status):
-    """Why nothing was recorded, in the options of this program."""
-    return re.sub(r"\bitems\b", "--timestamp-id and --samples-id", status)
-
-
 def main(argv=None):
     args = parse(argv)
+    began = time.time()
     try:
         stream = find_stream(args)
         graph = RecordSigmf(stream, args)
@@ -190,8 +198,9 @@ def main(argv=None):
     stats = graph.source.stats()
     if not stats["samples_out"]:
         os.remove(args.file + ".sigmf-data")
-        sys.exit(f"record_sigmf.py: {no_samples(stats['status'])}")
-    write_metadata(stream, args, graph.captures())
+        reason = in_options(stats["status"], items="--timestamp-id and --samples-id")
+        sys.exit(f"record_sigmf.py: {reason}")
+    write_metadata(stream, args, graph.captures(), began)
     print(
         f"{graph.written():,} samples written; {stats['heaps_received']:,} heaps"
         f" received, {stats['samples_missing']:,} samples missing,"

@@ -49,6 +49,7 @@ class RtlSdrToSpead(gr.top_block):
             input_type="complex",
             scale=SCALE,
             when_full="block" if args.file or args.tone else "drop",
+            interface=args.interface,
         )
         self.connect(*chain, self.sink)
 

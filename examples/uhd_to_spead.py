@@ -71,6 +71,7 @@ class UhdToSpead(gr.top_block):
             sync_time=args.sync_time,
             on_gap=args.on_gap,
             when_full="block" if args.tone else "drop",
+            interface=args.interface,
         )
         self.connect(*chain, self.sink)
 

@@ -15,6 +15,13 @@ def option(parser, name, kind, text, default=None):
     parser.add_argument(name, metavar=metavar, type=kind, default=default, help=text)
 
 
+def in_options(error, **options):
+    """An error of a block with options of the program instead of those of the block."""
+    for name, own in options.items():
+        error = re.sub(rf"\b{name}\b", own, error)
+    return error
+
+
 def integer(text):
     """Decimal, or hexadecimal such as 0x1600."""
     return int(text, 0)

@@ -57,6 +57,7 @@ def radio_parser(description, sample_rate):
     )
     option(parser, "--heap-samples N", size, "complex samples per heap", "4k")
     option(parser, "--samples N", positive, "end after N complex samples")
+    option(parser, "--interface NAME", str, "network interface", "")
     return parser, source
 
 

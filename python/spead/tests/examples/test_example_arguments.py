@@ -69,6 +69,23 @@ def test_an_invalid_number_is_quoted_in_the_error(kind, text):
         kind(text)
 
 
+def options_of(program):
+    """The options that --help lists."""
+    command = [sys.executable, program, "--help"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return set(re.findall(r"^ +(?:-\w, )?(--[\w-]+)", text, re.M))
+
+
+@pytest.mark.parametrize("program", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
+def test_programs_have_the_options_that_their_errors_name(program):
+    """Errors of the blocks ask to set the interface."""
+    options = options_of(program)
+    named = re.findall(r"(?<![\w-])--[a-z][\w-]+", program.read_text())
+    assert set(named) <= options
+    if program.stem != "instrument_captures":  # which writes files
+        assert options & {"--interface", "--option"}
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True

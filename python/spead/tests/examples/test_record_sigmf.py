@@ -225,6 +225,10 @@ def test_a_time_that_is_wrong_if_timestamps_wrapped_is_reported(tmp_path, capsys
     suggested = re.search(r"give --sync-time ([\d.]+)\n", report)[1]
     assert recorded_second(record(path, tmp_path, *options, suggested)) == now
     assert capsys.readouterr().err == ""
+    record(path, tmp_path, *options, 9_000_000)  # no wraps lead to the present
+    report = capsys.readouterr().err
+    assert "is wrong if the timestamps have wrapped since --sync-time 9000000" in report
+    assert "live" not in report
 
 
 def test_each_capture_has_the_time_of_its_first_sample(tmp_path):

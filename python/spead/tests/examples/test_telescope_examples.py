@@ -8,14 +8,18 @@ import correlator_products
 import meerkat_channelised
 import meerkat_f_engine
 import numpy as np
+import pytest
 import spead2
 import spead2.recv
 import spead_packet
+from capture_files import capture
 from gnuradio import spead
 from inputs import run_all
 from place_callback import CALLBACK, low_level_callable
+from places import NEEDS_LIBPCAP
 from receiving import arrived, destination
 from streams import wait
+from telescope_streams import STREAMS
 
 
 def picture(path):
@@ -107,6 +111,19 @@ def test_a_receiver_tells_f_engines_apart(sock):
         {spead_packet.parse(p).items[0].value for p in engine} for engine in sent
     ]
     assert not counters[0] & counters[1]
+
+
+@NEEDS_LIBPCAP
+@pytest.mark.parametrize(
+    ("program", "option"),
+    [(meerkat_channelised, "--spectra"), (correlator_products, "--baselines")],
+)
+def test_the_error_for_another_shape_names_the_options(tmp_path, program, option):
+    stream, *_ = STREAMS["four axes"]
+    path = capture(tmp_path / "a.pcap", stream.all_packets(stream.packets()))
+    message = rf"\(3, 4, 8, 2, 2\) does not match --channels, .* and {option};"
+    with pytest.raises(SystemExit, match=message):
+        program.main([str(path), str(tmp_path / "picture.png")])
 
 
 def test_the_phase_of_a_baseline_is_drawn(tmp_path):

@@ -33,27 +33,50 @@ class LiveFigures:
 
 
 class figures(gr.basic_block):
-    """SPEAD Figures: turns the counters of a sink or source into text.
+    """SPEAD Figures: displays the counters of a sink or source in a Qt window.
 
-    Connect port "stats" to that of the sink or source, and set its stats_interval. Port
-    "text" publishes a table in HTML, as a pair of True and the text.
+    Connect port "stats" to that of the sink or source, and set its stats_interval.
+    Show qwidget(), or add it to a layout. Needs PyQt5, and a QApplication. The flow
+    graph runs until its stop() is called.
     """
 
     def __init__(self):
+        from PyQt5 import QtWidgets  # only here: other blocks need no window
+
+        if not QtWidgets.QApplication.instance():  # Qt would abort the process
+            raise RuntimeError("spead.figures: needs a QApplication; create it first")
         gr.basic_block.__init__(self, "spead_figures", None, None)
         self._figures = LiveFigures(time.monotonic())
+        self._label = QtWidgets.QLabel("No counters yet: see stats_interval")
+        # Leave the height of the window to its plots.
+        policy = QtWidgets.QSizePolicy
+        self._label.setSizePolicy(policy.Preferred, policy.Fixed)
         self.message_port_register_in(pmt.intern("stats"))
-        self.message_port_register_out(pmt.intern("text"))
         self.set_msg_handler(pmt.intern("stats"), self._update)
+        self.set_msg_handler(pmt.intern("system"), self._continue)
+
+    def qwidget(self):
+        """The widget, a QLabel."""
+        return self._label
+
+    def _continue(self, _):
+        """Ignore the scheduler's message at the end: the last counters follow it."""
 
     def _update(self, message):
+        from PyQt5 import QtCore
+
         stats = pmt.to_python(pmt.car(message))
         rows = (
             f"<tr><td>{name}&nbsp;&nbsp;</td><td align=right>{text}</td></tr>"
             for name, text in self._figures.update(stats, time.monotonic()).items()
         )
-        table = pmt.intern(f"<table>{''.join(rows)}</table>")
-        self.message_port_pub(pmt.intern("text"), pmt.cons(pmt.PMT_T, table))
+        # This is not the thread of the window.
+        QtCore.QMetaObject.invokeMethod(
+            self._label,
+            "setText",
+            QtCore.Qt.QueuedConnection,
+            QtCore.Q_ARG(str, f"<table>{''.join(rows)}</table>"),
+        )
 
 
 def _figures_of_sink(stats):

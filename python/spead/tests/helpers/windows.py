@@ -22,7 +22,7 @@ def wait_until(condition):
 
 def spead_dashboard(graph):
     """Move the sliders after the label has shown and updated its counters."""
-    label, sink = graph._figures_label, graph.spead_sink_0
+    label, sink = graph.figures.qwidget(), graph.spead_sink_0
     wait_until(lambda: "MB/s" in label.text() and sink.heaps_sent())
     before = label.text()
     wait_until(lambda: label.text() != before)
@@ -43,7 +43,7 @@ def spead_loopback(graph):
 
 
 def receive_spectrum(graph):
-    source, label = graph.spead_source_0, graph._figures_label
+    source, label = graph.spead_source_0, graph.figures.qwidget()
     print(source.ports()[0], flush=True)
     received = "heaps received&nbsp;&nbsp;</td><td align=right>100<"
     wait_until(lambda: received in label.text())

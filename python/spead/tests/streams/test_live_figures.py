@@ -2,10 +2,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Human-readable figures, from consecutive stats."""
 
+import os
+import re
+import subprocess
+import sys
+
 import pmt
-from gnuradio import blocks, spead
+import pytest
+from gnuradio import spead
 from gnuradio.spead.live_figures import LiveFigures
 from places import eventually
+from PyQt5 import QtWidgets
 from receiving import destination
 from streams import Reporting, noise
 
@@ -27,15 +34,41 @@ SOURCE = {
 }
 
 
-def test_the_block_publishes_a_table(sock):
-    running = Reporting(destination(sock), stats_interval=0.01)
-    figures, texts = spead.figures(), blocks.message_debug()
+@pytest.fixture(scope="module")
+def application():
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    return QtWidgets.QApplication(["test"])
+
+
+def test_the_block_shows_the_counters(application, sock):
+    running = Reporting(destination(sock), noise(1_000_000), stats_interval=0.01)
+    figures = spead.figures()
     running.graph.msg_connect(running.sink, "stats", figures, "stats")
-    running.graph.msg_connect(figures, "text", texts, "store")
-    with running:
-        eventually(lambda: texts.num_messages() > 0)
-    text = pmt.symbol_to_string(pmt.cdr(texts.get_message(0)))
-    assert "<td>heaps sent&nbsp;&nbsp;</td>" in text
+    label = figures.qwidget()
+    label.show()
+
+    def shown():
+        application.processEvents()
+        rows = re.findall(r"<td>(.*?)&nbsp;&nbsp;</td><td.*?>(.*?)</td>", label.text())
+        return {name: text for name, text in rows if name != "rate"}
+
+    with running as sink:
+        # also those after the end of the samples
+        eventually(lambda: shown().get("heaps sent") == "123")
+        expected = LiveFigures(0).update(sink.stats(), 1)
+        del expected["rate"]
+        eventually(lambda: shown() == expected)
+
+
+def test_the_block_needs_an_application():
+    code = """
+import sys
+from gnuradio import spead
+assert "PyQt5" not in sys.modules
+spead.figures()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "RuntimeError: spead.figures: needs a QApplication" in done.stderr
 
 
 def test_rate_is_measured_since_the_last_stats():

@@ -4,6 +4,7 @@
 
 import grc_lint
 import pytest
+from gnuradio.grc.core import Messages
 from gnuradio.grc.core.io import yaml
 from grc_blocks import BLOCKS, platform
 from places import EXAMPLES
@@ -48,3 +49,24 @@ def test_connections_run_from_left_to_right(path):
         source_x, _ = connection.source_block.states["coordinate"]
         sink_x, _ = connection.sink_block.states["coordinate"]
         assert sink_x - source_x > 100, connection
+
+
+@each_flow_graph
+def test_grc_gives_no_wrong_advice_on_throttles(path, tmp_path, monkeypatch):
+    graph = grc_lint.load_flow_graph(platform(), path)
+    texts = []
+    monkeypatch.setattr(Messages, "MESSENGERS_LIST", [texts.append])
+    platform().Generator(graph, str(tmp_path)).write()
+    text = "".join(texts)
+    assert "removing the throttle" not in text
+    if "spead_source" in {block.key for block in graph.blocks}:
+        assert "flow control" not in text
+
+
+@each_flow_graph
+def test_a_sender_does_not_send_as_fast_as_it_can(path):
+    graph = grc_lint.load_flow_graph(platform(), path)
+    throttled = "blocks_throttle" in {block.key for block in graph.blocks}
+    for block in graph.blocks:
+        if block.key == "spead_sink":
+            assert throttled or block.params["rate"].get_evaluated() > 0

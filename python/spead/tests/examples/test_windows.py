@@ -75,6 +75,21 @@ def test_loopback_receives_what_it_sends(tmp_path):
     assert stats["packets_rejected"] == {}
 
 
+def test_the_station_beam_receives_what_it_sends(tmp_path):
+    with bound_socket() as sock:
+        endpoint = destination(sock)
+    with window("ska_low_station_beam", tmp_path, endpoint) as running:
+        pass
+    stats = running.result
+    assert stats["samples_received"] >= 200_000
+    assert stats["discontinuities"] == 0
+
+
+def test_nothing_is_cut_off_in_the_window_of_meerkat_channelised(tmp_path):
+    with window("meerkat_channelised", tmp_path, "127.0.0.1:0"):
+        pass
+
+
 def test_receive_spectrum_shows_the_counters_of_the_stream(tmp_path):
     with window("receive_spectrum", tmp_path, "127.0.0.1:0") as running:
         port = next(line for line in running.stdout if line.strip().isdigit()).strip()

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """GRC loads all example flow graphs without errors, and draws them tidily."""
 
+import subprocess
+
 import grc_lint
 import pytest
 from gnuradio.grc.core import Messages
 from gnuradio.grc.core.io import yaml
 from grc_blocks import BLOCKS, platform
-from places import EXAMPLES
+from places import BOUND, EXAMPLES, ROOT
 
 GRID = 8  # pixels
 
@@ -41,14 +43,14 @@ def test_blocks_are_on_the_grid(path):
     assert {name for name, offset in offsets.items() if offset != (0, 0)} == set()
 
 
-@each_flow_graph
-def test_connections_run_from_left_to_right(path):
-    graph = platform().make_flow_graph(str(path))
-    assert graph.connections
-    for connection in graph.connections:
-        source_x, _ = connection.source_block.states["coordinate"]
-        sink_x, _ = connection.sink_block.states["coordinate"]
-        assert sink_x - source_x > 100, connection
+def test_nothing_on_a_canvas_is_cut_off_or_covered():
+    done = subprocess.run(
+        [ROOT / "scripts" / "pictures", "--check"],
+        capture_output=True,
+        text=True,
+        timeout=4 * BOUND,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @each_flow_graph

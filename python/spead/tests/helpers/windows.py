@@ -50,17 +50,41 @@ def receive_spectrum(graph):
     return {"label": label.text(), **source.stats()}
 
 
+def meerkat_channelised(graph):
+    return {}
+
+
+def ska_low_station_beam(graph):
+    wait_until(lambda: graph.receiver.samples_received() >= 200_000)
+    return graph.receiver.stats()
+
+
+def check_nothing_is_cut_off(window):
+    """At its first size, a window needs no scroll bars."""
+    Qt.QApplication.processEvents()
+    area = window.top_scroll
+    hidden = [area.horizontalScrollBar().maximum(), area.verticalScrollBar().maximum()]
+    assert hidden == [0, 0], f"{window.size()} hides {hidden} pixels"
+
+
 def main(example, folder, endpoint):
     sys.path.insert(0, folder)
     application = Qt.QApplication(sys.argv[:1])
     timer = Qt.QTimer(application)  # wakes processEvents()
     timer.timeout.connect(lambda: None)
     timer.start(10)
-    graph = getattr(importlib.import_module(example), example)(endpoint)
+    parameter = "destination" if example == "spead_dashboard" else "endpoint"
+    module = importlib.import_module(example)
+    graph = getattr(module, example)(**{parameter: endpoint})
+    if hasattr(module, "snippets_main_after_init"):
+        module.snippets_main_after_init(graph)
     ended = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), ended.set())).start()
+    threading.Thread(
+        target=lambda: (sys.stdin.read(), ended.set()), daemon=True
+    ).start()
     graph.start()
     graph.show()
+    check_nothing_is_cut_off(graph)
     result = globals()[example](graph)
     wait_until(ended.is_set)
     graph.stop()

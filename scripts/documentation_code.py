@@ -4,8 +4,10 @@
 """Runs the code blocks of README.md and docs/. Needs a build and .venv.
 
 It runs each ```python and ```sh block, in order. Each page has its own directory in
-build/documentation, with links to the source tree. A mark, a comment above a block,
-changes what happens:
+build/documentation, with links to the source tree. "export" also applies to the next
+```sh blocks. Instead of GRC, "gnuradio-companion FILE" runs the flow graph in its
+folder, as the button Run does, and ends it once it runs. A mark, a comment above a
+block, changes what happens:
 
 <!-- not run: REASON -->  skips a fragment, or a block that needs hardware or root
 <!-- background -->       runs the block in parallel with the next one
@@ -46,6 +48,22 @@ LANGUAGES = ("python", "sh")
 MARKS = ("not run", "background", "continued", "file", "output")
 RUN_MARKS = ("", "background", "continued")
 ADDRESS = re.compile(r"\b(\d+)\.\d+\.\d+\.\d+\b")
+
+COMPANION = """#!/bin/bash
+set -eu
+folder=$(dirname "$1")
+grcc -o "$folder" "$1"
+cd "$folder"
+export QT_QPA_PLATFORM=offscreen
+/usr/bin/python3 -u "$(basename "$1" .grc).py" </dev/null &
+# It catches SIGTERM (15) once it runs.
+caught() { awk '/^SigCgt/ { print "0x" $2 }' /proc/$!/status; }
+while kill -0 $! && ! (($(caught) >> 14 & 1)); do
+    sleep 0.1
+done
+kill $! || true
+wait $!
+"""
 
 SENDER = """
 from gnuradio import blocks, gr, spead
@@ -139,6 +157,7 @@ class Page:
     directory: Path
     ports: dict = field(default_factory=dict)
     programs: list = field(default_factory=list)  # Python blocks so far
+    exports: list = field(default_factory=list)  # lines of shell blocks so far
     files: dict = field(default_factory=dict)  # name: text as in the page
     background: tuple = ()  # a block and its process
     output: str | None = None  # of the previous block; None if it was skipped in part
@@ -148,10 +167,17 @@ class Page:
     def __post_init__(self):
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory.mkdir(parents=True)
-        for name in (".venv", "examples", "grc"):
-            (self.directory / name).symlink_to(TOP / name)
+        (self.directory / ".venv").symlink_to(TOP / ".venv")
         (self.directory / "build").symlink_to(BUILD)
-        for graph in TOP.glob("docs/**/*.grc"):
+        companion = self.directory / "bin" / "gnuradio-companion"
+        companion.parent.mkdir()
+        companion.write_text(COMPANION)
+        companion.chmod(0o755)
+        (self.directory / "examples").mkdir()
+        for file in (TOP / "examples").iterdir():
+            if file.suffix != ".grc":
+                (self.directory / "examples" / file.name).symlink_to(file)
+        for graph in [*TOP.glob("docs/**/*.grc"), *TOP.glob("examples/*.grc")]:
             copy = self.directory / graph.relative_to(TOP)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_text(self.with_free_ports(graph.read_text()))
@@ -209,19 +235,27 @@ class Page:
                 self.programs = []
             self.programs.append(self.with_free_ports(block.text))
             return self.start_python(text)
+        exports = self.exports.copy()
+        self.exports += re.findall(r"^export .*", text, re.M)
+        text = "\n".join([*exports, text])
         return self.start_process(["bash", "-euo", "pipefail", "-c", text])
 
     def start_python(self, text):
-        return self.start_process([sys.executable, "-c", text])
+        return self.start_process(
+            [sys.executable, "-c", text], PYTHONPATH=str(BUILD / "python")
+        )
 
-    def start_process(self, command):
+    def start_process(self, command, **environment):
+        inherited = os.environ.copy()
+        for name in ("PYTHONPATH", "GRC_BLOCKS_PATH"):
+            inherited.pop(name, None)
         process = subprocess.Popen(
             command,
             cwd=self.directory,
-            env=os.environ
+            env=inherited
+            | environment
             | {
-                "PYTHONPATH": str(BUILD / "python"),
-                "GRC_BLOCKS_PATH": str(BUILD / "grc"),
+                "PATH": f"{self.directory / 'bin'}:{os.environ['PATH']}",
                 "HOME": str(self.directory),
                 "MPLBACKEND": "agg",
             },

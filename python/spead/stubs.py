@@ -26,7 +26,7 @@ HEAD = """\
 # generated from the C++ headers by stubs.py
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from gnuradio import gr
 
@@ -35,6 +35,7 @@ __version__: str
 
 class figures(gr.basic_block):
     def __init__(self) -> None: ...
+    def qwidget(self) -> Any: ...
 """
 ITEM_PROPERTIES = """\
 @property

@@ -7,6 +7,8 @@
 
 #include "network/capture_file.h"
 #include "network/receive_socket.h"
+#include "receive/capture_replay.h"
+#include "receive/receiver.h"
 #include "source_checks.h"
 #include "source_engine.h"
 
@@ -79,16 +81,20 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
                     d_counters,
                     d_common,
                     d_rejects,
-                    d_log),
-      d_receiver({ seconds(options.max_delay),
-                   options.end_on_stop,
-                   seconds(options.timeout),
-                   options.realtime },
-                 d_reassembler,
-                 d_window,
-                 d_log)
+                    d_log)
 {
     open();
+    if (d_sockets.front()->is_capture())
+        d_reader = std::make_unique<capture_replay>(
+            options.realtime, d_reassembler, d_window, d_log);
+    else
+        d_reader =
+            std::make_unique<receiver>(receiver::config{ seconds(options.max_delay),
+                                                         options.end_on_stop,
+                                                         seconds(options.timeout) },
+                                       d_reassembler,
+                                       d_window,
+                                       d_log);
     d_log.flush();
 }
 
@@ -128,7 +134,7 @@ void source_engine::start()
     // the first run uses the sockets of the constructor, which hold earlier packets
     if (d_sockets.empty())
         open();
-    d_receiver.start(d_sockets);
+    d_reader->start(d_sockets);
     d_at_start = stats();
     d_explain_at = clock::time_point::max();
     std::string names;
@@ -153,7 +159,7 @@ void source_engine::stop()
 void source_engine::receive(const std::vector<std::byte*>& at, std::int64_t room)
 {
     d_window.set_room(at, room);
-    d_receiver.receive();
+    d_reader->read();
     d_log.write();
     d_fill = 1 - static_cast<double>(room) / static_cast<double>(d_window.capacity());
 }
@@ -161,7 +167,7 @@ void source_engine::receive(const std::vector<std::byte*>& at, std::int64_t room
 std::size_t source_engine::produce(std::vector<sample_tag>& tags, std::int64_t limit)
 {
     const auto now = clock::now();
-    const auto ready = d_window.end_of_ready(d_receiver.now(), d_receiver.is_blocked());
+    const auto ready = d_window.end_of_ready(d_reader->now(), d_reader->is_blocked());
     const auto end = std::min(ready, d_window.front() + limit);
     std::size_t samples = 0;
     if (end > d_window.front()) {

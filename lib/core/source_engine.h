@@ -9,8 +9,8 @@
 #define INCLUDED_SPEAD_CORE_SOURCE_ENGINE_H
 
 #include "receive/output_window.h"
+#include "receive/packet_reader.h"
 #include "receive/reassembler.h"
-#include "receive/receiver.h"
 #include "support/rate_limited_log.h"
 #include <gnuradio/spead/source_options.h>
 #include <gnuradio/spead/source_stats.h>
@@ -61,7 +61,7 @@ public:
     //! Number of samples in use, from the output addresses on.
     std::int64_t used() const { return d_window.used(); }
     //! Whether the run has ended and all samples have been produced.
-    bool is_at_end() const { return d_receiver.has_ended() && d_window.is_empty(); }
+    bool is_at_end() const { return d_reader->has_ended() && d_window.is_empty(); }
     //! The immediate item of a tag.
     const stream_format::immediate& immediate(std::size_t item) const
     {
@@ -96,7 +96,7 @@ private:
     reject_counters d_rejects;
     output_window d_window;
     reassembler d_reassembler;
-    receiver d_receiver;
+    std::unique_ptr<packet_reader> d_reader;
 
     // detects that packets arrive but nothing is output
     clock::time_point d_next_check{};

@@ -95,15 +95,8 @@ public:
     bool is_capture() const { return d_sockets.front()->is_capture(); }
     //! Whether the captures have been read to their end.
     bool has_ended() const { return d_has_ended; }
-    //! Why captures ended too soon.
-    std::vector<std::string> failures() const
-    {
-        std::vector<std::string> all;
-        for (const auto& socket : d_sockets)
-            if (const auto failure = socket->failure(); !failure.empty())
-                all.push_back(failure);
-        return all;
-    }
+    //! What of the captures cannot be read.
+    const std::vector<std::string>& failures() const { return d_failures; }
     //! The addresses that it listens to, or the files.
     const std::vector<std::string>& endpoints() const { return d_endpoints; }
     //! The destinations of the packets in captures.
@@ -151,7 +144,13 @@ private:
                 d_first = std::min(d_first.value_or(*time), *time);
                 d_last = std::max(d_last.value_or(*time), *time);
             }
+            if (auto line = d_sockets[socket]->take_message(); !line.empty())
+                d_failures.push_back(std::move(line));
             const auto got = d_sockets[socket]->receive(d_buffer.data());
+            if (got.fault != packet_error::none) {
+                d_inspector.reject(got.fault);
+                continue;
+            }
             if (got.error || !got.bytes)
                 return i > 0;
             if (got.to.port())
@@ -178,6 +177,7 @@ private:
     std::set<boost::asio::ip::udp::endpoint> d_destinations; // of a capture
     std::optional<std::chrono::nanoseconds> d_first, d_last; // of a capture
     bool d_has_ended = false;
+    std::vector<std::string> d_failures;
     std::vector<pollfd> d_polled;
     std::vector<std::byte> d_buffer;
     std::unordered_map<std::uint64_t, std::string> d_senders;

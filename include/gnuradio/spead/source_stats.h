@@ -64,7 +64,7 @@ struct SPEAD_API source_stats : source_counters<std::uint64_t> {
     double buffer_fill = 0; //!< fraction of the buffer in use, 0 to 1
     bool gro = false;       //!< merged datagrams (UDP_GRO) are in use
     std::map<std::string, std::uint64_t>
-        packets_rejected; //!< datagrams by reason: not SPEAD, or contradicting their heap
+        packets_rejected; //!< datagrams by reason: not SPEAD, contradictory, IP fragments
     std::string status;   //!< why nothing is output, with the remedy; else empty
 
     //! Calls visit(name, member) for each figure, in order.

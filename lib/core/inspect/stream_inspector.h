@@ -97,6 +97,9 @@ public:
              std::size_t endpoint,
              time_point now);
 
+    //! Counts a datagram that is unusable.
+    void reject(packet_error error) { d_rejects.add(error); }
+
     //! By endpoint and sender.
     using key = std::pair<std::size_t, std::string>;
     std::map<key, inspected_stream> streams() const;

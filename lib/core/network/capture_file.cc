@@ -13,6 +13,7 @@
 
 #ifdef SPEAD_HAVE_LIBPCAP
 
+#include "capture_clock.h"
 #include "capture_pipe.h"
 #include "frame_dissector.h"
 #include "protocol/packet_parser.h"
@@ -29,7 +30,9 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace gr::spead {
 
@@ -56,11 +59,33 @@ std::size_t first_packet_bytes(const std::byte* datagram, std::size_t bytes)
     return static_cast<std::size_t>(packet.payload - datagram) + packet.payload_bytes;
 }
 
+// Fragments and frames that the capture has cut are unusable.
+packet_error fault_of(const captured_frame& frame)
+{
+    switch (frame.what) {
+    case captured_frame::content::fragment:
+        return packet_error::fragment;
+    case captured_frame::content::truncated:
+        return packet_error::truncated;
+    default:
+        return packet_error::none;
+    }
+}
+
+// libpcap passes time stamps of more than 64 bits through.
+std::chrono::nanoseconds stamp_of(const timeval& stamp)
+{
+    constexpr std::int64_t latest = std::int64_t{ 1 } << 33; // year 2242
+    return std::chrono::seconds(std::clamp<std::int64_t>(stamp.tv_sec, 0, latest)) +
+           std::chrono::nanoseconds(
+               std::clamp<std::int64_t>(stamp.tv_usec, 0, 999999999));
+}
+
 class capture_file : public datagram_source
 {
 public:
     capture_file(const std::string& path, const std::string& filter)
-        : d_path(path), d_filter(filter)
+        : d_path(path), d_filter_text(filter)
     {
         const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0)
@@ -93,10 +118,13 @@ public:
         result.from = d_next->from;
         result.to = d_next->to;
         result.sender = std::hash<std::string_view>()(sender) | 1;
-        result.data = buffer;
-        result.bytes = std::min(d_next->bytes, batch_buffer_bytes);
-        std::memcpy(buffer, d_next->payload, result.bytes);
-        result.datagram_bytes = first_packet_bytes(buffer, result.bytes);
+        result.fault = fault_of(*d_next);
+        if (result.fault == packet_error::none) {
+            result.data = buffer;
+            result.bytes = std::min(d_next->bytes, batch_buffer_bytes);
+            std::memcpy(buffer, d_next->payload, result.bytes);
+            result.datagram_bytes = first_packet_bytes(buffer, result.bytes);
+        }
         d_next.reset();
         return result;
     }
@@ -105,18 +133,36 @@ public:
     int native_handle() const override { return d_file ? fileno(d_file.get()) : -1; }
     bool is_capture() const override { return true; }
 
+    // Finds the next datagram, whole or not.
     std::optional<std::chrono::nanoseconds> next_time() override
     {
-        while (!d_next && !d_has_ended)
-            if (!read_frame() && !continue_at_end())
-                break;
-        return d_next ? std::optional(d_time) : std::nullopt;
+        while (!d_next) {
+            const auto frame = d_ahead ? std::exchange(d_ahead, std::nullopt) : read();
+            if (!frame)
+                return std::nullopt;
+            auto found = dissect(d_link_type, frame->data, frame->captured, frame->length);
+            if (found.what == captured_frame::content::other) {
+                if (d_other.empty())
+                    d_other = found.protocol.empty() ? "is cut" : "has " + found.protocol;
+                continue;
+            }
+            d_has_datagrams = true;
+            d_next = found;
+            note_fault(*frame);
+            set_time(frame->stamp);
+        }
+        return d_time;
     }
 
     bool is_waiting() const override { return d_pipe && !d_next && !d_has_ended; }
-    std::string failure() const override { return d_failure; }
+    std::string take_message() override { return std::exchange(d_message, {}); }
 
 private:
+    struct read_frame {
+        std::chrono::nanoseconds stamp;
+        const std::byte* data;
+        std::size_t captured, length;
+    };
     struct stream_closer {
         void operator()(std::FILE* stream) const { std::fclose(stream); }
     };
@@ -142,80 +188,155 @@ private:
         if (!d_pcap)
             refuse(reason.data());
         [[maybe_unused]] const auto* owned = stream.release(); // by d_pcap
-        const auto type = pcap_datalink(d_pcap.get());
-        if (!frame_dissector::supports(type))
-            refuse("its link type " + std::to_string(type) +
+        d_link_type = pcap_datalink(d_pcap.get());
+        if (!is_link_type_supported(d_link_type))
+            refuse("its link type " + std::to_string(d_link_type) +
                    " is none of Ethernet, Linux cooked and IP");
-        d_dissector = frame_dissector(type);
-        if (d_filter.empty())
-            return;
-        bpf_program filter{};
-        if (pcap_compile(
-                d_pcap.get(), &filter, d_filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
-            refuse("the filter \"" + d_filter + "\": " + pcap_geterr(d_pcap.get()));
-        pcap_setfilter(d_pcap.get(), &filter);
-        pcap_freecode(&filter);
+        if (!d_filter_text.empty() && pcap_compile(d_pcap.get(),
+                                                   &d_filter.program,
+                                                   d_filter_text.c_str(),
+                                                   1,
+                                                   PCAP_NETMASK_UNKNOWN) != 0)
+            refuse("the filter \"" + d_filter_text + "\": " + pcap_geterr(d_pcap.get()));
     }
 
-    // Reads a frame, which need not hold a datagram. False at the end.
-    bool read_frame()
+    // The next frame that matches the filter; none at the end, or while a pipe is empty.
+    std::optional<read_frame> read()
     {
-        if (!d_pcap)
-            return false;
-        pcap_pkthdr* header = nullptr;
-        const u_char* frame = nullptr;
-        const int got = pcap_next_ex(d_pcap.get(), &header, &frame);
-        if (got == PCAP_ERROR)
-            end_with(d_path + " is damaged: its end is ignored");
-        if (got != 1)
-            return false;
-        d_time = std::chrono::seconds(header->ts.tv_sec) +
-                 std::chrono::nanoseconds(header->ts.tv_usec);
-        d_next = d_dissector.dissect(reinterpret_cast<const std::byte*>(frame),
-                                     header->caplen);
-        return true;
+        while (!d_has_ended) {
+            pcap_pkthdr* header = nullptr;
+            const u_char* data = nullptr;
+            const int got = d_pcap ? pcap_next_ex(d_pcap.get(), &header, &data)
+                                   : PCAP_ERROR_BREAK;
+            if (got == PCAP_ERROR)
+                end_with(std::string(pcap_geterr(d_pcap.get())) +
+                         "; the rest of the file is ignored");
+            if (got != 1) {
+                if (continue_at_end())
+                    continue;
+                break;
+            }
+            ++d_frames;
+            if (!d_filter_text.empty() &&
+                !pcap_offline_filter(&d_filter.program, header, data))
+                continue;
+            d_has_matches = true;
+            return read_frame{ stamp_of(header->ts),
+                               reinterpret_cast<const std::byte*>(data),
+                               header->caplen,
+                               header->len };
+        }
+        return std::nullopt;
     }
 
     // Makes the stream continue with what has arrived in the pipe. False if that is
     // nothing, or without a pipe.
     bool continue_at_end()
     {
+        if (d_has_ended)
+            return false;
         const bool has_more = d_pipe && d_pipe->fill();
         const bool may_continue = d_pipe && !d_pipe->is_closed();
         if (!d_pcap && (has_more || !may_continue)) {
             try {
                 open_stream(d_pipe->unread(), owned_stream(d_pipe->open_stream()));
             } catch (const std::runtime_error& error) {
-                end_with(error.what());
+                d_message = error.what();
+                d_has_ended = true;
             }
         } else if (has_more) {
             clearerr(pcap_file(d_pcap.get()));
         } else if (!may_continue) {
             d_has_ended = true;
+            note_end();
         }
         return has_more;
     }
 
-    void end_with(const std::string& failure)
+    // Sets the time of d_next.
+    void set_time(std::chrono::nanoseconds stamp)
     {
-        d_failure = failure;
+        std::optional<std::chrono::nanoseconds> following;
+        if (d_clock.is_doubtful(stamp)) {
+            // libpcap overwrites a frame when it reads the following one
+            d_payload.assign(d_next->payload, d_next->payload + d_next->bytes);
+            d_next->payload = d_payload.data();
+            if ((d_ahead = read()))
+                following = d_ahead->stamp;
+        }
+        d_time = d_clock.advance(stamp, following);
+    }
+
+    void end_with(const std::string& reason)
+    {
+        note(reason);
         d_has_ended = true;
     }
 
+    void note(const std::string& text)
+    {
+        d_message += (d_message.empty() ? "" : "; ") + d_path + ": " + text;
+    }
+
+    void note_fault(const read_frame& frame)
+    {
+        if (d_next->what == captured_frame::content::fragment &&
+            !std::exchange(d_has_noted_fragment, true))
+            note("IP fragments are not put together: their datagrams are missing; have "
+                 "the sender use packets that fit into the MTU");
+        if (d_next->what == captured_frame::content::truncated &&
+            !std::exchange(d_has_noted_cut, true))
+            note("a frame of " + std::to_string(frame.length) + " bytes is cut to " +
+                 std::to_string(frame.captured) +
+                 ": such packets are missing; capture with tcpdump -s 0");
+    }
+
+    // Notes why the file has no datagrams.
+    void note_end()
+    {
+        if (d_has_datagrams)
+            return;
+        if (!d_frames)
+            note("holds no packets");
+        else if (!d_has_matches)
+            note("none of its " + std::to_string(d_frames) +
+                 " packets matches the filter \"" + d_filter_text + "\"");
+        else
+            note("none of its packets is a UDP datagram; the first one " + d_other);
+    }
+
+    struct compiled_filter {
+        compiled_filter() = default;
+        compiled_filter(const compiled_filter&) = delete;
+        ~compiled_filter() { pcap_freecode(&program); }
+        bpf_program program{};
+    };
     struct pcap_closer {
         void operator()(pcap_t* pcap) const { pcap_close(pcap); }
     };
 
     const std::string d_path;
-    const std::string d_filter;
+    const std::string d_filter_text;
     owned_stream d_file; // of a pipe
     std::unique_ptr<capture_pipe> d_pipe;
     std::unique_ptr<pcap_t, pcap_closer> d_pcap; // nullptr: nothing has arrived yet
-    frame_dissector d_dissector{ 0 };
-    std::optional<captured_datagram> d_next;
-    std::chrono::nanoseconds d_time{};
+    int d_link_type = 0;
+    compiled_filter d_filter;
+    capture_clock d_clock;
+    std::optional<read_frame> d_ahead; // read, but not processed yet
+    std::optional<captured_frame> d_next;
+    std::vector<std::byte> d_payload;  // of d_next, if d_ahead is set
+    std::chrono::nanoseconds d_time{}; // of d_next
     bool d_has_ended = false;
-    std::string d_failure;
+
+    // for messages
+    std::string d_message;
+    std::uint64_t d_frames = 0;
+    bool d_has_matches = false;
+    bool d_has_datagrams = false;
+    std::string d_other; // what the first frame of another protocol is
+    bool d_has_noted_fragment = false;
+    bool d_has_noted_cut = false;
 };
 
 } // namespace

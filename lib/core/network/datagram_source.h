@@ -8,6 +8,8 @@
 #ifndef INCLUDED_SPEAD_CORE_DATAGRAM_SOURCE_H
 #define INCLUDED_SPEAD_CORE_DATAGRAM_SOURCE_H
 
+#include "protocol/packet_parser.h"
+
 #include <boost/asio/ip/udp.hpp>
 
 #include <chrono>
@@ -27,6 +29,8 @@ struct received_datagrams {
     boost::asio::ip::udp::endpoint from = {}; //!< the sender's address
     boost::asio::ip::udp::endpoint to = {};   //!< the destination, in captures
     int error = 0;                            //!< errno; 0 if there is none
+    //! Why a captured datagram is unusable; it has no data.
+    packet_error fault = packet_error::none;
 };
 
 //! Where datagrams come from: a socket, or a capture.
@@ -56,13 +60,14 @@ public:
     //! \name Captures
     //! \{
     virtual bool is_capture() const { return false; }
-    //! When the next datagram was captured, since 1970. None at the end, or while
-    //! is_waiting(). Must precede receive().
+    //! When the next datagram was captured, since 1970. Never decreases. None at the end,
+    //! or while is_waiting(). Must precede receive().
     virtual std::optional<std::chrono::nanoseconds> next_time() { return std::nullopt; }
     //! Whether more may arrive in a named pipe, which is empty.
     virtual bool is_waiting() const { return false; }
-    //! Why the capture ended too soon, or "".
-    virtual std::string failure() const { return {}; }
+    //! Removes and returns a line for the log: what of the capture cannot be read. Empty:
+    //! nothing new.
+    virtual std::string take_message() { return {}; }
     //! \}
 };
 

@@ -11,66 +11,40 @@
 #include <boost/asio/ip/udp.hpp>
 
 #include <cstddef>
-#include <cstdint>
-#include <list>
 #include <optional>
-#include <vector>
+#include <string>
 
 namespace gr::spead {
 
-//! A UDP datagram in a captured frame.
-struct captured_datagram {
-    boost::asio::ip::udp::endpoint from, to;
+//! What a captured frame holds.
+struct captured_frame {
+    enum class content {
+        datagram,  //!< a UDP datagram
+        truncated, //!< the begin of one: the capture cut the frame
+        fragment,  //!< the first IP fragment of one
+        other      //!< anything else, also a later fragment
+    };
+    content what = content::other;
+    boost::asio::ip::udp::endpoint from = {}, to = {};
     const std::byte* payload = nullptr;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0; //!< of the payload, as captured
+    //! Of other content: the protocol that is not read, such as "EtherType 0x0806".
+    //! Empty: none, the frame is cut.
+    std::string protocol = {};
 };
+
+//! Whether dissect() reads frames of this link type of pcap, such as 1 (Ethernet).
+bool is_link_type_supported(int link_type);
 
 /*!
- * \brief Finds UDP datagrams in frames of Ethernet, Linux cooked captures or IP.
+ * \brief Finds the UDP datagram in a frame of Ethernet, of a Linux cooked capture or of
+ * raw IP.
  *
- * Skips VLAN tags and IPv6 extension headers, reassembles fragments. Never reads beyond a
- * frame, whatever it contains.
+ * Skips VLAN tags and IPv6 extension headers. Never reads beyond \p captured, the number
+ * of captured bytes, whatever they are. \p length: of the frame on the network.
  */
-class frame_dissector
-{
-public:
-    //! \p link_type is a link type of pcap, such as 1 (Ethernet).
-    explicit frame_dissector(int link_type) : d_link_type(link_type) {}
-
-    static bool supports(int link_type);
-
-    //! The datagram of a frame, valid until the next call. nullopt if the frame
-    //! contains none, or if fragments are missing.
-    std::optional<captured_datagram> dissect(const std::byte* frame, std::size_t bytes);
-
-private:
-    struct bytes_left {
-        const std::byte* data;
-        std::size_t size;
-    };
-    // Pieces of a datagram that arrived in several IP packets.
-    struct fragmented {
-        std::vector<std::byte> key; // addresses and identification
-        std::vector<std::byte> content;
-        std::size_t received = 0;
-        std::size_t end = 0; // 0: not known yet
-    };
-
-    std::optional<captured_datagram> read_ipv4(bytes_left packet);
-    std::optional<captured_datagram> read_ipv6(bytes_left packet);
-    std::optional<captured_datagram> read_udp(const boost::asio::ip::address& from,
-                                              const boost::asio::ip::address& to,
-                                              bytes_left packet) const;
-    // Returns the whole content once it is complete.
-    std::optional<bytes_left> add_fragment(std::vector<std::byte> key,
-                                           std::size_t offset,
-                                           bool is_last,
-                                           bytes_left piece);
-
-    int d_link_type;
-    std::list<fragmented> d_fragmented; // the oldest first
-    std::vector<std::byte> d_whole;     // the latest reassembled content
-};
+captured_frame
+dissect(int link_type, const std::byte* frame, std::size_t captured, std::size_t length);
 
 } // namespace gr::spead
 

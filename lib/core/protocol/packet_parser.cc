@@ -108,4 +108,45 @@ parse_packet(const std::byte* packet, std::size_t bytes, packet_view& view, bool
     return packet_error::none;
 }
 
+std::string contradiction_of(const std::byte* packet, std::size_t bytes)
+{
+    const auto text = [](std::uint64_t number) { return std::to_string(number); };
+    packet_view view;
+    const auto header = word_at(packet);
+    view.flavour = { static_cast<unsigned>(8 * byte_of(header, 3)) };
+    view.items = header & 0xffff;
+    view.pointers = packet + wire::header_bytes;
+    const std::size_t begin = wire::header_bytes + view.items * wire::pointer_bytes;
+    if (begin > bytes)
+        return "a datagram has " + text(bytes) + " bytes, fewer than its " +
+               text(view.items) + " item pointers";
+    if (view.items > max_packet_items)
+        return "a packet has " + text(view.items) + " items, more than " +
+               text(max_packet_items);
+    std::optional<std::uint64_t> counter, heap_length, offset, length;
+    for (std::size_t i = 0; i < view.items; ++i) {
+        const auto item = view.item(i);
+        if (!item.is_immediate)
+            continue;
+        auto* const field = item.id == wire::heap_counter     ? &counter
+                            : item.id == wire::heap_length    ? &heap_length
+                            : item.id == wire::payload_offset ? &offset
+                            : item.id == wire::payload_length ? &length
+                                                              : nullptr;
+        if (field)
+            *field = item.value;
+    }
+    if (!counter)
+        return "a packet has no heap counter (immediate item 0x1)";
+    if (!length)
+        return "a packet has no payload length (immediate item 0x4)";
+    if (!offset && heap_length)
+        return "a packet has a heap length but no payload offset (immediate item 0x3)";
+    if (*length != bytes - begin)
+        return "a packet states " + text(*length) +
+               " bytes of payload (item 0x4) but has " + text(bytes - begin);
+    return "a packet's payload ends at " + text(offset.value_or(0) + *length) +
+           ", beyond the heap length (item 0x2) of " + text(heap_length.value_or(0));
+}
+
 } // namespace gr::spead

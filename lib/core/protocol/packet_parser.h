@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 
 namespace gr::spead {
 
@@ -37,6 +38,8 @@ enum class packet_error {
     payload_bounds, //!< payload beyond the heap length
     items,          //!< more item pointers than max_packet_items
     contradiction,  //!< heap length or timestamp differs from other packets of the heap
+    fragment,       //!< an IP fragment in a capture
+    truncated,      //!< cut by the capture
 };
 
 //! Maximum number of item pointers in a packet: a descriptor and a value for each item.
@@ -92,6 +95,10 @@ packet_error parse_packet(const std::byte* packet,
                           std::size_t bytes,
                           packet_view& view,
                           bool has_tail = false);
+
+//! Describes how a packet that parse_packet() rejects contradicts itself, with its
+//! numbers.
+std::string contradiction_of(const std::byte* packet, std::size_t bytes);
 
 } // namespace gr::spead
 

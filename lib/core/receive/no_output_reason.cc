@@ -42,8 +42,21 @@ void no_output_reason::note(std::string_view text)
         d_text = text;
 }
 
-void no_output_reason::note_not_spead(const std::byte* datagram, std::size_t bytes)
+void no_output_reason::note_rejected(packet_error error,
+                                     const std::byte* datagram,
+                                     std::size_t bytes)
 {
+    if (error == packet_error::fragment)
+        return note(cause::fragments);
+    if (error == packet_error::truncated)
+        return note(cause::truncated);
+    const bool has_header = bytes >= wire::header_bytes && error != packet_error::magic &&
+                            error != packet_error::version &&
+                            error != packet_error::flavour;
+    if (has_header)
+        return note("packets are rejected: ", [&] {
+            return contradiction_of(datagram, bytes) + "; check the sender";
+        });
     note("the datagrams are not SPEAD packets (version 4, 64-bit item pointers): they "
          "begin with ",
          [&] {

@@ -50,10 +50,16 @@ public:
         static constexpr std::string_view different_times =
             "the timestamps of the heaps contradict each other; check timestamp_step and "
             "the sender";
+        static constexpr std::string_view fragments =
+            "the datagrams are IP fragments, which are not put together; have the sender "
+            "use packets that fit into the MTU";
+        static constexpr std::string_view truncated =
+            "the capture has cut the packets; capture with tcpdump -s 0";
     };
 
     void note(std::string_view text);
-    void note_not_spead(const std::byte* datagram, std::size_t bytes);
+    //! A datagram was rejected.
+    void note_rejected(packet_error error, const std::byte* datagram, std::size_t bytes);
     //! A packet lacks an item, called \p name, such as "the timestamp".
     void note_lacking(std::uint64_t id, const char* name, const packet_view& packet);
     //! A heap has \p samples samples, but the axes mean \p expected.

@@ -73,8 +73,7 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
     arrival view;
     if (const auto error = parse_packet(packet.data, packet.bytes, view);
         error != packet_error::none) {
-        d_rejects.add(error);
-        d_no_output_reason.note_not_spead(packet.data, packet.bytes);
+        reject(error, packet.data, packet.bytes);
         return true;
     }
     view.from = packet;
@@ -109,6 +108,12 @@ bool reassembler::place_packet(const received_packet& packet, clock::time_point 
                                     ? cause::partial_descriptors
                                     : cause::no_descriptors);
     return true;
+}
+
+void reassembler::reject(packet_error error, const std::byte* datagram, std::size_t bytes)
+{
+    d_rejects.add(error);
+    d_no_output_reason.note_rejected(error, datagram, bytes);
 }
 
 // Packets

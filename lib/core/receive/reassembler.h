@@ -70,6 +70,10 @@ public:
     //! Places or stores a datagram. False if there is no room: call it again after the
     //! window has produced samples.
     bool place_packet(const received_packet& packet, clock::time_point now);
+    //! Counts a datagram that is unusable.
+    void reject(packet_error error,
+                const std::byte* datagram = nullptr,
+                std::size_t bytes = 0);
     //! Reads descriptors, places stored packets and drops those that are too old. A call
     //! does a part of this work: call it again while has_deferred_work(). False if there
     //! is no room.

@@ -40,9 +40,10 @@ public:
 
 private:
     // in the order of packet_error
-    static constexpr std::array names{ "none",           "magic", "version",
-                                       "flavour",        "size",  "missing_item",
-                                       "payload_bounds", "items", "contradiction" };
+    static constexpr std::array names{ "none",           "magic",    "version",
+                                       "flavour",        "size",     "missing_item",
+                                       "payload_bounds", "items",    "contradiction",
+                                       "fragment",       "truncated" };
     std::array<counter, names.size()> d_counters;
 };
 

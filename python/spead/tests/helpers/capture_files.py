@@ -44,7 +44,7 @@ def ip_packets(content, source="10.0.0.1", destination="10.0.0.2", mtu=65535, id
             )
 
 
-def frame(link_type, packet, vlan=None):
+def frame(link_type, packet, vlan=None, vlan_type=0x8100):
     """A frame with an IP packet."""
     ether_type = 0x86DD if packet[0] >> 4 == 6 else 0x0800
     if link_type == RAW_IP:
@@ -53,49 +53,68 @@ def frame(link_type, packet, vlan=None):
         return struct.pack(">HHH8sH", 0, 1, 6, b"", ether_type) + packet
     if link_type == COOKED_2:
         return struct.pack(">HHIHBB8s", ether_type, 0, 1, 1, 0, 6, b"") + packet
-    tag = struct.pack(">HH", 0x8100, vlan) if vlan else b""
+    tag = struct.pack(">HH", vlan_type, vlan) if vlan else b""
     return bytes(12) + tag + struct.pack(">H", ether_type) + packet
 
 
-def write_capture(path, frames, link_type=ETHERNET, step=0.001):
-    """Write a pcap file; frames are `step` seconds apart."""
+def write_capture(path, frames, link_type=ETHERNET, *, times=None, lengths=None):
+    """Write a pcap file.
+
+    times: of the frames, in seconds (default: 1 ms apart)
+    lengths: of the frames before the capture cut them (default: they are whole)
+    """
+    times = [i * 0.001 for i in range(len(frames))] if times is None else times
+    lengths = [len(data) for data in frames] if lengths is None else lengths
     with path.open("wb") as file:
         file.write(struct.pack("=IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, link_type))
-        for i, data in enumerate(frames):
-            seconds, microseconds = divmod(round(i * step * 1e6), 10**6)
-            file.write(
-                struct.pack(
-                    "=IIII", 1_700_000_000 + seconds, microseconds, len(data), len(data)
-                )
-            )
+        for data, time, length in zip(frames, times, lengths, strict=True):
+            seconds, microseconds = divmod(round(time * 1e6), 10**6)
+            seconds += 1_700_000_000
+            file.write(struct.pack("=IIII", seconds, microseconds, len(data), length))
             file.write(data)
     return path
 
 
-def pcapng(frames, order="<", link_type=ETHERNET):
-    """A pcapng file: blocks of a section, an interface and packets, in a byte order."""
+def pcapng_block(type, body, order="<"):
+    body += bytes(-len(body) % 4)
+    size = struct.pack(order + "I", 12 + len(body))
+    return struct.pack(order + "I", type) + size + body + size
 
-    def block(type, body):
-        body += bytes(-len(body) % 4)
-        size = struct.pack(order + "I", 12 + len(body))
-        return struct.pack(order + "I", type) + size + body + size
 
-    content = block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
-    content += block(4, bytes(4))  # names, of which there are none
-    content += block(1, struct.pack(order + "HHI", link_type, 0, 262144))
+def pcapng(frames, order="<", link_types=(ETHERNET,), *, interfaces=None, times=None):
+    """A pcapng file: blocks of a section, of interfaces and of packets.
+
+    order: byte order
+    interfaces: index of the interface of each frame (default: 0)
+    times: of the frames, in microseconds (default: 1 ms apart)
+    """
+    content = pcapng_block(
+        0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1), order
+    )
+    content += pcapng_block(4, bytes(4), order)  # names, of which there are none
+    for link_type in link_types:
+        content += pcapng_block(
+            1, struct.pack(order + "HHI", link_type, 0, 262144), order
+        )
     for i, data in enumerate(frames):
-        microseconds = 1_700_000_000_000_000 + 1000 * i
-        high, low = divmod(microseconds, 2**32)
-        header = struct.pack(order + "IIIII", 0, high, low, len(data), len(data))
-        content += block(6, header + data)
+        microseconds = times[i] if times else 1_700_000_000_000_000 + 1000 * i
+        interface = interfaces[i] if interfaces else 0
+        fields = interface, *divmod(microseconds, 2**32), len(data), len(data)
+        content += pcapng_block(6, struct.pack(order + "IIIII", *fields) + data, order)
     return content
 
 
-def capture(path, datagrams, link_type=ETHERNET, *, vlan=None, mtu=65535, **addresses):
-    """Write a capture of datagrams to port 7148."""
+def capture(path, datagrams, link_type=ETHERNET, *, times=None, **options):
+    """Write a capture of datagrams to port 7148, one frame each.
+
+    options: of frame() and ip_packets()
+    """
+    vlan = {
+        name: options.pop(name) for name in ("vlan", "vlan_type") if name in options
+    }
     frames = [
-        frame(link_type, packet, vlan)
-        for id, payload in enumerate(datagrams)
-        for packet in ip_packets(udp(payload, 5000, 7148), mtu=mtu, id=id, **addresses)
+        frame(link_type, packet, **vlan)
+        for payload in datagrams
+        for packet in ip_packets(udp(payload, 5000, 7148), **options)
     ]
-    return write_capture(path, frames, link_type)
+    return write_capture(path, frames, link_type, times=times)

@@ -1,0 +1,114 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "capture_replay.h"
+#include "network/capture_file.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace gr::spead {
+
+namespace {
+
+// Packets within this time are read before samples are produced, as from a socket.
+constexpr std::chrono::milliseconds max_read{ 1 };
+// Limit for one wait, so that the flow graph can stop and a block downstream can end it.
+constexpr std::chrono::milliseconds max_wait{ 10 };
+// In real time, longer pauses are logged.
+constexpr std::chrono::seconds long_pause{ 2 };
+
+} // namespace
+
+capture_replay::capture_replay(bool is_realtime,
+                               reassembler& to,
+                               output_window& window,
+                               rate_limited_log& log)
+    : packet_reader(to, window, log), d_is_realtime(is_realtime)
+{
+}
+
+void capture_replay::start(const sources& captures)
+{
+    packet_reader::start(captures);
+    d_replay_delay.reset();
+}
+
+void capture_replay::read()
+{
+    if (has_ended())
+        return;
+    deliver(d_now);
+    const auto begin = d_now;
+    for (bool has_read = false; !is_blocked(); has_read = true) {
+        const auto next = find_next();
+        if (is_waiting()) { // the next packet may come from an empty pipe
+            if (!has_read)
+                wait_for_captures(from(), max_wait);
+            return;
+        }
+        if (!next) {
+            if (!d_reassembler.has_deferred_work())
+                end();
+            return;
+        }
+        if (d_is_realtime && is_early(*next))
+            return;
+        d_now = std::max(d_now, next->time);
+        if (d_now - begin > max_read)
+            return; // first, samples of the past are produced
+        receive(next->capture);
+        deliver(d_now);
+    }
+}
+
+// Logs what the captures report.
+std::optional<capture_replay::next_packet> capture_replay::find_next()
+{
+    std::optional<next_packet> next;
+    for (std::size_t i = 0; i < from().size(); ++i) {
+        // the clock may begin at 0, which is no time
+        constexpr std::chrono::hours offset{ 24 };
+        if (const auto time = from()[i]->next_time();
+            time && (!next || clock::time_point(*time + offset) < next->time))
+            next = { i, clock::time_point(*time + offset) };
+        if (const auto line = from()[i]->take_message(); !line.empty())
+            d_log.add(line);
+    }
+    return next;
+}
+
+bool capture_replay::is_waiting() const
+{
+    return std::any_of(from().begin(), from().end(), [](const auto& capture) {
+        return capture->is_waiting();
+    });
+}
+
+// Whether a packet is not due yet. Then waits for it, but no longer than max_wait; the
+// caller produces what has arrived meanwhile.
+bool capture_replay::is_early(const next_packet& next)
+{
+    const auto now = clock::now();
+    if (!d_replay_delay)
+        d_replay_delay = now - next.time;
+    const auto due = next.time + *d_replay_delay;
+    if (due <= now) {
+        d_has_logged_pause = false;
+        return false;
+    }
+    if (due - now > long_pause && !std::exchange(d_has_logged_pause, true))
+        d_log.add(from()[next.capture]->name(),
+                  ": no packets for ",
+                  std::chrono::duration_cast<std::chrono::seconds>(due - now).count(),
+                  " s, at the speed of the recording");
+    std::this_thread::sleep_until(std::min<clock::time_point>(due, now + max_wait));
+    d_now = std::max(d_now, std::min(clock::now(), due) - *d_replay_delay);
+    return true;
+}
+
+} // namespace gr::spead

@@ -1,0 +1,75 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_PACKET_READER_H
+#define INCLUDED_SPEAD_CORE_PACKET_READER_H
+
+#include "network/datagram_source.h"
+#include "reassembler.h"
+#include "support/rate_limited_log.h"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief Reads datagrams and passes their packets to the reassembler: receiver reads
+ * sockets, capture_replay reads captures.
+ */
+class packet_reader
+{
+public:
+    using clock = std::chrono::steady_clock;
+    using sources = std::vector<std::unique_ptr<datagram_source>>;
+
+    virtual ~packet_reader() = default;
+
+    //! Starts a run. The sources must remain valid until the last call of read().
+    virtual void start(const sources& from);
+    //! Waits for packets, for 10 ms at most, then reads them.
+    virtual void read() = 0;
+    //! The time in which delays are measured.
+    virtual clock::time_point now() const = 0;
+    //! Whether packets wait for room in the window.
+    bool is_blocked() const { return d_is_blocked; }
+    //! Whether the run has ended: nothing follows the samples in the window.
+    bool has_ended() const { return d_has_ended; }
+
+protected:
+    packet_reader(reassembler& to, output_window& window, rate_limited_log& log);
+
+    //! Reads datagrams of a source, for deliver().
+    const received_datagrams& receive(std::size_t source);
+    //! Passes the datagrams of the last receive() to the reassembler, and lets it do its
+    //! deferred work. Sets is_blocked() if there is no room for all.
+    void deliver(clock::time_point now);
+    //! Ends the run: gives up on all missing samples.
+    void end();
+
+    const sources& from() const { return *d_sources; }
+
+    reassembler& d_reassembler;
+    output_window& d_window;
+    rate_limited_log& d_log;
+
+private:
+    bool place_all(clock::time_point now);
+
+    const sources* d_sources = nullptr;
+    std::size_t d_source = 0; // index of the source of d_pending
+    std::vector<std::byte> d_buffer;
+    received_datagrams d_pending; // in d_buffer, not delivered yet
+    bool d_is_blocked = false;
+    bool d_has_ended = false;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_PACKET_READER_H */

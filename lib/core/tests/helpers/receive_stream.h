@@ -34,11 +34,14 @@ struct receive_stream {
         std::int64_t max_gap = 1 << 24;
         std::chrono::milliseconds max_delay{ 100 };
         bool has_own_sockets = false; //!< each output has its own
+        //! How long packets are received before samples are produced.
+        std::chrono::milliseconds max_read{ 0 };
     };
     using clock = output_window::clock;
 
     options settings;
     clock::time_point now{ std::chrono::seconds(1000) };
+    clock::time_point read_begin = now; // the last time that samples were produced
     std::vector<source_counter_set> counters;
     source_counter_set common;
     reject_counters rejects;
@@ -99,11 +102,21 @@ struct receive_stream {
     void
     receive(const packet_bytes& packet, std::size_t socket = 0, std::uint64_t sender = 1)
     {
+        if (now - read_begin > settings.max_read) { // first, time passes
+            read_begin = now;
+            produce(false);
+            retry_until([&] { return assembler.resume(now); });
+        }
+        if (assembler.has_deferred_work())
+            retry_until([&] { return assembler.resume(now); });
         retry_until([&] {
             return assembler.place_packet(
                 { packet.data(), packet.size(), socket, sender }, now);
         });
-        process_pending();
+        if (settings.max_read.count())
+            retry_until([&] { return assembler.resume(now); });
+        else
+            process_pending();
     }
     void receive(const std::vector<packet_bytes>& packets)
     {
@@ -130,7 +143,9 @@ struct receive_stream {
 
     void end()
     {
-        window.give_up();
+        while (assembler.has_deferred_work())
+            retry_until([&] { return assembler.resume(now); });
+        window.give_up(assembler.end());
         produce(false);
         assembler.end_run();
         window.abandon(window.top());
@@ -169,6 +184,7 @@ struct receive_stream {
             if (i == max_attempts)
                 throw std::logic_error("no room although all samples have been produced");
             produce(true);
+            read_begin = now;
         }
     }
 

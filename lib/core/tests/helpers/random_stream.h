@@ -1,0 +1,291 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_TESTS_RANDOM_STREAM_H
+#define INCLUDED_SPEAD_CORE_TESTS_RANDOM_STREAM_H
+
+#include "helpers/receive_stream.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace gr::spead {
+
+inline constexpr std::uint64_t selector_id = 0x3101;
+inline constexpr std::uint64_t other_id = 0x4000;
+// Limits for reading one socket before the next one.
+inline constexpr std::size_t max_read_bytes = 8 << 10;
+inline constexpr std::size_t max_read_packets = 16;
+
+using random_engine = std::mt19937_64;
+
+// The sample of an output at a time; never 0.
+inline std::byte sample_at(std::size_t output, std::uint64_t tick)
+{
+    auto x = (tick + 1) * 0x9e3779b97f4a7c15u + output * 0xbf58476d1ce4e5b9u;
+    x ^= x >> 29;
+    x *= 0x94d049bb133111ebu;
+    return static_cast<std::byte>((x >> 56) % 255 + 1);
+}
+
+//! A packet that arrives, or a pause.
+struct event {
+    packet_bytes packet; // empty: a pause
+    std::size_t socket = 0;
+    std::uint64_t sender = 0;
+    std::chrono::milliseconds pause{};
+};
+
+//! A random stream over a network that loses, duplicates, reorders and injects packets.
+//! The sender skips times, sends other items, and restarts.
+class random_stream
+{
+public:
+    explicit random_stream(std::uint64_t seed)
+        : d_random(seed),
+          d_flavour{ one_of<unsigned>({ 40, 48 }) },
+          d_outputs(one_of<std::size_t>({ 1, 1, 2, 3, 4 })),
+          d_has_own_sockets(d_outputs > 1 && chance(0.5)),
+          d_sockets(d_has_own_sockets ? one_of<std::size_t>({ 1, 4 }) : 1),
+          d_repeats_items(chance(0.5)),
+          d_payload(one_of<std::size_t>({ 64, 512, 1408, 8192 })),
+          d_heap_bytes(heap_bytes()),
+          d_is_faulty(!chance(0.1)),
+          d_loss(d_is_faulty ? std::pow(10, -3 + 2 * uniform()) : 0),
+          d_tick(below(std::uint64_t{ 1 } << (d_flavour.heap_address_bits - 1)))
+    {
+        const auto heaps = std::clamp<std::size_t>(300000 / d_heap_bytes, 3, 400);
+        for (std::size_t i = 0; i < heaps; ++i)
+            add_heaps();
+        impair();
+        if (d_has_own_sockets && chance(0.5))
+            group_by_socket();
+    }
+
+    bool is_faulty() const { return d_is_faulty; }
+    std::uint64_t sent_samples() const { return d_sent; } // per output
+    const std::vector<event>& events() const { return d_events; }
+    // Whether the outputs stay close enough for the window.
+    bool fits(const receive_stream::options& options) const
+    {
+        const auto apart = d_heap_bytes + d_payload + 2 * d_sockets * max_read_bytes;
+        return d_outputs == 1 || apart < static_cast<std::size_t>(std::min(
+                                             options.window_samples, options.max_gap));
+    }
+    // Whether a spoofed packet had this time. The receiver accepts it after a silence.
+    bool is_spoofed(std::uint64_t tick) const
+    {
+        return std::any_of(d_spoofed.begin(), d_spoofed.end(), [&](std::uint64_t each) {
+            return tick - each < d_payload;
+        });
+    }
+
+    receive_stream::options choose_options()
+    {
+        receive_stream::options options;
+        options.outputs = d_outputs;
+        options.has_own_sockets = d_has_own_sockets;
+        options.sockets = d_sockets;
+        options.window_samples = one_of<std::int64_t>({ 1 << 17, 1 << 18 });
+        options.max_gap = one_of<std::int64_t>({ 1 << 14, 1 << 20 });
+        auto format = std::make_shared<stream_format>();
+        if (!d_has_own_sockets && d_outputs > 1) {
+            format->immediates.push_back({ selector_id, "selector" });
+            for (std::size_t i = 0; i < d_outputs; ++i)
+                format->immediates[0].values.push_back(static_cast<std::int64_t>(i));
+        }
+        options.format = format;
+        return options;
+    }
+
+private:
+    double uniform() { return std::uniform_real_distribution<>()(d_random); }
+    bool chance(double p) { return uniform() < p; }
+    std::uint64_t below(std::uint64_t n) { return d_random() % n; }
+    template <typename type>
+    type one_of(std::initializer_list<type> values)
+    {
+        return *(values.begin() + static_cast<std::ptrdiff_t>(below(values.size())));
+    }
+
+    std::size_t heap_bytes()
+    {
+        if (chance(0.01))
+            return std::size_t{ 1 } << 24;
+        const auto packets = one_of<std::size_t>({ 1, 1, 2, 5, 20, 100 });
+        return packets * d_payload - (packets > 1 ? below(d_payload / 2) : 0);
+    }
+
+    void add_heap(std::uint64_t counter,
+                  std::size_t output,
+                  const std::vector<std::uint64_t>& pointers,
+                  const packet_bytes& content)
+    {
+        heap_cutter cutter{ d_flavour, d_payload, d_repeats_items };
+        const auto socket = d_has_own_sockets
+                                ? output * d_sockets + d_sent / d_heap_bytes % d_sockets
+                                : 0;
+        for (auto& packet : cutter.cut(counter, pointers, content))
+            d_events.push_back({ std::move(packet), socket, d_sender });
+    }
+
+    std::vector<std::uint64_t> pointers(std::size_t output, std::uint64_t tick)
+    {
+        return { d_flavour.immediate(0x1600, tick),
+                 d_flavour.immediate(selector_id, output),
+                 d_flavour.addressed(0x3300, 0) };
+    }
+
+    // Adds a heap per output, all with the same timestamp.
+    void add_heaps()
+    {
+        if (d_is_faulty && chance(0.03))
+            d_tick += one_of<std::uint64_t>(
+                { d_heap_bytes, 3 * d_heap_bytes, 1 + below(1000), 100000 });
+        if (d_is_faulty && chance(0.01))
+            restart();
+        for (std::size_t output = 0; output < d_outputs; ++output) {
+            if (d_is_faulty && chance(0.05)) // other items, of the same length
+                add_heap(d_counter++,
+                         output,
+                         { d_flavour.immediate(selector_id, output),
+                           d_flavour.addressed(other_id, 0) },
+                         packet_bytes(d_heap_bytes, std::byte{ 0 }));
+            packet_bytes content(d_heap_bytes);
+            for (std::size_t i = 0; i < content.size(); ++i)
+                content[i] = sample_at(output, d_tick + i);
+            add_heap(d_counter++, output, pointers(output, d_tick), content);
+        }
+        d_tick += d_heap_bytes;
+        d_sent += d_heap_bytes;
+    }
+
+    void restart()
+    {
+        const bool is_same_socket = chance(0.3);
+        if (!is_same_socket)
+            ++d_sender;
+        if (chance(0.5))
+            d_counter = 1;
+        const auto range = std::uint64_t{ 1 } << (d_flavour.heap_address_bits - 1);
+        d_tick = one_of<std::uint64_t>({ d_tick,
+                                         d_tick - std::min(d_tick, below(100000)),
+                                         d_tick + below(100000),
+                                         below(range),
+                                         0 });
+        // without a long pause, packets of the same socket and heap counter are ambiguous
+        const auto pause = is_same_socket ? 3000 : one_of({ 0, 150, 2000 });
+        if (pause)
+            d_events.push_back({ {}, 0, 0, std::chrono::milliseconds(pause) });
+    }
+
+    // A single packet with wrong content.
+    event spoofed_packet(const event& real)
+    {
+        const auto counter =
+            be64toh(*reinterpret_cast<const std::uint64_t*>(real.packet.data() + 8)) &
+            d_flavour.address_mask();
+        const auto heap = d_heap_bytes * below(10);
+        const auto tick = one_of<std::uint64_t>({ below(d_flavour.address_mask()),
+                                                  d_tick - std::min(d_tick, heap),
+                                                  d_tick + heap,
+                                                  d_flavour.address_mask() });
+        const auto n = std::min(d_payload, d_heap_bytes);
+        d_spoofed.push_back(tick);
+        auto items = pointers(below(d_outputs), tick);
+        std::vector<std::uint64_t> all{
+            d_flavour.immediate(wire::heap_counter,
+                                one_of<std::uint64_t>({ counter, counter + below(50) })),
+            d_flavour.immediate(wire::heap_length, d_heap_bytes),
+            d_flavour.immediate(wire::payload_offset, 0),
+            d_flavour.immediate(wire::payload_length, n)
+        };
+        all.insert(all.end(), items.begin(), items.end());
+        return { packet_of(all, packet_bytes(n, std::byte{ 0 }), d_flavour),
+                 real.socket,
+                 1000 + below(2) };
+    }
+
+    // Applies the faults of the network.
+    void impair()
+    {
+        if (!d_is_faulty)
+            return;
+        const auto duplicates = chance(0.5) ? 0.01 : 0;
+        const auto delays = chance(0.5) ? 0.05 : 0;
+        const auto spoofs = chance(0.5) ? 0.002 : 0;
+        std::vector<std::pair<std::size_t, event>> arriving;
+        std::size_t pause = 0; // the next pause; packets are not delayed past it
+        for (std::size_t i = 0; i < d_events.size(); ++i) {
+            while (pause < d_events.size() &&
+                   (pause < i || d_events[pause].pause.count() == 0))
+                ++pause;
+            const auto arrival = [&](double delay_chance) {
+                return std::min(chance(delay_chance) ? i + below(100) : i, pause);
+            };
+            if (i == pause) {
+                arriving.emplace_back(i, d_events[i]);
+                continue;
+            }
+            if (chance(spoofs))
+                arriving.emplace_back(i, spoofed_packet(d_events[i]));
+            if (!chance(d_loss))
+                arriving.emplace_back(arrival(delays), d_events[i]);
+            if (chance(duplicates))
+                arriving.emplace_back(arrival(1), d_events[i]);
+        }
+        // a pause follows the packets delayed up to it
+        const auto key = [](const auto& each) {
+            return std::make_pair(each.first, each.second.packet.empty());
+        };
+        std::stable_sort(arriving.begin(), arriving.end(), [&](auto& a, auto& b) {
+            return key(a) < key(b);
+        });
+        d_events.clear();
+        for (auto& each : arriving)
+            d_events.push_back(std::move(each.second));
+    }
+
+    // Sorts packets by socket, as if several were read from each socket at a time.
+    void group_by_socket()
+    {
+        const auto packets =
+            std::clamp<std::size_t>(max_read_bytes / d_payload, 1, max_read_packets);
+        const auto at_once = static_cast<std::ptrdiff_t>(packets * d_outputs * d_sockets);
+        for (auto at = d_events.begin(); at != d_events.end();) {
+            const auto is_pause = [](const event& each) { return each.packet.empty(); };
+            const auto last =
+                std::find_if(at, at + std::min(at_once, d_events.end() - at), is_pause);
+            std::stable_sort(at, last, [](const event& a, const event& b) {
+                return a.socket < b.socket;
+            });
+            at = last == at ? at + 1 : last;
+        }
+    }
+
+    random_engine d_random;
+    const wire::flavour d_flavour;
+    const std::size_t d_outputs;
+    const bool d_has_own_sockets;
+    const std::size_t d_sockets; // per output; its heaps rotate through them
+    const bool d_repeats_items;
+    const std::size_t d_payload;
+    const std::size_t d_heap_bytes;
+    const bool d_is_faulty;
+    const double d_loss;
+    std::uint64_t d_tick;
+    std::uint64_t d_counter = 1;
+    std::uint64_t d_sender = 1;
+    std::uint64_t d_sent = 0;
+    std::vector<event> d_events;
+    std::vector<std::uint64_t> d_spoofed;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_TESTS_RANDOM_STREAM_H */

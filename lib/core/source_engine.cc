@@ -56,7 +56,8 @@ reassembler::config reassembler_config(const std::vector<std::string>& endpoints
                       config.group_of_socket.size(),
                       options.heap_samples,
                       timestamp_step_of(options),
-                      options.max_gap };
+                      options.max_gap,
+                      !config.axes.empty() };
     return config;
 }
 

@@ -58,7 +58,7 @@ void reassembler::start_run()
     d_stream_start = {};
     d_jump = {};
     d_last_sender = 0;
-    d_has_logged_other = false;
+    d_has_logged_other = d_has_logged_misaligned = false;
     d_no_output_reason.clear();
 }
 
@@ -212,11 +212,6 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
         d_no_output_reason.note_wrong_length(d_heap.length, d_config.axes.samples());
     else
         found = d_tracker.classify(d_heap, packet.time);
-    if (found == verdict::fits && !d_config.axes.empty() &&
-        d_heap.position % d_config.stream.samples_per_step) {
-        d_no_output_reason.note(cause::different_times);
-        found.reset();
-    }
     const bool is_new_time = found == verdict::new_stream || found == verdict::time_jump;
     if (found == verdict::fits || is_new_time) {
         const bool begins = found == verdict::new_stream;
@@ -248,6 +243,8 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
         d_no_output_reason.note(cause::different_times);
         return result::wait;
     }
+    if (found == verdict::misaligned)
+        note_misaligned();
     if (found == verdict::other_sender) {
         d_no_output_reason.note_other_sender(*d_format, d_tracker.item_that_differs());
         if (!std::exchange(d_has_logged_other, true))
@@ -261,6 +258,20 @@ reassembler::result reassembler::classify(const arrival& packet, received_heap* 
     d_heap.status = is_late ? state::placed : state::ignored;
     auto& heap = record(d_heap);
     return is_late ? place_samples(heap, packet) : result::ignored;
+}
+
+// Samples of other heaps come out, so the log must say why this one is ignored.
+void reassembler::note_misaligned()
+{
+    const auto ticks = d_tracker.ticks_per_heap(d_heap.output);
+    if (!ticks || std::exchange(d_has_logged_misaligned, true))
+        return;
+    d_log.add("heaps are ignored because they are ",
+              ticks,
+              " ticks apart, but timestamp_step is ",
+              d_config.stream.ticks_per_step,
+              ": set timestamp_step=",
+              ticks);
 }
 
 void reassembler::begin_stream()

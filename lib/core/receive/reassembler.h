@@ -121,6 +121,7 @@ private:
     result place(const arrival& packet);
     result read_heap(const arrival& packet, received_heap* known);
     result classify(const arrival& packet, received_heap* placed);
+    void note_misaligned();
     void begin_stream();
     void skip_to(std::int64_t position);
     received_heap& record(const received_heap& heap);
@@ -182,6 +183,7 @@ private:
     no_output_reason d_no_output_reason;
     std::string d_refusal; // why the descriptors are unusable; else empty
     bool d_has_logged_other = false;
+    bool d_has_logged_misaligned = false;
 };
 
 } // namespace gr::spead

@@ -8,6 +8,7 @@
 #include "stream_tracker.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace gr::spead {
@@ -18,8 +19,6 @@ __extension__ using wide = __int128;
 
 constexpr std::chrono::seconds max_silence_timeout{ 10 };
 constexpr int pauses_of_silence = 3;
-// Fewer equal steps may be due to lost heaps.
-constexpr std::int64_t repeats_of_hint = 8;
 // Positions beyond this begin a new stream, so that they cannot overflow.
 constexpr auto farthest_position = std::int64_t{ 1 } << 60;
 
@@ -194,6 +193,8 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
     if (!d_is_running)
         return verdict::new_stream;
     const bool has_position = set_position(heap, of);
+    if (d_config.is_aligned && d_has_timestamps)
+        note_timestamp(heap, of);
     if (is_other_sender(heap, of, has_position, now))
         return verdict::other_sender;
     // while all outputs are silent, heaps of past times come from a restarted sender
@@ -208,8 +209,12 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
                              now - of.newest->last_packet < heap_timeout;
     if (is_past && (is_repeated || !are_all_silent))
         return verdict::late;
-    if (has_position && !is_past && fits(heap, of))
+    if (has_position && !is_past && !is_aligned(heap)) {
+        if (!are_all_silent)
+            return verdict::misaligned;
+    } else if (has_position && !is_past && fits(heap, of)) {
         return verdict::fits;
+    }
     const bool is_pending =
         of.pending && *of.pending == heap && of.pending->timestamp == heap.timestamp;
     if (!are_all_silent && !(is_pending && of.is_confirmed)) {
@@ -218,11 +223,25 @@ stream_tracker::verdict stream_tracker::classify(received_heap& heap,
             of.pending = heap;
         return verdict::unconfirmed;
     }
-    const bool is_next =
-        has_position && !is_past && !exceeds_max_gap(heap) && !has_wrapped(heap);
+    const bool is_next = has_position && !is_past && is_aligned(heap) &&
+                         !exceeds_max_gap(heap) && !has_wrapped(heap);
     const bool is_behind = of.newest && heap.position < of.newest->range().end;
     return is_next && (d_has_timestamps || !is_behind) ? verdict::time_jump
                                                        : verdict::new_stream;
+}
+
+void stream_tracker::note_timestamp(const received_heap& heap, track& of)
+{
+    auto& seen = of.seen;
+    const auto timestamp = *heap.timestamp;
+    if (seen.last && timestamp != *seen.last) {
+        const auto step =
+            std::max(timestamp, *seen.last) - std::min(timestamp, *seen.last);
+        const auto divisor = std::gcd(seen.ticks, step);
+        seen.repeats = divisor == seen.ticks ? seen.repeats + 1 : 0;
+        seen.ticks = divisor;
+    }
+    seen.last = timestamp;
 }
 
 // Whether a heap confirms the pending one: it is adjacent to it, or their timestamps and

@@ -41,6 +41,9 @@ public:
         std::int64_t samples_per_step = 1; //!< in ticks_per_step ticks
         std::int64_t ticks_per_step = 1;
         std::int64_t max_gap = 0; //!< samples
+        //! Heaps must begin at multiples of samples_per_step: with axes, vectors would
+        //! otherwise hold samples of several times.
+        bool is_aligned = false;
     };
     stream_tracker(const config& how,
                    const output_window& window,
@@ -56,6 +59,7 @@ public:
         time_jump,   //!< accepted at an unexpected time, perhaps of a restarted sender
         new_stream,  //!< accepted as the first heap of a new stream
         late,        //!< its samples have already been produced
+        misaligned,  //!< it does not begin at a multiple of samples_per_step
         unconfirmed, //!< waits until another heap confirms it
         other_sender //!< from another sender
     };
@@ -96,6 +100,14 @@ public:
         return d_time.tick_at(position);
     }
 
+    //! After the verdict misaligned: the ticks from heap to heap of this output; 0: not
+    //! known yet.
+    std::uint64_t ticks_per_heap(std::size_t output) const
+    {
+        const auto& seen = d_tracks[output].seen;
+        return seen.repeats >= repeats_of_hint ? seen.ticks : 0;
+    }
+
     //! After the verdict other_sender: the immediate item whose value differed. None:
     //! only the source address did.
     std::optional<std::size_t> item_that_differs() const { return d_difference; }
@@ -104,6 +116,15 @@ private:
     // A stream is silent when no new samples have arrived for this long, or for three
     // times its longest pause if that is longer, up to max_silence_timeout.
     static constexpr std::chrono::milliseconds min_silence_timeout{ 100 };
+    // Fewer equal steps may be due to lost heaps.
+    static constexpr std::int64_t repeats_of_hint = 8;
+
+    // The timestamps of all heaps, accepted or not.
+    struct seen_timestamps {
+        std::optional<std::uint64_t> last;
+        std::uint64_t ticks = 0;  // greatest common divisor of the steps
+        std::int64_t repeats = 0; // number of steps that did not change it
+    };
 
     // The distance from one heap to the next.
     struct step {
@@ -120,6 +141,7 @@ private:
         std::optional<received_heap> newest;
         std::optional<received_heap> pending; // does not fit; awaits confirmation
         bool is_confirmed = false;            // another heap confirms the pending one
+        seen_timestamps seen;
         step last;
         std::int64_t repeats = 0; // of the last step
         step usual;               // seen twice in a row, or between adjacent heaps
@@ -148,6 +170,11 @@ private:
     bool fits(const received_heap& heap, const track& of) const;
     bool confirms_pending(const received_heap& heap, const track& of) const;
     void check_step(const received_heap& heap, const track& of);
+    bool is_aligned(const received_heap& heap) const
+    {
+        return !d_config.is_aligned || heap.position % d_config.samples_per_step == 0;
+    }
+    static void note_timestamp(const received_heap& heap, track& of);
 
     const config d_config;
     const output_window& d_window;

@@ -143,9 +143,7 @@ struct receive_stream {
 
     void end()
     {
-        while (assembler.has_deferred_work())
-            retry_until([&] { return assembler.resume(now); });
-        window.give_up(assembler.end());
+        window.give_up();
         produce(false);
         assembler.end_run();
         window.abandon(window.top());

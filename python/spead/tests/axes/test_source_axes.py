@@ -69,6 +69,40 @@ def test_lost_packets_leave_zeros_that_are_counted(name):
     )
 
 
+@pytest.mark.parametrize("factor", [2, 3, 4, 8, 2.5, 0.5, 0.25, 0.75])
+@pytest.mark.parametrize("parts", [1, 4])
+def test_a_wrong_step_never_mixes_spectra(capfd, factor, parts):
+    """Vectors are those that were sent, or parts of them beside counted zeros."""
+    first = "frequency" if parts > 1 else "channel"
+    stream = Stream({first: 64 // parts, "time": 16}, np.int8, True, parts=parts)
+    receiving = received(
+        stream.all_packets(stream.packets()),
+        axes=stream.option,
+        output_type="sc8",
+        timestamp_step=round(factor * STEP),
+        max_delay=1,
+    )
+    vectors = stream.vectors(0).reshape(-1, 64, 2)
+    sent = {vector.tobytes(): i for i, vector in enumerate(vectors)}
+    got = receiving.samples().reshape(-1, 64, 2)
+    whole = [vector for vector in got if vector.any(axis=1).all()]
+    assert len(whole) > 0 or factor < 1
+    assert all(vector.tobytes() in sent for vector in whole)
+    partly_zero = [v for v in got if v.any() and not v.any(axis=1).all()]
+    quarters = vectors.reshape(-1, 4, 16, 2)
+    for vector in partly_zero:
+        quarter = vector.reshape(4, 16, 2)
+        present = quarter.any(axis=(1, 2))
+        same = (quarters[:, present] == quarter[present]).all(axis=(1, 2, 3))
+        assert same.any()
+    log = capfd.readouterr().out
+    if factor > 1:
+        stats = receiving.stats
+        assert stats["packets_ignored"] > 0
+        assert f"are {STEP} ticks apart" in log
+        assert f"timestamp_step={STEP}" in log
+
+
 def test_log_shows_axes_that_can_be_set(capfd):
     stream = Stream({"beam": 3, "channel": 4, "time": 8, "pol": 2}, np.int8, True)
     packets = stream.all_packets(stream.packets())

@@ -17,6 +17,7 @@
 #include <boost/thread/thread.hpp>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <limits>
 
@@ -29,6 +30,7 @@ const auto timestamp_key = pmt::mp("timestamp");
 const auto rx_time_key = pmt::mp("rx_time");
 constexpr std::size_t max_item_keys = 256;
 const auto missing_key = pmt::mp("missing");
+const auto skipped_key = pmt::mp("skipped");
 
 std::size_t sample_bytes(const source_options& options)
 {
@@ -213,16 +215,20 @@ bool source_impl::advance_front(std::size_t offset)
 // have the same time; items are those of the first one.
 void source_impl::add_heap_tags(std::size_t offset)
 {
-    std::uint64_t missing = 0;
+    constexpr std::array of_all_substreams{ sample_tag::kind::missing,
+                                            sample_tag::kind::skipped };
+    std::array<std::uint64_t, of_all_substreams.size()> sums{};
     for (const auto& tag : d_tags)
-        if (tag.what == sample_tag::kind::missing)
-            missing += tag.value;
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            sums[i] += tag.what == of_all_substreams[i] ? tag.value : 0;
     for (int i = 0; i < d_num_outputs; ++i) {
         const auto output = static_cast<std::size_t>(i);
-        if (missing)
-            add_tag({ output, offset, sample_tag::kind::missing, missing });
+        for (std::size_t j = 0; j < sums.size(); ++j)
+            if (sums[j])
+                add_tag({ output, offset, of_all_substreams[j], sums[j] });
         for (const auto& tag : d_tags)
-            if (tag.output == 0 && tag.what != sample_tag::kind::missing)
+            if (tag.output == 0 &&
+                !std::count(of_all_substreams.begin(), of_all_substreams.end(), tag.what))
                 add_tag({ output, offset, tag.what, tag.value, tag.item });
     }
 }
@@ -269,6 +275,9 @@ void source_impl::add_tag(const sample_tag& tag)
     case sample_tag::kind::missing:
         add_item_tag(output, at, missing_key, value, alias_pmt());
         break;
+    case sample_tag::kind::skipped:
+        add_item_tag(output, at, skipped_key, value, alias_pmt());
+        break;
     case sample_tag::kind::item: {
         const auto& item = d_engine.immediate(tag.item);
         const auto number = item.format.type == 'i'
@@ -292,7 +301,8 @@ pmt::pmt_t source_impl::item_key(const std::string& name)
         return nullptr;
     const auto key = pmt::mp(name);
     // blocks downstream would mistake it for a tag of the source
-    const bool is_own = key == timestamp_key || key == rx_time_key || key == missing_key;
+    const bool is_own = key == timestamp_key || key == rx_time_key ||
+                        key == missing_key || key == skipped_key;
     return d_item_keys[name] = is_own ? nullptr : key;
 }
 

@@ -45,9 +45,10 @@ namespace gr::spead {
  * sample_rate, a tag "rx_time", as radio blocks of GNU Radio attach it. Both are repeated
  * after a discontinuity and after skipped samples. Each immediate item becomes a tag with
  * its name and value, on the first sample and where the value changes. A tag "missing"
- * gives the number of missing samples from its own sample on or, if they were skipped,
- * before it. A long gap has several such tags. Items named like these three tags, or
- * whose descriptor has no name in printable ASCII, are not tagged.
+ * gives the number of zeros for missing samples, from its own sample on; a long gap has
+ * several such tags. A tag "skipped" gives the number of samples that were left out
+ * before its own sample. Items named like these four tags, or whose descriptor has no
+ * name in printable ASCII, are not tagged.
  *
  * If packets arrive but no samples leave the source for a second, the log and the status
  * in stats() give the reason. The log has at most one line per second.

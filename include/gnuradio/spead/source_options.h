@@ -105,9 +105,8 @@ struct SPEAD_API source_options {
     //! \name Receiving
     //! \{
 
-    //! What to do with samples that do not arrive. "zero_fill" outputs zeros, "skip"
-    //! omits them (single output only). A tag "missing" gives the number of missing
-    //! samples.
+    //! What to do with samples that do not arrive. "zero_fill" outputs zeros, with
+    //! a tag "missing". "skip" omits them, with a tag "skipped" (single output only).
     std::string on_missing = "zero_fill";
 
     //! How long to wait for a sample after a later one has arrived, in seconds, 0 to 60.

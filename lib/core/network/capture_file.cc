@@ -140,7 +140,8 @@ public:
             const auto frame = d_ahead ? std::exchange(d_ahead, std::nullopt) : read();
             if (!frame)
                 return std::nullopt;
-            auto found = dissect(d_link_type, frame->data, frame->captured, frame->length);
+            auto found =
+                dissect(d_link_type, frame->data, frame->captured, frame->length);
             if (found.what == captured_frame::content::other) {
                 if (d_other.empty())
                     d_other = found.protocol.empty() ? "is cut" : "has " + found.protocol;
@@ -206,8 +207,8 @@ private:
         while (!d_has_ended) {
             pcap_pkthdr* header = nullptr;
             const u_char* data = nullptr;
-            const int got = d_pcap ? pcap_next_ex(d_pcap.get(), &header, &data)
-                                   : PCAP_ERROR_BREAK;
+            const int got =
+                d_pcap ? pcap_next_ex(d_pcap.get(), &header, &data) : PCAP_ERROR_BREAK;
             if (got == PCAP_ERROR)
                 end_with(std::string(pcap_geterr(d_pcap.get())) +
                          "; the rest of the file is ignored");

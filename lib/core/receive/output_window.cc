@@ -244,7 +244,7 @@ std::int64_t output_window::produce_output(std::size_t which,
             return;
         }
         if (const auto skipped = std::exchange(of.skipped, 0))
-            add_tag(sample_tag::kind::missing, skipped);
+            add_tag(sample_tag::kind::skipped, skipped);
         if (std::exchange(of.needs_timestamp, false))
             add_tag(sample_tag::kind::timestamp, static_cast<std::uint64_t>(part.begin));
         const auto size = static_cast<std::uint64_t>(part.size());

@@ -28,7 +28,8 @@ enum class missing_policy { zero_fill, skip };
 struct sample_tag {
     enum class kind {
         timestamp, //!< value: position of the sample
-        missing,   //!< value: number of missing samples
+        missing,   //!< value: number of zeros from this sample on, for missing samples
+        skipped,   //!< value: number of missing samples that were left out before it
         item       //!< value: value of an immediate item
     };
     std::size_t output;

@@ -112,7 +112,9 @@ struct letter_window {
         for (const auto& tag : added) {
             auto& text = tags[tag.output] += ' ';
             text += std::to_string(out[tag.output].size() + tag.offset) + ':';
-            text += strings{ "timestamp", "missing", "item" }[std::size_t(tag.what)];
+            text += strings{
+                "timestamp", "missing", "skipped", "item"
+            }[std::size_t(tag.what)];
             if (tag.what == sample_tag::kind::item)
                 text += std::to_string(tag.item);
             text += '=' + std::to_string(tag.value);
@@ -256,8 +258,8 @@ BOOST_AUTO_TEST_CASE(skipped_samples_are_tagged)
     w.produce();
     w.place({ "k" });
     BOOST_TEST(w.produce() == "cdhk");
-    BOOST_TEST(w.tags[0] == " 0:missing=2 0:timestamp=2 2:missing=3 2:timestamp=7"
-                            " 3:missing=2 3:timestamp=10");
+    BOOST_TEST(w.tags[0] == " 0:skipped=2 0:timestamp=2 2:skipped=3 2:timestamp=7"
+                            " 3:skipped=2 3:timestamp=10");
     BOOST_TEST(w.counted() == "4 received, 0 missing, 7 skipped");
 }
 
@@ -266,7 +268,7 @@ BOOST_AUTO_TEST_CASE(item_changes_are_tagged_at_the_next_sample)
     const std::pair<missing_policy, const char*> cases[] = {
         { zero_fill,
           " 0:timestamp=0 0:item0=5 4:missing=2 4:item0=6 6:item0=7 7:item0=5" },
-        { skip, " 0:timestamp=0 0:item0=5 4:missing=2 4:timestamp=6 4:item0=7 5:item0=5" }
+        { skip, " 0:timestamp=0 0:item0=5 4:skipped=2 4:timestamp=6 4:item0=7 5:item0=5" }
     };
     for (const auto& [on_missing, tags] : cases) {
         letter_window w(1, on_missing);
@@ -289,7 +291,7 @@ BOOST_AUTO_TEST_CASE(skip_to_is_followed_by_a_timestamp_tag)
         BOOST_TEST((w.window.is_empty() && w.window.front() == 6));
         w.place({ "gh" });
         BOOST_TEST(w.produce() == "abgh");
-        BOOST_TEST(w.tags[0] == " 0:timestamp=0 2:missing=4 2:timestamp=6");
+        BOOST_TEST(w.tags[0] == " 0:timestamp=0 2:skipped=4 2:timestamp=6");
         BOOST_TEST(w.counted() == "4 received, 0 missing, 4 skipped");
     }
 }

@@ -41,9 +41,8 @@ std::optional<std::size_t> first_wrong_sample(const random_stream& sender,
     const auto& out = stream.out[output];
     std::vector<char> is_missing(out.size());
     for (const auto& [at, n] : stream.tags_of(sample_tag::kind::missing, output))
-        // after a skipped gap, the tag counts samples that are not in the output
-        for (std::size_t i = at; i < std::min<std::size_t>(at + n, out.size()); ++i)
-            is_missing[i] = out[i] == std::byte{ 0 };
+        for (std::size_t i = at; i < at + n; ++i)
+            is_missing.at(i) = out[i] == std::byte{ 0 };
     const auto times = stream.tags_of(sample_tag::kind::timestamp, output);
     std::size_t time = 0;
     for (std::size_t i = 0; i < out.size(); ++i) {

@@ -131,8 +131,11 @@ class Receiving:
         """Whether the counters of each output match its samples and tags."""
         for output in range(self.outputs):
             stats = self.source.stats(output)
-            missing = sum(n for _, n in self.tags("missing", output))
-            if stats["samples_missing"] != missing:
+            missing, skipped = (
+                sum(n for _, n in self.tags(key, output))
+                for key in ("missing", "skipped")
+            )
+            if stats["samples_missing"] != missing + skipped:
                 return False
             if stats["samples_out"] != len(self.samples(output)):
                 return False

@@ -68,7 +68,6 @@ class Checker(gr.sync_block):
     def __init__(self, stream):
         gr.sync_block.__init__(self, "checker", [np.int8] * stream.inputs, None)
         self.inputs = stream.inputs
-        self.zero_fill = stream.on_missing == "zero_fill"
         self.checked = 0
         self.wrong = []
         self.gains = []
@@ -97,7 +96,7 @@ class Checker(gr.sync_block):
             name, value = pmt.symbol_to_string(tag.key), pmt.to_python(tag.value)
             if name == "timestamp":
                 self.time[i] = value
-            elif name == "missing" and self.zero_fill:
+            elif name == "missing":
                 self.missing[i] += value
             elif name == "gain":
                 self.gains.append(value)

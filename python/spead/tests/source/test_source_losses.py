@@ -78,7 +78,8 @@ def test_skipped_samples_are_tagged():
     receiving = received(joined(heaps[:4] + heaps[6:]), on_missing="skip")
     expected = np.concatenate([samples[:4000], samples[6000:]])
     np.testing.assert_array_equal(receiving.samples(), expected)
-    assert receiving.tags("missing") == [(4000, 2000)]
+    assert receiving.tags("skipped") == [(4000, 2000)]
+    assert receiving.tags("missing") == []
     assert receiving.tags("timestamp") == [(0, 0), (4000, 6000)]
     stats = receiving.stats
     assert stats["samples_out"] == stats["samples_received"] == 8000

@@ -168,7 +168,7 @@ def test_changes_of_an_item_are_tagged():
 
 
 def test_items_with_unsuitable_names_are_not_tagged():
-    names = "rx_time", "missing", "stat\nus", "\x1b[2J"
+    names = "rx_time", "missing", "skipped", "stat\nus", "\x1b[2J"
     extra = [(0x3102 + i, name, 5) for i, name in enumerate(names)]
     receiving = received(joined(packets_by_heap(noise(HEAP), extra=extra)))
     assert [key for _, key, _ in receiving.recorder.tags[0]] == ["timestamp"]

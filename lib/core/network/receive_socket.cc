@@ -49,6 +49,21 @@ unsigned interface_index(const std::string& interface)
     return index;
 }
 
+// Linux binds to link-local addresses and groups of an interface only.
+boost::asio::ip::udp::endpoint with_scope(boost::asio::ip::udp::endpoint local,
+                                          unsigned interface)
+{
+    if (!local.address().is_v6())
+        return local;
+    auto address = local.address().to_v6();
+    const bool is_of_link = address.is_link_local() || address.is_multicast_link_local();
+    if (interface && is_of_link && !address.scope_id()) {
+        address.scope_id(interface);
+        local.address(address);
+    }
+    return local;
+}
+
 } // namespace
 
 receive_socket::receive_socket(boost::asio::io_context& io,
@@ -56,7 +71,8 @@ receive_socket::receive_socket(boost::asio::io_context& io,
                                const std::string& interface)
     : d_socket(io)
 {
-    const auto local = resolve(io, at, "endpoints");
+    const auto index = interface.empty() ? 0 : interface_index(interface);
+    const auto local = with_scope(resolve(io, at, "endpoints"), index);
     boost::system::error_code error;
     d_socket.open(local.protocol(), error);
     if (error)
@@ -65,7 +81,6 @@ receive_socket::receive_socket(boost::asio::io_context& io,
         [fd = d_socket.native_handle()](int level, int option, const auto& value) {
             return setsockopt(fd, level, option, &value, sizeof value) == 0;
         };
-    const auto index = interface.empty() ? 0 : interface_index(interface);
     // before bind(), so that a small buffer loses no datagrams
     d_kernel_buffer = static_cast<std::size_t>(
         set_socket_buffer(d_socket.native_handle(),

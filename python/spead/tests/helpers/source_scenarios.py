@@ -46,7 +46,7 @@ def polarisations_in_groups(far):
 def ipv6_group(far):
     set_ipv6_addresses(far)
     samples = noise(100 * HEAP)
-    for endpoint in ("[ff15::77:1]:7148", "[fd77::2]:7149"):
+    for endpoint in ("[ff15::77:1]:7148", "[ff02::114]:7148", "[fd77::2]:7149"):
         with receiving_at(far, endpoint, interface="v1") as receiver:
             run_all(spead.sink(endpoint, HEAP, interface="v0", rate=8e6), samples)
             receiver.wait()

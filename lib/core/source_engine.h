@@ -85,6 +85,8 @@ public:
 private:
     void open();
     void check_progress(clock::time_point now, bool is_over);
+    void
+    check_repetitions(const source_stats& current, clock::time_point now, bool is_over);
     void set_status(const std::string& text);
 
     const std::vector<std::string> d_endpoints;
@@ -103,6 +105,9 @@ private:
     clock::time_point d_explain_at{}; // when to log why there is no output
     source_stats d_at_start;          // stats at the start of this run
     std::uint64_t d_checked_samples = 0;
+    // detects that most samples are late or duplicate
+    clock::time_point d_next_repetitions{};
+    source_stats d_at_repetitions; // stats at the last check
 
     std::atomic<double> d_fill{ 0 };
     // guards the members below, which stats() and ports() read in other threads

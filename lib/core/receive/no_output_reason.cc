@@ -21,7 +21,16 @@ std::string hex(std::uint64_t value)
     return hexadecimal(static_cast<std::int64_t>(value));
 }
 
-// The IDs of the first items that are not reserved by SPEAD.
+// Whether it has items that are not reserved by SPEAD.
+bool has_free_items(const packet_view& packet)
+{
+    for (std::size_t i = 0; i < packet.items; ++i)
+        if (packet.item(i).id >= wire::first_free)
+            return true;
+    return false;
+}
+
+// The IDs of the first of these items.
 std::string ids_of(const packet_view& packet)
 {
     constexpr int most = 8;
@@ -30,7 +39,7 @@ std::string ids_of(const packet_view& packet)
     for (std::size_t i = 0; i < packet.items && number < most; ++i)
         if (const auto id = packet.item(i).id; id >= wire::first_free)
             ids += (number++ ? ", " : "") + hex(id);
-    return number ? ids : "no items";
+    return ids;
 }
 
 } // namespace
@@ -71,10 +80,13 @@ void no_output_reason::note_lacking(std::uint64_t id,
                                     const char* name,
                                     const packet_view& packet)
 {
-    note("the heaps have no item ", [&] {
-        return hex(id) + " (" + name + "): the packets have " + ids_of(packet) +
-               "; check items";
-    });
+    if (has_free_items(packet))
+        note("the heaps have no item ", [&] {
+            return hex(id) + " (" + name + "): the packets have " + ids_of(packet) +
+                   "; check items";
+        });
+    else if (packet.has_descriptors)
+        note(cause::only_descriptors);
 }
 
 void no_output_reason::note_wrong_length(std::int64_t samples, std::size_t expected)

@@ -38,6 +38,8 @@ public:
         static constexpr std::string_view partial_descriptors =
             "a packet of the descriptors was lost: have the sender repeat them "
             "(descriptor_interval of spead.sink), or set items";
+        static constexpr std::string_view only_descriptors =
+            "descriptors have arrived, but no samples";
         static constexpr std::string_view no_length =
             "the heaps have neither a timestamp nor a heap length (item 0x2): set the ID "
             "of the timestamp in items";

@@ -114,7 +114,7 @@ bool stream_tracker::continues(const received_heap& heap, const track& of) const
     const auto counters = heap.counters_from(*of.newest);
     const auto samples = heap.position - of.newest->position;
     if (!d_has_timestamps) // the position follows from the counter: no evidence
-        return counters > 0 && samples <= d_window.capacity();
+        return counters > 0 && (counters == 1 || samples <= d_window.capacity());
     return (counters > 0 && samples == of.newest->length) ||
            (of.usual.counters && counters &&
             wide(samples) * of.usual.counters == wide(counters) * of.usual.samples);

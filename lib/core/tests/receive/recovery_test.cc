@@ -209,6 +209,21 @@ BOOST_AUTO_TEST_CASE(heap_length_is_learned_without_timestamps)
     BOOST_TEST(stream.common.discontinuities.get() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(heaps_without_timestamps_may_exceed_the_window)
+{
+    const auto options = without_timestamps();
+    for (const auto windows : { 1, 2, 5 }) {
+        receive_stream stream(options);
+        const auto samples = static_cast<std::size_t>(windows * options.window_samples);
+        for (std::uint64_t counter = 1; counter <= 4; ++counter)
+            stream.receive(heap_without_timestamp(counter, samples));
+        stream.end();
+        BOOST_TEST(stream.counters[0].samples_received.get() == 4 * samples);
+        BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
+        BOOST_TEST(stream.common.discontinuities.get() == 0);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(late_heap_without_timestamp_is_placed_by_its_counter)
 {
     receive_stream stream(without_timestamps());

@@ -76,9 +76,19 @@ def no_timestamp():
     return [packet(i, [addressed(0x3300, 0)], bytes(HEAP)) for i in range(1, 6)]
 
 
+def heaps_of_several_packets():
+    """Only the first packet of a heap has its items."""
+    return joined(packets_by_heap(noise(5 * 10000), 10000, descriptors="none")[:-1])
+
+
 def heaps_without_first_packets():
     heaps = packets_by_heap(noise(5 * 10000), 10000, descriptors="none")
     return joined(each[1:] for each in heaps[:-1])
+
+
+def descriptors_only():
+    about = descriptor("adc_samples", 0x3300, format=[("i", 8)], shape=(None,))
+    return [descriptor_heap([about], i) for i in range(1, 6)]
 
 
 def items(timestamp=0x1600, samples=0x3300, pol=None):
@@ -113,6 +123,9 @@ def pol_5():
         (plain, items(samples=0x4300), ["0x4300", "0x3300", "0x1600", "items"]),
         (plain, items(timestamp=0x1700), ["0x1700", "0x1600", "0x3300", "items"]),
         (no_timestamp, items(), ["timestamp", "0x1600", "0x3300"]),
+        (heaps_of_several_packets, items(0x1700), ["0x1700", "0x1600", "0x3300"]),
+        (heaps_of_several_packets, items(samples=0x4300), ["0x4300", "0x1600"]),
+        (descriptors_only, items(), ["descriptors have arrived, but no samples"]),
         (pol_5, items(pol=7), ["pol", "0x5", "items"]),
         (pol_5, items(pol=[7, 8]) | {"num_outputs": 2}, ["pol", "0x5", "items"]),
         (plain, items(pol=7), ["pol", "none", "items"]),

@@ -53,6 +53,14 @@ public:
         return d_position + (scaled >= 0 ? scaled : scaled - d_ticks + 1) / d_ticks;
     }
 
+    //! Whether \p position is that of a timestamp, however often timestamps have wrapped
+    //! since the newest heap.
+    bool
+    is_position_of(std::int64_t position, std::uint64_t timestamp, unsigned bits) const
+    {
+        return distance(timestamp, bits, ticks_to(position)) == ticks_to(position);
+    }
+
     //! Whether timestamps wrap between the newest heap and this timestamp.
     bool has_wrapped(std::uint64_t timestamp, unsigned bits) const
     {
@@ -63,7 +71,7 @@ public:
     //! Records an accepted heap, which may be the newest one.
     void advance(std::uint64_t timestamp, unsigned bits, std::int64_t position)
     {
-        const auto ticks = distance(timestamp, bits);
+        const auto ticks = distance(timestamp, bits, ticks_to(position));
         if (ticks <= 0)
             return;
         d_tick += static_cast<std::uint64_t>(ticks);
@@ -80,10 +88,21 @@ public:
     }
 
 private:
-    std::int64_t distance(std::uint64_t timestamp, unsigned bits) const
+    // Ticks from the newest heap to a timestamp: the value nearest to \p expected.
+    std::int64_t
+    distance(std::uint64_t timestamp, unsigned bits, std::int64_t expected = 0) const
     {
         const unsigned unused = 64 - bits;
-        return static_cast<std::int64_t>((timestamp - d_tick) << unused) >> unused;
+        const auto from_expected =
+            timestamp - d_tick - static_cast<std::uint64_t>(expected);
+        return expected + (static_cast<std::int64_t>(from_expected << unused) >> unused);
+    }
+    // Ticks from the newest heap to a position.
+    std::int64_t ticks_to(std::int64_t position) const
+    {
+        __extension__ using wide = __int128;
+        return static_cast<std::int64_t>(wide(position - d_position) * d_ticks /
+                                         d_samples);
     }
 
     std::int64_t d_samples;

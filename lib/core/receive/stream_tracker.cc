@@ -77,16 +77,35 @@ bool stream_tracker::note_end(std::uint64_t sender)
 bool stream_tracker::set_position(received_heap& heap, const track& of) const
 {
     std::optional<std::int64_t> position;
-    if (d_has_timestamps)
+    if (d_has_timestamps) {
         position = d_time.position(*heap.timestamp, heap.timestamp_bits);
-    else if (!of.newest || heap.length > d_heap_samples ||
-             (heap.length < d_heap_samples && of.newest->length == heap.length))
+        // the counters tell how often timestamps have wrapped in a long gap
+        if (const auto expected = expected_position(heap, of);
+            expected && expected != position &&
+            d_time.is_position_of(*expected, *heap.timestamp, heap.timestamp_bits))
+            position = expected;
+    } else if (!of.newest || heap.length > d_heap_samples ||
+               (heap.length < d_heap_samples && of.newest->length == heap.length))
         return false;
     else if (const auto apart =
                  samples_of(heap.counters_from(*of.newest), d_heap_samples))
         position = of.newest->position + *apart;
     heap.position = position.value_or(0);
     return position && std::abs(*position) <= farthest_position;
+}
+
+// The position of a later heap according to its counter. None if the step of the stream
+// is not known, or the counter is not a multiple of it.
+std::optional<std::int64_t> stream_tracker::expected_position(const received_heap& heap,
+                                                              const track& of) const
+{
+    if (!of.newest || !of.usual.counters)
+        return std::nullopt;
+    const auto counters = heap.counters_from(*of.newest);
+    if (counters <= 0 || counters % of.usual.counters)
+        return std::nullopt;
+    const auto samples = samples_of(counters / of.usual.counters, of.usual.samples);
+    return samples ? std::optional(of.newest->position + *samples) : std::nullopt;
 }
 
 // Samples from the start of one heap to that of another.

@@ -163,6 +163,8 @@ private:
                          clock::time_point now);
     bool is_silent(const track& of, clock::time_point now) const;
     bool set_position(received_heap& heap, const track& of) const;
+    std::optional<std::int64_t> expected_position(const received_heap& heap,
+                                                  const track& of) const;
     std::optional<std::int64_t> distance(const received_heap& from,
                                          const received_heap& to) const;
     bool has_wrapped(const received_heap& heap) const;

@@ -224,6 +224,39 @@ BOOST_AUTO_TEST_CASE(heaps_without_timestamps_may_exceed_the_window)
     }
 }
 
+// Gaps of a half to three times the range of timestamps, in which counters continue.
+BOOST_AUTO_TEST_CASE(times_continue_after_timestamps_wrapped_in_a_gap)
+{
+    constexpr wire::flavour narrow{ 40 };
+    constexpr std::uint64_t range = narrow.address_mask() + 1;
+    for (const auto gap :
+         { range / 2 - 5000, range / 2 + 5000, range, 3 * range + 777 }) {
+        for (const bool is_silent : { false, true }) {
+            receive_stream stream;
+            const std::uint64_t lost = gap / heap_samples;
+            for (std::uint64_t i = 0; i < 40; ++i) {
+                const auto counter = i < 20 ? i : i + lost;
+                const heap_cutter cutter{ narrow, heap_samples };
+                if (i == 20 && is_silent)
+                    stream.pass_time(milliseconds(3000));
+                stream.receive(cutter.cut(
+                    counter,
+                    { narrow.immediate(0x1600,
+                                       counter * heap_samples & narrow.address_mask()),
+                      narrow.addressed(0x3300, 0) },
+                    packet_bytes(heap_samples, std::byte(i))));
+                stream.now += milliseconds(1);
+            }
+            stream.end();
+            BOOST_TEST(stream.counters[0].samples_received.get() == 40 * heap_samples);
+            const auto times = stream.tags_of(sample_tag::kind::timestamp);
+            BOOST_REQUIRE(times.size() == 2);
+            BOOST_TEST(times[1].first == 20 * heap_samples);
+            BOOST_TEST(times[1].second == (20 + lost) * heap_samples);
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(late_heap_without_timestamp_is_placed_by_its_counter)
 {
     receive_stream stream(without_timestamps());

@@ -580,8 +580,10 @@ std::shared_ptr<const stream_format> reassembler::described_format() const
         check_samples(*d_config.format, d_descriptions, d_config.type);
         return d_config.format;
     }
+    // until heaps of a format arrive, another array may hold the samples
+    const auto* current = d_tracker.is_running() ? d_format.get() : nullptr;
     auto format = std::make_shared<const stream_format>(
-        format_for(d_descriptions, d_config.type, d_config.axes, d_format.get()));
+        format_for(d_descriptions, d_config.type, d_config.axes, current));
     if (!format->timestamp_id && d_config.stream.outputs > 1)
         throw std::invalid_argument(
             "the descriptors contain no timestamp to align the outputs; "
@@ -628,12 +630,12 @@ bool reassembler::use_format(std::shared_ptr<const stream_format> format)
         d_window.give_up();
         return false;
     }
-    if (d_format) {
+    if (d_format && d_tracker.is_running()) {
         if (format)
             d_log.add("the descriptors have changed: the stream starts over");
         d_common.discontinuities.add(1);
-        forget_heaps();
     }
+    forget_heaps();
     d_format = std::move(format);
     if (!d_format)
         return true;

@@ -377,6 +377,23 @@ def test_a_lone_scalar_is_not_taken_for_the_timestamp(values):
     assert receiving.tags("gain") == [(i * HEAP, values[i]) for i in changes]
 
 
+def test_another_array_may_be_described_before_the_samples():
+    """In a heap of its own; no heap holds it."""
+    samples = noise(10 * HEAP)
+    other = descriptor("weights", 0x3400, format=[("i", 8)], shape=(HEAP,))
+    described = [
+        descriptor("timestamp", 0x1600, format=[("u", 40)]),
+        descriptor("adc_samples", 0x3300, HEADER, shape=(HEAP,)),
+    ]
+    heaps = [
+        data_heap(3 + i, FIRST + i * HEAP, samples[i * HEAP : (i + 1) * HEAP])
+        for i in range(10)
+    ]
+    packets = [descriptor_heap([other], 1), descriptor_heap(described, 2), *heaps]
+    receiving = received([*packets, end_of_stream(13)])
+    check_whole(receiving, samples, FIRST)
+
+
 @pytest.mark.parametrize("dtype", ["i2", "i4", "i8"])
 def test_tags_have_negative_values(dtype):
     values = [-2048, -1, 0, 2047]

@@ -262,7 +262,8 @@ private:
             // libpcap overwrites a frame when it reads the following one
             d_payload.assign(d_next->payload, d_next->payload + d_next->bytes);
             d_next->payload = d_payload.data();
-            if ((d_ahead = read()))
+            d_ahead = read();
+            if (d_ahead)
                 following = d_ahead->stamp;
         }
         d_time = d_clock.advance(stamp, following);

@@ -191,6 +191,7 @@ capture_writer::capture_writer(boost::asio::io_context& io,
 
 // Opens the file, or a pipe if another program reads it, and prepares the file header as
 // the first frame. Returns 0 or an errno.
+// NOLINTNEXTLINE(bugprone-exception-escape): assign() throws only without memory
 int capture_writer::open_file() noexcept
 {
     constexpr mode_t permissions = 0666; // less those of the umask

@@ -105,7 +105,8 @@ void receiver::read_all()
         int error = 0;
         for (std::size_t i = 0; i < calls && !is_blocked(); ++i) {
             const auto& received = receive(d_socket);
-            if ((error = received.error))
+            error = received.error;
+            if (error)
                 break;
             bytes += received.bytes;
             empty = 0;

@@ -170,6 +170,8 @@ def first_timestamp(recording, sync_time, options):
     if bits not in (40, 48):
         raise ValueError("--heap-address-bits must be 40 or 48")
     tick_rate = recording.sample_rate
+    if options["timestamp_step"] == 0:
+        raise ValueError("--sync-time needs a --timestamp-step above 0")
     if options["timestamp_step"] is not None:
         tick_rate *= fractions.Fraction(
             options["timestamp_step"], options["heap_samples"]

@@ -139,12 +139,13 @@ def _wav_bytes(file, wav, type_name, offset):
     size = os.fstat(file.fileno()).st_size
     present = size - offset
     wraps, rest = divmod(present - stated, modulus)
-    complete = (
-        rest in (0, -stated % alignment)
-        # The last chunk may lack its padding, or not count it.
-        or (size - stated_file_size + 1) % modulus <= 2
-    )
-    if complete and wraps >= 0:
+    reaches_end = rest in (0, -stated % alignment)
+    # The last chunk may lack its padding, or not count it.
+    fits_file = (size - stated_file_size + 1) % modulus <= 2
+    # Of a large file, an unknown size is likelier than other chunks.
+    if stated in UNKNOWN_SIZES and present >= max(UNKNOWN_SIZES):
+        fits_file = False
+    if (reaches_end or fits_file) and wraps >= 0:
         length, reason = stated + wraps * modulus, "the true size modulo 2^32"
     elif stated in UNKNOWN_SIZES:
         length, reason = present, "as in an unfinished recording"
@@ -176,9 +177,7 @@ def _wav_sizes(file, wav_format, offset):
         return number(offset - 8, "<Q") - 24, number(16, "<Q")
     samples, file_size = number(offset - 4, "<I"), number(4, "<I")
     if wav_format == "RF64":  # the chunk ds64, which comes first, has the sizes
-        file_size = number(20, "<Q")
-        if samples == (1 << 32) - 1:
-            samples = number(28, "<Q")
+        file_size, samples = number(20, "<Q"), number(28, "<Q")
     return samples, file_size + 8
 
 

@@ -204,7 +204,9 @@ int capture_writer::open_file() noexcept
         };
         const bool is_pipe =
             stat(d_path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
-        return error == ENXIO && is_pipe ? error_retry_later : error;
+        if (error != ENXIO || !is_pipe)
+            return error;
+        return d_has_lost_reader ? EPIPE : error_retry_later;
     }
     boost::system::error_code refused;
     d_file.assign(fd, refused);
@@ -230,9 +232,11 @@ send_result capture_writer::send(const message* messages, std::size_t n) noexcep
 // Continues with a packet of which a part has been written. Returns 0 or an errno.
 int capture_writer::write(const message& packet) noexcept
 {
-    if (!d_file.is_open())
+    if (!d_file.is_open()) {
         if (const int error = open_file())
             return error;
+        d_position = no_position; // begin the packet anew
+    }
     if (packet.position != d_position || packet.queue != d_queue) {
         // first the file header, or the rest of a packet that was dropped since
         if (d_written || !d_file_bytes)
@@ -251,8 +255,10 @@ int capture_writer::write_frame() noexcept
         const auto bytes = ::write(
             d_file.native_handle(), d_frame + d_written, d_frame_bytes - d_written);
         const int error = bytes < 0 ? errno : 0;
-        if (error && error != EAGAIN &&
-            ftruncate(d_file.native_handle(), d_file_bytes) == 0)
+        if (error == EPIPE)
+            close_pipe();
+        else if (error && error != EAGAIN &&
+                 ftruncate(d_file.native_handle(), d_file_bytes) == 0)
             d_written = 0;
         if (error)
             return error;
@@ -261,6 +267,16 @@ int capture_writer::write_frame() noexcept
     d_file_bytes += static_cast<off_t>(std::exchange(d_frame_bytes, 0));
     d_written = 0;
     return 0;
+}
+
+// Packets are lost until another program reads the pipe, from the file header on.
+void capture_writer::close_pipe() noexcept
+{
+    boost::system::error_code ignored;
+    d_file.close(ignored);
+    d_file_bytes = 0;
+    d_written = 0;
+    d_has_lost_reader = true;
 }
 
 void capture_writer::async_wait_writable(std::function<void()> handler)

@@ -63,12 +63,14 @@ private:
     int open_file() noexcept;
     int write(const message& packet) noexcept;
     int write_frame() noexcept;
+    void close_pipe() noexcept;
     void build_frame(const message& packet) noexcept;
     std::chrono::nanoseconds next_time(std::size_t bytes) noexcept;
 
     std::vector<boost::asio::ip::udp::endpoint> d_destinations;
     const std::string d_path;
-    boost::asio::posix::stream_descriptor d_file; // closed: a pipe that nobody reads yet
+    boost::asio::posix::stream_descriptor d_file; // closed: a pipe that nobody reads
+    bool d_has_lost_reader = false;               // of a pipe
     off_t d_file_bytes = 0;                       // up to the latest complete frame
     std::vector<std::byte> d_buffer;    // a packet, with room for the headers in front
     const std::byte* d_frame = nullptr; // in d_buffer

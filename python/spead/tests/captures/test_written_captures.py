@@ -302,6 +302,22 @@ def test_without_a_reader_everything_is_dropped(pipe, capfd):
     assert "packets were dropped" in capfd.readouterr().out
 
 
+def test_a_second_reader_gets_a_whole_capture(pipe):
+    """What is sent while no program reads the pipe is dropped and counted."""
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with Running(str(pipe)) as sink:
+        eventually(lambda: sink.packets_sent() > 0)
+        os.close(reader)
+        eventually(lambda: sink.packets_dropped() > 0)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        before = sink.packets_sent()
+        eventually(lambda: sink.packets_sent() > before)
+    held = os.read(reader, 1 << 20)
+    os.close(reader)
+    assert len(packets_at(held)[0]) == sink.packets_sent() - before
+    assert balanced(sink.stats())
+
+
 def test_a_reader_that_leaves_is_logged(pipe, capfd):
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     with Running(str(pipe)) as sink:

@@ -3,6 +3,7 @@
 """common/recordings.py reads SigMF, WAV and raw files."""
 
 import os
+import struct
 import sys
 from fractions import Fraction
 
@@ -291,10 +292,11 @@ def test_sizes_modulo_2_to_32_are_corrected(sparse_wav, caplog, chunk):
 
 
 @pytest.mark.parametrize("stated", [0, 2**32 - 1])
+@pytest.mark.parametrize("file_size", [None, BIG + 36])
 def test_an_unfinished_wav_file_above_4_gib_is_read_to_its_end(
-    sparse_wav, caplog, stated
+    sparse_wav, caplog, stated, file_size
 ):
-    set_riff_sizes(sparse_wav, stated, stated)
+    set_riff_sizes(sparse_wav, stated if file_size is None else file_size, stated)
     assert wav_recording(str(sparse_wav)).samples == BIG // 4
     assert f"states {stated} bytes" in caplog.text
     assert f"sending {BIG} bytes" in caplog.text
@@ -315,10 +317,16 @@ def test_contradictory_sizes_above_4_gib_are_rejected(sparse_wav, stated):
         (BIG + 2**32, f"states {BIG + 2**32} bytes of samples, but {BIG} bytes follow"),
     ],
 )
-def test_an_rf64_file_above_4_gib_has_its_size(tmp_path, caplog, stated, message):
+@pytest.mark.parametrize("field", [2**32 - 1, BIG % 2**32, 0])  # without a meaning
+def test_an_rf64_file_above_4_gib_has_its_size(
+    tmp_path, caplog, stated, message, field
+):
     path = write_wav(tmp_path, np.zeros((0, 2), "<i2"), format="RF64")
     header = path.stat().st_size
     set_rf64_sizes(path, header + stated - 8, stated)
+    with path.open("r+b") as file:
+        file.seek(header - 4)
+        file.write(struct.pack("<I", field))
     try:
         os.truncate(path, header + BIG)
         if message is None:

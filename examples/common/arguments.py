@@ -11,7 +11,11 @@ def option(parser, name, kind, text, default=None):
     """Add an option such as "--rate HZ"; append the default to its help."""
     name, metavar = name.split()
     if "(default" not in text:
-        text += " (default: none)" if default is None else " (default: %(default)s)"
+        text += (
+            " (default: %(default)s)"
+            if default not in (None, "")
+            else " (default: none)"
+        )
     parser.add_argument(name, metavar=metavar, type=kind, default=default, help=text)
 
 

@@ -67,7 +67,7 @@ def paragraphs(name, description):
     for text in [summary, usage, *EXAMPLES[name].split("\n\n"), *details]:
         yield wrap(text)
     tab = None
-    field = r"^-   id: (\w+)\n    label: (.+)(?:\n    category: (.+))?"
+    field = r"^-   id: (\w+)\n(?:    #.*\n)*    label: (.+)(?:\n    category: (.+))?"
     for key, label, category in re.findall(field, description, re.M):
         if (category or "General") != tab and key != "check":
             tab = category or "General"

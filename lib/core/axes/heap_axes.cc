@@ -81,7 +81,7 @@ heap_axes::heap_axes(const std::string& parameter, const std::string& text)
                            [&](const axis& other) { return other.name == name; }),
               "each name once");
         check(total % size == 0 && total / size <= max_substreams,
-              "whole sizes that are 1 to 64 times the size in a heap");
+              "whole sizes that are multiples of the size in a heap, 1 to 64 times it");
         check(total == size || (name != "time" && name != "pol" && !divided()),
               "one axis with \"/\", which is neither \"time\" nor \"pol\"");
         check(d_axes.size() < max_axes, "at most 8 axes");

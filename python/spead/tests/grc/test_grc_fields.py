@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Field values that GRC accepts, and the errors that it shows for others."""
 
+import inspect
 import os
 import re
 import subprocess
@@ -278,14 +279,40 @@ def test_the_canvas_shows_whole_addresses_or_none(grc, text):
 def test_the_canvas_shows_axes_but_not_what_they_replace(grc):
     fields = grc(axes="channel=8, pol=2").params
     assert fields["axes"].hide == "none"
-    assert fields["heap_samples"].hide == fields[f"num_{grc.streams}"].hide == "all"
+    assert fields["heap_samples"].hide == fields[f"num_{grc.streams}"].hide == "part"
     fields = grc().params
     assert fields["axes"].hide == fields[f"num_{grc.streams}"].hide == "part"
 
 
-def test_the_heap_samples_of_the_source_are_shown_where_they_have_an_effect():
-    assert source().params["heap_samples"].hide == "all"
-    assert source(timestamp_step="4096").params["heap_samples"].hide == "part"
+@each_block
+def test_no_field_appears_or_vanishes_while_another_one_is_edited(grc):
+    """GRC would rebuild the dialog, and the rest of what is typed would get lost."""
+
+    def fields(**values):
+        params = grc(**values).params
+        return {key: param.hide == "all" for key, param in params.items()}
+
+    for values in (
+        {"axes": "channel=8"},
+        {"timestamp_step": "8"},
+        {"items": "[spead.samples()]"},
+        {"sample_rate": "1"},
+        {grc.endpoints: "x"},
+        {f"num_{grc.streams}": "2"},
+    ):
+        assert fields(**values) == fields(), values
+
+
+@each_block
+def test_the_documentation_has_all_fields(grc):
+    block = grc()
+    text = block.documentation[""]
+    labels = {
+        block.params[key].name
+        for key in inspect.signature(getattr(spead, grc.name)).parameters
+        if key in block.params and key != "affinity"  # of the scheduler's thread
+    }
+    assert {label for label in labels if f"\n{label}:\n" not in text} == set()
 
 
 @each_block

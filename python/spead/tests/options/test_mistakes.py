@@ -157,7 +157,7 @@ SOURCES = [
     ({"wire_type": "<i2", "items": ITEMS}, '"<i2"', '"i1", "u1", or "" with output_ty'),
     ({"wire_type": "i1"}, '"i1"', '"" with items=None, as the descriptors give the'),
     ({"axes": "channel"}, '"channel"', 'a list such as "channel=64/1024, time=256'),
-    ({"axes": "a=4/6"}, '"a=4/6"', "1 to 64 times the size in a heap"),
+    ({"axes": "a=4/6"}, '"a=4/6"', "multiples of the size in a heap"),
     ({"num_outputs": 2, "axes": "a=4"}, "2", '1 with axes: the size of "pol" is the'),
     ({"on_missing": "skip", "axes": "a=4"}, '"skip"', '"zero_fill" with axes'),
     ({"axes": "a=4/8", "items": ITEMS}, '"a=4/8"', "immediate() in items"),

@@ -23,7 +23,6 @@ TYPES = {  # SigMF name -> output_type and wire_type of the source
     "cu8": ("sc8", "u1"),
 }
 WAIT_SECONDS = 20  # for descriptors; instruments repeat them every 5 s
-AS_BYTES = "--type ri8 records their bytes"
 MIN_SECONDS, MIN_HEAPS = 1, 64  # until all streams at the endpoints have been seen
 
 
@@ -116,10 +115,18 @@ def _described_stream(streams, endpoints):
     found = described["formats"][suggested["output_type"]]
     items = {item["id"]: item for item in described["descriptions"]}
     if "error" in found:
-        raise ValueError(f"{found['error'].split('; set')[0]}; {AS_BYTES}")
+        raise ValueError(found["error"].split("; set")[0])
     samples, timestamp = items[found["samples"]], items.get(found["timestamp"])
-    if samples["bits"] % 8:
-        raise ValueError(f"the samples have {samples['bits']} bits; {AS_BYTES}")
+    wire_type = found["wire_type"].lstrip("<>")
+    is_sigmf = (suggested["output_type"], wire_type) in (
+        *TYPES.values(),
+        ("complex", "c8"),
+    )
+    if not is_sigmf or samples["bits"] != 8 * int(wire_type[1:]):
+        raise ValueError(
+            f"the samples are {samples['type']}, of {samples['bits']} bits, which this"
+            " program cannot record"
+        )
     if "axes" in suggested:
         raise ValueError(
             f"the samples have several axes, {suggested['axes']}; a recording has none"
@@ -140,7 +147,7 @@ def _described_stream(streams, endpoints):
         options["items"] = [spead.samples(samples["id"])]
         if timestamp:
             options["items"].append(spead.timestamp(timestamp["id"]))
-    unsigned = found["wire_type"] == "u1"
+    unsigned = wire_type == "u1"
     name = next(
         name
         for name, (output_type, wire_type) in TYPES.items()

@@ -143,11 +143,11 @@ UNSUITABLE = {  # packets, and what the error says
     ),
     "10 bits": (
         described(np.zeros(20_000, np.int16), format=[("i", 10)]),
-        "have 10 bits; --type ri8",
+        "10 bits, which this program cannot record",
     ),
     "float16": (
         described(np.zeros(20_000, np.float16), dtype=">f2"),
-        "16-bit floats.*; --type ri8",
+        "16-bit floats do not match",
     ),
     "several axes": (
         F_ENGINE.all_packets(F_ENGINE.packets()),

@@ -137,7 +137,7 @@ void source_engine::start()
         open();
     d_reader->start(d_sockets);
     d_at_start = d_at_repetitions = stats();
-    d_next_repetitions = clock::now() + explain_after;
+    d_next_check = d_next_repetitions = {};
     d_explain_at = clock::time_point::max();
     std::string names;
     for (const auto& each : d_sockets)
@@ -148,7 +148,7 @@ void source_engine::start()
 // Closes the sockets: packets that arrive while the flow graph is stopped are dropped.
 void source_engine::stop()
 {
-    check_progress(clock::now(), true);
+    check_progress(d_reader->now(), true);
     d_window.abandon(d_reassembler.end());
     d_reassembler.end_run();
     const std::lock_guard<std::mutex> lock(d_mutex);
@@ -168,8 +168,8 @@ void source_engine::receive(const std::vector<std::byte*>& at, std::int64_t room
 
 std::size_t source_engine::produce(std::vector<sample_tag>& tags, std::int64_t limit)
 {
-    const auto now = clock::now();
-    const auto ready = d_window.end_of_ready(d_reader->now(), d_reader->is_blocked());
+    const auto now = d_reader->now();
+    const auto ready = d_window.end_of_ready(now, d_reader->is_blocked());
     const auto end = std::min(ready, d_window.front() + limit);
     std::size_t samples = 0;
     if (end > d_window.front()) {
@@ -214,9 +214,12 @@ void source_engine::check_repetitions(const source_stats& current,
                                       clock::time_point now,
                                       bool is_over)
 {
+    const bool is_first = d_next_repetitions == clock::time_point{};
     if (!is_over && now < d_next_repetitions)
         return;
     d_next_repetitions = now + explain_after;
+    if (is_first && !is_over)
+        return;
     const auto unused = [](const source_stats& stats) {
         return stats.samples_late + stats.samples_duplicate;
     };

@@ -109,7 +109,7 @@ public:
     received_datagrams receive(std::byte* buffer) noexcept override
     {
         received_datagrams result;
-        if (!d_next) {
+        if (!d_next || !d_is_dated) {
             result.error = EAGAIN;
             return result;
         }
@@ -150,12 +150,17 @@ public:
             d_has_datagrams = true;
             d_next = found;
             note_fault(*frame);
-            set_time(frame->stamp);
+            d_stamp = frame->stamp;
+            d_is_dated = false;
         }
-        return d_time;
+        d_is_dated = d_is_dated || set_time();
+        return d_is_dated ? std::optional(d_time) : std::nullopt;
     }
 
-    bool is_waiting() const override { return d_pipe && !d_next && !d_has_ended; }
+    bool is_waiting() const override
+    {
+        return d_pipe && !d_has_ended && !(d_next && d_is_dated);
+    }
     std::string take_message() override { return std::exchange(d_message, {}); }
 
 private:
@@ -254,19 +259,22 @@ private:
         return has_more;
     }
 
-    // Sets the time of d_next.
-    void set_time(std::chrono::nanoseconds stamp)
+    // Sets the time of d_next. False if that needs the following frame, and a pipe does
+    // not have it yet.
+    bool set_time()
     {
-        std::optional<std::chrono::nanoseconds> following;
-        if (d_clock.is_doubtful(stamp)) {
+        if (d_clock.is_doubtful(d_stamp) && !d_ahead && !d_has_ended) {
             // libpcap overwrites a frame when it reads the following one
-            d_payload.assign(d_next->payload, d_next->payload + d_next->bytes);
+            if (d_next->payload != d_payload.data())
+                d_payload.assign(d_next->payload, d_next->payload + d_next->bytes);
             d_next->payload = d_payload.data();
             d_ahead = read();
-            if (d_ahead)
-                following = d_ahead->stamp;
+            if (!d_ahead && !d_has_ended)
+                return false;
         }
-        d_time = d_clock.advance(stamp, following);
+        d_time = d_clock.advance(d_stamp,
+                                 d_ahead ? std::optional(d_ahead->stamp) : std::nullopt);
+        return true;
     }
 
     void end_with(const std::string& reason)
@@ -327,8 +335,10 @@ private:
     capture_clock d_clock;
     std::optional<read_frame> d_ahead; // read, but not processed yet
     std::optional<captured_frame> d_next;
-    std::vector<std::byte> d_payload;  // of d_next, if d_ahead is set
-    std::chrono::nanoseconds d_time{}; // of d_next
+    std::vector<std::byte> d_payload;   // of d_next, if d_ahead is set
+    std::chrono::nanoseconds d_stamp{}; // of d_next, as captured
+    std::chrono::nanoseconds d_time{};  // of d_next, if d_is_dated
+    bool d_is_dated = false;
     bool d_has_ended = false;
 
     // for messages

@@ -65,7 +65,7 @@ address address_at(const std::byte* data)
 
 captured_frame other(const char* format, unsigned number)
 {
-    char text[32];
+    char text[48];
     std::snprintf(text, sizeof text, format, number);
     captured_frame frame;
     frame.protocol = text;

@@ -80,6 +80,23 @@ def test_a_stalled_writer_does_not_hang_the_source(pipe, contents, format):
     np.testing.assert_array_equal(receiving.samples()[:25_000], SAMPLES[:25_000])
 
 
+def test_a_wrong_time_in_a_pipe_has_no_effect(pipe, tmp_path):
+    """The packet that proves it wrong arrives later."""
+    packets = joined(packets_by_heap(SAMPLES, heap=5000))
+    times = [0.001 * i for i in range(len(packets))]
+    times[50] += 3600
+    path = capture(tmp_path / "stream.pcap", packets, times=times)
+    content = path.read_bytes()
+    end = 24 + sum(16 + 42 + len(packet) for packet in packets[:51])
+    with Receiving(str(pipe), realtime=True) as receiving:
+        with pipe.open("wb", buffering=0) as file:
+            file.write(content[:end])
+            receiving.wait_for_samples(40_000)
+            file.write(content[end:])
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), SAMPLES)
+
+
 def test_a_block_downstream_may_end_while_the_writer_stalls(pipe, contents):
     graph = gr.top_block()
     graph.connect(spead.source(str(pipe)), blocks.head(1, 5000), blocks.null_sink(1))

@@ -18,7 +18,7 @@ from capture_files import (
     udp,
     write_capture,
 )
-from crafted_packets import data_heap
+from crafted_packets import addressed, data_heap, immediate, packet
 from gnuradio import spead
 from places import NEEDS_LIBPCAP
 from received_streams import Receiving, joined, packets_by_heap
@@ -146,6 +146,18 @@ def test_timestamps_that_do_not_advance_are_logged(tmp_path, capfd):
     assert unused + 1000 * stats["packets_ignored"] + len(received) == 300_000
     assert len(received) < 10_000
     assert logged(capfd).count("check the timestamps of the sender") == 1
+
+
+def test_output_that_stops_in_a_capture_is_explained(tmp_path, capfd):
+    samples, packets = heap_packets(1000)
+    others = [
+        packet(i, [immediate(0x1600, i * 1000), addressed(0x4300, 0)], bytes(1000))
+        for i in range(1001, 4000)
+    ]
+    source, received = replayed(capture(tmp_path / "stream.pcap", packets + others))
+    np.testing.assert_array_equal(received, samples)
+    assert "no output: the heaps have no item 0x3300" in logged(capfd)
+    assert "0x4300" in source.stats()["status"]
 
 
 def test_without_times_other_senders_are_ignored(tmp_path):

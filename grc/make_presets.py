@@ -110,18 +110,26 @@ def replaced(text, pattern, value):
     return text[: match.start(1)] + value + text[match.end(1) :]
 
 
+def label_of(field, block):
+    return re.search(rf"\n-   id: {field}\n(?:    #.*\n)*    label: (.*)\n", block)[1]
+
+
 def preset(block, kind, stream, label, page, fields):
     """The description of a block with other defaults."""
     title = f"{label} {kind.capitalize()}"
     block = replaced(block, rf"\nid: (spead_{kind})\n", f"spead_{stream}_{kind}")
     block = replaced(block, r"\nlabel: (.*)\n", title)
     block = replaced(block, r"\ncategory: '(.*)'\n", "[SPEAD]/Instruments")
-    block = replaced(
-        block,
-        r"\ndocumentation: >-\n()",
-        f"    The SPEAD UDP {kind.capitalize()} with the options of the {label}: see"
-        f" the page docs/instruments/{page}.md of the manual.\n\n\n",
-    )
+    about = [
+        f"The SPEAD UDP {kind.capitalize()} with other defaults, the options of the"
+        f" {label}, which may be changed:",
+        *(f"{label_of(name, block)}: {value}" for name, value in fields.items()),
+        f"The page docs/instruments/{page}.md in the source code of gr-spead describes"
+        " the stream. With axes, a stream consists of vectors: the product of all sizes"
+        ' but "time" and "pol".',
+    ]
+    text = "\n\n\n".join("    " + line for line in about)
+    block = replaced(block, r"\ndocumentation: >-\n()", f"{text}\n\n\n")
     for name, value in fields.items():
         quoted = "'" + value.replace("'", "''") + "'"
         field = rf"\n-   id: {name}\n(?:    .*\n)*?    default: (.*)\n"

@@ -80,7 +80,8 @@ void check_streams(const source_options& options, std::size_t lists)
     require(outputs == 1 || lists > 1 || selectors || is_divided,
             "num_outputs",
             options.num_outputs,
-            "1, or endpoints with one string for each output, or items with an "
+            "1, or endpoints with one string for each output, such as [\"127.0.0.1:1\", "
+            "\"127.0.0.1:2\"], or items with an "
             "immediate() that has one value for each output");
 }
 

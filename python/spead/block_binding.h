@@ -201,6 +201,8 @@ private:
         if (end == error.npos || !*text_of(name, "label"))
             return error;
         auto allowed = error.substr(end + invalid.size());
+        boost::algorithm::replace_all(
+            allowed, d_endpoints, text_of(d_endpoints, "label"));
         options::for_each([&](const std::string& option, auto) {
             // others, such as "rate", are also words
             if (option.find('_') != option.npos)

@@ -122,7 +122,8 @@ struct SPEAD_API source_options {
     //! also starts over when timestamps jump back after silence.
     std::int64_t max_gap = 16777216;
 
-    //! Whether an end-of-stream heap ends the stream.
+    //! Whether an end-of-stream heap ends the stream, and with it the flow graph: windows
+    //! keep what they show. With false, the source waits for the next stream.
     bool end_on_stop = true;
 
     //! Seconds without a packet after which the stream ends, even if none ever arrives:

@@ -163,6 +163,8 @@ int source_impl::general_work(int,
             produce(i, static_cast<int>(produced));
         return WORK_CALLED_PRODUCE;
     }
+    if (!d_failed && is_at_end())
+        d_logger->info("the stream has ended: {:s}", d_engine.end_reason());
     return WORK_DONE;
 }
 

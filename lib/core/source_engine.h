@@ -62,6 +62,8 @@ public:
     std::int64_t used() const { return d_window.used(); }
     //! Whether the run has ended and all samples have been produced.
     bool is_at_end() const { return d_reader->has_ended() && d_window.is_empty(); }
+    //! Why the run has ended, for the log.
+    const char* end_reason() const { return d_reader->end_reason(); }
     //! The immediate item of a tag.
     const stream_format::immediate& immediate(std::size_t item) const
     {

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Figures of a running sink or source for people: text for a window or a terminal."""
 
+import html
+import textwrap
 import time
 
 import pmt
@@ -67,7 +69,7 @@ class figures(gr.basic_block):
 
         stats = pmt.to_python(pmt.car(message))
         rows = (
-            f"<tr><td>{name}&nbsp;&nbsp;</td><td align=right>{text}</td></tr>"
+            f"<tr><td>{name}&nbsp;&nbsp;</td><td align=right>{_lines(text)}</td></tr>"
             for name, text in self._figures.update(stats, time.monotonic()).items()
         )
         # This is not the thread of the window.
@@ -77,6 +79,11 @@ class figures(gr.basic_block):
             QtCore.Qt.QueuedConnection,
             QtCore.Q_ARG(str, f"<table>{''.join(rows)}</table>"),
         )
+
+
+def _lines(text):
+    """A text, perhaps a sentence, in lines of a window."""
+    return "<br>".join(html.escape(line) for line in textwrap.wrap(text, 40))
 
 
 def _figures_of_sink(stats):
@@ -89,13 +96,16 @@ def _figures_of_sink(stats):
 
 
 def _figures_of_source(stats):
-    return {
+    figures = {
         "heaps received": f"{stats['heaps_received']:,}",
         "samples missing": f"{stats['samples_missing']:,}",
         "dropped by socket": f"{stats['datagrams_dropped_by_socket']:,}",
         "packets rejected": f"{_total(stats['packets_rejected']):,}",
         "buffer fill": f"{100 * stats['buffer_fill']:.0f} %",
     }
+    if stats["status"]:
+        figures["no output"] = stats["status"]
+    return figures
 
 
 def _total(counts):

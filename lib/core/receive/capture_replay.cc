@@ -53,7 +53,7 @@ void capture_replay::read()
         }
         if (!next) {
             if (!d_reassembler.has_deferred_work())
-                end();
+                end("all packets of the capture have been read");
             return;
         }
         if (d_is_realtime && is_early(*next))

@@ -25,7 +25,8 @@ void packet_reader::start(const sources& from)
 {
     d_sources = &from;
     d_pending = {};
-    d_is_blocked = d_has_ended = false;
+    d_is_blocked = false;
+    d_end_reason = nullptr;
     d_reassembler.start_run();
 }
 
@@ -57,9 +58,9 @@ bool packet_reader::place_all(clock::time_point now)
     return d_reassembler.resume(now);
 }
 
-void packet_reader::end()
+void packet_reader::end(const char* reason)
 {
-    d_has_ended = true;
+    d_end_reason = reason;
     d_window.give_up(d_reassembler.end());
 }
 

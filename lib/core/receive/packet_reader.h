@@ -40,7 +40,9 @@ public:
     //! Whether packets wait for room in the window.
     bool is_blocked() const { return d_is_blocked; }
     //! Whether the run has ended: nothing follows the samples in the window.
-    bool has_ended() const { return d_has_ended; }
+    bool has_ended() const { return d_end_reason; }
+    //! Why the run has ended, for the log.
+    const char* end_reason() const { return d_end_reason; }
 
 protected:
     packet_reader(reassembler& to, output_window& window, rate_limited_log& log);
@@ -51,7 +53,7 @@ protected:
     //! deferred work. Sets is_blocked() if there is no room for all.
     void deliver(clock::time_point now);
     //! Ends the run: gives up on all missing samples.
-    void end();
+    void end(const char* reason);
 
     const sources& from() const { return *d_sources; }
 
@@ -67,7 +69,7 @@ private:
     std::vector<std::byte> d_buffer;
     received_datagrams d_pending; // in d_buffer, not delivered yet
     bool d_is_blocked = false;
-    bool d_has_ended = false;
+    const char* d_end_reason = nullptr;
 };
 
 } // namespace gr::spead

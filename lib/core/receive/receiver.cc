@@ -85,8 +85,10 @@ void receiver::read()
         (!is_blocked() || d_read_since_stop >= d_kernel_buffer * from().size());
     const bool is_timeout =
         d_config.timeout.count() && d_last_read - d_last_packet >= d_config.timeout;
-    if (has_stopped || is_timeout)
-        end();
+    if (has_stopped)
+        end("an end-of-stream heap has arrived");
+    else if (is_timeout)
+        end("no packets have arrived for as long as timeout");
     d_returned = clock::now();
 }
 

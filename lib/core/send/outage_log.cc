@@ -18,6 +18,18 @@ constexpr std::chrono::seconds quiet_for{ 10 };
 // A shorter time without losses does not end an outage: only one of several destinations
 // may be unreachable.
 constexpr std::chrono::seconds max_pause{ 1 };
+
+const char* hint_for(int error)
+{
+    switch (error) {
+    case EADDRNOTAVAIL:
+        return " (the interface has no address)";
+    case ECONNREFUSED: // also when a receiver stops before the sink does
+        return " (no program listens there, or it has stopped)";
+    default:
+        return "";
+    }
+}
 } // namespace
 
 void outage_log::failed(int error, std::uint64_t lost, time_point now)
@@ -29,9 +41,7 @@ void outage_log::failed(int error, std::uint64_t lost, time_point now)
     }
     const auto [seen, is_new] = d_seen.try_emplace(error, now);
     if (is_new || now - seen->second > quiet_for)
-        d_lines.add("sending failed: ",
-                    std::strerror(error),
-                    error == EADDRNOTAVAIL ? " (the interface has no address)" : "");
+        d_lines.add("sending failed: ", std::strerror(error), hint_for(error));
     seen->second = now;
 }
 

@@ -146,10 +146,12 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_if_sends_fail_temporarily)
         { { { 0, ENOBUFS }, { 0, ENOBUFS }, { 0, ENOMEM }, { 0, ECONNREFUSED } },
           { { ENOBUFS, 2 }, { ENOMEM, 1 }, { ECONNREFUSED, 1 } },
           "sending failed: No buffer space available; sending failed: Cannot allocate "
-          "memory; sending failed: Connection refused" },
+          "memory; sending failed: Connection refused (no program listens there, or it "
+          "has stopped)" },
         { { { 0, ECONNREFUSED }, { 1, 0 }, { 0, ECONNREFUSED } },
           { { ECONNREFUSED, 2 } },
-          "sending failed: Connection refused" },
+          "sending failed: Connection refused (no program listens there, or it has "
+          "stopped)" },
     };
     for (const auto& row : table) {
         sent_stream s;
@@ -209,7 +211,8 @@ BOOST_AUTO_TEST_CASE(icmp_errors_are_counted_and_logged)
     BOOST_CHECK_EQUAL(s.sent.icmp_errors.get(), 2u);
     BOOST_CHECK_EQUAL(
         s.logged(),
-        "sending failed: Connection refused; sending failed: No route to host");
+        "sending failed: Connection refused (no program listens there, or it has "
+        "stopped); sending failed: No route to host");
 }
 
 BOOST_AUTO_TEST_CASE(segmentation_is_disabled_after_three_refusals)

@@ -142,7 +142,7 @@ def logged_failures(log):
                 r".*:warning: (.+?): (sending .*)", line
             ).groups()
             failures_by_destinations.setdefault(to, []).extend(
-                re.findall("sending failed: ([^;]+)", failures)
+                re.findall(r"sending failed: ([^;(]*[^;( ])", failures)
             )
     return failures_by_destinations
 

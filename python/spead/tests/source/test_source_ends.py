@@ -25,7 +25,7 @@ HEAP = 1000
 ITEMS = [spead.timestamp(), spead.samples()]
 
 
-def test_packets_that_arrive_before_the_flow_graph_starts_are_received():
+def test_packets_that_arrive_before_the_flow_graph_starts_are_received(capfd):
     samples = noise(20 * HEAP)
     receiving = Receiving()
     for packet in joined(packets_by_heap(samples)):
@@ -33,9 +33,10 @@ def test_packets_that_arrive_before_the_flow_graph_starts_are_received():
     with receiving:
         receiving.wait()
     check_whole(receiving, samples)
+    assert "the stream has ended: an end-of-stream heap" in capfd.readouterr().out
 
 
-def test_timeout_ends_the_stream():
+def test_timeout_ends_the_stream(capfd):
     """The source uses no CPU while it waits."""
     samples = noise(5 * HEAP)
     with Receiving(timeout=2) as receiving:
@@ -45,6 +46,7 @@ def test_timeout_ends_the_stream():
         used = time.process_time() - used
     check_whole(receiving, samples)
     assert used < 0.5  # seconds of CPU time
+    assert "the stream has ended: no packets" in capfd.readouterr().out
 
 
 def test_the_end_of_stream_heap_may_be_ignored():

@@ -31,6 +31,7 @@ SOURCE = {
     "datagrams_dropped_by_socket": 9,
     "packets_rejected": {"magic": 4, "size": 1000},
     "buffer_fill": 0.254,
+    "status": "",
 }
 
 
@@ -96,6 +97,9 @@ def test_figures_of_sink_and_source_are_formatted():
         "packets rejected": "1,004",
         "buffer fill": "25 %",
     }
+    stopped = SOURCE | {"status": "no descriptors have arrived"}
+    figures = LiveFigures(0).update(stopped, 2)
+    assert figures["no output"] == "no descriptors have arrived"
 
 
 def test_figures_of_a_message_equal_those_of_stats(sock):

@@ -11,6 +11,9 @@ according to the drop counters of the kernel and, for gr-spead, the missing samp
 All programs receive from the same sender, over a veth pair between two network
 namespaces (needs root) or, with --loopback, over loopback. On loopback, a slow receiver
 slows down the sender.
+
+The sender runs on the first CPU and the receiver on the last one: a receiver on the
+sender's CPU would find the packets in its cache, unlike those of a network card.
 """
 
 import argparse
@@ -113,6 +116,12 @@ def wait_until(condition, seconds):
     return condition()
 
 
+def pinned_to(choose):
+    """A function that pins a child process to one of the CPUs."""
+    cpu = choose(os.sched_getaffinity(0))
+    return lambda: os.sched_setaffinity(0, {cpu})
+
+
 class Bench:
     """Runs receivers at the far end of a network, and the sender at the near one."""
 
@@ -133,6 +142,7 @@ class Bench:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
+                preexec_fn=pinned_to(max),
             )
             try:
                 if not wait_until(lambda: has_socket(self.network.port), START_TIMEOUT):
@@ -163,6 +173,7 @@ class Bench:
                 capture_output=True,
                 text=True,
                 timeout=SENDER_TIMEOUT,
+                preexec_fn=pinned_to(min),
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise Failure(f"the sender failed: {error}") from None

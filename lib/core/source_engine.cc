@@ -38,10 +38,10 @@ std::size_t max_values(const source_options& options)
 }
 
 // The sockets form one group for all outputs, or one group per output.
-reassembler::config reassembler_config(const std::vector<std::string>& endpoints,
-                                       const source_options& options)
+heap_router::config router_config(const std::vector<std::string>& endpoints,
+                                  const source_options& options)
 {
-    reassembler::config config;
+    heap_router::config config;
     const auto outputs = static_cast<std::size_t>(options.num_outputs);
     const auto lists = endpoints_of(endpoints, options);
     for (std::size_t i = 0; i < lists.size(); ++i)
@@ -58,6 +58,7 @@ reassembler::config reassembler_config(const std::vector<std::string>& endpoints
                       timestamp_step_of(options),
                       options.max_gap,
                       !config.axes.empty() };
+    config.max_delay = seconds(options.max_delay);
     return config;
 }
 
@@ -77,23 +78,23 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
                  max_values(options),
                  axes_of(options).empty() ? 1 : options.heap_samples },
                d_counters),
-      d_reassembler(reassembler_config(endpoints, options),
-                    d_window,
-                    d_counters,
-                    d_common,
-                    d_rejects,
-                    d_log)
+      d_router(router_config(endpoints, options),
+               d_window,
+               d_counters,
+               d_common,
+               d_rejects,
+               d_log)
 {
     open();
     if (d_sockets.front()->is_capture())
-        d_reader = std::make_unique<capture_replay>(
-            options.realtime, d_reassembler, d_window, d_log);
+        d_reader =
+            std::make_unique<capture_replay>(options.realtime, d_router, d_window, d_log);
     else
         d_reader =
             std::make_unique<receiver>(receiver::config{ seconds(options.max_delay),
                                                          options.end_on_stop,
                                                          seconds(options.timeout) },
-                                       d_reassembler,
+                                       d_router,
                                        d_window,
                                        d_log);
     d_log.flush();
@@ -149,8 +150,8 @@ void source_engine::start()
 void source_engine::stop()
 {
     check_progress(d_reader->now(), true);
-    d_window.abandon(d_reassembler.end());
-    d_reassembler.end_run();
+    d_window.abandon(d_window.top());
+    d_router.end_run();
     const std::lock_guard<std::mutex> lock(d_mutex);
     for (const auto& each : d_sockets)
         d_dropped_before += each->dropped();
@@ -176,7 +177,7 @@ std::size_t source_engine::produce(std::vector<sample_tag>& tags, std::int64_t l
         samples = d_window.produce(end, tags);
         for (auto& tag : tags)
             if (tag.what == sample_tag::kind::timestamp)
-                tag.value = d_reassembler.tick_at(static_cast<std::int64_t>(tag.value));
+                tag.value = d_router.tick_at(static_cast<std::int64_t>(tag.value));
     }
     if (now >= d_next_check || is_at_end())
         check_progress(now, is_at_end());
@@ -188,12 +189,12 @@ std::size_t source_engine::produce(std::vector<sample_tag>& tags, std::int64_t l
 void source_engine::check_progress(clock::time_point now, bool is_over)
 {
     d_next_check = now + between_checks;
-    const auto text = d_reassembler.why_no_output();
+    const auto text = d_router.why_no_output();
     const auto current = stats();
     check_repetitions(current, now, is_over);
     if (std::exchange(d_checked_samples, current.samples_out) != current.samples_out) {
         d_explain_at = clock::time_point::max();
-        d_reassembler.clear_no_output_reason();
+        d_router.clear_no_output_reason();
         set_status("");
         return;
     }

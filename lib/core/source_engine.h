@@ -8,9 +8,9 @@
 #ifndef INCLUDED_SPEAD_CORE_SOURCE_ENGINE_H
 #define INCLUDED_SPEAD_CORE_SOURCE_ENGINE_H
 
+#include "receive/heap_router.h"
 #include "receive/output_window.h"
 #include "receive/packet_reader.h"
-#include "receive/reassembler.h"
 #include "support/rate_limited_log.h"
 #include <gnuradio/spead/source_options.h>
 #include <gnuradio/spead/source_stats.h>
@@ -27,7 +27,7 @@
 namespace gr::spead {
 
 /*!
- * \brief Receives streams into the buffers of a flow graph: sockets, reassembler and
+ * \brief Receives streams into the buffers of a flow graph: sockets, router and
  * window.
  *
  * Any thread may call warn(), outputs(), stats() and ports(). Call the other members from
@@ -67,7 +67,7 @@ public:
     //! The immediate item of a tag.
     const stream_format::immediate& immediate(std::size_t item) const
     {
-        return d_reassembler.format()->immediates[item];
+        return d_router.format()->immediates[item];
     }
 
     //! Adds a log message, which the next receive() or stop() writes.
@@ -99,7 +99,7 @@ private:
     source_counter_set d_common;
     reject_counters d_rejects;
     output_window d_window;
-    reassembler d_reassembler;
+    heap_router d_router;
     std::unique_ptr<packet_reader> d_reader;
 
     // detects that packets arrive but nothing is output

@@ -96,18 +96,8 @@ void stream_inspector::add(const std::byte* datagram,
     ++stream.packets;
     stream.bytes += bytes;
     stream.heap_address_bits = packet.flavour.heap_address_bits;
-    const heap_id id{ packet.heap_counter, 1, 0 };
-    if (packet.has_descriptors || stream.collector.is_incomplete()) {
-        stream.collector.add(packet, id, now);
-        while (stream.collector.has_next())
-            stream.collector.read_next();
-        while (stream.collector.is_complete())
-            if (auto description = stream.collector.take_next()) {
-                const auto item = description->id;
-                if (merge(stream.descriptions, std::move(*description)))
-                    stream.items.erase(item); // its values may have been misread
-            }
-    }
+    if (packet.has_descriptors || stream.described.descriptors.were_found())
+        read_descriptors(stream, packet, now);
     const auto tag = tag_of(packet);
     auto heap = std::find_if(
         stream.recent.begin(), stream.recent.end(), [&](const open_heap& each) {
@@ -142,6 +132,43 @@ void stream_inspector::add(const std::byte* datagram,
         stream.packet_bytes.add(bytes);
         add_items(stream, packet);
     }
+}
+
+void stream_inspector::read_descriptors(tracked_stream& stream,
+                                        const packet_view& packet,
+                                        time_point now)
+{
+    constexpr std::chrono::seconds heap_timeout{ 1 };
+    constexpr std::size_t max_packets = 1024;
+    auto& heap = stream.described;
+    if (heap.counter != packet.heap_counter || now - heap.begin >= heap_timeout ||
+        heap.packets.size() == max_packets || heap.descriptors.are_unusable()) {
+        if (!packet.has_descriptors)
+            return;
+        heap = { packet.heap_counter, now, {}, {} };
+    }
+    heap.packets.emplace_back(packet.pointers - wire::header_bytes,
+                              packet.payload + packet.payload_bytes);
+    const auto for_each_packet = [&](const auto& visit) {
+        for (const auto& bytes : heap.packets) {
+            packet_view kept;
+            parse_packet(bytes.data(), bytes.size(), kept);
+            visit(kept);
+        }
+    };
+    if (heap.descriptors.find(packet))
+        for_each_packet([&](const packet_view& kept) { heap.descriptors.add(kept); });
+    else
+        heap.descriptors.add(packet);
+    if (!heap.descriptors.have_arrived())
+        return;
+    for (auto& description : heap.descriptors.read(for_each_packet)) {
+        const auto item = description.id;
+        if (merge(stream.descriptions, std::move(description)))
+            stream.items.erase(item); // its values may have been misread
+    }
+    heap.descriptors.clear();
+    heap.packets.clear();
 }
 
 // Counts heaps and the steps of heap counters. Heaps of descriptors alone, which may

@@ -10,7 +10,7 @@
 
 #include "protocol/descriptor_reader.h"
 #include "protocol/packet_parser.h"
-#include "receive/descriptor_collector.h"
+#include "receive/heap_descriptors.h"
 #include "receive/receive_counters.h"
 
 #include <chrono>
@@ -118,15 +118,24 @@ private:
         bool is_first = false; // its beginning may have been missed
         std::set<std::uint64_t> offsets = {};
     };
+    // The packets of the heap whose descriptors are arriving.
+    struct described_heap {
+        std::uint64_t counter = 0;
+        time_point begin{};
+        heap_descriptors descriptors;
+        std::vector<std::vector<std::byte>> packets;
+    };
     struct tracked_stream : inspected_stream {
         std::vector<open_heap> recent; // a ring
         std::size_t next = 0;
         std::optional<std::uint64_t> newest; // heap counter
         histogram counter_steps;
-        descriptor_collector collector;
+        described_heap described;
     };
 
     static void close(inspected_stream& stream, const open_heap& heap);
+    static void
+    read_descriptors(tracked_stream& stream, const packet_view& packet, time_point now);
     static void add_items(tracked_stream& stream, const packet_view& packet);
     static void add_counter(tracked_stream& stream, std::uint64_t counter);
 

@@ -25,10 +25,10 @@ constexpr std::chrono::seconds long_pause{ 2 };
 } // namespace
 
 capture_replay::capture_replay(bool is_realtime,
-                               reassembler& to,
+                               heap_router& router,
                                output_window& window,
                                rate_limited_log& log)
-    : packet_reader(to, window, log), d_is_realtime(is_realtime)
+    : packet_reader(router, window, log), d_is_realtime(is_realtime)
 {
 }
 
@@ -52,8 +52,7 @@ void capture_replay::read()
             return;
         }
         if (!next) {
-            if (!d_reassembler.has_deferred_work())
-                end("all packets of the capture have been read");
+            end("all packets of the capture have been read");
             return;
         }
         if (d_is_realtime && is_early(*next))

@@ -25,7 +25,7 @@ class capture_replay : public packet_reader
 public:
     //! \p is_realtime: at the speed of the recording.
     capture_replay(bool is_realtime,
-                   reassembler& to,
+                   heap_router& router,
                    output_window& window,
                    rate_limited_log& log);
 

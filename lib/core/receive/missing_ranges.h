@@ -58,12 +58,17 @@ public:
     auto end() const { return d_ranges.end(); }
     range& last() { return d_ranges.back(); }
 
+    //! Whether all of a range is missing.
+    bool contains(position_range other) const
+    {
+        const auto first = first_after(other.begin);
+        return first != d_ranges.end() && first->begin <= other.begin &&
+               other.end <= first->end;
+    }
     //! Whether some of a range is missing.
     bool overlaps(position_range other) const
     {
-        const auto is_before = [](auto& each, auto at) { return each.end <= at; };
-        const auto first =
-            std::lower_bound(d_ranges.begin(), d_ranges.end(), other.begin, is_before);
+        const auto first = first_after(other.begin);
         return first != d_ranges.end() && first->begin < other.end;
     }
 
@@ -93,6 +98,13 @@ public:
     }
 
 private:
+    // The first range that ends after a position.
+    std::vector<range>::const_iterator first_after(std::int64_t position) const
+    {
+        const auto is_before = [](auto& each, auto at) { return each.end <= at; };
+        return std::lower_bound(d_ranges.begin(), d_ranges.end(), position, is_before);
+    }
+
     std::size_t d_max_ranges;
     std::vector<range> d_ranges;
 };

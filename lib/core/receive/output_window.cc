@@ -43,14 +43,6 @@ void output_window::set_room(const std::vector<std::byte*>& at, std::int64_t sam
     d_capacity = std::max(d_capacity, samples);
 }
 
-bool output_window::is_free(std::size_t which, position_range range) const
-{
-    const auto& missing = d_outputs[which].missing;
-    return std::any_of(missing.begin(), missing.end(), [&](auto& each) {
-        return each.begin <= range.begin && range.end <= each.end;
-    });
-}
-
 bool output_window::request_room(std::size_t which,
                                  position_range range,
                                  clock::time_point now)

@@ -100,8 +100,11 @@ public:
     std::int64_t capacity() const { return d_capacity; }
     //! Number of samples after the write pointer that are in use.
     std::int64_t used() const { return d_top - d_front + d_shift; }
-    //! Whether a range begins at the front or later, and none of it has been placed.
-    bool is_free(std::size_t which, position_range range) const;
+    //! The ranges from the front on in which no samples of an output have been placed.
+    const missing_ranges& missing(std::size_t which) const
+    {
+        return d_outputs[which].missing;
+    }
 
     void set_decoder(const sample_decoder& decoder) { d_decoder = decoder; }
 

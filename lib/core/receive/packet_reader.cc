@@ -11,10 +11,10 @@
 
 namespace gr::spead {
 
-packet_reader::packet_reader(reassembler& to,
+packet_reader::packet_reader(heap_router& router,
                              output_window& window,
                              rate_limited_log& log)
-    : d_reassembler(to),
+    : d_router(router),
       d_window(window),
       d_log(log),
       d_buffer(datagram_source::batch_buffer_bytes)
@@ -27,7 +27,7 @@ void packet_reader::start(const sources& from)
     d_pending = {};
     d_is_blocked = false;
     d_end_reason = nullptr;
-    d_reassembler.start_run();
+    d_router.start_run();
 }
 
 const received_datagrams& packet_reader::receive(std::size_t source)
@@ -42,26 +42,24 @@ void packet_reader::deliver(clock::time_point now) { d_is_blocked = !place_all(n
 bool packet_reader::place_all(clock::time_point now)
 {
     if (d_pending.fault != packet_error::none) {
-        d_reassembler.reject(d_pending.fault);
+        d_router.reject(d_pending.fault);
         d_pending = {};
     }
-    while (d_pending.data) {
-        if (d_reassembler.has_deferred_work() && !d_reassembler.resume(now))
-            return false;
+    if (!d_router.resume(now))
+        return false;
+    while (d_pending.data && !d_router.is_blocked()) {
         const auto n = std::min(d_pending.datagram_bytes, d_pending.bytes);
-        if (!d_reassembler.place_packet({ d_pending.data, n, d_source, d_pending.sender },
-                                        now))
-            return false;
+        d_router.receive({ d_pending.data, n, d_source, d_pending.sender }, now);
         d_pending.bytes -= n;
         d_pending.data = d_pending.bytes ? d_pending.data + n : nullptr;
     }
-    return d_reassembler.resume(now);
+    return !d_router.is_blocked();
 }
 
 void packet_reader::end(const char* reason)
 {
     d_end_reason = reason;
-    d_window.give_up(d_reassembler.end());
+    d_window.give_up(d_router.end());
 }
 
 } // namespace gr::spead

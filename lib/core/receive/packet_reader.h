@@ -8,8 +8,8 @@
 #ifndef INCLUDED_SPEAD_CORE_PACKET_READER_H
 #define INCLUDED_SPEAD_CORE_PACKET_READER_H
 
+#include "heap_router.h"
 #include "network/datagram_source.h"
-#include "reassembler.h"
 #include "support/rate_limited_log.h"
 
 #include <chrono>
@@ -20,7 +20,7 @@
 namespace gr::spead {
 
 /*!
- * \brief Reads datagrams and passes their packets to the reassembler: receiver reads
+ * \brief Reads datagrams and passes their packets to the router: receiver reads
  * sockets, capture_replay reads captures.
  */
 class packet_reader
@@ -45,19 +45,19 @@ public:
     const char* end_reason() const { return d_end_reason; }
 
 protected:
-    packet_reader(reassembler& to, output_window& window, rate_limited_log& log);
+    packet_reader(heap_router& router, output_window& window, rate_limited_log& log);
 
     //! Reads datagrams of a source, for deliver().
     const received_datagrams& receive(std::size_t source);
-    //! Passes the datagrams of the last receive() to the reassembler, and lets it do its
-    //! deferred work. Sets is_blocked() if there is no room for all.
+    //! Passes the datagrams of the last receive() to the router. Sets is_blocked() if
+    //! there is no room for all.
     void deliver(clock::time_point now);
     //! Ends the run: gives up on all missing samples.
     void end(const char* reason);
 
     const sources& from() const { return *d_sources; }
 
-    reassembler& d_reassembler;
+    heap_router& d_router;
     output_window& d_window;
     rate_limited_log& d_log;
 

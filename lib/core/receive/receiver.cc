@@ -42,10 +42,10 @@ constexpr double part_of_kernel_buffer = 0.1;
 } // namespace
 
 receiver::receiver(const config& how,
-                   reassembler& to,
+                   heap_router& router,
                    output_window& window,
                    rate_limited_log& log)
-    : packet_reader(to, window, log), d_config(how)
+    : packet_reader(router, window, log), d_config(how)
 {
 }
 
@@ -66,7 +66,7 @@ void receiver::read()
     if (has_ended())
         return;
     d_paused_time += clock::now() - d_returned;
-    if (!is_blocked() && !d_reassembler.has_deferred_work()) {
+    if (!is_blocked()) {
         if (d_nap.count())
             std::this_thread::sleep_until(d_last_read + d_nap);
         else
@@ -75,13 +75,12 @@ void receiver::read()
                  d_window.is_empty() ? max_wait : max_wait_for_missing);
     }
     read_all();
-    if (d_config.end_on_stop && d_reassembler.has_stopped() && !d_stop_seen)
+    if (d_config.end_on_stop && d_router.has_stopped() && !d_stop_seen)
         d_stop_seen = d_last_read;
     // Packets may still arrive on other sockets, or by other network paths. If packets
     // keep arriving, those that were in the sockets when the stream ended are read.
     const bool has_stopped =
         d_stop_seen && d_last_read - *d_stop_seen >= d_config.max_delay &&
-        !d_reassembler.has_deferred_work() &&
         (!is_blocked() || d_read_since_stop >= d_kernel_buffer * from().size());
     const bool is_timeout =
         d_config.timeout.count() && d_last_read - d_last_packet >= d_config.timeout;

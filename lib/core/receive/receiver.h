@@ -31,7 +31,7 @@ public:
     };
 
     receiver(const config& how,
-             reassembler& to,
+             heap_router& router,
              output_window& window,
              rate_limited_log& log);
 

@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_SPLIT_SAMPLES_H
 #define INCLUDED_SPEAD_CORE_SPLIT_SAMPLES_H
 
-#include "packet_store.h"
+#include "heap_slot.h"
 
 #include <algorithm>
 #include <array>

@@ -10,7 +10,7 @@
 #include "fuzz_input.h"
 #include "protocol/descriptor_reader.h"
 #include "protocol/packet_parser.h"
-#include "receive/descriptor_collector.h"
+#include "receive/heap_descriptors.h"
 
 #include <vector>
 
@@ -31,12 +31,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
               "the payload follows the item pointers");
         check(!view.heap_length || view.payload_end() <= *view.heap_length,
               "the payload is within the heap");
-        static descriptor_collector collector;
-        collector.add(view, { view.heap_counter, 1, 0 }, {});
-        while (collector.has_next())
-            collector.read_next();
-        while (collector.is_complete())
-            collector.take_next();
+        heap_descriptors descriptors;
+        if (descriptors.find(view)) {
+            descriptors.add(view);
+            const auto read = descriptors.read([&](const auto& visit) { visit(view); });
+            check(read.size() <= 255, "the number of descriptors is bounded");
+        }
     }
     if (const auto description = read_descriptor(packet.data(), packet.size()))
         check(description->name.size() <= 64, "names are truncated to 64 bytes");

@@ -148,7 +148,7 @@ private:
     void restart()
     {
         d_stream.end();
-        d_stream.assembler.start_run();
+        d_stream.router.start_run();
     }
 
     //! \name Packets

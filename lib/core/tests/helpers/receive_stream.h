@@ -9,8 +9,8 @@
 #define INCLUDED_SPEAD_CORE_TESTS_RECEIVE_STREAM_H
 
 #include "helpers/spead_packets.h"
+#include "receive/heap_router.h"
 #include "receive/output_window.h"
-#include "receive/reassembler.h"
 
 #include <cstring>
 #include <memory>
@@ -47,14 +47,14 @@ struct receive_stream {
     reject_counters rejects;
     rate_limited_log log{ [](const std::string&) {} };
     output_window window;
-    reassembler assembler;
+    heap_router router;
     std::vector<std::vector<std::byte>> buffers;
     std::vector<std::vector<std::byte>> out;
     std::vector<sample_tag> tags; // offsets from the first sample of the output
 
-    static reassembler::config config_of(const options& chosen)
+    static heap_router::config config_of(const options& chosen)
     {
-        reassembler::config config;
+        heap_router::config config;
         const auto lists = chosen.has_own_sockets ? chosen.outputs : 1;
         config.has_group_for_each_output = lists > 1;
         for (std::size_t i = 0; i < lists * chosen.sockets; ++i)
@@ -66,6 +66,7 @@ struct receive_stream {
                           chosen.samples,
                           chosen.ticks,
                           chosen.max_gap };
+        config.max_delay = chosen.max_delay;
         return config;
     }
 
@@ -74,13 +75,13 @@ struct receive_stream {
         : settings(chosen),
           counters(chosen.outputs),
           window({ chosen.outputs, chosen.on_missing, chosen.max_delay, 32 }, counters),
-          assembler(config_of(chosen), window, counters, common, rejects, log),
+          router(config_of(chosen), window, counters, common, rejects, log),
           buffers(chosen.outputs,
                   std::vector<std::byte>(static_cast<std::size_t>(chosen.window_samples) *
                                          output_bytes())),
           out(chosen.outputs)
     {
-        assembler.start_run();
+        router.start_run();
         set_room();
     }
 
@@ -105,16 +106,11 @@ struct receive_stream {
         if (now - read_begin > settings.max_read) { // first, time passes
             read_begin = now;
             produce(false);
-            retry_until([&] { return assembler.resume(now); });
         }
-        if (assembler.has_deferred_work())
-            retry_until([&] { return assembler.resume(now); });
-        retry_until([&] {
-            return assembler.place_packet(
-                { packet.data(), packet.size(), socket, sender }, now);
-        });
+        retry_until([&] { return router.resume(now); });
+        router.receive({ packet.data(), packet.size(), socket, sender }, now);
         if (settings.max_read.count())
-            retry_until([&] { return assembler.resume(now); });
+            retry_until([&] { return router.resume(now); });
         else
             process_pending();
     }
@@ -123,13 +119,11 @@ struct receive_stream {
         for (const auto& packet : packets)
             receive(packet);
     }
-    //! Lets the reassembler finish its pending work, and produces what is ready.
+    //! Lets the router place waiting packets, and produces what is ready.
     void process_pending()
     {
-        do {
-            retry_until([&] { return assembler.resume(now); });
-            produce(false);
-        } while (assembler.has_deferred_work());
+        retry_until([&] { return router.resume(now); });
+        produce(false);
     }
 
     //! Advances the clock while no packet arrives.
@@ -145,7 +139,7 @@ struct receive_stream {
     {
         window.give_up();
         produce(false);
-        assembler.end_run();
+        router.end_run();
         window.abandon(window.top());
     }
 
@@ -159,7 +153,7 @@ struct receive_stream {
         const auto n = window.produce(end, produced) * output_bytes();
         for (auto tag : produced) {
             if (tag.what == sample_tag::kind::timestamp)
-                tag.value = assembler.tick_at(static_cast<std::int64_t>(tag.value));
+                tag.value = router.tick_at(static_cast<std::int64_t>(tag.value));
             tag.offset += out[tag.output].size() / output_bytes();
             tags.push_back(tag);
         }

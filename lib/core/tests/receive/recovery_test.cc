@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(samples_do_not_complete_descriptors_of_an_older_heap)
     stream.pass_time(milliseconds(2000));
     stream.end();
     // without the timestamp's descriptor, times would be derived from heap counters
-    BOOST_TEST(!stream.assembler.format());
+    BOOST_TEST(!stream.router.format());
     BOOST_TEST(stream.out[0].empty());
 }
 
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(samples_wait_for_their_descriptors_while_others_are_placed)
     next.push_back(incomplete[0]); // without packet 1, part of a descriptor
     next.insert(next.end(), incomplete.begin() + 2, incomplete.end());
     for (const auto& each : next)
-        stream.assembler.place_packet({ each.data(), each.size(), 0, 1 }, stream.now);
+        stream.router.receive({ each.data(), each.size(), 0, 1 }, stream.now);
     stream.process_pending();
     BOOST_TEST(stream.counters[0].samples_received.get() == 2 * heap_samples);
     stream.receive(incomplete[1]);
@@ -520,6 +520,85 @@ BOOST_AUTO_TEST_CASE(timestamp_jumps_do_not_overflow_positions)
         receive(100 + i, 2);
     stream.end();
     BOOST_TEST(stream.counters[0].samples_received.get() - before == 6400);
+}
+
+// The sender restarts within a second, reuses its heap counters, and times go on.
+BOOST_AUTO_TEST_CASE(restart_with_the_same_counters_loses_nothing)
+{
+    for (const auto pause : { 0, 5, 300, 900 }) {
+        receive_stream stream;
+        for (std::uint64_t i = 0; i < 60; ++i) {
+            if (i == 30)
+                stream.pass_time(milliseconds(pause));
+            stream.receive(heap_with_items_in_first_packet(1 + i % 30, i * heap_samples));
+            stream.now += milliseconds(1);
+        }
+        stream.end();
+        BOOST_TEST(stream.counters[0].samples_received.get() == 60 * heap_samples);
+        BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
+    }
+}
+
+// The tail of a heap is lost, and the first packet of its counter after the restart.
+BOOST_AUTO_TEST_CASE(restart_with_losses_does_not_mix_heaps)
+{
+    for (const auto pause : { 0, 5, 300, 900 })
+        for (const std::uint64_t damaged : { 1, 5, 20, 29 }) {
+            receive_stream stream;
+            for (std::uint64_t i = 0; i < 60; ++i) {
+                if (i == 30)
+                    stream.pass_time(milliseconds(pause));
+                const heap_cutter cutter{ flavour, heap_samples / 10, false };
+                auto packets = cutter.cut(1 + i % 30,
+                                          { flavour.immediate(0x1600, i * heap_samples),
+                                            flavour.addressed(0x3300, 0) },
+                                          packet_bytes(heap_samples, std::byte(1 + i)));
+                if (i == damaged)
+                    packets.resize(4);
+                if (i == damaged + 30)
+                    packets.erase(packets.begin());
+                stream.receive(packets);
+                stream.now += milliseconds(1);
+            }
+            stream.pass_time(milliseconds(2000));
+            stream.end();
+            const auto times = stream.tags_of(sample_tag::kind::timestamp);
+            BOOST_REQUIRE(times.size() == 1);
+            for (std::size_t i = 0; i < stream.out[0].size(); ++i) {
+                const auto value = std::to_integer<std::size_t>(stream.out[0][i]);
+                BOOST_REQUIRE((value == 0 || value == 1 + i / heap_samples));
+            }
+            BOOST_TEST(stream.counters[0].samples_received.get() ==
+                       58 * heap_samples + 4 * heap_samples / 10);
+        }
+}
+
+// PySPEAD and spead2 leave out items that have not changed.
+BOOST_AUTO_TEST_CASE(an_item_keeps_its_value_until_it_is_sent_again)
+{
+    auto format = std::make_shared<stream_format>();
+    format->immediates.push_back({ item_id, "item", {}, { 7 } });
+    receive_stream::options options;
+    options.format = format;
+    receive_stream stream(options);
+    const std::vector<std::optional<std::uint64_t>> sent{ 7, {}, {}, 8, {}, 7, {} };
+    for (std::uint64_t i = 0; i < sent.size(); ++i) {
+        std::vector<std::uint64_t> items{ flavour.immediate(0x1600, i * heap_samples),
+                                          flavour.addressed(0x3300, 0) };
+        if (sent[i])
+            items.push_back(flavour.immediate(item_id, *sent[i]));
+        const heap_cutter cutter{ flavour, heap_samples / 10, false };
+        stream.receive(
+            cutter.cut(1 + i, items, packet_bytes(heap_samples, std::byte(1 + i))));
+        stream.now += milliseconds(1);
+    }
+    stream.pass_time(milliseconds(2000));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 5 * heap_samples);
+    for (const auto selected : { 1, 2, 3, 6, 7 })
+        BOOST_TEST(std::count(stream.out[0].begin(),
+                              stream.out[0].end(),
+                              std::byte(selected)) == heap_samples);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

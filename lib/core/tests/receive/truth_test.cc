@@ -111,9 +111,8 @@ void replay_stream(std::uint64_t seed)
         live.receive(each.packet, each.socket, each.sender);
         captures.add(each, time);
     }
-    while (live.assembler.has_deferred_work())
-        live.retry_until([&] { return live.assembler.resume(live.now); });
-    live.window.give_up(live.assembler.end());
+    live.retry_until([&] { return live.router.resume(live.now); });
+    live.window.give_up(live.router.end());
     live.produce(false);
     live.end();
     captures.flush();

@@ -130,7 +130,7 @@ def test_pacing_prints_a_table():
 
 def test_packet_cost_prints_a_table():
     *_, last = run(BINARIES / "packet_cost").splitlines()
-    assert re.search(r"[\d.]+ +[\d.]+$", last)
+    assert re.search(r" [\d.]+$", last)
 
 
 def test_sample_cost_prints_a_table():

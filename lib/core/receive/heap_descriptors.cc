@@ -1,0 +1,88 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "heap_descriptors.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gr::spead {
+
+namespace {
+
+// Limits for the descriptors of a heap: far more than any stream needs.
+constexpr std::uint64_t max_bytes = 256 << 10;
+constexpr std::size_t max_descriptors = 255;
+constexpr std::size_t max_missing = 64;
+// Limit for one descriptor: if its end is unknown, it extends to the end of the heap, and
+// must leave room for others.
+constexpr std::uint64_t max_descriptor_bytes = 32 << 10;
+
+} // namespace
+
+bool heap_descriptors::find(const packet_view& packet)
+{
+    if (!packet.has_descriptors || were_found())
+        return false;
+    std::vector<std::uint64_t> begins; // of descriptors
+    std::vector<std::uint64_t> ends;   // an item ends where another one begins
+    for (std::size_t i = 0; i < packet.items; ++i) {
+        const auto item = packet.item(i);
+        if (item.is_immediate)
+            continue;
+        ends.push_back(item.value);
+        if (item.id == wire::descriptor)
+            begins.push_back(item.value);
+    }
+    ends.push_back(packet.heap_length.value_or(packet.payload_end()));
+    std::sort(ends.begin(), ends.end());
+    std::uint64_t bytes = 0, last = 0;
+    for (const auto begin : begins) {
+        const auto end = std::upper_bound(ends.begin(), ends.end(), begin);
+        if (end == ends.end() || d_ranges.size() == max_descriptors)
+            continue;
+        // a longer one contains its own length
+        const auto size =
+            std::min({ *end - begin, max_descriptor_bytes, max_bytes - bytes });
+        d_ranges.push_back({ begin, begin + size, static_cast<std::size_t>(bytes) });
+        bytes += size;
+        last = std::max(last, begin + size);
+    }
+    if (last <= packet.payload_offset) // a later packet, which repeats the item pointers
+        d_ranges.clear();
+    d_bytes = static_cast<std::size_t>(bytes);
+    d_missing = missing_ranges(max_missing);
+    d_missing.restart({ 0, static_cast<std::int64_t>(bytes) });
+    return were_found();
+}
+
+void heap_descriptors::add(const packet_view& packet)
+{
+    for_each_part(packet, [&](std::size_t at, const std::byte*, std::size_t bytes) {
+        const auto begin = static_cast<std::int64_t>(at);
+        if (!d_missing.is_full())
+            d_missing.remove({ begin, begin + static_cast<std::int64_t>(bytes) },
+                             [](position_range) {});
+    });
+}
+
+std::vector<item_description>
+heap_descriptors::parse(const std::vector<std::byte>& content) const
+{
+    std::vector<item_description> descriptions;
+    for (const auto& range : d_ranges) {
+        const auto bytes = range.end - range.begin;
+        const auto at = static_cast<std::int64_t>(range.at);
+        if (d_missing.overlaps({ at, at + static_cast<std::int64_t>(bytes) }))
+            continue;
+        if (auto description = read_descriptor(content.data() + range.at, bytes))
+            descriptions.push_back(std::move(*description));
+    }
+    return descriptions;
+}
+
+} // namespace gr::spead

@@ -1,0 +1,92 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_HEAP_DESCRIPTORS_H
+#define INCLUDED_SPEAD_CORE_HEAP_DESCRIPTORS_H
+
+#include "missing_ranges.h"
+#include "protocol/descriptor_reader.h"
+#include "protocol/packet_parser.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief Tells when the descriptors of a heap have arrived, and reads them from its
+ * packets, which the caller keeps.
+ */
+class heap_descriptors
+{
+public:
+    //! Finds the descriptors to which a packet has item pointers, if none are known yet
+    //! and none have passed. Returns whether there are any.
+    bool find(const packet_view& packet);
+    //! Whether find() has found any.
+    bool were_found() const { return !d_ranges.empty(); }
+    //! Records a packet, also those that arrived before find().
+    void add(const packet_view& packet);
+    //! Whether all of them have arrived.
+    bool have_arrived() const { return were_found() && d_missing.empty(); }
+    //! Whether they arrive in so many pieces that they cannot be read.
+    bool are_unusable() const { return were_found() && d_missing.is_full(); }
+
+    //! Whether a packet holds a part of one.
+    bool have_part_in(const packet_view& packet) const
+    {
+        bool is_found = false;
+        for_each_part(packet, [&](auto...) { is_found = true; });
+        return is_found;
+    }
+
+    //! Reads those that have arrived. \p for_each_packet(visit) must call
+    //! visit(packet_view) for each recorded packet. Leaves out those that are invalid.
+    template <typename iteration>
+    std::vector<item_description> read(iteration&& for_each_packet) const
+    {
+        std::vector<std::byte> content(d_bytes);
+        for_each_packet([&](const packet_view& packet) {
+            for_each_part(packet, [&](std::size_t at, const std::byte* data, auto bytes) {
+                std::copy_n(data, bytes, content.begin() + std::ptrdiff_t(at));
+            });
+        });
+        return parse(content);
+    }
+    void clear() { *this = {}; }
+
+private:
+    struct extent {
+        std::uint64_t begin, end; // offsets in the heap
+        std::size_t at;           // offset in the content
+    };
+
+    // Calls visit(offset in the content, data, bytes) for each descriptor in a packet.
+    template <typename visitor>
+    void for_each_part(const packet_view& packet, visitor&& visit) const
+    {
+        for (const auto& range : d_ranges) {
+            const auto begin = std::max(range.begin, packet.payload_offset);
+            const auto end = std::min(range.end, packet.payload_end());
+            if (begin < end)
+                visit(range.at + (begin - range.begin),
+                      packet.payload + (begin - packet.payload_offset),
+                      static_cast<std::size_t>(end - begin));
+        }
+    }
+    std::vector<item_description> parse(const std::vector<std::byte>& content) const;
+
+    std::vector<extent> d_ranges;
+    std::size_t d_bytes = 0;
+    missing_ranges d_missing{ 0 }; // offsets in the content
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_HEAP_DESCRIPTORS_H */

@@ -1,0 +1,1012 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "heap_router.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+namespace gr::spead {
+
+namespace {
+
+// Packets from before the first one of a stream may arrive up to this much later.
+constexpr std::chrono::milliseconds start_delay{ 10 };
+// A refused heap that is sent again after this time is judged again: the stream may have
+// become silent.
+constexpr std::chrono::milliseconds judge_again{ 100 };
+
+template <typename visitor>
+void for_each_kept(const heap_slot& slot, visitor&& visit)
+{
+    for (const auto& kept : slot.kept) {
+        packet_view packet;
+        parse_packet(kept.content.data(), kept.content.size(), packet);
+        visit(packet);
+    }
+}
+
+} // namespace
+
+heap_router::heap_router(config chosen,
+                         output_window& window,
+                         std::vector<source_counter_set>& counters,
+                         source_counter_set& common,
+                         reject_counters& rejects,
+                         rate_limited_log& log)
+    : d_config(std::move(chosen)),
+      d_window(window),
+      d_counters(counters),
+      d_common(common),
+      d_rejects(rejects),
+      d_log(log),
+      d_decoder(sample_format()),
+      d_slots([this](const heap_slot& slot) { finish(slot); }),
+      d_held(counters.size()),
+      d_timeline(d_config.stream),
+      d_locks(counters.size(), sender_lock(d_config.stream.sockets))
+{
+    if (d_config.format)
+        use_format(d_config.format);
+}
+
+void heap_router::start_run()
+{
+    d_timeline.start_run();
+    for (auto& lock : d_locks)
+        lock.restart();
+    d_senders.clear();
+    d_split.clear();
+    d_has_stopped = false;
+    d_last_sender = 0;
+    d_has_logged_other = d_has_logged_misaligned = false;
+    d_no_output_reason.clear();
+}
+
+void heap_router::end_run()
+{
+    for (const auto* slots :
+         { &d_slots.collecting(), &d_slots.placed(), &d_slots.refused() })
+        while (!slots->empty())
+            d_slots.remove(*slots->front());
+}
+
+// Packets
+
+void heap_router::receive(const received_packet& datagram, clock::time_point now)
+{
+    arrival packet;
+    if (const auto error = parse_packet(datagram.data, datagram.bytes, packet);
+        error != packet_error::none)
+        return reject(error, datagram.data, datagram.bytes);
+    packet.datagram = datagram;
+    packet.id = { packet.heap_counter,
+                  datagram.sender,
+                  d_config.group_of_socket[datagram.socket] };
+    packet.time = d_now = now;
+    // without a format, heaps wait for it
+    const auto& waiting = d_slots.collecting();
+    while (d_format && !waiting.empty() &&
+           now - waiting.front()->first_packet >= heap_timeout)
+        d_slots.remove(*waiting.front());
+    const auto done = route(packet);
+    if (done == outcome::rejected)
+        return d_rejects.add(packet_error::contradiction);
+    d_common.packets_received.add(1);
+    d_common.bytes_received.add(datagram.bytes);
+    if (done == outcome::ignored)
+        d_common.packets_ignored.add(1);
+    if (!packet.is_end_of_stream)
+        d_last_sender = datagram.sender;
+    if (d_slots.first_ready() || is_blocked())
+        resume(now);
+    if (!d_format) {
+        const bool is_partial =
+            std::any_of(waiting.begin(), waiting.end(), [](const heap_slot* slot) {
+                return slot->descriptors.were_found();
+            });
+        d_no_output_reason.note(!d_refusal.empty() ? d_refusal
+                                : is_partial       ? cause::partial_descriptors
+                                                   : cause::no_descriptors);
+    }
+}
+
+void heap_router::reject(packet_error error, const std::byte* datagram, std::size_t bytes)
+{
+    d_rejects.add(error);
+    d_no_output_reason.note_rejected(error, datagram, bytes);
+}
+
+heap_router::outcome heap_router::route(const arrival& packet)
+{
+    if (packet.is_end_of_stream) {
+        note_end(packet.id, packet.time, d_format.get() != nullptr);
+        if (d_format)
+            return outcome::ignored;
+        auto& slot = d_slots.add(packet.id); // it ends the heaps that wait
+        slot.first_packet = packet.time;
+        slot.is_end = true;
+        return keep(slot, packet);
+    }
+    auto* slot = packet.is_single ? nullptr : d_slots.find(packet.id);
+    if (!slot || is_expired(*slot, packet.time))
+        return begin_heap(packet);
+    if (slot->is_superseded && !packet.has_items())
+        return begin_heap(packet, true);
+    const bool is_repeated =
+        slot->status == state::refused && packet.time - slot->first_packet >= judge_again;
+    if (is_repeated && packet.has_items() && slot->items.identify(packet)) {
+        const bool reuses_counter = slot->reuses_counter;
+        d_slots.remove(*slot);
+        return begin_heap(packet, reuses_counter);
+    }
+    if (packet.has_items())
+        return slot->items.identify(packet) ? add_to(*slot, packet)
+                                            : route_items(*slot, packet);
+    if (is_ambiguous(*slot, packet.time) || has_held_restart(*slot))
+        return outcome::ignored;
+    if (is_closed(*slot, packet.time))
+        return begin_heap(packet, true);
+    if (slot->status != state::placed && slot->heap_length != packet.heap_length)
+        return begin_heap(packet, true);
+    return add_to(*slot, packet);
+}
+
+// A packet whose items are in another order, are a part of those of its heap, or belong
+// to another heap with the same counter.
+heap_router::outcome heap_router::route_items(heap_slot& latest, const arrival& packet)
+{
+    if (latest.reuses_counter)
+        for (auto* slot = d_slots.find_older(latest); slot;
+             slot = d_slots.find_older(*slot))
+            if (!is_expired(*slot, packet.time) && slot->items.identify(packet))
+                return add_to(*slot, packet);
+    if (latest.heap_length != packet.heap_length || latest.status == state::refused)
+        return begin_heap(packet, true);
+    if (!d_format)
+        return collect(latest, packet);
+    heap_items items;
+    items.timestamp_address = latest.items.timestamp_address;
+    items.timestamp_end = latest.items.timestamp_end;
+    items.add(packet, d_format);
+    const bool is_same = !items.contradict(latest.items);
+    if (is_same && latest.status == state::placed && latest.reuses_counter &&
+        !items.is_complete(*d_format))
+        return outcome::ignored;
+    return is_same ? add_to(latest, packet) : begin_heap(packet, true);
+}
+
+// After a pause, the sender may have restarted.
+bool heap_router::is_expired(const heap_slot& slot, clock::time_point now) const
+{
+    const auto idle = now - slot.last_packet;
+    return idle >= heap_timeout && idle >= d_timeline.silence_timeout(slot.output);
+}
+
+// Whether packets without items cannot belong to a heap any more: the samples that it
+// lacks have been given up.
+bool heap_router::is_closed(const heap_slot& slot, clock::time_point now) const
+{
+    return slot.status == state::placed && now - slot.last_packet >= closing_time() &&
+           d_timeline.is_before_newest(slot.time, slot.output);
+}
+
+// Whether packets without items may also belong to an older heap of the same counter.
+bool heap_router::is_ambiguous(heap_slot& slot, clock::time_point now)
+{
+    if (!slot.reuses_counter)
+        return false;
+    for (auto* older = d_slots.find_older(slot); older;
+         older = d_slots.find_older(*older))
+        if (!older->has_all_samples() && !is_expired(*older, now))
+            return true;
+    return slot.reuses_counter = false;
+}
+
+// Whether the held heap may come from a restart after which the sender reuses the counter
+// of this heap.
+bool heap_router::has_held_restart(const heap_slot& slot) const
+{
+    const auto* held = slot.status == state::placed ? d_held[slot.output] : nullptr;
+    return held && held->order > slot.order && held->id.sender == slot.id.sender &&
+           held->id.group == slot.id.group && slot.time.counters_from(held->time) >= 0;
+}
+
+heap_router::outcome heap_router::begin_heap(const arrival& packet, bool reuses_counter)
+{
+    auto& slot = d_slots.add(packet.id);
+    slot.heap_length = packet.heap_length;
+    slot.socket = packet.datagram.socket;
+    slot.is_single = packet.is_single;
+    slot.first_packet = packet.time;
+    slot.time.counter = packet.heap_counter;
+    slot.time.address_bits = packet.flavour.heap_address_bits;
+    slot.reuses_counter = reuses_counter;
+    if (d_format)
+        slot.items.restart(d_format->immediates.size());
+    const auto done = collect(slot, packet);
+    // it contradicts the other heap, and is no heap of the stream
+    return done == outcome::ignored && reuses_counter ? outcome::rejected : done;
+}
+
+heap_router::outcome heap_router::add_to(heap_slot& slot, const arrival& packet)
+{
+    switch (slot.status) {
+    case state::placed:
+        if (slot.heap_length != packet.heap_length)
+            return outcome::rejected;
+        return place(slot, packet);
+    case state::collecting:
+        return collect(slot, packet);
+    default:
+        return outcome::ignored;
+    }
+}
+
+// Adds a packet to a heap whose items or descriptors have not all arrived, or which the
+// timeline holds.
+heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet)
+{
+    slot.last_packet = packet.time;
+    const bool is_known = d_format && slot.items.is_complete(*d_format);
+    if (d_format && !is_known) {
+        const bool had_items = slot.items.is_any();
+        slot.items.add(packet, d_format);
+        if (!had_items && slot.items.is_any()) {
+            drop_before(slot,
+                        is_ambiguous(slot, packet.time) ? clock::time_point::max()
+                                                        : packet.time - closing_time());
+            for_each_kept(slot, [&](const packet_view& kept) { // perhaps of the timestamp
+                if (!slot.items.is_complete(*d_format))
+                    slot.items.add(kept, d_format);
+            });
+        }
+    }
+    if (find_descriptors(slot, packet) || slot.descriptors.were_found())
+        return collect_descriptors(slot, packet);
+    if (!d_format || is_known)
+        return keep(slot, packet);
+    if (!slot.kept.empty() || !slot.items.is_complete(*d_format)) {
+        const auto done = keep(slot, packet);
+        if (done == outcome::taken)
+            settle(slot, &packet);
+        return done;
+    }
+    // the usual case: the first packet has all items
+    judge(slot);
+    if (slot.status == state::placed)
+        return place(slot, packet);
+    return slot.status == state::refused ? outcome::ignored : keep(slot, packet);
+}
+
+heap_router::outcome heap_router::keep(heap_slot& slot, const arrival& packet)
+{
+    if (d_slots.keep(slot, packet.datagram, packet.time))
+        return outcome::taken;
+    refuse(slot);
+    return outcome::ignored;
+}
+
+// Drops packets that arrived long before the items: they belong to an earlier heap of the
+// same counter.
+void heap_router::drop_before(heap_slot& slot, clock::time_point time)
+{
+    const auto is_later = [&](const auto& packet) { return packet.time >= time; };
+    const auto first = std::find_if(slot.kept.begin(), slot.kept.end(), is_later);
+    const auto number = static_cast<std::size_t>(first - slot.kept.begin());
+    d_common.packets_ignored.add(number);
+    d_slots.drop_packets(slot, number);
+}
+
+void heap_router::refuse(heap_slot& slot)
+{
+    d_common.packets_ignored.add(slot.kept.size());
+    d_slots.drop_packets(slot, slot.kept.size());
+    d_slots.refuse(slot);
+}
+
+// Decides what becomes of a heap that keeps its packets, after the last one has arrived
+// or the format has changed. \p packet has items, or is nullptr.
+void heap_router::settle(heap_slot& slot, const packet_view* packet)
+{
+    const auto& items = slot.items;
+    if (slot.has_lost_samples)
+        return refuse(slot);
+    if (slot.is_end || items.is_complete(*d_format))
+        return d_slots.set_ready(slot, true);
+    if (!packet || !packet->has_items()) {
+        if (!items.is_any())
+            d_no_output_reason.note(cause::no_first_packet);
+        return;
+    }
+    if (items.is_any() && !items.has_time(*d_format))
+        d_no_output_reason.note_lacking(
+            *d_format->timestamp_id, "the timestamp", *packet);
+    else
+        d_no_output_reason.note_lacking(d_format->samples_id, "the samples", *packet);
+    if (!items.is_any())
+        refuse(slot);
+}
+
+void heap_router::finish(const heap_slot& slot)
+{
+    d_common.packets_ignored.add(slot.kept.size());
+    for (auto** known : { &d_agreed, &d_blocked })
+        *known = *known == &slot ? nullptr : *known;
+    for (auto& held : d_held)
+        held = held == &slot ? nullptr : held;
+    if (slot.status != state::placed || slot.received == 0)
+        return;
+    if (slot.received < slot.time.length || d_slots.has_gap_after(slot))
+        d_counters[slot.output].heaps_incomplete.add(1);
+    else if (!slot.time.is_length_known)
+        d_counters[slot.output].heaps_received.add(1);
+}
+
+bool heap_router::resume(clock::time_point now)
+{
+    d_now = now;
+    for (;;) {
+        if (d_has_new_descriptions && !update_format())
+            return false;
+        if (d_blocked && !place_kept(*d_blocked))
+            return false;
+        d_blocked = nullptr;
+        auto* slot = d_agreed ? d_agreed : d_slots.first_ready();
+        if (!slot || !d_format)
+            return true;
+        d_agreed = nullptr;
+        judge(*slot);
+        if (slot->status == state::placed)
+            d_blocked = slot;
+    }
+}
+
+// Descriptors
+
+// Whether a heap must wait for its descriptors, to which this packet points. Those of an
+// ignored sender do not change the stream.
+bool heap_router::find_descriptors(heap_slot& slot, const arrival& packet)
+{
+    if (!packet.has_descriptors || slot.has_read_descriptors ||
+        slot.descriptors.were_found() || is_ignored_sender(packet) ||
+        !d_senders.may_describe(packet.id, packet.time) || !slot.descriptors.find(packet))
+        return false;
+    for_each_kept(slot, [&](const packet_view& kept) { slot.descriptors.add(kept); });
+    return true;
+}
+
+heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
+                                                      const arrival& packet)
+{
+    auto& descriptors = slot.descriptors;
+    if (slot.has_lost_samples && !descriptors.have_part_in(packet))
+        return outcome::ignored;
+    if (!d_slots.keep(slot, packet.datagram, packet.time)) {
+        // larger than the room: its samples need not wait for all descriptors if those
+        // that have arrived confirm the format; otherwise, only its descriptors are used
+        if (d_format && confirms_format(slot)) {
+            descriptors.clear();
+            slot.has_read_descriptors = true;
+            settle(slot, nullptr);
+            resume(d_now);
+            return slot.status == state::placed && !is_blocked() ? place(slot, packet)
+                                                                 : outcome::ignored;
+        }
+        slot.has_lost_samples = true;
+        const auto number = d_slots.drop_packets_if(slot, [&](const auto& kept) {
+            packet_view view;
+            parse_packet(kept.content.data(), kept.content.size(), view);
+            return !descriptors.have_part_in(view);
+        });
+        d_common.packets_ignored.add(number);
+        if (!number || !descriptors.have_part_in(packet) ||
+            !d_slots.keep(slot, packet.datagram, packet.time)) {
+            if (!number)
+                refuse(slot);
+            return outcome::ignored;
+        }
+    }
+    descriptors.add(packet);
+    if (descriptors.have_arrived())
+        read_descriptors(slot);
+    else if (descriptors.are_unusable())
+        refuse(slot);
+    return outcome::taken;
+}
+
+// Whether the descriptors that have arrived leave the samples and the timestamp as they
+// are known or, if items are set, suit them.
+bool heap_router::confirms_format(const heap_slot& slot) const
+{
+    const auto described =
+        slot.descriptors.read([&](const auto& visit) { for_each_kept(slot, visit); });
+    const auto find = [](const auto& descriptions, std::uint64_t id) {
+        return std::find_if(descriptions.begin(),
+                            descriptions.end(),
+                            [&](const auto& each) { return each.id == id; });
+    };
+    const auto is_same = [&](std::uint64_t id) {
+        const auto given = find(described, id);
+        const auto known = find(d_descriptions, id);
+        return given != described.end() && known != d_descriptions.end() &&
+               *given == *known;
+    };
+    if (d_config.format) {
+        const auto samples = find(described, d_format->samples_id);
+        return samples != described.end() &&
+               is_compatible(*samples, d_format->samples_format, d_config.type);
+    }
+    return is_same(d_format->samples_id) &&
+           (!d_format->timestamp_id || is_same(*d_format->timestamp_id));
+}
+
+// Whether all outputs that the packet may be for receive another sender.
+bool heap_router::is_ignored_sender(const arrival& packet) const
+{
+    const auto refuses = [&](std::size_t output) {
+        return d_locks[output].refuses(packet.datagram.socket, packet.datagram.sender) &&
+               !d_timeline.is_silent(output, packet.time);
+    };
+    if (d_config.has_group_for_each_output)
+        return refuses(packet.id.group);
+    for (std::size_t output = 0; output < d_locks.size(); ++output)
+        if (!refuses(output))
+            return false;
+    return true;
+}
+
+void heap_router::read_descriptors(heap_slot& slot)
+{
+    const auto descriptions =
+        slot.descriptors.read([&](const auto& visit) { for_each_kept(slot, visit); });
+    slot.descriptors.clear();
+    slot.has_read_descriptors = true;
+    for (const auto& description : descriptions)
+        d_has_new_descriptions |= merge(d_descriptions, description);
+    if (!d_has_new_descriptions && d_format)
+        read_items_again();
+}
+
+// Derives the format from the descriptors. False if it must wait until all samples have
+// been produced.
+bool heap_router::update_format()
+{
+    std::shared_ptr<const stream_format> format;
+    try {
+        format = described_format();
+        d_refusal.clear();
+    } catch (const std::invalid_argument& error) {
+        d_refusal = error.what();
+    }
+    if (!use_format(std::move(format)))
+        return false;
+    d_has_new_descriptions = false;
+    if (d_format)
+        read_items_again();
+    return true;
+}
+
+// The format that the descriptors give or, if items are set, do not contradict. Throws
+// std::invalid_argument with the reason if there is none.
+std::shared_ptr<const stream_format> heap_router::described_format() const
+{
+    if (d_config.format) {
+        check_samples(*d_config.format, d_descriptions, d_config.type);
+        return d_config.format;
+    }
+    // until heaps of a format arrive, another array may hold the samples
+    const auto* current = d_timeline.is_running() ? d_format.get() : nullptr;
+    auto format = std::make_shared<const stream_format>(
+        format_for(d_descriptions, d_config.type, d_config.axes, current));
+    if (!format->timestamp_id && d_config.stream.outputs > 1)
+        throw std::invalid_argument(
+            "the descriptors contain no timestamp to align the outputs; "
+            "use a source for each stream, or set items");
+    return format;
+}
+
+bool heap_router::use_format(std::shared_ptr<const stream_format> format)
+{
+    if (format && d_format && format->extends(*d_format)) {
+        d_format = item_index(std::move(format));
+        return true;
+    }
+    if (!d_window.is_empty()) {
+        d_window.give_up();
+        return false;
+    }
+    if (d_format && d_timeline.is_running()) {
+        if (format)
+            d_log.add("the descriptors have changed: the stream starts over");
+        d_common.discontinuities.add(1);
+    }
+    for (const auto* slots : { &d_slots.placed(), &d_slots.refused() })
+        while (!slots->empty())
+            d_slots.remove(*slots->front());
+    for (auto* slot : d_slots.collecting())
+        d_slots.set_ready(*slot, false);
+    d_senders.clear();
+    d_format = item_index(std::move(format));
+    if (!d_format)
+        return true;
+    if (d_config.axes.empty() && !d_format->axes_hint.empty())
+        d_log.add(d_format->axes_hint);
+    const auto& numbers = d_format->samples_format;
+    d_decoder = sample_decoder({ d_config.type, numbers },
+                               d_config.scale.value_or(numbers.full_scale()));
+    d_window.set_decoder(d_decoder);
+    d_split.clear();
+    d_timeline.set_format(d_format->timestamp_id.has_value());
+    for (auto& lock : d_locks)
+        lock.restart();
+    return true;
+}
+
+// Reads the items of all heaps that keep their packets, with a new format or after their
+// descriptors have arrived.
+void heap_router::read_items_again()
+{
+    const auto slots = d_slots.collecting(); // settle() changes it
+    for (auto* slot : slots) {
+        if (slot->descriptors.were_found()) // they have not all arrived
+            continue;
+        slot->items.restart(d_format->immediates.size());
+        slot->is_held = false;
+        packet_view with_items;
+        for_each_kept(*slot, [&](const packet_view& packet) {
+            if (packet.has_items())
+                with_items = packet;
+            if (!slot->items.is_complete(*d_format))
+                slot->items.add(packet, d_format);
+        });
+        settle(*slot, with_items.pointers ? &with_items : nullptr);
+    }
+}
+
+// Places in time
+
+void heap_router::judge(heap_slot& slot)
+{
+    d_slots.set_ready(slot, false);
+    for (auto& held : d_held)
+        held = held == &slot ? nullptr : held;
+    if (slot.is_end) {
+        note_end(slot.id, slot.first_packet, true);
+        return refuse(slot);
+    }
+    const auto judged = verdict_of(slot);
+    slot.verdict = judged.value_or(verdict::misaligned);
+    switch (slot.verdict) {
+    case verdict::late:
+        slot.has_entered = true;
+        [[fallthrough]];
+    case verdict::fits:
+    case verdict::jump:
+    case verdict::new_stream:
+        return d_slots.place(slot);
+    case verdict::hold:
+    case verdict::agrees:
+        return hold(slot);
+    case verdict::misaligned:
+        if (judged)
+            note_misaligned(slot.output);
+        refuse(slot);
+    }
+}
+
+// None if the heap is not used, whatever its time is.
+std::optional<timeline::verdict> heap_router::verdict_of(heap_slot& slot)
+{
+    if (!has_usable_items(slot))
+        return std::nullopt;
+    if (!d_timeline.is_running())
+        return verdict::new_stream;
+    auto& time = slot.time;
+    const bool is_located = d_timeline.locate(time, slot.output);
+    if (d_config.stream.is_aligned && d_format->timestamp_id)
+        d_timeline.note_timestamp(time, slot.output);
+    if (has_other_sender(slot, is_located)) {
+        d_no_output_reason.note_other_sender(*d_format,
+                                             d_locks[slot.output].difference());
+        if (!std::exchange(d_has_logged_other, true))
+            d_log.add(why_no_output());
+        return std::nullopt;
+    }
+    const auto around = surroundings_of(slot);
+    return std::exchange(slot.is_agreed, false)
+               ? d_timeline.judge_agreed(time, is_located, slot.output, around)
+               : d_timeline.judge(
+                     time, is_located, slot.output, around, slot.first_packet);
+}
+
+bool heap_router::has_usable_items(heap_slot& slot)
+{
+    auto& items = slot.items;
+    auto& time = slot.time;
+    if (!d_format->immediates.empty())
+        d_senders.complete(slot.id, items);
+    time.timestamp = items.timestamp.value_or(0);
+    time.timestamp_bits = items.timestamp_bits;
+    time.length = static_cast<std::int64_t>((items.seen_end - *items.samples_begin) /
+                                            d_decoder.wire_bytes());
+    time.is_length_known = items.has_known_end();
+    const auto& axes = d_config.axes;
+    if (items.samples_end == *items.samples_begin)
+        d_no_output_reason.note(cause::no_bytes);
+    else if (!d_format->timestamp_id && !items.has_known_end())
+        d_no_output_reason.note(cause::no_length);
+    else if (!selects_output(slot))
+        d_no_output_reason.note_no_output(*d_format, items.values);
+    else if (!axes.empty() && items.has_known_end() &&
+             time.length != static_cast<std::int64_t>(axes.samples()))
+        d_no_output_reason.note_wrong_length(time.length, axes.samples());
+    else
+        return true;
+    return false;
+}
+
+// The values in items select heaps: one value for all outputs, or one per output.
+bool heap_router::selects_output(heap_slot& slot) const
+{
+    bool is_selected = d_config.stream.outputs == 1 || d_config.has_group_for_each_output;
+    slot.output = d_config.has_group_for_each_output ? slot.id.group : 0;
+    for (std::size_t i = 0; i < d_format->immediates.size(); ++i) {
+        const auto& values = d_format->immediates[i].values;
+        if (values.empty())
+            continue;
+        const auto given = slot.items.value(i);
+        const auto found =
+            std::find_if(values.begin(), values.end(), [&](std::int64_t value) {
+                return given && static_cast<std::uint64_t>(value) == *given;
+            });
+        if (found == values.end())
+            return false;
+        if (values.size() == 1)
+            continue;
+        const auto output = static_cast<std::size_t>(found - values.begin());
+        if (d_config.has_group_for_each_output && output != slot.id.group)
+            return false;
+        slot.output = output;
+        is_selected = true;
+    }
+    return is_selected;
+}
+
+bool heap_router::has_other_sender(const heap_slot& slot, bool is_located)
+{
+    const auto output = slot.output;
+    auto& lock = d_locks[output];
+    if (!d_timeline.has_newest(output) ||
+        d_timeline.is_silent(output, slot.first_packet)) {
+        lock.release_item();
+        return false;
+    }
+    const bool may_differ = !d_format->immediates.empty() && is_located &&
+                            !d_timeline.continues(slot.time, output, d_window.capacity());
+    return lock.refuses(slot, may_differ ? d_slots.find_overlapping(slot) : nullptr);
+}
+
+timeline::surroundings heap_router::surroundings_of(const heap_slot& slot) const
+{
+    return { d_window.front(),
+             d_window.top(),
+             d_window.capacity(),
+             &d_window.missing(slot.output),
+             d_locks[slot.output].admits(slot.socket, slot.id.sender) };
+}
+
+// Holds a heap until another one agrees with its time. If this one agrees with the heap
+// that is held, that one is judged first.
+void heap_router::hold(heap_slot& slot)
+{
+    slot.is_held = true;
+    auto& held = d_held[slot.output];
+    if (slot.verdict == verdict::agrees) {
+        auto& agreed = held ? *held : slot;
+        agreed.is_agreed = true;
+        d_agreed = &agreed;
+        d_slots.set_ready(agreed, true);
+        d_slots.set_ready(slot, true);
+        return;
+    }
+    held = &slot;
+    d_timeline.hold(slot.time, slot.output);
+    d_no_output_reason.note(cause::different_times);
+}
+
+// Samples of other heaps come out, so the log must say why this one is ignored.
+void heap_router::note_misaligned(std::size_t output)
+{
+    const auto ticks = d_timeline.noted_step(output);
+    if (!ticks || std::exchange(d_has_logged_misaligned, true))
+        return;
+    d_log.add("heaps are ignored because they are ",
+              ticks,
+              " ticks apart, but timestamp_step is ",
+              d_config.stream.ticks_per_step,
+              ": set timestamp_step=",
+              ticks);
+}
+
+// Adds an accepted heap to the stream. False if samples must be produced before.
+bool heap_router::enter(heap_slot& slot)
+{
+    if (slot.has_entered)
+        return true;
+    const bool is_new_stream = slot.verdict == verdict::new_stream;
+    const bool exceeds_max_gap =
+        !is_new_stream && d_timeline.exceeds_max_gap(slot.time, d_window.top());
+    if ((is_new_stream || exceeds_max_gap) && !d_window.is_empty()) {
+        d_window.give_up();
+        return false;
+    }
+    slot.has_entered = true;
+    if (exceeds_max_gap)
+        skip_to(slot.time.position);
+    if (slot.verdict != verdict::fits)
+        drop_older(slot, is_new_stream && d_timeline.is_running());
+    if (is_new_stream)
+        begin_stream(slot);
+    auto& lock = d_locks[slot.output];
+    if (d_timeline.is_silent(slot.output, slot.first_packet))
+        lock.release(); // another sender may take over
+    const auto added = d_timeline.add(slot.time, slot.output, slot.first_packet);
+    lock.add(slot, added.is_newest, added.is_next);
+    log_mismatch();
+    release_held(slot);
+    return true;
+}
+
+void heap_router::begin_stream(heap_slot& slot)
+{
+    // packets from before the first one may arrive after it
+    auto until = d_now;
+    if (d_timeline.is_running() || d_config.group_of_socket.size() > 1)
+        until += start_delay;
+    if (d_timeline.is_running()) {
+        d_common.discontinuities.add(1);
+        d_log.add("the timestamps jump: the stream starts over");
+    }
+    const auto placed = d_slots.placed();
+    for (auto* other : placed)
+        if (other != &slot) {
+            finish(*other);
+            d_slots.refuse(*other);
+        }
+    d_split.clear();
+    for (auto& lock : d_locks)
+        lock.begin_stream();
+    const auto& rate = d_config.stream;
+    // multiples of this last a whole number of ticks
+    const auto alignment =
+        d_config.axes.empty() ? std::max<std::int64_t>(rate.samples_per_step /
+                                                           std::gcd(rate.samples_per_step,
+                                                                    rate.ticks_per_step),
+                                                       1)
+                              : rate.samples_per_step;
+    const auto first =
+        static_cast<std::int64_t>(slot.items.first_byte / d_decoder.wire_bytes());
+    slot.time.position =
+        d_window.begin_stream(until, alignment) - first / alignment * alignment;
+    d_timeline.begin_stream(slot.time);
+}
+
+void heap_router::skip_to(std::int64_t position)
+{
+    d_log.add(position - d_window.front(),
+              " samples are missing, more than max_gap: the stream continues after them");
+    d_common.discontinuities.add(1);
+    d_window.skip_to(position);
+}
+
+// At a jump, packets without items that its sender sent before may belong to the heaps
+// before or after it. At a new stream, all heaps before belong to the old one.
+void heap_router::drop_older(const heap_slot& accepted, bool is_new_stream)
+{
+    const auto is_of_sender = [&](const heap_slot& slot) {
+        return slot.id.sender == accepted.id.sender && slot.id.group == accepted.id.group;
+    };
+    const auto collecting = d_slots.collecting();
+    for (auto* slot : collecting)
+        if (slot->first_packet < accepted.first_packet &&
+            (is_new_stream || (!slot->items.is_any() && is_of_sender(*slot))))
+            d_slots.remove(*slot);
+    // counters that go back while times advance: the sender has restarted
+    for (auto* slot : d_slots.placed())
+        if (slot != &accepted && is_of_sender(*slot) && slot->output == accepted.output &&
+            slot->time.position < accepted.time.position &&
+            slot->time.counters_from(accepted.time) >= 0)
+            slot->is_superseded = true;
+}
+
+// Judges held heaps again that may fit after a heap has been accepted.
+void heap_router::release_held(const heap_slot& accepted)
+{
+    if (accepted.verdict != verdict::fits) {
+        for (auto* slot : d_slots.collecting())
+            if (slot->is_held)
+                d_slots.set_ready(*slot, true);
+        return;
+    }
+    auto* held = d_held[accepted.output];
+    if (!held || held == &accepted || held->status != state::collecting)
+        return;
+    auto time = held->time;
+    if (d_timeline.locate(time, held->output) &&
+        d_timeline.judge(
+            time, true, held->output, surroundings_of(*held), held->first_packet) ==
+            verdict::fits)
+        d_slots.set_ready(*held, true);
+}
+
+void heap_router::log_mismatch()
+{
+    const auto mismatch = d_timeline.take_mismatch();
+    if (!mismatch)
+        return;
+    d_log.add("heaps of ",
+              mismatch->length,
+              " samples are ",
+              mismatch->ticks,
+              " ticks apart; if none are lost or sent elsewhere, set ",
+              mismatch->length == d_config.stream.samples_per_step
+                  ? ""
+                  : "heap_samples=" + std::to_string(mismatch->length) + " and ",
+              "timestamp_step=",
+              mismatch->ticks);
+}
+
+// Samples
+
+// Places the packets that a slot keeps. False if there is no room for all.
+bool heap_router::place_kept(heap_slot& slot)
+{
+    if (!enter(slot))
+        return false;
+    std::size_t placed = 0;
+    auto done = result::done;
+    for (; placed < slot.kept.size(); ++placed) {
+        const auto& kept = slot.kept[placed];
+        packet_view packet;
+        parse_packet(kept.content.data(), kept.content.size(), packet);
+        done = place_samples(slot, packet, kept.time);
+        if (done == result::full)
+            break;
+        if (done == result::ignored)
+            d_common.packets_ignored.add(1);
+    }
+    d_slots.drop_packets(slot, placed);
+    return done != result::full;
+}
+
+heap_router::outcome heap_router::place(heap_slot& slot, const arrival& packet)
+{
+    const auto done =
+        enter(slot) ? place_samples(slot, packet, packet.time) : result::full;
+    if (done != result::full)
+        return done == result::done ? outcome::taken : outcome::ignored;
+    d_blocked = &slot;
+    return d_slots.keep(slot, packet.datagram, packet.time) ? outcome::taken
+                                                            : outcome::ignored;
+}
+
+heap_router::result heap_router::place_samples(heap_slot& slot,
+                                               const packet_view& packet,
+                                               clock::time_point arrival_time)
+{
+    const auto shift = d_decoder.wire_bytes_log2();
+    const auto size = std::int64_t{ 1 } << shift;
+    auto& time = slot.time;
+    const auto samples_begin = *slot.items.samples_begin;
+    const auto first = std::max(packet.payload_offset, samples_begin);
+    const auto last = std::min(packet.payload_end(), slot.items.samples_end);
+    if (first >= last) {
+        d_no_output_reason.note(cause::no_bytes);
+        return result::ignored;
+    }
+    const auto* data = packet.payload + (first - packet.payload_offset);
+    const auto begin = static_cast<std::int64_t>(first - samples_begin);
+    auto end = static_cast<std::int64_t>(last - samples_begin);
+    if (time.is_length_known)
+        end = std::min(end, time.length << shift);
+    else
+        time.length = std::max(time.length, end >> shift);
+
+    const position_range touched{ time.position + (begin >> shift),
+                                  time.position + ((end + size - 1) >> shift) };
+    if (touched.size() <= 0)
+        return result::ignored;
+    const auto ahead = touched.begin - d_window.top();
+    if (ahead > d_config.stream.max_gap &&
+        touched.end - d_window.front() > d_window.capacity()) {
+        if (!d_window.is_empty()) {
+            d_window.give_up();
+            return result::full;
+        }
+        skip_to(touched.begin);
+    }
+    if (!d_window.request_room(slot.output, touched, d_now))
+        return result::full;
+    // values take room until samples are produced: set none without a whole sample
+    const bool has_whole_samples = (begin + size - 1) >> shift < end >> shift;
+    if (has_whole_samples && !set_values(slot))
+        return result::full;
+    // each step takes a partial sample at either end, or all whole samples in between
+    for (auto at = begin; at < end;) {
+        const auto offset = at % size;
+        const bool is_whole = !offset && end - at >= size;
+        const auto next = is_whole ? at + ((end - at) >> shift << shift)
+                                   : std::min(end, at - offset + size);
+        const position_range range{ time.position + (at >> shift),
+                                    time.position + ((next + size - 1) >> shift) };
+        const auto* bytes = data + (at - begin);
+        if (!is_whole)
+            bytes = d_split.add({ slot.output, range.begin, slot.id },
+                                bytes,
+                                static_cast<std::size_t>(offset),
+                                static_cast<std::size_t>(next - at),
+                                static_cast<std::size_t>(size));
+        at = next;
+        if (!bytes)
+            continue;
+        const auto placed = d_window.place(slot.output, range, bytes, d_now);
+        if (!placed) {
+            d_no_output_reason.note(cause::nothing_new);
+            continue;
+        }
+        slot.last_packet = std::max(slot.last_packet, arrival_time);
+        d_timeline.record_progress(time, slot.output, arrival_time);
+        slot.received += static_cast<std::int64_t>(placed);
+        if (slot.has_all_samples())
+            d_counters[slot.output].heaps_received.add(1);
+    }
+    return result::done;
+}
+
+bool heap_router::set_values(heap_slot& slot)
+{
+    if (slot.has_set_values || slot.range().end <= d_window.front())
+        return true;
+    const auto& values = slot.items.values;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] && !d_window.set_item(slot.output, i, slot.range(), *values[i]))
+            return false;
+    slot.has_set_values = true;
+    return true;
+}
+
+// Ends of streams
+
+// An end-of-stream heap ends the run only if heaps of its sender arrived in the run. It
+// may be repeated, also in the next run.
+void heap_router::note_end(const heap_id& heap, clock::time_point time, bool is_in_order)
+{
+    const auto sender = heap.sender;
+    const bool is_repeated = d_last_end.sender == sender &&
+                             d_last_end.counter == heap.counter &&
+                             time - d_last_end_time < heap_timeout;
+    if (is_repeated)
+        return;
+    bool is_received = false;
+    for (std::size_t output = 0; output < d_locks.size(); ++output)
+        if (d_locks[output].has_admitted(sender)) {
+            d_timeline.end_stream(output);
+            is_received = true;
+        }
+    if (d_timeline.is_running() ? !is_received : d_last_sender != sender)
+        return;
+    d_has_stopped = true;
+    if (!is_in_order) // heaps before it wait: it is noted again after them
+        return;
+    d_last_end = heap;
+    d_last_end_time = time;
+}
+
+} // namespace gr::spead

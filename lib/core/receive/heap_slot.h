@@ -1,0 +1,117 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_HEAP_SLOT_H
+#define INCLUDED_SPEAD_CORE_HEAP_SLOT_H
+
+#include "heap_descriptors.h"
+#include "heap_items.h"
+#include "timeline.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace gr::spead {
+
+//! A datagram and its origin.
+struct received_packet {
+    const std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    std::size_t socket = 0;   //!< index of the socket
+    std::uint64_t sender = 0; //!< identifies the source address
+};
+
+//! Identifies the packets of a heap, until the sender reuses its heap counter.
+struct heap_id {
+    std::uint64_t counter = 0;
+    std::uint64_t sender = 0;
+    std::size_t group = 0; //!< group of sockets
+
+    bool operator==(const heap_id& other) const
+    {
+        return counter == other.counter && sender == other.sender && group == other.group;
+    }
+};
+
+/*!
+ * \brief A heap of which packets have arrived.
+ *
+ * A slot goes from collecting to placed or refused, then becomes free; never back. It
+ * keeps its packets while it collects, and those for which the window has no room.
+ */
+struct heap_slot {
+    using time_point = std::chrono::steady_clock::time_point;
+
+    enum class state {
+        free,
+        collecting, //!< its items have not all arrived, or the timeline holds it
+        placed,     //!< the position of its samples is known
+        refused     //!< its samples are not used
+    };
+    struct kept_packet {
+        std::vector<std::byte> content;
+        time_point time; //!< of arrival
+    };
+
+    state status = state::free;
+    heap_id id = {};
+    std::uint64_t order = 0; //!< of arrival
+    std::optional<std::uint64_t> heap_length = {};
+    std::size_t socket = 0;
+    bool is_single = false; //!< its packet is a whole heap, without heap length
+    time_point first_packet = {};
+    time_point last_packet = {};
+
+    // while collecting
+    bool is_ready = false;  //!< to be judged
+    bool is_held = false;   //!< has been judged; another heap must agree with its time
+    bool is_agreed = false; //!< another heap does
+    heap_descriptors descriptors = {};
+    bool has_read_descriptors = false;
+    bool has_lost_samples = false; //!< it keeps only packets of its descriptors
+    bool is_end = false;           //!< it ends a stream
+
+    heap_items items = {};
+
+    // once it is accepted
+    timeline::verdict verdict = timeline::verdict::hold;
+    bool has_entered = false; //!< the timeline has it
+    std::size_t output = 0;
+    heap_time time = {};       //!< the length is a lower bound if the end is unknown
+    std::int64_t received = 0; //!< samples
+    bool has_set_values = false;
+    bool is_superseded = false;  //!< its sender has restarted since
+    bool reuses_counter = false; //!< an older slot has the same ID
+
+    std::vector<kept_packet> kept = {};
+
+    //! Begins another heap. Keeps the memory of the previous one.
+    void restart()
+    {
+        auto values = std::move(items.values);
+        auto packets = std::move(kept);
+        *this = {};
+        items.values = std::move(values);
+        kept = std::move(packets);
+        items.values.clear();
+        kept.clear();
+    }
+
+    position_range range() const { return time.range(); }
+    bool has_all_samples() const
+    {
+        return time.is_length_known && received == time.length;
+    }
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_HEAP_SLOT_H */

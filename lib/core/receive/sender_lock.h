@@ -1,0 +1,70 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_SENDER_LOCK_H
+#define INCLUDED_SPEAD_CORE_SENDER_LOCK_H
+
+#include "heap_slot.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gr::spead {
+
+/*!
+ * \brief Of several senders to one output, lets only the first one pass.
+ *
+ * Another one has another source address, or sends a heap for a time already received, in
+ * which an item differs that has the same value in two heaps of the first sender.
+ */
+class sender_lock
+{
+public:
+    explicit sender_lock(std::size_t sockets) : d_senders(sockets) {}
+
+    //! Admits any sender.
+    void restart() { *this = sender_lock(d_senders.size()); }
+    //! Admits any sender address, on all sockets.
+    void release() { d_senders.assign(d_senders.size(), 0); }
+    //! Admits heaps with any value of the item that distinguishes senders.
+    void release_item() { d_item.reset(); }
+    //! Begins a stream: items may vary in other ways.
+    void begin_stream() { d_varies.clear(); }
+
+    //! Whether a sender other than this one has been admitted on its socket.
+    bool refuses(std::size_t socket, std::uint64_t sender) const
+    {
+        return d_senders[socket] && d_senders[socket] != sender;
+    }
+    //! Whether a heap of this sender was accepted.
+    bool admits(std::size_t socket, std::uint64_t sender) const
+    {
+        return d_senders[socket] == sender;
+    }
+    bool has_admitted(std::uint64_t sender) const;
+    //! Whether a heap is from another sender. \p overlapping is an accepted heap of the
+    //! same time, or nullptr.
+    bool refuses(const heap_slot& heap, const heap_slot* overlapping);
+    //! The item that distinguished the sender in the last call. None: only its address.
+    std::optional<std::size_t> difference() const { return d_difference; }
+
+    //! Records an accepted heap. \p is_next: it is one step after the newest one.
+    void add(const heap_slot& heap, bool is_newest, bool is_next);
+
+private:
+    std::vector<std::uint64_t> d_senders; // per socket; 0: none yet
+    heap_items d_newest;
+    std::vector<bool> d_varies; // per item: changes from heap to heap of one sender
+    std::optional<std::size_t> d_item; // has other values in heaps of other senders
+    std::optional<std::size_t> d_difference;
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_SENDER_LOCK_H */

@@ -150,7 +150,7 @@ void source_engine::start()
 void source_engine::stop()
 {
     check_progress(d_reader->now(), true);
-    d_window.abandon(d_window.top());
+    d_window.abandon();
     d_router.end_run();
     const std::lock_guard<std::mutex> lock(d_mutex);
     for (const auto& each : d_sockets)

@@ -106,15 +106,20 @@ void heap_router::receive(const received_packet& datagram, clock::time_point now
         d_last_sender = datagram.sender;
     if (d_slots.first_ready() || is_blocked())
         resume(now);
-    if (!d_format) {
-        const bool is_partial =
-            std::any_of(waiting.begin(), waiting.end(), [](const heap_slot* slot) {
-                return slot->descriptors.were_found();
-            });
-        d_no_output_reason.note(!d_refusal.empty() ? d_refusal
-                                : is_partial       ? cause::partial_descriptors
-                                                   : cause::no_descriptors);
-    }
+    if (!d_format)
+        d_no_output_reason.note(d_refusal.empty() ? cause::no_descriptors : d_refusal);
+}
+
+const std::string& heap_router::why_no_output()
+{
+    const auto& waiting = d_slots.collecting();
+    const bool is_partial =
+        std::any_of(waiting.begin(), waiting.end(), [](const heap_slot* slot) {
+            return slot->descriptors.were_found();
+        });
+    if (is_partial && d_no_output_reason.text() == cause::no_descriptors)
+        d_no_output_reason.note(cause::partial_descriptors);
+    return d_no_output_reason.text();
 }
 
 void heap_router::reject(packet_error error, const std::byte* datagram, std::size_t bytes)
@@ -135,7 +140,7 @@ heap_router::outcome heap_router::route(const arrival& packet)
         return keep(slot, packet);
     }
     auto* slot = packet.is_single ? nullptr : d_slots.find(packet.id);
-    if (!slot || is_expired(*slot, packet.time))
+    if (!slot || slot->is_end || is_expired(*slot, packet.time))
         return begin_heap(packet);
     if (slot->is_superseded && !packet.has_items())
         return begin_heap(packet, true);
@@ -223,7 +228,6 @@ heap_router::outcome heap_router::begin_heap(const arrival& packet, bool reuses_
     auto& slot = d_slots.add(packet.id);
     slot.heap_length = packet.heap_length;
     slot.socket = packet.datagram.socket;
-    slot.is_single = packet.is_single;
     slot.first_packet = packet.time;
     slot.time.counter = packet.heap_counter;
     slot.time.address_bits = packet.flavour.heap_address_bits;
@@ -300,14 +304,12 @@ void heap_router::drop_before(heap_slot& slot, clock::time_point time)
     const auto is_later = [&](const auto& packet) { return packet.time >= time; };
     const auto first = std::find_if(slot.kept.begin(), slot.kept.end(), is_later);
     const auto number = static_cast<std::size_t>(first - slot.kept.begin());
-    d_common.packets_ignored.add(number);
-    d_slots.drop_packets(slot, number);
+    d_common.packets_ignored.add(d_slots.drop_packets(slot, 0, number));
 }
 
 void heap_router::refuse(heap_slot& slot)
 {
-    d_common.packets_ignored.add(slot.kept.size());
-    d_slots.drop_packets(slot, slot.kept.size());
+    d_common.packets_ignored.add(d_slots.drop_packets(slot));
     d_slots.refuse(slot);
 }
 
@@ -330,8 +332,10 @@ void heap_router::settle(heap_slot& slot, const packet_view* packet)
             *d_format->timestamp_id, "the timestamp", *packet);
     else
         d_no_output_reason.note_lacking(d_format->samples_id, "the samples", *packet);
-    if (!items.is_any())
+    if (!items.is_any()) {
+        recall_values(slot); // of immediate items
         refuse(slot);
+    }
 }
 
 void heap_router::finish(const heap_slot& slot)
@@ -394,10 +398,9 @@ heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
         if (d_format && confirms_format(slot)) {
             descriptors.clear();
             slot.has_read_descriptors = true;
+            d_slots.append(slot, packet.datagram, packet.time);
             settle(slot, nullptr);
-            resume(d_now);
-            return slot.status == state::placed && !is_blocked() ? place(slot, packet)
-                                                                 : outcome::ignored;
+            return outcome::taken;
         }
         slot.has_lost_samples = true;
         const auto number = d_slots.drop_packets_if(slot, [&](const auto& kept) {
@@ -560,12 +563,24 @@ void heap_router::read_items_again()
         slot->items.restart(d_format->immediates.size());
         slot->is_held = false;
         packet_view with_items;
+        std::size_t number = 0; // of packets of this heap
+        bool is_same = true;
         for_each_kept(*slot, [&](const packet_view& packet) {
+            heap_items items;
+            if (packet.has_items())
+                items.add(packet, d_format);
+            // the packets from here on may be of the next heap with this counter
+            is_same = is_same && !items.contradict(slot->items);
+            if (!is_same)
+                return;
+            ++number;
             if (packet.has_items())
                 with_items = packet;
             if (!slot->items.is_complete(*d_format))
                 slot->items.add(packet, d_format);
         });
+        d_common.packets_ignored.add(
+            d_slots.drop_packets(*slot, number, slot->kept.size()));
         settle(*slot, with_items.pointers ? &with_items : nullptr);
     }
 }
@@ -626,12 +641,18 @@ std::optional<timeline::verdict> heap_router::verdict_of(heap_slot& slot)
                      time, is_located, slot.output, around, slot.first_packet);
 }
 
+// A sender may leave out items that have not changed.
+void heap_router::recall_values(heap_slot& slot)
+{
+    if (!d_format->immediates.empty())
+        d_senders.complete(slot.id, slot.time, slot.first_packet, slot.items);
+}
+
 bool heap_router::has_usable_items(heap_slot& slot)
 {
     auto& items = slot.items;
     auto& time = slot.time;
-    if (!d_format->immediates.empty())
-        d_senders.complete(slot.id, items);
+    recall_values(slot);
     time.timestamp = items.timestamp.value_or(0);
     time.timestamp_bits = items.timestamp_bits;
     time.length = static_cast<std::int64_t>((items.seen_end - *items.samples_begin) /
@@ -882,7 +903,7 @@ bool heap_router::place_kept(heap_slot& slot)
         if (done == result::ignored)
             d_common.packets_ignored.add(1);
     }
-    d_slots.drop_packets(slot, placed);
+    d_slots.drop_packets(slot, 0, placed);
     return done != result::full;
 }
 
@@ -893,8 +914,8 @@ heap_router::outcome heap_router::place(heap_slot& slot, const arrival& packet)
     if (done != result::full)
         return done == result::done ? outcome::taken : outcome::ignored;
     d_blocked = &slot;
-    return d_slots.keep(slot, packet.datagram, packet.time) ? outcome::taken
-                                                            : outcome::ignored;
+    d_slots.append(slot, packet.datagram, packet.time);
+    return outcome::taken;
 }
 
 heap_router::result heap_router::place_samples(heap_slot& slot,

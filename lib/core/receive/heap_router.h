@@ -90,7 +90,7 @@ public:
 
     //! Why packets have produced no samples since clear_no_output_reason(), with the
     //! remedy.
-    const std::string& why_no_output() const { return d_no_output_reason.text(); }
+    const std::string& why_no_output();
     void clear_no_output_reason() { d_no_output_reason.clear(); }
 
 private:
@@ -145,6 +145,7 @@ private:
     std::optional<verdict> verdict_of(heap_slot& slot);
     void hold(heap_slot& slot);
     bool has_usable_items(heap_slot& slot);
+    void recall_values(heap_slot& slot);
     bool has_other_sender(const heap_slot& slot, bool is_located);
     bool selects_output(heap_slot& slot) const;
     timeline::surroundings surroundings_of(const heap_slot& slot) const;

@@ -66,7 +66,6 @@ struct heap_slot {
     std::uint64_t order = 0; //!< of arrival
     std::optional<std::uint64_t> heap_length = {};
     std::size_t socket = 0;
-    bool is_single = false; //!< its packet is a whole heap, without heap length
     time_point first_packet = {};
     time_point last_packet = {};
 
@@ -108,7 +107,7 @@ struct heap_slot {
     position_range range() const { return time.range(); }
     bool has_all_samples() const
     {
-        return time.is_length_known && received == time.length;
+        return time.is_length_known && received > 0 && received == time.length;
     }
 };
 

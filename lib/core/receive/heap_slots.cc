@@ -150,7 +150,7 @@ void heap_slots::move(heap_slot& slot, heap_slot::state status, region& to)
 void heap_slots::remove(heap_slot& slot)
 {
     d_finish(slot);
-    drop_packets(slot, slot.kept.size());
+    drop_packets(slot);
     leave(slot);
     slot.status = heap_slot::state::free;
     d_free.push_back(index_of(slot));
@@ -176,7 +176,7 @@ bool heap_slots::keep(heap_slot& slot,
                       heap_slot::time_point now)
 {
     const auto is_full = [&] {
-        return d_kept == max_kept || d_kept_bytes + packet.bytes > max_kept_bytes;
+        return d_kept >= max_kept || d_kept_bytes + packet.bytes > max_kept_bytes;
     };
     while (is_full()) {
         const auto& slots = d_collecting.slots;
@@ -187,19 +187,28 @@ bool heap_slots::keep(heap_slot& slot,
             return false;
         remove(**oldest);
     }
-    slot.kept.push_back({ { packet.data, packet.data + packet.bytes }, now });
-    ++d_kept;
-    d_kept_bytes += packet.bytes;
+    append(slot, packet, now);
     return true;
 }
 
-void heap_slots::drop_packets(heap_slot& slot, std::size_t number)
+void heap_slots::append(heap_slot& slot,
+                        const received_packet& packet,
+                        heap_slot::time_point now)
 {
-    const auto end = slot.kept.begin() + static_cast<std::ptrdiff_t>(number);
-    for (auto packet = slot.kept.begin(); packet != end; ++packet)
+    slot.kept.push_back({ { packet.data, packet.data + packet.bytes }, now });
+    ++d_kept;
+    d_kept_bytes += packet.bytes;
+}
+
+std::size_t heap_slots::drop_packets(heap_slot& slot, std::size_t begin, std::size_t end)
+{
+    const auto first = slot.kept.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = slot.kept.begin() + static_cast<std::ptrdiff_t>(end);
+    for (auto packet = first; packet != last; ++packet)
         d_kept_bytes -= packet->content.size();
-    d_kept -= number;
-    slot.kept.erase(slot.kept.begin(), end);
+    d_kept -= end - begin;
+    slot.kept.erase(first, last);
+    return end - begin;
 }
 
 } // namespace gr::spead

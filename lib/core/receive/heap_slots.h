@@ -64,17 +64,22 @@ public:
     //! slot takes all room.
     [[nodiscard]] bool
     keep(heap_slot& slot, const received_packet& packet, heap_slot::time_point now);
-    //! Drops the first packets that a slot keeps.
-    void drop_packets(heap_slot& slot, std::size_t number);
+    //! Keeps a packet for which there may be no room.
+    void
+    append(heap_slot& slot, const received_packet& packet, heap_slot::time_point now);
+    //! Drops packets that a slot keeps, by their indices. Returns their number.
+    std::size_t drop_packets(heap_slot& slot, std::size_t begin, std::size_t end);
+    std::size_t drop_packets(heap_slot& slot)
+    {
+        return drop_packets(slot, 0, slot.kept.size());
+    }
     //! Drops the packets for which \p is_useless(packet). Returns their number.
     template <typename condition>
     std::size_t drop_packets_if(heap_slot& slot, condition&& is_useless)
     {
         const auto first =
             std::stable_partition(slot.kept.begin(), slot.kept.end(), is_useless);
-        const auto number = static_cast<std::size_t>(first - slot.kept.begin());
-        drop_packets(slot, number);
-        return number;
+        return drop_packets(slot, 0, static_cast<std::size_t>(first - slot.kept.begin()));
     }
 
 private:

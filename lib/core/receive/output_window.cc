@@ -130,9 +130,9 @@ void output_window::give_up(std::int64_t end)
     d_given_up = d_top;
 }
 
-void output_window::abandon(std::int64_t end)
+void output_window::abandon()
 {
-    skip_to(std::max(d_top, end));
+    skip_to(d_top);
     for (auto& of : d_outputs)
         of.skipped = 0; // the next run does not tag them
 }

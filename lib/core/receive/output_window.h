@@ -83,8 +83,8 @@ public:
     //! Produces samples up to \p end: appends their tags and counts them. Returns the
     //! number of samples per output, which is the same for all.
     std::size_t produce(std::int64_t end, std::vector<sample_tag>& tags);
-    //! Ends the run. Samples up to \p end that were not produced count as skipped.
-    void abandon(std::int64_t end);
+    //! Ends the run. Samples that were not produced count as skipped.
+    void abandon();
 
     //! \}
 

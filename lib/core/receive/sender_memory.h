@@ -25,15 +25,24 @@ namespace gr::spead {
 class sender_memory
 {
 public:
-    //! A sender may leave out items that have not changed: gives them their last values,
-    //! and remembers the others.
-    void complete(const heap_id& sender, heap_items& items)
+    //! Gives the items that a heap lacks the values that they had in the sender's latest
+    //! heap before it, and remembers those that it has.
+    void complete(const heap_id& heap,
+                  const heap_time& time,
+                  heap_slot::time_point now,
+                  heap_items& items)
     {
-        auto& values = find(sender).values;
+        auto& values = find(heap).values;
         values.resize(items.values.size());
-        for (std::size_t i = 0; i < values.size(); ++i)
-            (items.values[i] ? values[i] : items.values[i]) =
-                items.values[i] ? items.values[i] : values[i];
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const bool is_before =
+                values[i].value && time.counters_from(values[i].heap) < 0;
+            auto& value = items.values[i];
+            if (!value && !is_before)
+                value = values[i].value;
+            else if (value && !(is_before && now - values[i].time < overtaking_time))
+                values[i] = { value, time, now };
+        }
     }
     //! Whether descriptors of a sender may be read: bounds their number in each second.
     bool may_describe(const heap_id& sender, heap_slot::time_point now)
@@ -51,11 +60,20 @@ public:
 private:
     static constexpr std::size_t max_senders = 64; // if more, the oldest is forgotten
     static constexpr int max_descriptions = 64;    // heaps in a second
+    // A heap with an earlier counter has been overtaken. After this time, its sender has
+    // restarted.
+    static constexpr std::chrono::milliseconds overtaking_time{ 100 };
+
+    struct remembered_value {
+        std::optional<std::uint64_t> value;
+        heap_time heap; // that set it
+        heap_slot::time_point time;
+    };
 
     struct memory {
         std::uint64_t address;
         std::size_t group;
-        std::vector<std::optional<std::uint64_t>> values = {}; // of immediate items
+        std::vector<remembered_value> values = {}; // of immediate items
         heap_slot::time_point second = {};
         int descriptions = 0;
     };

@@ -106,12 +106,6 @@ public:
                          bool is_located,
                          std::size_t output,
                          const surroundings& around) const;
-    //! Whether this heap is the held one of an output.
-    bool holds(const heap_time& heap, std::size_t output) const
-    {
-        const auto& held = d_tracks[output].held;
-        return held && held->is_same(heap);
-    }
 
     //! Holds a heap until another one agrees with it. Replaces the one held before.
     void hold(const heap_time& heap, std::size_t output) { d_tracks[output].held = heap; }

@@ -140,7 +140,7 @@ struct receive_stream {
         window.give_up();
         produce(false);
         router.end_run();
-        window.abandon(window.top());
+        window.abandon();
     }
 
     //! Produces what is ready, like a flow graph that keeps up.

@@ -601,4 +601,162 @@ BOOST_AUTO_TEST_CASE(an_item_keeps_its_value_until_it_is_sent_again)
                               std::byte(selected)) == heap_samples);
 }
 
+// Each heap has other samples. None of them may get into another one.
+void check_samples(const receive_stream& stream)
+{
+    const auto times = stream.tags_of(sample_tag::kind::timestamp);
+    const auto& out = stream.out[0];
+    std::size_t wrong = 0, time = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        while (time + 1 < times.size() && times[time + 1].first <= i)
+            ++time;
+        const auto tick = times.at(time).second + (i - times[time].first);
+        wrong += out[i] != std::byte{ 0 } &&
+                 out[i] != static_cast<std::byte>(1 + tick / heap_samples % 127);
+    }
+    BOOST_TEST(wrong == 0u);
+}
+
+std::vector<packet_bytes> heap_of_tick(std::uint64_t counter, std::uint64_t tick)
+{
+    const heap_cutter cutter{ flavour, heap_samples / 10, false };
+    return cutter.cut(
+        counter,
+        { flavour.immediate(0x1600, tick), flavour.addressed(0x3300, 0) },
+        packet_bytes(heap_samples,
+                     static_cast<std::byte>(1 + tick / heap_samples % 127)));
+}
+
+// The heaps of both runs wait for descriptors, and have the same counters.
+BOOST_AUTO_TEST_CASE(restart_before_the_descriptors_does_not_mix_heaps)
+{
+    for (const bool is_lossy : { false, true }) {
+        receive_stream::options options;
+        options.format = nullptr;
+        receive_stream stream(options);
+        for (const std::uint64_t run : { 0, 1 }) {
+            for (std::uint64_t i = 0; i < 3; ++i) {
+                auto packets = heap_of_tick(1 + i, (10 * run + i) * heap_samples);
+                if (is_lossy && run == 0)
+                    packets.resize(5);
+                stream.receive(packets);
+            }
+            stream.pass_time(milliseconds(300));
+        }
+        stream.receive(heap_with_descriptors(50, 100 * heap_samples));
+        stream.pass_time(milliseconds(2000));
+        stream.end();
+        BOOST_REQUIRE(!stream.out[0].empty());
+        auto& last = stream.out[0]; // that of the descriptors has its counter as samples
+        last.resize(last.size() - heap_samples);
+        check_samples(stream);
+    }
+}
+
+// A heap without samples, and then one that reuses its counter.
+BOOST_AUTO_TEST_CASE(packets_of_a_refused_heap_do_not_enter_the_next_one)
+{
+    receive_stream stream;
+    stream.receive(heap_of_tick(1, 0));
+    const heap_cutter cutter{ flavour, heap_samples / 10, false };
+    const auto other = cutter.cut(
+        2, { flavour.addressed(0x4000, 0) }, packet_bytes(heap_samples, std::byte{ 99 }));
+    const auto next = heap_of_tick(2, heap_samples);
+    for (std::size_t i = 0; i < 4; ++i)
+        stream.receive(other[i]);
+    stream.receive(next[0]);
+    for (std::size_t i = 4; i < other.size(); ++i)
+        stream.receive(other[i]);
+    for (std::size_t i = 1; i < next.size(); ++i)
+        stream.receive(next[i]);
+    stream.receive(heap_of_tick(3, 2 * heap_samples));
+    stream.end();
+    check_samples(stream);
+    BOOST_TEST(stream.out[0].size() == 3 * heap_samples);
+}
+
+// The new value is in a heap without samples, or in one that is overtaken.
+BOOST_AUTO_TEST_CASE(the_last_value_of_an_item_is_that_of_the_latest_heap)
+{
+    using heap_items_sent =
+        std::pair<std::optional<std::uint64_t>, bool>; // value, samples
+    const std::vector<heap_items_sent> sent{ { 7, true },  { {}, true }, { 8, false },
+                                             { {}, true }, { 7, true },  { 8, true },
+                                             { {}, true } };
+    for (const bool is_swapped : { false, true }) {
+        auto format = std::make_shared<stream_format>();
+        format->immediates.push_back({ item_id, "item", {}, { 7 } });
+        receive_stream::options options;
+        options.format = format;
+        receive_stream stream(options);
+        std::vector<std::vector<packet_bytes>> heaps;
+        for (std::uint64_t i = 0; i < sent.size(); ++i) {
+            std::vector<std::uint64_t> items;
+            if (sent[i].second) {
+                items.push_back(flavour.immediate(0x1600, i * heap_samples));
+                items.push_back(flavour.addressed(0x3300, 0));
+            }
+            if (sent[i].first)
+                items.push_back(flavour.immediate(item_id, *sent[i].first));
+            const heap_cutter cutter{ flavour, heap_samples / 10, false };
+            heaps.push_back(
+                cutter.cut(1 + i, items, packet_bytes(heap_samples, std::byte(1 + i))));
+        }
+        if (is_swapped)
+            std::swap(heaps[4], heaps[5]);
+        for (const auto& packets : heaps) {
+            stream.receive(packets);
+            stream.now += milliseconds(1);
+        }
+        stream.pass_time(milliseconds(2000));
+        stream.end();
+        for (const auto selected : { 1, 2, 5 })
+            BOOST_TEST(std::count(stream.out[0].begin(),
+                                  stream.out[0].end(),
+                                  std::byte(selected)) == heap_samples);
+        BOOST_TEST(stream.counters[0].samples_received.get() == 3 * heap_samples);
+    }
+}
+
+// The repeated descriptors at the end of a heap that is larger than the room for packets,
+// while the window is full.
+BOOST_AUTO_TEST_CASE(no_packet_of_a_large_heap_with_descriptors_is_lost)
+{
+    receive_stream::options options;
+    options.format = nullptr;
+    options.window_samples = 1 << 17;
+    receive_stream stream(options);
+    std::uint64_t tick = 0;
+    const auto receive = [&](std::uint64_t counter,
+                             std::size_t samples,
+                             bool has_others) {
+        packet_bytes content;
+        std::vector<std::uint64_t> pointers;
+        for (const auto& each : default_items()) {
+            const auto packet = descriptor_packet(each, flavour);
+            pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
+            content.insert(content.end(), packet.begin(), packet.end());
+        }
+        pointers.push_back(flavour.immediate(0x1600, tick));
+        pointers.push_back(flavour.addressed(0x3300, content.size()));
+        content.resize(content.size() + samples, std::byte{ 1 });
+        if (has_others) {
+            pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
+            const auto packet = descriptor_packet(immediate(0x4000, "x", { 0 }), flavour);
+            content.insert(content.end(), packet.begin(), packet.end());
+        }
+        const heap_cutter cutter{ flavour, 1400, false };
+        for (const auto& each : cutter.cut(counter, pointers, content))
+            stream.receive(each);
+        tick += samples;
+    };
+    receive(1, 100000, false);
+    receive(2, 3000000, true);
+    receive(3, 100000, false);
+    stream.pass_time(milliseconds(2000));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 3200000u);
+    BOOST_TEST(stream.counters[0].samples_missing.get() == 0u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -176,6 +176,22 @@ scenario stream_start()
     return result;
 }
 
+// Each heap waits for another one that agrees with its time. In the end, one does.
+scenario held_heaps()
+{
+    scenario result{ "1000 heaps of other times, then one that agrees", {}, {} };
+    const auto add = [&](std::uint64_t counter, std::uint64_t time) {
+        result.packets.push_back(
+            packet_of(sample_pointers(counter, time, 400, 0, 400), noise(400)));
+    };
+    for (std::uint64_t i = 0; i < 4; ++i)
+        add(i, i * 400);
+    for (std::uint64_t i = 0; i < 1000; ++i)
+        add(10 + i, (1 << 24) + i * 100000);
+    add(1010, (1 << 24) + 999 * 100000 + 400);
+    return result;
+}
+
 // Every other sample, then the samples in between.
 scenario every_other_sample()
 {
@@ -274,6 +290,7 @@ int main()
         descriptors("4 descriptors of 16 KB of quotes", 4, std::string(16000, '\''), 0));
     measure(first_packet_last());
     measure(stream_start());
+    measure(held_heaps());
     measure(every_other_sample());
     measure(item_changes());
 }

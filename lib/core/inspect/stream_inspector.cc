@@ -138,7 +138,6 @@ void stream_inspector::read_descriptors(tracked_stream& stream,
                                         const packet_view& packet,
                                         time_point now)
 {
-    constexpr std::chrono::seconds heap_timeout{ 1 };
     constexpr std::size_t max_packets = 1024;
     auto& heap = stream.described;
     if (heap.counter != packet.heap_counter || now - heap.begin >= heap_timeout ||

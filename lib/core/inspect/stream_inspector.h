@@ -12,6 +12,7 @@
 #include "protocol/packet_parser.h"
 #include "receive/heap_descriptors.h"
 #include "receive/receive_counters.h"
+#include "receive/timeline.h"
 
 #include <chrono>
 #include <cstddef>

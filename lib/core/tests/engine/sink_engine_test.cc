@@ -16,6 +16,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <map>
 
@@ -307,7 +308,7 @@ BOOST_AUTO_TEST_CASE(ring_holds_the_requested_buffer_size)
 // By default, the signal SIGPIPE ends programs that are not written in Python.
 BOOST_AUTO_TEST_CASE(process_survives_a_pipe_whose_reader_leaves)
 {
-    std::string folder = "/tmp/spead-XXXXXX";
+    std::string folder = std::filesystem::temp_directory_path() / "spead-XXXXXX";
     BOOST_REQUIRE(mkdtemp(folder.data()));
     const auto pipe = folder + "/stream.pcap";
     BOOST_REQUIRE_EQUAL(mkfifo(pipe.c_str(), 0600), 0);

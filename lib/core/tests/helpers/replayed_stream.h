@@ -15,7 +15,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,8 +29,9 @@ class capture_writer_of_tests
 public:
     explicit capture_writer_of_tests(std::size_t sockets)
     {
-        std::string name = "/tmp/spead-truth-XXXXXX";
-        d_folder = mkdtemp(name.data());
+        d_folder = std::filesystem::temp_directory_path() / "spead-truth-XXXXXX";
+        if (!mkdtemp(d_folder.data()))
+            throw std::runtime_error("no temporary folder");
         for (std::size_t i = 0; i < sockets; ++i) {
             d_files.emplace_back(path(i), std::ios::binary);
             for (const std::uint32_t word :

@@ -84,6 +84,11 @@ struct received_times {
         heap.length = length;
         return heap;
     }
+    void check(const heap_case& row)
+    {
+        const auto judged = judge(heap_of(row.counter, row.timestamp), row.later);
+        BOOST_TEST(names.at(judged) == names.at(row.expected), row.what);
+    }
     verdict judge(heap_time heap, milliseconds later = milliseconds(1))
     {
         const bool is_located = times.locate(heap, 0);
@@ -116,12 +121,8 @@ BOOST_AUTO_TEST_CASE(heaps_are_judged_by_counter_and_time)
         { "between two steps", 15, 1550, verdict::misaligned, milliseconds(1), true },
         { "with axes, the next heap", 15, 1500, verdict::fits, milliseconds(1), true },
     };
-    for (const auto& row : cases) {
-        received_times stream(row.is_aligned);
-        const auto judged =
-            stream.judge(received_times::heap_of(row.counter, row.timestamp), row.later);
-        BOOST_TEST(names.at(judged) == names.at(row.expected), row.what);
-    }
+    for (const auto& row : cases)
+        received_times(row.is_aligned).check(row);
 }
 
 BOOST_AUTO_TEST_CASE(a_second_heap_must_agree_with_a_jump)
@@ -139,9 +140,7 @@ BOOST_AUTO_TEST_CASE(a_second_heap_must_agree_with_a_jump)
         const auto held = received_times::heap_of(40, 70000);
         BOOST_TEST(names.at(stream.judge(held)) == "hold");
         stream.times.hold(held, 0);
-        const auto judged =
-            stream.judge(received_times::heap_of(row.counter, row.timestamp));
-        BOOST_TEST(names.at(judged) == names.at(row.expected), row.what);
+        stream.check(row);
     }
 }
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 
 namespace gr::spead {
@@ -46,6 +45,7 @@ heap_router::heap_router(config chosen,
       d_common(common),
       d_rejects(rejects),
       d_log(log),
+      d_description(d_config.format, d_config.type, d_config.axes, counters.size()),
       d_decoder(sample_format()),
       d_slots([this](const heap_slot& slot) { finish(slot); }),
       d_held(counters.size()),
@@ -107,7 +107,9 @@ void heap_router::receive(const received_packet& datagram, clock::time_point now
     if (d_slots.first_ready() || is_blocked())
         resume(now);
     if (!d_format)
-        d_no_output_reason.note(d_refusal.empty() ? cause::no_descriptors : d_refusal);
+        d_no_output_reason.note(d_description.refusal().empty()
+                                    ? cause::no_descriptors
+                                    : d_description.refusal());
 }
 
 const std::string& heap_router::why_no_output()
@@ -395,7 +397,9 @@ heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
     if (!d_slots.keep(slot, packet.datagram, packet.time)) {
         // larger than the room: its samples need not wait for all descriptors if those
         // that have arrived confirm the format; otherwise, only its descriptors are used
-        if (d_format && confirms_format(slot)) {
+        const auto arrived =
+            descriptors.read([&](const auto& visit) { for_each_kept(slot, visit); });
+        if (d_format && d_description.confirm(arrived, *d_format)) {
             descriptors.clear();
             slot.has_read_descriptors = true;
             d_slots.append(slot, packet.datagram, packet.time);
@@ -424,32 +428,6 @@ heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
     return outcome::taken;
 }
 
-// Whether the descriptors that have arrived leave the samples and the timestamp as they
-// are known or, if items are set, suit them.
-bool heap_router::confirms_format(const heap_slot& slot) const
-{
-    const auto described =
-        slot.descriptors.read([&](const auto& visit) { for_each_kept(slot, visit); });
-    const auto find = [](const auto& descriptions, std::uint64_t id) {
-        return std::find_if(descriptions.begin(),
-                            descriptions.end(),
-                            [&](const auto& each) { return each.id == id; });
-    };
-    const auto is_same = [&](std::uint64_t id) {
-        const auto given = find(described, id);
-        const auto known = find(d_descriptions, id);
-        return given != described.end() && known != d_descriptions.end() &&
-               *given == *known;
-    };
-    if (d_config.format) {
-        const auto samples = find(described, d_format->samples_id);
-        return samples != described.end() &&
-               is_compatible(*samples, d_format->samples_format, d_config.type);
-    }
-    return is_same(d_format->samples_id) &&
-           (!d_format->timestamp_id || is_same(*d_format->timestamp_id));
-}
-
 // Whether all outputs that the packet may be for receive another sender.
 bool heap_router::is_ignored_sender(const arrival& packet) const
 {
@@ -471,8 +449,7 @@ void heap_router::read_descriptors(heap_slot& slot)
         slot.descriptors.read([&](const auto& visit) { for_each_kept(slot, visit); });
     slot.descriptors.clear();
     slot.has_read_descriptors = true;
-    for (const auto& description : descriptions)
-        d_has_new_descriptions |= merge(d_descriptions, description);
+    d_has_new_descriptions |= d_description.add(descriptions);
     if (!d_has_new_descriptions && d_format)
         read_items_again();
 }
@@ -481,38 +458,14 @@ void heap_router::read_descriptors(heap_slot& slot)
 // been produced.
 bool heap_router::update_format()
 {
-    std::shared_ptr<const stream_format> format;
-    try {
-        format = described_format();
-        d_refusal.clear();
-    } catch (const std::invalid_argument& error) {
-        d_refusal = error.what();
-    }
-    if (!use_format(std::move(format)))
+    // until heaps of a format arrive, another array may hold the samples
+    const auto* current = d_timeline.is_running() ? d_format.get() : nullptr;
+    if (!use_format(d_description.format(current)))
         return false;
     d_has_new_descriptions = false;
     if (d_format)
         read_items_again();
     return true;
-}
-
-// The format that the descriptors give or, if items are set, do not contradict. Throws
-// std::invalid_argument with the reason if there is none.
-std::shared_ptr<const stream_format> heap_router::described_format() const
-{
-    if (d_config.format) {
-        check_samples(*d_config.format, d_descriptions, d_config.type);
-        return d_config.format;
-    }
-    // until heaps of a format arrive, another array may hold the samples
-    const auto* current = d_timeline.is_running() ? d_format.get() : nullptr;
-    auto format = std::make_shared<const stream_format>(
-        format_for(d_descriptions, d_config.type, d_config.axes, current));
-    if (!format->timestamp_id && d_config.stream.outputs > 1)
-        throw std::invalid_argument(
-            "the descriptors contain no timestamp to align the outputs; "
-            "use a source for each stream, or set items");
-    return format;
 }
 
 bool heap_router::use_format(std::shared_ptr<const stream_format> format)

@@ -17,7 +17,7 @@
 #include "sender_lock.h"
 #include "sender_memory.h"
 #include "split_samples.h"
-#include "stream_format.h"
+#include "stream_description.h"
 #include "support/rate_limited_log.h"
 #include "timeline.h"
 
@@ -132,11 +132,9 @@ private:
     // descriptors
     bool find_descriptors(heap_slot& slot, const arrival& packet);
     outcome collect_descriptors(heap_slot& slot, const arrival& packet);
-    bool confirms_format(const heap_slot& slot) const;
     bool is_ignored_sender(const arrival& packet) const;
     void read_descriptors(heap_slot& slot);
     bool update_format();
-    std::shared_ptr<const stream_format> described_format() const;
     bool use_format(std::shared_ptr<const stream_format> format);
     void read_items_again();
 
@@ -176,7 +174,7 @@ private:
     rate_limited_log& d_log;
 
     item_index d_format;
-    std::vector<item_description> d_descriptions; // all descriptions, one per item ID
+    stream_description d_description;
     bool d_has_new_descriptions = false; // the format must wait for an empty window
     sample_decoder d_decoder;
 
@@ -196,7 +194,6 @@ private:
     clock::time_point d_last_end_time{};
 
     no_output_reason d_no_output_reason;
-    std::string d_refusal; // why the descriptors are unusable; else empty
     bool d_has_logged_other = false;
     bool d_has_logged_misaligned = false;
 };

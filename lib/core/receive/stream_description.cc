@@ -1,0 +1,80 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "stream_description.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace gr::spead {
+
+namespace {
+
+const item_description* find(const std::vector<item_description>& items, std::uint64_t id)
+{
+    const auto found = std::find_if(
+        items.begin(), items.end(), [&](const auto& item) { return item.id == id; });
+    return found == items.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+stream_description::stream_description(std::shared_ptr<const stream_format> given,
+                                       sample_type type,
+                                       const heap_axes& axes,
+                                       std::size_t outputs)
+    : d_given(std::move(given)), d_type(type), d_axes(axes), d_outputs(outputs)
+{
+}
+
+bool stream_description::add(const std::vector<item_description>& descriptions)
+{
+    bool has_changed = false;
+    for (const auto& description : descriptions)
+        has_changed |= merge(d_items, description);
+    return has_changed;
+}
+
+std::shared_ptr<const stream_format>
+stream_description::format(const stream_format* current)
+{
+    d_refusal.clear();
+    try {
+        if (d_given) {
+            check_samples(*d_given, d_items, d_type);
+            return d_given;
+        }
+        auto format = std::make_shared<const stream_format>(
+            format_for(d_items, d_type, d_axes, current));
+        if (!format->timestamp_id && d_outputs > 1)
+            throw std::invalid_argument(
+                "the descriptors contain no timestamp to align the outputs; "
+                "use a source for each stream, or set items");
+        return format;
+    } catch (const std::invalid_argument& error) {
+        d_refusal = error.what();
+        return nullptr;
+    }
+}
+
+bool stream_description::confirm(const std::vector<item_description>& descriptions,
+                                 const stream_format& format) const
+{
+    const auto* samples = find(descriptions, format.samples_id);
+    if (d_given)
+        return samples && is_compatible(*samples, format.samples_format, d_type);
+    const auto is_same = [&](std::uint64_t id) {
+        const auto* given = find(descriptions, id);
+        const auto* known = find(d_items, id);
+        return given && known && *given == *known;
+    };
+    return is_same(format.samples_id) &&
+           (!format.timestamp_id || is_same(*format.timestamp_id));
+}
+
+} // namespace gr::spead

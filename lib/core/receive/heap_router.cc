@@ -75,6 +75,7 @@ void heap_router::end_run()
          { &d_slots.collecting(), &d_slots.placed(), &d_slots.refused() })
         while (!slots->empty())
             d_slots.remove(*slots->front());
+    count_ignored();
 }
 
 // Packets
@@ -100,8 +101,8 @@ void heap_router::receive(const received_packet& datagram, clock::time_point now
         return d_rejects.add(packet_error::contradiction);
     d_common.packets_received.add(1);
     d_common.bytes_received.add(datagram.bytes);
-    if (done == outcome::ignored)
-        d_common.packets_ignored.add(1);
+    d_ignored += done == outcome::ignored;
+    count_ignored();
     if (!packet.is_end_of_stream)
         d_last_sender = datagram.sender;
     if (d_slots.first_ready() || is_blocked())
@@ -279,10 +280,8 @@ heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet
     if (!d_format || is_known)
         return keep(slot, packet);
     if (!slot.kept.empty() || !slot.items.is_complete(*d_format)) {
-        const auto done = keep(slot, packet);
-        if (done == outcome::taken)
-            settle(slot, &packet);
-        return done;
+        settle(slot, &packet);
+        return slot.status == state::refused ? outcome::ignored : keep(slot, packet);
     }
     // the usual case: the first packet has all items
     judge(slot);
@@ -306,16 +305,16 @@ void heap_router::drop_before(heap_slot& slot, clock::time_point time)
     const auto is_later = [&](const auto& packet) { return packet.time >= time; };
     const auto first = std::find_if(slot.kept.begin(), slot.kept.end(), is_later);
     const auto number = static_cast<std::size_t>(first - slot.kept.begin());
-    d_common.packets_ignored.add(d_slots.drop_packets(slot, 0, number));
+    d_ignored += d_slots.drop_packets(slot, 0, number);
 }
 
 void heap_router::refuse(heap_slot& slot)
 {
-    d_common.packets_ignored.add(d_slots.drop_packets(slot));
+    d_ignored += d_slots.drop_packets(slot);
     d_slots.refuse(slot);
 }
 
-// Decides what becomes of a heap that keeps its packets, after the last one has arrived
+// Decides what becomes of a heap after a packet has arrived, which may be its first one,
 // or the format has changed. \p packet has items, or is nullptr.
 void heap_router::settle(heap_slot& slot, const packet_view* packet)
 {
@@ -340,9 +339,15 @@ void heap_router::settle(heap_slot& slot, const packet_view* packet)
     }
 }
 
+// Packets count as received before they count as ignored, since any thread may read both.
+void heap_router::count_ignored()
+{
+    d_common.packets_ignored.add(std::exchange(d_ignored, 0));
+}
+
 void heap_router::finish(const heap_slot& slot)
 {
-    d_common.packets_ignored.add(slot.kept.size());
+    d_ignored += slot.kept.size();
     for (auto** known : { &d_agreed, &d_blocked })
         *known = *known == &slot ? nullptr : *known;
     for (auto& held : d_held)
@@ -358,6 +363,13 @@ void heap_router::finish(const heap_slot& slot)
 bool heap_router::resume(clock::time_point now)
 {
     d_now = now;
+    const bool is_done = place_waiting();
+    count_ignored();
+    return is_done;
+}
+
+bool heap_router::place_waiting()
+{
     for (;;) {
         if (d_has_new_descriptions && !update_format())
             return false;
@@ -412,7 +424,7 @@ heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
             parse_packet(kept.content.data(), kept.content.size(), view);
             return !descriptors.have_part_in(view);
         });
-        d_common.packets_ignored.add(number);
+        d_ignored += number;
         if (!number || !descriptors.have_part_in(packet) ||
             !d_slots.keep(slot, packet.datagram, packet.time)) {
             if (!number)
@@ -532,8 +544,7 @@ void heap_router::read_items_again()
             if (!slot->items.is_complete(*d_format))
                 slot->items.add(packet, d_format);
         });
-        d_common.packets_ignored.add(
-            d_slots.drop_packets(*slot, number, slot->kept.size()));
+        d_ignored += d_slots.drop_packets(*slot, number, slot->kept.size());
         settle(*slot, with_items.pointers ? &with_items : nullptr);
     }
 }
@@ -854,7 +865,7 @@ bool heap_router::place_kept(heap_slot& slot)
         if (done == result::full)
             break;
         if (done == result::ignored)
-            d_common.packets_ignored.add(1);
+            d_ignored += 1;
     }
     d_slots.drop_packets(slot, 0, placed);
     return done != result::full;

@@ -128,6 +128,8 @@ private:
     void refuse(heap_slot& slot);
     void settle(heap_slot& slot, const packet_view* packet);
     void finish(const heap_slot& slot);
+    void count_ignored();
+    bool place_waiting();
 
     // descriptors
     bool find_descriptors(heap_slot& slot, const arrival& packet);
@@ -187,6 +189,7 @@ private:
     sender_memory d_senders;
     split_samples d_split;
 
+    std::size_t d_ignored = 0; // packets, not counted yet
     bool d_has_stopped = false;
     clock::time_point d_now{};       // time of this call; kept packets arrived earlier
     std::uint64_t d_last_sender = 0; // in this run; 0: none

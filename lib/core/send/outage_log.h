@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 
 namespace gr::spead {
 
@@ -21,6 +22,10 @@ namespace gr::spead {
  *
  * Logs each error that is new in this run or has not recurred for a while. Logs the
  * recovery when packets are sent and none has been lost for a second.
+ *
+ * A receiver that has accepted packets, and refuses them shortly before the run ends, has
+ * only been stopped first, as happens in a flow graph with both blocks. This is not
+ * logged.
  */
 class outage_log
 {
@@ -34,17 +39,23 @@ public:
     //! Records that a send succeeded.
     void succeeded(time_point now);
     //! Ends the run: logs the losses of an outage that has not ended.
-    void end();
+    void end(time_point now);
 
-    //! Whether there is no outage, so that succeeded() need not be called. Cheap.
-    bool quiet() const { return !d_outage; }
+    //! Whether succeeded() need not be called. Cheap.
+    bool quiet() const { return d_is_accepted && !d_outage && !d_refused; }
 
 private:
+    void log(int error);
+    void log_refusal(time_point now);
+
     rate_limited_log& d_lines;
     std::map<int, time_point> d_seen; // last occurrence, by errno
     bool d_outage = false;
     time_point d_last_loss;
     std::uint64_t d_lost = 0; // packets, in this outage
+    std::optional<time_point> d_first_success;
+    bool d_is_accepted = false;          // by a receiver
+    std::optional<time_point> d_refused; // not logged yet
 };
 
 } // namespace gr::spead

@@ -160,7 +160,7 @@ void sender::drop_rest()
         d_log.add("not everything could be sent before the end: ",
                   lost,
                   " packets were dropped");
-    d_outages.end();
+    d_outages.end(clock::now());
 }
 
 void sender::close()

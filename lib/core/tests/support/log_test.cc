@@ -7,9 +7,12 @@
 
 #include "send/outage_log.h"
 
+#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <cerrno>
+#include <chrono>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -64,7 +67,7 @@ BOOST_AUTO_TEST_CASE(outage_ends_after_a_second_without_loss)
     check({ "sending failed: Operation not permitted" });
     outages.succeeded(now + 1900ms);
     outages.succeeded(now + 2000ms);
-    outages.end();
+    outages.end(now);
     lines.flush();
     check({ "sending failed: Operation not permitted",
             "sending works again; 7 packets were dropped" });
@@ -76,9 +79,65 @@ BOOST_AUTO_TEST_CASE(lasting_outage_of_one_destination_is_logged_once)
         outages.failed(EHOSTUNREACH, 1, now);
         outages.succeeded(now);
     }
-    outages.end();
+    outages.end(now);
     lines.flush();
     check({ "sending failed: No route to host; 1000 packets were dropped" });
+}
+
+// Time of the first refusal and of the end, after the first packet.
+struct refusal_times {
+    std::chrono::milliseconds refused, ended;
+    bool is_logged;
+};
+
+std::ostream& operator<<(std::ostream& out, const refusal_times& times)
+{
+    return out << "refused " << times.refused.count() << ", ended "
+               << times.ended.count();
+}
+
+const refusal_times all_refusal_times[]{
+    { 0ms, 20ms, true },                                 // no receiver
+    { 90ms, 120ms, true },                               // far away
+    { 5000ms, 5100ms, false },                           // stopped with the flow graph
+    { 5000ms, 6999ms, false }, { 5000ms, 7000ms, true }, // stopped before
+    { 200ms, 300ms, false },                             // a short flow graph
+};
+
+BOOST_DATA_TEST_CASE(receiver_that_stops_with_the_flow_graph_is_not_logged,
+                     boost::unit_test::data::make(all_refusal_times))
+{
+    const auto end = now + sample.ended;
+    const auto refused = now + sample.refused;
+    for (; now < end; now += 10ms) {
+        if (!outages.quiet())
+            outages.succeeded(now);
+        if (now >= refused)
+            outages.failed(ECONNREFUSED, 0, now);
+    }
+    outages.end(end);
+    lines.flush();
+    const std::string line =
+        "sending failed: Connection refused (no program listens there, "
+        "or it has stopped)";
+    check(sample.is_logged ? std::vector{ line } : std::vector<std::string>{});
+}
+
+BOOST_AUTO_TEST_CASE(refusal_is_logged_when_packets_are_accepted_again)
+{
+    outages.succeeded(now);
+    outages.succeeded(now + 1s);
+    BOOST_TEST(outages.quiet());
+    outages.failed(ECONNREFUSED, 0, now + 2s);
+    BOOST_TEST(!outages.quiet());
+    outages.succeeded(now + 4s);
+    BOOST_TEST(outages.quiet());
+    outages.end(now + 5s);
+    outages.succeeded(now + 6s); // another run
+    outages.failed(ECONNREFUSED, 0, now + 6s);
+    lines.flush();
+    check({ "sending failed: Connection refused (no program listens there, or it has "
+            "stopped)" });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -79,6 +79,17 @@ def test_every_short_run_to_closed_ports_logs_one_refusal(
         assert capfd.readouterr().out.count("Connection refused") == 1
 
 
+def test_a_loop_whose_source_stops_first_logs_nothing(capfd):
+    with bound_socket("127.0.0.1") as receiver:
+        running = Running(destination(receiver), heap_samples=1000, rate=2e6)
+        with running as sink:
+            eventually(lambda: sink.samples_sent() > 500_000)  # in 0.25 s
+            capfd.readouterr()
+            receiver.close()
+            eventually(lambda: sink.icmp_errors() > 0)
+    assert capfd.readouterr().out == ""
+
+
 @pytest.mark.parametrize("when_full", ["block", "drop"])
 def test_stop_does_not_wait_for_a_blocked_network(when_full):
     """A rate of 1 byte/s stands for a blocked network."""

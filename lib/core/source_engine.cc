@@ -137,8 +137,9 @@ void source_engine::start()
     if (d_sockets.empty())
         open();
     d_reader->start(d_sockets);
-    d_at_start = d_at_repetitions = stats();
-    d_next_check = d_next_repetitions = {};
+    d_at_start = stats();
+    d_losses.start(d_at_start, clock::now());
+    d_next_check = {};
     d_explain_at = clock::time_point::max();
     std::string names;
     for (const auto& each : d_sockets)
@@ -191,7 +192,9 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
     d_next_check = now + between_checks;
     const auto text = d_router.why_no_output();
     const auto current = stats();
-    check_repetitions(current, now, is_over);
+    // real time, also for captures
+    if (const auto real_time = clock::now(); is_over || d_losses.is_due(real_time))
+        d_losses.check(current, real_time);
     if (std::exchange(d_checked_samples, current.samples_out) != current.samples_out) {
         d_explain_at = clock::time_point::max();
         d_router.clear_no_output_reason();
@@ -208,27 +211,6 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
     if (!text.empty() && text != current.status)
         d_log.add("no output: ", text);
     set_status(text);
-}
-
-// Samples of other heaps may come out meanwhile, so only the log can tell.
-void source_engine::check_repetitions(const source_stats& current,
-                                      clock::time_point now,
-                                      bool is_over)
-{
-    const bool is_first = d_next_repetitions == clock::time_point{};
-    if (!is_over && now < d_next_repetitions)
-        return;
-    d_next_repetitions = now + explain_after;
-    if (is_first && !is_over)
-        return;
-    const auto unused = [](const source_stats& stats) {
-        return stats.samples_late + stats.samples_duplicate;
-    };
-    const auto before = std::exchange(d_at_repetitions, current);
-    if (unused(current) - unused(before) >
-        current.samples_received - before.samples_received)
-        d_log.add("most samples that arrive have been received before, or come after "
-                  "max_delay: check the timestamps of the sender");
 }
 
 void source_engine::set_status(const std::string& text)

@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_CORE_SOURCE_ENGINE_H
 
 #include "receive/heap_router.h"
+#include "receive/loss_log.h"
 #include "receive/output_window.h"
 #include "receive/packet_reader.h"
 #include "support/rate_limited_log.h"
@@ -87,8 +88,6 @@ public:
 private:
     void open();
     void check_progress(clock::time_point now, bool is_over);
-    void
-    check_repetitions(const source_stats& current, clock::time_point now, bool is_over);
     void set_status(const std::string& text);
 
     const std::vector<std::string> d_endpoints;
@@ -107,9 +106,7 @@ private:
     clock::time_point d_explain_at{}; // when to log why there is no output
     source_stats d_at_start;          // stats at the start of this run
     std::uint64_t d_checked_samples = 0;
-    // detects that most samples are late or duplicate
-    clock::time_point d_next_repetitions{};
-    source_stats d_at_repetitions; // stats at the last check
+    loss_log d_losses{ d_log };
 
     std::atomic<double> d_fill{ 0 };
     // guards the members below, which stats() and ports() read in other threads

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""If packets arrive and no samples come out, the log and the status say why."""
+"""If samples do not come out, the log and the status say why."""
 
 from itertools import count, repeat
 from pathlib import Path
@@ -227,6 +227,15 @@ def test_the_log_and_status_say_why_a_stream_falls_silent(others, parts, logged)
 
 
 # Hints
+
+
+@pytest.mark.parametrize("lost", [0, 3])
+def test_the_log_says_how_many_samples_are_missing(logged, lost):
+    heaps = packets_by_heap(noise(20 * HEAP), HEAP)
+    del heaps[10 : 10 + lost]
+    received(joined(heaps))
+    expected = f"{lost * HEAP} of {20 * HEAP} samples are missing: their packets were l"
+    assert [expected in line for line in logged("missing")] == [True] * bool(lost)
 
 
 def test_the_log_suggests_the_right_timestamp_step(logged):

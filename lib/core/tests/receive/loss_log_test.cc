@@ -1,0 +1,102 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "receive/loss_log.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace gr::spead;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct fixture {
+    std::vector<std::string> written;
+    rate_limited_log lines{ [this](const std::string& line) {
+        written.push_back(line);
+    } };
+    loss_log losses{ lines };
+    rate_limited_log::clock::time_point now{ 1000s };
+    source_stats stats;
+
+    fixture() { losses.start(stats, now); }
+
+    // A second of the stream, of which some samples are missing.
+    void run(std::uint64_t missing = 0)
+    {
+        stats.samples_received += 1000 - missing;
+        stats.samples_missing += missing;
+        stats.samples_out += 1000;
+        now += 1s;
+        if (losses.is_due(now))
+            losses.check(stats, now);
+        lines.write(now);
+    }
+
+    void check(const std::vector<std::string>& expected) const
+    {
+        BOOST_TEST(written == expected, boost::test_tools::per_element());
+    }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(loss_log_lines, fixture)
+
+BOOST_AUTO_TEST_CASE(loss_is_logged_within_a_second_then_every_ten)
+{
+    run();
+    check({});
+    for (int second = 0; second < 21; ++second)
+        run(10);
+    check(
+        { "10 of 2000 samples are missing: their packets were lost on the way or ignored",
+          "100 of 10000 samples are missing: their packets were lost on the way or "
+          "ignored",
+          "100 of 10000 samples are missing: their packets were lost on the way or "
+          "ignored" });
+    for (int second = 0; second < 100; ++second)
+        run();
+    BOOST_TEST(written.size() == 3u);
+    run(5);
+    BOOST_TEST(
+        written.back() ==
+        "5 of 2000 samples are missing: their packets were lost on the way or ignored");
+}
+
+BOOST_AUTO_TEST_CASE(line_names_what_was_counted_since_before_the_loss)
+{
+    for (int second = 0; second < 10; ++second) {
+        stats.samples_late += 1;
+        run();
+    }
+    stats.datagrams_dropped_by_socket += 7;
+    stats.samples_late += 20;
+    stats.packets_rejected["other"] += 3;
+    run();
+    run(30);
+    check(
+        { "30 of 2000 samples are missing: 7 datagrams dropped because the socket buffer "
+          "was full (lower the rate of the sender, or raise net.core.rmem_max), 20 "
+          "samples later than max_delay or with wrong timestamps, 3 "
+          "packets rejected" });
+}
+
+BOOST_AUTO_TEST_CASE(repeated_samples_are_logged)
+{
+    run();
+    stats.samples_duplicate += 4000;
+    run();
+    check(
+        { "most samples that arrive have been received before, or come after max_delay: "
+          "check the timestamps of the sender" });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from common.arguments import option, positive
+from common.progress import run_to_end
 from gnuradio import blocks, gr, spead
 
 NOISE = 0.1  # standard deviation; full scale is 1
@@ -143,7 +144,7 @@ def write_capture(path, name, seconds=10):
         else:
             source = blocks.vector_source_c(voltages(generator, seconds))
         graph.connect(source, (sink, i))
-    graph.run()
+    run_to_end(graph, sink)
     return sink.stats()
 
 

@@ -18,8 +18,12 @@ from common.arguments import option
 from common.endpoints import endpoint_text, endpoints
 from common.progress import run_to_end
 from gnuradio import blocks, gr, spead
-from prometheus_client import CollectorRegistry, MetricsHandler
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+try:
+    from prometheus_client import CollectorRegistry, MetricsHandler
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+except ImportError as error:
+    sys.exit(f"{error}: apt install python3-prometheus-client")
 
 
 class Counters:
@@ -74,7 +78,11 @@ def _add(family, block, value):
 class Server(ThreadingHTTPServer):
     def __init__(self, at, handler):
         self.address_family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
-        super().__init__(at, handler)
+        try:
+            super().__init__(at, handler)
+        except OSError as error:
+            where = endpoint_text(*at)
+            raise OSError(f"cannot listen on {where}: {error.strerror}") from None
 
 
 def serve(address, port, **blocks):

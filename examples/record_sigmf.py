@@ -14,7 +14,6 @@ import time
 from fractions import Fraction
 
 import pmt
-import sigmf
 from common.arguments import (
     in_options,
     integer,
@@ -23,10 +22,19 @@ from common.arguments import (
     positive_rate,
     seconds,
 )
-from common.described_stream import TYPES, given_stream, inspected_stream
 from common.progress import run_to_end
 from common.recordings import seconds_text
-from gnuradio import blocks, gr, spead
+from gnuradio import blocks, gr
+
+try:
+    import sigmf
+    from common.described_stream import TYPES, given_stream, inspected_stream
+    from gnuradio import spead
+except ImportError as error:
+    sys.exit(
+        f"{error}: run {sys.argv[0]} with .venv/bin/python of scripts/bootstrap, or"
+        " install gr-spead and sigmf"
+    )
 
 CLOCK_ERROR = 60  # seconds between the clocks of the sender and of this host
 

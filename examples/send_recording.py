@@ -15,6 +15,7 @@ import sys
 
 import numpy as np
 from common.arguments import integer, option, positive, rate, seconds, size
+from common.interrupts import end_at_closed_pipe
 from common.recordings import (
     SAMPLE_TYPES,
     is_sigmf,
@@ -142,7 +143,12 @@ def open_recording(args):
     if is_sigmf(path):
         recording = sigmf_recording(path, args.capture)
     elif raw:
-        recording = raw_recording(path, args.type or "ri8", args.skip_header)
+        if not args.type:
+            raise ValueError(
+                f"{path} is neither SigMF nor WAV by its name; raw samples need --type,"
+                " such as ri8 or ci16_le"
+            )
+        recording = raw_recording(path, args.type, args.skip_header)
     else:
         recording = wav_recording(path)
     if args.sample_rate:
@@ -238,7 +244,7 @@ def parse(argv):
         choices=SAMPLE_TYPES,
         metavar="TYPE",
         help="SigMF type of the samples of a raw file, or of a WAV file that is read as"
-        f" one: {', '.join(SAMPLE_TYPES)} (default: ri8)",
+        f" one: {', '.join(SAMPLE_TYPES)} (default: none)",
     )
     option(parser, "--skip-header BYTES", size, "header bytes of a raw file to skip", 0)
     option(
@@ -328,6 +334,7 @@ def main(argv=None):
     except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"send_recording.py: {error}")
     if args.plan:
+        end_at_closed_pipe()
         print_lines(flow_graph.plan.lines())
         return 0
     status = run(flow_graph, flow_graph.total)

@@ -13,10 +13,18 @@ import select
 import sys
 import time
 
-import spead2
-import spead2.recv
 from common.arguments import integer, option, positive, rate, seconds
 from common.endpoints import SOCKET_BUFFER, bound_socket, endpoint_text, endpoints
+from common.interrupts import end_at_closed_pipe
+
+try:
+    import spead2
+    import spead2.recv
+except ImportError as error:
+    sys.exit(
+        f"{error}: run {sys.argv[0]} with .venv/bin/python of scripts/bootstrap, or"
+        " install spead2"
+    )
 
 
 class Continuity:
@@ -283,6 +291,7 @@ def receive(sockets, args):
 
 def main(argv=None):
     args = parse(argv)
+    end_at_closed_pipe()
     # The summary counts incomplete heaps; spead2 would log each of them.
     logging.getLogger("spead2").setLevel(logging.ERROR)
     with contextlib.ExitStack() as stack:

@@ -65,9 +65,10 @@ def inspected_stream(endpoints, interface, timeout):
                 "the stream ended before its type was known; to record it from its"
                 f" first heap, give --type {stream.type}"
             )
+        heaps = sum(each["heaps"] for each in streams)
         print(
-            f"recording {stream.type} from now on; with --type {stream.type}, a"
-            " recording begins with the first heap",
+            f"recording {stream.type} from now on, after {heaps:,} heaps; with --type"
+            f" {stream.type}, a recording begins with the first heap",
             flush=True,
         )
     return stream

@@ -1,9 +1,14 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handling of Ctrl-C."""
+"""Handling of Ctrl-C and of closed pipes."""
 
 import contextlib
 import signal
+
+
+def end_at_closed_pipe():
+    """End quietly if nobody reads the output, as in "| head"."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ try:
 except ImportError as error:
     sys.exit(f"{error}: install gr-spead, or set PYTHONPATH to build/python")
 
-from common.interrupts import at_interrupt
+from common.interrupts import at_interrupt, end_at_closed_pipe
 
 # With the remaining time, they fit into 80 columns.
 FIGURES_OF_SINK = (
@@ -67,6 +67,8 @@ class Progress:
 def run_to_end(flow_graph, block, total=None):
     """Run until the stream ends or Ctrl-C; show the stats of a block each second.
 
+    Afterwards, the program ends quietly if nobody reads its output.
+
     block: the SPEAD sink or source
     total: samples of the whole stream, if known
     """
@@ -89,3 +91,4 @@ def run_to_end(flow_graph, block, total=None):
             flow_graph.stop()
             ended.wait()
             progress.clear()
+    end_at_closed_pipe()

@@ -91,7 +91,7 @@ def is_wav(path):
     return path.lower().endswith((".wav", ".w64"))
 
 
-def raw_recording(path, type_name="ri8", header_bytes=0):
+def raw_recording(path, type_name, header_bytes=0):
     return _recording(path, type_name, header_bytes, recording_size(path, header_bytes))
 
 

@@ -8,6 +8,8 @@ from itertools import pairwise
 
 # Options that are shown in GRC under these labels.
 GRC_LABELS = {
+    "endpoints": "Listen",
+    "heap_samples": "Heap samples (per timestamp step)",
     "sample_rate": "Sample rate (Hz)",
     "timestamp_step": "Timestamp step (ticks)",
 }

@@ -5,6 +5,7 @@
 import argparse
 import fractions
 import io
+import os
 import re
 import signal
 import subprocess
@@ -137,3 +138,41 @@ with at_interrupt(lambda: os.write(1, b"ending\\n")):  # print() is not reentran
             assert process.wait(BOUND) == -signal.SIGINT
         finally:
             process.kill()
+
+
+PROGRAMS = sorted(path.name for path in EXAMPLES.glob("*.py"))
+
+
+@pytest.mark.parametrize("missing", ["gnuradio.spead", "spead2", "sigmf", "prometheus"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_missing_module_is_reported_with_the_remedy(tmp_path, program, missing):
+    """sitecustomize stands for a Python that lacks the module."""
+    (tmp_path / "sitecustomize.py").write_text(
+        f"""
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith({missing!r}):
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / program, "--help"],
+        env=os.environ | {"PYTHONPATH": path},
+        timeout=BOUND,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        assert done.returncode == 1
+        assert re.match(
+            rf"(No module named '{missing}|cannot import name 'spead' ).*: .*install",
+            done.stderr,
+        )
+        assert len(done.stderr.splitlines()) == 1
+    else:
+        assert done.stderr == ""

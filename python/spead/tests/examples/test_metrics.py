@@ -93,3 +93,16 @@ def test_the_dashboard_and_the_rules_use_existing_counters(expression):
     used = re.findall(r"spead_\w+", expression)
     assert used
     assert set(used) <= {name for name, _ in served}
+
+
+def test_a_port_in_use_is_named():
+    server = metrics.serve("127.0.0.1", 0)
+    try:
+        with pytest.raises(
+            OSError,
+            match=f"^cannot listen on 127.0.0.1:{server.server_port}: Address already",
+        ):
+            metrics.serve("127.0.0.1", server.server_port)
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -189,7 +189,7 @@ def test_a_running_stream_is_recorded_from_the_moment_its_type_is_known(tmp_path
         options = {"rate": 2e6, "descriptor_interval": 0.02, "heap_samples": 1000}
         with Running(recording.destination, **options):
             line = recording.ended.stdout.readline()
-            assert line.startswith("recording ri8 from now on; with --type ri8, ")
+            assert line.startswith("recording ri8 from now on, after ")
             recording.ended.printed = recording.ended.stdout.read()
     recorded = recording.samples(np.int8)
     assert len(recorded) == 5000

@@ -26,6 +26,7 @@ from recordings_made import write_sigmf, write_wav
 from streams import noise
 
 SEND = EXAMPLES / "send_recording.py"
+RAW = ["--type", "ri8"]
 PACKET_OVERHEAD = 8 + 20 + 38  # bytes of UDP, IPv4 and Ethernet
 
 
@@ -111,7 +112,7 @@ def test_a_raw_recording_after_a_header_is_sent(sock, tmp_path):
     path.write_bytes(b"HDR_VERSION 1.0\n".ljust(4096, b"\0") + samples.tobytes())
     first = 526398652416
     summary = tmp_path / "stats.json"
-    options = ["--skip-header", "4k", "--heap-samples", "4k", "--json", summary]
+    options = [*RAW, "--skip-header", "4k", "--heap-samples", "4k", "--json", summary]
     options += ["--heap-address-bits", 48, "--timestamp-start", first]
     send(path, sock, *options, "--timestamp-step", "4k", "--max-packet-size", 8972)
     timestamps, got = received(sock)
@@ -231,6 +232,7 @@ def test_start_times_become_ticks(tmp_path, has_start, sync_time, options, ticks
         path = write_sigmf(tmp_path, bytes(8), captures=[capture])
     else:
         path = write_raw(tmp_path, np.zeros(8))
+        options = [*options, *RAW]
     if sync_time is not None:
         options = [*options, "--sync-time", str(sync_time)]
         options += [] if has_start else ["--timestamp-start", start]
@@ -260,7 +262,7 @@ def test_a_timestamp_that_exceeds_its_bits_is_rejected(
     """The error states the earliest sync time."""
     path = str(write_raw(tmp_path, np.zeros(8)))
     start = ["--timestamp-start", "2023-11-14T22:13:20Z", "--sample-rate", rate]
-    options = [path, "127.0.0.1:9", *start, "--heap-address-bits", str(bits)]
+    options = [path, "127.0.0.1:9", *RAW, *start, "--heap-address-bits", str(bits)]
 
     def build(sync_time):
         args = send_recording.parse([*options, "--sync-time", str(sync_time)])
@@ -314,6 +316,21 @@ PLANS = [  # SigMF type, options of heaps and packets
     ("ri8", ["--heap-samples", "8191"]),  # NULL items cannot pad the last packet
     ("ci16_le", ["--heap-samples", "32k", "--max-packet-size", "8972"]),
 ]
+
+
+def test_a_program_whose_output_nobody_reads_ends_quietly(sock, tmp_path):
+    path = write_raw(tmp_path, noise(100))
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer) as pipe:
+        done = subprocess.run(
+            [sys.executable, SEND, path, destination(sock), *RAW],
+            timeout=BOUND,
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+        )
+    assert done.returncode == -signal.SIGPIPE
+    assert done.stderr == b""
 
 
 def printed_plan(path, sock, *options):
@@ -385,15 +402,21 @@ def test_the_plan_has_durations_if_the_sample_rate_is_known(sock, tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("a.bin", ["--skip-header", "100"], "no data after a header of 100"),
-        ("a.bin", ["--realtime"], "--realtime needs a sample rate"),
-        ("a.bin", ["--sync-time", "0"], "no start time; set it, such as --timesta"),
+        ("a.bin", [*RAW, "--skip-header", "100"], "no data after a header of 100"),
+        ("a.bin", [*RAW, "--realtime"], "--realtime needs a sample rate"),
+        (
+            "a.bin",
+            [*RAW, "--sync-time", "0"],
+            "no start time; set it, such as --timesta",
+        ),
+        ("README.md", [], "README.md is neither SigMF nor WAV by its name; raw "),
+        ("a.flac", [], "raw samples need --type, such as ri8"),
         ("a.bin", ["--capture", "0"], "--capture is for SigMF"),
         ("a.sigmf", ["--type", "ri8"], "--type and --skip-header are not for SigMF"),
         ("a.wav", ["--skip-header", "44"], "--skip-header of"),
         ("a.wav", [], "a.wav is not a WAV file"),
         ("a.sigmf-meta", [], "a.sigmf-meta is not a SigMF recording"),
-        ("a.bin", ["--tail", "long"], "tail"),
+        ("a.bin", [*RAW, "--tail", "long"], "tail"),
     ],
 )
 def test_an_invalid_argument_is_reported_in_one_line(tmp_path, name, options, message):

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from gnuradio import spead
 from gnuradio.spead.spead_python import _inspector
 from gnuradio.spead.stream_report import Suggestion, lines
-from places import BOUND, eventually
+from places import BOUND, ROOT, eventually
 from received_streams import (
     Receiving,
     described_heaps,
@@ -47,6 +48,15 @@ def suggested(packets):
     assert not suggestion.reason
     call = suggestion.call().replace("spead.source(", "dict(endpoints=", 1)
     return eval(call, {"spead": spead}), suggestion.notes
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_parameters_have_the_labels_of_grc(name):
+    stream, *_ = STREAMS[name]
+    streams = inspected(stream.all_packets(stream.packets())).streams()
+    block = yaml.safe_load((ROOT / "grc" / "spead_source.block.yml").read_text())
+    labels = {each["label"] for each in block["parameters"]}
+    assert set(Suggestion(streams, "127.0.0.1:0", "lo").grc()) <= labels
 
 
 @pytest.mark.parametrize("name", STREAMS)

@@ -52,10 +52,12 @@ int main(int argc, char** argv)
 try {
     gr::spead::source_options options;
     options.timeout = 5;
-    if (argc != 3) {
-        std::fputs("usage: recv_perf HOST PORT\n", stderr);
+    if (argc != 3 && argc != 4) {
+        std::fputs("usage: recv_perf HOST PORT [BUFFER_SIZE]\n", stderr);
         return 2;
     }
+    if (argc == 4)
+        options.buffer_size = std::stoll(argv[3]);
     const auto at = std::string(argv[1]) + ":" + argv[2];
     const auto source = gr::spead::source::make(at, options);
     const auto sink = gnuradio::make_block_sptr<null_sink>(

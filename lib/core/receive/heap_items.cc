@@ -8,6 +8,7 @@
 #include "heap_items.h"
 #include "protocol/item_number.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gr::spead {
@@ -34,6 +35,10 @@ void heap_items::add(const packet_view& packet, const item_index& format)
             samples = i;
         else if (const auto known = format.find(item.id))
             values[*known] = number_of(packet, i, format->immediates[*known].format);
+        else if (const auto& described = format->described;
+                 !described.empty() && item.id >= wire::first_free)
+            may_lack_time |=
+                std::find(described.begin(), described.end(), item.id) == described.end();
     }
     auto recognised = samples;
     const auto& encoding = format->timestamp_format;

@@ -71,6 +71,7 @@ struct heap_items {
     std::optional<std::uint64_t> timestamp = {};
     unsigned timestamp_bits = 64;
     std::vector<std::optional<std::uint64_t>> values = {}; //!< of immediate items
+    bool may_lack_time = false; //!< an item that has not been described may be it
 
     //! Forgets all items, and makes room for \p immediates values.
     void restart(std::size_t immediates);
@@ -81,7 +82,7 @@ struct heap_items {
     bool is_any() const { return samples_begin || timestamp || timestamp_address; }
     bool has_time(const stream_format& format) const
     {
-        return timestamp || !format.timestamp_id;
+        return timestamp || (!format.timestamp_id && !may_lack_time);
     }
     bool is_complete(const stream_format& format) const
     {

@@ -328,7 +328,9 @@ void heap_router::settle(heap_slot& slot, const packet_view* packet)
             d_no_output_reason.note(cause::no_first_packet);
         return;
     }
-    if (items.is_any() && !items.has_time(*d_format))
+    if (items.may_lack_time)
+        d_no_output_reason.note_undescribed(*packet);
+    else if (items.is_any() && !items.has_time(*d_format))
         d_no_output_reason.note_lacking(
             *d_format->timestamp_id, "the timestamp", *packet);
     else
@@ -673,9 +675,30 @@ bool heap_router::has_other_sender(const heap_slot& slot, bool is_located)
         lock.release_item();
         return false;
     }
-    const bool may_differ = !d_format->immediates.empty() && is_located &&
-                            !d_timeline.continues(slot.time, output, d_window.capacity());
-    return lock.refuses(slot, may_differ ? d_slots.find_overlapping(slot) : nullptr);
+    // an overlapping heap is sought only out of order
+    const bool may_differ =
+        !d_format->immediates.empty() && is_located &&
+        (d_timeline.is_before_newest(slot.time, output) ||
+         !d_timeline.continues(slot.time, output, d_window.capacity()));
+    const bool was_known = lock.has_item();
+    const bool is_refused =
+        lock.refuses(slot, may_differ ? d_slots.find_overlapping(slot) : nullptr);
+    if (!was_known && lock.has_item())
+        withdraw_others(output);
+    return is_refused;
+}
+
+// Heaps of another sender may have been accepted before a difference was known.
+void heap_router::withdraw_others(std::size_t output)
+{
+    const auto placed = d_slots.placed();
+    for (auto* slot : placed)
+        if (slot->output == output && d_locks[output].has_other_item(*slot)) {
+            if (slot->received)
+                d_window.withdraw(output, slot->range(), d_now);
+            finish(*slot);
+            d_slots.refuse(*slot);
+        }
 }
 
 timeline::surroundings heap_router::surroundings_of(const heap_slot& slot) const

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace gr::spead {
@@ -45,6 +46,23 @@ public:
         else
             d_parts.insert(next, { heap, value });
         return true;
+    }
+
+    //! Forgets the values in a range. May allocate.
+    void erase(position_range erased)
+    {
+        std::vector<valued_range> parts;
+        parts.reserve(max_parts);
+        for (const auto& each : d_parts)
+            for (const position_range part :
+                 { position_range{ each.begin, std::min(each.end, erased.begin) },
+                   position_range{ std::max(each.begin, erased.end), each.end } })
+                if (part.size() > 0 && parts.size() < max_parts)
+                    parts.push_back({ part, each.value });
+        std::sort(parts.begin(), parts.end(), [](auto& a, auto& b) {
+            return a.begin < b.begin;
+        });
+        d_parts = std::move(parts);
     }
 
     //! Calls visit(position, value) for each change of the value in \p part, and removes

@@ -72,6 +72,20 @@ public:
         return first != d_ranges.end() && first->begin < other.end;
     }
 
+    //! Adds a range. May allocate.
+    void add(position_range added, time_point since)
+    {
+        if (added.size() <= 0)
+            return;
+        const auto is_before = [](auto& each, auto at) { return each.end < at; };
+        const auto first =
+            std::lower_bound(d_ranges.begin(), d_ranges.end(), added.begin, is_before);
+        auto last = first;
+        for (; last != d_ranges.end() && last->begin <= added.end; ++last)
+            added = { std::min(added.begin, last->begin),
+                      std::max(added.end, last->end) };
+        d_ranges.insert(d_ranges.erase(first, last), { added, since });
+    }
     //! Removes a range, and calls visit(part) for each part of it that was missing.
     template <typename visitor>
     void remove(position_range removed, visitor&& visit)

@@ -89,6 +89,13 @@ void no_output_reason::note_lacking(std::uint64_t id,
         note(cause::only_descriptors);
 }
 
+void no_output_reason::note_undescribed(const packet_view& packet)
+{
+    note("an item without a descriptor may be the timestamp: the packets have ", [&] {
+        return ids_of(packet) + "; have the sender repeat its descriptors, or set items";
+    });
+}
+
 void no_output_reason::note_wrong_length(std::int64_t samples, std::size_t expected)
 {
     note("the heaps have ", [&] {

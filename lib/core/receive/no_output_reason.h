@@ -64,6 +64,8 @@ public:
     void note_rejected(packet_error error, const std::byte* datagram, std::size_t bytes);
     //! A packet lacks an item, called \p name, such as "the timestamp".
     void note_lacking(std::uint64_t id, const char* name, const packet_view& packet);
+    //! A heap has items without descriptors, and none that is known to be the timestamp.
+    void note_undescribed(const packet_view& packet);
     //! A heap has \p samples samples, but the axes mean \p expected.
     void note_wrong_length(std::int64_t samples, std::size_t expected);
     //! These values of the immediate items select no output.

@@ -98,6 +98,17 @@ bool output_window::set_item(std::size_t which,
                                             value);
 }
 
+void output_window::withdraw(std::size_t which,
+                             position_range heap,
+                             clock::time_point now)
+{
+    auto& of = d_outputs[which];
+    heap.begin = std::max(heap.begin, d_front);
+    of.missing.add(heap, now);
+    for (auto& item : of.items)
+        item.erase(heap);
+}
+
 std::int64_t output_window::begin_stream(clock::time_point until, std::int64_t granule)
 {
     d_front = d_top = d_given_up = 0;

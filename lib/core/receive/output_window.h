@@ -125,6 +125,10 @@ public:
                                 position_range heap,
                                 std::uint64_t value);
 
+    //! Makes the samples of a heap, and its items, missing again unless they have been
+    //! produced.
+    void withdraw(std::size_t which, position_range heap, clock::time_point now);
+
     //! Moves the front to \p position, which must not be before the top. The samples in
     //! between are not produced and count as skipped.
     void skip_to(std::int64_t position);

@@ -18,22 +18,33 @@ bool sender_lock::has_admitted(std::uint64_t sender) const
 
 bool sender_lock::refuses(const heap_slot& heap, const heap_slot* overlapping)
 {
-    const auto& items = heap.items;
-    const bool has_other_address = refuses(heap.socket, heap.id.sender);
-    const auto* same = has_other_address ? &d_newest
-                       : overlapping     ? &overlapping->items
-                                         : nullptr;
-    d_difference.reset();
-    for (std::size_t i = 0; same && !d_difference && i < items.values.size(); ++i)
-        if (items.value(i) != same->value(i) && same->value(i) == d_newest.value(i) &&
-            !(i < d_varies.size() && d_varies[i]))
-            d_difference = i;
-    if (has_other_address)
+    if (refuses(heap.socket, heap.id.sender)) {
+        d_difference = find_difference(heap.items, d_newest, false);
         return true;
-    if (d_difference)
-        d_item = d_difference;
+    }
+    if (overlapping && !d_item) {
+        d_item = find_difference(heap.items, overlapping->items, false);
+        // if heaps of both senders were accepted in turn, the item seems to vary
+        if (!d_item && overlapping->time.position == heap.time.position)
+            d_item = find_difference(heap.items, overlapping->items, true);
+    }
     d_difference = d_item;
-    return d_item && items.value(*d_item) != d_newest.value(*d_item);
+    return has_other_item(heap);
+}
+
+// The item that has two values at the same time, one of which is that of the newest heap.
+std::optional<std::size_t> sender_lock::find_difference(const heap_items& items,
+                                                        const heap_items& same,
+                                                        bool may_vary) const
+{
+    for (std::size_t i = 0; i < items.values.size(); ++i) {
+        const auto newest = d_newest.value(i);
+        if (items.value(i) != same.value(i) &&
+            (items.value(i) == newest || same.value(i) == newest) &&
+            (may_vary || i >= d_varies.size() || !d_varies[i]))
+            return i;
+    }
+    return std::nullopt;
 }
 
 void sender_lock::add(const heap_slot& heap, bool is_newest, bool is_next)

@@ -21,7 +21,7 @@ namespace gr::spead {
  * \brief Of several senders to one output, lets only the first one pass.
  *
  * Another one has another source address, or sends a heap for a time already received, in
- * which an item differs that has the same value in two heaps of the first sender.
+ * which an item differs. That item then distinguishes them.
  */
 class sender_lock
 {
@@ -53,11 +53,20 @@ public:
     bool refuses(const heap_slot& heap, const heap_slot* overlapping);
     //! The item that distinguished the sender in the last call. None: only its address.
     std::optional<std::size_t> difference() const { return d_difference; }
+    //! Whether an accepted heap is from another sender, as became known after it.
+    bool has_other_item(const heap_slot& heap) const
+    {
+        return d_item && heap.items.value(*d_item) != d_newest.value(*d_item);
+    }
+    bool has_item() const { return d_item.has_value(); }
 
     //! Records an accepted heap. \p is_next: it is one step after the newest one.
     void add(const heap_slot& heap, bool is_newest, bool is_next);
 
 private:
+    std::optional<std::size_t>
+    find_difference(const heap_items& items, const heap_items& same, bool may_vary) const;
+
     std::vector<std::uint64_t> d_senders; // per socket; 0: none yet
     heap_items d_newest;
     std::vector<bool> d_varies; // per item: changes from heap to heap of one sender

@@ -51,8 +51,8 @@ public:
             return each.present && each.at == at;
         });
         if (found == d_samples.end()) {
-            found = d_samples.begin() + d_next++ % max_samples;
-            *found = { at, 0, {} };
+            found = std::min_element(d_samples.begin(), d_samples.end(), is_older);
+            *found = { at, ++d_last_number };
         }
         for (std::size_t i = 0; i < bytes; ++i) {
             found->bytes[offset + i] = data[i];
@@ -70,11 +70,18 @@ private:
 
     struct sample {
         place at = {};
-        unsigned present = 0; // one bit per byte
+        std::uint64_t number = 0; // in order of arrival
+        unsigned present = 0;     // one bit per byte
         std::array<std::byte, max_sample_bytes> bytes = {};
     };
+    // Complete samples come first.
+    static bool is_older(const sample& a, const sample& b)
+    {
+        return (a.present ? a.number : 0) < (b.present ? b.number : 0);
+    }
+
     std::array<sample, max_samples> d_samples;
-    std::size_t d_next = 0;
+    std::uint64_t d_last_number = 0;
 };
 
 } // namespace gr::spead

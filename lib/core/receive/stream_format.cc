@@ -220,6 +220,9 @@ stream_format format_for(const std::vector<item_description>& items,
     if (time) {
         format.timestamp_id = time->id;
         format.timestamp_format = time->format;
+    } else {
+        for (const auto& each : items)
+            format.described.push_back(each.id);
     }
     for (const auto& each : items)
         if (!each.is_array && each.format.is_integer() && &each != time &&

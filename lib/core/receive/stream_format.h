@@ -37,6 +37,9 @@ struct stream_format {
 
     //! None: heaps have equal lengths and consecutive heap counters.
     std::optional<std::uint64_t> timestamp_id = 0x1600;
+    //! If no timestamp has been described, the IDs of the described items: heaps with
+    //! others wait for their descriptors.
+    std::vector<std::uint64_t> described = {};
     number_format timestamp_format = {};
     std::uint64_t samples_id = 0x3300;
     std::vector<immediate> immediates = {};

@@ -118,9 +118,19 @@ bool timeline::continues(const heap_time& heap,
     if (!d_has_timestamps) // the position follows from the counter: no evidence
         return counters > 0 && (counters == 1 || samples <= capacity);
     const auto& learned = current.learned;
-    return (counters > 0 && samples == current.newest->length) ||
+    const bool is_next =
+        counters > 0 || has_same_counters(heap, *current.newest, current);
+    return (is_next && samples == current.newest->length) ||
            (learned.counters && counters &&
             wide(samples) * learned.counters == wide(counters) * learned.samples);
+}
+
+// Some senders of heaps of one packet do not count them.
+bool timeline::has_same_counters(const heap_time& heap,
+                                 const heap_time& other,
+                                 const track& current) const
+{
+    return d_has_timestamps && !current.learned.counters && heap.counter == other.counter;
 }
 
 bool timeline::fits(const heap_time& heap,
@@ -202,7 +212,7 @@ bool timeline::agrees(const heap_time& heap, const track& current) const
     const auto& held = *current.held;
     const auto counters = heap.counters_from(held);
     const auto samples = distance(held, heap).value_or(0);
-    if (!counters || !samples)
+    if (!samples || (!counters && !has_same_counters(heap, held, current)))
         return false;
     if (samples == held.length || -samples == heap.length)
         return true;

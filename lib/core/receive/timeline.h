@@ -220,6 +220,9 @@ private:
     bool has_wrapped(const heap_time& heap) const;
     bool
     continues(const heap_time& heap, const track& current, std::int64_t capacity) const;
+    bool has_same_counters(const heap_time& heap,
+                           const heap_time& other,
+                           const track& current) const;
     bool
     fits(const heap_time& heap, const track& current, const surroundings& around) const;
     bool agrees(const heap_time& heap, const track& current) const;

@@ -17,7 +17,7 @@ using namespace gr::spead;
 BOOST_AUTO_TEST_SUITE(missing_ranges_test)
 
 // Compares with a set of all missing positions.
-BOOST_AUTO_TEST_CASE(ranges_are_removed_in_any_order)
+BOOST_AUTO_TEST_CASE(ranges_are_removed_and_added_in_any_order)
 {
     constexpr std::int64_t positions = 600;
     std::mt19937 random(1);
@@ -43,6 +43,11 @@ BOOST_AUTO_TEST_CASE(ranges_are_removed_in_any_order)
                 if (model.erase(i))
                     expected.insert(i);
             BOOST_TEST((removed == expected));
+            const auto again = up_to(positions - 20);
+            const position_range added{ again, again + up_to(20) };
+            ranges.add(added, {});
+            for (auto i = added.begin; i < added.end; ++i)
+                model.insert(i);
             std::set<std::int64_t> left;
             auto last = std::int64_t{ -1 };
             for (const auto& each : ranges) {

@@ -13,6 +13,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <random>
 
 using namespace gr::spead;
 using std::chrono::milliseconds;
@@ -757,6 +758,87 @@ BOOST_AUTO_TEST_CASE(no_packet_of_a_large_heap_with_descriptors_is_lost)
     stream.end();
     BOOST_TEST(stream.counters[0].samples_received.get() == 3200000u);
     BOOST_TEST(stream.counters[0].samples_missing.get() == 0u);
+}
+
+// A digitiser sends its polarisations to several addresses. Their sockets are read in
+// turn, so that heaps of either one may come first.
+BOOST_AUTO_TEST_CASE(polarisations_with_the_same_times_are_never_mixed)
+{
+    constexpr int heaps = 40;
+    auto format = std::make_shared<stream_format>();
+    format->immediates.push_back({ item_id, "pol", {}, {} });
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        BOOST_TEST_CONTEXT("seed " << seed)
+        {
+            receive_stream::options options;
+            options.format = format;
+            options.sockets = 2;
+            receive_stream stream(options);
+            std::mt19937 random(seed);
+            std::vector<std::pair<int, int>> order; // sort key; heap of either stream
+            for (int i = 0; i < 2 * heaps; ++i)
+                order.emplace_back(
+                    i / 2 * 4 + std::uniform_int_distribution(0, 12)(random), i);
+            std::sort(order.begin(), order.end());
+            for (const auto& [key, i] : order) {
+                const auto pol = static_cast<std::uint64_t>(i % 2);
+                const auto number = static_cast<std::uint64_t>(i / 2);
+                const heap_cutter cutter{ flavour, heap_samples, false };
+                const auto packets =
+                    cutter.cut(2 + 2 * static_cast<std::uint64_t>(i),
+                               { flavour.immediate(0x1600, number * heap_samples),
+                                 flavour.immediate(item_id, pol),
+                                 flavour.addressed(0x3300, 0) },
+                               packet_bytes(heap_samples, std::byte(1 + pol)));
+                stream.receive(packets.front(), pol, 1);
+                stream.now += std::chrono::microseconds(300);
+            }
+            stream.pass_time(milliseconds(2000));
+            stream.end();
+            const auto count = [&](int value) {
+                return std::count(
+                    stream.out[0].begin(), stream.out[0].end(), std::byte(value));
+            };
+            const auto chosen = count(1) ? 1 : 2;
+            BOOST_TEST(count(3 - chosen) == 0);
+            BOOST_TEST(count(chosen) > (heaps - 10) * std::int64_t{ heap_samples });
+            BOOST_TEST(stream.tags_of(sample_tag::kind::item).size() == 1u);
+        }
+    }
+}
+
+// Sockets are read in turn: a heap waits for its next packet while another one arrives.
+// Halves of samples that are lost with the packet in between must not take the room.
+BOOST_AUTO_TEST_CASE(split_samples_wait_for_their_other_half)
+{
+    constexpr std::size_t samples = 50000;
+    auto format = std::make_shared<stream_format>();
+    format->samples_format = { 'i', 32 };
+    receive_stream::options options;
+    options.format = format;
+    options.type = sample_type::int32;
+    options.samples = options.ticks = samples;
+    receive_stream stream(options);
+    const auto heap_of = [&](std::uint64_t number) {
+        const heap_cutter cutter{ flavour, 1001, true };
+        return cutter.cut(
+            1 + number,
+            { flavour.immediate(0x1600, number * samples), flavour.addressed(0x3300, 0) },
+            packet_bytes(4 * samples, std::byte{ 1 }));
+    };
+    const auto with_losses = heap_of(0);
+    for (std::size_t i = 0; i < with_losses.size(); i += 2)
+        stream.receive(with_losses[i]);
+    const auto interrupted = heap_of(1);
+    const auto middle = interrupted.begin() + 10;
+    stream.receive(std::vector<packet_bytes>(interrupted.begin(), middle));
+    stream.receive(heap_of(2));
+    stream.receive(std::vector<packet_bytes>(middle, interrupted.end()));
+    stream.pass_time(milliseconds(2000));
+    stream.end();
+    BOOST_TEST(std::count(stream.out[0].begin() + 4 * samples,
+                          stream.out[0].end(),
+                          std::byte{ 1 }) == 8 * samples);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

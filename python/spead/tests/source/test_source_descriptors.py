@@ -7,6 +7,7 @@ import pytest
 import spead2
 import spead2.send
 from crafted_packets import (
+    addressed,
     data_heap,
     descriptor,
     descriptor_heap,
@@ -107,6 +108,30 @@ def test_unsupported_numpy_headers_are_rejected(header):
     receiving = received_with(header, noise(10 * HEAP))
     assert len(receiving.samples()) == 0
     assert "descriptor" in receiving.stats["status"]
+
+
+@pytest.mark.parametrize("timestamp_id", [0x1600, 0x2000])
+@pytest.mark.parametrize("before", [0, 1, 5])
+def test_samples_described_before_the_timestamp_wait_for_it(before, timestamp_id):
+    """before: heaps of samples between the descriptors"""
+    samples = noise(10 * HEAP)
+    about = descriptor("adc_samples", 0x3300, format=[("i", 8)], shape=(None,))
+    time = descriptor("timestamp", timestamp_id, format=[("u", 40)])
+    packets = [
+        packet(
+            2 + i,
+            [immediate(timestamp_id, at), addressed(0x3300, 0)],
+            part.tobytes(),
+        )
+        for i, (at, part) in enumerate(zip(*in_heaps(samples, FIRST), strict=True))
+    ]
+    packets.insert(before, descriptor_heap([time], 100))
+    packets.insert(0, descriptor_heap([about], 101))
+    check_whole(received([*packets, end_of_stream(200)]), samples, FIRST)
+    without = [*packets[: 1 + before], *packets[2 + before :], end_of_stream(200)]
+    receiving = received(without)
+    assert len(receiving.samples()) == 0
+    assert f"the packets have {timestamp_id:#06x}, 0x3300" in receiving.stats["status"]
 
 
 # Sample types

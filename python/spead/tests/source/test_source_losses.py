@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from crafted_packets import addressed, end_of_stream, immediate, split_heap
 from gnuradio import spead
 from received_streams import (
     Receiving,
@@ -137,3 +138,35 @@ def test_source_joins_within_a_heap():
     got = receiving.samples()
     check_whole(receiving, samples[-len(got) :], len(samples) - len(got))
     assert 0 < len(got) % heap < 0.8 * heap
+
+
+@pytest.mark.parametrize("packet_bytes", [HEAP, 400])
+@pytest.mark.parametrize("step", [HEAP, 5])
+@pytest.mark.parametrize("lost", [0, 0.1])
+def test_heaps_that_are_not_counted_are_placed_by_time(packet_bytes, step, lost):
+    """A heap counter of 0 in each heap, as some firmware sends"""
+    samples = noise(300 * HEAP)
+    random = np.random.default_rng(1)
+    packets = []
+    for i, part in enumerate(samples.reshape(-1, HEAP)):
+        items = [immediate(0x1600, 10**6 + i * step), addressed(0x3300, 0)]
+        packets += split_heap(0, items, part.tobytes(), packet_bytes)
+    kept = [
+        packet
+        for i, packet in enumerate(packets)
+        if random.random() >= lost or i in (0, len(packets) - 1)
+    ]
+    options = {"items": [spead.timestamp(), spead.samples()], "max_delay": 0.1}
+    receiving = received(
+        [*kept, end_of_stream(60)], heap_samples=HEAP, timestamp_step=step, **options
+    )
+    if lost:
+        got = receiving.samples()
+        arrived = got != 0
+        np.testing.assert_array_equal(got[arrived], samples[: len(got)][arrived])
+        assert receiving.tags("timestamp") == [(0, 10**6)]
+        # packets without items may belong to either of two heaps
+        part = 0.85 if packet_bytes == HEAP else 0.3
+        assert receiving.stats["samples_received"] > part * len(samples)
+    else:
+        check_whole(receiving, samples, 10**6)

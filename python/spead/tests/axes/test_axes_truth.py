@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Random heaps of several axes over a faulty network, with steps that fit or do not.
 
-Each vector must be one that was sent, at its time if the step fits, with zeros only where
-samples are counted as missing. SPEAD_TRUTH_SEED selects one seed; SPEAD_TRUTH_RUNS sets
-the number of seeds.
+Each vector must be one that was sent, at its time if the step fits, with zeros only
+where samples are counted as missing. SPEAD_TRUTH_SEED selects one seed;
+SPEAD_TRUTH_RUNS sets the number of seeds.
 """
 
 import operator
@@ -23,9 +23,7 @@ HEAPS = 40
 
 def random_stream(choice):
     parts = choice([1, 1, 2, 4])
-    axes = [
-        ("frequency" if parts > 1 else "channel", choice([5, 16, 64]) * 4 // parts)
-    ]
+    axes = [("frequency" if parts > 1 else "channel", choice([5, 16, 64]) * 4 // parts)]
     axes += [("time", choice([1, 2, 16]))] if choice([True, True, False]) else []
     axes += [("pol", 2)] if choice([True, False]) else []
     if parts == 1:

@@ -43,7 +43,8 @@ constexpr std::tuple table{
     option{ "stats_interval", &source_options::stats_interval, intervals }
 };
 
-constexpr std::size_t default_window_bytes = 8 << 20;
+// A larger window would not stay in the cache.
+constexpr std::size_t default_window_bytes = 2 << 20;
 constexpr std::size_t least_default_window_bytes = 1 << 20;
 
 // Checks that outputs can be told apart: by endpoints, if there is more than one of these

@@ -135,7 +135,7 @@ struct SPEAD_API source_options {
     bool realtime = false;
 
     //! Size of the buffer of each output in bytes, 262144 to 2^40, with room for at least
-    //! 262144 samples. 0: 8 MiB divided by num_outputs, but at least 1 MiB.
+    //! 262144 samples. 0: 2 MiB divided by num_outputs, but at least 1 MiB.
     std::int64_t buffer_size = 0;
 
     //! Interval between messages on the port "stats" in seconds, 0.001 to 1000000000. 0:

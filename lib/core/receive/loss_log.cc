@@ -40,11 +40,12 @@ std::string causes(const source_stats& before, const source_stats& after)
     };
     append(after.datagrams_dropped_by_socket - before.datagrams_dropped_by_socket,
            " datagrams dropped because the socket buffer was full (lower the rate of the "
-           "sender, or raise net.core.rmem_max)");
+           "sender or, if it only sends in bursts, raise net.core.rmem_max)");
     append(after.samples_late - before.samples_late,
            " samples later than max_delay or with wrong timestamps");
     append(rejected(after) - rejected(before), " packets rejected");
-    return text.empty() ? "their packets were lost on the way or ignored" : text;
+    return text.empty() ? "their packets have not arrived, or were dropped or ignored"
+                        : text;
 }
 
 } // namespace
@@ -67,6 +68,9 @@ void loss_log::check(const source_stats& stats, time_point now)
                     total(stats) - total(d_begin),
                     " samples are missing: ",
                     causes(d_begin, stats));
+    else if (stats.datagrams_dropped_by_socket > d_begin.datagrams_dropped_by_socket)
+        // with a large buffer, their samples count as missing much later
+        d_lines.add(causes(d_begin, stats));
     else if (unused > stats.samples_received - d_begin.samples_received)
         d_lines.add("most samples that arrive have been received before, or come after "
                     "max_delay: check the timestamps of the sender");

@@ -18,8 +18,9 @@ constexpr std::chrono::seconds quiet_for{ 10 };
 // A shorter time without losses does not end an outage: only one of several destinations
 // may be unreachable.
 constexpr std::chrono::seconds max_pause{ 1 };
-// A host without a receiver refuses the first packets sooner.
-constexpr std::chrono::milliseconds accepted_after{ 100 };
+// A host without a receiver refuses packets sooner. It may limit itself to one ICMP error
+// per second.
+constexpr std::chrono::seconds accepted_after{ 2 };
 // A sink that is stopped after its receiver ends sooner.
 constexpr std::chrono::seconds max_stop{ 2 };
 

@@ -56,19 +56,18 @@ BOOST_AUTO_TEST_CASE(loss_is_logged_within_a_second_then_every_ten)
     check({});
     for (int second = 0; second < 21; ++second)
         run(10);
-    check(
-        { "10 of 2000 samples are missing: their packets were lost on the way or ignored",
-          "100 of 10000 samples are missing: their packets were lost on the way or "
-          "ignored",
-          "100 of 10000 samples are missing: their packets were lost on the way or "
-          "ignored" });
+    check({ "10 of 2000 samples are missing: their packets have not arrived, or were "
+            "dropped or ignored",
+            "100 of 10000 samples are missing: their packets have not arrived, or were "
+            "dropped or ignored",
+            "100 of 10000 samples are missing: their packets have not arrived, or were "
+            "dropped or ignored" });
     for (int second = 0; second < 100; ++second)
         run();
     BOOST_TEST(written.size() == 3u);
     run(5);
-    BOOST_TEST(
-        written.back() ==
-        "5 of 2000 samples are missing: their packets were lost on the way or ignored");
+    BOOST_TEST(written.back() == "5 of 2000 samples are missing: their packets have not "
+                                 "arrived, or were dropped or ignored");
 }
 
 BOOST_AUTO_TEST_CASE(line_names_what_was_counted_since_before_the_loss)
@@ -77,16 +76,23 @@ BOOST_AUTO_TEST_CASE(line_names_what_was_counted_since_before_the_loss)
         stats.samples_late += 1;
         run();
     }
-    stats.datagrams_dropped_by_socket += 7;
     stats.samples_late += 20;
     stats.packets_rejected["other"] += 3;
     run();
     run(30);
     check(
-        { "30 of 2000 samples are missing: 7 datagrams dropped because the socket buffer "
-          "was full (lower the rate of the sender, or raise net.core.rmem_max), 20 "
-          "samples later than max_delay or with wrong timestamps, 3 "
-          "packets rejected" });
+        { "30 of 2000 samples are missing: 20 samples later than max_delay or with wrong "
+          "timestamps, 3 packets rejected" });
+}
+
+BOOST_AUTO_TEST_CASE(dropped_datagrams_are_logged_before_their_samples_are_missing)
+{
+    run();
+    stats.datagrams_dropped_by_socket += 7;
+    run();
+    check(
+        { "7 datagrams dropped because the socket buffer was full (lower the rate of the "
+          "sender or, if it only sends in bursts, raise net.core.rmem_max)" });
 }
 
 BOOST_AUTO_TEST_CASE(repeated_samples_are_logged)

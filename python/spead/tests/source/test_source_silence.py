@@ -234,7 +234,7 @@ def test_the_log_says_how_many_samples_are_missing(logged, lost):
     heaps = packets_by_heap(noise(20 * HEAP), HEAP)
     del heaps[10 : 10 + lost]
     received(joined(heaps))
-    expected = f"{lost * HEAP} of {20 * HEAP} samples are missing: their packets were l"
+    expected = f"{lost * HEAP} of {20 * HEAP} samples are missing: their packets have n"
     assert [expected in line for line in logged("missing")] == [True] * bool(lost)
 
 

@@ -66,7 +66,8 @@ heap_router::config router_config(const std::vector<std::string>& endpoints,
 
 source_engine::source_engine(const std::vector<std::string>& endpoints,
                              const source_options& options,
-                             rate_limited_log::output log)
+                             rate_limited_log::output log,
+                             packet_reader::sources given)
     : d_endpoints(endpoints),
       d_options(options),
       d_log(std::move(log)),
@@ -85,7 +86,10 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
                d_rejects,
                d_log)
 {
-    open();
+    if (given.empty())
+        open();
+    else
+        d_sockets = std::move(given);
     if (d_sockets.front()->is_capture())
         d_reader =
             std::make_unique<capture_replay>(options.realtime, d_router, d_window, d_log);

@@ -43,11 +43,13 @@ public:
     static constexpr std::size_t max_packet_samples = 65536;
 
     //! Opens the sockets and allocates all memory. The options must have passed
-    //! check_options() and come from heap_options(). Throws parameter_error, or
-    //! std::runtime_error if a system call fails.
+    //! check_options() and come from heap_options(). Opens no socket if sources of
+    //! packets are \p given, for one run. Throws parameter_error, or std::runtime_error
+    //! if a system call fails.
     source_engine(const std::vector<std::string>& endpoints,
                   const source_options& options,
-                  rate_limited_log::output log);
+                  rate_limited_log::output log,
+                  packet_reader::sources given = {});
 
     void start();
     void stop();

@@ -48,28 +48,36 @@ def main():
     endless = live or inspector.is_capture()
     seconds = args.seconds or (float("inf") if endless else 6)
     begin = time.monotonic()
-    text = ""
+    text, suggestion, next_trial = "", None, begin + 1
     try:
         while (left := begin + seconds - time.monotonic()) > 0:
             inspector.receive(min(left, 0.5))
             if inspector.has_ended():
                 break
             if live:
-                report = report_text(inspector, args, begin)
+                if time.monotonic() >= next_trial:
+                    suggestion = tried(inspector, args)
+                    wait = 10 if suggestion.receives_everything() else 2
+                    next_trial = time.monotonic() + wait
+                report = report_text(inspector, args, begin, suggestion)
                 show(report, text)
                 text = report
     except KeyboardInterrupt:
         pass
-    streams = inspector.streams()
-    suggestion = stream_report.Suggestion(streams, args.endpoints, args.interface)
+    suggestion = tried(inspector, args)
     if args.json:
-        print(json.dumps(as_json(inspector, streams, suggestion)))
-    elif not live:
-        print(report_text(inspector, args, begin))
-    return 0 if not suggestion.reason else 1
+        print(json.dumps(as_json(inspector, suggestion)))
+    else:
+        show(report_text(inspector, args, begin, suggestion), text)
+    is_received = suggestion.trial and suggestion.trial["heaps_received"]
+    return 0 if is_received and not inspector.failures() else 1
 
 
-def report_text(inspector, args, begin):
+def tried(inspector, args):
+    return stream_report.tried_suggestion(inspector, args.endpoints, args.interface)
+
+
+def report_text(inspector, args, begin, suggestion):
     streams = inspector.streams()
     elapsed = inspector.capture_seconds() or time.monotonic() - begin
     lines = list(stream_report.lines(streams, inspector.endpoints(), elapsed))
@@ -81,24 +89,32 @@ def report_text(inspector, args, begin):
         lines.append(
             f"{dropped:,} datagrams were dropped at the socket of this program"
         )
+    if others := inspector.packets_of_others():
+        lines.append(f"{others:,} packets of more than 1,024 senders are not shown")
     lines += inspector.failures()
     if rejected := inspector.rejected():
         lines.append(f"rejected: {rejected}")
     if not streams:
         rejected = inspector.rejected(), inspector.rejected_sender()
-        lines.append(stream_report.reason_for_nothing(*rejected, [args.endpoints]))
+        lines.append(
+            stream_report.reason_for_nothing(
+                *rejected, [args.endpoints], inspector.is_capture()
+            )
+        )
         return "\n".join(lines)
-    suggestion = stream_report.Suggestion(streams, args.endpoints, args.interface)
+    if not suggestion:
+        return "\n".join(lines)
     if suggestion.reason:
         return "\n".join([*lines, "", suggestion.reason])
-    lines += ["", suggestion.call(), *(f"# {note}" for note in suggestion.notes), ""]
+    notes = [suggestion.result(), *suggestion.notes]
+    lines += ["", suggestion.call(), *(f"# {note}" for note in notes), ""]
     lines += [f"{label}: {value}" for label, value in suggestion.grc().items()]
     return "\n".join(lines)
 
 
-def as_json(inspector, streams, suggestion):
+def as_json(inspector, suggestion):
     return {
-        "streams": streams,
+        "streams": inspector.streams(),
         "endpoints": inspector.endpoints(),
         "destinations": inspector.destinations(),
         "rejected": inspector.rejected(),
@@ -107,4 +123,5 @@ def as_json(inspector, streams, suggestion):
         "call": "" if suggestion.reason else suggestion.call(),
         "notes": suggestion.notes,
         "reason": suggestion.reason,
+        "trial": suggestion.trial,
     }

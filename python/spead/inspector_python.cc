@@ -5,24 +5,17 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "arguments.h"
 #include "bindings.h"
-#include "inspect/stream_inspector.h"
-#include "network/capture_file.h"
-#include "network/endpoint.h"
-#include "network/receive_socket.h"
+#include "inspect/listening_inspector.h"
+#include "inspect/trial.h"
 #include "receive/stream_format.h"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
-#include <boost/asio/io_context.hpp>
 
-#include <poll.h>
-#include <unordered_map>
-#include <chrono>
-#include <memory>
-#include <optional>
-#include <set>
-#include <sstream>
+#include <type_traits>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -30,159 +23,50 @@
 namespace gr::spead {
 
 namespace py = pybind11;
-using namespace std::chrono_literals;
-
 namespace {
 
-using clock = stream_inspector::time_point::clock;
-
-//! A stream_inspector with the sockets that it listens to.
-class listening_inspector
+template <typename number>
+py::dict to_dict(const std::map<std::string, number>& numbers)
 {
-public:
-    listening_inspector(const std::string& endpoints, const std::string& interface)
-        : d_buffer(receive_socket::batch_buffer_bytes)
-    {
-        for (const auto& at :
-             parse_endpoints("endpoints", endpoints, endpoint_use::receive)) {
-            if (!at.capture.empty()) {
-                d_sockets.push_back(open_capture(at.capture, at.filter));
-                d_endpoints.push_back(at.capture +
-                                      (at.filter.empty() ? "" : "?" + at.filter));
-            } else {
-                d_sockets.push_back(
-                    std::make_unique<receive_socket>(d_io, at, interface));
-                const bool is_v6 = at.host.find(':') != std::string::npos;
-                d_endpoints.push_back((is_v6 ? "[" + at.host + "]" : at.host) + ":" +
-                                      std::to_string(d_sockets.back()->port()));
-            }
-            d_polled.push_back({ d_sockets.back()->native_handle(), POLLIN, 0 });
-        }
-    }
+    py::dict dict;
+    for (const auto& [name, value] : numbers)
+        dict[name.c_str()] = value;
+    return dict;
+}
 
-    void receive(double seconds)
+// The options of a source, from keyword arguments.
+source_options options_from(py::kwargs named)
+{
+    source_options options;
+    source_options::for_each([&](const char* name, auto member) {
+        if (named.contains(name))
+            options.*member = read<std::decay_t<decltype(options.*member)>>(
+                name, named[name], "source");
+    });
+    return options;
+}
+
+py::dict try_on(const listening_inspector& inspector,
+                const std::vector<std::string>& endpoints,
+                const py::kwargs& named)
+{
+    const auto options = options_from(named);
+    trial_result result;
     {
         const py::gil_scoped_release release;
-        const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(
-                                            std::chrono::duration<double>(seconds));
-        bool has_read = is_capture(); // a file needs no wait
-        for (auto now = clock::now(); now < end && !d_has_ended; now = clock::now()) {
-            const auto left =
-                std::chrono::duration_cast<std::chrono::milliseconds>(end - now);
-            if (!has_read || !is_capture())
-                wait(std::min(left + 1ms, 100ms));
-            has_read = false;
-            for (std::size_t i = 0; i < d_sockets.size(); ++i)
-                has_read = read(i) || has_read;
-            d_has_ended =
-                is_capture() && !has_read &&
-                std::none_of(d_sockets.begin(), d_sockets.end(), [](const auto& capture) {
-                    return capture->is_waiting();
-                });
-        }
+        result = try_source(inspector.memory(), endpoints, options);
     }
-
-    void add(const std::string& datagram, const std::string& sender, std::size_t endpoint)
-    {
-        d_inspector.add(reinterpret_cast<const std::byte*>(datagram.data()),
-                        datagram.size(),
-                        sender,
-                        endpoint,
-                        clock::now());
-    }
-
-    const stream_inspector& inspector() const { return d_inspector; }
-    bool is_capture() const { return d_sockets.front()->is_capture(); }
-    //! Whether the captures have been read to their end.
-    bool has_ended() const { return d_has_ended; }
-    //! What of the captures cannot be read.
-    const std::vector<std::string>& failures() const { return d_failures; }
-    //! The addresses that it listens to, or the files.
-    const std::vector<std::string>& endpoints() const { return d_endpoints; }
-    //! The destinations of the packets in captures.
-    std::vector<std::string> destinations() const
-    {
-        std::vector<std::string> all;
-        for (const auto& each : d_destinations) {
-            std::ostringstream text;
-            text << each;
-            all.push_back(text.str());
-        }
-        return all;
-    }
-    std::uint64_t dropped() const
-    {
-        std::uint64_t sum = 0;
-        for (const auto& each : d_sockets)
-            sum += each->dropped();
-        return sum;
-    }
-
-    //! The time between the first and the last packet; none without captures.
-    std::optional<double> capture_seconds() const
-    {
-        if (!d_first)
-            return std::nullopt;
-        return std::chrono::duration<double>(*d_last - *d_first).count();
-    }
-
-private:
-    void wait(std::chrono::milliseconds timeout)
-    {
-        if (is_capture())
-            wait_for_captures(d_sockets, timeout);
-        else
-            poll(d_polled.data(), d_polled.size(), static_cast<int>(timeout.count()));
-    }
-
-    //! Returns whether anything has arrived.
-    bool read(std::size_t socket)
-    {
-        // then the other sockets have a turn
-        for (int i = 0; i < 64; ++i) {
-            if (const auto time = d_sockets[socket]->next_time()) {
-                d_first = std::min(d_first.value_or(*time), *time);
-                d_last = std::max(d_last.value_or(*time), *time);
-            }
-            if (auto line = d_sockets[socket]->take_message(); !line.empty())
-                d_failures.push_back(std::move(line));
-            const auto got = d_sockets[socket]->receive(d_buffer.data());
-            if (got.fault != packet_error::none) {
-                d_inspector.reject(got.fault);
-                continue;
-            }
-            if (got.error || !got.bytes)
-                return i > 0;
-            if (got.to.port())
-                d_destinations.insert(got.to);
-            auto& sender = d_senders[got.sender];
-            if (sender.empty()) {
-                std::ostringstream text;
-                text << got.from;
-                sender = text.str();
-            }
-            for (std::size_t at = 0; at < got.bytes; at += got.datagram_bytes)
-                d_inspector.add(got.data + at,
-                                std::min(got.datagram_bytes, got.bytes - at),
-                                sender,
-                                socket,
-                                clock::now());
-        }
-        return true;
-    }
-
-    boost::asio::io_context d_io{ 1 };
-    std::vector<std::unique_ptr<datagram_source>> d_sockets;
-    std::vector<std::string> d_endpoints;                    // of the sockets
-    std::set<boost::asio::ip::udp::endpoint> d_destinations; // of a capture
-    std::optional<std::chrono::nanoseconds> d_first, d_last; // of a capture
-    bool d_has_ended = false;
-    std::vector<std::string> d_failures;
-    std::vector<pollfd> d_polled;
-    std::vector<std::byte> d_buffer;
-    std::unordered_map<std::uint64_t, std::string> d_senders;
-    stream_inspector d_inspector;
-};
+    py::dict dict;
+    dict["heaps"] = result.heaps;
+    dict["heaps_received"] = result.stats.heaps_received;
+    dict["samples_received"] = result.stats.samples_received;
+    dict["samples_missing"] = result.stats.samples_missing;
+    dict["packets_ignored"] = result.stats.packets_ignored;
+    dict["packets_rejected"] = to_dict(result.stats.packets_rejected);
+    dict["log"] = result.log;
+    dict["is_partial"] = inspector.memory().is_partial();
+    return dict;
+}
 
 py::dict to_dict(const inspected_item& item)
 {
@@ -196,12 +80,21 @@ py::dict to_dict(const inspected_item& item)
     return dict;
 }
 
+// A numpy dtype or, of numbers that numpy lacks, their bits and their type.
+std::string type_text(const number_format& format)
+{
+    if (!format.type)
+        return "";
+    return format.bits % 8 ? std::to_string(format.bits) + "-bit " + format.type
+                           : format.dtype();
+}
+
 py::dict to_dict(const item_description& item)
 {
     py::dict dict;
     dict["id"] = item.id;
     dict["name"] = item.name;
-    dict["type"] = item.format.type ? item.format.dtype() : "";
+    dict["type"] = type_text(item.format);
     dict["bits"] = item.format.bits;
     py::list shape;
     for (const auto size : item.shape)
@@ -223,7 +116,7 @@ py::dict formats_of(const std::vector<item_description>& descriptions)
             const auto found = format_for(descriptions, type, {}, nullptr);
             format["samples"] = found.samples_id;
             format["timestamp"] = found.timestamp_id;
-            format["wire_type"] = found.samples_format.dtype();
+            format["wire_type"] = type_text(found.samples_format);
         } catch (const std::invalid_argument& error) {
             format["error"] = error.what();
         }
@@ -264,6 +157,18 @@ py::dict to_dict(const inspected_stream& stream)
     return dict;
 }
 
+py::list to_list(const stream_inspector::streams_by_key& streams)
+{
+    py::list all;
+    for (const auto& [key, stream] : streams) {
+        auto dict = to_dict(stream);
+        dict["endpoint"] = key.first;
+        dict["sender"] = key.second;
+        all.append(dict);
+    }
+    return all;
+}
+
 } // namespace
 
 void bind_inspector(py::module& m)
@@ -272,28 +177,39 @@ void bind_inspector(py::module& m)
         .def(py::init<const std::string&, const std::string&>(),
              py::arg("endpoints"),
              py::arg("interface") = "")
-        .def("receive", &listening_inspector::receive, py::arg("seconds"))
+        .def("receive",
+             &listening_inspector::receive,
+             py::arg("seconds"),
+             py::call_guard<py::gil_scoped_release>())
+        .def("try_source", &try_on, py::arg("endpoints"))
         .def("add",
              [](listening_inspector& self,
                 const py::bytes& datagram,
                 const std::string& sender,
-                std::size_t endpoint) { self.add(datagram, sender, endpoint); })
+                std::size_t endpoint) {
+                 const std::string data = datagram;
+                 self.add(reinterpret_cast<const std::byte*>(data.data()),
+                          data.size(),
+                          sender,
+                          endpoint);
+             })
         .def("streams",
              [](const listening_inspector& self) {
-                 py::list all;
-                 for (const auto& [key, stream] : self.inspector().streams()) {
-                     auto dict = to_dict(stream);
-                     dict["endpoint"] = key.first;
-                     dict["sender"] = key.second;
-                     all.append(dict);
-                 }
-                 return all;
+                 return to_list(self.inspector().streams());
+             })
+        .def("described_streams",
+             [](const listening_inspector& self) {
+                 return to_list(streams_of(self.memory().described()));
              })
         .def("rejected",
              [](const listening_inspector& self) { return self.inspector().rejected(); })
         .def("rejected_sender",
              [](const listening_inspector& self) {
                  return self.inspector().last_sender_rejected();
+             })
+        .def("packets_of_others",
+             [](const listening_inspector& self) {
+                 return self.inspector().packets_of_others();
              })
         .def("capture_seconds", &listening_inspector::capture_seconds)
         .def("is_capture", &listening_inspector::is_capture)

@@ -3,8 +3,11 @@
 """What an inspected stream is, as text, and the source that receives it."""
 
 import json
+import math
+import os
+import re
 from collections import Counter
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 # Options that are shown in GRC under these labels.
 GRC_LABELS = {
@@ -12,6 +15,15 @@ GRC_LABELS = {
     "heap_samples": "Heap samples (per timestamp step)",
     "sample_rate": "Sample rate (Hz)",
     "timestamp_step": "Timestamp step (ticks)",
+}
+GRC_VALUES = {
+    "int8": "Int 8",
+    "sc8": "Complex int 8",
+    "int16": "Int 16",
+    "sc16": "Complex int 16",
+    "int32": "Int 32",
+    "float": "Float",
+    "complex": "Complex",
 }
 TYPES = ["int8", "sc8", "int16", "sc16", "int32", "float", "complex"]
 # By ID and number of axes: the arrays of MeerKAT's correlator (katgpucbf).
@@ -22,24 +34,29 @@ AXES = {
 }
 HEAP_COUNTER, TIMESTAMP, SAMPLES = 1, 0x1600, 0x3300
 MAX_SELECTED = 64  # num_outputs
+MAX_STREAMS, MAX_ITEMS = 8, 12  # that a report shows
 
 
 class Suggestion:
     """The options of the source that receives the streams, or the reason for none.
 
     options: name -> text of the value, as in Python
+    timestamp: ID of the item to take for the timestamp; None: the likeliest one
+    trial: what this source has made of the packets; None before tried()
     """
 
-    def __init__(self, streams, endpoints, interface=""):
+    def __init__(self, streams, endpoints, interface="", timestamp=None):
         self.options, self.notes, self.reason = {}, [], ""
+        self.trial = None
+        self._given_timestamp = timestamp
         self._streams = [s for s in streams if s["heaps"] or s["descriptor_heaps"]]
-        with_samples = [s for s in self._streams if s["heaps"]]
+        with_samples = [s for s in self._streams if s["heaps"] and s["items"]]
         if not with_samples:
-            self.reason = (
-                "no heap with samples was complete: inspect for longer"
-                if streams
-                else "no SPEAD packet arrived"
-            )
+            self.reason = "no SPEAD packet arrived"
+            if streams:
+                self.reason = "no heap with samples was complete"
+            if any(s["heaps"] for s in streams):
+                self.reason = "the heaps have no items besides those of SPEAD"
             return
         layouts = Counter(tuple(s["items"]) for s in with_samples)
         if len(layouts) > 1:
@@ -48,8 +65,19 @@ class Suggestion:
             )
         layout = layouts.most_common(1)[0][0]
         self._streams = [s for s in with_samples if tuple(s["items"]) == layout]
-        self._described = {d["id"]: d for s in streams for d in s["descriptions"]}
-        self._formats = next((s["formats"] for s in streams if s["descriptions"]), None)
+        self._needs_items = False
+        # those of the same senders first: others may describe other streams
+        describing = [s for s in [*self._streams, *streams] if s["descriptions"]]
+        self._described, self._formats = {}, None
+        if describing:
+            self._formats = describing[0]["formats"]
+            self._described = {d["id"]: d for d in describing[0]["descriptions"]}
+        samples = {
+            f["samples"] for f in (self._formats or {}).values() if "samples" in f
+        }
+        if samples and not samples & set(layout):
+            self.notes.append("the descriptors do not describe the items of the heaps")
+            self._described, self._formats = {}, None
         self.options["endpoints"] = json.dumps(endpoints)
         self._find_items()
         self._find_times()
@@ -69,10 +97,56 @@ class Suggestion:
 
     def grc(self):
         """Label and value of each parameter in GRC."""
+
+        def field(value):
+            path, question_mark, rest = value.strip('"').partition("?")
+            if os.path.isfile(path):  # GRC runs in the folder of the flow graph
+                return os.path.abspath(path) + question_mark + rest
+            return re.sub(r"\s*\n\s*", " ", value).strip('"')
+
         return {
-            GRC_LABELS.get(name, name.replace("_", " ").capitalize()): value.strip('"')
+            GRC_LABELS.get(name, name.replace("_", " ").capitalize()): (
+                GRC_VALUES.get(value.strip('"'))
+                if name == "output_type"
+                else field(value)
+            )
             for name, value in self.options.items()
         }
+
+    def heaps_received(self):
+        """In the trial; -1 if the source has refused the options."""
+        return self.trial["heaps_received"] if self.trial else -1
+
+    def receives_everything(self):
+        """Whether all heaps arrived in the trial."""
+        trial = self.trial
+        return bool(trial) and trial["heaps_received"] == trial["heaps"] > 0
+
+    def try_on(self, inspector):
+        """Let this source receive the packets of an inspector."""
+        from gnuradio import spead
+
+        call = self.call().replace("spead.source(", "dict(endpoints=", 1)
+        options = eval(call, {"spead": spead})
+        options.pop("interface", None)
+        try:
+            self.trial = inspector.try_source([options.pop("endpoints")], **options)
+        except ValueError as error:
+            self.reason = str(error)
+
+    def result(self):
+        """What the trial showed, in a line."""
+        trial = self.trial
+        text = (
+            f"tried: {trial['heaps_received']:,} of {_heaps(trial['heaps'])} received"
+        )
+        # the first and the last heap may have arrived in part
+        if trial["samples_missing"] * trial["heaps"] > 2 * trial["samples_received"]:
+            text += f", {trial['samples_missing']:,} samples missing between them"
+        if trial["is_partial"]:
+            text += " (those in the memory of 32 MiB)"
+        reasons = [] if self.receives_everything() else trial["log"]
+        return "; ".join([text, *reasons])
 
     # Which items are the samples and the timestamp
 
@@ -81,11 +155,14 @@ class Suggestion:
             (f for f in self._formats.values() if "error" not in f), None
         )
         items = self._streams[0]["items"]
-        if described:
+        if described and described["samples"] in items:
             self._samples, self._timestamp = (
                 described["samples"],
                 described["timestamp"],
             )
+            if self._given_timestamp is not None:
+                self._timestamp = self._given_timestamp
+                self._needs_items = True
             return
         addressed = {id: i for id, i in items.items() if not i["number"]}
         self._samples = max(
@@ -96,12 +173,28 @@ class Suggestion:
             for id, item in items.items()
             if item["number"] and item["step"] and len(item["values"]) > MAX_SELECTED
         ]
-        if TIMESTAMP in items and items[TIMESTAMP]["number"]:
+        if self._given_timestamp is not None:
+            self._timestamp = self._given_timestamp
+        elif TIMESTAMP in items and items[TIMESTAMP]["number"]:
             self._timestamp = TIMESTAMP
         elif self._streams[0]["single_packet_heaps"]:
             self._timestamp = HEAP_COUNTER
         else:
             self._timestamp = counting[0] if counting else None
+
+    def other_timestamps(self):
+        """Other items that may be the timestamp, if this one does not advance."""
+        if self._step:
+            return []
+        items = self._streams[0]["items"]
+        numbers = [
+            id
+            for id, item in items.items()
+            if item["number"] and item["step"] and id != self._samples
+        ]
+        return [
+            id for id in [TIMESTAMP, HEAP_COUNTER, *numbers] if id != self._timestamp
+        ]
 
     def _values(self, id):
         return sorted({v for s in self._streams for v in s["items"][id]["values"]})
@@ -119,7 +212,7 @@ class Suggestion:
         self._step = steps.most_common(1)[0][0]
         all_items = [s["items"][self._timestamp] for s in self._streams]
         span = max(i["max"] for i in all_items) - min(i["min"] for i in all_items)
-        heaps = sum(s["heaps"] + s["heaps_lost"] for s in self._streams)
+        heaps = sum(s["heaps"] + (s["heaps_lost"] or 0) for s in self._streams)
         self._per_time = round(heaps / (span // self._step + 1))
 
     # Options
@@ -127,10 +220,10 @@ class Suggestion:
     def _add_type(self):
         self._axes = []
         self._sample_bytes = None
-        self._needs_items = not self._formats
+        self._needs_items |= not self._formats
         self._wire_type = ""
         array = self._described.get(self._samples)
-        possible = [
+        possible = array and [
             name
             for name in TYPES
             if self._formats and "error" not in self._formats[name]
@@ -138,6 +231,8 @@ class Suggestion:
         wire = self._formats and possible and self._formats[possible[0]]["wire_type"]
         if possible and "u" in wire and wire not in ("u1", "|u1"):
             possible = [n for n in possible if n in ("float", "complex")] or possible
+        if possible and wire[-2:] in ("i4", "u4") and "int32" not in possible[:1]:
+            self.notes.append("floats round 32-bit integers above 2^24")
         if not possible:
             self.options["output_type"] = '"int8"'
             if self._formats:
@@ -145,8 +240,8 @@ class Suggestion:
                 self._needs_items = True
             else:
                 self.notes.append(
-                    "without descriptors, the type of the samples is unknown: "
-                    "listen for longer, or set output_type and wire_type"
+                    "without descriptors, the type of the samples is unknown: set "
+                    "output_type and wire_type"
                 )
             self._sample_bytes = 1
             return
@@ -171,24 +266,20 @@ class Suggestion:
 
     def _add_selection(self):
         """Several heaps of each time, which the value of an item tells apart."""
-        items = self._streams[0]["items"]
-        selected = None
-        if self._per_time and self._per_time > 1:
-            for id, item in items.items():
-                if not item["number"] or id == self._timestamp:
-                    continue
-                if len(self._values(id)) == self._per_time <= MAX_SELECTED:
-                    selected = id
-            if selected is None:
-                self.notes.append(
-                    f"there are {self._per_time} heaps of each time, which no item "
-                    "tells apart: give each stream its own port"
-                )
-        values = self._values(selected) if selected else []
-        part = self._part_of_axis(selected, values)
-        if part is not None:
-            size = self._axes[part][1]
-            self._axes[part] = [self._name(selected), size, size * len(values)]
+        selected = self._find_selection()
+        if self._per_time and self._per_time > 1 and not selected:
+            self.notes.append(
+                f"there are {self._per_time} heaps of each time, which no items "
+                "tell apart: give each stream its own port"
+            )
+        selections = {id: self._values(id) for id in selected}
+        for id in selected:
+            part = self._part_of_axis(id, selections[id])
+            if part is not None:
+                size = self._axes[part][1]
+                self._axes[part] = [self._name(id), size, size * len(selections[id])]
+                del selections[id]
+                break
         if self._axes:
             self.options["axes"] = json.dumps(
                 ", ".join(
@@ -196,21 +287,38 @@ class Suggestion:
                     for name, size, total in self._axes
                 )
             )
-        if selected is not None and part is None:
-            if self._axes:
-                values = values[:1]
-                self.notes.append(
-                    f"of {self._per_time} streams, this receives the first: see items"
-                )
-            else:
-                self.options["num_outputs"] = str(len(values))
-            self._needs_items = True
-        if self._needs_items:
-            self._add_items(selected if part is None else None, values)
+        if selections and (self._axes or len(selections) > 1):
+            streams = math.prod(map(len, selections.values()))
+            selections = {id: values[:1] for id, values in selections.items()}
+            self.notes.append(
+                f"of {streams} streams, this receives the first: see items"
+            )
+        elif selections:
+            ((_, values),) = selections.items()
+            self.options["num_outputs"] = str(len(values))
+        if selections or self._needs_items:
+            self._add_items(selections)
+
+    def _find_selection(self):
+        """The items whose values together tell the heaps of a time apart."""
+        if not self._per_time or self._per_time < 2:
+            return ()
+        items = self._streams[0]["items"]
+        counts = {
+            id: len(self._values(id))
+            for id, item in items.items()
+            if item["number"] and id not in (self._timestamp, self._samples)
+        }
+        several = [id for id, count in counts.items() if 1 < count <= MAX_SELECTED]
+        for number in (1, 2, 3):
+            for ids in combinations(several, number):
+                if math.prod(counts[id] for id in ids) == self._per_time:
+                    return ids
+        return ()
 
     def _part_of_axis(self, selected, values):
         """The index of the axis of which heaps hold parts, or None."""
-        if selected is None or selected not in self._described:
+        if selected not in self._described:
             return None
         spacing = {b - a for a, b in pairwise(values)}
         for i, (_, size, _) in enumerate(self._axes):
@@ -219,8 +327,10 @@ class Suggestion:
         return None
 
     def _name(self, id):
-        described = self._described.get(id, {}).get("name", "")
-        return described or f"item_{id:#x}"
+        name = self._described.get(id, {}).get("name", "")
+        names = [d["name"] for d in self._described.values()]
+        is_own = name not in ("", "timestamp", "adc_samples") and names.count(name) == 1
+        return name if is_own else f"item_{id:#x}"
 
     def _raw(self, id, value):
         """The value as in items, which know neither a sign nor a byte order."""
@@ -232,7 +342,7 @@ class Suggestion:
             raw = int.from_bytes(raw.to_bytes(bits // 8, "little"), "big")
         return raw
 
-    def _add_items(self, selected, values):
+    def _add_items(self, selections):
         items = self._streams[0]["items"]
         lines = []
         if self._described.get(self._timestamp, {}).get("type", "").startswith("<"):
@@ -245,8 +355,8 @@ class Suggestion:
         for id, item in items.items():
             if item["number"] and id not in (self._timestamp, self._samples):
                 value = ""
-                if id == selected:
-                    raw = [self._raw(id, value) for value in values]
+                if id in selections:
+                    raw = [self._raw(id, value) for value in selections[id]]
                     value = f", {raw if len(raw) > 1 else raw[0]}"
                 lines.append(
                     f"spead.immediate({id:#x}, {json.dumps(self._name(id))}{value})"
@@ -281,9 +391,25 @@ class Suggestion:
             self.options["timestamp_step"] = str(self._step)
 
 
+def tried_suggestion(inspector, endpoints, interface=""):
+    """The suggestion that receives most in a trial with the packets of an inspector."""
+    streams = inspector.described_streams()
+    first = best = Suggestion(streams, endpoints, interface)
+    if first.reason:
+        return first
+    first.try_on(inspector)
+    for timestamp in first.other_timestamps():
+        if best.receives_everything():
+            break
+        other = Suggestion(streams, endpoints, interface, timestamp)
+        other.try_on(inspector)
+        best = max(best, other, key=Suggestion.heaps_received)
+    return best
+
+
 def lines(streams, endpoints, seconds):
     """The lines of the report about the streams, without the suggestion."""
-    for stream in streams:
+    for stream in streams[:MAX_STREAMS]:
         at = endpoints[stream["endpoint"]]
         yield f"{stream['sender']} -> {at}"
         yield (
@@ -293,7 +419,7 @@ def lines(streams, endpoints, seconds):
         )
         yield (
             f"  {_heaps(stream['heaps'])} of {_range(stream['heap_bytes'])} bytes: "
-            f"{stream['heaps_lost']:,} lost, "
+            f"{_lost(stream)}, "
             f"{stream['heaps_incomplete']:,} incomplete, "
             f"{stream['heaps_reordered']:,} reordered, "
             f"{stream['packets_duplicate']:,} duplicate packets"
@@ -304,11 +430,22 @@ def lines(streams, endpoints, seconds):
         if described:
             yield f"  {_heaps(stream['descriptor_heaps'])} with descriptors"
         else:
-            yield "  no descriptors so far"
+            yield "  no descriptors"
         if stream["ends"]:
             yield f"  {_heaps(stream['ends'], 'end-of-stream ')}"
-        for id, item in stream["items"].items():
+        items = list(stream["items"].items())
+        for id, item in items[:MAX_ITEMS]:
             yield f"    {id:#06x} {_item(item, described.get(id))}"
+        if len(items) > MAX_ITEMS:
+            yield f"    and {len(items) - MAX_ITEMS:,} more items"
+    if len(streams) > MAX_STREAMS:
+        yield f"and {len(streams) - MAX_STREAMS:,} more senders"
+
+
+def _lost(stream):
+    if stream["heaps_lost"] is None:
+        return "lost unknown (heap counters are no sequence)"
+    return f"{stream['heaps_lost']:,} lost"
 
 
 def _heaps(count, kind=""):
@@ -335,11 +472,14 @@ def _item(item, described):
     return f"{text}: {item['min']} to {item['max']}, step {item['step']}"
 
 
-def reason_for_nothing(rejected, sender, endpoints):
+def reason_for_nothing(rejected, sender, endpoints, is_capture=False):
     """Why there is no stream, with the remedy."""
     if rejected:
         causes = ", ".join(f"{n:,} {name}" for name, n in rejected.items())
+        sender = sender or "the capture"
         return f"packets of {sender} are not SPEAD-64 ({causes}): check the port"
+    if is_capture:
+        return f"{', '.join(endpoints)}: no UDP packet of SPEAD"
     return (
         f"no packet arrived at {', '.join(endpoints)}: check that the sender runs, the "
         "interface (--interface), the multicast group and the firewall"

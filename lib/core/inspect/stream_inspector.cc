@@ -36,24 +36,32 @@ std::uint64_t tag_of(const packet_view& packet)
 bool has_samples(const packet_view& packet)
 {
     bool has_others = !packet.has_descriptors;
-    for (auto i = packet.leading_items; i < packet.items && !has_others; ++i)
+    for (std::size_t i = 0; i < packet.items && !has_others; ++i)
         has_others = packet.item(i).id > wire::stream_control;
     return has_others && !packet.is_end_of_stream;
 }
 
 // The format of an item that is a single integer.
 std::optional<number_format>
-number_format_of(const item_pointer& item, const std::vector<item_description>& described)
+number_format_of(const packet_view& packet,
+                 const item_pointer& item,
+                 const std::vector<item_description>& described)
 {
     for (const auto& each : described)
-        if (each.id == item.id && !each.is_array && each.format.is_integer())
-            return each.format;
-    return item.is_immediate ? std::optional(number_format()) : std::nullopt;
+        if (each.id == item.id)
+            return !each.is_array && each.format.is_integer() ? std::optional(each.format)
+                                                              : std::nullopt;
+    // firmware that sends heaps of one packet ignores the mode of the samples
+    const bool is_samples = packet.is_single && item.id == stream_format().samples_id;
+    return item.is_immediate && !is_samples ? std::optional(number_format())
+                                            : std::nullopt;
 }
 
-// The size of an addressed item in bytes.
+// The size of an item in bytes.
 std::int64_t size_of(const packet_view& packet, std::size_t index)
 {
+    if (packet.item(index).is_immediate && !packet.is_single)
+        return packet.flavour.heap_address_bits / 8;
     const auto end = packet.end_of(index);
     const bool is_known = end != std::numeric_limits<std::uint64_t>::max();
     return static_cast<std::int64_t>(
@@ -90,8 +98,10 @@ void stream_inspector::add(const std::byte* datagram,
         d_rejected_sender = sender;
         return;
     }
-    if (d_streams.size() == max_streams && !d_streams.count({ endpoint, sender }))
+    if (d_streams.size() == max_streams && !d_streams.count({ endpoint, sender })) {
+        ++d_packets_of_others;
         return;
+    }
     auto& stream = d_streams[{ endpoint, sender }];
     ++stream.packets;
     stream.bytes += bytes;
@@ -193,11 +203,11 @@ void stream_inspector::add_counter(tracked_stream& stream, std::uint64_t counter
 
 void stream_inspector::add_items(tracked_stream& stream, const packet_view& packet)
 {
-    for (std::size_t i = packet.leading_items; i < packet.items; ++i) {
+    for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
         if (item.id <= wire::stream_control)
             continue;
-        const auto format = number_format_of(item, stream.descriptions);
+        const auto format = number_format_of(packet, item, stream.descriptions);
         const auto number = format ? number_of(packet, i, *format) : std::nullopt;
         if (format && !number)
             continue; // in the payload of another packet
@@ -223,9 +233,9 @@ void stream_inspector::close(inspected_stream& stream, const open_heap& heap)
     stream.incomplete += is_incomplete;
 }
 
-std::map<stream_inspector::key, inspected_stream> stream_inspector::streams() const
+stream_inspector::streams_by_key stream_inspector::streams() const
 {
-    std::map<key, inspected_stream> all;
+    streams_by_key all;
     for (const auto& [from, tracked] : d_streams) {
         inspected_stream stream = tracked;
         // packets of the newest heap may still arrive
@@ -233,12 +243,20 @@ std::map<stream_inspector::key, inspected_stream> stream_inspector::streams() co
             if (heap.counter != tracked.newest || !heap.length ||
                 heap.received >= *heap.length)
                 close(stream, heap);
+        std::uint64_t lost = 0, in_steps = 0, all_steps = 0;
         const auto step = tracked.counter_steps.most_frequent();
-        stream.counter_step = step;
-        for (const auto& [apart, count] : tracked.counter_steps.counts())
+        for (const auto& [apart, count] : tracked.counter_steps.counts()) {
+            all_steps += count;
+            in_steps += apart == step ? count : 0;
             if (step && apart % step == 0)
-                stream.lost += (apart / step - 1) * count;
-        stream.lost -= std::min(stream.lost, stream.reordered);
+                lost += (apart / step - 1) * count;
+        }
+        if (2 * in_steps >= all_steps) {
+            stream.counter_step = step;
+            stream.lost = lost - std::min(lost, stream.reordered);
+        } else {
+            stream.reordered = 0;
+        }
         all.emplace(from, std::move(stream));
     }
     return all;

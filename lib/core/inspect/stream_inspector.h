@@ -71,12 +71,13 @@ struct inspected_stream {
     std::uint64_t heaps = 0;                //!< heaps with samples
     number_range<std::uint64_t> heap_bytes; //!< their payload
     std::uint64_t incomplete = 0;           //!< heaps with missing packets
-    std::uint64_t lost = 0;                 //!< missing heaps, according to heap counters
-    std::uint64_t counter_step = 0;         //!< from one heap counter to the next
-    std::uint64_t reordered = 0;            //!< heaps that arrived after a later one
-    std::uint64_t duplicates = 0;           //!< packets
-    std::uint64_t descriptors = 0;          //!< heaps with descriptors
-    std::uint64_t ends = 0;                 //!< end-of-stream heaps
+    //! Missing heaps, according to heap counters; none if these are no sequence.
+    std::optional<std::uint64_t> lost;
+    std::uint64_t counter_step = 0; //!< from one heap counter to the next, or 0
+    std::uint64_t reordered = 0;    //!< heaps that arrived after a later one
+    std::uint64_t duplicates = 0;   //!< packets
+    std::uint64_t descriptors = 0;  //!< heaps with descriptors
+    std::uint64_t ends = 0;         //!< end-of-stream heaps
     std::map<std::uint64_t, inspected_item> items;
     std::vector<item_description> descriptions;
 };
@@ -103,11 +104,14 @@ public:
 
     //! By endpoint and sender.
     using key = std::pair<std::size_t, std::string>;
-    std::map<key, inspected_stream> streams() const;
+    using streams_by_key = std::map<key, inspected_stream>;
+    streams_by_key streams() const;
 
     //! Packets that are not SPEAD, by reason.
     std::map<std::string, std::uint64_t> rejected() const { return d_rejects.by_name(); }
     std::string last_sender_rejected() const { return d_rejected_sender; }
+    //! Packets of senders beyond the first 1024.
+    std::uint64_t packets_of_others() const { return d_packets_of_others; }
 
 private:
     struct open_heap {
@@ -143,6 +147,7 @@ private:
     std::map<key, tracked_stream> d_streams;
     reject_counters d_rejects;
     std::string d_rejected_sender;
+    std::uint64_t d_packets_of_others = 0;
 };
 
 } // namespace gr::spead

@@ -165,7 +165,7 @@ void read_format(std::string_view format, std::size_t field_bytes, item_descript
     std::size_t fields = 0;
     for (std::size_t at = 0; at + field_bytes <= format.size(); at += field_bytes) {
         number_format field;
-        field.type = format[at];
+        field.type = printable(format.substr(at, 1)).empty() ? '?' : format[at];
         for (std::size_t i = 1; i < field_bytes; ++i)
             field.bits = field.bits << 8 | static_cast<unsigned char>(format[at + i]);
         if (fields++ && !(field == is.format)) {

@@ -71,6 +71,7 @@ def test_suggested_source_receives_a_telescope(name):
     if "axes" in options:
         stream = copy.copy(stream)
         names = [each.split("=")[0] for each in options["axes"].split(", ")]
+        notes = [note for note in notes if "2^24" not in note]
         assert bool(notes) == (names[-1] == f"axis_{len(names) - 1}")
         # a last axis of 2 is taken for the parts of complex numbers
         stream.axes = dict(zip(names, stream.axes.values(), strict=False))

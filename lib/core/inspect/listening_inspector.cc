@@ -1,0 +1,173 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "listening_inspector.h"
+#include "network/capture_file.h"
+#include "network/endpoint.h"
+#include "network/receive_socket.h"
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+#include <utility>
+
+namespace gr::spead {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string to_text(const boost::asio::ip::udp::endpoint& address)
+{
+    std::ostringstream text;
+    text << address;
+    return text.str();
+}
+
+} // namespace
+
+listening_inspector::listening_inspector(const std::string& endpoints,
+                                         const std::string& interface)
+    : d_buffer(datagram_source::batch_buffer_bytes)
+{
+    for (const auto& at :
+         parse_endpoints("endpoints", endpoints, endpoint_use::receive)) {
+        if (!at.capture.empty()) {
+            d_sockets.push_back(open_capture(at.capture, at.filter));
+            d_endpoints.push_back(at.capture +
+                                  (at.filter.empty() ? "" : "?" + at.filter));
+        } else {
+            d_sockets.push_back(std::make_unique<receive_socket>(d_io, at, interface));
+            const bool is_v6 = at.host.find(':') != std::string::npos;
+            d_endpoints.push_back((is_v6 ? "[" + at.host + "]" : at.host) + ":" +
+                                  std::to_string(d_sockets.back()->port()));
+        }
+        d_polled.push_back({ d_sockets.back()->native_handle(), POLLIN, 0 });
+    }
+}
+
+void listening_inspector::receive(double seconds)
+{
+    const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(
+                                        std::chrono::duration<double>(seconds));
+    bool has_read = is_capture(); // a file needs no wait
+    for (auto now = clock::now(); now < end && !d_has_ended; now = clock::now()) {
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(end - now);
+        if (!has_read || !is_capture())
+            wait(std::min(left + 1ms, 100ms));
+        has_read = false;
+        for (std::size_t i = 0; i < d_sockets.size(); ++i)
+            has_read = read(i) || has_read;
+        d_has_ended =
+            is_capture() && !has_read &&
+            std::none_of(d_sockets.begin(), d_sockets.end(), [](const auto& capture) {
+                return capture->is_waiting();
+            });
+    }
+}
+
+void listening_inspector::add(const std::byte* datagram,
+                              std::size_t bytes,
+                              const std::string& sender,
+                              std::size_t endpoint)
+{
+    add(datagram,
+        bytes,
+        sender,
+        std::hash<std::string>()(sender) | 1,
+        endpoint,
+        clock::now().time_since_epoch());
+}
+
+void listening_inspector::add(const std::byte* datagram,
+                              std::size_t bytes,
+                              const std::string& sender,
+                              std::uint64_t sender_number,
+                              std::size_t endpoint,
+                              std::chrono::nanoseconds time)
+{
+    d_inspector.add(datagram, bytes, sender, endpoint, clock::now());
+    packet_view packet;
+    if (parse_packet(datagram, bytes, packet) != packet_error::none)
+        return;
+    d_memory.add({ { datagram, datagram + bytes },
+                   endpoint,
+                   sender_number,
+                   packet.has_descriptors,
+                   time });
+}
+
+std::vector<std::string> listening_inspector::destinations() const
+{
+    std::vector<std::string> all;
+    all.reserve(d_destinations.size());
+    for (const auto& each : d_destinations)
+        all.push_back(to_text(each));
+    return all;
+}
+
+std::uint64_t listening_inspector::dropped() const
+{
+    std::uint64_t sum = 0;
+    for (const auto& each : d_sockets)
+        sum += each->dropped();
+    return sum;
+}
+
+std::optional<double> listening_inspector::capture_seconds() const
+{
+    if (!d_first)
+        return std::nullopt;
+    return std::chrono::duration<double>(*d_last - *d_first).count();
+}
+
+void listening_inspector::wait(std::chrono::milliseconds timeout)
+{
+    if (is_capture())
+        wait_for_captures(d_sockets, timeout);
+    else
+        poll(d_polled.data(), d_polled.size(), static_cast<int>(timeout.count()));
+}
+
+// Returns whether anything has arrived.
+bool listening_inspector::read(std::size_t socket)
+{
+    // then the other sockets have a turn
+    for (int i = 0; i < 64; ++i) {
+        auto time = clock::now().time_since_epoch();
+        if (const auto captured = d_sockets[socket]->next_time()) {
+            d_first = std::min(d_first.value_or(*captured), *captured);
+            d_last = std::max(d_last.value_or(*captured), *captured);
+            time = *captured;
+        }
+        if (auto line = d_sockets[socket]->take_message(); !line.empty())
+            d_failures.push_back(std::move(line));
+        const auto got = d_sockets[socket]->receive(d_buffer.data());
+        if (got.fault != packet_error::none) {
+            d_inspector.reject(got.fault);
+            continue;
+        }
+        if (got.error || !got.bytes)
+            return i > 0;
+        if (got.to.port())
+            d_destinations.insert(got.to);
+        auto& sender = d_senders[got.sender];
+        if (sender.empty())
+            sender = to_text(got.from);
+        for (std::size_t at = 0; at < got.bytes; at += got.datagram_bytes)
+            add(got.data + at,
+                std::min(got.datagram_bytes, got.bytes - at),
+                sender,
+                got.sender,
+                socket,
+                time);
+    }
+    return true;
+}
+
+} // namespace gr::spead

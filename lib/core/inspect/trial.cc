@@ -1,0 +1,88 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "protocol/sample_decoder.h"
+#include "source_checks.h"
+#include "source_engine.h"
+#include "trial.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gr::spead {
+
+stream_inspector::streams_by_key streams_of(const packet_memory::selection& packets)
+{
+    stream_inspector inspector;
+    for (const auto* each : packets)
+        inspector.add(each->data.data(),
+                      each->data.size(),
+                      std::to_string(each->sender),
+                      each->endpoint,
+                      stream_inspector::time_point(each->time));
+    return inspector.streams();
+}
+
+namespace {
+
+// Discards the samples.
+void run_to_end(source_engine& engine, const source_options& options)
+{
+    const auto bytes = sample_decoder(format_of(options)).output_bytes();
+    // with axes, whole heaps; at least what a source allocates
+    const std::size_t unit = std::max<std::int64_t>(options.heap_samples, 1);
+    const auto samples = std::max({ window_bytes_of(options) / bytes,
+                                    2 * source_engine::max_packet_samples,
+                                    options.axes.empty() ? 0 : 4 * unit });
+    const auto room = static_cast<std::int64_t>((samples + unit - 1) / unit * unit);
+    std::vector<std::vector<std::byte>> buffers(
+        static_cast<std::size_t>(engine.outputs()),
+        std::vector<std::byte>(static_cast<std::size_t>(room) * bytes));
+    std::vector<std::byte*> addresses;
+    addresses.reserve(buffers.size());
+    for (auto& buffer : buffers)
+        addresses.push_back(buffer.data());
+    engine.start();
+    std::vector<sample_tag> tags;
+    while (!engine.is_at_end()) {
+        engine.receive(addresses, room);
+        tags.clear();
+        const auto produced = engine.produce(tags);
+        for (auto* address : addresses)
+            std::memmove(address,
+                         address + produced * bytes,
+                         static_cast<std::size_t>(engine.used()) * bytes);
+    }
+    engine.stop();
+}
+
+} // namespace
+
+trial_result try_source(const packet_memory& memory,
+                        const std::vector<std::string>& endpoints,
+                        const source_options& options)
+{
+    check_options(endpoints, options);
+    const auto packets = options.items ? memory.all() : memory.described();
+    std::size_t sockets = 0;
+    for (const auto& list : endpoints_of(endpoints, options))
+        sockets += list.size();
+    trial_result result;
+    for (const auto& [key, stream] : streams_of(packets))
+        result.heaps += stream.heaps - stream.incomplete;
+    const auto heaps = heap_options(options);
+    source_engine engine(
+        endpoints,
+        heaps,
+        [&](const std::string& line) { result.log.push_back(line); },
+        replay(packets, sockets));
+    run_to_end(engine, heaps);
+    result.stats = engine.stats();
+    return result;
+}
+
+} // namespace gr::spead

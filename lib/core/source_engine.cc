@@ -142,7 +142,7 @@ void source_engine::start()
         open();
     d_reader->start(d_sockets);
     d_at_start = stats();
-    d_losses.start(d_at_start, clock::now());
+    d_losses.start(d_at_start, received_samples(), clock::now());
     d_next_check = {};
     d_explain_at = clock::time_point::max();
     std::string names;
@@ -198,7 +198,7 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
     const auto current = stats();
     // real time, also for captures
     if (const auto real_time = clock::now(); is_over || d_losses.is_due(real_time))
-        d_losses.check(current, real_time);
+        d_losses.check(current, received_samples(), real_time);
     if (std::exchange(d_checked_samples, current.samples_out) != current.samples_out) {
         d_explain_at = clock::time_point::max();
         d_router.clear_no_output_reason();
@@ -215,6 +215,15 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
     if (!text.empty() && text != current.status)
         d_log.add("no output: ", text);
     set_status(text);
+}
+
+loss_log::output_samples source_engine::received_samples() const
+{
+    loss_log::output_samples received;
+    received.reserve(d_counters.size());
+    for (const auto& counters : d_counters)
+        received.push_back(counters.samples_received.get());
+    return received;
 }
 
 void source_engine::set_status(const std::string& text)

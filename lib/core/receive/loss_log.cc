@@ -50,14 +50,19 @@ std::string causes(const source_stats& before, const source_stats& after)
 
 } // namespace
 
-void loss_log::start(const source_stats& stats, time_point now)
+void loss_log::start(const source_stats& stats, output_samples received, time_point now)
 {
     d_begin = d_last_check = stats;
+    d_received = std::move(received);
     d_next_check = now + between_checks;
 }
 
-void loss_log::check(const source_stats& stats, time_point now)
+void loss_log::check(const source_stats& stats, output_samples received, time_point now)
 {
+    std::string silent;
+    for (std::size_t i = 0; i < received.size(); ++i)
+        if (received[i] == d_received[i])
+            silent += (silent.empty() ? "" : ", ") + std::to_string(i);
     d_next_check = now + between_checks;
     const auto missing = stats.samples_missing - d_begin.samples_missing;
     const auto unused = stats.samples_late - d_begin.samples_late +
@@ -67,7 +72,9 @@ void loss_log::check(const source_stats& stats, time_point now)
                     " of ",
                     total(stats) - total(d_begin),
                     " samples are missing: ",
-                    causes(d_begin, stats));
+                    silent.empty() || received.size() == 1
+                        ? causes(d_begin, stats)
+                        : "nothing has arrived for output " + silent);
     else if (stats.datagrams_dropped_by_socket > d_begin.datagrams_dropped_by_socket)
         // with a large buffer, their samples count as missing much later
         d_lines.add(causes(d_begin, stats));
@@ -80,6 +87,7 @@ void loss_log::check(const source_stats& stats, time_point now)
     }
     d_next_check = now + between_lines;
     d_begin = d_last_check = stats;
+    d_received = std::move(received);
 }
 
 } // namespace gr::spead

@@ -25,18 +25,20 @@ struct fixture {
     loss_log losses{ lines };
     rate_limited_log::clock::time_point now{ 1000s };
     source_stats stats;
+    std::uint64_t second_output = 0; // samples
 
-    fixture() { losses.start(stats, now); }
+    fixture() { losses.start(stats, { 0, 0 }, now); }
 
     // A second of the stream, of which some samples are missing.
-    void run(std::uint64_t missing = 0)
+    void run(std::uint64_t missing = 0, bool has_second_output = true)
     {
+        second_output += has_second_output;
         stats.samples_received += 1000 - missing;
         stats.samples_missing += missing;
         stats.samples_out += 1000;
         now += 1s;
         if (losses.is_due(now))
-            losses.check(stats, now);
+            losses.check(stats, { stats.samples_received, second_output }, now);
         lines.write(now);
     }
 
@@ -93,6 +95,13 @@ BOOST_AUTO_TEST_CASE(dropped_datagrams_are_logged_before_their_samples_are_missi
     check(
         { "7 datagrams dropped because the socket buffer was full (lower the rate of the "
           "sender or, if it only sends in bursts, raise net.core.rmem_max)" });
+}
+
+BOOST_AUTO_TEST_CASE(line_names_an_output_that_receives_nothing)
+{
+    run(0, false);
+    run(500, false);
+    check({ "500 of 2000 samples are missing: nothing has arrived for output 1" });
 }
 
 BOOST_AUTO_TEST_CASE(repeated_samples_are_logged)

@@ -142,7 +142,7 @@ void source_engine::start()
         open();
     d_reader->start(d_sockets);
     d_at_start = stats();
-    d_losses.start(d_at_start, received_samples(), clock::now());
+    d_losses.start({ d_at_start, received_by_output() }, clock::now());
     d_next_check = {};
     d_explain_at = clock::time_point::max();
     std::string names;
@@ -198,7 +198,7 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
     const auto current = stats();
     // real time, also for captures
     if (const auto real_time = clock::now(); is_over || d_losses.is_due(real_time))
-        d_losses.check(current, received_samples(), real_time);
+        d_losses.check({ current, received_by_output() }, real_time);
     if (std::exchange(d_checked_samples, current.samples_out) != current.samples_out) {
         d_explain_at = clock::time_point::max();
         d_router.clear_no_output_reason();
@@ -217,9 +217,12 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
     set_status(text);
 }
 
-loss_log::output_samples source_engine::received_samples() const
+// With axes, an output of the engine is a part of a heap, which users do not number.
+std::vector<std::uint64_t> source_engine::received_by_output() const
 {
-    loss_log::output_samples received;
+    std::vector<std::uint64_t> received;
+    if (outputs() == 1 || !d_options.axes.empty())
+        return received;
     received.reserve(d_counters.size());
     for (const auto& counters : d_counters)
         received.push_back(counters.samples_received.get());

@@ -90,7 +90,7 @@ public:
 private:
     void open();
     void check_progress(clock::time_point now, bool is_over);
-    loss_log::output_samples received_samples() const;
+    std::vector<std::uint64_t> received_by_output() const;
     void set_status(const std::string& text);
 
     const std::vector<std::string> d_endpoints;

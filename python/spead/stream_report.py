@@ -48,7 +48,6 @@ class Suggestion:
     def __init__(self, streams, endpoints, interface="", timestamp=None):
         self.options, self.notes, self.reason = {}, [], ""
         self.trial = None
-        self._given_timestamp = timestamp
         self._streams = [s for s in streams if s["heaps"] or s["descriptor_heaps"]]
         with_samples = [s for s in self._streams if s["heaps"] and s["items"]]
         if not with_samples:
@@ -80,6 +79,8 @@ class Suggestion:
             self._described, self._formats = {}, None
         self.options["endpoints"] = json.dumps(endpoints)
         self._find_items()
+        if timestamp is not None:
+            self._timestamp, self._needs_items = timestamp, True
         self._find_times()
         self._add_type()
         self._add_selection()
@@ -123,7 +124,7 @@ class Suggestion:
         return bool(trial) and trial["heaps_received"] == trial["heaps"] > 0
 
     def try_on(self, inspector):
-        """Let this source receive the packets of an inspector."""
+        """Let this source, exactly as printed, receive the packets of an inspector."""
         from gnuradio import spead
 
         call = self.call().replace("spead.source(", "dict(endpoints=", 1)
@@ -144,7 +145,7 @@ class Suggestion:
         if trial["samples_missing"] * trial["heaps"] > 2 * trial["samples_received"]:
             text += f", {trial['samples_missing']:,} samples missing between them"
         if trial["is_partial"]:
-            text += " (those in the memory of 32 MiB)"
+            text += ", of a part of the packets"
         reasons = [] if self.receives_everything() else trial["log"]
         return "; ".join([text, *reasons])
 
@@ -160,9 +161,6 @@ class Suggestion:
                 described["samples"],
                 described["timestamp"],
             )
-            if self._given_timestamp is not None:
-                self._timestamp = self._given_timestamp
-                self._needs_items = True
             return
         addressed = {id: i for id, i in items.items() if not i["number"]}
         self._samples = max(
@@ -173,9 +171,7 @@ class Suggestion:
             for id, item in items.items()
             if item["number"] and item["step"] and len(item["values"]) > MAX_SELECTED
         ]
-        if self._given_timestamp is not None:
-            self._timestamp = self._given_timestamp
-        elif TIMESTAMP in items and items[TIMESTAMP]["number"]:
+        if TIMESTAMP in items and items[TIMESTAMP]["number"]:
             self._timestamp = TIMESTAMP
         elif self._streams[0]["single_packet_heaps"]:
             self._timestamp = HEAP_COUNTER

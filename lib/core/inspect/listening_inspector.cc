@@ -91,10 +91,11 @@ void listening_inspector::add(const std::byte* datagram,
                               std::size_t endpoint,
                               std::chrono::nanoseconds time)
 {
-    d_inspector.add(datagram, bytes, sender, endpoint, clock::now());
     packet_view packet;
-    if (parse_packet(datagram, bytes, packet) != packet_error::none)
-        return;
+    if (const auto error = parse_packet(datagram, bytes, packet);
+        error != packet_error::none)
+        return d_inspector.reject(error, sender);
+    d_inspector.add(packet, bytes, sender, endpoint, clock::now());
     d_memory.add({ { datagram, datagram + bytes },
                    endpoint,
                    sender_number,

@@ -85,19 +85,12 @@ std::uint64_t histogram::most_frequent() const
     return found == d_counts.end() ? 0 : found->first;
 }
 
-void stream_inspector::add(const std::byte* datagram,
+void stream_inspector::add(const packet_view& packet,
                            std::size_t bytes,
                            const std::string& sender,
                            std::size_t endpoint,
                            time_point now)
 {
-    packet_view packet;
-    if (const auto error = parse_packet(datagram, bytes, packet);
-        error != packet_error::none) {
-        d_rejects.add(error);
-        d_rejected_sender = sender;
-        return;
-    }
     if (d_streams.size() == max_streams && !d_streams.count({ endpoint, sender })) {
         ++d_packets_of_others;
         return;

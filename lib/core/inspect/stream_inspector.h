@@ -92,15 +92,21 @@ class stream_inspector
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    //! Adds a datagram from \p sender, received at the endpoint with this index.
-    void add(const std::byte* datagram,
+    //! Adds a packet of \p bytes from \p sender, received at the endpoint with this
+    //! index.
+    void add(const packet_view& packet,
              std::size_t bytes,
              const std::string& sender,
              std::size_t endpoint,
              time_point now);
 
-    //! Counts a datagram that is unusable.
-    void reject(packet_error error) { d_rejects.add(error); }
+    //! Counts a datagram that is unusable. \p sender may be unknown.
+    void reject(packet_error error, const std::string& sender = "")
+    {
+        d_rejects.add(error);
+        if (!sender.empty())
+            d_rejected_sender = sender;
+    }
 
     //! By endpoint and sender.
     using key = std::pair<std::size_t, std::string>;

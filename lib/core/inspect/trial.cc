@@ -18,12 +18,15 @@ namespace gr::spead {
 stream_inspector::streams_by_key streams_of(const packet_memory::selection& packets)
 {
     stream_inspector inspector;
-    for (const auto* each : packets)
-        inspector.add(each->data.data(),
+    for (const auto* each : packets) {
+        packet_view packet;
+        parse_packet(each->data.data(), each->data.size(), packet);
+        inspector.add(packet,
                       each->data.size(),
                       std::to_string(each->sender),
                       each->endpoint,
                       stream_inspector::time_point(each->time));
+    }
     return inspector.streams();
 }
 

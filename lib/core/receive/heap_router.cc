@@ -696,9 +696,15 @@ void heap_router::withdraw_others(std::size_t output)
         if (slot->output == output && d_locks[output].has_other_item(*slot)) {
             if (slot->received)
                 d_window.withdraw(output, slot->range(), d_now);
-            finish(*slot);
-            d_slots.refuse(*slot);
+            retire(*slot);
         }
+}
+
+// Further packets of a placed heap are ignored.
+void heap_router::retire(heap_slot& slot)
+{
+    finish(slot);
+    d_slots.refuse(slot);
 }
 
 timeline::surroundings heap_router::surroundings_of(const heap_slot& slot) const
@@ -784,10 +790,8 @@ void heap_router::begin_stream(heap_slot& slot)
     }
     const auto placed = d_slots.placed();
     for (auto* other : placed)
-        if (other != &slot) {
-            finish(*other);
-            d_slots.refuse(*other);
-        }
+        if (other != &slot)
+            retire(*other);
     d_split.clear();
     for (auto& lock : d_locks)
         lock.begin_stream();

@@ -148,6 +148,7 @@ private:
     void recall_values(heap_slot& slot);
     bool has_other_sender(const heap_slot& slot, bool is_located);
     void withdraw_others(std::size_t output);
+    void retire(heap_slot& slot);
     bool selects_output(heap_slot& slot) const;
     timeline::surroundings surroundings_of(const heap_slot& slot) const;
     void note_misaligned(std::size_t output);

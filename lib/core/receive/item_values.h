@@ -22,7 +22,7 @@ namespace gr::spead {
 /*!
  * \brief The values of an immediate item along a stream. Heaps may arrive out of order.
  *
- * Does not allocate after construction.
+ * Only erase() allocates after construction.
  */
 class item_values
 {
@@ -48,7 +48,7 @@ public:
         return true;
     }
 
-    //! Forgets the values in a range. May allocate.
+    //! Forgets the values in a range.
     void erase(position_range erased)
     {
         std::vector<valued_range> parts;

@@ -30,22 +30,24 @@ public:
 
     explicit loss_log(rate_limited_log& lines) : d_lines(lines) {}
 
-    //! Samples received by each output so far.
-    using output_samples = std::vector<std::uint64_t>;
+    struct counts {
+        source_stats stats;
+        //! Samples received by each output. Empty: one output, or the parts of axes.
+        std::vector<std::uint64_t> received = {};
+    };
 
     //! Begins a run.
-    void start(const source_stats& stats, output_samples received, time_point now);
+    void start(const counts& begin, time_point now);
     //! Whether check() is due.
     bool is_due(time_point now) const { return now >= d_next_check; }
     //! Logs what has been lost since the last line.
-    void check(const source_stats& stats, output_samples received, time_point now);
+    void check(const counts& current, time_point now);
 
 private:
     rate_limited_log& d_lines;
     time_point d_next_check;
     // a sample counts as missing later than what has happened to its packet
-    source_stats d_begin, d_last_check;
-    output_samples d_received; // at the last line
+    counts d_begin, d_last_check;
 };
 
 } // namespace gr::spead

@@ -27,7 +27,8 @@ struct position_range {
 /*!
  * \brief The ranges of positions that have not arrived.
  *
- * They are sorted, and neither empty nor adjacent. Does not allocate after construction.
+ * They are sorted, and neither empty nor adjacent. Only add() may allocate after
+ * construction.
  */
 class missing_ranges
 {
@@ -72,7 +73,7 @@ public:
         return first != d_ranges.end() && first->begin < other.end;
     }
 
-    //! Adds a range. May allocate.
+    //! Adds a range.
     void add(position_range added, time_point since)
     {
         if (added.size() <= 0)

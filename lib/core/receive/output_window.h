@@ -50,7 +50,7 @@ struct sample_tag {
  * The window gives up on a missing sample max_delay after a later sample of the same
  * output arrived, 10 * max_delay after a later sample of another output arrived, or when
  * the buffers have no room for a later sample. Does not allocate after construction,
- * except in the vector of tags.
+ * except in the vector of tags and in withdraw().
  *
  * A stream begins with an opening phase, in which samples before the first one may still
  * arrive and nothing is produced.

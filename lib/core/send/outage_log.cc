@@ -47,7 +47,7 @@ void outage_log::failed(int error, std::uint64_t lost, time_point now)
     const auto [seen, is_new] = d_seen.try_emplace(error, now);
     if (is_new || now - seen->second > quiet_for) {
         if (error == ECONNREFUSED && d_is_accepted)
-            d_refused = now;
+            d_refused = d_last_success;
         else
             log(error);
     }
@@ -55,7 +55,7 @@ void outage_log::failed(int error, std::uint64_t lost, time_point now)
     log_refusal(now);
 }
 
-void outage_log::succeeded(time_point now)
+void outage_log::note_success(time_point now)
 {
     if (!d_first_success)
         d_first_success = now;

@@ -36,15 +36,18 @@ public:
 
     //! Records that a send failed and that \p lost packets were dropped.
     void failed(int error, std::uint64_t lost, time_point now);
-    //! Records that a send succeeded.
-    void succeeded(time_point now);
+    //! Records that a send succeeded. Cheap unless there is an outage.
+    void succeeded(time_point now)
+    {
+        d_last_success = now;
+        if (!d_is_accepted || d_outage || d_refused)
+            note_success(now);
+    }
     //! Ends the run: logs the losses of an outage that has not ended.
     void end(time_point now);
 
-    //! Whether succeeded() need not be called. Cheap.
-    bool quiet() const { return d_is_accepted && !d_outage && !d_refused; }
-
 private:
+    void note_success(time_point now);
     void log(int error);
     void log_refusal(time_point now);
 
@@ -54,8 +57,10 @@ private:
     time_point d_last_loss;
     std::uint64_t d_lost = 0; // packets, in this outage
     std::optional<time_point> d_first_success;
-    bool d_is_accepted = false;          // by a receiver
-    std::optional<time_point> d_refused; // not logged yet
+    time_point d_last_success;
+    bool d_is_accepted = false; // by a receiver
+    // When the first refused packet was sent; only if this is not logged yet.
+    std::optional<time_point> d_refused;
 };
 
 } // namespace gr::spead

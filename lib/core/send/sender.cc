@@ -226,7 +226,8 @@ void sender::send_queued()
 {
     const auto turn_end = clock::now() + max_turn;
     while (!d_abort.load(std::memory_order_relaxed)) {
-        if (clock::now() >= turn_end) {
+        const auto begin = clock::now();
+        if (begin >= turn_end) {
             yield();
             return;
         }
@@ -264,7 +265,7 @@ void sender::send_queued()
         if (result.sent < n)
             process_reports();
         if (result.sent)
-            messages_sent(result.sent);
+            messages_sent(result.sent, begin);
         if (result.error && !message_failed(result.error))
             return;
     }
@@ -440,7 +441,7 @@ void sender::release()
         d_on_space();
 }
 
-void sender::messages_sent(std::size_t n)
+void sender::messages_sent(std::size_t n, clock::time_point now)
 {
     if (!d_pacer.unlimited())
         d_pacer.sent(d_batch.bytes_of(n), clock::now());
@@ -451,8 +452,7 @@ void sender::messages_sent(std::size_t n)
     d_batch.sent(n);
     release();
     d_retries = {};
-    if (!d_outages.quiet())
-        d_outages.succeeded(clock::now());
+    d_outages.succeeded(now);
 }
 
 void sender::process_reports()

@@ -98,7 +98,7 @@ private:
     bool anything_in_flight() const;
     bool much_in_flight() const;
     void release();
-    void messages_sent(std::size_t n);
+    void messages_sent(std::size_t n, clock::time_point now);
     void process_reports();
     bool message_failed(int error);
     void drop_message(int error);

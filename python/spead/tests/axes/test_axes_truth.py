@@ -21,13 +21,14 @@ RUNS = int(os.environ.get("SPEAD_TRUTH_RUNS", "20"))
 HEAPS = 40
 
 
-def random_stream(choice):
+def random_stream(chooser):
+    choice = chooser.choice
     parts = choice([1, 1, 2, 4])
     axes = [("frequency" if parts > 1 else "channel", choice([5, 16, 64]) * 4 // parts)]
     axes += [("time", choice([1, 2, 16]))] if choice([True, True, False]) else []
     axes += [("pol", 2)] if choice([True, False]) else []
     if parts == 1:
-        random.Random(choice(range(100))).shuffle(axes)
+        chooser.shuffle(axes)
     return Stream(dict(axes), np.int8, True, heaps=HEAPS, parts=parts)
 
 
@@ -60,7 +61,7 @@ def check_vectors(got, sent, indexes):
 )
 def test_every_vector_is_one_that_was_sent(seed):
     chooser = random.Random(seed)
-    stream = random_stream(chooser.choice)
+    stream = random_stream(chooser)
     factor = chooser.choice([1, 1, 1, 2, 3, 4, 8, 0.5, 0.25, 1.5])
     packets = joined(stream.packets())
     kept, is_lossy = impaired(packets, chooser)

@@ -171,13 +171,14 @@ def test_mypy_knows_the_types_of_the_installed_package(prefix, tmp_path):
     assert 'Revealed type is "int"' in output
 
 
-def test_grc_blocks_and_examples_are_installed(prefix):
+def test_grc_blocks_examples_and_dissector_are_installed(prefix):
     share = prefix / "share" / "gnuradio"
     blocks = {path.name for path in (share / "grc" / "blocks").iterdir()}
     assert blocks == {path.name for path in (BUILD / "grc").glob("*.block.yml")}
     assert {"spead_sink.block.yml", "spead_meerkat_digitiser_sink.block.yml"} < blocks
     installed = share / "examples" / "spead"
     assert all((installed / path).is_file() for path in EXAMPLE_FILES)
+    assert list(prefix.glob("lib/**/wireshark/plugins/spead.lua"))
 
 
 def test_the_files_of_the_conda_package_are_installed(prefix):

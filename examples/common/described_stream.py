@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from gnuradio import spead
 from gnuradio.spead.spead_python import _inspector
-from gnuradio.spead.stream_report import Suggestion, reason_for_nothing
+from gnuradio.spead.stream_report import reason_for_nothing
+from gnuradio.spead.suggestion import tried_suggestion
 
 TYPES = {  # SigMF name -> output_type and wire_type of the source
     "ri8": ("int8", "i1"),
@@ -56,9 +57,8 @@ def inspected_stream(endpoints, interface, timeout):
     _wait_for_descriptors(inspector, timeout)
     streams = inspector.streams()
     if not streams:
-        rejected = inspector.rejected(), inspector.rejected_sender()
-        raise ValueError(reason_for_nothing(*rejected, [endpoints]))
-    stream = _described_stream(streams, endpoints)
+        raise ValueError(reason_for_nothing(inspector, [endpoints]))
+    stream = _described_stream(inspector, endpoints)
     if not inspector.is_capture():
         if any(each["ends"] for each in streams):
             raise ValueError(
@@ -98,14 +98,15 @@ def _wait_for_descriptors(inspector, timeout):
             return
 
 
-def _described_stream(streams, endpoints):
+def _described_stream(inspector, endpoints):
+    streams = inspector.streams()
     described = next((stream for stream in streams if stream["descriptions"]), None)
     if not described:
         raise ValueError(
             "no descriptors arrived; to record the stream without them, give --type,"
             " and --timestamp-id and --samples-id if they are not 0x1600 and 0x3300"
         )
-    suggestion = Suggestion(streams, endpoints)
+    suggestion = tried_suggestion(inspector, endpoints)
     if suggestion.reason:
         raise ValueError(suggestion.reason)
     suggested = {

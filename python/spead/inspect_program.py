@@ -9,19 +9,29 @@ import signal
 import sys
 import time
 
-from . import stream_report
 from .spead_python import _inspector
+from .stream_report import report
+from .suggestion import tried_suggestion
 
-MAX_DESTINATIONS = 4  # shown
 
+class Screen:
+    """Prints each text over the one before it."""
 
-def show(text, previous):
-    """Print the text, over the previous one if this is a terminal."""
-    if previous:
-        width = shutil.get_terminal_size().columns
-        rows = sum(max(1, -(-len(line) // width)) for line in previous.split("\n"))
-        sys.stdout.write(f"\x1b[{rows}A\x1b[J")
-    print(text, flush=True)
+    def __init__(self):
+        self._rows = 0
+
+    def show(self, lines, is_last=False):
+        """Only the last text may be longer than the terminal."""
+        columns, height = shutil.get_terminal_size()
+        text, rows = "", 0
+        for line in lines:
+            more = max(1, -(-len(line) // columns))
+            if not is_last and rows + more >= height:
+                break
+            text, rows = f"{text}{line}\n", rows + more
+        back = f"\x1b[{self._rows}A\x1b[J" if self._rows else ""
+        print(back + text, end="", flush=True)
+        self._rows = rows
 
 
 def main():
@@ -36,6 +46,11 @@ def main():
         help="how long to listen (default: 6; on a terminal, until Ctrl-C; a capture is"
         " read to its end)",
     )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="also print the first packet of each kind, word by word",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as in "| head"
@@ -47,8 +62,8 @@ def main():
     # instruments repeat descriptors every 5 s
     endless = live or inspector.is_capture()
     seconds = args.seconds or (float("inf") if endless else 6)
-    begin = time.monotonic()
-    text, suggestion, next_trial = "", None, begin + 1
+    screen, begin = Screen(), time.monotonic()
+    suggestion, next_trial = None, begin + 1
     try:
         while (left := begin + seconds - time.monotonic()) > 0:
             inspector.receive(min(left, 0.5))
@@ -59,57 +74,26 @@ def main():
                     suggestion = tried(inspector, args)
                     wait = 10 if suggestion.receives_everything() else 2
                     next_trial = time.monotonic() + wait
-                report = report_text(inspector, args, begin, suggestion)
-                show(report, text)
-                text = report
+                screen.show(lines(inspector, args, suggestion))
     except KeyboardInterrupt:
         pass
     suggestion = tried(inspector, args)
     if args.json:
         print(json.dumps(as_json(inspector, suggestion)))
     else:
-        show(report_text(inspector, args, begin, suggestion), text)
+        screen.show(lines(inspector, args, suggestion), is_last=True)
     is_received = suggestion.trial and suggestion.trial["heaps_received"]
     return 0 if is_received and not inspector.failures() else 1
 
 
 def tried(inspector, args):
-    return stream_report.tried_suggestion(inspector, args.endpoints, args.interface)
+    return tried_suggestion(inspector, args.endpoints, args.interface)
 
 
-def report_text(inspector, args, begin, suggestion):
-    streams = inspector.streams()
-    elapsed = inspector.capture_seconds() or time.monotonic() - begin
-    lines = list(stream_report.lines(streams, inspector.endpoints(), elapsed))
-    if destinations := inspector.destinations():
-        more = len(destinations) - MAX_DESTINATIONS
-        shown = ", ".join(destinations[:MAX_DESTINATIONS])
-        lines.append(f"destinations: {shown}{f' and {more} more' if more > 0 else ''}")
-    if dropped := inspector.dropped():
-        lines.append(
-            f"{dropped:,} datagrams were dropped at the socket of this program"
-        )
-    if others := inspector.packets_of_others():
-        lines.append(f"{others:,} packets of more than 1,024 senders are not shown")
-    lines += inspector.failures()
-    if rejected := inspector.rejected():
-        lines.append(f"rejected: {rejected}")
-    if not streams:
-        rejected = inspector.rejected(), inspector.rejected_sender()
-        lines.append(
-            stream_report.reason_for_nothing(
-                *rejected, [args.endpoints], inspector.is_capture()
-            )
-        )
-        return "\n".join(lines)
-    if not suggestion:
-        return "\n".join(lines)
-    if suggestion.reason:
-        return "\n".join([*lines, "", suggestion.reason])
-    notes = [suggestion.result(), *suggestion.notes]
-    lines += ["", suggestion.call(), *(f"# {note}" for note in notes), ""]
-    lines += [f"{label}: {value}" for label, value in suggestion.grc().items()]
-    return "\n".join(lines)
+def lines(inspector, args, suggestion):
+    return report(
+        inspector, suggestion, args.endpoints, inspector.seconds(), args.explain
+    )
 
 
 def as_json(inspector, suggestion):

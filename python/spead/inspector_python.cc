@@ -169,6 +169,20 @@ py::list to_list(const stream_inspector::streams_by_key& streams)
     return all;
 }
 
+py::list to_list(const std::vector<packet_kinds::kind>& kinds)
+{
+    py::list all;
+    for (const auto& kind : kinds) {
+        py::dict dict;
+        dict["first"] = py::bytes(reinterpret_cast<const char*>(kind.first.data()),
+                                  kind.first.size());
+        dict["packets"] = kind.packets;
+        dict["rejection"] = kind.rejection;
+        all.append(dict);
+    }
+    return all;
+}
+
 } // namespace
 
 void bind_inspector(py::module& m)
@@ -201,6 +215,11 @@ void bind_inspector(py::module& m)
              [](const listening_inspector& self) {
                  return to_list(streams_of(self.memory().described()));
              })
+        .def(
+            "packet_kinds",
+            [](const listening_inspector& self) { return to_list(self.kinds().kinds()); })
+        .def("packets_of_other_kinds",
+             [](const listening_inspector& self) { return self.kinds().others(); })
         .def("rejected",
              [](const listening_inspector& self) { return self.inspector().rejected(); })
         .def("rejected_sender",
@@ -211,7 +230,7 @@ void bind_inspector(py::module& m)
              [](const listening_inspector& self) {
                  return self.inspector().packets_of_others();
              })
-        .def("capture_seconds", &listening_inspector::capture_seconds)
+        .def("seconds", &listening_inspector::seconds)
         .def("is_capture", &listening_inspector::is_capture)
         .def("has_ended", &listening_inspector::has_ended)
         .def("failures", &listening_inspector::failures)

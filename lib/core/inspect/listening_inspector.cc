@@ -93,8 +93,11 @@ void listening_inspector::add(const std::byte* datagram,
 {
     packet_view packet;
     if (const auto error = parse_packet(datagram, bytes, packet);
-        error != packet_error::none)
+        error != packet_error::none) {
+        d_kinds.add_rejected(error, datagram, bytes);
         return d_inspector.reject(error, sender);
+    }
+    d_kinds.add(packet, datagram, bytes);
     d_inspector.add(packet, bytes, sender, endpoint, clock::now());
     d_memory.add({ { datagram, datagram + bytes },
                    endpoint,
@@ -120,10 +123,10 @@ std::uint64_t listening_inspector::dropped() const
     return sum;
 }
 
-std::optional<double> listening_inspector::capture_seconds() const
+double listening_inspector::seconds() const
 {
     if (!d_first)
-        return std::nullopt;
+        return 0;
     return std::chrono::duration<double>(*d_last - *d_first).count();
 }
 
@@ -140,21 +143,20 @@ bool listening_inspector::read(std::size_t socket)
 {
     // then the other sockets have a turn
     for (int i = 0; i < 64; ++i) {
-        auto time = clock::now().time_since_epoch();
-        if (const auto captured = d_sockets[socket]->next_time()) {
-            d_first = std::min(d_first.value_or(*captured), *captured);
-            d_last = std::max(d_last.value_or(*captured), *captured);
-            time = *captured;
-        }
+        const auto captured = d_sockets[socket]->next_time();
+        const auto time = captured.value_or(clock::now().time_since_epoch());
         if (auto line = d_sockets[socket]->take_message(); !line.empty())
             d_failures.push_back(std::move(line));
         const auto got = d_sockets[socket]->receive(d_buffer.data());
         if (got.fault != packet_error::none) {
+            d_kinds.add_rejected(got.fault, nullptr, 0);
             d_inspector.reject(got.fault);
             continue;
         }
         if (got.error || !got.bytes)
             return i > 0;
+        d_first = std::min(d_first.value_or(time), time);
+        d_last = std::max(d_last.value_or(time), time);
         if (got.to.port())
             d_destinations.insert(got.to);
         auto& sender = d_senders[got.sender];

@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_CORE_LISTENING_INSPECTOR_H
 
 #include "network/datagram_source.h"
+#include "packet_kinds.h"
 #include "packet_memory.h"
 #include "stream_inspector.h"
 
@@ -49,6 +50,7 @@ public:
 
     const stream_inspector& inspector() const { return d_inspector; }
     const packet_memory& memory() const { return d_memory; }
+    const packet_kinds& kinds() const { return d_kinds; }
     bool is_capture() const { return d_sockets.front()->is_capture(); }
     //! Whether the captures have been read to their end.
     bool has_ended() const { return d_has_ended; }
@@ -60,8 +62,8 @@ public:
     std::vector<std::string> destinations() const;
     //! Number of datagrams that the kernel has dropped at the sockets.
     std::uint64_t dropped() const;
-    //! The time between the first and the last packet; none without captures.
-    std::optional<double> capture_seconds() const;
+    //! The time between the first and the last packet.
+    double seconds() const;
 
 private:
     using clock = stream_inspector::time_point::clock;
@@ -79,7 +81,7 @@ private:
     std::vector<std::unique_ptr<datagram_source>> d_sockets;
     std::vector<std::string> d_endpoints;                    // of the sockets
     std::set<boost::asio::ip::udp::endpoint> d_destinations; // of a capture
-    std::optional<std::chrono::nanoseconds> d_first, d_last; // of a capture
+    std::optional<std::chrono::nanoseconds> d_first, d_last; // time of a packet
     bool d_has_ended = false;
     std::vector<std::string> d_failures;
     std::vector<pollfd> d_polled;
@@ -87,6 +89,7 @@ private:
     std::unordered_map<std::uint64_t, std::string> d_senders;
     stream_inspector d_inspector;
     packet_memory d_memory;
+    packet_kinds d_kinds;
 };
 
 } // namespace gr::spead

@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::size_t max_recent = 256;
 constexpr std::size_t max_steps = 256;
+constexpr std::uint64_t first_step = 64; // between heap counters, until it is known
+constexpr std::uint64_t max_lost_steps = 1 << 24; // beyond, the sender has restarted
 constexpr std::size_t max_values = 257;
 constexpr std::size_t max_streams = 1024;
 
@@ -37,7 +39,7 @@ bool has_samples(const packet_view& packet)
 {
     bool has_others = !packet.has_descriptors;
     for (std::size_t i = 0; i < packet.items && !has_others; ++i)
-        has_others = packet.item(i).id > wire::stream_control;
+        has_others = packet.item(i).id >= wire::first_free;
     return has_others && !packet.is_end_of_stream;
 }
 
@@ -76,6 +78,15 @@ void histogram::add(std::uint64_t number)
         ++d_counts[number];
 }
 
+bool histogram::remove(std::uint64_t number)
+{
+    const auto found = d_counts.find(number);
+    if (found == d_counts.end() || found->second == 0)
+        return false;
+    --found->second;
+    return true;
+}
+
 std::uint64_t histogram::most_frequent() const
 {
     const auto found = std::max_element(
@@ -112,10 +123,14 @@ void stream_inspector::add(const packet_view& packet,
         stream.descriptors += packet.has_descriptors;
         stream.ends += packet.is_end_of_stream;
         opened.is_first = opened.has_samples && !stream.newest;
-        if (opened.has_samples)
+        if (opened.has_samples) {
+            stream.newest = packet.heap_counter;
             add_counter(stream, packet.heap_counter);
-        if (packet.is_end_of_stream)
-            stream.newest.reset(); // another stream may follow, with any counter
+        }
+        if (packet.is_end_of_stream) { // another stream may follow, with any counter
+            stream.newest.reset();
+            stream.counters.clear();
+        }
         if (stream.recent.size() < max_recent) {
             heap = stream.recent.insert(stream.recent.end(), std::move(opened));
         } else {
@@ -169,36 +184,48 @@ void stream_inspector::read_descriptors(tracked_stream& stream,
         if (merge(stream.descriptions, std::move(description)))
             stream.items.erase(item); // its values may have been misread
     }
+    for_each_packet([&](const packet_view& kept) {
+        if (has_samples(kept))
+            add_items(stream, kept);
+    });
     heap.descriptors.clear();
     heap.packets.clear();
 }
 
-// Counts heaps and the steps of heap counters. Heaps of descriptors alone, which may
-// count down, are ignored.
+// Keeps the gaps between heap counters in ascending order: also if heaps are reordered
+// or several sequences are interleaved, most are one step. Heaps of descriptors alone,
+// which may count down, are ignored.
 void stream_inspector::add_counter(tracked_stream& stream, std::uint64_t counter)
 {
-    const unsigned unused = 64 - stream.heap_address_bits;
-    const auto apart = counter - stream.newest.value_or(counter);
-    const auto distance = static_cast<std::int64_t>(apart << unused) >> unused;
-    if (distance > 0) {
-        stream.counter_steps.add(static_cast<std::uint64_t>(distance));
-    } else if (distance < 0) {
-        const auto step =
-            std::max<std::uint64_t>(stream.counter_steps.most_frequent(), 1);
-        if (static_cast<std::uint64_t>(-distance) / step < max_recent) {
-            ++stream.reordered;
+    const auto mask = wire::flavour{ stream.heap_address_bits }.address_mask();
+    auto to_lower = mask, to_higher = mask;
+    for (const auto recent : stream.counters) {
+        if (recent == counter)
             return;
-        }
-        // else the sender has restarted
+        to_lower = std::min(to_lower, (counter - recent) & mask);
+        to_higher = std::min(to_higher, (recent - counter) & mask);
     }
-    stream.newest = counter;
+    const auto frequent = stream.counter_steps.most_frequent();
+    const auto step = frequent ? frequent : first_step;
+    const bool has_lower = to_lower / step < max_lost_steps;
+    const bool has_higher = to_higher / step < max_recent;
+    stream.reordered += has_higher;
+    if (has_higher && (!has_lower || stream.counter_steps.remove(to_lower + to_higher)))
+        stream.counter_steps.add(to_higher);
+    if (has_lower)
+        stream.counter_steps.add(to_lower);
+    ++stream.counted;
+    if (stream.counters.size() < max_recent)
+        stream.counters.push_back(counter);
+    else
+        stream.counters[stream.counted % max_recent] = counter;
 }
 
 void stream_inspector::add_items(tracked_stream& stream, const packet_view& packet)
 {
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
-        if (item.id <= wire::stream_control)
+        if (item.id < wire::first_free)
             continue;
         const auto format = number_format_of(packet, item, stream.descriptions);
         const auto number = format ? number_of(packet, i, *format) : std::nullopt;
@@ -236,17 +263,16 @@ stream_inspector::streams_by_key stream_inspector::streams() const
             if (heap.counter != tracked.newest || !heap.length ||
                 heap.received >= *heap.length)
                 close(stream, heap);
-        std::uint64_t lost = 0, in_steps = 0, all_steps = 0;
+        std::uint64_t lost = 0, in_steps = 0;
         const auto step = tracked.counter_steps.most_frequent();
         for (const auto& [apart, count] : tracked.counter_steps.counts()) {
-            all_steps += count;
             in_steps += apart == step ? count : 0;
-            if (step && apart % step == 0)
+            if (step && apart % step == 0 && apart / step < max_lost_steps)
                 lost += (apart / step - 1) * count;
         }
-        if (2 * in_steps >= all_steps) {
+        if (2 * in_steps + 1 >= tracked.counted) {
             stream.counter_step = step;
-            stream.lost = lost - std::min(lost, stream.reordered);
+            stream.lost = lost;
         } else {
             stream.reordered = 0;
         }

@@ -44,6 +44,8 @@ class histogram
 {
 public:
     void add(std::uint64_t number);
+    //! Reverts an add(), and returns whether there was one.
+    bool remove(std::uint64_t number);
     //! 0 if there are no numbers.
     std::uint64_t most_frequent() const;
     const std::map<std::uint64_t, std::uint64_t>& counts() const { return d_counts; }
@@ -139,7 +141,9 @@ private:
     struct tracked_stream : inspected_stream {
         std::vector<open_heap> recent; // a ring
         std::size_t next = 0;
-        std::optional<std::uint64_t> newest; // heap counter
+        std::optional<std::uint64_t> newest; // heap counter of the latest heap
+        std::vector<std::uint64_t> counters; // of recent heaps; a ring
+        std::uint64_t counted = 0;           // heaps with different counters
         histogram counter_steps;
         described_heap described;
     };

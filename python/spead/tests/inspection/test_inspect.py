@@ -5,6 +5,7 @@
 import copy
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -13,10 +14,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from capture_files import capture
+from crafted_packets import (
+    addressed,
+    data_heap,
+    descriptor,
+    descriptor_heap,
+    immediate,
+    split_heap,
+)
 from gnuradio import spead
+from gnuradio.spead.packet_words import explanation
 from gnuradio.spead.spead_python import _inspector
-from gnuradio.spead.stream_report import Suggestion, lines
-from places import BOUND, ROOT, eventually
+from gnuradio.spead.stream_report import details
+from gnuradio.spead.suggestion import Suggestion
+from places import BOUND, NEEDS_LIBPCAP, ROOT, eventually
 from received_streams import (
     Receiving,
     described_heaps,
@@ -108,7 +120,7 @@ def test_items_described_by_numpy_are_read(dtype):
     }
     columns = range(0, 40_000, 2000), [-5, 1] * 10, samples.reshape(-1, 1000)
     packets = joined(spead2_packets(described_heaps(items, *columns)))
-    text = "\n".join(lines(inspected(packets).streams(), ["0.0.0.0:7148"], 2))
+    text = "\n".join(details(inspected(packets).streams(), ["0.0.0.0:7148"], 2))
     assert '"offset" <i2 (): -5, 1' in text
     options, notes = suggested(packets)
     assert not notes
@@ -169,7 +181,7 @@ def test_two_senders_to_one_address_are_shown():
     for packet in packets:
         for sender in ("127.0.0.1:1", "127.0.0.2:1"):
             inspector.add(packet, sender, 0)
-    text = "\n".join(lines(inspector.streams(), ["0.0.0.0:7148"], 2))
+    text = "\n".join(details(inspector.streams(), ["0.0.0.0:7148"], 2))
     assert "127.0.0.1:1 -> 0.0.0.0:7148" in text
     assert "127.0.0.2:1 -> 0.0.0.0:7148" in text
     suggestion = Suggestion(inspector.streams(), "127.0.0.1:0")
@@ -199,10 +211,30 @@ def test_losses_are_counted():
     assert stream["ends"] == 1
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_lost_heaps_are_the_gaps_of_all_sequences(seed):
+    """Interleaved senders' counters, reordered, with losses"""
+    chooser = random.Random(seed)
+    step = chooser.choice([1, 2, 64])
+    sequences = chooser.choice([1, 1, 3])
+    first = chooser.choice([0, 1000, 2**40 - 100])  # may wrap
+    sent = [
+        (first + (sequence << 32) + step * i) % 2**40
+        for i in range(400)
+        for sequence in range(sequences)
+    ]
+    lost = set(chooser.sample(sent[sequences:-sequences], chooser.randrange(60)))
+    late = chooser.choice([0, 5, 40])
+    order = sorted(range(len(sent)), key=lambda i: i + late * chooser.random())
+    packets = [data_heap(sent[i], i, noise(8)) for i in order if sent[i] not in lost]
+    (stream,) = inspected(packets).streams()
+    assert stream["heaps_lost"] == len(lost)
+
+
 def test_items_are_shown():
     stream, *_ = STREAMS["16 substreams"]
     inspector = inspected(stream.all_packets(stream.packets()))
-    text = "\n".join(lines(inspector.streams(), ["0.0.0.0:7148"], 2))
+    text = "\n".join(details(inspector.streams(), ["0.0.0.0:7148"], 2))
     assert '0x1600 "timestamp" >u6 (): ' in text
     assert f"step {STEP}" in text
     assert '0x4103 "frequency" >u6 (): 0, 4, 8, 12, ' in text
@@ -262,6 +294,57 @@ def test_the_program_ends_quietly_when_its_output_is_closed():
     )
     os.close(writing)
     assert ended.stderr == ""
+
+
+def test_items_that_are_sent_once_are_shown():
+    """spead2 sends only items that have changed. The descriptors take three packets."""
+    about = [
+        descriptor("timestamp", 0x1600, format=[("u", 40)]),
+        descriptor("gain", 0x4000, format=[("u", 40)]),
+        descriptor("adc_samples", 0x3300, format=[("i", 8)], shape=(None,)),
+    ]
+    places = [addressed(5, sum(map(len, about[:i])) + 1000) for i in range(3)]
+    items = [immediate(0x1600, 0), immediate(0x4000, 77), addressed(0x3300, 0), *places]
+    payload = noise(1000).tobytes() + b"".join(about)
+    packets = split_heap(1, items, payload, 500)
+    packets += [data_heap(2 + i, 1000 * (1 + i), noise(1000)) for i in range(9)]
+    text = "\n".join(details(inspected(packets).streams(), ["0.0.0.0:7148"], 2))
+    assert '0x4000 "gain" >u5 (): 77' in text
+
+
+@NEEDS_LIBPCAP
+@pytest.mark.parametrize("odd", [None, 0, 3600])
+def test_the_rate_of_a_capture_is_that_of_its_frames(tmp_path, odd):
+    """One frame with an odd time has no effect."""
+    packets = [data_heap(i, 1000 * i, noise(1000)) for i in range(501)]
+    times = [i * 0.01 for i in range(501)]
+    if odd is not None:
+        times[250] = odd
+    path = capture(tmp_path / "stream.pcap", packets, times=times)
+    text = run_program(path).stdout
+    rate = sum(map(len, packets)) / 5 / 1e6
+    assert f", {rate:.2f} MB/s" in text
+
+
+def test_packets_are_explained():
+    about = descriptor("gain", 0x4000, format=[("u", 40)])
+    heap = data_heap(7, 4096, noise(100), more=[immediate(0x4000, 5)])
+    wrong = data_heap(8, 8192, noise(100), heap_length=50)
+    packets = [descriptor_heap([about], 1), heap, heap, wrong, b"hello, SPEAD!"]
+    lines = list(explanation(inspected(packets)))
+    text = "\n".join(lines)
+    assert "packet 2: the first of 2 of its kind, 164 bytes" in lines
+    for word in (
+        "    0  53 04 03 05 00 00 00 07  SPEAD-64-40, 7 items",
+        "    8  80 00 01 00 00 00 00 07  item 0x1 (heap counter): 7 = 0x7",
+        "   40  80 16 00 00 00 00 10 00  item 0x1600: 4,096 = 0x1000",
+        '   48  80 40 00 00 00 00 00 05  item 0x4000 ("gain"): 5 = 0x5',
+        "   56  00 33 00 00 00 00 00 00  item 0x3300: at 0 of the heap's payload",
+        f"   64  {heap[64:72].hex(' ')}  payload, 100 bytes",
+    ):
+        assert f"  {word}" in lines
+    assert "heap length" in text.split("packet 3")[1].split("packet 4")[0]
+    assert "they begin with 0x68656c6c6f2c2053" in text.split("packet 4")[1]
 
 
 def test_other_packets_are_no_streams():

@@ -9,12 +9,15 @@
 #define INCLUDED_SPEAD_PYTHON_BLOCK_BINDING_H
 
 #include "arguments.h"
+#include "axes/heap_axes.h"
+#include "shared_options.h"
 #include <gnuradio/block.h>
 
 #include <pybind11/eval.h>
 #include <boost/algorithm/string/erase.hpp>
 #include <boost/algorithm/string/replace.hpp>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
@@ -69,6 +72,17 @@ public:
         bound.def_static("_error_in_grc", [binding = *this](const py::dict& fields) {
             return binding.error_in_grc(fields);
         });
+        // GRC draws the ports while the fields may still be wrong
+        bound.def_static("_vector_length_in_grc", [](const std::string& axes) {
+            return axes_in_grc(axes).vector_length();
+        });
+        bound.def_static(
+            "_ports_in_grc", [](const std::string& axes, std::int64_t streams) {
+                const auto ports =
+                    axes.empty() ? streams
+                                 : static_cast<std::int64_t>(axes_in_grc(axes).ports());
+                return std::clamp(ports, stream_counts.from, stream_counts.to);
+            });
         using figures = decltype(std::declval<block>().stats());
         figures::for_each([&](const char* name, auto figure) {
             if constexpr (!std::is_class_v<std::decay_t<decltype(figures().*figure)>>)
@@ -81,6 +95,16 @@ public:
     }
 
 private:
+    // No axes if the text is wrong.
+    static heap_axes axes_in_grc(const std::string& text)
+    {
+        try {
+            return { "axes", text };
+        } catch (const parameter_error&) {
+            return {};
+        }
+    }
+
     // One string for all streams, or one for each.
     std::vector<std::string> read_endpoints(const py::object& given) const
     {

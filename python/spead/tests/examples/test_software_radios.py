@@ -13,7 +13,7 @@ import rtlsdr_to_spead
 import uhd_to_spead
 from flow_graphs import compiled, running
 from gnuradio import analog, blocks, gr
-from places import EXAMPLES, ROOT
+from places import BUILD, EXAMPLES
 from receiving import destination
 from streams import source, wait
 
@@ -128,7 +128,7 @@ def test_the_printed_sync_time_dates_the_uhd_tone(sock, receiver, tmp_path, send
 )
 def test_the_flow_graph_is_valid_with_the_radio(name, radio, substitutes):
     """Enable the radio and disable the substitutes, as the flow graph says."""
-    platform = grc_lint.load_platform(ROOT / "grc")
+    platform = grc_lint.load_platform(BUILD / "grc")
     graph = grc_lint.load_flow_graph(platform, EXAMPLES / f"{name}.grc")
     states = {radio: "enabled", **dict.fromkeys(substitutes, "disabled")}
     for block in graph.blocks:

@@ -13,7 +13,7 @@ import pytest
 from gnuradio import spead
 from grc_blocks import BLOCKS, each_block, platform, sink, source
 from inputs import run_all
-from places import ROOT
+from places import BUILD, ROOT
 from possible_options import ITEMS, POSSIBLE
 from receiving import destination
 from streams import noise
@@ -148,7 +148,7 @@ def test_grcc_fails_with_the_error(tmp_path):
     (tmp_path / "invalid.grc").write_text(invalid)
     program = subprocess.run(
         ["grcc", "-o", tmp_path, tmp_path / "invalid.grc"],
-        env=os.environ | {"GRC_BLOCKS_PATH": str(ROOT / "grc")},
+        env=os.environ | {"GRC_BLOCKS_PATH": str(BUILD / "grc")},
         stdout=subprocess.PIPE,
         text=True,
         timeout=120,

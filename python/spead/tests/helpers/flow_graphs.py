@@ -18,7 +18,7 @@ import spead2
 import spead2.recv
 import spead_packet
 from gnuradio import analog, blocks, gr
-from places import BOUND, EXAMPLES, ROOT
+from places import BOUND, BUILD, EXAMPLES
 from receiving import bound_socket, destination
 from reference_packets import ADC_SAMPLES
 
@@ -27,7 +27,7 @@ def compiled(name, folder):
     """Compile an example with grcc; returns the path of the generated program."""
     subprocess.run(
         [shutil.which("grcc"), "-o", folder, EXAMPLES / f"{name}.grc"],
-        env=os.environ | {"GRC_BLOCKS_PATH": str(ROOT / "grc")},
+        env=os.environ | {"GRC_BLOCKS_PATH": str(BUILD / "grc")},
         check=True,
         timeout=4 * BOUND,
         capture_output=True,

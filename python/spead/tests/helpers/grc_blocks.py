@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import grc_lint
 import pytest
 from gnuradio import spead
-from places import ROOT
+from places import BUILD
 from possible_options import AT, TO
 
 
 @functools.cache
 def platform():
     """GRC with the blocks of this project; cached because loading it is slow."""
-    return grc_lint.load_platform(ROOT / "grc")
+    return grc_lint.load_platform(BUILD / "grc")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class GrcBlock:
 
     @property
     def description(self):
-        return ROOT / "grc" / f"{self.id}.block.yml"
+        return BUILD / "grc" / f"{self.id}.block.yml"
 
     @property
     def python(self):

@@ -9,7 +9,6 @@ import random
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ from gnuradio.spead.packet_words import explanation
 from gnuradio.spead.spead_python import _inspector
 from gnuradio.spead.stream_report import details
 from gnuradio.spead.suggestion import Suggestion
-from places import BOUND, NEEDS_LIBPCAP, ROOT, eventually
+from places import BOUND, BUILD, NEEDS_LIBPCAP, eventually
 from received_streams import (
     Receiving,
     described_heaps,
@@ -43,7 +42,7 @@ from station_beams import station_beam_packet
 from streams import noise
 from telescope_streams import FIRST, STEP, STREAMS, expected_samples
 
-PROGRAM = Path(os.environ["GR_SPEAD_BUILD"]) / "spead-inspect"
+PROGRAM = BUILD / "spead-inspect"
 
 
 def inspected(packets):
@@ -66,7 +65,7 @@ def suggested(packets):
 def test_parameters_have_the_labels_of_grc(name):
     stream, *_ = STREAMS[name]
     streams = inspected(stream.all_packets(stream.packets())).streams()
-    block = yaml.safe_load((ROOT / "grc" / "spead_source.block.yml").read_text())
+    block = yaml.safe_load((BUILD / "grc" / "spead_source.block.yml").read_text())
     labels = {each["label"] for each in block["parameters"]}
     assert set(Suggestion(streams, "127.0.0.1:0", "lo").grc()) <= labels
 

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks that the GRC documentation matches the C++ headers; with --fix, updates it."""
+"""The documentation of the blocks in GRC, from the C++ headers."""
 
 import re
 import sys
@@ -48,11 +47,16 @@ def wrap(text):
     )
 
 
-def paragraphs(name, description):
-    """Yield the description of a block, an example, then each tab and its parameters.
+def documentation(name, block):
+    """The documentation of a block, as YAML that folds lines.
 
-    YAML folds the lines: an empty line becomes a line break, two become an empty line.
+    An empty line becomes a line break, two become an empty line.
     """
+    return "documentation: >-\n" + "\n\n\n".join(_paragraphs(name, block)) + "\n\n"
+
+
+def _paragraphs(name, description):
+    """The description of a block, an example, then each tab and its parameters."""
     include = TOP / "include" / "gnuradio" / "spead"
     header = (include / f"{name}.h").read_text()
     _, texts = params(block_comment(header, "static sptr make("))
@@ -74,22 +78,3 @@ def paragraphs(name, description):
             yield f"    --- {tab} ---"
         if text := texts.get(OPTION_NAMES.get(key, key)):
             yield f"    {label}:\n\n{wrap(text)}"
-
-
-def main():
-    for name in EXAMPLES:
-        path = TOP / "grc" / f"spead_{name}.block.yml"
-        description = path.read_text()
-        documentation = "\n\n\n".join(paragraphs(name, description))
-        head, _ = description.split("documentation: >-\n")
-        new = f"{head}documentation: >-\n{documentation}\n\nfile_format: 1\n"
-        if "--fix" in sys.argv[1:]:
-            path.write_text(new)
-        elif new != description:
-            sys.exit(
-                f"{path}: differs from the headers; run scripts/lint --fix to update it"
-            )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""make_presets.py BLOCKS OUTPUT: writes a GRC block for the stream of each instrument.
+"""make_blocks.py BLOCKS OUTPUT: completes the GRC blocks.
 
-It is the SPEAD UDP Sink or Source with other default values, which users may change.
+Adds the documentation to the SPEAD UDP Sink and Source, and writes a block for the
+stream of each instrument: these blocks with other default values, which users may
+change.
 """
 
 import re
 import sys
 from pathlib import Path
+
+from block_documentation import documentation
 
 DIGITISER = {
     "num_inputs": "2",
@@ -151,10 +155,16 @@ def share_feng_id(block):
 
 
 def main():
-    blocks, output = map(Path, sys.argv[1:])
+    folder, output = map(Path, sys.argv[1:])
+    blocks = {}
+    for kind in ("sink", "source"):
+        name = f"spead_{kind}.block.yml"
+        block = (folder / name).read_text()
+        end = "file_format: 1\n"
+        blocks[kind] = block.replace(end, documentation(kind, block) + end)
+        (output / name).write_text(blocks[kind])
     for (stream, label, page), each in PRESETS.items():
-        for kind, fields in zip(("sink", "source"), each, strict=True):
-            block = (blocks / f"spead_{kind}.block.yml").read_text()
+        for (kind, block), fields in zip(blocks.items(), each, strict=True):
             text = preset(block, kind, stream, label, page, fields)
             if (stream, kind) == ("meerkat_f_engine", "sink"):
                 text = share_feng_id(text)

@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from block_documentation import documentation
+from block_documentation import TOP, documentation
 
 DIGITISER = {
     "num_inputs": "2",
@@ -154,12 +154,22 @@ def share_feng_id(block):
     return replaced(block, r"(    - .*'set_items'.*\n)", "")
 
 
+def with_sample_types(block):
+    """The block with the lists of sample types, from the table in C++."""
+    header = TOP / "lib" / "core" / "protocol" / "sample_format.h"
+    row = r'\{ ("\w+"), sample_type::.*, ("\w+"), ("[\w ]+") \}'
+    columns = zip(*re.findall(row, header.read_text()), strict=True)
+    for name in ("SAMPLE_TYPES", "SAMPLE_TYPE_PORTS", "SAMPLE_TYPE_LABELS"):
+        block = block.replace(f": {name}\n", f": [{', '.join(next(columns))}]\n")
+    return block
+
+
 def main():
     folder, output = map(Path, sys.argv[1:])
     blocks = {}
     for kind in ("sink", "source"):
         name = f"spead_{kind}.block.yml"
-        block = (folder / name).read_text()
+        block = with_sample_types((folder / name).read_text())
         end = "file_format: 1\n"
         blocks[kind] = block.replace(end, documentation(kind, block) + end)
         (output / name).write_text(blocks[kind])

@@ -79,9 +79,7 @@ sample_format read_sample_format(const std::string& type_parameter,
     sample_format format;
     format.type = check_value(type_parameter, type, sample_types);
     if (wire_type.empty()) {
-        // floats are sent as most telescopes do
-        if (!is_float(format.type))
-            format.wire.bits = bits_of(format.type);
+        format.wire = row_of(format.type).wire;
         return format;
     }
     const bool has_order = wire_type[0] == '<' || wire_type[0] == '>';

@@ -187,6 +187,12 @@ py::list to_list(const std::vector<packet_kinds::kind>& kinds)
 
 void bind_inspector(py::module& m)
 {
+    m.def("_sample_types", [] {
+        py::list rows;
+        for (const auto& row : sample_type_table)
+            rows.append(py::make_tuple(row.name, row.label, row.wire.dtype()));
+        return rows;
+    });
     py::class_<listening_inspector>(m, "_inspector")
         .def(py::init<const std::string&, const std::string&>(),
              py::arg("endpoints"),

@@ -9,6 +9,8 @@ import re
 from collections import Counter
 from itertools import combinations, pairwise
 
+from .spead_python import _sample_types
+
 # Options that are shown in GRC under these labels.
 GRC_LABELS = {
     "endpoints": "Listen",
@@ -16,16 +18,9 @@ GRC_LABELS = {
     "sample_rate": "Sample rate (Hz)",
     "timestamp_step": "Timestamp step (ticks)",
 }
-GRC_VALUES = {
-    "int8": "Int 8",
-    "sc8": "Complex int 8",
-    "int16": "Int 16",
-    "sc16": "Complex int 16",
-    "int32": "Int 32",
-    "float": "Float",
-    "complex": "Complex",
+TYPES = {  # name of a sample type -> its label in GRC, its default on the wire
+    name: (label, wire.lstrip("<>")) for name, label, wire in _sample_types()
 }
-TYPES = ["int8", "sc8", "int16", "sc16", "int32", "float", "complex"]
 # By ID and number of axes: the arrays of MeerKAT's correlator (katgpucbf).
 AXES = {
     (0x4300, 3): ["channel", "time", "pol"],
@@ -107,9 +102,7 @@ class Suggestion:
 
         return {
             GRC_LABELS.get(name, name.replace("_", " ").capitalize()): (
-                GRC_VALUES.get(value.strip('"'))
-                if name == "output_type"
-                else field(value)
+                TYPES[value.strip('"')][0] if name == "output_type" else field(value)
             )
             for name, value in self.options.items()
         }
@@ -365,15 +358,9 @@ class Suggestion:
         self.options["items"] = (
             "[\n" + "".join(f"        {line},\n" for line in lines) + "    ]"
         )
-        default = {
-            "int8": "i1",
-            "sc8": "i1",
-            "int16": "i2",
-            "sc16": "i2",
-            "int32": "i4",
-        }
+        _, default = TYPES[json.loads(self.options["output_type"])]
         wire = self._wire_type.lstrip("|>")
-        if wire and wire != default.get(json.loads(self.options["output_type"]), "i1"):
+        if wire and wire != default:
             self.options["wire_type"] = json.dumps(wire)
 
     def _add_times(self):

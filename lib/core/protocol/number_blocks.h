@@ -8,6 +8,8 @@
 #ifndef INCLUDED_SPEAD_CORE_NUMBER_BLOCKS_H
 #define INCLUDED_SPEAD_CORE_NUMBER_BLOCKS_H
 
+#include "sample_format.h"
+
 #include <byteswap.h>
 
 #include <array>
@@ -32,6 +34,47 @@ struct number_block {
     static constexpr std::size_t bytes = 8192;
     alignas(64) std::array<std::byte, bytes> numbers;
 };
+
+//! Calls \p visit with a number of this format, which is not complex.
+template <typename visitor>
+auto visit_number(const number_format& format, const visitor& visit)
+{
+    if (format.type == 'f')
+        return format.bits == 32 ? visit(float()) : visit(double());
+    const bool is_signed = format.type == 'i';
+    switch (format.bits) {
+    case 8:
+        return is_signed ? visit(std::int8_t()) : visit(std::uint8_t());
+    case 16:
+        return is_signed ? visit(std::int16_t()) : visit(std::uint16_t());
+    default:
+        return is_signed ? visit(std::int32_t()) : visit(std::uint32_t());
+    }
+}
+
+//! Calls \p visit with a number of samples in the flow graph.
+template <typename visitor>
+auto visit_number(sample_type type, const visitor& visit)
+{
+    if (is_float(type))
+        return visit(float());
+    switch (bits_of(type)) {
+    case 8:
+        return visit(std::int8_t());
+    case 16:
+        return visit(std::int16_t());
+    default:
+        return visit(std::int32_t());
+    }
+}
+
+// static: the library and the Python module must not share functions of two versions
+template <typename to, typename from>
+SPEAD_TARGET_CLONES static void cast_numbers(to* out, const from* in, std::size_t n)
+{
+    for (std::size_t i = 0; i < n; ++i)
+        out[i] = static_cast<to>(in[i]);
+}
 
 //! Copies \p n numbers of 1, 2, 4 or 8 bytes each, and reverses their bytes if \p swaps.
 //! Volk's kernels do so only in place and on aligned numbers.

@@ -226,13 +226,6 @@ sample_level quantise(std::byte* bytes_out,
              largest * factor };
 }
 
-template <typename to, typename from>
-SPEAD_TARGET_CLONES void cast_numbers(to* out, const from* in, std::size_t n)
-{
-    for (std::size_t i = 0; i < n; ++i)
-        out[i] = static_cast<to>(in[i]);
-}
-
 template <typename to>
 SPEAD_TARGET_CLONES void
 scale_numbers(to* out, const float* in, std::size_t n, double scale)
@@ -269,39 +262,14 @@ sample_converter::block_function function_for(double scale)
         return std::is_same_v<from, to> && scale == 1 ? nullptr : keep_values<to, from>;
 }
 
-template <typename from>
-sample_converter::block_function function_to(const number_format& wire, double scale)
-{
-    if (wire.type == 'f')
-        return wire.bits == 32 ? function_for<from, float>(scale)
-                               : function_for<from, double>(scale);
-    const bool is_signed = wire.type == 'i';
-    switch (wire.bits) {
-    case 8:
-        return is_signed ? function_for<from, std::int8_t>(scale)
-                         : function_for<from, std::uint8_t>(scale);
-    case 16:
-        return is_signed ? function_for<from, std::int16_t>(scale)
-                         : function_for<from, std::uint16_t>(scale);
-    default:
-        return is_signed ? function_for<from, std::int32_t>(scale)
-                         : function_for<from, std::uint32_t>(scale);
-    }
-}
-
 sample_converter::block_function
 function_of(sample_type type, const number_format& wire, double scale)
 {
-    if (is_float(type))
-        return function_to<float>(wire, scale);
-    switch (bits_of(type)) {
-    case 8:
-        return function_to<std::int8_t>(wire, scale);
-    case 16:
-        return function_to<std::int16_t>(wire, scale);
-    default:
-        return function_to<std::int32_t>(wire, scale);
-    }
+    return visit_number(type, [&](auto from) {
+        return visit_number(wire, [&](auto to) {
+            return function_for<decltype(from), decltype(to)>(scale);
+        });
+    });
 }
 
 } // namespace

@@ -18,13 +18,6 @@ namespace gr::spead {
 
 namespace {
 
-template <typename to, typename from>
-SPEAD_TARGET_CLONES void cast_numbers(to* out, const from* in, std::size_t n)
-{
-    for (std::size_t i = 0; i < n; ++i)
-        out[i] = static_cast<to>(in[i]);
-}
-
 // Without an instruction for it, machines convert unsigned integers in two halves.
 inline float to_float(std::uint32_t number)
 {
@@ -92,39 +85,14 @@ sample_decoder::block_function function_for(double scale)
                                                       : convert_numbers<from, to>;
 }
 
-template <typename from>
-sample_decoder::block_function function_to(sample_type type, double scale)
-{
-    if (is_float(type))
-        return function_for<from, float>(scale);
-    switch (bits_of(type)) {
-    case 8:
-        return function_for<from, std::int8_t>(scale);
-    case 16:
-        return function_for<from, std::int16_t>(scale);
-    default:
-        return function_for<from, std::int32_t>(scale);
-    }
-}
-
 sample_decoder::block_function
 function_of(sample_type type, const number_format& wire, double scale)
 {
-    if (wire.type == 'f')
-        return wire.bits == 32 ? function_to<float>(type, scale)
-                               : function_to<double>(type, scale);
-    const bool is_signed = wire.type == 'i';
-    switch (wire.bits) {
-    case 8:
-        return is_signed ? function_to<std::int8_t>(type, scale)
-                         : function_to<std::uint8_t>(type, scale);
-    case 16:
-        return is_signed ? function_to<std::int16_t>(type, scale)
-                         : function_to<std::uint16_t>(type, scale);
-    default:
-        return is_signed ? function_to<std::int32_t>(type, scale)
-                         : function_to<std::uint32_t>(type, scale);
-    }
+    return visit_number(wire, [&](auto from) {
+        return visit_number(type, [&](auto to) {
+            return function_for<decltype(from), decltype(to)>(scale);
+        });
+    });
 }
 
 unsigned log2_of(std::size_t power)

@@ -66,20 +66,6 @@ std::string number_format::dtype() const
     return prefix + type + std::to_string(bits / 8);
 }
 
-unsigned bits_of(sample_type type)
-{
-    switch (type) {
-    case sample_type::int8:
-    case sample_type::sc8:
-        return 8;
-    case sample_type::int16:
-    case sample_type::sc16:
-        return 16;
-    default:
-        return 32;
-    }
-}
-
 bool can_send(sample_type type, const number_format& wire)
 {
     if (!has_parts(type, wire))

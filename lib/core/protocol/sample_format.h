@@ -52,33 +52,56 @@ struct number_format {
     std::string dtype() const;
 };
 
-//! The names of sample types in options.
-inline constexpr std::array<std::pair<const char*, sample_type>, 7> sample_types{
-    { { "int8", sample_type::int8 },
-      { "sc8", sample_type::sc8 },
-      { "int16", sample_type::int16 },
-      { "sc16", sample_type::sc16 },
-      { "int32", sample_type::int32 },
-      { "float", sample_type::float32 },
-      { "complex", sample_type::complex64 } }
+/*!
+ * \brief A sample type in the flow graph.
+ *
+ * GRC and Python take their lists from this table.
+ */
+struct sample_type_row {
+    const char* name; //!< in options
+    sample_type type;
+    number_format number; //!< of each part
+    std::size_t parts;    //!< numbers per sample
+    number_format wire;   //!< default on the wire; floats are sent as most telescopes do
+    const char* port;     //!< its type in GRC
+    const char* label;    //!< in GRC
 };
 
-inline bool is_complex(sample_type type)
+// clang-format off
+inline constexpr std::array<sample_type_row, 7> sample_type_table{ {
+    { "int8", sample_type::int8, { 'i', 8 }, 1, { 'i', 8 }, "byte", "Int 8" },
+    { "sc8", sample_type::sc8, { 'i', 8 }, 2, { 'i', 8 }, "sc8", "Complex int 8" },
+    { "int16", sample_type::int16, { 'i', 16 }, 1, { 'i', 16 }, "short", "Int 16" },
+    { "sc16", sample_type::sc16, { 'i', 16 }, 2, { 'i', 16 }, "sc16", "Complex int 16" },
+    { "int32", sample_type::int32, { 'i', 32 }, 1, { 'i', 32 }, "int", "Int 32" },
+    { "float", sample_type::float32, { 'f', 32 }, 1, { 'i', 8 }, "float", "Float" },
+    { "complex", sample_type::complex64, { 'f', 32 }, 2, { 'i', 8 }, "complex", "Complex" },
+} };
+// clang-format on
+
+template <std::size_t... i>
+constexpr auto names_of_sample_types(std::index_sequence<i...>)
 {
-    return type == sample_type::sc8 || type == sample_type::sc16 ||
-           type == sample_type::complex64;
+    return std::array<std::pair<const char*, sample_type>, sizeof...(i)>{
+        { { sample_type_table[i].name, sample_type_table[i].type }... }
+    };
 }
 
-inline bool is_float(sample_type type)
+//! The names of sample types in options.
+inline constexpr auto sample_types =
+    names_of_sample_types(std::make_index_sequence<sample_type_table.size()>());
+
+inline const sample_type_row& row_of(sample_type type)
 {
-    return type == sample_type::float32 || type == sample_type::complex64;
+    return sample_type_table[static_cast<std::size_t>(type)];
 }
 
 //! Numbers per sample.
-inline std::size_t parts_of(sample_type type) { return is_complex(type) ? 2 : 1; }
-
+inline std::size_t parts_of(sample_type type) { return row_of(type).parts; }
 //! Bits of each number of a sample in the flow graph.
-unsigned bits_of(sample_type type);
+inline unsigned bits_of(sample_type type) { return row_of(type).number.bits; }
+inline bool is_complex(sample_type type) { return parts_of(type) == 2; }
+inline bool is_float(sample_type type) { return row_of(type).number.type == 'f'; }
 
 //! \name Possible conversions
 //! Floats of the flow graph can become any format on the wire, and any format can become

@@ -54,11 +54,22 @@ public:
     }
 
     //! Whether \p position is that of a timestamp, however often timestamps have wrapped
-    //! since the newest heap.
-    bool
-    is_position_of(std::int64_t position, std::uint64_t timestamp, unsigned bits) const
+    //! since the newest heap. \p tolerance: in ticks.
+    bool is_position_of(std::int64_t position,
+                        std::uint64_t timestamp,
+                        unsigned bits,
+                        std::int64_t tolerance = 0) const
     {
-        return distance(timestamp, bits, ticks_to(position)) == ticks_to(position);
+        const auto expected = ticks_to(position);
+        const auto apart = distance(timestamp, bits, expected) - expected;
+        return apart <= tolerance && apart >= -tolerance;
+    }
+
+    //! By how many samples the timestamps of two heaps of this length may be wrong because
+    //! they are rounded to ticks; 0 if a heap lasts a whole number of ticks.
+    std::int64_t rounding(std::int64_t length) const
+    {
+        return length % d_samples ? (2 * d_samples + d_ticks) / (2 * d_ticks) : 0;
     }
 
     //! Whether timestamps wrap between the newest heap and this timestamp.
@@ -72,10 +83,12 @@ public:
     void advance(std::uint64_t timestamp, unsigned bits, std::int64_t position)
     {
         const auto ticks = distance(timestamp, bits, ticks_to(position));
-        if (ticks <= 0)
+        // whole steps only: rounded ones would add up
+        const auto steps = ticks / d_ticks;
+        if (steps <= 0)
             return;
-        d_tick += static_cast<std::uint64_t>(ticks);
-        d_position = position;
+        d_tick += static_cast<std::uint64_t>(steps * d_ticks);
+        d_position += steps * d_samples;
     }
 
     //! The tick at a position, rounded toward the first tick and not wrapped.
@@ -107,7 +120,7 @@ private:
 
     std::int64_t d_samples;
     std::int64_t d_ticks;
-    // the newest heap
+    // near the newest heap, a whole number of steps from the start of the stream
     std::uint64_t d_tick = 0;
     std::int64_t d_position = 0;
     // the start of the stream

@@ -62,10 +62,14 @@ bool timeline::locate(heap_time& heap, std::size_t output) const
     if (d_has_timestamps) {
         position = d_time.position(heap.timestamp, heap.timestamp_bits);
         // the counters tell how often timestamps have wrapped in a long gap
+        const auto rounding = d_time.rounding(heap.length);
         if (const auto expected = expected_position(heap, current);
             expected && expected != position &&
-            d_time.is_position_of(*expected, heap.timestamp, heap.timestamp_bits))
+            d_time.is_position_of(
+                *expected, heap.timestamp, heap.timestamp_bits, rounding ? 1 : 0))
             position = expected;
+        if (position && rounding)
+            position = exact_position(heap, *position, rounding, output);
     } else if (!current.newest || heap.length > d_heap_samples ||
                (heap.length < d_heap_samples && current.newest->length == heap.length))
         return false;
@@ -74,6 +78,36 @@ bool timeline::locate(heap_time& heap, std::size_t output) const
         position = current.newest->position + *apart;
     heap.position = position.value_or(0);
     return position && std::abs(*position) <= farthest_position;
+}
+
+// The position near \p rounded that a heap has if it continues another one: its timestamp
+// is rounded to a tick.
+std::int64_t timeline::exact_position(const heap_time& heap,
+                                      std::int64_t rounded,
+                                      std::int64_t rounding,
+                                      std::size_t output) const
+{
+    const auto nearest = [&](const heap_time& other, std::int64_t length) {
+        const auto apart = rounded - other.position;
+        const auto heaps = (apart + (apart < 0 ? -length : length) / 2) / length;
+        return other.position + heaps * length;
+    };
+    const auto is_near = [&](std::int64_t position) {
+        return std::abs(position - rounded) <= rounding;
+    };
+    const auto& current = d_tracks[output];
+    if (heap.length < 2 * rounding || !heap.is_length_known)
+        return rounded;
+    if (current.newest) {
+        const auto position = nearest(*current.newest, current.newest->length);
+        return is_near(position) ? position : rounded;
+    }
+    for (const auto& other : d_tracks)
+        if (other.newest)
+            if (const auto position = nearest(*other.newest, heap.length);
+                is_near(position))
+                return position;
+    return rounded;
 }
 
 // The position of a later heap according to its counter. None if the step of the stream
@@ -214,12 +248,19 @@ bool timeline::agrees(const heap_time& heap, const track& current) const
     const auto samples = distance(held, heap).value_or(0);
     if (!samples || (!counters && !has_same_counters(heap, held, current)))
         return false;
-    if (samples == held.length || -samples == heap.length)
+    const auto rounding = d_has_timestamps ? d_time.rounding(heap.length) : 0;
+    const auto is_near = [&](wide apart, wide expected) {
+        return apart - expected <= rounding && expected - apart <= rounding;
+    };
+    if (is_near(samples, held.length) || is_near(-samples, heap.length))
         return true;
     const auto& learned = current.learned;
     if (learned.counters)
-        return wide(samples) * learned.counters == wide(counters) * learned.samples;
-    return current.newest && samples > 0 && distance(*current.newest, held) == samples &&
+        return counters % learned.counters == 0 &&
+               is_near(samples, wide(counters / learned.counters) * learned.samples);
+    const auto before =
+        current.newest ? distance(*current.newest, held) : std::optional<std::int64_t>();
+    return before && samples > 0 && is_near(*before, samples) &&
            held.counters_from(*current.newest) == counters;
 }
 

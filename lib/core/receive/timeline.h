@@ -213,6 +213,10 @@ private:
         seen_timestamps seen;
     };
 
+    std::int64_t exact_position(const heap_time& heap,
+                                std::int64_t rounded,
+                                std::int64_t rounding,
+                                std::size_t output) const;
     std::optional<std::int64_t> expected_position(const heap_time& heap,
                                                   const track& current) const;
     std::optional<std::int64_t> distance(const heap_time& from,

@@ -809,6 +809,59 @@ BOOST_AUTO_TEST_CASE(polarisations_with_the_same_times_are_never_mixed)
 
 // Sockets are read in turn: a heap waits for its next packet while another one arrives.
 // Halves of samples that are lost with the packet in between must not take the room.
+// Timestamps are rounded to ticks, which may be longer than samples.
+BOOST_AUTO_TEST_CASE(rounded_timestamps_do_not_move_samples)
+{
+    constexpr std::int64_t heaps = 3000;
+    const struct {
+        std::int64_t samples, ticks, length;
+    } cases[] = { { 999, 1000, 40 },    { 1000, 1001, 100 }, { 7, 5, 1000 },
+                  { 5120, 4096, 1024 }, { 256, 1250, 1000 }, { 441, 480, 100 },
+                  { 1, 3, 77 },         { 1000, 3, 800 },     { 3, 2, 25 } };
+    std::mt19937 random(7);
+    for (const auto& [samples, ticks, length] : cases)
+        for (const bool is_lossy : { false, true }) {
+            receive_stream::options options;
+            options.samples = samples;
+            options.ticks = ticks;
+            receive_stream stream(options);
+            std::vector<packet_bytes> packets;
+            for (std::int64_t i = 0; i < heaps; ++i) {
+                if (is_lossy && i > 10 && i < heaps - 1 && random() % 20 == 0)
+                    continue;
+                packet_bytes content;
+                for (std::int64_t at = i * length; at < (i + 1) * length; ++at)
+                    content.push_back(std::byte(1 + at % 251));
+                const auto tick = (2 * i * length * ticks + samples) / (2 * samples);
+                packets.push_back(packet_of(
+                    { flavour.immediate(wire::heap_counter, 1 + i),
+                      flavour.immediate(wire::heap_length, content.size()),
+                      flavour.immediate(wire::payload_offset, 0),
+                      flavour.immediate(wire::payload_length, content.size()),
+                      flavour.immediate(0x1600, 5000000 + static_cast<std::uint64_t>(tick)),
+                      flavour.addressed(0x3300, 0) },
+                    content));
+                const auto n = packets.size();
+                if (is_lossy && n > 10 && random() % 10 == 0)
+                    std::swap(packets[n - 1], packets[n - 2]);
+            }
+            stream.receive(packets);
+            stream.end();
+            BOOST_TEST_CONTEXT(samples << "/" << ticks << ", heaps of " << length)
+            {
+                const auto& out = stream.out[0];
+                BOOST_TEST(out.size() == static_cast<std::size_t>(heaps * length));
+                std::size_t wrong = 0;
+                for (std::size_t at = 0; at < out.size(); ++at)
+                    wrong += out[at] != std::byte(1 + at % 251) &&
+                             (!is_lossy || out[at] != std::byte{});
+                BOOST_TEST(wrong == 0u);
+                BOOST_TEST(stream.counters[0].samples_missing.get() ==
+                           (heaps - static_cast<std::int64_t>(packets.size())) * length);
+            }
+        }
+}
+
 BOOST_AUTO_TEST_CASE(split_samples_wait_for_their_other_half)
 {
     constexpr std::size_t samples = 50000;

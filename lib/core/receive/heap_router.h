@@ -83,7 +83,8 @@ public:
     const stream_format* format() const { return d_format.get(); }
     //! The end position of the heaps that have begun to arrive.
     std::int64_t end() const { return d_timeline.end(d_window.top()); }
-    std::uint64_t tick_at(std::int64_t position) const
+    //! Must be called in the order of positions.
+    std::uint64_t tick_at(std::int64_t position)
     {
         return d_timeline.tick_at(position);
     }

@@ -33,9 +33,11 @@ public:
     {
     }
 
-    //! Begins a stream: \p tick, already unwrapped, is the time at \p position.
-    void begin(std::uint64_t tick, std::int64_t position)
+    //! Begins a stream: \p tick is the time at \p position. Ticks wrap at \p wrap; 0: at
+    //! 2^64.
+    void begin(std::uint64_t tick, std::int64_t position, std::uint64_t wrap = 0)
     {
+        d_wrap = wrap;
         d_tick = d_first_tick = tick;
         d_position = d_first_position = position;
     }
@@ -91,13 +93,18 @@ public:
         d_position += steps * d_samples;
     }
 
-    //! The tick at a position, rounded toward the first tick and not wrapped.
-    std::uint64_t tick_at(std::int64_t position) const
+    //! The tick at a position, rounded toward the first tick and not wrapped. Must be
+    //! called in the order of positions.
+    std::uint64_t tick_at(std::int64_t position)
     {
         __extension__ using wide = __int128;
-        return d_first_tick +
-               static_cast<std::uint64_t>(wide(position - d_first_position) * d_ticks /
-                                          d_samples);
+        const auto ticks = wide(position - d_first_position) * d_ticks / d_samples;
+        // heaps from before the first one, and from before a wrap, arrived after it
+        if (ticks < 0 && d_wrap && static_cast<wide>(d_first_tick) < -ticks) {
+            d_first_tick += d_wrap;
+            d_tick += d_wrap;
+        }
+        return d_first_tick + static_cast<std::uint64_t>(ticks);
     }
 
 private:
@@ -123,6 +130,7 @@ private:
     // near the newest heap, a whole number of steps from the start of the stream
     std::uint64_t d_tick = 0;
     std::int64_t d_position = 0;
+    std::uint64_t d_wrap = 0;
     // the start of the stream
     std::uint64_t d_first_tick = 0;
     std::int64_t d_first_position = 0;

@@ -280,15 +280,23 @@ void timeline::begin_stream(heap_time& heap)
         current.last = current.learned = {};
         current.last_new_sample = {};
     }
+    const auto wrap_at = [](unsigned bits) {
+        return bits < 64 ? std::uint64_t{ 1 } << bits : 0;
+    };
+    auto wrap = wrap_at(heap.timestamp_bits);
     if (!d_has_timestamps) {
         d_heap_samples = heap.length;
-        __extension__ using wide_unsigned = unsigned __int128;
-        heap.timestamp = static_cast<std::uint64_t>(
-            wide_unsigned(heap.counter) * wide_unsigned(heap.length) *
-            wide_unsigned(d_config.ticks_per_step) /
-            wide_unsigned(d_config.samples_per_step));
+        const auto ticks_of = [&](std::uint64_t heaps) {
+            __extension__ using wide_unsigned = unsigned __int128;
+            return static_cast<std::uint64_t>(
+                wide_unsigned(heaps) * wide_unsigned(heap.length) *
+                wide_unsigned(d_config.ticks_per_step) /
+                wide_unsigned(d_config.samples_per_step));
+        };
+        heap.timestamp = ticks_of(heap.counter);
+        wrap = ticks_of(wrap_at(heap.address_bits));
     }
-    d_time.begin(heap.timestamp, heap.position);
+    d_time.begin(heap.timestamp, heap.position, wrap);
     d_is_running = true;
 }
 

@@ -59,6 +59,18 @@ BOOST_AUTO_TEST_CASE(ticks_do_not_wrap_with_timestamps)
     BOOST_TEST(time.tick_at(1010) == last + 10);
 }
 
+BOOST_AUTO_TEST_CASE(ticks_before_a_wrap_precede_the_first_one)
+{
+    constexpr std::uint64_t wrap = std::uint64_t{ 1 } << 40;
+    stream_time time(1, 1);
+    time.begin(5, 1000, wrap);
+    BOOST_TEST(*time.position(wrap - 10, 40) == 985);
+    BOOST_TEST(time.tick_at(985) == wrap - 10);
+    BOOST_TEST(time.tick_at(1000) == wrap + 5);
+    BOOST_TEST(*time.position(20, 40) == 1015);
+    BOOST_TEST(time.tick_at(1015) == wrap + 20);
+}
+
 BOOST_AUTO_TEST_CASE(timestamps_too_far_away_have_no_position)
 {
     const auto time = begin_stream(1 << 20, 1, 0);

@@ -463,9 +463,43 @@ void heap_router::read_descriptors(heap_slot& slot)
         slot.descriptors.read([&](const auto& visit) { for_each_kept(slot, visit); });
     slot.descriptors.clear();
     slot.has_read_descriptors = true;
-    d_has_new_descriptions |= d_description.add(descriptions);
+    d_senders.describe(slot.id, descriptions);
+    const bool is_foreign = d_format &&
+                            d_description.contradict(descriptions, *d_format) &&
+                            receives_other_descriptions(slot);
+    if (!is_foreign)
+        d_has_new_descriptions |= d_description.add(descriptions);
     if (!d_has_new_descriptions && d_format)
         read_items_again();
+}
+
+// Whether heaps of another sender arrive, which has described them itself. Descriptors
+// may also come from a sender without heaps.
+bool heap_router::receives_other_descriptions(const heap_slot& slot) const
+{
+    for (std::size_t output = 0; output < d_locks.size(); ++output)
+        if (d_timeline.has_newest(output) && !d_timeline.is_silent(output, d_now))
+            for (const auto sender : d_locks[output].senders())
+                if (sender && sender != slot.id.sender && d_senders.has_described(sender))
+                    return true;
+    return false;
+}
+
+// Whether the sender of a heap has described other samples than those of the format. If
+// no other sender is received, its descriptions are used.
+bool heap_router::is_described_otherwise(const heap_slot& slot)
+{
+    const auto& descriptions = d_senders.descriptions(slot.id);
+    if (descriptions.empty() || !d_description.contradict(descriptions, *d_format))
+        return false;
+    if (!receives_other_descriptions(slot) && d_description.add(descriptions)) {
+        d_has_new_descriptions = true;
+        return true;
+    }
+    d_no_output_reason.note(cause::other_descriptions);
+    if (!std::exchange(d_has_logged_other, true))
+        d_log.add(why_no_output());
+    return true;
 }
 
 // Derives the format from the descriptors. False if it must wait until all samples have
@@ -502,7 +536,7 @@ bool heap_router::use_format(std::shared_ptr<const stream_format> format)
             d_slots.remove(*slots->front());
     for (auto* slot : d_slots.collecting())
         d_slots.set_ready(*slot, false);
-    d_senders.clear();
+    d_senders.clear_values();
     d_format = item_index(std::move(format));
     if (!d_format)
         return true;
@@ -561,6 +595,11 @@ void heap_router::judge(heap_slot& slot)
     if (slot.is_end) {
         note_end(slot.id, slot.first_packet, true);
         return refuse(slot);
+    }
+    if (is_described_otherwise(slot)) {
+        if (!d_has_new_descriptions) // else it waits for the new format
+            refuse(slot);
+        return;
     }
     const auto judged = verdict_of(slot);
     slot.verdict = judged.value_or(verdict::misaligned);

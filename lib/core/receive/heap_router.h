@@ -84,10 +84,7 @@ public:
     //! The end position of the heaps that have begun to arrive.
     std::int64_t end() const { return d_timeline.end(d_window.top()); }
     //! Must be called in the order of positions.
-    std::uint64_t tick_at(std::int64_t position)
-    {
-        return d_timeline.tick_at(position);
-    }
+    std::uint64_t tick_at(std::int64_t position) { return d_timeline.tick_at(position); }
 
     //! Why packets have produced no samples since clear_no_output_reason(), with the
     //! remedy.
@@ -137,6 +134,8 @@ private:
     outcome collect_descriptors(heap_slot& slot, const arrival& packet);
     bool is_ignored_sender(const arrival& packet) const;
     void read_descriptors(heap_slot& slot);
+    bool receives_other_descriptions(const heap_slot& slot) const;
+    bool is_described_otherwise(const heap_slot& slot);
     bool update_format();
     bool use_format(std::shared_ptr<const stream_format> format);
     void read_items_again();

@@ -52,6 +52,9 @@ public:
         static constexpr std::string_view different_times =
             "the timestamps of the heaps contradict each other; check timestamp_step and "
             "the sender";
+        static constexpr std::string_view other_descriptions =
+            "senders describe their samples in different ways; heaps of one of them are "
+            "ignored: give it a source of its own";
         static constexpr std::string_view fragments =
             "the datagrams are IP fragments, which are not put together; have the sender "
             "use packets that fit into the MTU";

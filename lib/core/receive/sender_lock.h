@@ -48,6 +48,8 @@ public:
         return d_senders[socket] == sender;
     }
     bool has_admitted(std::uint64_t sender) const;
+    //! The admitted sender of each socket; 0: none yet.
+    const std::vector<std::uint64_t>& senders() const { return d_senders; }
     //! Whether a heap is from another sender. \p overlapping is an accepted heap of the
     //! same time, or nullptr.
     bool refuses(const heap_slot& heap, const heap_slot* overlapping);

@@ -9,7 +9,9 @@
 #define INCLUDED_SPEAD_CORE_SENDER_MEMORY_H
 
 #include "heap_slot.h"
+#include "stream_format.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -50,16 +52,40 @@ public:
         auto& found = find(sender);
         if (now - found.second >= std::chrono::seconds(1)) {
             found.second = now;
-            found.descriptions = 0;
+            found.described_heaps = 0;
         }
-        return found.descriptions++ < max_descriptions;
+        return found.described_heaps++ < max_described_heaps;
+    }
+    //! Remembers how a sender describes its items.
+    void describe(const heap_id& sender, const std::vector<item_description>& items)
+    {
+        auto& known = find(sender).descriptions;
+        for (const auto& item : items)
+            merge(known, item);
+    }
+    //! The descriptions of a sender; empty if it has sent none.
+    const std::vector<item_description>& descriptions(const heap_id& sender)
+    {
+        return find(sender).descriptions;
+    }
+    //! Whether a sender has described its items, in any group.
+    bool has_described(std::uint64_t address) const
+    {
+        return std::any_of(d_senders.begin(), d_senders.end(), [&](const memory& sender) {
+            return sender.address == address && !sender.descriptions.empty();
+        });
     }
     //! Forgets the values, whose items have changed.
+    void clear_values()
+    {
+        for (auto& sender : d_senders)
+            sender.values.clear();
+    }
     void clear() { d_senders.clear(); }
 
 private:
     static constexpr std::size_t max_senders = 64; // if more, the oldest is forgotten
-    static constexpr int max_descriptions = 64;    // heaps in a second
+    static constexpr int max_described_heaps = 64; // in a second
     // A heap with an earlier counter has been overtaken. After this time, its sender has
     // restarted.
     static constexpr std::chrono::milliseconds overtaking_time{ 100 };
@@ -75,7 +101,8 @@ private:
         std::size_t group;
         std::vector<remembered_value> values = {}; // of immediate items
         heap_slot::time_point second = {};
-        int descriptions = 0;
+        int described_heaps = 0;
+        std::vector<item_description> descriptions = {};
     };
 
     memory& find(const heap_id& id)

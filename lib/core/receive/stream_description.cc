@@ -22,6 +22,14 @@ const item_description* find(const std::vector<item_description>& items, std::ui
     return found == items.end() ? nullptr : &*found;
 }
 
+bool has_same_encoding(const item_description& a, const item_description& b)
+{
+    auto format = a.format;
+    if (format.bits <= 8) // its order has no meaning
+        format.order = b.format.order;
+    return format == b.format && a.is_array == b.is_array && a.is_pairs == b.is_pairs;
+}
+
 } // namespace
 
 stream_description::stream_description(std::shared_ptr<const stream_format> given,
@@ -60,6 +68,21 @@ stream_description::format(const stream_format* current)
         d_refusal = error.what();
         return nullptr;
     }
+}
+
+bool stream_description::contradict(const std::vector<item_description>& descriptions,
+                                    const stream_format& format) const
+{
+    const auto differs = [&](std::uint64_t id) {
+        const auto* described = find(descriptions, id);
+        const auto* known = find(d_items, id);
+        return described && known && !has_same_encoding(*described, *known);
+    };
+    const auto* samples = find(descriptions, format.samples_id);
+    if (d_given)
+        return samples && !is_compatible(*samples, format.samples_format, d_type);
+    return differs(format.samples_id) ||
+           (format.timestamp_id && differs(*format.timestamp_id));
 }
 
 bool stream_description::confirm(const std::vector<item_description>& descriptions,

@@ -42,6 +42,11 @@ public:
     bool confirm(const std::vector<item_description>& descriptions,
                  const stream_format& format) const;
 
+    //! Whether a sender that has described its items like this sends other samples or
+    //! timestamps than \p format.
+    bool contradict(const std::vector<item_description>& descriptions,
+                    const stream_format& format) const;
+
 private:
     const std::shared_ptr<const stream_format> d_given;
     const sample_type d_type;

@@ -67,8 +67,8 @@ public:
         return apart <= tolerance && apart >= -tolerance;
     }
 
-    //! By how many samples the timestamps of two heaps of this length may be wrong because
-    //! they are rounded to ticks; 0 if a heap lasts a whole number of ticks.
+    //! By how many samples the timestamps of two heaps of this length may be wrong
+    //! because they are rounded to ticks; 0 if a heap lasts a whole number of ticks.
     std::int64_t rounding(std::int64_t length) const
     {
         return length % d_samples ? (2 * d_samples + d_ticks) / (2 * d_ticks) : 0;

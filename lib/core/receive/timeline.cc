@@ -288,10 +288,10 @@ void timeline::begin_stream(heap_time& heap)
         d_heap_samples = heap.length;
         const auto ticks_of = [&](std::uint64_t heaps) {
             __extension__ using wide_unsigned = unsigned __int128;
-            return static_cast<std::uint64_t>(
-                wide_unsigned(heaps) * wide_unsigned(heap.length) *
-                wide_unsigned(d_config.ticks_per_step) /
-                wide_unsigned(d_config.samples_per_step));
+            return static_cast<std::uint64_t>(wide_unsigned(heaps) *
+                                              wide_unsigned(heap.length) *
+                                              wide_unsigned(d_config.ticks_per_step) /
+                                              wide_unsigned(d_config.samples_per_step));
         };
         heap.timestamp = ticks_of(heap.counter);
         wrap = ticks_of(wrap_at(heap.address_bits));

@@ -154,10 +154,7 @@ public:
     //! The end of the heaps that belong to the stream; \p top or later.
     std::int64_t end(std::int64_t top) const;
     //! Must be called in the order of positions.
-    std::uint64_t tick_at(std::int64_t position)
-    {
-        return d_time.tick_at(position);
-    }
+    std::uint64_t tick_at(std::int64_t position) { return d_time.tick_at(position); }
 
     //! \name Hints for timestamp_step, from the times of heaps
     //! \{

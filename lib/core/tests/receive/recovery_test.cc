@@ -817,7 +817,7 @@ BOOST_AUTO_TEST_CASE(rounded_timestamps_do_not_move_samples)
         std::int64_t samples, ticks, length;
     } cases[] = { { 999, 1000, 40 },    { 1000, 1001, 100 }, { 7, 5, 1000 },
                   { 5120, 4096, 1024 }, { 256, 1250, 1000 }, { 441, 480, 100 },
-                  { 1, 3, 77 },         { 1000, 3, 800 },     { 3, 2, 25 } };
+                  { 1, 3, 77 },         { 1000, 3, 800 },    { 3, 2, 25 } };
     std::mt19937 random(7);
     for (const auto& [samples, ticks, length] : cases)
         for (const bool is_lossy : { false, true }) {
@@ -833,14 +833,15 @@ BOOST_AUTO_TEST_CASE(rounded_timestamps_do_not_move_samples)
                 for (std::int64_t at = i * length; at < (i + 1) * length; ++at)
                     content.push_back(std::byte(1 + at % 251));
                 const auto tick = (2 * i * length * ticks + samples) / (2 * samples);
-                packets.push_back(packet_of(
-                    { flavour.immediate(wire::heap_counter, 1 + i),
-                      flavour.immediate(wire::heap_length, content.size()),
-                      flavour.immediate(wire::payload_offset, 0),
-                      flavour.immediate(wire::payload_length, content.size()),
-                      flavour.immediate(0x1600, 5000000 + static_cast<std::uint64_t>(tick)),
-                      flavour.addressed(0x3300, 0) },
-                    content));
+                packets.push_back(
+                    packet_of({ flavour.immediate(wire::heap_counter, 1 + i),
+                                flavour.immediate(wire::heap_length, content.size()),
+                                flavour.immediate(wire::payload_offset, 0),
+                                flavour.immediate(wire::payload_length, content.size()),
+                                flavour.immediate(
+                                    0x1600, 5000000 + static_cast<std::uint64_t>(tick)),
+                                flavour.addressed(0x3300, 0) },
+                              content));
                 const auto n = packets.size();
                 if (is_lossy && n > 10 && random() % 10 == 0)
                     std::swap(packets[n - 1], packets[n - 2]);

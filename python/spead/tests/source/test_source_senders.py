@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 import spead2
 import spead2.send
-from crafted_packets import data_heap, end_of_stream, immediate, split_heap
+from crafted_packets import (
+    data_heap,
+    descriptor,
+    descriptor_heap,
+    end_of_stream,
+    immediate,
+    split_heap,
+)
 from gnuradio import spead
 from places import eventually
 from received_streams import (
@@ -63,7 +70,53 @@ def send_until_accepted(receiving, packets):
     receiving.send_packets(joined(packets[1:]))
 
 
-# Several streams for one output
+# Several streams
+
+
+@pytest.mark.parametrize("later", [0, 3], ids=["from the start", "later"])
+@pytest.mark.parametrize("outputs", [1, 2], ids=["one port", "own ports"])
+def test_senders_that_describe_other_samples_are_not_mixed(outputs, later, capfd):
+    """One sends big-endian, the other little-endian integers."""
+    samples = np.random.default_rng(1).integers(-(2**31), 2**31, (2, 8, 100), np.int32)
+    streams = []
+    for order, own in zip(">" + "<", samples, strict=True):
+        header = f"{{'descr': '{order}i4', 'fortran_order': False, 'shape': (100,)}}"
+        about = [
+            descriptor("timestamp", 0x1600, format=[("u", 40)]),
+            descriptor("samples", 0x3300, header),
+        ]
+        heaps = [
+            data_heap(2 + i, 100 * i, part.astype(order + "i4"))
+            for i, part in enumerate(own)
+        ]
+        streams.append([descriptor_heap(about, 1), *heaps])
+    ports = ["127.0.0.1:0"] * outputs
+    with (
+        Receiving(ports, output_type="int32", num_outputs=outputs) as receiving,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other,
+    ):
+        first, second = streams
+        ports = receiving.source.ports()
+        sent = [(receiving.socket, ports[0], each) for each in first[:later]]
+        for pair in zip(first[later:], second, strict=False):
+            sent += zip(
+                (receiving.socket, other), (ports[0], ports[-1]), pair, strict=True
+            )
+        receiving.send_packets(
+            [packet for *_, packet in sent],
+            [port for _, port, _ in sent],
+            [sock for sock, *_ in sent],
+        )
+        receiving.wait_for_samples(400)
+    received = 0
+    for output in range(outputs):
+        got = receiving.samples(output)
+        allowed = samples if outputs == 1 else samples[output : output + 1]
+        is_right = any(np.array_equal(got, own.ravel()[: len(got)]) for own in allowed)
+        assert is_right or not got.any()
+        received += is_right
+    assert received == 1
+    assert "ignored" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("heap", [HEAP, LARGE])

@@ -13,6 +13,7 @@
 #include "source_engine.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace gr::spead {
@@ -23,6 +24,11 @@ using duration = output_window::clock::duration;
 
 constexpr std::chrono::milliseconds between_checks{ 100 };
 constexpr std::chrono::seconds explain_after{ 1 };
+// How long packets wait for room while blocks downstream take no samples. Packets of
+// sockets would be dropped meanwhile.
+constexpr std::chrono::milliseconds max_stall{ 20 };
+constexpr std::chrono::seconds max_stall_of_captures{ 1 };
+constexpr std::chrono::microseconds pause_for_downstream{ 200 };
 // Warn about smaller receive buffers. Most systems grant users less by default.
 constexpr std::size_t small_kernel_buffer = 1 << 20;
 
@@ -170,13 +176,30 @@ void source_engine::receive(const std::vector<std::byte*>& at, std::int64_t room
     d_reader->read();
     d_log.write();
     d_fill = 1 - static_cast<double>(room) / static_cast<double>(d_window.capacity());
+    if (!d_reader->is_blocked() || std::exchange(d_room, room) < room)
+        d_room_since = clock::now();
+}
+
+// Whether packets wait for room that a block downstream is about to make, so that no
+// sample needs to be given up for them. Some blocks always leave samples in the buffer.
+bool source_engine::awaits_downstream() const
+{
+    if (!d_reader->is_blocked() || d_room >= d_window.capacity() / 4 * 3)
+        return false;
+    const duration limit = d_sockets.front()->is_capture()
+                               ? duration(max_stall_of_captures)
+                               : duration(max_stall);
+    return clock::now() - d_room_since < limit;
 }
 
 std::size_t source_engine::produce(std::vector<sample_tag>& tags, std::int64_t limit)
 {
     const auto now = d_reader->now();
-    const auto ready = d_window.end_of_ready(now, d_reader->is_blocked());
+    const bool is_awaited = awaits_downstream();
+    const auto ready = d_window.end_of_ready(now, d_reader->is_blocked() && !is_awaited);
     const auto end = std::min(ready, d_window.front() + limit);
+    if (is_awaited && end == d_window.front())
+        std::this_thread::sleep_for(pause_for_downstream);
     std::size_t samples = 0;
     if (end > d_window.front()) {
         samples = d_window.produce(end, tags);

@@ -89,6 +89,7 @@ public:
 
 private:
     void open();
+    bool awaits_downstream() const;
     void check_progress(clock::time_point now, bool is_over);
     std::vector<std::uint64_t> received_by_output() const;
     void set_status(const std::string& text);
@@ -103,6 +104,8 @@ private:
     output_window d_window;
     heap_router d_router;
     std::unique_ptr<packet_reader> d_reader;
+    std::int64_t d_room = 0;          // samples, of the last receive()
+    clock::time_point d_room_since{}; // has not grown since, or packets did not wait
 
     // detects that packets arrive but nothing is output
     clock::time_point d_next_check{};

@@ -11,7 +11,7 @@ from pathlib import Path
 import instrument_captures
 import numpy as np
 import pytest
-from gnuradio import spead
+from gnuradio import blocks, gr, spead
 from places import NEEDS_LIBPCAP
 from received_streams import Receiving
 
@@ -35,6 +35,24 @@ def test_the_source_of_spead_inspect_receives_every_heap(tmp_path, name):
     assert stats["heaps_received"] == sent["heaps_sent"] > 0
     assert stats["samples_missing"] == stats["samples_skipped"] == 0
     assert stats["packets_rejected"] == {}
+
+
+def test_slow_blocks_downstream_lose_nothing(tmp_path):
+    """The file has 256 KiB of one polarisation, then of the other."""
+    path = tmp_path / "digitiser.pcap"
+    sent = instrument_captures.write_capture(path, "meerkat_digitiser", seconds=10)
+    items = [
+        spead.timestamp(),
+        spead.immediate(0x3101, "digitiser_id", [0, 1]),
+        spead.samples(),
+    ]
+    for _ in range(5):
+        source = spead.source(str(path), num_outputs=2, items=items)
+        graph = gr.top_block()
+        for i in range(2):
+            graph.connect((source, i), blocks.vector_sink_b())
+        graph.run()
+        assert source.stats()["heaps_received"] == sent["heaps_sent"]
 
 
 def test_the_tone_drifts_through_the_channels(tmp_path):

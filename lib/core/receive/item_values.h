@@ -39,6 +39,8 @@ public:
         const auto last = next == d_parts.begin() ? next : next - 1;
         if (last != next && last->value == value && last->end >= heap.begin)
             last->end = std::max(last->end, heap.end);
+        else if (last != next && last->begin == heap.begin)
+            *last = { heap, value }; // late heaps may all begin at the front
         else if (next != d_parts.end() && next->value == value && next->begin == heap.end)
             next->begin = heap.begin;
         else if (d_parts.size() == max_parts)
@@ -51,6 +53,8 @@ public:
     //! Forgets the values in a range.
     void erase(position_range erased)
     {
+        if (erased.size() <= 0)
+            return;
         std::vector<valued_range> parts;
         parts.reserve(max_parts);
         for (const auto& each : d_parts)

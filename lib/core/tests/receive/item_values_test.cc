@@ -50,6 +50,17 @@ BOOST_AUTO_TEST_CASE(first_sample_carries_the_last_earlier_value)
     }
 }
 
+BOOST_AUTO_TEST_CASE(values_at_one_position_take_no_room)
+{
+    item_values values;
+    for (std::uint64_t i = 0; i < 5000; ++i)
+        BOOST_REQUIRE(values.set({ 100, 200 }, i % 3));
+    for (int i = 0; i < 20; ++i)
+        values.erase({ 150, 120 }); // of a heap that is late
+    for (std::uint64_t i = 0; i < 500; ++i)
+        BOOST_REQUIRE(values.set({ 200 + 2 * static_cast<std::int64_t>(i), 202 }, i));
+}
+
 BOOST_AUTO_TEST_CASE(restart_discards_the_value)
 {
     item_values values;

@@ -17,6 +17,11 @@ namespace {
 
 // Packets from before the first one of a stream may arrive up to this much later.
 constexpr std::chrono::milliseconds start_delay{ 10 };
+// Packets of a heap that pause for this long, or for this many times the longest pause
+// before, have been interrupted by an outage or by a restart of their sender.
+constexpr std::chrono::milliseconds min_outage{ 500 };
+constexpr int pauses_of_outage = 3;
+constexpr std::chrono::seconds max_pause_in_heap{ 3 };
 // A refused heap that is sent again after this time is judged again: the stream may have
 // become silent.
 constexpr std::chrono::milliseconds judge_again{ 100 };
@@ -64,6 +69,7 @@ void heap_router::start_run()
     d_senders.clear();
     d_split.clear();
     d_has_stopped = false;
+    d_pause_in_heap = {};
     d_last_sender = 0;
     d_has_logged_other = d_has_logged_misaligned = false;
     d_no_output_reason.clear();
@@ -159,7 +165,7 @@ heap_router::outcome heap_router::route(const arrival& packet)
                                             : route_items(*slot, packet);
     if (is_ambiguous(*slot, packet.time) || has_held_restart(*slot))
         return outcome::ignored;
-    if (is_closed(*slot, packet.time))
+    if (is_closed(*slot, packet.time) || is_torn(*slot, packet))
         return begin_heap(packet, true);
     if (slot->status != state::placed && slot->heap_length != packet.heap_length)
         return begin_heap(packet, true);
@@ -194,7 +200,23 @@ heap_router::outcome heap_router::route_items(heap_slot& latest, const arrival& 
 bool heap_router::is_expired(const heap_slot& slot, clock::time_point now) const
 {
     const auto idle = now - slot.last_packet;
-    return idle >= heap_timeout && idle >= d_timeline.silence_timeout(slot.output);
+    const bool has_ended =
+        d_last_end.sender == slot.id.sender && d_last_end_time >= slot.last_packet;
+    return idle >= heap_timeout &&
+           (has_ended || idle >= d_timeline.silence_timeout(slot.output));
+}
+
+// Whether a packet without items comes after a pause and does not continue its heap: its
+// sender may have restarted, and reuse the counter. An outage looks the same, after which
+// the rest of the heap is missing.
+bool heap_router::is_torn(const heap_slot& slot, const arrival& packet)
+{
+    const auto pause = packet.time - slot.last_packet;
+    const bool continues = packet.payload_offset == slot.next_offset;
+    if (continues && pause < pauses_of_outage * max_pause_in_heap)
+        d_pause_in_heap = std::max(d_pause_in_heap, pause);
+    return !continues && pause >= min_outage &&
+           pause >= pauses_of_outage * d_pause_in_heap;
 }
 
 // Whether packets without items cannot belong to a heap any more: the samples that it
@@ -235,6 +257,7 @@ heap_router::outcome heap_router::begin_heap(const arrival& packet, bool reuses_
     slot.time.counter = packet.heap_counter;
     slot.time.address_bits = packet.flavour.heap_address_bits;
     slot.reuses_counter = reuses_counter;
+    slot.next_offset = packet.payload_end();
     if (d_format)
         slot.items.restart(d_format->immediates.size());
     const auto done = collect(slot, packet);
@@ -244,6 +267,7 @@ heap_router::outcome heap_router::begin_heap(const arrival& packet, bool reuses_
 
 heap_router::outcome heap_router::add_to(heap_slot& slot, const arrival& packet)
 {
+    slot.next_offset = packet.payload_end();
     switch (slot.status) {
     case state::placed:
         if (slot.heap_length != packet.heap_length)

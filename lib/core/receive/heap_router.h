@@ -120,6 +120,7 @@ private:
     }
     bool is_expired(const heap_slot& slot, clock::time_point now) const;
     bool is_closed(const heap_slot& slot, clock::time_point now) const;
+    bool is_torn(const heap_slot& slot, const arrival& packet);
     bool is_ambiguous(heap_slot& slot, clock::time_point now);
     bool has_held_restart(const heap_slot& slot) const;
     void drop_before(heap_slot& slot, clock::time_point time);
@@ -193,9 +194,10 @@ private:
 
     std::size_t d_ignored = 0; // packets, not counted yet
     bool d_has_stopped = false;
-    clock::time_point d_now{};       // time of this call; kept packets arrived earlier
-    std::uint64_t d_last_sender = 0; // in this run; 0: none
-    heap_id d_last_end;              // last end-of-stream heap
+    clock::duration d_pause_in_heap{}; // the longest one between consecutive packets
+    clock::time_point d_now{};         // time of this call; kept packets arrived earlier
+    std::uint64_t d_last_sender = 0;   // in this run; 0: none
+    heap_id d_last_end;                // last end-of-stream heap
     clock::time_point d_last_end_time{};
 
     no_output_reason d_no_output_reason;

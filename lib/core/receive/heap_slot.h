@@ -68,6 +68,7 @@ struct heap_slot {
     std::size_t socket = 0;
     time_point first_packet = {};
     time_point last_packet = {};
+    std::uint64_t next_offset = 0; //!< the end of the latest packet
 
     // while collecting
     bool is_ready = false;  //!< to be judged

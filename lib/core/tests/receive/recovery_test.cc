@@ -575,6 +575,72 @@ BOOST_AUTO_TEST_CASE(restart_with_losses_does_not_mix_heaps)
 }
 
 // PySPEAD and spead2 leave out items that have not changed.
+// The sender is killed in a heap and restarts. The first packet of the heap that reuses
+// the counter is lost.
+BOOST_AUTO_TEST_CASE(restart_after_a_torn_heap_does_not_mix_heaps)
+{
+    for (const int before : { 0, 2 })                     // heaps
+        for (const int between : { 1, 3000 })             // ms from heap to heap
+            for (const int pause : { 900, 2000, 8000 }) { // ms
+                receive_stream stream;
+                const auto add = [&](const std::vector<packet_bytes>& packets) {
+                    for (const auto& packet : packets) {
+                        stream.receive(packet);
+                        stream.pass_time(milliseconds(1));
+                    }
+                };
+                auto tick = first_tick;
+                std::uint64_t counter = 1;
+                for (int i = 0; i < before; ++i, tick += heap_samples) {
+                    add(heap_with_items_in_first_packet(counter++, tick));
+                    stream.pass_time(milliseconds(between));
+                }
+                auto torn = heap_with_items_in_first_packet(counter, tick);
+                torn.resize(4);
+                add(torn);
+                stream.pass_time(milliseconds(pause));
+                for (std::uint64_t i = 0; i < 4; ++i) {
+                    auto packets = heap_with_items_in_first_packet(
+                        counter + i, first_tick + 1000000 + i * heap_samples);
+                    // other samples than before
+                    for (auto& packet : packets)
+                        std::replace(packet.end() - 100,
+                                     packet.end(),
+                                     std::byte((counter + i) & 127),
+                                     std::byte(100 + i));
+                    if (i == 0)
+                        packets.erase(packets.begin());
+                    add(packets);
+                }
+                stream.end();
+                BOOST_TEST_CONTEXT(before << " heaps, " << between << " ms, " << pause)
+                {
+                    const auto& out = stream.out[0];
+                    BOOST_TEST(std::count(out.begin(), out.end(), std::byte(100)) == 0);
+                    BOOST_TEST(std::count(out.begin(), out.end(), std::byte(103)) ==
+                               1000);
+                }
+            }
+}
+
+BOOST_AUTO_TEST_CASE(stream_may_be_sent_again_after_its_end)
+{
+    for (const int pause : { 1500, 5000 }) {
+        receive_stream stream;
+        for (std::uint64_t run = 0; run < 2; ++run) {
+            for (std::uint64_t i = 0; i < 8; ++i) {
+                stream.receive(heap_with_items_in_first_packet(
+                    1 + i, first_tick + i * heap_samples));
+                stream.pass_time(milliseconds(i == 3 ? 3400 : 1));
+            }
+            stream.receive(end_of_stream(100));
+            stream.pass_time(milliseconds(pause));
+        }
+        stream.end();
+        BOOST_TEST(stream.counters[0].samples_received.get() == 16000);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_item_keeps_its_value_until_it_is_sent_again)
 {
     auto format = std::make_shared<stream_format>();

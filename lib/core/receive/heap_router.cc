@@ -690,12 +690,12 @@ bool heap_router::has_usable_items(heap_slot& slot)
     const auto& axes = d_config.axes;
     if (items.samples_end == *items.samples_begin)
         d_no_output_reason.note(cause::no_bytes);
-    else if (!d_format->timestamp_id && !items.has_known_end())
-        d_no_output_reason.note(cause::no_length);
+    else if ((!d_format->timestamp_id || !axes.empty()) && !items.has_known_end())
+        d_no_output_reason.note(axes.empty() ? cause::no_length
+                                             : cause::no_length_of_axes);
     else if (!selects_output(slot))
         d_no_output_reason.note_no_output(*d_format, items.values);
-    else if (!axes.empty() && items.has_known_end() &&
-             time.length != static_cast<std::int64_t>(axes.samples()))
+    else if (!axes.empty() && time.length != static_cast<std::int64_t>(axes.samples()))
         d_no_output_reason.note_wrong_length(time.length, axes.samples());
     else
         return true;
@@ -802,14 +802,21 @@ void heap_router::hold(heap_slot& slot)
 void heap_router::note_misaligned(std::size_t output)
 {
     const auto ticks = d_timeline.noted_step(output);
+    const auto step = static_cast<std::uint64_t>(d_config.stream.ticks_per_step);
     if (!ticks || std::exchange(d_has_logged_misaligned, true))
         return;
-    d_log.add("heaps are ignored because they are ",
-              ticks,
-              " ticks apart, but timestamp_step is ",
-              d_config.stream.ticks_per_step,
-              ": set timestamp_step=",
-              ticks);
+    if (ticks % step == 0)
+        d_log.add("heaps are ignored because their timestamps are no multiples of "
+                  "timestamp_step, ",
+                  step,
+                  ", from the first one; check the sender");
+    else
+        d_log.add("heaps are ignored because they are ",
+                  ticks,
+                  " ticks apart, but timestamp_step is ",
+                  step,
+                  ": set timestamp_step=",
+                  ticks);
 }
 
 // Adds an accepted heap to the stream. False if samples must be produced before.
@@ -1023,7 +1030,7 @@ heap_router::result heap_router::place_samples(heap_slot& slot,
                                     time.position + ((next + size - 1) >> shift) };
         const auto* bytes = data + (at - begin);
         if (!is_whole)
-            bytes = d_split.add({ slot.output, range.begin, slot.id },
+            bytes = d_split.add({ slot.output, range.begin, slot.order },
                                 bytes,
                                 static_cast<std::size_t>(offset),
                                 static_cast<std::size_t>(next - at),

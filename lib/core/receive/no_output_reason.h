@@ -43,6 +43,8 @@ public:
         static constexpr std::string_view no_length =
             "the heaps have neither a timestamp nor a heap length (item 0x2): set the ID "
             "of the timestamp in items";
+        static constexpr std::string_view no_length_of_axes =
+            "the heaps have no heap length (item 0x2), which axes need; set axes=\"\"";
         static constexpr std::string_view no_first_packet =
             "the first packets of the heaps, which hold their items, do not arrive";
         static constexpr std::string_view no_bytes = "the packets hold no samples";

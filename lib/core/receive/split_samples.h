@@ -30,7 +30,7 @@ public:
     struct place {
         std::size_t output;
         std::int64_t position;
-        heap_id heap;
+        std::uint64_t heap; //!< its order of arrival
 
         bool operator==(const place& other) const
         {

@@ -340,11 +340,15 @@ void timeline::check_step(const heap_time& heap, const track& current)
         heap.length != current.newest->length || !heap.is_length_known ||
         heap.length == samples)
         return;
+    // the heaps in between were ignored
+    const auto ticks = heap.timestamp - current.newest->timestamp;
+    if (d_config.is_aligned && current.seen.ticks != ticks)
+        return;
     // the heaps in between may arrive on other sockets
     if (heap.length < samples && d_config.sockets > 1)
         return;
     d_has_reported_mismatch = true;
-    d_mismatch = mismatch{ heap.length, heap.timestamp - current.newest->timestamp };
+    d_mismatch = mismatch{ heap.length, ticks };
 }
 
 std::optional<timeline::mismatch> timeline::take_mismatch()
@@ -359,9 +363,8 @@ void timeline::note_timestamp(const heap_time& heap, std::size_t output)
     if (seen.last && timestamp != *seen.last) {
         const auto ticks =
             std::max(timestamp, *seen.last) - std::min(timestamp, *seen.last);
-        const auto divisor = std::gcd(seen.ticks, ticks);
-        seen.repeats = divisor == seen.ticks ? seen.repeats + 1 : 0;
-        seen.ticks = divisor;
+        seen.repeats = ticks == seen.ticks ? seen.repeats + 1 : 0;
+        seen.ticks = ticks;
     }
     seen.last = timestamp;
 }

@@ -185,8 +185,8 @@ private:
     // The timestamps of all heaps, accepted or not.
     struct seen_timestamps {
         std::optional<std::uint64_t> last;
-        std::uint64_t ticks = 0;  // greatest common divisor of the steps
-        std::int64_t repeats = 0; // number of steps that did not change it
+        std::uint64_t ticks = 0;  // the last step
+        std::int64_t repeats = 0; // of it
     };
     // The distance from one heap to the next.
     struct step {

@@ -850,9 +850,11 @@ bool heap_router::enter(heap_slot& slot)
 
 void heap_router::begin_stream(heap_slot& slot)
 {
-    // packets from before the first one may arrive after it
+    // packets from before the first one may arrive after it, and heaps of two senders may
+    // arrive in turn before an item tells them apart
     auto until = d_now;
-    if (d_timeline.is_running() || d_config.group_of_socket.size() > 1)
+    if (d_timeline.is_running() || d_config.group_of_socket.size() > 1 ||
+        !d_format->immediates.empty())
         until += start_delay;
     if (d_timeline.is_running()) {
         d_common.discontinuities.add(1);

@@ -176,7 +176,8 @@ bool timeline::fits(const heap_time& heap,
                heap.position >= around.front - around.capacity;
     const bool is_in_order = (heap.counters_from(*current.newest) > 0) ==
                              (heap.position > current.newest->position);
-    return continues(heap, current, around.capacity) ||
+    const bool is_duplicate = heap.is_same(*current.newest) && around.is_known_sender;
+    return is_duplicate || continues(heap, current, around.capacity) ||
            (heap.position < around.top && is_in_order &&
             around.missing->contains(heap.range()));
 }

@@ -88,6 +88,8 @@ std::int64_t timeline::exact_position(const heap_time& heap,
                                       std::size_t output) const
 {
     const auto nearest = [&](const heap_time& other, std::int64_t length) {
+        if (length <= 0)
+            return other.position;
         const auto apart = rounded - other.position;
         const auto heaps = (apart + (apart < 0 ? -length : length) / 2) / length;
         return other.position + heaps * length;

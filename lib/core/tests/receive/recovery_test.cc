@@ -623,29 +623,6 @@ BOOST_AUTO_TEST_CASE(restart_after_a_torn_heap_does_not_mix_heaps)
             }
 }
 
-// Heaps of one packet, without heap length and payload offset, arrive twice.
-BOOST_AUTO_TEST_CASE(duplicate_heaps_of_one_packet_do_not_begin_a_stream)
-{
-    receive_stream::options options;
-    options.max_read = milliseconds(50);
-    receive_stream stream(options);
-    for (std::uint64_t i = 0; i < 40; ++i)
-        for (int copy = 0; copy < 2; ++copy) {
-            stream.receive(
-                packet_of({ flavour.immediate(wire::heap_counter, i),
-                            flavour.immediate(wire::payload_length, heap_samples),
-                            flavour.immediate(0x1600, first_tick + i * heap_samples),
-                            flavour.addressed(0x3300, 0) },
-                          packet_bytes(heap_samples, std::byte(i + 1))));
-            stream.now += milliseconds(1);
-        }
-    stream.end();
-    BOOST_TEST(stream.common.discontinuities.get() == 0);
-    BOOST_REQUIRE(stream.out[0].size() == 40 * heap_samples);
-    for (std::size_t i = 0; i < stream.out[0].size(); ++i)
-        BOOST_REQUIRE(stream.out[0][i] == std::byte(i / heap_samples + 1));
-}
-
 BOOST_AUTO_TEST_CASE(stream_may_be_sent_again_after_its_end)
 {
     for (const int pause : { 1500, 5000 }) {

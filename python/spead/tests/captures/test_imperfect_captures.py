@@ -22,6 +22,7 @@ from crafted_packets import addressed, data_heap, immediate, packet
 from gnuradio import spead
 from places import NEEDS_LIBPCAP
 from received_streams import Receiving, joined, packets_by_heap
+from station_beams import station_beam_packet
 from streams import noise
 
 pytestmark = NEEDS_LIBPCAP
@@ -274,3 +275,19 @@ def test_rejected_packets_are_described(tmp_path, datagram, reason):
     source, received = replayed(path)
     assert len(received) == 0
     assert re.search(reason, source.stats()["status"])
+
+
+def test_heaps_of_one_packet_may_be_captured_twice(tmp_path):
+    """They have neither a timestamp nor a heap length (SKA-Low)."""
+    pairs = np.random.default_rng(1).integers(-128, 128, (40, 2048, 2, 2), np.int8)
+    packets = [station_beam_packet(100 + i, each) for i, each in enumerate(pairs)]
+    path = capture(tmp_path / "stream.pcap", [p for p in packets for _ in range(2)])
+    with Receiving(
+        str(path),
+        items=[spead.timestamp(0x1), spead.samples()],
+        heap_samples=8192,
+        timestamp_step=1,
+    ) as receiving:
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), pairs.ravel())
+    assert receiving.stats["samples_duplicate"] == pairs.size

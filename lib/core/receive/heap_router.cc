@@ -70,6 +70,7 @@ void heap_router::start_run()
     d_split.clear();
     d_has_stopped = false;
     d_pause_in_heap = {};
+    d_change = {};
     d_last_sender = 0;
     d_has_logged_other = d_has_logged_misaligned = false;
     d_no_output_reason.clear();
@@ -487,14 +488,35 @@ void heap_router::read_descriptors(heap_slot& slot)
         slot.descriptors.read([&](const auto& visit) { for_each_kept(slot, visit); });
     slot.descriptors.clear();
     slot.has_read_descriptors = true;
-    d_senders.describe(slot.id, descriptions);
-    const bool is_foreign = d_format &&
-                            d_description.contradict(descriptions, *d_format) &&
-                            receives_other_descriptions(slot);
-    if (!is_foreign)
-        d_has_new_descriptions |= d_description.add(descriptions);
+    // those of a heap that was overtaken have been replaced
+    if (!is_before_change(slot)) {
+        d_senders.describe(slot.id, descriptions);
+        const bool is_change =
+            d_format && d_description.contradict(descriptions, *d_format);
+        if (!is_change || !receives_other_descriptions(slot))
+            d_has_new_descriptions |= d_description.add(descriptions);
+        if (is_change && d_has_new_descriptions) {
+            d_change = slot.id;
+            d_change_time = d_now;
+            d_change_bits = slot.time.address_bits;
+        }
+    }
     if (!d_has_new_descriptions && d_format)
         read_items_again();
+}
+
+// Whether a heap was sent before the one whose descriptors changed the format, but
+// arrives after it.
+bool heap_router::is_before_change(const heap_slot& slot) const
+{
+    constexpr std::int64_t max_heaps = 1 << 16;
+    if (slot.id.sender != d_change.sender || slot.time.address_bits != d_change_bits ||
+        slot.first_packet - d_change_time >= heap_timeout)
+        return false;
+    heap_time change;
+    change.counter = d_change.counter;
+    const auto heaps = slot.time.counters_from(change);
+    return heaps < 0 && heaps > -max_heaps;
 }
 
 // Whether heaps of another sender arrive, which has described them itself. Descriptors
@@ -511,12 +533,14 @@ bool heap_router::receives_other_descriptions(const heap_slot& slot) const
 
 // Whether the sender of a heap has described other samples than those of the format. If
 // no other sender is received, its descriptions are used.
-bool heap_router::is_described_otherwise(const heap_slot& slot)
+bool heap_router::is_described_otherwise(heap_slot& slot)
 {
     const auto& descriptions = d_senders.descriptions(slot.id);
     if (descriptions.empty() || !d_description.contradict(descriptions, *d_format))
         return false;
-    if (!receives_other_descriptions(slot) && d_description.add(descriptions)) {
+    // once for each heap: those of several senders may wait
+    if (!std::exchange(slot.has_set_format, true) && !receives_other_descriptions(slot) &&
+        d_description.add(descriptions)) {
         d_has_new_descriptions = true;
         return true;
     }
@@ -620,6 +644,8 @@ void heap_router::judge(heap_slot& slot)
         note_end(slot.id, slot.first_packet, true);
         return refuse(slot);
     }
+    if (is_before_change(slot))
+        return refuse(slot);
     if (is_described_otherwise(slot)) {
         if (!d_has_new_descriptions) // else it waits for the new format
             refuse(slot);

@@ -135,8 +135,9 @@ private:
     outcome collect_descriptors(heap_slot& slot, const arrival& packet);
     bool is_ignored_sender(const arrival& packet) const;
     void read_descriptors(heap_slot& slot);
+    bool is_before_change(const heap_slot& slot) const;
     bool receives_other_descriptions(const heap_slot& slot) const;
-    bool is_described_otherwise(const heap_slot& slot);
+    bool is_described_otherwise(heap_slot& slot);
     bool update_format();
     bool use_format(std::shared_ptr<const stream_format> format);
     void read_items_again();
@@ -194,6 +195,9 @@ private:
 
     std::size_t d_ignored = 0; // packets, not counted yet
     bool d_has_stopped = false;
+    heap_id d_change; // whose descriptors changed the format; sender 0: none
+    clock::time_point d_change_time{};
+    unsigned d_change_bits = 0;        // of its address
     clock::duration d_pause_in_heap{}; // the longest one between consecutive packets
     clock::time_point d_now{};         // time of this call; kept packets arrived earlier
     std::uint64_t d_last_sender = 0;   // in this run; 0: none

@@ -76,6 +76,7 @@ struct heap_slot {
     bool is_agreed = false; //!< another heap does
     heap_descriptors descriptors = {};
     bool has_read_descriptors = false;
+    bool has_set_format = false;   //!< by what its sender has described before
     bool has_lost_samples = false; //!< it keeps only packets of its descriptors
     bool is_end = false;           //!< it ends a stream
 

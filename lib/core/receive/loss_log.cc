@@ -43,8 +43,9 @@ std::string causes(const loss_log::counts& begin, const loss_log::counts& curren
     append(after.datagrams_dropped_by_socket - before.datagrams_dropped_by_socket,
            " datagrams dropped because the socket buffer was full (lower the rate of the "
            "sender or, if it only sends in bursts, raise net.core.rmem_max)");
-    append(after.samples_late - before.samples_late,
-           " samples later than max_delay or with wrong timestamps");
+    append(
+        after.samples_late - before.samples_late,
+        " samples later than max_delay or buffer_size allow, or with wrong timestamps");
     append(rejected(after) - rejected(before), " packets rejected");
     for (std::size_t i = 0; i < current.received.size(); ++i)
         if (current.received[i] == begin.received[i])

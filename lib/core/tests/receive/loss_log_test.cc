@@ -73,9 +73,9 @@ BOOST_AUTO_TEST_CASE(line_names_what_was_counted_since_before_the_loss)
     stats.packets_rejected["other"] += 3;
     run();
     run(30);
-    check(
-        { "30 of 2000 samples are missing: 20 samples later than max_delay or with wrong "
-          "timestamps, 3 packets rejected" });
+    check({ "30 of 2000 samples are missing: 20 samples later than max_delay or "
+            "buffer_size allow, or with wrong "
+            "timestamps, 3 packets rejected" });
 }
 
 BOOST_AUTO_TEST_CASE(dropped_datagrams_are_logged_before_their_samples_are_missing)

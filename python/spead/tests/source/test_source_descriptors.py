@@ -17,6 +17,7 @@ from crafted_packets import (
 )
 from gnuradio import spead
 from received_streams import (
+    Receiving,
     check_whole,
     described_heaps,
     joined,
@@ -494,6 +495,28 @@ def test_a_change_of_byte_order_begins_a_new_stream():
         heaps += own
     receiving = received_heaps([*heaps, end], output_type="int16")
     np.testing.assert_array_equal(receiving.samples(), words)
+
+
+@pytest.mark.parametrize("again", [0, 2], ids=["descriptors", "heap"])
+def test_what_was_sent_before_a_change_of_byte_order_does_not_follow_it(again):
+    """Packets of the network are reordered or duplicated."""
+    samples = noise(4000).view(np.int16).reshape(20, 100)
+    packets = []
+    for i, order in enumerate("><"):
+        header = f"{{'descr': '{order}i2', 'fortran_order': False, 'shape': (100,)}}"
+        about = [
+            descriptor("timestamp", 0x1600, format=[("u", 40)]),
+            descriptor("samples", 0x3300, header),
+        ]
+        packets.append(descriptor_heap(about, 1 + 20 * i))
+        for k in range(10):
+            part = samples[10 * i + k].astype(order + "i2")
+            packets.append(data_heap(2 + 20 * i + k, 100 * (10 * i + k), part))
+    packets.insert(13, packets[again])  # after the first heap of the new byte order
+    with Receiving(output_type="int16") as receiving:
+        receiving.send_packets(packets)
+        receiving.wait_for_samples(2000)
+    np.testing.assert_array_equal(receiving.samples(), samples.ravel())
 
 
 @pytest.mark.parametrize(

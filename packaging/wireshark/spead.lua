@@ -2,7 +2,8 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 --
 -- Dissector for SPEAD version 4 with item pointers of 64 bits ("SPEAD: Streaming Protocol
--- for Exchanging Astronomical Data", version 1.2). It recognises packets on any UDP port.
+-- for Exchanging Astronomical Data", version 1.2) and IDs of at most 31 bits. It
+-- recognises packets on any UDP port for which Wireshark has no other dissector.
 
 local spead = Proto("spead", "Streaming Protocol for Exchanging Astronomical Data")
 
@@ -20,7 +21,7 @@ local fields = {
     stream_control = ProtoField.uint64("spead.stream_control", "Stream control"),
     timestamp = ProtoField.uint64("spead.timestamp", "Timestamp"),
     immediate = ProtoField.bool("spead.item.immediate", "Immediate"),
-    id = ProtoField.uint64("spead.item.id", "ID", base.HEX),
+    id = ProtoField.uint32("spead.item.id", "ID", base.HEX),
     name = ProtoField.string("spead.item.name", "Name"),
     value = ProtoField.uint64("spead.item.value", "Value", base.DEC_HEX),
     address = ProtoField.uint64("spead.item.address", "Offset in the heap", base.DEC_HEX),
@@ -88,13 +89,13 @@ local function is_spead(buffer)
         return false
     end
     local id_bytes, address_bytes = buffer(2, 1):uint(), buffer(3, 1):uint()
-    return id_bytes > 0 and address_bytes > 0 and id_bytes + address_bytes == POINTER
+    return id_bytes > 0 and id_bytes <= 4 and id_bytes + address_bytes == POINTER
 end
 
 -- The item pointer at an offset: its ID, its mode, and the range of its value.
 local function item_pointer(buffer, at, address_bytes)
     local id_bytes = POINTER - address_bytes
-    local id = buffer(at, id_bytes):uint64():tonumber()
+    local id = buffer(at, id_bytes):uint()
     local is_immediate = buffer(at, 1):uint() >= 0x80
     if is_immediate then
         id = id - 2 ^ (8 * id_bytes - 1)
@@ -130,7 +131,7 @@ local function dissect(buffer, tree, names, is_descriptor)
             is_immediate and "" or "at ", tostring(value))
         local item = tree:add(spead, buffer(at, POINTER), text)
         item:add(fields.immediate, buffer(at, 1), is_immediate)
-        item:add(fields.id, buffer(at, POINTER - address_bytes), UInt64(id % 2 ^ 32, math.floor(id / 2 ^ 32)))
+        item:add(fields.id, buffer(at, POINTER - address_bytes), id)
         if name ~= "" then
             item:add(fields.name, buffer(at, POINTER), name):set_generated()
         end
@@ -185,6 +186,7 @@ local function dissect(buffer, tree, names, is_descriptor)
                 local about = dissect(range:tvb(), subtree, {}, true)
                 local id = about[DESCRIPTOR_ID]
                 if id and about.name then
+                    about.name = about.name:gsub("[^\32-\126]", "?")
                     names[id:tonumber()] = about.name
                     subtree:append_text(string.format(" of 0x%04x, %s", id:tonumber(), about.name))
                 end

@@ -25,6 +25,7 @@ class Screen:
         columns, height = shutil.get_terminal_size()
         text, rows = "", 0
         for line in lines:
+            line = "".join(c if c.isprintable() else "?" for c in line)
             more = max(1, -(-len(line) // columns))
             if not is_last and rows + more >= height:
                 break
@@ -35,6 +36,15 @@ class Screen:
 
 
 def main():
+    try:
+        return run()
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except OSError as error:  # the output is closed or full
+        return f"spead-inspect: {error}"
+
+
+def run():
     parser = argparse.ArgumentParser("spead-inspect", description=__doc__)
     parser.add_argument(
         "endpoints", help="239.2.1.150+7:7148, 0.0.0.0:7148 or capture.pcap"
@@ -53,6 +63,7 @@ def main():
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as in "| head"
     try:
         inspector = _inspector(args.endpoints, args.interface)
@@ -61,7 +72,9 @@ def main():
     live = sys.stdout.isatty() and not args.json and not inspector.is_capture()
     # instruments repeat descriptors every 5 s
     endless = live or inspector.is_capture()
-    seconds = args.seconds or (float("inf") if endless else 6)
+    seconds = args.seconds
+    if seconds is None:
+        seconds = float("inf") if endless else 6
     screen, begin = Screen(), time.monotonic()
     suggestion, next_trial = None, begin + 1
     try:

@@ -140,6 +140,7 @@ py::dict to_dict(const inspected_stream& stream)
         py::make_tuple(stream.heaps ? stream.heap_bytes.min : 0, stream.heap_bytes.max);
     dict["heaps_incomplete"] = stream.incomplete;
     dict["heap_counter_step"] = stream.counter_step;
+    dict["heap_counters"] = stream.counted;
     dict["heaps_lost"] = stream.lost;
     dict["heaps_reordered"] = stream.reordered;
     dict["packets_duplicate"] = stream.duplicates;

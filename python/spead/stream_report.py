@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What spead-inspect prints: an overview, the source that receives, and details."""
 
+from collections import Counter
+
 from .packet_words import explanation
 
 MAX_STREAMS, MAX_ITEMS, MAX_DESTINATIONS = 8, 12, 3  # that a report shows
@@ -13,7 +15,7 @@ def report(inspector, suggestion, endpoints, seconds, explain=False):
     suggestion: None until one has been tried
     seconds: between the first and the last packet
     """
-    streams = inspector.streams()
+    streams = counted_apart(inspector.streams())
     received = [s for s in streams if s["heaps"]]
     if received:
         yield from _overview(inspector, received, suggestion, seconds)
@@ -44,9 +46,20 @@ def report(inspector, suggestion, endpoints, seconds, explain=False):
         yield from explanation(inspector)
 
 
+def counted_apart(streams):
+    """The streams, without the losses of senders that send to several endpoints."""
+    endpoints = Counter(stream["sender"] for stream in streams)
+    return [
+        stream | ({"heaps_lost": None} if endpoints[stream["sender"]] > 1 else {})
+        for stream in streams
+    ]
+
+
 def _overview(inspector, streams, suggestion, seconds):
     """What is it, where does it come from, is it healthy?"""
     first = streams[0]
+    senders = {s["sender"] for s in streams}
+    endpoints = {s["endpoint"] for s in streams}
     flavours = sorted({f"SPEAD-64-{s['heap_address_bits']}" for s in streams})
     about = [*flavours, _rate(sum(s["bytes"] for s in streams), seconds)]
     if suggestion and suggestion.options:
@@ -55,20 +68,21 @@ def _overview(inspector, streams, suggestion, seconds):
             _description(description) if description else f"item {id:#x}, not described"
         )
     yield f"Stream   {', '.join(about)}"
-    more = f" and {len(streams) - 1:,} more" if len(streams) > 1 else ""
     endpoint = inspector.endpoints()[first["endpoint"]]
-    yield f"From     {first['sender']}{more} to {endpoint}"
+    yield f"From     {first['sender']}{_more(senders)} to {endpoint}{_more(endpoints)}"
     heaps = sum(s["heaps"] for s in streams)
     problems = list(_problems(inspector, streams))
-    lost = (
-        "none incomplete; lost heaps cannot be counted: heap counters are no sequence"
-    )
+    lost = "none incomplete; lost ones cannot be counted by heap counters"
     if all(s["heaps_lost"] is not None for s in streams):
         lost = "none lost or incomplete"
     health = [f"good: {_heaps(heaps)}, {lost}"]
     if problems:
         health = [f"errors in {_heaps(heaps)}: {problems[0]}", *problems[1:]]
     yield from _labelled("Health", health)
+
+
+def _more(names):
+    return f" and {len(names) - 1:,} more" if len(names) > 1 else ""
 
 
 def _labelled(label, texts):
@@ -102,7 +116,8 @@ def details(streams, endpoints, seconds):
         yield (
             f"  SPEAD-64-{stream['heap_address_bits']}, "
             f"{_rate(stream['bytes'], seconds)}, "
-            f"{stream['packets']:,} packets of {_range(stream['packet_bytes'])} bytes"
+            f"{stream['packets']:,} packets, with samples of "
+            f"{_range(stream['packet_bytes'])} bytes"
         )
         yield f"  {_heaps(stream['heaps'])} of {_range(stream['heap_bytes'])} bytes"
         yield (
@@ -130,7 +145,7 @@ def details(streams, endpoints, seconds):
 
 def _lost(stream):
     if stream["heaps_lost"] is None:
-        return "lost unknown (heap counters are no sequence)"
+        return "lost unknown (heap counters are no sequence here)"
     return f"{stream['heaps_lost']:,} lost"
 
 
@@ -160,6 +175,9 @@ def _item(item, described):
     if described:
         text = _description(described)
     count = len(item["values"])
+    if described and described["type"].endswith("u8"):
+        item = item | {name: item[name] % 2**64 for name in ("last", "min", "max")}
+        item["values"] = [value % 2**64 for value in item["values"]]
     if not item["number"]:
         return f"{text}: {_range((item['min'], item['max']))} bytes"
     if count == 1:

@@ -29,6 +29,8 @@ AXES = {
 }
 HEAP_COUNTER, TIMESTAMP, SAMPLES = 1, 0x1600, 0x3300
 MAX_SELECTED = 64  # num_outputs
+MAX_VALUES = 256  # of an item, which are counted
+MAX_SELECTIONS = 4  # to be tried
 
 
 class Suggestion:
@@ -36,10 +38,14 @@ class Suggestion:
 
     options: name -> text of the value, as in Python
     timestamp: ID of the item to take for the timestamp; None: the likeliest one
+    selection: index of the items to take for telling streams apart, if several can
+    times: whether to set the number of samples and ticks of a heap
     trial: what this source has made of the packets; None before try_on()
     """
 
-    def __init__(self, streams, endpoints, interface="", timestamp=None):
+    def __init__(
+        self, streams, endpoints, interface="", timestamp=None, selection=0, times=True
+    ):
         self.options, self.notes, self.reason = {}, [], ""
         self.trial = None
         self._streams = [s for s in streams if s["heaps"] or s["descriptor_heaps"]]
@@ -65,6 +71,17 @@ class Suggestion:
         if describing:
             self._formats = describing[0]["formats"]
             self._described = {d["id"]: d for d in describing[0]["descriptions"]}
+        encodings = {
+            (d["id"], d["type"], d["is_complex"])
+            for s in self._streams
+            for d in s["descriptions"]
+            if d["is_array"]
+        }
+        if len({id for id, *_ in encodings}) < len(encodings):
+            self.notes.append(
+                "senders describe their samples in different ways: give each its own "
+                "source"
+            )
         samples = {
             f["samples"] for f in (self._formats or {}).values() if "samples" in f
         }
@@ -77,8 +94,9 @@ class Suggestion:
             self._timestamp, self._needs_items = timestamp, True
         self._find_times()
         self._add_type()
-        self._add_selection()
-        self._add_times()
+        self._add_selection(selection)
+        if times:
+            self._add_times()
         if interface:
             self.options["interface"] = json.dumps(interface)
 
@@ -111,14 +129,24 @@ class Suggestion:
         """ID and description (or None) of the item that holds the samples."""
         return self._samples, self._described.get(self._samples)
 
-    def heaps_received(self):
-        """In the trial; -1 if the source has refused the options."""
-        return self.trial["heaps_received"] if self.trial else -1
+    def merit(self):
+        """More is better: the heaps of the trial, then fewer missing samples."""
+        trial = self.trial  # None if the source has refused the options
+        return (
+            (trial["heaps_received"], -trial["samples_missing"]) if trial else (-1, 0)
+        )
 
     def receives_everything(self):
         """Whether all heaps arrived in the trial."""
         trial = self.trial
-        return bool(trial) and trial["heaps_received"] == trial["heaps"] > 0
+        return bool(trial) and trial["heaps_received"] >= trial["heaps"] > 0
+
+    def is_doubtful(self):
+        """Whether another source may receive more."""
+        trial = self.trial
+        return not self.receives_everything() or (
+            trial["samples_missing"] > trial["samples_received"]
+        )
 
     def try_on(self, inspector):
         """Let this source, exactly as printed, receive the packets of an inspector."""
@@ -135,10 +163,10 @@ class Suggestion:
     def result(self):
         """What the trial showed, in lines."""
         trial = self.trial
-        text = (
-            f"tried: {trial['heaps_received']:,} of {trial['heaps']:,} complete heaps "
-            "received"
-        )
+        of_all = f" of {trial['heaps']:,} complete"
+        if trial["heaps_received"] > trial["heaps"]:  # some repeat a heap counter
+            of_all = ""
+        text = f"tried: {trial['heaps_received']:,}{of_all} heaps received"
         # the first and the last heap may have arrived in part
         if trial["samples_missing"] * trial["heaps"] > 2 * trial["samples_received"]:
             text += f", {trial['samples_missing']:,} samples missing between them"
@@ -177,7 +205,7 @@ class Suggestion:
 
     def other_timestamps(self):
         """Other items that may be the timestamp, if this one does not advance."""
-        if self._step:
+        if self._step and self._timestamp is not None:
             return []
         items = self._streams[0]["items"]
         numbers = [
@@ -196,6 +224,13 @@ class Suggestion:
         self._step = self._per_time = None
         if self._timestamp == HEAP_COUNTER:
             self._step = self._streams[0]["heap_counter_step"]
+            counters = sum(s["heap_counters"] for s in self._streams)
+            self._per_time = round(sum(s["heaps"] for s in self._streams) / counters)
+            if TIMESTAMP in self._streams[0]["items"]:
+                self.notes.append(
+                    f"item {TIMESTAMP:#x} does not advance: if it does later, listen "
+                    "for longer"
+                )
         if self._timestamp not in self._streams[0]["items"]:
             return
         values = self._values(self._timestamp)
@@ -207,6 +242,9 @@ class Suggestion:
         span = max(i["max"] for i in all_items) - min(i["min"] for i in all_items)
         heaps = sum(s["heaps"] + (s["heaps_lost"] or 0) for s in self._streams)
         self._per_time = round(heaps / (span // self._step + 1))
+        if len(values) < MAX_VALUES:  # timestamps may have wrapped or restarted
+            received = sum(s["heaps"] for s in self._streams)
+            self._per_time = round(received / len(values))
 
     # Options
 
@@ -257,15 +295,25 @@ class Suggestion:
             )
         self._axes = [[n, size, size] for n, size in zip(names, shape, strict=True)]
 
-    def _add_selection(self):
+    def _add_selection(self, index):
         """Several heaps of each time, which the value of an item tells apart."""
-        selected = self._find_selection()
+        candidates = self._find_selections()
+        self.selections = len(candidates)
+        selected = candidates[index] if candidates else ()
         if self._per_time and self._per_time > 1 and not selected:
             self.notes.append(
                 f"there are {self._per_time} heaps of each time, which no items "
                 "tell apart: give each stream its own port"
             )
         selections = {id: self._values(id) for id in selected}
+        for id, item in self._streams[0]["items"].items():
+            count = len(self._values(id))
+            is_other = id not in (*selected, self._timestamp, self._samples)
+            if item["number"] and is_other and 1 < count <= MAX_SELECTED:
+                self.notes.append(
+                    f"item {id:#x} has {count} values: if each is a stream of its own, "
+                    "select one in items"
+                )
         for id in selected:
             part = self._part_of_axis(id, selections[id])
             if part is not None:
@@ -292,10 +340,10 @@ class Suggestion:
         if selections or self._needs_items:
             self._add_items(selections)
 
-    def _find_selection(self):
-        """The items whose values together tell the heaps of a time apart."""
+    def _find_selections(self):
+        """The items whose values together may tell the heaps of a time apart."""
         if not self._per_time or self._per_time < 2:
-            return ()
+            return []
         items = self._streams[0]["items"]
         counts = {
             id: len(self._values(id))
@@ -303,15 +351,19 @@ class Suggestion:
             if item["number"] and id not in (self._timestamp, self._samples)
         }
         several = [id for id, count in counts.items() if 1 < count <= MAX_SELECTED]
-        for number in (1, 2, 3):
-            for ids in combinations(several, number):
-                if math.prod(counts[id] for id in ids) == self._per_time:
-                    return ids
-        return ()
+        return [
+            ids
+            for number in (1, 2, 3)
+            for ids in combinations(several, number)
+            if math.prod(counts[id] for id in ids) == self._per_time
+        ][:MAX_SELECTIONS]
 
     def _part_of_axis(self, selected, values):
         """The index of the axis of which heaps hold parts, or None."""
-        if selected not in self._described:
+        name = self._name(selected)
+        if selected not in self._described or name in ("time", "pol"):
+            return None
+        if not re.fullmatch(r"\w+", name):
             return None
         spacing = {b - a for a, b in pairwise(values)}
         for i, (_, size, _) in enumerate(self._axes):
@@ -385,10 +437,15 @@ def tried_suggestion(inspector, endpoints, interface=""):
     if first.reason:
         return first
     first.try_on(inspector)
-    for timestamp in first.other_timestamps():
-        if best.receives_everything():
+    variants = [
+        *({"timestamp": timestamp} for timestamp in first.other_timestamps()),
+        *({"selection": i} for i in range(1, first.selections)),
+        {"times": False},
+    ]
+    for variant in variants:
+        if not best.is_doubtful():
             break
-        other = Suggestion(streams, endpoints, interface, timestamp)
+        other = Suggestion(streams, endpoints, interface, **variant)
         other.try_on(inspector)
-        best = max(best, other, key=Suggestion.heaps_received)
+        best = max(best, other, key=Suggestion.merit)
     return best

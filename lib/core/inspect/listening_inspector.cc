@@ -19,7 +19,10 @@ namespace gr::spead {
 
 using namespace std::chrono_literals;
 
+
 namespace {
+
+constexpr int max_packets_in_turn = 64;
 
 std::string to_text(const boost::asio::ip::udp::endpoint& address)
 {
@@ -61,8 +64,11 @@ void listening_inspector::receive(double seconds)
         if (!has_read || !is_capture())
             wait(std::min(left + 1ms, 100ms));
         has_read = false;
-        for (std::size_t i = 0; i < d_sockets.size(); ++i)
-            has_read = read(i) || has_read;
+        if (d_sockets.size() > 1 && is_capture())
+            has_read = read(earliest(), 1);
+        else
+            for (std::size_t i = 0; i < d_sockets.size(); ++i)
+                has_read = read(i, max_packets_in_turn) || has_read;
         d_has_ended =
             is_capture() && !has_read &&
             std::none_of(d_sockets.begin(), d_sockets.end(), [](const auto& capture) {
@@ -98,7 +104,7 @@ void listening_inspector::add(const std::byte* datagram,
         return d_inspector.reject(error, sender);
     }
     d_kinds.add(packet, datagram, bytes);
-    d_inspector.add(packet, bytes, sender, endpoint, clock::now());
+    d_inspector.add(packet, bytes, sender, endpoint, stream_inspector::time_point(time));
     d_memory.add({ { datagram, datagram + bytes },
                    endpoint,
                    sender_number,
@@ -138,11 +144,23 @@ void listening_inspector::wait(std::chrono::milliseconds timeout)
         poll(d_polled.data(), d_polled.size(), static_cast<int>(timeout.count()));
 }
 
-// Returns whether anything has arrived.
-bool listening_inspector::read(std::size_t socket)
+// The capture with the earliest packet.
+std::size_t listening_inspector::earliest() const
 {
-    // then the other sockets have a turn
-    for (int i = 0; i < 64; ++i) {
+    const auto is_earlier = [](const auto& a, const auto& b) {
+        const auto time = a->next_time();
+        const auto other = b->next_time();
+        return time && (!other || *time < *other);
+    };
+    const auto found = std::min_element(d_sockets.begin(), d_sockets.end(), is_earlier);
+    return static_cast<std::size_t>(found - d_sockets.begin());
+}
+
+// Reads this many packets at most, then the other sockets have a turn. Returns whether
+// anything has arrived.
+bool listening_inspector::read(std::size_t socket, int packets)
+{
+    for (int i = 0; i < packets; ++i) {
         const auto captured = d_sockets[socket]->next_time();
         const auto time = captured.value_or(clock::now().time_since_epoch());
         if (auto line = d_sockets[socket]->take_message(); !line.empty())

@@ -69,7 +69,8 @@ private:
     using clock = stream_inspector::time_point::clock;
 
     void wait(std::chrono::milliseconds timeout);
-    bool read(std::size_t socket);
+    std::size_t earliest() const;
+    bool read(std::size_t socket, int packets);
     void add(const std::byte* datagram,
              std::size_t bytes,
              const std::string& sender,

@@ -115,7 +115,8 @@ void stream_inspector::add(const packet_view& packet,
     const auto tag = tag_of(packet);
     auto heap = std::find_if(
         stream.recent.begin(), stream.recent.end(), [&](const open_heap& each) {
-            return each.counter == packet.heap_counter && each.tag == tag;
+            return each.counter == packet.heap_counter && each.tag == tag &&
+                   now - each.latest < heap_timeout;
         });
     if (heap == stream.recent.end()) {
         open_heap opened{ packet.heap_counter, tag, packet.heap_length };
@@ -140,6 +141,7 @@ void stream_inspector::add(const packet_view& packet,
             *heap = std::move(opened);
         }
     }
+    heap->latest = now;
     if (!heap->offsets.insert(packet.payload_offset).second) {
         stream.duplicates += !packet.is_end_of_stream;
         return;

@@ -76,6 +76,7 @@ struct inspected_stream {
     //! Missing heaps, according to heap counters; none if these are no sequence.
     std::optional<std::uint64_t> lost;
     std::uint64_t counter_step = 0; //!< from one heap counter to the next, or 0
+    std::uint64_t counted = 0;      //!< different heap counters
     std::uint64_t reordered = 0;    //!< heaps that arrived after a later one
     std::uint64_t duplicates = 0;   //!< packets
     std::uint64_t descriptors = 0;  //!< heaps with descriptors
@@ -128,7 +129,8 @@ private:
         std::optional<std::uint64_t> length;
         std::uint64_t received = 0;
         bool has_samples = false;
-        bool is_first = false; // its beginning may have been missed
+        bool is_first = false;  // its beginning may have been missed
+        time_point latest = {}; // packet
         std::set<std::uint64_t> offsets = {};
     };
     // The packets of the heap whose descriptors are arriving.
@@ -143,7 +145,6 @@ private:
         std::size_t next = 0;
         std::optional<std::uint64_t> newest; // heap counter of the latest heap
         std::vector<std::uint64_t> counters; // of recent heaps; a ring
-        std::uint64_t counted = 0;           // heaps with different counters
         histogram counter_steps;
         described_heap described;
     };

@@ -206,7 +206,61 @@ def other_dtype(dtype, is_complex):
     return joined(spead2_packets(heaps))
 
 
+def toggling_flag():
+    """A flag with a lower ID than the polarisation changes once."""
+    packets = []
+    for time, pol in itertools.product(range(60), range(2)):
+        items = [
+            immediate(0x1600, time * HEAP),
+            immediate(0x3000, int(time >= 30)),
+            immediate(0x3101, pol),
+            addressed(0x3300, 0),
+        ]
+        packets.append(packet(len(packets), items, noise(HEAP, time).tobytes()))
+    return packets
+
+
+def varying_lengths():
+    """Heaps of any length, without gaps; timestamps in a unit of their own."""
+    chooser = random.Random(3)
+    packets, tick = [], 0
+    for i in range(40):
+        samples = noise(chooser.choice([300, 600, 1000]), i)
+        packets.append(data_heap(1 + i, tick, samples))
+        tick += len(samples)
+    return [packed_10bit()[0].replace(b"i\0\0\x0a", b"i\0\0\x08"), *packets]
+
+
+def counted_in_steps():
+    """No timestamp, and heap counters with gaps between them."""
+    return [
+        packet(64 * i, [addressed(0x3300, 0)], noise(HEAP, i).tobytes())
+        for i in range(1, 100)
+    ]
+
+
+def wrapping_timestamps():
+    return [
+        packet(
+            2 * i + pol,
+            [
+                immediate(0x1600, 2**40 + HEAP * (i - 30)),
+                immediate(0x3101, pol),
+                addressed(0x3300, 0),
+            ],
+            noise(HEAP, i).tobytes(),
+        )
+        for i in range(60)
+        for pol in range(2)
+    ]
+
+
 WHOLE = {
+    "a flag toggles": toggling_flag(),
+    "heaps of varying lengths": varying_lengths(),
+    "counters in steps of 64": counted_in_steps(),
+    "timestamps wrap": wrapping_timestamps(),
+    "station beam 3 True 8": station_beam(3, True, 8),
     **{
         f"telescope: {name}": stream.all_packets(stream.packets())
         for name, (stream, *_) in STREAMS.items()

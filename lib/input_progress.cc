@@ -38,15 +38,16 @@ void input_progress::start_run()
 // The complete heaps of the slowest input, plus heaps_ahead.
 std::uint64_t input_progress::limit() const
 {
-    constexpr auto none = std::numeric_limits<std::uint64_t>::max();
-    auto slowest = none;
+    constexpr auto no_limit = std::numeric_limits<std::uint64_t>::max();
+    auto min_total = no_limit;
     for (std::size_t i = 0; d_heaps_ahead && i < d_total.size(); ++i) {
-        const auto now = state_of(i);
-        if (now.available > d_accepted[i] || !now.has_ended)
-            slowest = std::min(slowest, d_total[i]);
+        const auto state = state_of(i);
+        if (state.available > d_accepted[i] || !state.has_ended)
+            min_total = std::min(min_total, d_total[i]);
     }
-    return slowest == none ? none
-                           : (slowest / d_heap_samples + d_heaps_ahead) * d_heap_samples;
+    return min_total == no_limit
+               ? no_limit
+               : (min_total / d_heap_samples + d_heaps_ahead) * d_heap_samples;
 }
 
 void input_progress::mark_accepted(std::size_t input, std::size_t n)
@@ -69,8 +70,8 @@ void input_progress::consume()
 {
     bool all_have_ended = true;
     for (std::size_t i = 0; i < d_accepted.size() && d_accepted.size() > 1; ++i) {
-        const auto now = state_of(i);
-        all_have_ended &= now.has_ended && now.available <= d_accepted[i];
+        const auto state = state_of(i);
+        all_have_ended &= state.has_ended && state.available <= d_accepted[i];
     }
     const std::size_t kept = all_have_ended ? 0 : 1;
     for (std::size_t i = 0; i < d_accepted.size(); ++i) {
@@ -87,19 +88,19 @@ void input_progress::forecast(gr_vector_int& required) const
     std::fill(required.begin(), required.end(), 0);
     if (d_accepted.size() == 1)
         return;
-    const auto most = limit();
-    std::size_t awaited = d_accepted.size(); // the slowest input that has not ended
+    const auto max_total = limit();
+    std::size_t awaited_input = d_accepted.size(); // the slowest input that has not ended
     for (std::size_t i = 0; i < d_accepted.size(); ++i) {
-        const auto now = state_of(i);
-        if (now.available > d_accepted[i] && d_total[i] < most)
+        const auto state = state_of(i);
+        if (state.available > d_accepted[i] && d_total[i] < max_total)
             return;
-        if (!now.has_ended &&
-            (awaited == d_accepted.size() || d_total[i] < d_total[awaited]))
-            awaited = i;
+        if (!state.has_ended &&
+            (awaited_input == d_accepted.size() || d_total[i] < d_total[awaited_input]))
+            awaited_input = i;
     }
     // if all have ended, consume() takes the last samples
-    if (awaited < d_accepted.size())
-        required[awaited] = static_cast<int>(d_accepted[awaited]) + 1;
+    if (awaited_input < d_accepted.size())
+        required[awaited_input] = static_cast<int>(d_accepted[awaited_input]) + 1;
 }
 
 } // namespace gr::spead

@@ -18,9 +18,9 @@ std::optional<std::int64_t> integer(const pmt::pmt_t& value)
     if (pmt::is_integer(value))
         return pmt::to_long(value);
     if (pmt::is_uint64(value)) {
-        const auto wide = pmt::to_uint64(value);
+        const auto number = pmt::to_uint64(value);
         // exceeds the range of every item
-        return wide > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(wide);
+        return number > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(number);
     }
     // widgets of GRC send whole numbers as doubles, exact up to 2^53
     if (pmt::is_real(value) && std::abs(pmt::to_double(value)) <= 0x1p53 &&
@@ -35,14 +35,14 @@ namespace {
 std::optional<std::vector<std::int64_t>> integers(const pmt::pmt_t& value)
 {
     const bool is_vector = pmt::is_vector(value);
-    std::vector<std::int64_t> all;
+    std::vector<std::int64_t> numbers;
     for (std::size_t i = 0; i < (is_vector ? pmt::length(value) : 1); ++i) {
-        const auto one = integer(is_vector ? pmt::vector_ref(value, i) : value);
-        if (!one)
+        const auto number = integer(is_vector ? pmt::vector_ref(value, i) : value);
+        if (!number)
             return std::nullopt;
-        all.push_back(*one);
+        numbers.push_back(*number);
     }
-    return all;
+    return numbers;
 }
 
 std::vector<item_update>
@@ -62,8 +62,8 @@ read_entry(const pmt::pmt_t& key, const pmt::pmt_t& value, const immediate_items
 }
 
 pmt::pmt_t to_pmt(std::uint64_t count) { return pmt::from_uint64(count); }
-pmt::pmt_t to_pmt(double part) { return pmt::from_double(part); }
-pmt::pmt_t to_pmt(bool is_in_use) { return pmt::from_bool(is_in_use); }
+pmt::pmt_t to_pmt(double number) { return pmt::from_double(number); }
+pmt::pmt_t to_pmt(bool is_set) { return pmt::from_bool(is_set); }
 pmt::pmt_t to_pmt(const std::string& text) { return pmt::string_to_symbol(text); }
 pmt::pmt_t to_pmt(const std::map<std::string, std::uint64_t>& counts)
 {
@@ -93,8 +93,9 @@ std::vector<item_update> read_items_message(const pmt::pmt_t& message,
         auto entries = pmt::dict_items(message);
         for (; pmt::is_pair(entries); entries = pmt::cdr(entries)) {
             const auto entry = pmt::car(entries);
-            const auto some = read_entry(pmt::car(entry), pmt::cdr(entry), items);
-            updates.insert(updates.end(), some.begin(), some.end());
+            const auto entry_updates =
+                read_entry(pmt::car(entry), pmt::cdr(entry), items);
+            updates.insert(updates.end(), entry_updates.begin(), entry_updates.end());
         }
         return updates;
     }

@@ -56,10 +56,10 @@ std::optional<double> fraction_of(const pmt::pmt_t& value)
 // The text of a value on one line.
 std::string text_of(const pmt::pmt_t& value)
 {
-    constexpr std::size_t longest = 60;
+    constexpr std::size_t max_characters = 60;
     auto text = pmt::write_string(value);
-    if (text.size() > longest)
-        text = text.substr(0, longest) + "...";
+    if (text.size() > max_characters)
+        text = text.substr(0, max_characters) + "...";
     // a terminal could interpret control sequences
     std::replace_if(
         text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');

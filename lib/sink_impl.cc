@@ -84,8 +84,9 @@ sink_impl::sink_impl(const std::vector<std::string>& destinations,
           (converts(options) ? upstream_bytes_to_convert : upstream_bytes) /
               d_input_bytes,
           1))),
-      d_most_at_once(converts(options) ? static_cast<std::size_t>(d_upstream_multiple)
-                                       : std::numeric_limits<std::size_t>::max()),
+      d_max_samples_per_call(converts(options)
+                                 ? static_cast<std::size_t>(d_upstream_multiple)
+                                 : std::numeric_limits<std::size_t>::max()),
       d_inputs(*this,
                static_cast<std::size_t>(num_ports(options)),
                heaps_ahead_of(options),
@@ -158,16 +159,17 @@ bool sink_impl::stop()
 void sink_impl::end_heaps()
 {
     // GNU Radio may interrupt this thread again
-    const boost::this_thread::disable_interruption until_the_end;
+    const boost::this_thread::disable_interruption no_interruption;
     if (d_pads_incomplete_heaps)
         d_stage->pad();
     // as the engine does, gives up when nothing has been sent for this time
-    auto sent = d_engine.counts().packets_sent;
+    auto packets_sent = d_engine.counts().packets_sent;
     auto deadline = ring_wait::clock::now() + end_timeout;
     while (!d_stage->write_heaps()) {
         const auto now = ring_wait::clock::now();
-        if (const auto more = d_engine.counts().packets_sent; more != sent) {
-            sent = more;
+        if (const auto new_packets_sent = d_engine.counts().packets_sent;
+            new_packets_sent != packets_sent) {
+            packets_sent = new_packets_sent;
             deadline = now + end_timeout;
         }
         if (now >= deadline)
@@ -219,15 +221,15 @@ void sink_impl::take_vectors(const gr_vector_int& ninput_items,
     const auto offered = static_cast<std::size_t>(
         *std::min_element(ninput_items.begin(), ninput_items.end()));
     std::vector<const std::byte*> ports;
-    for (const auto* each : input_items)
-        ports.push_back(static_cast<const std::byte*>(each));
+    for (const auto* items : input_items)
+        ports.push_back(static_cast<const std::byte*>(items));
     // may throw boost::thread_interrupted, as in general_work()
     while (!d_stage->write_heaps())
         if (!d_engine.wait_for_space(ring_wait::clock::now() + max_wait))
             return;
-    const auto taken = d_stage->take_items(ports, offered);
+    const auto n_taken = d_stage->take_items(ports, offered);
     d_stage->write_heaps();
-    consume_each(static_cast<int>(taken));
+    consume_each(static_cast<int>(n_taken));
 }
 
 // Takes samples from each input. True if inputs that waited for others may continue.
@@ -236,28 +238,28 @@ bool sink_impl::take_samples(const gr_vector_int& ninput_items,
                              bool& has_progressed,
                              bool& is_blocked)
 {
-    bool any_taken = false;
+    bool has_taken = false;
     bool is_held = false;
     is_blocked = false;
     const auto limit = d_inputs.limit();
     for (std::size_t input = 0; input < input_items.size(); ++input) {
         const auto begin = d_inputs.accepted(input);
-        const auto end =
-            std::min(static_cast<std::size_t>(ninput_items[input]), d_most_at_once);
+        const auto end = std::min(static_cast<std::size_t>(ninput_items[input]),
+                                  d_max_samples_per_call);
         const auto offered = end - std::min(begin, end);
         const auto n = std::min(offered, d_inputs.allowed(input, limit));
         const auto* samples = static_cast<const std::byte*>(input_items[input]);
-        const auto taken =
+        const auto n_taken =
             n ? write_samples(input, samples + begin * d_input_bytes, n, begin) : 0;
-        d_inputs.mark_accepted(input, taken);
+        d_inputs.mark_accepted(input, n_taken);
         // the scheduler calls again at once, since there are samples after the gap
         const bool is_filling = d_engine.is_filling(input);
-        has_progressed |= taken > 0 || is_filling;
-        any_taken |= taken > 0;
+        has_progressed |= n_taken > 0 || is_filling;
+        has_taken |= n_taken > 0;
         is_held |= n < offered;
-        is_blocked |= taken < n && !is_filling;
+        is_blocked |= n_taken < n && !is_filling;
     }
-    return any_taken && is_held;
+    return has_taken && is_held;
 }
 
 // Returns how many of the samples need not be offered again.
@@ -268,18 +270,19 @@ std::size_t sink_impl::write_samples(std::size_t input,
 {
     if (!d_reads_tags)
         return d_engine.write(input, samples, n);
-    const auto first = nitems_read(static_cast<unsigned>(input)) + begin;
-    read_tags(input, first, n);
-    return d_engine.write(input, samples, n, first, d_times);
+    const auto first_sample = nitems_read(static_cast<unsigned>(input)) + begin;
+    read_tags(input, first_sample, n);
+    return d_engine.write(input, samples, n, first_sample, d_time_tags);
 }
 
-void sink_impl::read_tags(std::size_t input, std::uint64_t first, std::size_t n)
+void sink_impl::read_tags(std::size_t input, std::uint64_t first_sample, std::size_t n)
 {
-    get_tags_in_range(d_tags, static_cast<unsigned>(input), first, first + n, rx_time);
+    get_tags_in_range(
+        d_tags, static_cast<unsigned>(input), first_sample, first_sample + n, rx_time);
     std::stable_sort(d_tags.begin(), d_tags.end(), gr::tag_t::offset_compare);
-    d_times.clear();
+    d_time_tags.clear();
     for (const auto& tag : d_tags)
-        d_times.push_back(read_rx_time(tag));
+        d_time_tags.push_back(read_rx_time(tag));
 }
 
 void sink_impl::set_rate(double rate)
@@ -304,9 +307,9 @@ void sink_impl::set_item(const std::string& name, std::int64_t value, std::int64
 void sink_impl::set_items(const std::vector<item>& items)
 {
     with_error_prefix("spead.sink", [&] {
-        auto given = items;
-        set_first_indexes(given, d_axes);
-        d_engine.set_items(d_items.make_updates(given));
+        auto complete_items = items;
+        set_first_indexes(complete_items, d_axes);
+        d_engine.set_items(d_items.make_updates(complete_items));
     });
 }
 

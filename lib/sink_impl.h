@@ -57,15 +57,15 @@ private:
                               const std::byte* samples,
                               std::size_t n,
                               std::size_t begin);
-    void read_tags(std::size_t input, std::uint64_t first, std::size_t n);
+    void read_tags(std::size_t input, std::uint64_t first_sample, std::size_t n);
     template <typename function>
     void apply_message(const char* port, function&& apply);
     void publish_stats();
 
     const std::vector<std::string> d_destinations;
-    const std::size_t d_input_bytes;  // per item
-    const int d_upstream_multiple;    // items
-    const std::size_t d_most_at_once; // samples per call and input
+    const std::size_t d_input_bytes;          // per item
+    const int d_upstream_multiple;            // items
+    const std::size_t d_max_samples_per_call; // per input
     input_progress d_inputs;
     const heap_axes d_axes;
     const immediate_items d_items;
@@ -73,7 +73,7 @@ private:
 
     // used by general_work()
     std::vector<gr::tag_t> d_tags;
-    std::vector<time_tag> d_times;
+    std::vector<time_tag> d_time_tags;
 
     std::optional<vector_stage> d_stage; // with axes
     const bool d_pads_incomplete_heaps;  // with axes

@@ -56,9 +56,9 @@ int buffer_multiple(const source_options& options)
     if (const auto axes = axes_of(options); !axes.empty())
         return static_cast<int>(
             std::max<std::size_t>(vector_bytes / item_bytes(options), 1));
-    const auto wanted = window_bytes_of(options) / sample_bytes(options);
+    const auto window_samples = window_bytes_of(options) / sample_bytes(options);
     return static_cast<int>(std::clamp<std::size_t>(
-        wanted / 2, 2 * source_engine::max_packet_samples, INT_MAX / 4));
+        window_samples / 2, 2 * source_engine::max_packet_samples, INT_MAX / 4));
 }
 
 } // namespace
@@ -195,8 +195,8 @@ std::size_t source_impl::produce_vectors(std::int64_t room)
     std::size_t produced = 0;
     while (produced < limit && (d_stage->items_left() || advance_front(produced))) {
         const auto items = d_stage->copy_items(d_port_items, limit - produced);
-        for (auto& each : d_port_items)
-            each += items * d_item_bytes;
+        for (auto& position : d_port_items)
+            position += items * d_item_bytes;
         produced += items;
     }
     return produced;
@@ -217,21 +217,21 @@ bool source_impl::advance_front(std::size_t offset)
 // have the same time; items are those of the first one.
 void source_impl::add_heap_tags(std::size_t offset)
 {
-    constexpr std::array of_all_substreams{ sample_tag::kind::missing,
-                                            sample_tag::kind::skipped };
-    std::array<std::uint64_t, of_all_substreams.size()> sums{};
+    constexpr std::array summed_kinds{ sample_tag::kind::missing,
+                                       sample_tag::kind::skipped };
+    std::array<std::uint64_t, summed_kinds.size()> sums{};
     for (const auto& tag : d_tags)
         for (std::size_t i = 0; i < sums.size(); ++i)
-            sums[i] += tag.what == of_all_substreams[i] ? tag.value : 0;
+            sums[i] += tag.type == summed_kinds[i] ? tag.value : 0;
     for (int i = 0; i < d_num_outputs; ++i) {
         const auto output = static_cast<std::size_t>(i);
         for (std::size_t j = 0; j < sums.size(); ++j)
             if (sums[j])
-                add_tag({ output, offset, of_all_substreams[j], sums[j] });
+                add_tag({ output, offset, summed_kinds[j], sums[j] });
         for (const auto& tag : d_tags)
             if (tag.output == 0 &&
-                !std::count(of_all_substreams.begin(), of_all_substreams.end(), tag.what))
-                add_tag({ output, offset, tag.what, tag.value, tag.item });
+                !std::count(summed_kinds.begin(), summed_kinds.end(), tag.type))
+                add_tag({ output, offset, tag.type, tag.value, tag.item });
     }
 }
 
@@ -259,15 +259,15 @@ bool source_impl::find_room(std::int64_t& room)
 void source_impl::add_tag(const sample_tag& tag)
 {
     const auto output = static_cast<unsigned>(tag.output);
-    const auto at = nitems_written(output) + tag.offset;
+    const auto position = nitems_written(output) + tag.offset;
     const auto value = pmt::from_uint64(tag.value);
-    switch (tag.what) {
+    switch (tag.type) {
     case sample_tag::kind::timestamp:
-        add_item_tag(output, at, timestamp_key, value, alias_pmt());
+        add_item_tag(output, position, timestamp_key, value, alias_pmt());
         if (d_has_sample_rate) {
             const auto time = d_clock.time_of(tag.value);
             add_item_tag(output,
-                         at,
+                         position,
                          rx_time_key,
                          pmt::make_tuple(pmt::from_uint64(time.seconds),
                                          pmt::from_double(time.fraction)),
@@ -275,10 +275,10 @@ void source_impl::add_tag(const sample_tag& tag)
         }
         break;
     case sample_tag::kind::missing:
-        add_item_tag(output, at, missing_key, value, alias_pmt());
+        add_item_tag(output, position, missing_key, value, alias_pmt());
         break;
     case sample_tag::kind::skipped:
-        add_item_tag(output, at, skipped_key, value, alias_pmt());
+        add_item_tag(output, position, skipped_key, value, alias_pmt());
         break;
     case sample_tag::kind::item: {
         const auto& item = d_engine.immediate(tag.item);
@@ -286,7 +286,7 @@ void source_impl::add_tag(const sample_tag& tag)
                                 ? pmt::from_long(item.format.signed_value(tag.value))
                                 : value;
         if (const auto key = item_key(item.name))
-            add_item_tag(output, at, key, number, alias_pmt());
+            add_item_tag(output, position, key, number, alias_pmt());
         break;
     }
     }
@@ -295,17 +295,17 @@ void source_impl::add_tag(const sample_tag& tag)
 // The key of the tags of an item; nullptr if it gets none.
 pmt::pmt_t source_impl::item_key(const std::string& name)
 {
-    const auto known = d_item_keys.find(name);
-    if (known != d_item_keys.end())
-        return known->second;
+    const auto cached = d_item_keys.find(name);
+    if (cached != d_item_keys.end())
+        return cached->second;
     // limit the names, since GNU Radio never frees them and anybody may send descriptors
     if (name.empty() || d_item_keys.size() == max_item_keys)
         return nullptr;
     const auto key = pmt::mp(name);
     // blocks downstream would mistake it for a tag of the source
-    const bool is_own = key == timestamp_key || key == rx_time_key ||
-                        key == missing_key || key == skipped_key;
-    return d_item_keys[name] = is_own ? nullptr : key;
+    const bool is_reserved = key == timestamp_key || key == rx_time_key ||
+                             key == missing_key || key == skipped_key;
+    return d_item_keys[name] = is_reserved ? nullptr : key;
 }
 
 source_stats source_impl::stats(std::int64_t output) const

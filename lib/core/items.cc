@@ -19,16 +19,16 @@ namespace {
 std::ptrdiff_t count_of(item_kind kind, const std::vector<item>& items)
 {
     return std::count_if(
-        items.begin(), items.end(), [&](const item& each) { return each.kind == kind; });
+        items.begin(), items.end(), [&](const item& item) { return item.kind == kind; });
 }
 
 // Checks the limits common to all blocks. A heap address of 40 bits allows the largest
 // IDs, one of 48 bits the largest values.
-void check_item(const std::string& prefix, const item& each)
+void check_item(const std::string& prefix, const item& item)
 {
     constexpr auto first_id = static_cast<std::int64_t>(wire::first_free);
     constexpr auto last_id = static_cast<std::int64_t>(wire::flavour{ 40 }.max_id());
-    constexpr auto largest =
+    constexpr auto max_value =
         static_cast<std::int64_t>(wire::flavour{ 48 }.address_mask());
     constexpr bounds ids{
         first_id,
@@ -36,35 +36,35 @@ void check_item(const std::string& prefix, const item& each)
         nullptr,
         "22 to 8388607 (0x16 to 0x7fffff); SPEAD reserves the IDs below"
     };
-    const bool is_counter = each.kind == item_kind::timestamp &&
-                            each.id == static_cast<std::int64_t>(wire::heap_counter);
+    const bool is_counter = item.kind == item_kind::timestamp &&
+                            item.id == static_cast<std::int64_t>(wire::heap_counter);
     if (!is_counter)
-        check_value(prefix + "id", each.id, ids);
-    require(!each.name.empty(), prefix + "name", each.name, "any text that is not empty");
-    for (const auto value : each.values)
-        check_value(prefix + "value", value, bounds{ 0, largest });
+        check_value(prefix + "id", item.id, ids);
+    require(!item.name.empty(), prefix + "name", item.name, "any text that is not empty");
+    for (const auto value : item.values)
+        check_value(prefix + "value", value, bounds{ 0, max_value });
 }
 
-item checked(const std::string& function, item made)
+item checked(const std::string& function, item item)
 {
-    check_item("spead." + function + ": ", made);
-    return made;
+    check_item("spead." + function + ": ", item);
+    return item;
 }
 
 // Checks for one value for all inputs, or one per input.
 void check_values(const std::string& parameter,
-                  const std::string& shown,
+                  const std::string& given,
                   const std::vector<std::int64_t>& values,
-                  std::int64_t largest,
+                  std::int64_t max_value,
                   std::size_t inputs)
 {
-    const bool fits = std::all_of(values.begin(), values.end(), [&](auto value) {
-        return value >= 0 && value <= largest;
+    const bool are_allowed = std::all_of(values.begin(), values.end(), [&](auto value) {
+        return value >= 0 && value <= max_value;
     });
-    if (!fits || (values.size() != 1 && values.size() != inputs))
+    if (!are_allowed || (values.size() != 1 && values.size() != inputs))
         throw parameter_error(parameter,
-                              shown,
-                              "0 to " + to_text(largest) +
+                              given,
+                              "0 to " + to_text(max_value) +
                                   (inputs == 1
                                        ? ", one value, as num_inputs is 1"
                                        : ", one value for all or one for each of " +
@@ -104,23 +104,23 @@ bool has_timestamp(const std::vector<item>& items)
 }
 
 void check_items(const std::vector<item>& items,
-                 std::size_t most,
-                 const std::string& limit)
+                 std::size_t max_items,
+                 const std::string& reason)
 {
     require(count_of(item_kind::samples, items) == 1 &&
                 count_of(item_kind::timestamp, items) <= 1,
             "items",
             items,
             "one samples(), at most one timestamp() and any number of immediate()");
-    if (items.size() > most)
+    if (items.size() > max_items)
         throw parameter_error("items",
                               to_text(items.size()) + " items",
-                              "at most " + to_text(most) + limit);
+                              "at most " + to_text(max_items) + reason);
     std::set<std::int64_t> ids;
     std::set<std::string> names;
-    for (const auto& each : items) {
-        check_item("items: ", each); // users can create items without these checks
-        require(ids.insert(each.id).second && names.insert(each.name).second,
+    for (const auto& item : items) {
+        check_item("items: ", item); // users can create items without these checks
+        require(ids.insert(item.id).second && names.insert(item.name).second,
                 "items",
                 items,
                 "items of different IDs and names");
@@ -132,30 +132,30 @@ void check_items(const sink_options& options)
     const auto& items = options.items;
     // the largest packet has item pointers for the required items, for each item and,
     // with descriptors in the first heap, for each descriptor
-    const std::size_t pointers = wire::max_items - wire::leading_items;
+    const std::size_t max_pointers = wire::max_items - wire::leading_items;
     if (descriptors_of(options) == descriptor_policy::first_heap)
         check_items(items,
-                    pointers / 2,
+                    max_pointers / 2,
                     " with descriptors=\"first_heap\", as each takes two of the 255 item "
                     "pointers of a packet");
     else
-        check_items(items, pointers, ", as a packet has at most 255 item pointers");
+        check_items(items, max_pointers, ", as a packet has at most 255 item pointers");
     require(!options.sample_rate || has_timestamp(items),
             "items",
             items,
             "one timestamp() and one samples(), with sample_rate");
     const auto last_id = static_cast<std::int64_t>(flavour_of(options).max_id());
-    for (const auto& each : items) {
-        require(each.id >= static_cast<std::int64_t>(wire::first_free) &&
-                    each.id <= last_id,
+    for (const auto& item : items) {
+        require(item.id >= static_cast<std::int64_t>(wire::first_free) &&
+                    item.id <= last_id,
                 "items",
-                each,
+                item,
                 "IDs 22 to " + to_text(last_id) +
                     " with heap_address_bits=" + to_text(options.heap_address_bits));
-        if (each.kind == item_kind::immediate)
+        if (item.kind == item_kind::immediate)
             check_values("items",
-                         to_text(each),
-                         each.values,
+                         to_text(item),
+                         item.values,
                          largest_value(options),
                          static_cast<std::size_t>(options.num_inputs));
     }
@@ -163,7 +163,7 @@ void check_items(const sink_options& options)
 
 immediate_items::immediate_items(const sink_options& options)
     : d_items(options.items),
-      d_largest(largest_value(options)),
+      d_max_value(largest_value(options)),
       d_inputs(static_cast<std::size_t>(options.num_inputs))
 {
 }
@@ -174,13 +174,13 @@ immediate_items::find(const std::variant<std::int64_t, std::string>& key) const
     const auto* id = std::get_if<std::int64_t>(&key);
     std::string immediates;
     for (std::size_t i = 0; i < d_items.size(); ++i) {
-        const auto& each = d_items[i];
-        if (each.kind != item_kind::immediate)
+        const auto& item = d_items[i];
+        if (item.kind != item_kind::immediate)
             continue;
-        if (id ? each.id == *id : each.name == std::get<std::string>(key))
+        if (id ? item.id == *id : item.name == std::get<std::string>(key))
             return i;
-        immediates += (immediates.empty() ? "" : ", ") + hexadecimal(each.id) + " or " +
-                      quoted(each.name);
+        immediates += (immediates.empty() ? "" : ", ") + hexadecimal(item.id) + " or " +
+                      quoted(item.name);
     }
     throw parameter_error("item",
                           id ? hexadecimal(*id) : to_text(key),
@@ -193,17 +193,17 @@ std::vector<item_update> immediate_items::make_updates(std::size_t index,
                                                        std::int64_t input) const
 {
     check_value("input", input, bounds{ -1, static_cast<std::int64_t>(d_inputs) - 1 });
-    auto all = make_updates(index, { value });
+    auto updates = make_updates(index, { value });
     if (input == -1)
-        return all;
-    return { all[static_cast<std::size_t>(input)] };
+        return updates;
+    return { updates[static_cast<std::size_t>(input)] };
 }
 
 std::vector<item_update>
 immediate_items::make_updates(std::size_t index,
                               const std::vector<std::int64_t>& values) const
 {
-    check_values("value", to_text(values), values, d_largest, d_inputs);
+    check_values("value", to_text(values), values, d_max_value, d_inputs);
     std::vector<item_update> updates;
     for (std::size_t input = 0; input < d_inputs; ++input) {
         const auto value = values[values.size() == 1 ? 0 : input];
@@ -227,8 +227,8 @@ immediate_items::make_updates(const std::vector<item>& items) const
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (items[i].kind != item_kind::immediate)
             continue;
-        const auto some = make_updates(i, items[i].values);
-        updates.insert(updates.end(), some.begin(), some.end());
+        const auto value_updates = make_updates(i, items[i].values);
+        updates.insert(updates.end(), value_updates.begin(), value_updates.end());
     }
     return updates;
 }

@@ -21,11 +21,11 @@ namespace gr::spead {
 //! \name Checks of items, which throw parameter_error
 //! \{
 
-//! Checks the rules common to the items of sinks and sources. \p limit: the reason why
-//! there may be at most \p most items.
+//! Checks the rules common to the items of sinks and sources. \p reason: the reason why
+//! there may be at most \p max_items items.
 void check_items(const std::vector<item>& items,
-                 std::size_t most,
-                 const std::string& limit);
+                 std::size_t max_items,
+                 const std::string& reason);
 
 //! Checks whether heaps can hold the items of a sink.
 void check_items(const sink_options& options);
@@ -62,7 +62,7 @@ public:
 
 private:
     const std::vector<item> d_items;
-    const std::int64_t d_largest; // largest value
+    const std::int64_t d_max_value;
     const std::size_t d_inputs;
 };
 

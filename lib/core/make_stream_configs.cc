@@ -18,9 +18,9 @@ namespace gr::spead {
 
 namespace {
 
-std::string range(std::uint64_t from, std::uint64_t to)
+std::string range(std::uint64_t min, std::uint64_t max)
 {
-    return std::to_string(from) + " to " + std::to_string(to);
+    return std::to_string(min) + " to " + std::to_string(max);
 }
 
 bool in_first_heap(const sink_options& options)
@@ -28,33 +28,33 @@ bool in_first_heap(const sink_options& options)
     return descriptors_of(options) == descriptor_policy::first_heap;
 }
 
-std::size_t packet_limit(const sink_options& options, std::size_t possible)
+std::size_t packet_limit(const sink_options& options, std::size_t max_bytes)
 {
-    const auto smallest = smallest_packet_of(options);
-    auto asked = static_cast<std::size_t>(options.max_packet_size);
+    const auto min_bytes = smallest_packet_of(options);
+    auto bytes = static_cast<std::size_t>(options.max_packet_size);
     // the default fits Ethernet with IPv4, but is slightly too large with IPv6
     if (options.max_packet_size == sink_options().max_packet_size)
-        asked = std::min(asked, possible);
-    if (possible < smallest)
+        bytes = std::min(bytes, max_bytes);
+    if (max_bytes < min_bytes)
         throw parameter_error("max_packet_size",
-                              std::to_string(asked),
-                              "at least " + std::to_string(smallest) +
+                              std::to_string(bytes),
+                              "at least " + std::to_string(min_bytes) +
                                   " for these items, while the MTU of the path allows " +
-                                  std::to_string(possible));
-    if (asked > possible)
+                                  std::to_string(max_bytes));
+    if (bytes > max_bytes)
         throw parameter_error("max_packet_size",
-                              std::to_string(asked),
-                              range(smallest, possible) +
+                              std::to_string(bytes),
+                              range(min_bytes, max_bytes) +
                                   " (from the size of the items to the MTU of the path), "
                                   "or 0 for the maximum of the path");
-    return asked ? asked : possible;
+    return bytes ? bytes : max_bytes;
 }
 
 // Sets layouts and policies. Inputs differ only in the values of items.
 stream_config
 make_config(const sink_options& options, std::size_t input, std::size_t packet_bytes)
 {
-    const bool pad = options.pad_packets;
+    const bool pads_packets = options.pad_packets;
     const auto flavour = flavour_of(options);
     const auto& items = options.items;
     const auto format = format_of(options);
@@ -62,7 +62,8 @@ make_config(const sink_options& options, std::size_t input, std::size_t packet_b
     const auto bytes = format.heap_samples * converter.output_bytes();
     auto data = data_contents(items, flavour, false, format, input);
     data.has_single_packets = options.single_packet_heaps;
-    stream_config config{ heap_layout::even(std::move(data), bytes, packet_bytes, pad) };
+    stream_config config{ heap_layout::even(
+        std::move(data), bytes, packet_bytes, pads_packets) };
     if (options.single_packet_heaps && config.regular.packets() > 1)
         throw parameter_error(
             "single_packet_heaps",
@@ -77,10 +78,10 @@ make_config(const sink_options& options, std::size_t input, std::size_t packet_b
         const std::size_t header = contents.header_bytes();
         if (config.regular.packets() > 1 && packet >= header + 16)
             config.first.emplace(
-                std::move(contents), bytes, (packet - header) / 8 * 8, pad);
+                std::move(contents), bytes, (packet - header) / 8 * 8, pads_packets);
         else
             config.first =
-                heap_layout::even(std::move(contents), bytes, packet_bytes, pad);
+                heap_layout::even(std::move(contents), bytes, packet_bytes, pads_packets);
     }
     const auto policy = descriptors_of(options);
     if (policy == descriptor_policy::separate ||
@@ -88,7 +89,8 @@ make_config(const sink_options& options, std::size_t input, std::size_t packet_b
         config.descriptors = heap_layout::even(
             descriptor_contents(items, flavour, format), 0, packet_bytes, false);
     if (options.send_stop)
-        config.stop = heap_layout::even(stop_contents(flavour), 0, packet_bytes, pad);
+        config.stop =
+            heap_layout::even(stop_contents(flavour), 0, packet_bytes, pads_packets);
     config.converter = converter;
     config.timestamp_start = static_cast<std::uint64_t>(options.timestamp_start);
     config.timestamp_step = static_cast<std::uint64_t>(timestamp_step_of(options));
@@ -106,14 +108,15 @@ void set_heap_counters(const sink_options& options,
                        stream_config& config)
 {
     const auto inputs = static_cast<std::uint64_t>(options.num_inputs);
-    const auto first = static_cast<std::uint64_t>(options.heap_id_start);
+    const auto first_id = static_cast<std::uint64_t>(options.heap_id_start);
     const auto step = static_cast<std::uint64_t>(options.heap_id_step);
-    config.heap_id_start = first + input * step;
+    config.heap_id_start = first_id + input * step;
     config.heap_id_step = inputs * step;
-    const auto last = flavour_of(options).address_mask();
-    const bool is_late = first > last / 2;
+    const auto max_id = flavour_of(options).address_mask();
+    const bool is_near_end = first_id > max_id / 2;
     config.descriptor_id_start =
-        (is_late ? first - step : last - (last - first) % step) - input * step;
+        (is_near_end ? first_id - step : max_id - (max_id - first_id) % step) -
+        input * step;
     config.descriptor_id_step = inputs * step;
 }
 
@@ -123,33 +126,34 @@ std::vector<stream_config>
 make_stream_configs(const sink_options& options,
                     const std::vector<std::vector<endpoint>>& endpoints,
                     const std::vector<boost::asio::ip::udp::endpoint>& addresses,
-                    std::size_t possible_packet_bytes)
+                    std::size_t path_packet_bytes)
 {
-    const auto packet_bytes = packet_limit(options, possible_packet_bytes);
+    const auto packet_bytes = packet_limit(options, path_packet_bytes);
     std::vector<stream_config> configs;
     // each address gets one end-of-stream heap
-    std::set<boost::asio::ip::udp::endpoint> served;
-    std::uint32_t next = 0;
+    std::set<boost::asio::ip::udp::endpoint> ended;
+    std::uint32_t next_destination = 0;
     for (std::size_t input = 0; input < static_cast<std::size_t>(options.num_inputs);
          ++input) {
         auto config = make_config(options, input, packet_bytes);
         set_heap_counters(options, input, config);
-        const bool own = endpoints.size() > 1;
-        config.first_destination = own ? next : 0;
-        const auto& list = endpoints.at(own ? input : 0);
-        config.destinations = static_cast<std::uint32_t>(list.size());
+        const bool has_own_list = endpoints.size() > 1;
+        config.first_destination = has_own_list ? next_destination : 0;
+        const auto& destinations = endpoints.at(has_own_list ? input : 0);
+        config.destinations = static_cast<std::uint32_t>(destinations.size());
         config.stop_destinations.clear();
         std::set<boost::asio::ip::udp::endpoint> own_addresses;
         for (std::uint32_t i = 0; i < config.destinations; ++i) {
-            const auto number = config.first_destination + i;
-            const auto& to = addresses.at(number);
-            if (!own_addresses.insert(to).second)
-                throw parameter_error(
-                    "destinations", to_text(list[i]), "each address once in a string");
-            if (served.insert(to).second)
-                config.stop_destinations.push_back(number);
+            const auto destination = config.first_destination + i;
+            const auto& address = addresses.at(destination);
+            if (!own_addresses.insert(address).second)
+                throw parameter_error("destinations",
+                                      to_text(destinations[i]),
+                                      "each address once in a string");
+            if (ended.insert(address).second)
+                config.stop_destinations.push_back(destination);
         }
-        next += config.destinations;
+        next_destination += config.destinations;
         configs.push_back(std::move(config));
     }
     return configs;
@@ -157,28 +161,29 @@ make_stream_configs(const sink_options& options,
 
 std::size_t ring_slots(const sink_options& options, const stream_config& config)
 {
-    const std::size_t packet = config.regular.packet_bytes();
-    const std::size_t fewest = config.min_ring_slots();
-    const std::size_t most =
-        max_buffer_bytes() / static_cast<std::size_t>(options.num_inputs) / packet;
-    if (fewest > most)
+    const std::size_t packet_bytes = config.regular.packet_bytes();
+    const std::size_t min_slots = config.min_ring_slots();
+    const std::size_t max_slots =
+        max_buffer_bytes() / static_cast<std::size_t>(options.num_inputs) / packet_bytes;
+    if (min_slots > max_slots)
         throw parameter_error("heap_samples",
                               std::to_string(options.heap_samples),
                               "with when_full=\"drop\" what fits twice into half of "
                               "the memory, " +
                                   std::to_string(max_buffer_bytes()) +
                                   " bytes for all inputs");
-    std::size_t slots = ring_bytes(options) / packet;
+    std::size_t slots = ring_bytes(options) / packet_bytes;
     if (!options.buffer_size)
-        slots = std::max(slots, fewest);
-    else if (slots < fewest || slots > most)
+        slots = std::max(slots, min_slots);
+    else if (slots < min_slots || slots > max_slots)
         throw parameter_error("buffer_size",
                               std::to_string(options.buffer_size),
-                              range(fewest * packet, most * packet) + ", or 0");
+                              range(min_slots * packet_bytes, max_slots * packet_bytes) +
+                                  ", or 0");
     // round down to whole heaps, so that each header stays in its slot
-    const std::uint64_t rest = slots % config.regular.packets();
-    if (slots - rest >= std::max<std::uint64_t>(fewest, slots - slots / 4))
-        slots -= rest;
+    const std::uint64_t excess = slots % config.regular.packets();
+    if (slots - excess >= std::max<std::uint64_t>(min_slots, slots - slots / 4))
+        slots -= excess;
     return slots;
 }
 

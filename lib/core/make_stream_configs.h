@@ -20,14 +20,14 @@ namespace gr::spead {
  * \brief Creates the configuration of the stream of each input.
  *
  * \p endpoints: one list per input, or one for all. \p addresses: the addresses of all
- * lists, concatenated. \p possible_packet_bytes: the largest packet that all routes
+ * lists, concatenated. \p path_packet_bytes: the largest packet that all routes
  * accept. Throws parameter_error if that is too small.
  */
 std::vector<stream_config>
 make_stream_configs(const sink_options& options,
                     const std::vector<std::vector<endpoint>>& endpoints,
                     const std::vector<boost::asio::ip::udp::endpoint>& addresses,
-                    std::size_t possible_packet_bytes);
+                    std::size_t path_packet_bytes);
 
 //! The number of slots in the ring of an input. Throws parameter_error if heaps do not
 //! fit.

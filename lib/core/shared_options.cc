@@ -32,11 +32,11 @@ constexpr std::array wire_types{ std::pair{ "i1", number_format{ 'i', 8 } },
                                  std::pair{ "c16", number_format{ 'c', 128 } } };
 
 // Whether an item gives the first index of the divided axis.
-bool is_index_of(const item& each, const heap_axes& axes)
+bool is_first_index(const item& item, const heap_axes& axes)
 {
-    const auto* part = axes.divided();
-    return part && each.kind == item_kind::immediate &&
-           boost::iequals(each.name, part->name);
+    const auto* axis = axes.divided();
+    return axis && item.kind == item_kind::immediate &&
+           boost::iequals(item.name, axis->name);
 }
 
 } // namespace
@@ -57,17 +57,17 @@ std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                   ? "one string, as " + reason
                                   : "one string, or one for each of " +
                                         to_text(expected) + " " + stream_name + "s");
-    std::vector<std::vector<endpoint>> all;
+    std::vector<std::vector<endpoint>> lists;
     std::size_t count = 0;
     for (const auto& text : texts) {
-        all.push_back(parse_endpoints(parameter, text, use));
-        count += all.back().size();
+        lists.push_back(parse_endpoints(parameter, text, use));
+        count += lists.back().size();
     }
     if (count > max_endpoints)
         throw parameter_error(parameter,
                               to_text(count) + " endpoints",
                               "at most " + to_text(max_endpoints) + " in all");
-    return all;
+    return lists;
 }
 
 sample_format read_sample_format(const std::string& type_parameter,
@@ -108,8 +108,8 @@ void check_divided_axis(const std::string& text,
 {
     if (!axes.divided())
         return;
-    const auto index = std::find_if(items.begin(), items.end(), [&](const item& each) {
-        return is_index_of(each, axes);
+    const auto index = std::find_if(items.begin(), items.end(), [&](const item& item) {
+        return is_first_index(item, axes);
     });
     require(index != items.end(),
             "axes",
@@ -126,9 +126,9 @@ void check_divided_axis(const std::string& text,
 
 void set_first_indexes(std::vector<item>& items, const heap_axes& axes)
 {
-    for (auto& each : items)
-        if (is_index_of(each, axes) && each.values.empty())
-            each.values = axes.first_indexes();
+    for (auto& item : items)
+        if (is_first_index(item, axes) && item.values.empty())
+            item.values = axes.first_indexes();
 }
 
 exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time)

@@ -69,10 +69,10 @@ void check_divided_axis(const std::string& text,
                         const std::vector<item>& items);
 
 //! If the item of the divided axis has no values, sets them to the first index of each
-//! part.
+//! slice.
 void set_first_indexes(std::vector<item>& items, const heap_axes& axes);
 
-//! Checks that \p heaps heaps of all parts take at most max_buffer_bytes().
+//! Checks that \p heaps heaps of all slices take at most max_buffer_bytes().
 void check_memory(const std::string& text,
                   const heap_axes& axes,
                   std::size_t heaps,
@@ -80,11 +80,11 @@ void check_memory(const std::string& text,
 
 //! Derives heap_samples and, if unset, timestamp_step from the axes.
 template <typename options>
-void set_heap_options(options& heaps, const heap_axes& axes)
+void set_heap_options(options& derived, const heap_axes& axes)
 {
-    heaps.heap_samples = static_cast<std::int64_t>(axes.samples());
-    heaps.timestamp_step =
-        heaps.timestamp_step.value_or(static_cast<std::int64_t>(axes.times()));
+    derived.heap_samples = static_cast<std::int64_t>(axes.samples());
+    derived.timestamp_step =
+        derived.timestamp_step.value_or(static_cast<std::int64_t>(axes.times()));
 }
 
 exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time);

@@ -21,22 +21,22 @@ using namespace std::chrono_literals;
 namespace {
 
 // Seconds that a packer may take to wake up on a busy machine.
-constexpr double time_to_wake = 1e-3;
+constexpr double wake_time = 1e-3;
 
 // A receiver may read several sockets in any order, and stops at the first end-of-stream
 // heap. By then it should have read the samples in its other sockets.
-constexpr std::chrono::milliseconds pause_before_ends{ 100 };
+constexpr std::chrono::milliseconds end_delay{ 100 };
 // A host of the local network without a receiver refuses packets within this time.
 constexpr std::chrono::milliseconds refusal_time{ 10 };
 // A receiver with a full buffer loses the end-of-stream heap. It is sent again after
 // delays in this range, which double each time.
-constexpr std::chrono::milliseconds first_repetition{ 10 };
-constexpr std::chrono::milliseconds last_repetition{ 80 };
+constexpr std::chrono::milliseconds first_repeat_delay{ 10 };
+constexpr std::chrono::milliseconds last_repeat_delay{ 80 };
 // Timeout at the end of a run: if nothing is sent for this long, the network is blocked.
 // Resolving a next hop takes up to 1.5 s.
 constexpr std::chrono::seconds finish_timeout{ 2 };
 // Seconds of data in the queues of a paced stream. The limit lets a stream end soon.
-constexpr double paced_queue = 0.5;
+constexpr double paced_queue_time = 0.5;
 
 timestamp_aligner_config aligner_config_of(const sink_options& options)
 {
@@ -51,10 +51,10 @@ timestamp_aligner_config aligner_config_of(const sink_options& options)
 // Concatenates the lists. The index in the result is the index of the destination.
 std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
 {
-    std::vector<endpoint> all;
+    std::vector<endpoint> endpoints;
     for (const auto& list : lists)
-        all.insert(all.end(), list.begin(), list.end());
-    return all;
+        endpoints.insert(endpoints.end(), list.begin(), list.end());
+    return endpoints;
 }
 
 } // namespace
@@ -83,12 +83,12 @@ sink_engine::sink_engine(const std::vector<std::vector<endpoint>>& destinations,
       d_io(1),
       d_stats_timer(d_io)
 {
-    const auto to = all_of(destinations);
+    const auto endpoints = all_of(destinations);
     auto sender_options = options;
-    if (to.front().capture.empty()) {
-        d_socket = std::make_unique<udp_transport>(d_io, to, options);
+    if (endpoints.front().capture.empty()) {
+        d_socket = std::make_unique<udp_transport>(d_io, endpoints, options);
     } else {
-        d_capture = std::make_unique<capture_writer>(d_io, to, options.rate);
+        d_capture = std::make_unique<capture_writer>(d_io, endpoints, options.rate);
         sender_options.rate = 0; // the rate only sets the times in the capture
     }
     std::vector<packet_ring*> rings;
@@ -102,12 +102,18 @@ sink_engine::sink_engine(const std::vector<std::vector<endpoint>>& destinations,
         add_input(options, std::move(config));
         rings.push_back(&d_inputs.back()->ring);
     }
-    transport* out = d_socket.get();
+    transport* output = d_socket.get();
     if (d_capture)
-        out = d_capture.get();
+        output = d_capture.get();
     d_sender = std::make_unique<sender>(
-        d_io, rings, *out, d_sent, sender_options, [this] { d_space.notify(); }, d_log);
-    d_full.reserve(d_inputs.size());
+        d_io,
+        rings,
+        *output,
+        d_sender_counters,
+        sender_options,
+        [this] { d_ring_wait.notify(); },
+        d_log);
+    d_full_rings.reserve(d_inputs.size());
     limit_queues();
     if (d_socket)
         for (const auto& warning : d_socket->warnings())
@@ -123,36 +129,36 @@ void sink_engine::add_input(const sink_options& options, stream_config config)
     const auto slots = ring_slots(options, config);
     d_inputs.push_back(std::make_unique<packed_input>(
         std::move(config), slots, [this] { d_sender->wake(); }));
-    auto& added = *d_inputs.back();
+    auto& input = *d_inputs.back();
     if (options.sample_rate)
-        added.tagged = std::make_unique<rx_time_packer>(
-            added.packer, added.counters, clock_of(options), aligner_config_of(options));
+        input.tag_packer = std::make_unique<rx_time_packer>(
+            input.packer, input.counters, clock_of(options), aligner_config_of(options));
 }
 
 void sink_engine::limit_queues()
 {
     const double rate = d_sender->rate();
     const auto inputs = static_cast<double>(d_inputs.size());
-    for (auto& one : d_inputs) {
-        auto& ring = one->ring;
+    for (auto& input : d_inputs) {
+        auto& ring = input->ring;
         if (!d_limits_queue || rate == 0) {
             ring.set_limit(ring.slots());
             continue;
         }
         const auto slot_bytes = static_cast<double>(ring.slot_bytes());
         const auto slots = [&](double bytes) {
-            const auto most = static_cast<double>(ring.slots());
-            return static_cast<std::size_t>(std::min(bytes / slot_bytes, most));
+            const auto max_slots = static_cast<double>(ring.slots());
+            return static_cast<std::size_t>(std::min(bytes / slot_bytes, max_slots));
         };
         // at least two bursts, or pacing would suffer
-        const double bytes = std::max(rate * paced_queue,
+        const double bytes = std::max(rate * paced_queue_time,
                                       2 * pacer::burst(d_burst_bytes, slot_bytes, rate)) /
                              inputs;
         const std::size_t limit =
-            std::max(slots(bytes), one->packer.config().min_slots_in_use(ring.slots()));
+            std::max(slots(bytes), input->packer.config().min_slots_in_use(ring.slots()));
         // wake the packer late, but before the queue is empty: a wake-up costs more than
         // packing
-        const std::size_t refill = slots(rate / inputs * time_to_wake);
+        const std::size_t refill = slots(rate / inputs * wake_time);
         ring.set_limit(limit, std::clamp(refill, limit / 4, limit - limit / 4));
     }
 }
@@ -160,11 +166,11 @@ void sink_engine::limit_queues()
 void sink_engine::start()
 {
     stop(); // in case of a start() without a stop()
-    for (auto& one : d_inputs) {
-        one->packer.start_run();
-        one->full_at.reset();
-        if (one->tagged)
-            one->tagged->start_run();
+    for (auto& input : d_inputs) {
+        input->packer.start_run();
+        input->released_when_full.reset();
+        if (input->tag_packer)
+            input->tag_packer->start_run();
     }
     schedule_stats();
     d_sender->start();
@@ -194,22 +200,23 @@ void sink_engine::schedule_stats()
 std::size_t sink_engine::write(std::size_t input,
                                const std::byte* samples,
                                std::size_t n,
-                               std::uint64_t first,
+                               std::uint64_t first_sample,
                                const std::vector<time_tag>& tags)
 {
-    auto& to = *d_inputs[input];
-    const auto mark = to.ring.released();
-    to.full_at.reset();
-    const auto taken = to.tagged ? to.tagged->write(samples, n, first, tags)
-                                 : to.packer.write(samples, n);
-    if (taken < n && !is_filling(input)) {
-        to.full_at = mark;
-        to.counters.ring_full.add(1);
+    auto& packed = *d_inputs[input];
+    const auto released_before = packed.ring.released();
+    packed.released_when_full.reset();
+    const auto n_taken = packed.tag_packer
+                             ? packed.tag_packer->write(samples, n, first_sample, tags)
+                             : packed.packer.write(samples, n);
+    if (n_taken < n && !is_filling(input)) {
+        packed.released_when_full = released_before;
+        packed.counters.ring_full.add(1);
     }
-    if (to.tagged)
-        for (const auto& warning : to.tagged->take_warnings())
+    if (packed.tag_packer)
+        for (const auto& warning : packed.tag_packer->take_warnings())
             warn_of_input(input, warning);
-    return taken;
+    return n_taken;
 }
 
 void sink_engine::warn_of_input(std::size_t input, const std::string& text)
@@ -219,16 +226,17 @@ void sink_engine::warn_of_input(std::size_t input, const std::string& text)
 
 bool sink_engine::wait_for_space(ring_wait::clock::time_point deadline)
 {
-    d_full.clear();
-    for (auto& one : d_inputs)
-        if (one->full_at)
-            d_full.push_back(&one->ring);
-    const auto any_space = [this] {
-        return std::any_of(d_inputs.begin(), d_inputs.end(), [](const auto& one) {
-            return one->full_at && one->ring.has_space_since(*one->full_at);
+    d_full_rings.clear();
+    for (auto& input : d_inputs)
+        if (input->released_when_full)
+            d_full_rings.push_back(&input->ring);
+    const auto has_any_space = [this] {
+        return std::any_of(d_inputs.begin(), d_inputs.end(), [](const auto& input) {
+            return input->released_when_full &&
+                   input->ring.has_space_since(*input->released_when_full);
         });
     };
-    return d_space.wait(d_full, any_space, deadline);
+    return d_ring_wait.wait(d_full_rings, has_any_space, deadline);
 }
 
 // Waits until the condition is met. False if the network is blocked.
@@ -236,25 +244,26 @@ template <typename condition>
 bool sink_engine::wait_while_sending(packet_ring& ring, condition is_met)
 {
     for (;;) {
-        const auto sent = d_sent.packets_sent.get();
-        if (std::exchange(d_sent_at_end, sent) != sent)
+        const auto sent = d_sender_counters.packets_sent.get();
+        if (std::exchange(d_last_sent, sent) != sent)
             d_end_deadline = sender::clock::now() + finish_timeout;
-        if (d_space.wait(std::array{ &ring }, is_met, d_end_deadline))
+        if (d_ring_wait.wait(std::array{ &ring }, is_met, d_end_deadline))
             return true;
-        if (sent == d_sent.packets_sent.get())
+        if (sent == d_sender_counters.packets_sent.get())
             return false;
     }
 }
 
 // Calls a step whenever there is room, until it is done. False if the network is blocked.
 template <typename step>
-bool sink_engine::repeat(packet_ring& ring, step done)
+bool sink_engine::repeat(packet_ring& ring, step try_step)
 {
     for (;;) {
-        const auto mark = ring.released();
-        if (done())
+        const auto released_before = ring.released();
+        if (try_step())
             return true;
-        if (!wait_while_sending(ring, [&] { return ring.has_space_since(mark); }))
+        if (!wait_while_sending(ring,
+                                [&] { return ring.has_space_since(released_before); }))
             return false;
     }
 }
@@ -262,14 +271,14 @@ bool sink_engine::repeat(packet_ring& ring, step done)
 // Sends the tails and the end-of-stream heaps. False if the network is blocked.
 bool sink_engine::end_streams()
 {
-    for (auto& one : d_inputs)
-        if (!repeat(one->ring, [&] { return one->packer.finish_tail(); }))
+    for (auto& input : d_inputs)
+        if (!repeat(input->ring, [&] { return input->packer.finish_tail(); }))
             return false;
     if (inputs() > 1 || d_destinations_to_end > 1)
         if (!wait_for_empty_queues())
             return false;
     if (d_destinations_to_end > 1) {
-        std::this_thread::sleep_for(pause_before_ends);
+        std::this_thread::sleep_for(end_delay);
         // a receiver may close all of its sockets at the first end-of-stream heap
         d_sender->expect_refusal();
     }
@@ -280,11 +289,11 @@ bool sink_engine::end_streams()
             std::this_thread::sleep_for(refusal_time);
         return true;
     }
-    for (auto time = first_repetition; time <= last_repetition; time *= 2) {
-        std::this_thread::sleep_for(time);
+    for (auto delay = first_repeat_delay; delay <= last_repeat_delay; delay *= 2) {
+        std::this_thread::sleep_for(delay);
         d_sender->expect_refusal(); // by now, the first packets have been refused
-        for (auto& one : d_inputs)
-            one->packer.repeat_stop();
+        for (auto& input : d_inputs)
+            input->packer.repeat_stop();
         if (!send_ends() || !wait_for_empty_queues())
             return false;
     }
@@ -293,15 +302,15 @@ bool sink_engine::end_streams()
 
 bool sink_engine::send_ends()
 {
-    return std::all_of(d_inputs.begin(), d_inputs.end(), [&](const auto& one) {
-        return repeat(one->ring, [&] { return one->packer.send_stop(); });
+    return std::all_of(d_inputs.begin(), d_inputs.end(), [&](const auto& input) {
+        return repeat(input->ring, [&] { return input->packer.send_stop(); });
     });
 }
 
 bool sink_engine::wait_for_empty_queues()
 {
-    return std::all_of(d_inputs.begin(), d_inputs.end(), [&](const auto& one) {
-        auto& ring = one->ring;
+    return std::all_of(d_inputs.begin(), d_inputs.end(), [&](const auto& input) {
+        auto& ring = input->ring;
         return wait_while_sending(ring,
                                   [&] { return ring.released() == ring.published(); });
     });
@@ -317,13 +326,13 @@ void sink_engine::stop()
 void sink_engine::end_run()
 {
     // GNU Radio may interrupt this thread again
-    const boost::this_thread::disable_interruption until_the_end;
-    d_sent_at_end = d_sent.packets_sent.get();
+    const boost::this_thread::disable_interruption no_interruption;
+    d_last_sent = d_sender_counters.packets_sent.get();
     d_end_deadline = sender::clock::now() + finish_timeout;
     const bool is_sent = end_streams();
     if (!is_sent)
-        for (auto& one : d_inputs)
-            one->packer.drop_unpublished();
+        for (auto& input : d_inputs)
+            input->packer.drop_unpublished();
     d_sender->finish(sender::clock::now() + (is_sent ? finish_timeout : 0s));
 }
 
@@ -338,41 +347,43 @@ void sink_engine::set_rate(double bytes_per_second)
 void sink_engine::set_items(const std::vector<item_update>& updates)
 {
     for (std::size_t input = 0; input < inputs(); ++input) {
-        std::vector<item_update> own;
+        std::vector<item_update> own_updates;
         for (const auto& update : updates)
             if (update.input == input)
-                own.push_back(update);
-        if (!own.empty())
-            d_inputs[input]->packer.set_items(own);
+                own_updates.push_back(update);
+        if (!own_updates.empty())
+            d_inputs[input]->packer.set_items(own_updates);
     }
 }
 
 sink_counters<std::uint64_t> sink_engine::counts() const
 {
-    sink_counters<std::uint64_t> now;
-    add_counters<sink_counters>(now, d_sent);
-    for (const auto& one : d_inputs)
-        add_counters<sink_counters>(now, one->counters);
+    sink_counters<std::uint64_t> sums;
+    add_counters<sink_counters>(sums, d_sender_counters);
+    for (const auto& input : d_inputs)
+        add_counters<sink_counters>(sums, input->counters);
     // read last, so that it is never below the samples sent and dropped
-    now.samples_in = 0;
-    for (const auto& one : d_inputs)
-        now.samples_in += one->counters.samples_in.get();
-    return now;
+    sums.samples_in = 0;
+    for (const auto& input : d_inputs)
+        sums.samples_in += input->counters.samples_in.get();
+    return sums;
 }
 
 sink_stats sink_engine::stats() const
 {
-    sink_stats now;
-    static_cast<sink_counters<std::uint64_t>&>(now) = counts();
-    now.samples_pending = now.samples_in - now.samples_sent - now.samples_dropped;
-    for (const auto& one : d_inputs) {
-        now.ring_fill = std::max(now.ring_fill, one->ring.fill_level());
-        now.largest_sample = std::max(now.largest_sample, one->packer.largest_sample());
+    sink_stats statistics;
+    static_cast<sink_counters<std::uint64_t>&>(statistics) = counts();
+    statistics.samples_pending =
+        statistics.samples_in - statistics.samples_sent - statistics.samples_dropped;
+    for (const auto& input : d_inputs) {
+        statistics.ring_fill = std::max(statistics.ring_fill, input->ring.fill_level());
+        statistics.largest_sample =
+            std::max(statistics.largest_sample, input->packer.largest_sample());
     }
-    now.gso = d_sender->gso();
-    now.zero_copy = d_socket && d_socket->zero_copy_active();
-    now.send_errors = d_sent.errors.by_name();
-    return now;
+    statistics.gso = d_sender->gso();
+    statistics.zero_copy = d_socket && d_socket->zero_copy_active();
+    statistics.send_errors = d_sender_counters.errors.by_name();
+    return statistics;
 }
 
 } // namespace gr::spead

@@ -55,12 +55,12 @@ public:
 
     //! Packs or drops as many samples of an input as possible, and returns their number.
     //! \p samples may be nullptr: zeros.
-    //! With sample_rate, \p first is the index of the first sample since the start, and
-    //! \p tags give the time of some of the samples.
+    //! With sample_rate, \p first_sample is the index of the first sample since the
+    //! start, and \p tags give the time of some of the samples.
     std::size_t write(std::size_t input,
                       const std::byte* samples,
                       std::size_t n,
-                      std::uint64_t first = 0,
+                      std::uint64_t first_sample = 0,
                       const std::vector<time_tag>& tags = {});
 
     //! Counts \p n samples of an input as dropped: no heap will hold them.
@@ -69,8 +69,8 @@ public:
     //! Whether to call write() again at once, since it is filling a gap with zeros.
     bool is_filling(std::size_t input) const
     {
-        const auto& tagged = d_inputs[input]->tagged;
-        return tagged && tagged->is_filling();
+        const auto& tag_packer = d_inputs[input]->tag_packer;
+        return tag_packer && tag_packer->is_filling();
     }
 
     //! Waits until there is room for an input whose last write() found none. False if
@@ -86,9 +86,9 @@ public:
 
     //! Adds a log message, which the next write_log() or stop() writes.
     template <typename... types>
-    void warn(const types&... parts)
+    void warn(const types&... values)
     {
-        d_log.add(parts...);
+        d_log.add(values...);
     }
     void write_log() { d_log.write(); } //!< may block
 
@@ -111,9 +111,9 @@ private:
         sink_counter_set counters;
         packet_ring ring;
         input_packer packer;
-        std::unique_ptr<rx_time_packer> tagged; // with sample_rate
+        std::unique_ptr<rx_time_packer> tag_packer; // with sample_rate
         // released() of the ring before a write() that found no room
-        std::optional<std::uint64_t> full_at;
+        std::optional<std::uint64_t> released_when_full;
     };
 
     sink_engine(const std::vector<std::vector<endpoint>>& destinations,
@@ -127,7 +127,7 @@ private:
     template <typename condition>
     bool wait_while_sending(packet_ring& ring, condition is_met);
     template <typename step>
-    bool repeat(packet_ring& ring, step done);
+    bool repeat(packet_ring& ring, step try_step);
     bool end_streams();
     bool send_ends();
     bool wait_for_empty_queues();
@@ -142,13 +142,13 @@ private:
     // exactly one of these is set
     std::unique_ptr<capture_writer> d_capture;
     std::unique_ptr<udp_transport> d_socket;
-    sender_counters d_sent;
+    sender_counters d_sender_counters;
     std::vector<std::unique_ptr<packed_input>> d_inputs; // at least one
-    std::vector<packet_ring*> d_full; // rings that wait_for_space() waits for
-    ring_wait d_space;
+    std::vector<packet_ring*> d_full_rings; // rings that wait_for_space() waits for
+    ring_wait d_ring_wait;
     std::unique_ptr<sender> d_sender;
     std::size_t d_destinations_to_end = 0;
-    std::uint64_t d_sent_at_end = 0;            // packets, at the last check of end_run()
+    std::uint64_t d_last_sent = 0;              // packets, at the last check of end_run()
     sender::clock::time_point d_end_deadline{}; // extended while packets are being sent
     bool d_started = false;
 };

@@ -45,7 +45,7 @@ constexpr std::tuple table{
 
 // A larger window would not stay in the cache.
 constexpr std::size_t default_window_bytes = 2 << 20;
-constexpr std::size_t least_default_window_bytes = 1 << 20;
+constexpr std::size_t min_default_window_bytes = 1 << 20;
 
 // Checks that outputs can be told apart: by endpoints, if there is more than one of these
 // \p lists, or by an item with a value for each output.
@@ -59,14 +59,13 @@ void check_streams(const source_options& options, std::size_t lists)
                 "items",
                 *options.items,
                 "a timestamp() if there are several outputs: it aligns them");
-        for (const auto& each : *options.items) {
-            if (each.kind != item_kind::immediate || each.values.size() <= 1)
+        for (const auto& item : *options.items) {
+            if (item.kind != item_kind::immediate || item.values.size() <= 1)
                 continue;
-            const std::set<std::int64_t> different(each.values.begin(),
-                                                   each.values.end());
-            require(different.size() == outputs && each.values.size() == outputs,
+            const std::set<std::int64_t> distinct(item.values.begin(), item.values.end());
+            require(distinct.size() == outputs && item.values.size() == outputs,
                     "items",
-                    each,
+                    item,
                     outputs == 1 ? "one value, as num_outputs is 1"
                                  : "one value, or a different one for each of " +
                                        to_text(outputs) + " outputs");
@@ -100,8 +99,10 @@ void check_axes(const source_options& options)
             options.on_missing,
             "\"zero_fill\" with axes");
     const auto type = format_of(options).type;
-    check_memory(
-        options.axes, axes, heap_stage::min_heaps, parts_of(type) * bits_of(type) / 8);
+    check_memory(options.axes,
+                 axes,
+                 heap_stage::min_heaps,
+                 components_of(type) * bits_of(type) / 8);
     if (options.items)
         check_divided_axis(options.axes, axes, *options.items);
 }
@@ -113,13 +114,13 @@ void check_options(const std::vector<std::string>& endpoints, const source_optio
     check_table(given, table);
     check_axes(given);
     const auto options = heap_options(given);
-    std::size_t captures = 0, all = 0;
+    std::size_t captures = 0, total = 0;
     for (const auto& list : endpoints_of(endpoints, options))
-        for (const auto& at : list) {
-            captures += !at.capture.empty();
-            ++all;
+        for (const auto& endpoint : list) {
+            captures += !endpoint.capture.empty();
+            ++total;
         }
-    require(captures == 0 || captures == all,
+    require(captures == 0 || captures == total,
             "endpoints",
             endpoints.front(),
             "captures only, or addresses only");
@@ -155,14 +156,14 @@ sample_format format_of(const source_options& options)
 
 source_options heap_options(const source_options& options)
 {
-    auto heaps = options;
+    auto derived = options;
     if (const auto axes = axes_of(options); !axes.empty()) {
-        heaps.num_outputs = static_cast<std::int64_t>(axes.substreams());
-        set_heap_options(heaps, axes);
-        if (heaps.items)
-            set_first_indexes(*heaps.items, axes);
+        derived.num_outputs = static_cast<std::int64_t>(axes.substreams());
+        set_heap_options(derived, axes);
+        if (derived.items)
+            set_first_indexes(*derived.items, axes);
     }
-    return heaps;
+    return derived;
 }
 
 missing_policy on_missing_of(const source_options& options)
@@ -174,14 +175,14 @@ stream_format format_from_items(const source_options& options)
 {
     stream_format format;
     format.timestamp_id.reset();
-    for (const auto& each : *options.items) {
-        const auto id = static_cast<std::uint64_t>(each.id);
-        if (each.kind == item_kind::timestamp)
+    for (const auto& item : *options.items) {
+        const auto id = static_cast<std::uint64_t>(item.id);
+        if (item.kind == item_kind::timestamp)
             format.timestamp_id = id;
-        else if (each.kind == item_kind::samples)
+        else if (item.kind == item_kind::samples)
             format.samples_id = id;
         else
-            format.immediates.push_back({ id, each.name, {}, each.values });
+            format.immediates.push_back({ id, item.name, {}, item.values });
     }
     format.samples_format = format_of(options).wire;
     return format;
@@ -191,13 +192,13 @@ std::size_t window_bytes_of(const source_options& options)
 {
     const auto outputs = static_cast<std::size_t>(options.num_outputs);
     if (!options.buffer_size)
-        return std::max(default_window_bytes / outputs, least_default_window_bytes);
+        return std::max(default_window_bytes / outputs, min_default_window_bytes);
     const auto bytes = static_cast<std::size_t>(options.buffer_size);
-    const auto most = max_buffer_bytes() / outputs;
-    require(bytes <= most,
+    const auto max_bytes = max_buffer_bytes() / outputs;
+    require(bytes <= max_bytes,
             "buffer_size",
             bytes,
-            to_text(window_sizes.from) + " to " + to_text(most) +
+            to_text(window_sizes.min) + " to " + to_text(max_bytes) +
                 " (half of the memory for all outputs), or 0");
     return bytes;
 }

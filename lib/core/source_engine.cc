@@ -22,15 +22,15 @@ namespace {
 
 using duration = output_window::clock::duration;
 
-constexpr std::chrono::milliseconds between_checks{ 100 };
-constexpr std::chrono::seconds explain_after{ 1 };
+constexpr std::chrono::milliseconds check_interval{ 100 };
+constexpr std::chrono::seconds explain_delay{ 1 };
 // How long packets wait for room while blocks downstream take no samples. Packets of
 // sockets would be dropped meanwhile.
 constexpr std::chrono::milliseconds max_stall{ 20 };
 constexpr std::chrono::seconds max_stall_of_captures{ 1 };
 constexpr std::chrono::microseconds pause_for_downstream{ 200 };
 // Warn about smaller receive buffers. Most systems grant users less by default.
-constexpr std::size_t small_kernel_buffer = 1 << 20;
+constexpr std::size_t min_kernel_buffer_bytes = 1 << 20;
 
 duration seconds(double s)
 {
@@ -73,7 +73,7 @@ heap_router::config router_config(const std::vector<std::string>& endpoints,
 source_engine::source_engine(const std::vector<std::string>& endpoints,
                              const source_options& options,
                              rate_limited_log::output log,
-                             packet_reader::sources given)
+                             packet_reader::source_list sources)
     : d_endpoints(endpoints),
       d_options(options),
       d_log(std::move(log)),
@@ -92,10 +92,10 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
                d_rejects,
                d_log)
 {
-    if (given.empty())
+    if (sources.empty())
         open();
     else
-        d_sockets = std::move(given);
+        d_sockets = std::move(sources);
     if (d_sockets.front()->is_capture())
         d_reader =
             std::make_unique<capture_replay>(options.realtime, d_router, d_window, d_log);
@@ -112,32 +112,34 @@ source_engine::source_engine(const std::vector<std::string>& endpoints,
 
 void source_engine::open()
 {
-    std::vector<std::unique_ptr<datagram_source>> opened;
+    std::vector<std::unique_ptr<datagram_source>> sources;
     std::vector<int> ports;
     for (const auto& list : endpoints_of(d_endpoints, d_options))
-        for (auto at : list) {
-            if (!at.capture.empty()) {
-                opened.push_back(open_capture(at.capture, at.filter));
+        for (auto endpoint : list) {
+            if (!endpoint.capture.empty()) {
+                sources.push_back(open_capture(endpoint.capture, endpoint.filter));
                 continue;
             }
             // reuse the ephemeral port of the first run
-            if (!at.port && ports.size() < d_ports.size())
-                at.port = static_cast<std::uint16_t>(d_ports[ports.size()]);
-            opened.push_back(
-                std::make_unique<receive_socket>(d_io, at, d_options.interface));
-            ports.push_back(opened.back()->port());
+            if (!endpoint.port && ports.size() < d_ports.size())
+                endpoint.port = static_cast<std::uint16_t>(d_ports[ports.size()]);
+            sources.push_back(
+                std::make_unique<receive_socket>(d_io, endpoint, d_options.interface));
+            ports.push_back(sources.back()->port());
         }
-    const auto granted = opened.front()->kernel_buffer_bytes();
-    if (d_ports.empty() && !opened.front()->is_capture() && granted < small_kernel_buffer)
+    const auto granted = sources.front()->kernel_buffer_bytes();
+    if (d_ports.empty() && !sources.front()->is_capture() &&
+        granted < min_kernel_buffer_bytes)
         d_log.add("the kernel limits the receive buffer to ",
                   granted,
                   " bytes, so packets may be lost; to raise the limit: sysctl -w "
                   "net.core.rmem_max=",
                   receive_socket::wanted_kernel_buffer_bytes);
     const std::lock_guard<std::mutex> lock(d_mutex);
-    d_sockets = std::move(opened);
-    d_gro = std::all_of(
-        d_sockets.begin(), d_sockets.end(), [](const auto& each) { return each->gro(); });
+    d_sockets = std::move(sources);
+    d_gro = std::all_of(d_sockets.begin(), d_sockets.end(), [](const auto& source) {
+        return source->gro();
+    });
     d_ports = ports;
 }
 
@@ -152,8 +154,8 @@ void source_engine::start()
     d_next_check = {};
     d_explain_at = clock::time_point::max();
     std::string names;
-    for (const auto& each : d_sockets)
-        names += (names.empty() ? "" : ", ") + each->name();
+    for (const auto& socket : d_sockets)
+        names += (names.empty() ? "" : ", ") + socket->name();
     set_status("no packets have arrived on " + names);
 }
 
@@ -161,21 +163,22 @@ void source_engine::start()
 void source_engine::stop()
 {
     check_progress(d_reader->now(), true);
-    d_window.abandon();
+    d_window.discard();
     d_router.end_run();
     const std::lock_guard<std::mutex> lock(d_mutex);
-    for (const auto& each : d_sockets)
-        d_dropped_before += each->dropped();
+    for (const auto& socket : d_sockets)
+        d_dropped_before += socket->dropped();
     d_sockets.clear();
     d_log.flush();
 }
 
-void source_engine::receive(const std::vector<std::byte*>& at, std::int64_t room)
+void source_engine::receive(const std::vector<std::byte*>& buffers, std::int64_t room)
 {
-    d_window.set_room(at, room);
+    d_window.set_room(buffers, room);
     d_reader->read();
     d_log.write();
-    d_fill = 1 - static_cast<double>(room) / static_cast<double>(d_window.capacity());
+    d_buffer_fill =
+        1 - static_cast<double>(room) / static_cast<double>(d_window.capacity());
     if (!d_reader->is_blocked() || std::exchange(d_room, room) < room)
         d_room_since = clock::now();
 }
@@ -204,7 +207,7 @@ std::size_t source_engine::produce(std::vector<sample_tag>& tags, std::int64_t l
     if (end > d_window.front()) {
         samples = d_window.produce(end, tags);
         for (auto& tag : tags)
-            if (tag.what == sample_tag::kind::timestamp)
+            if (tag.type == sample_tag::kind::timestamp)
                 tag.value = d_router.tick_at(static_cast<std::int64_t>(tag.value));
     }
     if (now >= d_next_check || is_at_end())
@@ -216,7 +219,7 @@ std::size_t source_engine::produce(std::vector<sample_tag>& tags, std::int64_t l
 // ends without samples.
 void source_engine::check_progress(clock::time_point now, bool is_over)
 {
-    d_next_check = now + between_checks;
+    d_next_check = now + check_interval;
     const auto text = d_router.why_no_output();
     const auto current = stats();
     // real time, also for captures
@@ -229,7 +232,7 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
         return;
     }
     if (!text.empty())
-        d_explain_at = std::min(d_explain_at, now + explain_after);
+        d_explain_at = std::min(d_explain_at, now + explain_delay);
     const bool was_silent =
         is_over && current.samples_out == d_at_start.samples_out &&
         (!text.empty() || current.packets_received > d_at_start.packets_received);
@@ -240,7 +243,7 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
     set_status(text);
 }
 
-// With axes, an output of the engine is a part of a heap, which users do not number.
+// With axes, an output of the engine is a slice of an axis, which users do not number.
 std::vector<std::uint64_t> source_engine::received_by_output() const
 {
     std::vector<std::uint64_t> received;
@@ -260,26 +263,26 @@ void source_engine::set_status(const std::string& text)
 
 source_stats source_engine::stats(std::int64_t output) const
 {
-    source_stats now;
+    source_stats statistics;
     for (std::size_t i = 0; i < d_counters.size(); ++i)
         if (output < 0 || static_cast<std::size_t>(output) == i)
-            add_counters<source_counters>(now, d_counters[i]);
-    add_counters<source_counters>(now, d_common);
+            add_counters<source_counters>(statistics, d_counters[i]);
+    add_counters<source_counters>(statistics, d_common);
     // read last, so that it is never below packets_ignored
-    now.packets_received = d_common.packets_received.get();
+    statistics.packets_received = d_common.packets_received.get();
     // samples_missing, in the window, counts only zeros: thus samples_out never decreases
     // during an update
-    now.samples_out = now.samples_received + now.samples_missing;
-    now.samples_missing += now.samples_skipped;
-    now.packets_rejected = d_rejects.by_name();
-    now.buffer_fill = d_fill;
+    statistics.samples_out = statistics.samples_received + statistics.samples_missing;
+    statistics.samples_missing += statistics.samples_skipped;
+    statistics.packets_rejected = d_rejects.by_name();
+    statistics.buffer_fill = d_buffer_fill;
     const std::lock_guard<std::mutex> lock(d_mutex);
-    now.datagrams_dropped_by_socket = d_dropped_before;
-    for (const auto& each : d_sockets)
-        now.datagrams_dropped_by_socket += each->dropped();
-    now.gro = d_gro;
-    now.status = d_status;
-    return now;
+    statistics.datagrams_dropped_by_socket = d_dropped_before;
+    for (const auto& socket : d_sockets)
+        statistics.datagrams_dropped_by_socket += socket->dropped();
+    statistics.gro = d_gro;
+    statistics.status = d_status;
+    return statistics;
 }
 
 std::vector<int> source_engine::ports() const

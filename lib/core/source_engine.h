@@ -43,20 +43,20 @@ public:
     static constexpr std::size_t max_packet_samples = 65536;
 
     //! Opens the sockets and allocates all memory. The options must have passed
-    //! check_options() and come from heap_options(). Opens no socket if sources of
-    //! packets are \p given, for one run. Throws parameter_error, or std::runtime_error
-    //! if a system call fails.
+    //! check_options() and come from heap_options(). Opens no socket if
+    //! \p sources of packets are given, for one run. Throws parameter_error, or
+    //! std::runtime_error if a system call fails.
     source_engine(const std::vector<std::string>& endpoints,
                   const source_options& options,
                   rate_limited_log::output log,
-                  packet_reader::sources given = {});
+                  packet_reader::source_list sources = {});
 
     void start();
     void stop();
 
     //! Waits for packets, for 10 ms at most, and places their samples in the output
-    //! buffers \p at, which have room for \p room samples each.
-    void receive(const std::vector<std::byte*>& at, std::int64_t room);
+    //! \p buffers, which have room for \p room samples each.
+    void receive(const std::vector<std::byte*>& buffers, std::int64_t room);
     //! Produces samples that are ready, at most \p limit. Returns their number per
     //! output. Adds their tags to \p tags, which must be empty; timestamps are in ticks.
     std::size_t produce(std::vector<sample_tag>& tags,
@@ -75,9 +75,9 @@ public:
 
     //! Adds a log message, which the next receive() or stop() writes.
     template <typename... types>
-    void warn(const types&... parts)
+    void warn(const types&... values)
     {
-        d_log.add(parts...);
+        d_log.add(values...);
     }
 
     std::int64_t outputs() const { return static_cast<std::int64_t>(d_counters.size()); }
@@ -114,7 +114,7 @@ private:
     std::uint64_t d_checked_samples = 0;
     loss_log d_losses{ d_log };
 
-    std::atomic<double> d_fill{ 0 };
+    std::atomic<double> d_buffer_fill{ 0 };
     // guards the members below, which stats() and ports() read in other threads
     mutable std::mutex d_mutex;
     std::vector<std::unique_ptr<datagram_source>> d_sockets;

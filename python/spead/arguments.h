@@ -96,8 +96,8 @@ inline py::object with_integers(py::handle given)
     if (!py::isinstance<py::list>(given))
         return py::reinterpret_borrow<py::object>(given);
     py::list numbers;
-    for (const auto& one : given)
-        numbers.append(with_integers(one));
+    for (const auto& element : given)
+        numbers.append(with_integers(element));
     return numbers;
 }
 
@@ -110,12 +110,12 @@ type read(const std::string& name, py::handle given, const std::string& function
         std::is_same_v<type, double> || std::is_same_v<type, std::optional<double>>;
     const bool is_refused = has_bytes_or_nul(given);
     auto text = text_of(type{});
-    const auto numbers = takes_any_number || text.is_exact
-                             ? py::reinterpret_borrow<py::object>(given)
-                             : with_integers(given);
+    const auto converted = takes_any_number || text.is_exact
+                               ? py::reinterpret_borrow<py::object>(given)
+                               : with_integers(given);
     py::detail::make_caster<type> caster;
     try {
-        if (!is_refused && caster.load(numbers, takes_any_number))
+        if (!is_refused && caster.load(converted, takes_any_number))
             return py::detail::cast_op<type>(caster);
     } catch (const py::reference_cast_error&) {
         // a list contains None; reported below

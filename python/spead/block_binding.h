@@ -59,11 +59,11 @@ public:
                                             const py::args& positional,
                                             const py::kwargs& named) {
             // first, since it reports a misspelled name of the endpoints
-            const auto given = binding.read_options(positional, named);
-            const auto at = binding.read_endpoints(endpoints);
+            const auto values = binding.read_options(positional, named);
+            const auto endpoint_texts = binding.read_endpoints(endpoints);
             // resolving a host name may take long
             const py::gil_scoped_release release;
-            return block::make(at, given);
+            return block::make(endpoint_texts, values);
         };
         bound.def(py::init(make),
                   py::arg(d_endpoints.c_str()) =
@@ -81,7 +81,7 @@ public:
                 const auto ports =
                     axes.empty() ? streams
                                  : static_cast<std::int64_t>(axes_in_grc(axes).ports());
-                return std::clamp(ports, stream_counts.from, stream_counts.to);
+                return std::clamp(ports, stream_counts.min, stream_counts.max);
             });
         using figures = decltype(std::declval<block>().stats());
         figures::for_each([&](const char* name, auto figure) {
@@ -152,9 +152,9 @@ private:
         py::list names;
         names.append(d_endpoints);
         options::for_each([&](const char* name, auto) { names.append(name); });
-        const py::list found = py::module::import("difflib").attr("get_close_matches")(
+        const py::list matches = py::module::import("difflib").attr("get_close_matches")(
             misspelled, names, 1, 0.0);
-        return py::cast<std::string>(found[0]);
+        return py::cast<std::string>(matches[0]);
     }
 
     // The inspect.Signature of the class, from the same table as its constructor.
@@ -214,9 +214,9 @@ private:
     // (tab NAME); allowed: ...", which GRC quotes as "Value '...' not in allowed values".
     std::string error_with_labels(std::string error) const
     {
-        const auto text_of = [this](const std::string& name, const char* what) {
-            const auto found = docstrings.find(d_name + "." + name + "." + what);
-            return found == docstrings.end() ? "" : found->second;
+        const auto text_of = [this](const std::string& name, const char* field) {
+            const auto entry = docstrings.find(d_name + "." + name + "." + field);
+            return entry == docstrings.end() ? "" : entry->second;
         };
         boost::algorithm::erase_first(error, "spead." + d_name + ": ");
         const auto name = error.substr(0, error.find_first_of(" :"));

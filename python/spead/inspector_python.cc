@@ -35,22 +35,22 @@ py::dict to_dict(const std::map<std::string, number>& numbers)
 }
 
 // The options of a source, from keyword arguments.
-source_options options_from(py::kwargs named)
+source_options read_options(py::kwargs keywords)
 {
     source_options options;
     source_options::for_each([&](const char* name, auto member) {
-        if (named.contains(name))
+        if (keywords.contains(name))
             options.*member = read<std::decay_t<decltype(options.*member)>>(
-                name, named[name], "source");
+                name, keywords[name], "source");
     });
     return options;
 }
 
-py::dict try_on(const listening_inspector& inspector,
-                const std::vector<std::string>& endpoints,
-                const py::kwargs& named)
+py::dict try_source_options(const listening_inspector& inspector,
+                            const std::vector<std::string>& endpoints,
+                            const py::kwargs& keywords)
 {
-    const auto options = options_from(named);
+    const auto options = read_options(keywords);
     trial_result result;
     {
         const py::gil_scoped_release release;
@@ -113,10 +113,10 @@ py::dict formats_of(const std::vector<item_description>& descriptions)
     for (const auto& [name, type] : sample_types) {
         py::dict format;
         try {
-            const auto found = format_for(descriptions, type, {}, nullptr);
-            format["samples"] = found.samples_id;
-            format["timestamp"] = found.timestamp_id;
-            format["wire_type"] = type_text(found.samples_format);
+            const auto selected = format_for(descriptions, type, {}, nullptr);
+            format["samples"] = selected.samples_id;
+            format["timestamp"] = selected.timestamp_id;
+            format["wire_type"] = type_text(selected.samples_format);
         } catch (const std::invalid_argument& error) {
             format["error"] = error.what();
         }
@@ -151,8 +151,8 @@ py::dict to_dict(const inspected_stream& stream)
         items[py::int_(id)] = to_dict(item);
     dict["items"] = items;
     py::list descriptions;
-    for (const auto& each : stream.descriptions)
-        descriptions.append(to_dict(each));
+    for (const auto& description : stream.descriptions)
+        descriptions.append(to_dict(description));
     dict["descriptions"] = descriptions;
     dict["formats"] = formats_of(stream.descriptions);
     return dict;
@@ -160,28 +160,28 @@ py::dict to_dict(const inspected_stream& stream)
 
 py::list to_list(const stream_inspector::streams_by_key& streams)
 {
-    py::list all;
+    py::list list;
     for (const auto& [key, stream] : streams) {
         auto dict = to_dict(stream);
         dict["endpoint"] = key.first;
         dict["sender"] = key.second;
-        all.append(dict);
+        list.append(dict);
     }
-    return all;
+    return list;
 }
 
 py::list to_list(const std::vector<packet_kinds::kind>& kinds)
 {
-    py::list all;
+    py::list list;
     for (const auto& kind : kinds) {
         py::dict dict;
         dict["first"] = py::bytes(reinterpret_cast<const char*>(kind.first.data()),
                                   kind.first.size());
         dict["packets"] = kind.packets;
         dict["rejection"] = kind.rejection;
-        all.append(dict);
+        list.append(dict);
     }
-    return all;
+    return list;
 }
 
 } // namespace
@@ -202,7 +202,7 @@ void bind_inspector(py::module& m)
              &listening_inspector::receive,
              py::arg("seconds"),
              py::call_guard<py::gil_scoped_release>())
-        .def("try_source", &try_on, py::arg("endpoints"))
+        .def("try_source", &try_source_options, py::arg("endpoints"))
         .def("add",
              [](listening_inspector& self,
                 const py::bytes& datagram,

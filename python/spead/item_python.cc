@@ -21,22 +21,22 @@ namespace gr::spead {
 
 namespace {
 
-std::string kind(const item& i)
+std::string kind(const item& item)
 {
-    return i.kind == item_kind::samples     ? "samples"
-           : i.kind == item_kind::timestamp ? "timestamp"
-                                            : "immediate";
+    return item.kind == item_kind::samples     ? "samples"
+           : item.kind == item_kind::timestamp ? "timestamp"
+                                               : "immediate";
 }
 
-std::string repr(const item& i)
+std::string repr(const item& item)
 {
     std::ostringstream text;
-    text << "spead." << kind(i) << "(id=0x" << std::hex << i.id
-         << ", name=" << std::string(py::repr(py::str(i.name)));
-    if (i.kind == item_kind::immediate)
+    text << "spead." << kind(item) << "(id=0x" << std::hex << item.id
+         << ", name=" << std::string(py::repr(py::str(item.name)));
+    if (item.kind == item_kind::immediate)
         text << ", value="
-             << std::string(py::repr(i.values.size() == 1 ? py::cast(i.values[0])
-                                                          : py::cast(i.values)));
+             << std::string(py::repr(item.values.size() == 1 ? py::cast(item.values[0])
+                                                             : py::cast(item.values)));
     text << ")";
     return text.str();
 }
@@ -53,26 +53,29 @@ void bind_items(py::module& m)
         .def_readonly("values", &item::values)
         .def_property_readonly("kind", &kind)
         .def(py::self == py::self)
-        .def("__hash__", [](const item& i) { return py::hash(py::str(i.name)) ^ i.id; })
+        .def("__hash__",
+             [](const item& item) { return py::hash(py::str(item.name)) ^ item.id; })
         .def("__repr__", &repr);
     using text = argument<std::string>;
     using integer = argument<std::int64_t>;
     using integers = argument<std::variant<std::int64_t, std::vector<std::int64_t>>>;
-    const auto bind_function = [&](const char* name, auto make, const item& standard) {
-        m.def(
-            name,
-            [=](const integer& id, const text& called, const text& description) {
-                // in braces: the first one that is wrong is named
-                return std::apply(make,
-                                  std::tuple{ id.read("id", name),
-                                              called.read("name", name),
-                                              description.read("description", name) });
-            },
-            py::arg("id") = standard.id,
-            py::arg("name") = standard.name,
-            py::arg("description") = standard.description,
-            docstrings.at(name));
-    };
+    const auto bind_function =
+        [&](const char* function, auto make, const item& defaults) {
+            m.def(
+                function,
+                [=](const integer& id, const text& name, const text& description) {
+                    // in braces: the first one that is wrong is named
+                    return std::apply(
+                        make,
+                        std::tuple{ id.read("id", function),
+                                    name.read("name", function),
+                                    description.read("description", function) });
+                },
+                py::arg("id") = defaults.id,
+                py::arg("name") = defaults.name,
+                py::arg("description") = defaults.description,
+                docstrings.at(function));
+        };
     bind_function("timestamp", &timestamp, timestamp());
     bind_function("samples", &samples, samples());
     m.def(
@@ -81,14 +84,14 @@ void bind_items(py::module& m)
            const text& name,
            const integers& value,
            const text& description) {
-            const auto number = id.read("id", "immediate");
-            const auto called = name.read("name", "immediate");
-            const auto given = value.read("value", "immediate");
-            const auto* one = std::get_if<std::int64_t>(&given);
-            return immediate(number,
-                             called,
-                             one ? std::vector{ *one }
-                                 : std::get<std::vector<std::int64_t>>(given),
+            const auto item_id = id.read("id", "immediate");
+            const auto item_name = name.read("name", "immediate");
+            const auto values = value.read("value", "immediate");
+            const auto* single = std::get_if<std::int64_t>(&values);
+            return immediate(item_id,
+                             item_name,
+                             single ? std::vector{ *single }
+                                    : std::get<std::vector<std::int64_t>>(values),
                              description.read("description", "immediate"));
         },
         py::arg("id"),

@@ -31,11 +31,14 @@ void bind_sink(py::module& m)
                const argument<key>& item,
                const argument<std::int64_t>& value,
                const argument<std::int64_t>& input) {
-                const auto which = item.read("item", "sink");
+                const auto id_or_name = item.read("item", "sink");
                 const auto number = value.read("value", "sink");
-                const auto at = input.read("input", "sink");
-                std::visit([&](const auto& one) { self.set_item(one, number, at); },
-                           which);
+                const auto input_index = input.read("input", "sink");
+                std::visit(
+                    [&](const auto& item_key) {
+                        self.set_item(item_key, number, input_index);
+                    },
+                    id_or_name);
             },
             py::arg("item"),
             py::arg("value"),

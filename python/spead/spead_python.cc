@@ -10,8 +10,8 @@
 PYBIND11_MODULE(spead_python, m)
 {
     // the docstrings begin with signatures of their own
-    pybind11::options texts;
-    texts.disable_function_signatures();
+    pybind11::options docstring_options;
+    docstring_options.disable_function_signatures();
     // the base classes of the blocks
     pybind11::module::import("gnuradio.gr");
     m.attr("__version__") = SPEAD_VERSION;

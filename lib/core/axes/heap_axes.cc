@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t max_axes = 8;
 constexpr std::size_t max_substreams = 64;
 
-constexpr const char* form =
+constexpr const char* expected_form =
     "a list such as \"channel=64/1024, time=256, pol=2\": a name and a size for each "
     "axis, "
     "the slowest one first; \"/\" and the whole size for an axis of which a heap holds a "
@@ -64,21 +64,21 @@ heap_axes::heap_axes(const std::string& parameter, const std::string& text)
     std::string_view rest = text;
     while (!trimmed(rest).empty()) {
         const auto comma = std::min(rest.find(','), rest.size());
-        const auto each = rest.substr(0, comma);
+        const auto entry = rest.substr(0, comma);
         rest.remove_prefix(std::min(comma + 1, rest.size()));
-        const auto equals = each.find('=');
-        check(equals != each.npos, form);
-        const auto name = trimmed(each.substr(0, equals));
-        const auto sizes = each.substr(equals + 1);
+        const auto equals = entry.find('=');
+        check(equals != entry.npos, expected_form);
+        const auto name = trimmed(entry.substr(0, equals));
+        const auto sizes = entry.substr(equals + 1);
         const auto slash = sizes.find('/');
         const auto size = size_from(sizes.substr(0, slash));
         const auto total =
             slash == sizes.npos ? size : size_from(sizes.substr(slash + 1));
-        check(is_name(name) && size && total, form);
+        check(is_name(name) && size && total, expected_form);
         check(std::max(size, total) <= max_samples, too_large);
         check(std::none_of(d_axes.begin(),
                            d_axes.end(),
-                           [&](const axis& other) { return other.name == name; }),
+                           [&](const named_axis& other) { return other.name == name; }),
               "each name once");
         check(total % size == 0 && total / size <= max_substreams,
               "whole sizes that are multiples of the size in a heap, 1 to 64 times it");
@@ -93,41 +93,41 @@ heap_axes::heap_axes(const std::string& parameter, const std::string& text)
 
 std::size_t heap_axes::size_of(const std::string& name) const
 {
-    for (const auto& each : d_axes)
-        if (each.name == name)
-            return each.size;
+    for (const auto& axis : d_axes)
+        if (axis.name == name)
+            return axis.size;
     return 1;
 }
 
 std::size_t heap_axes::vector_length() const
 {
     std::size_t length = 1;
-    for (const auto& each : d_axes)
-        if (each.name != "time" && each.name != "pol")
-            length *= each.total;
+    for (const auto& axis : d_axes)
+        if (axis.name != "time" && axis.name != "pol")
+            length *= axis.total;
     return length;
 }
 
 std::size_t heap_axes::substreams() const
 {
-    const auto* part = divided();
-    return part ? part->total / part->size : 1;
+    const auto* axis = divided();
+    return axis ? axis->total / axis->size : 1;
 }
 
 std::size_t heap_axes::contiguous_samples_per_time() const
 {
     std::size_t product = 1;
-    for (auto each = d_axes.rbegin(); each != d_axes.rend() && each->name != "time";
-         ++each)
-        product *= each->size;
+    for (auto axis = d_axes.rbegin(); axis != d_axes.rend() && axis->name != "time";
+         ++axis)
+        product *= axis->size;
     return product;
 }
 
 std::size_t heap_axes::samples() const
 {
     std::size_t product = 1;
-    for (const auto& each : d_axes)
-        product *= each.size;
+    for (const auto& axis : d_axes)
+        product *= axis.size;
     return product;
 }
 
@@ -135,8 +135,8 @@ std::vector<std::uint64_t> heap_axes::shape() const
 {
     std::vector<std::uint64_t> sizes;
     sizes.reserve(d_axes.size());
-    for (const auto& each : d_axes)
-        sizes.push_back(each.size);
+    for (const auto& axis : d_axes)
+        sizes.push_back(axis.size);
     return sizes;
 }
 
@@ -148,11 +148,11 @@ std::vector<std::int64_t> heap_axes::first_indexes() const
     return indexes;
 }
 
-const heap_axes::axis* heap_axes::divided() const
+const heap_axes::named_axis* heap_axes::divided() const
 {
-    for (const auto& each : d_axes)
-        if (each.total != each.size)
-            return &each;
+    for (const auto& axis : d_axes)
+        if (axis.total != axis.size)
+            return &axis;
     return nullptr;
 }
 

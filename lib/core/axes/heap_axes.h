@@ -20,13 +20,13 @@ namespace gr::spead {
  *
  * The axis "time" runs along the stream: each of its indexes is one vector. Each index of
  * the axis "pol" is one port. All other axes form the vector, in the order in which they
- * are in the heap. One of them may be divided between heaps: each substream has one part
+ * are in the heap. One of them may be divided between heaps: each substream has one slice
  * of it, which begins at its own first index.
  */
 class heap_axes
 {
 public:
-    struct axis {
+    struct named_axis {
         std::string name;
         std::size_t size;  //!< in a heap
         std::size_t total; //!< of the whole axis; a multiple of size
@@ -38,7 +38,7 @@ public:
     //! axes. Throws parameter_error for \p parameter.
     heap_axes(const std::string& parameter, const std::string& text);
 
-    const std::vector<axis>& axes() const { return d_axes; }
+    const std::vector<named_axis>& axes() const { return d_axes; }
     bool empty() const { return d_axes.empty(); }
     std::size_t times() const { return size_of("time"); } //!< vectors per heap and port
     std::size_t ports() const { return size_of("pol"); }
@@ -49,9 +49,9 @@ public:
     //! Samples in a heap: the product of the sizes.
     std::size_t samples() const;
     std::vector<std::uint64_t> shape() const; //!< sizes in a heap
-    //! The axis of which a heap holds a part, or nullptr.
-    const axis* divided() const;
-    //! The first index of each part of the divided axis, which must exist.
+    //! The axis of which a heap holds a slice, or nullptr.
+    const named_axis* divided() const;
+    //! The first index of each slice of the divided axis, which must exist.
     std::vector<std::int64_t> first_indexes() const;
 
     //! Maximum samples in a heap, and in a vector.
@@ -60,7 +60,7 @@ public:
 private:
     std::size_t size_of(const std::string& name) const;
 
-    std::vector<axis> d_axes; // the slowest one first
+    std::vector<named_axis> d_axes; // the slowest one first
 };
 
 } // namespace gr::spead

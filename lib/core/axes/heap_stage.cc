@@ -20,8 +20,8 @@ heap_stage::heap_stage(const heap_axes& axes, std::size_t sample_bytes, std::siz
       d_memory(axes.substreams(), std::vector<std::byte>(d_heaps * d_heap_bytes)),
       d_next_item(axes.times())
 {
-    for (auto& each : d_memory)
-        d_addresses.push_back(each.data());
+    for (auto& buffer : d_memory)
+        d_addresses.push_back(buffer.data());
 }
 
 void heap_stage::start_run()
@@ -52,8 +52,8 @@ std::int64_t heap_stage::room() const
 
 void heap_stage::advance_front()
 {
-    for (auto& each : d_addresses)
-        each += d_heap_bytes;
+    for (auto& address : d_addresses)
+        address += d_heap_bytes;
     ++d_front;
     d_next_item = 0;
 }

@@ -28,7 +28,7 @@ public:
     transposer(const heap_axes& axes, std::size_t sample_bytes);
 
     //! Copies the times [\p begin, \p end) of a heap to each port. \p ports: for each
-    //! port, the address of the vector of time \p begin. Writes the part of the vectors
+    //! port, the address of the vector of time \p begin. Writes the slice of the vectors
     //! that belongs to \p substream.
     void to_ports(const std::vector<std::byte*>& ports,
                   const std::byte* heap,
@@ -51,14 +51,19 @@ private:
         std::size_t port_stride;
     };
 
-    template <typename sample, bool is_to_heap, typename port, typename heap>
-    void copy(const std::vector<port*>& ports, heap* at, std::size_t times) const;
-    template <bool is_to_heap, typename port, typename heap>
-    void copy_part(const std::vector<port*>& ports,
-                   heap* at,
-                   std::size_t substream,
-                   std::size_t begin,
-                   std::size_t end) const;
+    template <typename sample,
+              bool is_to_heap,
+              typename port_sample,
+              typename heap_sample>
+    void copy(const std::vector<port_sample*>& ports,
+              heap_sample* heap,
+              std::size_t times) const;
+    template <bool is_to_heap, typename port_sample, typename heap_sample>
+    void copy_slice(const std::vector<port_sample*>& ports,
+                    heap_sample* heap,
+                    std::size_t substream,
+                    std::size_t begin,
+                    std::size_t end) const;
 
     std::size_t d_sample_bytes;
     std::size_t d_port_step = 0;      // distance between ports in a heap, in samples

@@ -58,14 +58,14 @@ bool vector_stage::write_heap(std::size_t substream)
     const auto samples = (d_axes.times() - d_padded) * d_time_samples;
     auto& written = d_written[substream];
     while (written < d_axes.samples()) {
-        const auto at = written % period;
-        const auto* from = d_heaps[substream].data() + written * d_sample_bytes;
-        const bool is_padding = at >= samples;
-        const auto n =
-            d_padded ? (is_padding ? period : samples) - at : d_axes.samples() - written;
-        const auto now = d_write(substream, is_padding ? nullptr : from, n);
-        written += now;
-        if (now < n)
+        const auto period_offset = written % period;
+        const auto* data = d_heaps[substream].data() + written * d_sample_bytes;
+        const bool is_padding = period_offset >= samples;
+        const auto n = d_padded ? (is_padding ? period : samples) - period_offset
+                                : d_axes.samples() - written;
+        const auto accepted = d_write(substream, is_padding ? nullptr : data, n);
+        written += accepted;
+        if (accepted < n)
             return false;
     }
     return true;

@@ -37,17 +37,18 @@ listening_inspector::listening_inspector(const std::string& endpoints,
                                          const std::string& interface)
     : d_buffer(datagram_source::batch_buffer_bytes)
 {
-    for (const auto& at :
+    for (const auto& endpoint :
          parse_endpoints("endpoints", endpoints, endpoint_use::receive)) {
-        if (!at.capture.empty()) {
-            d_sockets.push_back(open_capture(at.capture, at.filter));
-            d_endpoints.push_back(at.capture +
-                                  (at.filter.empty() ? "" : "?" + at.filter));
+        if (!endpoint.capture.empty()) {
+            d_sockets.push_back(open_capture(endpoint.capture, endpoint.filter));
+            d_endpoints.push_back(endpoint.capture +
+                                  (endpoint.filter.empty() ? "" : "?" + endpoint.filter));
         } else {
-            d_sockets.push_back(std::make_unique<receive_socket>(d_io, at, interface));
-            const bool is_v6 = at.host.find(':') != std::string::npos;
-            d_endpoints.push_back((is_v6 ? "[" + at.host + "]" : at.host) + ":" +
-                                  std::to_string(d_sockets.back()->port()));
+            d_sockets.push_back(
+                std::make_unique<receive_socket>(d_io, endpoint, interface));
+            const bool is_v6 = endpoint.host.find(':') != std::string::npos;
+            d_endpoints.push_back((is_v6 ? "[" + endpoint.host + "]" : endpoint.host) +
+                                  ":" + std::to_string(d_sockets.back()->port()));
         }
         d_polled.push_back({ d_sockets.back()->native_handle(), POLLIN, 0 });
     }
@@ -114,18 +115,18 @@ void listening_inspector::add(const std::byte* datagram,
 
 std::vector<std::string> listening_inspector::destinations() const
 {
-    std::vector<std::string> all;
-    all.reserve(d_destinations.size());
-    for (const auto& each : d_destinations)
-        all.push_back(to_text(each));
-    return all;
+    std::vector<std::string> texts;
+    texts.reserve(d_destinations.size());
+    for (const auto& destination : d_destinations)
+        texts.push_back(to_text(destination));
+    return texts;
 }
 
 std::uint64_t listening_inspector::dropped() const
 {
     std::uint64_t sum = 0;
-    for (const auto& each : d_sockets)
-        sum += each->dropped();
+    for (const auto& socket : d_sockets)
+        sum += socket->dropped();
     return sum;
 }
 
@@ -161,30 +162,31 @@ std::size_t listening_inspector::earliest() const
 bool listening_inspector::read(std::size_t socket, int packets)
 {
     for (int i = 0; i < packets; ++i) {
-        const auto captured = d_sockets[socket]->next_time();
-        const auto time = captured.value_or(clock::now().time_since_epoch());
+        const auto capture_time = d_sockets[socket]->next_time();
+        const auto time = capture_time.value_or(clock::now().time_since_epoch());
         if (auto line = d_sockets[socket]->take_message(); !line.empty())
             d_failures.push_back(std::move(line));
-        const auto got = d_sockets[socket]->receive(d_buffer.data());
-        if (got.fault != packet_error::none) {
-            d_kinds.add_rejected(got.fault, nullptr, 0);
-            d_inspector.reject(got.fault);
+        const auto received = d_sockets[socket]->receive(d_buffer.data());
+        if (received.fault != packet_error::none) {
+            d_kinds.add_rejected(received.fault, nullptr, 0);
+            d_inspector.reject(received.fault);
             continue;
         }
-        if (got.error || !got.bytes)
+        if (received.error || !received.bytes)
             return i > 0;
         d_first = std::min(d_first.value_or(time), time);
         d_last = std::max(d_last.value_or(time), time);
-        if (got.to.port())
-            d_destinations.insert(got.to);
-        auto& sender = d_senders[got.sender];
+        if (received.destination.port())
+            d_destinations.insert(received.destination);
+        auto& sender = d_senders[received.sender];
         if (sender.empty())
-            sender = to_text(got.from);
-        for (std::size_t at = 0; at < got.bytes; at += got.datagram_bytes)
-            add(got.data + at,
-                std::min(got.datagram_bytes, got.bytes - at),
+            sender = to_text(received.sender_address);
+        for (std::size_t offset = 0; offset < received.bytes;
+             offset += received.datagram_bytes)
+            add(received.data + offset,
+                std::min(received.datagram_bytes, received.bytes - offset),
                 sender,
-                got.sender,
+                received.sender,
                 socket,
                 time);
     }

@@ -62,7 +62,7 @@ private:
 
 } // namespace
 
-void packet_memory::add(packet added)
+void packet_memory::add(stored_packet added)
 {
     const auto bytes = added.data.size();
     const auto has_room = [&] { return d_bytes + bytes <= d_max_bytes; };
@@ -83,24 +83,24 @@ packet_memory::selection packet_memory::all() const
 {
     selection packets;
     packets.reserve(d_packets.size());
-    for (const auto& each : d_packets)
-        packets.push_back(&each);
+    for (const auto& packet : d_packets)
+        packets.push_back(&packet);
     return packets;
 }
 
 packet_memory::selection packet_memory::described() const
 {
     std::set<std::pair<std::size_t, std::uint64_t>> streams, with_descriptors;
-    for (const auto& each : d_packets)
-        if (each.has_descriptors)
-            streams.insert({ each.endpoint, each.sender });
+    for (const auto& packet : d_packets)
+        if (packet.has_descriptors)
+            streams.insert({ packet.endpoint, packet.sender });
     selection packets;
-    for (const auto& each : d_packets) {
-        const std::pair stream{ each.endpoint, each.sender };
-        if (each.has_descriptors)
+    for (const auto& packet : d_packets) {
+        const std::pair stream{ packet.endpoint, packet.sender };
+        if (packet.has_descriptors)
             with_descriptors.insert(stream);
         if (with_descriptors.count(stream) || !streams.count(stream))
-            packets.push_back(&each);
+            packets.push_back(&packet);
     }
     return packets;
 }

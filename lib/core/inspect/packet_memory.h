@@ -28,7 +28,7 @@ namespace gr::spead {
 class packet_memory
 {
 public:
-    struct packet {
+    struct stored_packet {
         std::vector<std::byte> data;
         std::size_t endpoint; //!< index of the socket
         std::uint64_t sender; //!< not 0
@@ -38,19 +38,19 @@ public:
 
     explicit packet_memory(std::size_t max_bytes = 32 << 20) : d_max_bytes(max_bytes) {}
 
-    void add(packet added);
+    void add(stored_packet added);
     //! Whether some packets are not kept.
     bool is_partial() const { return d_is_partial; }
 
     //! Valid until the next call of add().
-    using selection = std::vector<const packet*>;
+    using selection = std::vector<const stored_packet*>;
     selection all() const;
     //! Without those that a sender of descriptors sent before its first ones.
     selection described() const;
 
 private:
     const std::size_t d_max_bytes;
-    std::deque<packet> d_packets;
+    std::deque<stored_packet> d_packets;
     std::size_t d_bytes = 0;
     bool d_is_partial = false;
 };

@@ -47,12 +47,13 @@ bool has_samples(const packet_view& packet)
 std::optional<number_format>
 number_format_of(const packet_view& packet,
                  const item_pointer& item,
-                 const std::vector<item_description>& described)
+                 const std::vector<item_description>& descriptions)
 {
-    for (const auto& each : described)
-        if (each.id == item.id)
-            return !each.is_array && each.format.is_integer() ? std::optional(each.format)
-                                                              : std::nullopt;
+    for (const auto& description : descriptions)
+        if (description.id == item.id)
+            return !description.is_array && description.format.is_integer()
+                       ? std::optional(description.format)
+                       : std::nullopt;
     // firmware that sends heaps of one packet ignores the mode of the samples
     const bool is_samples = packet.is_single && item.id == stream_format().samples_id;
     return item.is_immediate && !is_samples ? std::optional(number_format())
@@ -110,15 +111,17 @@ void stream_inspector::add(const packet_view& packet,
     ++stream.packets;
     stream.bytes += bytes;
     stream.heap_address_bits = packet.flavour.heap_address_bits;
-    if (packet.has_descriptors || stream.described.descriptors.were_found())
+    if (packet.has_descriptors || stream.described_heap.descriptors.were_found())
         read_descriptors(stream, packet, now);
     const auto tag = tag_of(packet);
-    auto heap = std::find_if(
-        stream.recent.begin(), stream.recent.end(), [&](const open_heap& each) {
-            return each.counter == packet.heap_counter && each.tag == tag &&
-                   now - each.latest < heap_timeout;
-        });
-    if (heap == stream.recent.end()) {
+    auto heap = std::find_if(stream.recent_heaps.begin(),
+                             stream.recent_heaps.end(),
+                             [&](const open_heap& recent_heap) {
+                                 return recent_heap.counter == packet.heap_counter &&
+                                        recent_heap.tag == tag &&
+                                        now - recent_heap.latest < heap_timeout;
+                             });
+    if (heap == stream.recent_heaps.end()) {
         open_heap opened{ packet.heap_counter, tag, packet.heap_length };
         opened.has_samples = has_samples(packet);
         stream.descriptors += packet.has_descriptors;
@@ -132,11 +135,13 @@ void stream_inspector::add(const packet_view& packet,
             stream.newest.reset();
             stream.counters.clear();
         }
-        if (stream.recent.size() < max_recent) {
-            heap = stream.recent.insert(stream.recent.end(), std::move(opened));
+        if (stream.recent_heaps.size() < max_recent) {
+            heap =
+                stream.recent_heaps.insert(stream.recent_heaps.end(), std::move(opened));
         } else {
-            heap = stream.recent.begin() + static_cast<std::ptrdiff_t>(stream.next);
-            stream.next = (stream.next + 1) % max_recent;
+            heap = stream.recent_heaps.begin() +
+                   static_cast<std::ptrdiff_t>(stream.next_heap);
+            stream.next_heap = (stream.next_heap + 1) % max_recent;
             close(stream, *heap);
             *heap = std::move(opened);
         }
@@ -159,7 +164,7 @@ void stream_inspector::read_descriptors(tracked_stream& stream,
                                         time_point now)
 {
     constexpr std::size_t max_packets = 1024;
-    auto& heap = stream.described;
+    auto& heap = stream.described_heap;
     if (heap.counter != packet.heap_counter || now - heap.begin >= heap_timeout ||
         heap.packets.size() == max_packets || heap.descriptors.are_unusable()) {
         if (!packet.has_descriptors)
@@ -170,13 +175,14 @@ void stream_inspector::read_descriptors(tracked_stream& stream,
                               packet.payload + packet.payload_bytes);
     const auto for_each_packet = [&](const auto& visit) {
         for (const auto& bytes : heap.packets) {
-            packet_view kept;
-            parse_packet(bytes.data(), bytes.size(), kept);
-            visit(kept);
+            packet_view kept_packet;
+            parse_packet(bytes.data(), bytes.size(), kept_packet);
+            visit(kept_packet);
         }
     };
     if (heap.descriptors.find(packet))
-        for_each_packet([&](const packet_view& kept) { heap.descriptors.add(kept); });
+        for_each_packet(
+            [&](const packet_view& kept_packet) { heap.descriptors.add(kept_packet); });
     else
         heap.descriptors.add(packet);
     if (!heap.descriptors.have_arrived())
@@ -186,9 +192,9 @@ void stream_inspector::read_descriptors(tracked_stream& stream,
         if (merge(stream.descriptions, std::move(description)))
             stream.items.erase(item); // its values may have been misread
     }
-    for_each_packet([&](const packet_view& kept) {
-        if (has_samples(kept))
-            add_items(stream, kept);
+    for_each_packet([&](const packet_view& kept_packet) {
+        if (has_samples(kept_packet))
+            add_items(stream, kept_packet);
     });
     heap.descriptors.clear();
     heap.packets.clear();
@@ -200,22 +206,22 @@ void stream_inspector::read_descriptors(tracked_stream& stream,
 void stream_inspector::add_counter(tracked_stream& stream, std::uint64_t counter)
 {
     const auto mask = wire::flavour{ stream.heap_address_bits }.address_mask();
-    auto to_lower = mask, to_higher = mask;
-    for (const auto recent : stream.counters) {
-        if (recent == counter)
+    auto lower_gap = mask, higher_gap = mask;
+    for (const auto recent_counter : stream.counters) {
+        if (recent_counter == counter)
             return;
-        to_lower = std::min(to_lower, (counter - recent) & mask);
-        to_higher = std::min(to_higher, (recent - counter) & mask);
+        lower_gap = std::min(lower_gap, (counter - recent_counter) & mask);
+        higher_gap = std::min(higher_gap, (recent_counter - counter) & mask);
     }
     const auto frequent = stream.counter_steps.most_frequent();
     const auto step = frequent ? frequent : first_step;
-    const bool has_lower = to_lower / step < max_lost_steps;
-    const bool has_higher = to_higher / step < max_recent;
+    const bool has_lower = lower_gap / step < max_lost_steps;
+    const bool has_higher = higher_gap / step < max_recent;
     stream.reordered += has_higher;
-    if (has_higher && (!has_lower || stream.counter_steps.remove(to_lower + to_higher)))
-        stream.counter_steps.add(to_higher);
+    if (has_higher && (!has_lower || stream.counter_steps.remove(lower_gap + higher_gap)))
+        stream.counter_steps.add(higher_gap);
     if (has_lower)
-        stream.counter_steps.add(to_lower);
+        stream.counter_steps.add(lower_gap);
     ++stream.counted;
     if (stream.counters.size() < max_recent)
         stream.counters.push_back(counter);
@@ -234,14 +240,14 @@ void stream_inspector::add_items(tracked_stream& stream, const packet_view& pack
         if (format && !number)
             continue; // in the payload of another packet
         const auto value = format ? format->signed_value(*number) : size_of(packet, i);
-        auto& seen = stream.items[item.id];
-        seen.is_number = format.has_value();
-        if (value > seen.last && !seen.values.empty())
-            seen.steps.add(static_cast<std::uint64_t>(value - seen.last));
-        seen.last = value;
-        seen.range.add(value);
-        if (seen.values.size() < max_values)
-            seen.values.insert(value);
+        auto& statistics = stream.items[item.id];
+        statistics.is_number = format.has_value();
+        if (value > statistics.last && !statistics.values.empty())
+            statistics.steps.add(static_cast<std::uint64_t>(value - statistics.last));
+        statistics.last = value;
+        statistics.range.add(value);
+        if (statistics.values.size() < max_values)
+            statistics.values.insert(value);
     }
 }
 
@@ -257,30 +263,30 @@ void stream_inspector::close(inspected_stream& stream, const open_heap& heap)
 
 stream_inspector::streams_by_key stream_inspector::streams() const
 {
-    streams_by_key all;
-    for (const auto& [from, tracked] : d_streams) {
+    streams_by_key streams;
+    for (const auto& [stream_key, tracked] : d_streams) {
         inspected_stream stream = tracked;
         // packets of the newest heap may still arrive
-        for (const auto& heap : tracked.recent)
+        for (const auto& heap : tracked.recent_heaps)
             if (heap.counter != tracked.newest || !heap.length ||
                 heap.received >= *heap.length)
                 close(stream, heap);
-        std::uint64_t lost = 0, in_steps = 0;
+        std::uint64_t lost_heaps = 0, regular_gaps = 0;
         const auto step = tracked.counter_steps.most_frequent();
-        for (const auto& [apart, count] : tracked.counter_steps.counts()) {
-            in_steps += apart == step ? count : 0;
-            if (step && apart % step == 0 && apart / step < max_lost_steps)
-                lost += (apart / step - 1) * count;
+        for (const auto& [gap, count] : tracked.counter_steps.counts()) {
+            regular_gaps += gap == step ? count : 0;
+            if (step && gap % step == 0 && gap / step < max_lost_steps)
+                lost_heaps += (gap / step - 1) * count;
         }
-        if (2 * in_steps + 1 >= tracked.counted) {
+        if (2 * regular_gaps + 1 >= tracked.counted) {
             stream.counter_step = step;
-            stream.lost = lost;
+            stream.lost = lost_heaps;
         } else {
             stream.reordered = 0;
         }
-        all.emplace(from, std::move(stream));
+        streams.emplace(stream_key, std::move(stream));
     }
-    return all;
+    return streams;
 }
 
 } // namespace gr::spead

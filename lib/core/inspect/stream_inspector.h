@@ -134,19 +134,19 @@ private:
         std::set<std::uint64_t> offsets = {};
     };
     // The packets of the heap whose descriptors are arriving.
-    struct described_heap {
+    struct heap_packets {
         std::uint64_t counter = 0;
         time_point begin{};
         heap_descriptors descriptors;
         std::vector<std::vector<std::byte>> packets;
     };
     struct tracked_stream : inspected_stream {
-        std::vector<open_heap> recent; // a ring
-        std::size_t next = 0;
+        std::vector<open_heap> recent_heaps; // a ring
+        std::size_t next_heap = 0;
         std::optional<std::uint64_t> newest; // heap counter of the latest heap
         std::vector<std::uint64_t> counters; // of recent heaps; a ring
         histogram counter_steps;
-        described_heap described;
+        heap_packets described_heap;
     };
 
     static void close(inspected_stream& stream, const open_heap& heap);

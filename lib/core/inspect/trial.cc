@@ -18,14 +18,14 @@ namespace gr::spead {
 stream_inspector::streams_by_key streams_of(const packet_memory::selection& packets)
 {
     stream_inspector inspector;
-    for (const auto* each : packets) {
+    for (const auto* kept_packet : packets) {
         packet_view packet;
-        parse_packet(each->data.data(), each->data.size(), packet);
+        parse_packet(kept_packet->data.data(), kept_packet->data.size(), packet);
         inspector.add(packet,
-                      each->data.size(),
-                      std::to_string(each->sender),
-                      each->endpoint,
-                      stream_inspector::time_point(each->time));
+                      kept_packet->data.size(),
+                      std::to_string(kept_packet->sender),
+                      kept_packet->endpoint,
+                      stream_inspector::time_point(kept_packet->time));
     }
     return inspector.streams();
 }

@@ -19,12 +19,13 @@
 namespace gr::spead {
 
 //! The endpoint as "host:port" or "[IPv6 address]:port", with the quotes.
-std::string to_text(const endpoint& at);
+std::string to_text(const endpoint& endpoint);
 
 //! Resolves the host, to its IPv4 address if it has one. Throws parameter_error for
 //! \p parameter.
-boost::asio::ip::udp::endpoint
-resolve(boost::asio::io_context& io, const endpoint& at, const std::string& parameter);
+boost::asio::ip::udp::endpoint resolve(boost::asio::io_context& io,
+                                       const endpoint& endpoint,
+                                       const std::string& parameter);
 
 //! The name of the interface that has this address, "" if there is none. Throws
 //! std::runtime_error if the interfaces cannot be listed.

@@ -38,13 +38,13 @@ public:
         if (!d_latest)
             d_now = stamp;
         else if (is_doubtful(stamp)) {
-            const bool is_back = stamp < *d_latest;
-            const bool is_alone = is_back
-                                      ? !following || !is_before(*following, *d_latest)
-                                      : following && is_before(*following, stamp);
-            if (is_alone)
+            const bool steps_back = stamp < *d_latest;
+            const bool is_outlier = steps_back
+                                        ? !following || !is_before(*following, *d_latest)
+                                        : following && is_before(*following, stamp);
+            if (is_outlier)
                 return d_now;
-            if (is_back)
+            if (steps_back)
                 d_latest = stamp;
         }
         const auto latest = d_latest.value_or(stamp);

@@ -62,10 +62,10 @@ std::size_t first_packet_bytes(const std::byte* datagram, std::size_t bytes)
 // Fragments and frames that the capture has cut are unusable.
 packet_error fault_of(const captured_frame& frame)
 {
-    switch (frame.what) {
-    case captured_frame::content::fragment:
+    switch (frame.content) {
+    case captured_frame::content_kind::fragment:
         return packet_error::fragment;
-    case captured_frame::content::truncated:
+    case captured_frame::content_kind::truncated:
         return packet_error::truncated;
     default:
         return packet_error::none;
@@ -109,23 +109,24 @@ public:
     received_datagrams receive(std::byte* buffer) noexcept override
     {
         received_datagrams result;
-        if (!d_next || !d_is_dated) {
+        if (!d_datagram || !d_is_dated) {
             result.error = EAGAIN;
             return result;
         }
-        const std::string_view sender(reinterpret_cast<const char*>(d_next->from.data()),
-                                      d_next->from.size());
-        result.from = d_next->from;
-        result.to = d_next->to;
+        const std::string_view sender(
+            reinterpret_cast<const char*>(d_datagram->source.data()),
+            d_datagram->source.size());
+        result.sender_address = d_datagram->source;
+        result.destination = d_datagram->destination;
         result.sender = std::hash<std::string_view>()(sender) | 1;
-        result.fault = fault_of(*d_next);
+        result.fault = fault_of(*d_datagram);
         if (result.fault == packet_error::none) {
             result.data = buffer;
-            result.bytes = std::min(d_next->bytes, batch_buffer_bytes);
-            std::memcpy(buffer, d_next->payload, result.bytes);
+            result.bytes = std::min(d_datagram->bytes, batch_buffer_bytes);
+            std::memcpy(buffer, d_datagram->payload, result.bytes);
             result.datagram_bytes = first_packet_bytes(buffer, result.bytes);
         }
-        d_next.reset();
+        d_datagram.reset();
         return result;
     }
 
@@ -136,19 +137,23 @@ public:
     // Finds the next datagram, whole or not.
     std::optional<std::chrono::nanoseconds> next_time() override
     {
-        while (!d_next) {
-            const auto frame = d_ahead ? std::exchange(d_ahead, std::nullopt) : read();
+        while (!d_datagram) {
+            const auto frame = d_following_frame
+                                   ? std::exchange(d_following_frame, std::nullopt)
+                                   : read_frame();
             if (!frame)
                 return std::nullopt;
-            auto found =
+            auto dissected =
                 dissect(d_link_type, frame->data, frame->captured, frame->length);
-            if (found.what == captured_frame::content::other) {
-                if (d_other.empty())
-                    d_other = found.protocol.empty() ? "is cut" : "has " + found.protocol;
+            if (dissected.content == captured_frame::content_kind::other) {
+                if (d_other_protocol.empty())
+                    d_other_protocol = dissected.protocol.empty()
+                                           ? "is cut"
+                                           : "has " + dissected.protocol;
                 continue;
             }
             d_has_datagrams = true;
-            d_next = found;
+            d_datagram = dissected;
             note_fault(*frame);
             d_stamp = frame->stamp;
             d_is_dated = false;
@@ -159,12 +164,12 @@ public:
 
     bool is_waiting() const override
     {
-        return d_pipe && !d_has_ended && !(d_next && d_is_dated);
+        return d_pipe && !d_has_ended && !(d_datagram && d_is_dated);
     }
     std::string take_message() override { return std::exchange(d_message, {}); }
 
 private:
-    struct read_frame {
+    struct raw_frame {
         std::chrono::nanoseconds stamp;
         const std::byte* data;
         std::size_t captured, length;
@@ -179,11 +184,11 @@ private:
         throw std::runtime_error("endpoints = \"" + d_path + "\": " + why);
     }
 
-    // \p begin: the first bytes of the stream
-    void open_stream(std::string_view begin, owned_stream stream)
+    // \p first_bytes: the first bytes of the stream
+    void open_stream(std::string_view first_bytes, owned_stream stream)
     {
         for (const auto& format : compressions)
-            if (begin.substr(0, format.magic.size()) == format.magic)
+            if (first_bytes.substr(0, format.magic.size()) == format.magic)
                 refuse("the file is compressed; decompress it first, with \"" +
                        std::string(format.program) + " -dk\"");
         if (!stream)
@@ -193,7 +198,7 @@ private:
             stream.get(), PCAP_TSTAMP_PRECISION_NANO, reason.data()));
         if (!d_pcap)
             refuse(reason.data());
-        [[maybe_unused]] const auto* owned = stream.release(); // by d_pcap
+        [[maybe_unused]] const auto* released = stream.release(); // by d_pcap
         d_link_type = pcap_datalink(d_pcap.get());
         if (!is_link_type_supported(d_link_type))
             refuse("its link type " + std::to_string(d_link_type) +
@@ -207,17 +212,17 @@ private:
     }
 
     // The next frame that matches the filter; none at the end, or while a pipe is empty.
-    std::optional<read_frame> read()
+    std::optional<raw_frame> read_frame()
     {
         while (!d_has_ended) {
             pcap_pkthdr* header = nullptr;
             const u_char* data = nullptr;
-            const int got =
+            const int status =
                 d_pcap ? pcap_next_ex(d_pcap.get(), &header, &data) : PCAP_ERROR_BREAK;
-            if (got == PCAP_ERROR)
+            if (status == PCAP_ERROR)
                 end_with(std::string(pcap_geterr(d_pcap.get())) +
                          "; the rest of the file is ignored");
-            if (got != 1) {
+            if (status != 1) {
                 if (continue_at_end())
                     continue;
                 break;
@@ -227,10 +232,10 @@ private:
                 !pcap_offline_filter(&d_filter.program, header, data))
                 continue;
             d_has_matches = true;
-            return read_frame{ stamp_of(header->ts),
-                               reinterpret_cast<const std::byte*>(data),
-                               header->caplen,
-                               header->len };
+            return raw_frame{ stamp_of(header->ts),
+                              reinterpret_cast<const std::byte*>(data),
+                              header->caplen,
+                              header->len };
         }
         return std::nullopt;
     }
@@ -259,21 +264,23 @@ private:
         return has_more;
     }
 
-    // Sets the time of d_next. False if that needs the following frame, and a pipe does
-    // not have it yet.
+    // Sets the time of d_datagram. False if that needs the following frame, and a pipe
+    // does not have it yet.
     bool set_time()
     {
-        if (d_clock.is_doubtful(d_stamp) && !d_ahead && !d_has_ended) {
+        if (d_clock.is_doubtful(d_stamp) && !d_following_frame && !d_has_ended) {
             // libpcap overwrites a frame when it reads the following one
-            if (d_next->payload != d_payload.data())
-                d_payload.assign(d_next->payload, d_next->payload + d_next->bytes);
-            d_next->payload = d_payload.data();
-            d_ahead = read();
-            if (!d_ahead && !d_has_ended)
+            if (d_datagram->payload != d_payload.data())
+                d_payload.assign(d_datagram->payload,
+                                 d_datagram->payload + d_datagram->bytes);
+            d_datagram->payload = d_payload.data();
+            d_following_frame = read_frame();
+            if (!d_following_frame && !d_has_ended)
                 return false;
         }
-        d_time = d_clock.advance(d_stamp,
-                                 d_ahead ? std::optional(d_ahead->stamp) : std::nullopt);
+        d_time = d_clock.advance(
+            d_stamp,
+            d_following_frame ? std::optional(d_following_frame->stamp) : std::nullopt);
         return true;
     }
 
@@ -288,14 +295,14 @@ private:
         d_message += (d_message.empty() ? "" : "; ") + d_path + ": " + text;
     }
 
-    void note_fault(const read_frame& frame)
+    void note_fault(const raw_frame& frame)
     {
-        if (d_next->what == captured_frame::content::fragment &&
+        if (d_datagram->content == captured_frame::content_kind::fragment &&
             !std::exchange(d_has_noted_fragment, true))
             note("IP fragments are not put together: their datagrams are missing; have "
                  "the sender use packets that fit into the MTU");
-        if (d_next->what == captured_frame::content::truncated &&
-            !std::exchange(d_has_noted_cut, true))
+        if (d_datagram->content == captured_frame::content_kind::truncated &&
+            !std::exchange(d_has_noted_truncation, true))
             note("a frame of " + std::to_string(frame.length) + " bytes is cut to " +
                  std::to_string(frame.captured) +
                  ": such packets are missing; capture with tcpdump -s 0");
@@ -312,7 +319,8 @@ private:
             note("none of its " + std::to_string(d_frames) +
                  " packets matches the filter \"" + d_filter_text + "\"");
         else
-            note("none of its packets is a UDP datagram; the first one " + d_other);
+            note("none of its packets is a UDP datagram; the first one " +
+                 d_other_protocol);
     }
 
     struct compiled_filter {
@@ -333,11 +341,11 @@ private:
     int d_link_type = 0;
     compiled_filter d_filter;
     capture_clock d_clock;
-    std::optional<read_frame> d_ahead; // read, but not processed yet
-    std::optional<captured_frame> d_next;
-    std::vector<std::byte> d_payload;   // of d_next, if d_ahead is set
-    std::chrono::nanoseconds d_stamp{}; // of d_next, as captured
-    std::chrono::nanoseconds d_time{};  // of d_next, if d_is_dated
+    std::optional<raw_frame> d_following_frame; // read, but not processed yet
+    std::optional<captured_frame> d_datagram;
+    std::vector<std::byte> d_payload;   // of d_datagram, if d_following_frame is set
+    std::chrono::nanoseconds d_stamp{}; // of d_datagram, as captured
+    std::chrono::nanoseconds d_time{};  // of d_datagram, if d_is_dated
     bool d_is_dated = false;
     bool d_has_ended = false;
 
@@ -346,9 +354,9 @@ private:
     std::uint64_t d_frames = 0;
     bool d_has_matches = false;
     bool d_has_datagrams = false;
-    std::string d_other; // what the first frame of another protocol is
+    std::string d_other_protocol; // what the first frame of another protocol is
     bool d_has_noted_fragment = false;
-    bool d_has_noted_cut = false;
+    bool d_has_noted_truncation = false;
 };
 
 } // namespace

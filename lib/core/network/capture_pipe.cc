@@ -42,9 +42,9 @@ constexpr std::size_t min_block_bytes = 12;
 constexpr std::size_t max_record_bytes = 16 << 20;
 
 template <std::size_t n>
-bool contains(const std::array<std::string_view, n>& all, std::string_view text)
+bool contains(const std::array<std::string_view, n>& texts, std::string_view text)
 {
-    return std::find(all.begin(), all.end(), text) != all.end();
+    return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
 } // namespace
@@ -58,14 +58,14 @@ bool capture_pipe::fill()
     d_begin = d_end = 0;
     const auto size = d_data.size();
     d_data.resize(size + read_bytes);
-    const auto got = ::read(d_fd, &d_data[size], read_bytes);
+    const auto n_read = ::read(d_fd, &d_data[size], read_bytes);
     const int error = errno;
-    d_data.resize(size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got == 0) {
+    d_data.resize(size + static_cast<std::size_t>(std::max<ssize_t>(n_read, 0)));
+    if (n_read == 0) {
         // without POLLHUP, no program has opened the pipe for writing yet
         pollfd state{ d_fd, POLLIN, 0 };
         d_is_closed = poll(&state, 1, 0) > 0 && (state.revents & POLLHUP);
-    } else if (got < 0) {
+    } else if (n_read < 0) {
         d_is_closed = error != EAGAIN && error != EINTR;
     }
     if (d_is_closed)
@@ -78,16 +78,16 @@ bool capture_pipe::fill()
 std::FILE* capture_pipe::open_stream()
 {
     cookie_io_functions_t functions{};
-    functions.read = [](void* pipe, char* to, std::size_t bytes) {
+    functions.read = [](void* pipe, char* buffer, std::size_t bytes) {
         return static_cast<ssize_t>(
-            static_cast<capture_pipe*>(pipe)->read_stream(to, bytes));
+            static_cast<capture_pipe*>(pipe)->read_stream(buffer, bytes));
     };
     return fopencookie(this, "r", functions);
 }
 
-std::size_t capture_pipe::read_stream(char* to, std::size_t bytes)
+std::size_t capture_pipe::read_stream(char* buffer, std::size_t bytes)
 {
-    bytes = d_data.copy(to, std::min(bytes, d_end - d_begin), d_begin);
+    bytes = d_data.copy(buffer, std::min(bytes, d_end - d_begin), d_begin);
     d_begin += bytes;
     return bytes;
 }
@@ -99,7 +99,8 @@ void capture_pipe::find_records()
     while (const auto bytes = record_bytes()) {
         if (bytes > d_data.size() - d_scanned)
             return;
-        if (d_format == file_format::pcapng && word(d_scanned) == interface_description)
+        if (d_format == file_format::pcapng &&
+            word_at(d_scanned) == interface_description)
             d_has_link_type = true;
         d_scanned += bytes;
         if (d_has_link_type)
@@ -130,23 +131,23 @@ bool capture_pipe::find_format()
 // Bytes of the record or block at d_scanned; 0: not known yet.
 std::size_t capture_pipe::record_bytes()
 {
-    const auto left = d_data.size() - d_scanned;
-    if (left < pcap_record_header)
+    const auto available = d_data.size() - d_scanned;
+    if (available < pcap_record_header)
         return 0;
     std::size_t bytes = 0;
     if (d_format == file_format::pcap) {
-        bytes = pcap_record_header + word(d_scanned + pcap_captured_bytes);
+        bytes = pcap_record_header + word_at(d_scanned + pcap_captured_bytes);
     } else {
         if (d_data.compare(d_scanned, section_header.size(), section_header) == 0)
             d_is_big_endian = d_data.compare(d_scanned + section_magic_offset,
                                              section_magic_big_endian.size(),
                                              section_magic_big_endian) == 0;
-        bytes = std::max(word(d_scanned + block_bytes), min_block_bytes);
+        bytes = std::max(word_at(d_scanned + block_bytes), min_block_bytes);
     }
-    return bytes > max_record_bytes ? left : bytes; // libpcap reports the damage
+    return bytes > max_record_bytes ? available : bytes; // libpcap reports the damage
 }
 
-std::size_t capture_pipe::word(std::size_t offset) const
+std::size_t capture_pipe::word_at(std::size_t offset) const
 {
     std::uint32_t raw = 0;
     std::memcpy(&raw, &d_data[offset], sizeof raw);

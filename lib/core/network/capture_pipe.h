@@ -41,11 +41,11 @@ public:
 private:
     enum class file_format { unknown, pcap, pcapng };
 
-    std::size_t read_stream(char* to, std::size_t bytes);
+    std::size_t read_stream(char* buffer, std::size_t bytes);
     void find_records();
     bool find_format();
     std::size_t record_bytes();
-    std::size_t word(std::size_t offset) const;
+    std::size_t word_at(std::size_t offset) const;
 
     const int d_fd;
     std::string d_data;        // read from the pipe

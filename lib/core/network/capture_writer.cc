@@ -81,12 +81,12 @@ public:
     {
     }
 
-    template <typename header>
-    void prepend(const header& each)
+    template <typename header_type>
+    void prepend(const header_type& header)
     {
-        d_begin -= sizeof each;
-        d_bytes += sizeof each;
-        std::memcpy(d_begin, &each, sizeof each);
+        d_begin -= sizeof header;
+        d_bytes += sizeof header;
+        std::memcpy(d_begin, &header, sizeof header);
     }
 
     const std::byte* data() const { return d_begin; }
@@ -99,18 +99,18 @@ private:
 
 // The source is the address of the loopback interface.
 template <typename address>
-void prepend_udp(frame_builder& frame, const address& to, std::uint16_t port)
+void prepend_udp(frame_builder& frame, const address& destination, std::uint16_t port)
 {
-    const auto from = address::loopback().to_bytes();
-    const auto destination = to.to_bytes();
+    const auto source_bytes = address::loopback().to_bytes();
+    const auto destination_bytes = destination.to_bytes();
     const auto bytes = frame.bytes() + sizeof(udphdr);
     udphdr header{};
     header.source = htons(source_port);
     header.dest = htons(port);
     header.len = htons(static_cast<std::uint16_t>(bytes));
     // the pseudo-header of RFC 768 and RFC 8200
-    std::uint64_t sum = sum_words(from.data(), from.size());
-    sum = sum_words(destination.data(), destination.size(), sum);
+    std::uint64_t sum = sum_words(source_bytes.data(), source_bytes.size());
+    sum = sum_words(destination_bytes.data(), destination_bytes.size(), sum);
     sum += htons(IPPROTO_UDP);
     sum += header.len;
     sum = sum_words(&header, sizeof header, sum);
@@ -119,7 +119,7 @@ void prepend_udp(frame_builder& frame, const address& to, std::uint16_t port)
     frame.prepend(header);
 }
 
-void prepend_ip(frame_builder& frame, const boost::asio::ip::address_v4& to)
+void prepend_ip(frame_builder& frame, const boost::asio::ip::address_v4& destination)
 {
     ip header{};
     header.ip_v = IPVERSION;
@@ -129,12 +129,12 @@ void prepend_ip(frame_builder& frame, const boost::asio::ip::address_v4& to)
     header.ip_ttl = hop_limit;
     header.ip_p = IPPROTO_UDP;
     header.ip_src.s_addr = htonl(INADDR_LOOPBACK);
-    header.ip_dst.s_addr = htonl(to.to_uint());
+    header.ip_dst.s_addr = htonl(destination.to_uint());
     header.ip_sum = checksum(sum_words(&header, sizeof header));
     frame.prepend(header);
 }
 
-void prepend_ip(frame_builder& frame, const boost::asio::ip::address_v6& to)
+void prepend_ip(frame_builder& frame, const boost::asio::ip::address_v6& destination)
 {
     ip6_hdr header{};
     header.ip6_vfc = 6 << 4;
@@ -142,25 +142,25 @@ void prepend_ip(frame_builder& frame, const boost::asio::ip::address_v6& to)
     header.ip6_nxt = IPPROTO_UDP;
     header.ip6_hlim = hop_limit;
     header.ip6_src = in6addr_loopback;
-    const auto destination = to.to_bytes();
-    std::memcpy(&header.ip6_dst, destination.data(), destination.size());
+    const auto bytes = destination.to_bytes();
+    std::memcpy(&header.ip6_dst, bytes.data(), bytes.size());
     frame.prepend(header);
 }
 
 // Locally administered addresses, or that of the multicast group (RFC 1112, RFC 2464).
-void prepend_ethernet(frame_builder& frame, const boost::asio::ip::address& to)
+void prepend_ethernet(frame_builder& frame, const boost::asio::ip::address& destination)
 {
     ether_header header{ { 2, 0, 0, 0, 0, 2 }, { 2, 0, 0, 0, 0, 1 }, 0 };
-    header.ether_type = htons(to.is_v4() ? ETHERTYPE_IP : ETHERTYPE_IPV6);
-    if (to.is_multicast() && to.is_v4()) {
-        const auto group = to.to_v4().to_bytes();
+    header.ether_type = htons(destination.is_v4() ? ETHERTYPE_IP : ETHERTYPE_IPV6);
+    if (destination.is_multicast() && destination.is_v4()) {
+        const auto group = destination.to_v4().to_bytes();
         const std::array<std::uint8_t, 6> mac{
             0x01,     0x00,    0x5e, static_cast<std::uint8_t>(group[1] & 0x7f),
             group[2], group[3]
         };
         std::copy(mac.begin(), mac.end(), header.ether_dhost);
-    } else if (to.is_multicast()) {
-        const auto group = to.to_v6().to_bytes();
+    } else if (destination.is_multicast()) {
+        const auto group = destination.to_v6().to_bytes();
         const std::array<std::uint8_t, 6> mac{ 0x33,      0x33,      group[12],
                                                group[13], group[14], group[15] };
         std::copy(mac.begin(), mac.end(), header.ether_dhost);
@@ -171,15 +171,15 @@ void prepend_ethernet(frame_builder& frame, const boost::asio::ip::address& to)
 } // namespace
 
 capture_writer::capture_writer(boost::asio::io_context& io,
-                               const std::vector<endpoint>& to,
+                               const std::vector<endpoint>& destinations,
                                double rate)
-    : d_path(to.front().capture),
+    : d_path(destinations.front().capture),
       d_file(io),
       d_buffer(max_headers_bytes + wire::max_datagram_bytes),
       d_rate(rate),
       d_time(std::chrono::system_clock::now().time_since_epoch())
 {
-    for (const auto& destination : to)
+    for (const auto& destination : destinations)
         d_destinations.push_back(resolve(io, destination, "destinations"));
     int error = open_file();
     if (!error)
@@ -208,11 +208,11 @@ int capture_writer::open_file() noexcept
             return error;
         return d_has_lost_reader ? EPIPE : error_retry_later;
     }
-    boost::system::error_code refused;
-    d_file.assign(fd, refused);
-    if (refused) {
+    boost::system::error_code assign_error;
+    d_file.assign(fd, assign_error);
+    if (assign_error) {
         close(fd);
-        return refused.value();
+        return assign_error.value();
     }
     const file_header header;
     std::memcpy(d_buffer.data(), &header, sizeof header);
@@ -295,16 +295,16 @@ void capture_writer::build_frame(const message& packet) noexcept
         std::memcpy(end, packet.pieces[i].iov_base, packet.pieces[i].iov_len);
         end += packet.pieces[i].iov_len;
     }
-    const auto& to = d_destinations[packet.destination];
+    const auto& destination = d_destinations[packet.destination];
     frame_builder frame(payload, packet.bytes);
-    if (to.address().is_v4()) {
-        prepend_udp(frame, to.address().to_v4(), to.port());
-        prepend_ip(frame, to.address().to_v4());
+    if (destination.address().is_v4()) {
+        prepend_udp(frame, destination.address().to_v4(), destination.port());
+        prepend_ip(frame, destination.address().to_v4());
     } else {
-        prepend_udp(frame, to.address().to_v6(), to.port());
-        prepend_ip(frame, to.address().to_v6());
+        prepend_udp(frame, destination.address().to_v6(), destination.port());
+        prepend_ip(frame, destination.address().to_v6());
     }
-    prepend_ethernet(frame, to.address());
+    prepend_ethernet(frame, destination.address());
     const auto time = next_time(packet.bytes).count();
     const auto frame_bytes = static_cast<std::uint32_t>(frame.bytes());
     frame.prepend(frame_header{ static_cast<std::uint32_t>(time / 1'000'000'000),
@@ -328,9 +328,9 @@ std::chrono::nanoseconds capture_writer::next_time(std::size_t bytes) noexcept
     }
     const auto time = d_time;
     d_time_fraction += 1e9 * static_cast<double>(bytes) / rate;
-    const auto whole = static_cast<std::int64_t>(d_time_fraction);
-    d_time_fraction -= static_cast<double>(whole);
-    d_time += std::chrono::nanoseconds(whole);
+    const auto nanoseconds = static_cast<std::int64_t>(d_time_fraction);
+    d_time_fraction -= static_cast<double>(nanoseconds);
+    d_time += std::chrono::nanoseconds(nanoseconds);
     return time;
 }
 

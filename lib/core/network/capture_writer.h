@@ -39,7 +39,7 @@ public:
     //! \p rate is in bytes of UDP payload per second; 0: none. Throws parameter_error for
     //! an unknown host, and std::runtime_error if the file cannot be created.
     capture_writer(boost::asio::io_context& io,
-                   const std::vector<endpoint>& to,
+                   const std::vector<endpoint>& destinations,
                    double rate);
 
     //! The addresses of the destinations, in their order.

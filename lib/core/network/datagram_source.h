@@ -23,12 +23,12 @@ namespace gr::spead {
 //! Datagrams received by one system call, back to back.
 struct received_datagrams {
     const std::byte* data = nullptr;
-    std::size_t bytes = 0;                    //!< total; 0: none received
-    std::size_t datagram_bytes = 0;           //!< size of each; the last may be shorter
-    std::uint64_t sender = 0;                 //!< identifies the sender; not 0
-    boost::asio::ip::udp::endpoint from = {}; //!< the sender's address
-    boost::asio::ip::udp::endpoint to = {};   //!< the destination, in captures
-    int error = 0;                            //!< errno; 0 if there is none
+    std::size_t bytes = 0;          //!< total; 0: none received
+    std::size_t datagram_bytes = 0; //!< size of each; the last may be shorter
+    std::uint64_t sender = 0;       //!< identifies the sender; not 0
+    boost::asio::ip::udp::endpoint sender_address = {}; //!< the sender's address
+    boost::asio::ip::udp::endpoint destination = {};    //!< the destination, in captures
+    int error = 0;                                      //!< errno; 0 if there is none
     //! Why a captured datagram is unusable; it has no data.
     packet_error fault = packet_error::none;
 };

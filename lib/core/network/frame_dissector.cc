@@ -74,8 +74,8 @@ captured_frame other(const char* format, unsigned number)
 
 // \p length: of the datagram with its header, according to the IP packet; 0 if the packet
 // does not state it.
-captured_frame read_udp(const boost::asio::ip::address& from,
-                        const boost::asio::ip::address& to,
+captured_frame read_udp(const boost::asio::ip::address& source,
+                        const boost::asio::ip::address& destination,
                         bytes_left packet,
                         bool is_fragment,
                         std::size_t length)
@@ -85,20 +85,21 @@ captured_frame read_udp(const boost::asio::ip::address& from,
     if (!packet.skip(header_bytes))
         return {};
     // 0 with segmentation offload: the length of the frame counts
-    if (const std::size_t stated = word_at(header + 4); stated >= header_bytes)
-        length = length ? std::min(length, stated) : stated;
+    if (const std::size_t stated_length = word_at(header + 4);
+        stated_length >= header_bytes)
+        length = length ? std::min(length, stated_length) : stated_length;
     captured_frame frame;
-    frame.from = { from, static_cast<std::uint16_t>(word_at(header)) };
-    frame.to = { to, static_cast<std::uint16_t>(word_at(header + 2)) };
+    frame.source = { source, static_cast<std::uint16_t>(word_at(header)) };
+    frame.destination = { destination, static_cast<std::uint16_t>(word_at(header + 2)) };
     frame.payload = packet.data;
     frame.bytes = packet.size;
     if (length)
         frame.bytes = std::min(frame.bytes, length - header_bytes);
     const bool is_truncated =
         length ? length > packet.size + header_bytes : packet.is_cut;
-    frame.what = is_fragment    ? captured_frame::content::fragment
-                 : is_truncated ? captured_frame::content::truncated
-                                : captured_frame::content::datagram;
+    frame.content = is_fragment    ? captured_frame::content_kind::fragment
+                    : is_truncated ? captured_frame::content_kind::truncated
+                                   : captured_frame::content_kind::datagram;
     return frame;
 }
 
@@ -135,17 +136,17 @@ captured_frame read_ipv6(bytes_left packet)
     if (length)
         packet.size = std::min(packet.size, length);
     bool is_fragment = false;
-    auto next = byte_at(header + 6);
-    while (next != udp) {
-        if (next != hop_by_hop && next != routing && next != destination_options &&
-            next != fragment)
-            return other("IP protocol %u", next);
+    auto next_header = byte_at(header + 6);
+    while (next_header != udp) {
+        if (next_header != hop_by_hop && next_header != routing &&
+            next_header != destination_options && next_header != fragment)
+            return other("IP protocol %u", next_header);
         const auto* extension = packet.data;
         if (packet.size < 8)
             return {};
         const std::size_t bytes =
-            next == fragment ? 8 : (byte_at(extension + 1) + 1) * std::size_t{ 8 };
-        if (next == fragment) {
+            next_header == fragment ? 8 : (byte_at(extension + 1) + 1) * std::size_t{ 8 };
+        if (next_header == fragment) {
             const auto position = word_at(extension + 2);
             if (position & 0xfff8)
                 return other("a later fragment of IP protocol %u", byte_at(extension));
@@ -155,7 +156,7 @@ captured_frame read_ipv6(bytes_left packet)
             return {};
         if (length)
             length -= bytes;
-        next = byte_at(extension);
+        next_header = byte_at(extension);
     }
     return read_udp(address_at<boost::asio::ip::address_v6>(header + 8),
                     address_at<boost::asio::ip::address_v6>(header + 24),

@@ -18,14 +18,14 @@ namespace gr::spead {
 
 //! What a captured frame holds.
 struct captured_frame {
-    enum class content {
+    enum class content_kind {
         datagram,  //!< a UDP datagram
         truncated, //!< the begin of one: the capture cut the frame
         fragment,  //!< the first IP fragment of one
         other      //!< anything else, also a later fragment
     };
-    content what = content::other;
-    boost::asio::ip::udp::endpoint from = {}, to = {};
+    content_kind content = content_kind::other;
+    boost::asio::ip::udp::endpoint source = {}, destination = {};
     const std::byte* payload = nullptr;
     std::size_t bytes = 0; //!< of the payload, as captured
     //! Of other content: the protocol that is not read, such as "EtherType 0x0806".

@@ -33,8 +33,8 @@ public:
     virtual bool replace_socket(bound_socket replacement) = 0;
 
     //! Sends a packet to a destination, given by its index, to make the kernel resolve
-    //! the next hop. \p unanswered: whether the last attempts failed.
-    virtual void solicit(std::size_t destination, bool unanswered) = 0;
+    //! the next hop. \p is_unanswered: whether the last attempts failed.
+    virtual void solicit(std::size_t destination, bool is_unanswered) = 0;
 
 protected:
     ~socket_owner() = default;

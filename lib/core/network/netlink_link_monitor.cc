@@ -32,11 +32,11 @@ constexpr std::chrono::milliseconds resolve_timeout{ 1500 };
 constexpr std::chrono::milliseconds solicit_interval{ 500 };
 // After an outage the remote end may not be ready to answer yet, and the kernel repeats a
 // lost request only after a second.
-constexpr std::chrono::milliseconds time_to_settle{ 100 };
+constexpr std::chrono::milliseconds settling_time{ 100 };
 // A removed address may come back. Another one replaces it only after this time.
 constexpr std::chrono::milliseconds address_timeout{ 500 };
 
-bool link_local(const boost::asio::ip::address& address)
+bool is_link_local(const boost::asio::ip::address& address)
 {
     return address.is_v6() && address.to_v6().is_link_local();
 }
@@ -47,17 +47,17 @@ netlink_link_monitor::netlink_link_monitor(
     const std::vector<rtnetlink::endpoint>& destinations, socket_owner& owner)
     : d_owner(owner)
 {
-    for (const auto& to : destinations)
-        d_routes.push_back({ to });
+    for (const auto& destination : destinations)
+        d_routes.push_back({ destination });
     update_origin();
 }
 
 void netlink_link_monitor::update_origin()
 {
-    const auto& now = d_owner.current_socket();
-    d_origin.from = now.socket.local_endpoint();
-    d_origin.interface = now.interface;
-    d_source_interface = interface_with(d_origin.from.address());
+    const auto& current = d_owner.current_socket();
+    d_origin.source = current.socket.local_endpoint();
+    d_origin.interface = current.interface;
+    d_source_interface = interface_with(d_origin.source.address());
 }
 
 send_result netlink_link_monitor::check(const message* messages, std::size_t n) noexcept
@@ -65,7 +65,7 @@ send_result netlink_link_monitor::check(const message* messages, std::size_t n) 
     const auto now = clock::now();
     if (now >= d_next_poll)
         poll(now);
-    if (d_no_errors)
+    if (d_has_no_errors)
         return { n, 0 };
     std::size_t i = 0;
     while (i < n && !d_routes[messages[i].destination].error)
@@ -75,92 +75,92 @@ send_result netlink_link_monitor::check(const message* messages, std::size_t n) 
 
 void netlink_link_monitor::poll(clock::time_point now)
 {
-    bool changed = d_kernel.take_changes();
+    bool has_changed = d_kernel.take_changes();
     // a route that comes back is not always reported
-    changed = changed || (d_route_missing && now >= d_read_again);
+    has_changed = has_changed || (d_is_route_missing && now >= d_next_read);
     if (now - d_last_poll > resolve_timeout) { // after a pause, try all routes again
-        for (auto& one : d_routes)
-            one = { one.to };
-        changed = true;
+        for (auto& entry : d_routes)
+            entry = { entry.destination };
+        has_changed = true;
     }
-    if (changed) {
+    if (has_changed) {
         read_routes(now);
-        if (d_route_missing && replace_socket(now))
+        if (d_is_route_missing && replace_socket(now))
             read_routes(now);
     }
-    if (changed || !d_no_errors) {
-        d_no_errors = true;
-        for (auto& one : d_routes) {
-            update_error(one, now, changed);
-            d_no_errors = d_no_errors && !one.error;
+    if (has_changed || !d_has_no_errors) {
+        d_has_no_errors = true;
+        for (auto& entry : d_routes) {
+            update_error(entry, now, has_changed);
+            d_has_no_errors = d_has_no_errors && !entry.error;
         }
     }
     d_last_poll = now;
-    const auto rest =
+    const auto pause =
         std::max<clock::duration>(poll_interval, (poll_share - 1) * (clock::now() - now));
-    d_next_poll = d_route_missing ? now : now + rest;
+    d_next_poll = d_is_route_missing ? now : now + pause;
 }
 
 void netlink_link_monitor::read_routes(clock::time_point now)
 {
-    const bool was_missing = std::exchange(d_route_missing, false);
-    for (auto& one : d_routes) {
-        one.route = d_kernel.find_route(one.to, d_origin);
-        if (one.route)
-            one.link = d_kernel.find_link(one.route->interface);
+    const bool was_missing = std::exchange(d_is_route_missing, false);
+    for (auto& entry : d_routes) {
+        entry.route = d_kernel.find_route(entry.destination, d_origin);
+        if (entry.route)
+            entry.link = d_kernel.find_link(entry.route->interface);
         else
-            d_route_missing = true;
-        const bool was_up = std::exchange(one.up, one.route && one.link.carrier);
-        if (one.up && !was_up) {
-            one.next_solicit = now + time_to_settle;
-            one.next_hop_deadline = one.next_solicit + resolve_timeout;
+            d_is_route_missing = true;
+        const bool was_up = std::exchange(entry.is_up, entry.route && entry.link.carrier);
+        if (entry.is_up && !was_up) {
+            entry.next_solicit = now + settling_time;
+            entry.next_hop_deadline = entry.next_solicit + resolve_timeout;
         }
     }
-    if (d_route_missing && !was_missing)
+    if (d_is_route_missing && !was_missing)
         d_missing_since = now;
-    d_read_again = now + solicit_interval;
+    d_next_read = now + solicit_interval;
 }
 
-void netlink_link_monitor::update_error(monitored_route& one,
+void netlink_link_monitor::update_error(monitored_route& entry,
                                         clock::time_point now,
-                                        bool changed)
+                                        bool has_changed)
 {
-    if (one.route && one.link.carrier && one.link.resolves_neighbours &&
-        one.route->has_source && one.route->next_hop) {
-        if (changed || (one.next_hop_deadline && now >= one.next_solicit))
-            resolve_next_hop(one, now);
+    if (entry.route && entry.link.carrier && entry.link.resolves_neighbours &&
+        entry.route->has_source && entry.route->next_hop) {
+        if (has_changed || (entry.next_hop_deadline && now >= entry.next_solicit))
+            resolve_next_hop(entry, now);
     } else {
-        one.next_hop_deadline.reset();
+        entry.next_hop_deadline.reset();
     }
-    one.error = 0;
-    if (one.next_hop_deadline)
-        one.error =
-            now < *one.next_hop_deadline ? transport::error_retry_later : EHOSTUNREACH;
-    else if (one.route && !one.link.carrier)
-        one.error = ENETDOWN;
-    else if (one.route && !one.route->has_source)
-        one.error = EADDRNOTAVAIL;
+    entry.error = 0;
+    if (entry.next_hop_deadline)
+        entry.error =
+            now < *entry.next_hop_deadline ? transport::error_retry_later : EHOSTUNREACH;
+    else if (entry.route && !entry.link.carrier)
+        entry.error = ENETDOWN;
+    else if (entry.route && !entry.route->has_source)
+        entry.error = EADDRNOTAVAIL;
 }
 
-void netlink_link_monitor::resolve_next_hop(monitored_route& one, clock::time_point now)
+void netlink_link_monitor::resolve_next_hop(monitored_route& entry, clock::time_point now)
 {
-    const auto state = [&] {
-        return d_kernel.neighbour_state(one.route->interface, *one.route->next_hop);
+    const auto read_state = [&] {
+        return d_kernel.neighbour_state(entry.route->interface, *entry.route->next_hop);
     };
-    auto known = state();
-    if (known == NUD_NONE || known == NUD_FAILED) {
-        if (one.next_hop_deadline && now < one.next_solicit)
+    auto state = read_state();
+    if (state == NUD_NONE || state == NUD_FAILED) {
+        if (entry.next_hop_deadline && now < entry.next_solicit)
             return;
         // the kernel now creates an entry, if it needs one
-        d_owner.solicit(static_cast<std::size_t>(&one - d_routes.data()),
-                        one.next_hop_deadline && now >= *one.next_hop_deadline);
-        known = state();
+        d_owner.solicit(static_cast<std::size_t>(&entry - d_routes.data()),
+                        entry.next_hop_deadline && now >= *entry.next_hop_deadline);
+        state = read_state();
     }
-    one.next_solicit = now + solicit_interval;
-    if (known != NUD_INCOMPLETE && known != NUD_FAILED)
-        one.next_hop_deadline.reset();
-    else if (!one.next_hop_deadline)
-        one.next_hop_deadline = now + resolve_timeout;
+    entry.next_solicit = now + solicit_interval;
+    if (state != NUD_INCOMPLETE && state != NUD_FAILED)
+        entry.next_hop_deadline.reset();
+    else if (!entry.next_hop_deadline)
+        entry.next_hop_deadline = now + resolve_timeout;
 }
 
 // Replaces the socket: an interface that was deleted and created again has another index,
@@ -169,9 +169,9 @@ void netlink_link_monitor::resolve_next_hop(monitored_route& one, clock::time_po
 bool netlink_link_monitor::replace_socket(clock::time_point now)
 {
     try {
-        auto opened = d_owner.open_socket();
-        if (!is_better(opened, now - d_missing_since) ||
-            !d_owner.replace_socket(std::move(opened)))
+        auto candidate = d_owner.open_socket();
+        if (!is_better(candidate, now - d_missing_since) ||
+            !d_owner.replace_socket(std::move(candidate)))
             return false;
         update_origin();
         return true;
@@ -181,19 +181,19 @@ bool netlink_link_monitor::replace_socket(clock::time_point now)
 }
 
 // Whether it is better than the current socket, which has had no route for this time.
-bool netlink_link_monitor::is_better(const bound_socket& opened,
-                                     clock::duration missing) const
+bool netlink_link_monitor::is_better(const bound_socket& candidate,
+                                     clock::duration time_without_route) const
 {
-    const bool other_interface = opened.interface != d_origin.interface;
-    const auto source = opened.socket.local_endpoint().address();
-    const auto old = d_origin.from.address();
-    if (source == old)
-        return other_interface;
+    const bool has_other_interface = candidate.interface != d_origin.interface;
+    const auto source = candidate.socket.local_endpoint().address();
+    const auto current = d_origin.source.address();
+    if (source == current)
+        return has_other_interface;
     // while an interface comes up, the kernel may offer an unsuitable address
-    if (link_local(source) != link_local(old) ||
+    if (is_link_local(source) != is_link_local(current) ||
         interface_with(source) != d_source_interface)
         return false;
-    return other_interface || missing >= address_timeout;
+    return has_other_interface || time_without_route >= address_timeout;
 }
 
 } // namespace gr::spead

@@ -41,10 +41,10 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     struct monitored_route {
-        rtnetlink::endpoint to;
+        rtnetlink::endpoint destination;
         std::optional<rtnetlink::route> route{};
         rtnetlink::link link{};
-        bool up = true; // route and carrier, when last read
+        bool is_up = true; // route and carrier, when last read
         std::optional<clock::time_point> next_hop_deadline{}; // timeout for the next hop
         clock::time_point next_solicit{}; // next attempt to resolve the next hop
         int error = 0;
@@ -52,21 +52,22 @@ private:
 
     void poll(clock::time_point now);
     void read_routes(clock::time_point now);
-    void update_error(monitored_route& one, clock::time_point now, bool changed);
-    void resolve_next_hop(monitored_route& one, clock::time_point now);
+    void update_error(monitored_route& entry, clock::time_point now, bool has_changed);
+    void resolve_next_hop(monitored_route& entry, clock::time_point now);
     void update_origin();
     bool replace_socket(clock::time_point now);
-    bool is_better(const bound_socket& opened, clock::duration missing) const;
+    bool is_better(const bound_socket& candidate,
+                   clock::duration time_without_route) const;
 
     socket_owner& d_owner;
     rtnetlink d_kernel;
     std::vector<monitored_route> d_routes;
     rtnetlink::origin d_origin;
     std::string d_source_interface; // interface that has the source address
-    bool d_no_errors = false;
-    bool d_route_missing = false;
+    bool d_has_no_errors = false;
+    bool d_is_route_missing = false;
     clock::time_point d_missing_since{};
-    clock::time_point d_read_again{}; // next reading of the routes, if one is missing
+    clock::time_point d_next_read{}; // next reading of the routes, if one is missing
     clock::time_point d_last_poll{};
     clock::time_point d_next_poll{};
 };

@@ -30,7 +30,7 @@ public:
     //! Resolves the host, opens the socket and joins the group. Throws parameter_error,
     //! or std::runtime_error if a system call fails.
     receive_socket(boost::asio::io_context& io,
-                   const endpoint& at,
+                   const endpoint& endpoint,
                    const std::string& interface);
 
     received_datagrams receive(std::byte* buffer) noexcept override;

@@ -21,9 +21,9 @@ namespace gr::spead {
 
 namespace {
 
-unsigned char family_of(const rtnetlink::address& of)
+unsigned char family_of(const rtnetlink::address& address)
 {
-    return of.is_v4() ? AF_INET : AF_INET6;
+    return address.is_v4() ? AF_INET : AF_INET6;
 }
 
 void put(nlmsghdr* request, std::uint16_t attribute, const rtnetlink::address& value)
@@ -56,14 +56,16 @@ rtnetlink::address to_address(const nlattr* attribute)
 }
 
 // The first attribute of a kind after a header of this size; nullptr if there is none.
-const nlattr* find(const nlmsghdr* in, std::size_t header, std::uint16_t kind)
+const nlattr* find(const nlmsghdr* message, std::size_t header_bytes, std::uint16_t kind)
 {
-    const auto* end = static_cast<const char*>(mnl_nlmsg_get_payload_tail(in));
-    const auto* at = static_cast<const nlattr*>(mnl_nlmsg_get_payload_offset(in, header));
-    while (mnl_attr_ok(at, static_cast<int>(end - reinterpret_cast<const char*>(at)))) {
-        if (mnl_attr_get_type(at) == kind)
-            return at;
-        at = mnl_attr_next(at);
+    const auto* end = static_cast<const char*>(mnl_nlmsg_get_payload_tail(message));
+    const auto* attribute =
+        static_cast<const nlattr*>(mnl_nlmsg_get_payload_offset(message, header_bytes));
+    while (mnl_attr_ok(
+        attribute, static_cast<int>(end - reinterpret_cast<const char*>(attribute)))) {
+        if (mnl_attr_get_type(attribute) == kind)
+            return attribute;
+        attribute = mnl_attr_next(attribute);
     }
     return nullptr;
 }
@@ -103,63 +105,66 @@ const nlmsghdr* rtnetlink::send_request(nlmsghdr* request)
         return nullptr;
     const auto bytes = mnl_socket_recvfrom(socket, d_buffer.data(), d_buffer.size());
     const auto* answer = reinterpret_cast<const nlmsghdr*>(d_buffer.data());
-    const bool ok = bytes > 0 && mnl_nlmsg_ok(answer, static_cast<int>(bytes)) &&
-                    mnl_nlmsg_seq_ok(answer, d_sequence) &&
-                    answer->nlmsg_type != NLMSG_ERROR;
-    return ok ? answer : nullptr;
+    const bool is_valid = bytes > 0 && mnl_nlmsg_ok(answer, static_cast<int>(bytes)) &&
+                          mnl_nlmsg_seq_ok(answer, d_sequence) &&
+                          answer->nlmsg_type != NLMSG_ERROR;
+    return is_valid ? answer : nullptr;
 }
 
-std::optional<rtnetlink::route> rtnetlink::find_route(const endpoint& to,
-                                                      const origin& source)
+std::optional<rtnetlink::route> rtnetlink::find_route(const endpoint& destination,
+                                                      const origin& sending_socket)
 {
-    const auto& from = source.from;
-    auto interface = source.interface;
+    const auto& source = sending_socket.source;
+    auto interface = sending_socket.interface;
     auto* request = new_request(RTM_GETROUTE);
     auto* header =
         static_cast<rtmsg*>(mnl_nlmsg_put_extra_header(request, sizeof(rtmsg)));
-    const auto bits = static_cast<unsigned char>(to.address().is_v4() ? 32 : 128);
-    header->rtm_family = family_of(to.address());
+    const auto bits =
+        static_cast<unsigned char>(destination.address().is_v4() ? 32 : 128);
+    header->rtm_family = family_of(destination.address());
     header->rtm_dst_len = bits;
-    put(request, RTA_DST, to.address());
+    put(request, RTA_DST, destination.address());
     // with both, IPv6 treats the interface as a mere preference
-    if (!from.address().is_unspecified() && !(interface && to.address().is_v6())) {
+    if (!source.address().is_unspecified() &&
+        !(interface && destination.address().is_v6())) {
         header->rtm_src_len = bits;
-        put(request, RTA_SRC, from.address());
+        put(request, RTA_SRC, source.address());
     }
-    if (!interface && to.address().is_v6())
-        interface = static_cast<unsigned>(to.address().to_v6().scope_id());
+    if (!interface && destination.address().is_v6())
+        interface = static_cast<unsigned>(destination.address().to_v6().scope_id());
     if (interface)
         mnl_attr_put_u32(request, RTA_OIF, interface);
     // if there are several next hops, select the one of these packets
     mnl_attr_put_u8(request, RTA_IP_PROTO, IPPROTO_UDP);
-    mnl_attr_put_u16(request, RTA_DPORT, htons(to.port()));
-    if (from.port())
-        mnl_attr_put_u16(request, RTA_SPORT, htons(from.port()));
+    mnl_attr_put_u16(request, RTA_DPORT, htons(destination.port()));
+    if (source.port())
+        mnl_attr_put_u16(request, RTA_SPORT, htons(source.port()));
 
     const auto* answer = send_request(request);
-    const auto* out = answer ? find(answer, sizeof(rtmsg), RTA_OIF) : nullptr;
-    if (!out)
+    const auto* out_interface = answer ? find(answer, sizeof(rtmsg), RTA_OIF) : nullptr;
+    if (!out_interface)
         return {};
     const bool has_source =
-        !from.address().is_unspecified() || find(answer, sizeof(rtmsg), RTA_PREFSRC);
-    route found{ mnl_attr_get_u32(out), {}, has_source };
+        !source.address().is_unspecified() || find(answer, sizeof(rtmsg), RTA_PREFSRC);
+    route result{ mnl_attr_get_u32(out_interface), {}, has_source };
     if (static_cast<rtmsg*>(mnl_nlmsg_get_payload(answer))->rtm_type != RTN_UNICAST ||
-        to.address().is_multicast())
-        return found;
+        destination.address().is_multicast())
+        return result;
     // without a scope, as in the neighbour table
-    found.next_hop = to.address();
-    if (to.address().is_v6())
-        found.next_hop = boost::asio::ip::address_v6(to.address().to_v6().to_bytes());
+    result.next_hop = destination.address();
+    if (destination.address().is_v6())
+        result.next_hop =
+            boost::asio::ip::address_v6(destination.address().to_v6().to_bytes());
     if (const auto* gateway = find(answer, sizeof(rtmsg), RTA_GATEWAY)) {
-        found.next_hop = to_address(gateway);
+        result.next_hop = to_address(gateway);
     } else if (const auto* via = find(answer, sizeof(rtmsg), RTA_VIA)) {
         // a gateway of the other IP version
         const auto* data = static_cast<const char*>(mnl_attr_get_payload(via));
-        constexpr auto family = sizeof(rtvia::rtvia_family);
-        found.next_hop =
-            to_address(data + family, mnl_attr_get_payload_len(via) - family);
+        constexpr auto family_bytes = sizeof(rtvia::rtvia_family);
+        result.next_hop =
+            to_address(data + family_bytes, mnl_attr_get_payload_len(via) - family_bytes);
     }
-    return found;
+    return result;
 }
 
 rtnetlink::link rtnetlink::find_link(unsigned interface)
@@ -190,10 +195,10 @@ std::uint16_t rtnetlink::neighbour_state(unsigned interface, const address& next
 
 bool rtnetlink::take_changes()
 {
-    bool any = false;
+    bool has_changed = false;
     while (mnl_socket_recvfrom(d_changes.get(), d_buffer.data(), d_buffer.size()) >= 0)
-        any = true;
-    return any || errno == ENOBUFS; // ENOBUFS: notifications were lost
+        has_changed = true;
+    return has_changed || errno == ENOBUFS; // ENOBUFS: notifications were lost
 }
 
 } // namespace gr::spead

@@ -32,7 +32,7 @@ public:
 
     //! The socket that sends the packets.
     struct origin {
-        endpoint from;
+        endpoint source;
         unsigned interface = 0; //!< index of the interface it is bound to, 0 = none
     };
     struct route {
@@ -53,7 +53,8 @@ public:
     bool take_changes();
 
     //! Looks up the route of packets. None if there is no route.
-    std::optional<route> find_route(const endpoint& to, const origin& source);
+    std::optional<route> find_route(const endpoint& destination,
+                                    const origin& sending_socket);
     link find_link(unsigned interface);
     //! The state of a neighbour, NUD_... of <linux/neighbour.h>; NUD_NONE if the kernel
     //! has no entry.

@@ -50,18 +50,19 @@ bool fails_without_a_number(int error)
 // Room for the messages of one send(), including the overhead of the kernel.
 constexpr int send_buffer_bytes = 2 << 20;
 
-std::vector<boost::asio::ip::udp::endpoint> resolve_all(boost::asio::io_context& io,
-                                                        const std::vector<endpoint>& to)
+std::vector<boost::asio::ip::udp::endpoint>
+resolve_all(boost::asio::io_context& io, const std::vector<endpoint>& destinations)
 {
-    std::vector<boost::asio::ip::udp::endpoint> all;
-    for (const auto& one : to) {
-        all.push_back(resolve(io, one, "destinations"));
-        if (all.back().protocol() != all.front().protocol())
+    std::vector<boost::asio::ip::udp::endpoint> resolved;
+    for (const auto& destination : destinations) {
+        resolved.push_back(resolve(io, destination, "destinations"));
+        if (resolved.back().protocol() != resolved.front().protocol())
             throw parameter_error("destinations",
-                                  to_text(to.front()) + " and " + to_text(one),
+                                  to_text(destinations.front()) + " and " +
+                                      to_text(destination),
                                   "destinations of one IP version");
     }
-    return all;
+    return resolved;
 }
 
 } // namespace
@@ -71,9 +72,9 @@ void udp_transport::prepare(const message* messages, std::size_t n) noexcept
     for (std::size_t i = 0; i < n; ++i) {
         auto& header = d_headers[i].msg_hdr;
         if (!connected()) {
-            auto& to = d_remotes[messages[i].destination];
-            header.msg_name = to.data();
-            header.msg_namelen = static_cast<socklen_t>(to.size());
+            auto& remote = d_remotes[messages[i].destination];
+            header.msg_name = remote.data();
+            header.msg_namelen = static_cast<socklen_t>(remote.size());
         }
         // the kernel only reads it
         header.msg_iov = const_cast<iovec*>(messages[i].pieces);
@@ -106,11 +107,11 @@ send_result udp_transport::send_prepared(std::size_t n, int flags) noexcept
 // This is not done twice in a row, since some errors recur immediately.
 send_result udp_transport::send(const message* messages, std::size_t n) noexcept
 {
-    const auto checked = d_link->check(messages, n);
-    if (!checked.sent)
-        return checked;
-    n = checked.sent;
-    const auto before = d_icmp_errors.count;
+    const auto sendable = d_link->check(messages, n);
+    if (!sendable.sent)
+        return sendable;
+    n = sendable.sent;
+    const auto errors_before = d_icmp_errors.count;
     const auto result = send_now(messages, n);
     if (connected() || !result.error || d_error_suppressed) {
         d_error_suppressed = false;
@@ -118,7 +119,7 @@ send_result udp_transport::send(const message* messages, std::size_t n) noexcept
     }
     while (read_report()) {
     }
-    d_error_suppressed = d_icmp_errors.count != before;
+    d_error_suppressed = d_icmp_errors.count != errors_before;
     return d_error_suppressed ? send_result{ 0, 0 } : result;
 }
 
@@ -197,12 +198,13 @@ bool udp_transport::read_report() noexcept
     header.msg_controllen = control.size();
     if (recvmsg(native(), &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
         return false;
-    for (auto* c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c)) {
-        if (!(c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR) &&
-            !(c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVERR))
+    for (auto* entry = CMSG_FIRSTHDR(&header); entry;
+         entry = CMSG_NXTHDR(&header, entry)) {
+        if (!(entry->cmsg_level == IPPROTO_IP && entry->cmsg_type == IP_RECVERR) &&
+            !(entry->cmsg_level == IPPROTO_IPV6 && entry->cmsg_type == IPV6_RECVERR))
             continue;
         sock_extended_err report;
-        std::memcpy(&report, CMSG_DATA(c), sizeof report);
+        std::memcpy(&report, CMSG_DATA(entry), sizeof report);
         if (report.ee_origin == SO_EE_ORIGIN_ICMP ||
             report.ee_origin == SO_EE_ORIGIN_ICMP6) {
             ++d_icmp_errors.count;
@@ -220,20 +222,20 @@ bool udp_transport::read_report() noexcept
 // Setup of the socket: addresses, options and route
 
 udp_transport::udp_transport(boost::asio::io_context& io,
-                             const std::vector<endpoint>& to,
+                             const std::vector<endpoint>& destinations,
                              const sink_options& options)
     : d_io(io),
       d_options(options),
-      d_destinations(to),
-      d_remotes(resolve_all(io, to)),
+      d_destinations(destinations),
+      d_remotes(resolve_all(io, destinations)),
       d_bound{ udp::socket(io), 0 },
       d_max_packet_bytes(wire::max_datagram_bytes)
 {
-    for (std::size_t i = 0; i < to.size(); ++i) {
-        udp::socket scout(io); // looks up the route, sends nothing
-        configure(scout);
-        connect(scout, i);
-        limit_to_path_mtu(scout);
+    for (std::size_t i = 0; i < destinations.size(); ++i) {
+        udp::socket probe(io); // looks up the route, sends nothing
+        configure(probe);
+        connect(probe, i);
+        limit_to_path_mtu(probe);
     }
     replace_socket(open_socket());
     monitor_link();
@@ -242,16 +244,16 @@ udp_transport::udp_transport(boost::asio::io_context& io,
 // Opens a socket to send packets.
 bound_socket udp_transport::open_socket()
 {
-    bound_socket opened{ udp::socket(d_io), 0 };
-    opened.interface = configure(opened.socket);
+    bound_socket replacement{ udp::socket(d_io), 0 };
+    replacement.interface = configure(replacement.socket);
     if (connected())
-        connect(opened.socket, 0);
+        connect(replacement.socket, 0);
     else
-        bind_and_refuse_datagrams(opened.socket);
+        bind_and_refuse_datagrams(replacement.socket);
     set_socket_buffer(
-        opened.socket.native_handle(), SO_SNDBUF, SO_SNDBUFFORCE, send_buffer_bytes);
-    opened.socket.non_blocking(true);
-    return opened;
+        replacement.socket.native_handle(), SO_SNDBUF, SO_SNDBUFFORCE, send_buffer_bytes);
+    replacement.socket.non_blocking(true);
+    return replacement;
 }
 
 bool udp_transport::replace_socket(bound_socket replacement)
@@ -262,9 +264,9 @@ bool udp_transport::replace_socket(bound_socket replacement)
     if (d_zero_copy.any_in_flight())
         return false;
     d_bound = std::move(replacement);
-    const int on = 1;
-    d_zero_copy.enable(setsockopt(native(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) ==
-                       0);
+    const int enabled = 1;
+    d_zero_copy.enable(
+        setsockopt(native(), SOL_SOCKET, SO_ZEROCOPY, &enabled, sizeof enabled) == 0);
     socklen_t size = sizeof d_send_buffer;
     getsockopt(native(), SOL_SOCKET, SO_SNDBUF, &d_send_buffer, &size);
     return true;
@@ -292,22 +294,23 @@ void udp_transport::monitor_link()
 // an empty datagram to the discard port. This may fail if a firewall passes only the
 // stream, if the interface was renamed, or if the route depends on the port. The fallback
 // is an empty datagram to the destination itself.
-void udp_transport::solicit(std::size_t destination, bool unanswered)
+void udp_transport::solicit(std::size_t destination, bool is_unanswered)
 {
-    constexpr std::uint16_t discard = 9;
-    const auto& to = d_remotes[destination];
+    constexpr std::uint16_t discard_port = 9;
+    const auto& remote = d_remotes[destination];
     boost::system::error_code error;
     try {
         udp::socket socket(d_io);
         configure(socket);
         socket.non_blocking(true);
-        socket.send_to(boost::asio::const_buffer(), { to.address(), discard }, 0, error);
-        if (!error && !unanswered)
+        socket.send_to(
+            boost::asio::const_buffer(), { remote.address(), discard_port }, 0, error);
+        if (!error && !is_unanswered)
             return;
     } catch (const std::exception&) {
         // no socket available, or no interface of that name
     }
-    d_bound.socket.send_to(boost::asio::const_buffer(), to, 0, error);
+    d_bound.socket.send_to(boost::asio::const_buffer(), remote, 0, error);
 }
 
 // Sets all options that determine how packets are routed and sent. Returns the index of
@@ -411,22 +414,23 @@ unsigned udp_transport::choose_interface(udp::socket& socket) const
     if (!index)
         refuse(std::strerror(errno));
 
-    const auto set = [&](int level, int option, const void* value, std::size_t bytes) {
-        if (setsockopt(socket.native_handle(),
-                       level,
-                       option,
-                       value,
-                       static_cast<socklen_t>(bytes)) != 0)
-            refuse(std::strerror(errno));
-    };
+    const auto set_or_refuse =
+        [&](int level, int option, const void* value, std::size_t bytes) {
+            if (setsockopt(socket.native_handle(),
+                           level,
+                           option,
+                           value,
+                           static_cast<socklen_t>(bytes)) != 0)
+                refuse(std::strerror(errno));
+        };
     ip_mreqn by_index{};
     by_index.imr_ifindex = static_cast<int>(index);
     if (any_multicast() && ipv6())
-        set(IPPROTO_IPV6, IPV6_MULTICAST_IF, &index, sizeof index);
+        set_or_refuse(IPPROTO_IPV6, IPV6_MULTICAST_IF, &index, sizeof index);
     else if (any_multicast())
-        set(IPPROTO_IP, IP_MULTICAST_IF, &by_index, sizeof by_index);
+        set_or_refuse(IPPROTO_IP, IP_MULTICAST_IF, &by_index, sizeof by_index);
     if (any_unicast())
-        set(SOL_SOCKET, SO_BINDTODEVICE, name.c_str(), name.size());
+        set_or_refuse(SOL_SOCKET, SO_BINDTODEVICE, name.c_str(), name.size());
     return index;
 }
 
@@ -439,8 +443,8 @@ void udp_transport::bind_and_refuse_datagrams(udp::socket& socket)
     boost::system::error_code ignored;
     if (!socket.local_endpoint().port())
         socket.bind({ d_remotes.front().protocol(), 0 }, ignored);
-    sock_filter take_nothing = BPF_STMT(BPF_RET | BPF_K, 0);
-    const sock_fprog program{ 1, &take_nothing };
+    sock_filter reject_all = BPF_STMT(BPF_RET | BPF_K, 0);
+    const sock_fprog program{ 1, &reject_all };
     if (setsockopt(socket.native_handle(),
                    SOL_SOCKET,
                    SO_ATTACH_FILTER,
@@ -452,10 +456,10 @@ void udp_transport::bind_and_refuse_datagrams(udp::socket& socket)
 }
 
 void udp_transport::set_option(
-    udp::socket& socket, int level, int name, int value, const std::string& what)
+    udp::socket& socket, int level, int name, int value, const std::string& purpose)
 {
     if (setsockopt(socket.native_handle(), level, name, &value, sizeof value) != 0)
-        warn(what + " could not be set: " + std::strerror(errno));
+        warn(purpose + " could not be set: " + std::strerror(errno));
 }
 
 // Adds a warning once: each socket that is configured repeats it.
@@ -467,15 +471,15 @@ void udp_transport::warn(const std::string& warning)
 
 bool udp_transport::any_multicast() const
 {
-    return std::any_of(d_remotes.begin(), d_remotes.end(), [](const auto& to) {
-        return to.address().is_multicast();
+    return std::any_of(d_remotes.begin(), d_remotes.end(), [](const auto& remote) {
+        return remote.address().is_multicast();
     });
 }
 
 bool udp_transport::any_unicast() const
 {
-    return !std::all_of(d_remotes.begin(), d_remotes.end(), [](const auto& to) {
-        return to.address().is_multicast();
+    return !std::all_of(d_remotes.begin(), d_remotes.end(), [](const auto& remote) {
+        return remote.address().is_multicast();
     });
 }
 

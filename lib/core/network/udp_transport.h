@@ -40,7 +40,7 @@ public:
     //! Throws parameter_error for an unknown host or interface or for mixed IP versions,
     //! and std::runtime_error if there is no usable route or a system call fails.
     udp_transport(boost::asio::io_context& io,
-                  const std::vector<endpoint>& to,
+                  const std::vector<endpoint>& destinations,
                   const sink_options& options);
 
     //! The addresses of the destinations, in their order.
@@ -74,7 +74,7 @@ private:
     const bound_socket& current_socket() const override { return d_bound; }
     bound_socket open_socket() override;
     bool replace_socket(bound_socket replacement) override;
-    void solicit(std::size_t destination, bool unanswered) override;
+    void solicit(std::size_t destination, bool is_unanswered) override;
 
     unsigned configure(udp::socket& socket);
     void bind(udp::socket& socket, const boost::asio::ip::address& address) const;
@@ -83,7 +83,7 @@ private:
     void limit_to_path_mtu(udp::socket& socket);
     void bind_and_refuse_datagrams(udp::socket& socket);
     void set_option(
-        udp::socket& socket, int level, int name, int value, const std::string& what);
+        udp::socket& socket, int level, int name, int value, const std::string& purpose);
     void warn(const std::string& warning);
     void monitor_link();
     void prepare(const message* messages, std::size_t n) noexcept;

@@ -28,9 +28,9 @@ namespace gr::spead {
 class zero_copy
 {
 public:
-    //! Resets the numbers, for a new socket. No message may be in flight. \p possible:
-    //! whether the socket supports zero copy.
-    void enable(bool possible);
+    //! Resets the numbers, for a new socket. No message may be in flight.
+    //! \p is_supported: whether the socket supports zero copy.
+    void enable(bool is_supported);
     bool active() const { return d_active; } //!< any thread
 
     //! Maximum room that a message takes in the send buffer.
@@ -48,7 +48,7 @@ public:
 
     //! Records that the kernel no longer needs the messages \p first to \p last. Disables
     //! zero copy if they were copied, or if a number belongs to no message in flight.
-    void finished(std::uint32_t first, std::uint32_t last, bool copied);
+    void finished(std::uint32_t first, std::uint32_t last, bool was_copied);
 
     bool any_in_flight() const { return d_oldest != d_next; }
     //! Whether to read reports now. Reading them after each message would cost too much.
@@ -60,7 +60,7 @@ private:
     struct entry {
         std::uint64_t position; // in the ring of the queue
         std::uint16_t queue;
-        bool finished;
+        bool is_finished;
     };
     static constexpr std::uint32_t report_threshold = 8;
     // Each takes some of the socket's option memory (net.core.optmem_max, 20 KiB by
@@ -70,8 +70,11 @@ private:
     using table = std::array<entry, 32>;
     static_assert(max_in_flight <= std::tuple_size_v<table>);
 
-    entry& at(std::uint32_t number) { return d_messages[number % d_messages.size()]; }
-    const entry& at(std::uint32_t number) const
+    entry& entry_of(std::uint32_t number)
+    {
+        return d_messages[number % d_messages.size()];
+    }
+    const entry& entry_of(std::uint32_t number) const
     {
         return d_messages[number % d_messages.size()];
     }

@@ -12,15 +12,16 @@ namespace gr::spead {
 namespace {
 
 // Seconds: a century. Longer intervals could overflow when added to a time.
-constexpr double longest = 100 * 365.25 * 86400;
+constexpr double max_interval = 100 * 365.25 * 86400;
 
 descriptor_schedule::clock::duration interval_of(const stream_config& config)
 {
     using seconds = std::chrono::duration<double>;
     if (!config.descriptors || config.descriptor_interval <= 0)
         return {};
-    return std::chrono::duration_cast<descriptor_schedule::clock::duration>(seconds(
-        config.descriptor_interval < longest ? config.descriptor_interval : longest));
+    return std::chrono::duration_cast<descriptor_schedule::clock::duration>(
+        seconds(config.descriptor_interval < max_interval ? config.descriptor_interval
+                                                          : max_interval));
 }
 
 } // namespace
@@ -28,7 +29,7 @@ descriptor_schedule::clock::duration interval_of(const stream_config& config)
 descriptor_schedule::descriptor_schedule(const stream_config& config)
     : d_first_destination(config.first_destination),
       d_destinations(config.descriptors ? config.destinations : 0),
-      d_at_start(!config.first),
+      d_starts_with_round(!config.first),
       d_interval(interval_of(config)),
       d_id_step(config.descriptor_id_step),
       d_mask(config.regular.contents().flavour.address_mask()),
@@ -39,18 +40,18 @@ descriptor_schedule::descriptor_schedule(const stream_config& config)
 void descriptor_schedule::start(clock::time_point now)
 {
     skip_all();
-    if (d_at_start)
+    if (d_starts_with_round)
         begin_round();
-    d_next = now + d_interval;
+    d_next_round = now + d_interval;
 }
 
 void descriptor_schedule::update(clock::time_point now)
 {
-    if (!needs_clock() || now < d_next)
+    if (!needs_clock() || now < d_next_round)
         return;
-    d_next += d_interval;
-    if (d_next <= now) // do not make up for missed rounds
-        d_next = now + d_interval;
+    d_next_round += d_interval;
+    if (d_next_round <= now) // do not make up for missed rounds
+        d_next_round = now + d_interval;
     if (!is_due())
         begin_round();
 }

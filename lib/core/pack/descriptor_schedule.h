@@ -56,12 +56,12 @@ private:
 
     const std::uint32_t d_first_destination;
     const std::uint32_t d_destinations; // 0 without descriptors
-    const bool d_at_start;
+    const bool d_starts_with_round;
     const clock::duration d_interval;
     const std::uint64_t d_id_step;
     const std::uint64_t d_mask;
     std::uint64_t d_heap_id; // continues across runs
-    clock::time_point d_next;
+    clock::time_point d_next_round;
     // the current round: destinations [d_next_destination, d_end_destination) are still
     // due
     std::uint32_t d_next_destination = 0;

@@ -31,10 +31,10 @@ void set(number& variable, number value)
 
 heap_writer::heap_writer(const stream_config& config,
                          ring_writer& ring,
-                         sink_counter_set& counts)
+                         sink_counter_set& counters)
     : d_config(config),
       d_ring(ring),
-      d_counters(counts),
+      d_counters(counters),
       d_heap_samples(config.heap_samples()),
       d_sample_bytes(config.converter.output_bytes()),
       d_regular_is_buffered(config.is_buffered(config.regular, ring.slots())),
@@ -59,9 +59,9 @@ void heap_writer::begin(const heap_layout& layout, const heap_numbers& numbers)
 
 std::uint64_t heap_writer::write(const std::byte* samples, std::uint64_t n)
 {
-    std::uint64_t taken = 0;
+    std::uint64_t n_taken = 0;
     // the rest of a split sample needs no further samples, and may complete the heap
-    while (d_layout && (taken < n || d_prefix_bytes)) {
+    while (d_layout && (n_taken < n || d_prefix_bytes)) {
         if (d_prefix_bytes) {
             if (!put_prefix())
                 break;
@@ -69,11 +69,11 @@ std::uint64_t heap_writer::write(const std::byte* samples, std::uint64_t n)
         }
         if (!d_write_position && !open_packet())
             break;
-        taken +=
-            fill(samples ? samples + taken * d_config.converter.input_bytes() : nullptr,
-                 n - taken);
+        n_taken +=
+            fill(samples ? samples + n_taken * d_config.converter.input_bytes() : nullptr,
+                 n - n_taken);
     }
-    return taken;
+    return n_taken;
 }
 
 bool heap_writer::open_packet()
@@ -99,36 +99,36 @@ bool heap_writer::open_packet()
 
 // Packs as many samples as fit into the open packet. If less than one fits, converts one
 // sample into d_split_sample, to be split across packets.
-std::size_t heap_writer::fill(const std::byte* in, std::uint64_t samples)
+std::size_t heap_writer::fill(const std::byte* samples, std::uint64_t n)
 {
-    const bool splits = d_room < d_sample_bytes;
-    const auto max_samples = splits ? 1 : d_room / d_sample_bytes;
-    const auto now =
-        static_cast<std::size_t>(std::min<std::uint64_t>(samples, max_samples));
+    const bool splits_sample = d_room < d_sample_bytes;
+    const auto max_samples = splits_sample ? 1 : d_room / d_sample_bytes;
+    const auto n_packed =
+        static_cast<std::size_t>(std::min<std::uint64_t>(n, max_samples));
     // count before publishing: samples_sent must never exceed samples_in
-    (in ? d_counters.samples_in : d_counters.samples_zero_filled).add(now);
-    if (!in)
-        d_zeros += now;
-    if (splits) {
-        convert(d_split_sample.data(), in, now);
+    (samples ? d_counters.samples_in : d_counters.samples_zero_filled).add(n_packed);
+    if (!samples)
+        d_zeros += n_packed;
+    if (splits_sample) {
+        convert(d_split_sample.data(), samples, n_packed);
         d_prefix = d_split_sample.data();
         d_prefix_bytes = d_sample_bytes;
     } else {
-        convert(d_write_position, in, now);
-        advance(now * d_sample_bytes);
+        convert(d_write_position, samples, n_packed);
+        advance(n_packed * d_sample_bytes);
     }
-    return now;
+    return n_packed;
 }
 
-void heap_writer::convert(std::byte* out, const std::byte* in, std::size_t samples)
+void heap_writer::convert(std::byte* output, const std::byte* input, std::size_t n)
 {
-    const auto bytes = samples * d_sample_bytes;
-    if (!in)
-        std::memset(out, 0, bytes);
+    const auto bytes = n * d_sample_bytes;
+    if (!input)
+        std::memset(output, 0, bytes);
     else if (d_config.converter.copies())
-        std::memcpy(out, in, bytes); // same result as convert(), but cheaper
+        std::memcpy(output, input, bytes); // same result as convert(), but cheaper
     else {
-        const auto level = d_config.converter.convert(out, in, samples);
+        const auto level = d_config.converter.convert(output, input, n);
         d_counters.samples_clipped.add(level.clipped);
         if (level.largest > d_largest)
             d_largest = level.largest;
@@ -139,11 +139,11 @@ bool heap_writer::put_prefix()
 {
     if (!d_write_position && !open_packet())
         return false;
-    const std::size_t now = std::min(d_prefix_bytes, d_room);
-    std::memcpy(d_write_position, d_prefix, now);
-    d_prefix += now;
-    d_prefix_bytes -= now;
-    advance(now);
+    const std::size_t bytes = std::min(d_prefix_bytes, d_room);
+    std::memcpy(d_write_position, d_prefix, bytes);
+    d_prefix += bytes;
+    d_prefix_bytes -= bytes;
+    advance(bytes);
     return true;
 }
 
@@ -159,20 +159,20 @@ void heap_writer::advance(std::size_t bytes)
 void heap_writer::close_packet()
 {
     d_write_position = nullptr;
-    const bool heap_end = d_offset == d_layout->heap_bytes();
-    if (heap_end)
+    const bool is_heap_end = d_offset == d_layout->heap_bytes();
+    if (is_heap_end)
         set(d_ring.info().heap_samples, d_heap_samples - d_zeros);
     d_ring.close();
-    if (heap_end)
+    if (is_heap_end)
         d_layout = nullptr;
-    if (heap_end || !d_is_buffered)
+    if (is_heap_end || !d_is_buffered)
         d_ring.set_ready();
     d_ring.publish_batch();
 }
 
 // Incomplete heaps. They are rare, so clarity takes precedence over speed.
 
-bool heap_writer::finish(tail_policy policy, std::vector<prebuilt_packet>& extra)
+bool heap_writer::finish(tail_policy policy, std::vector<prebuilt_packet>& prebuilt)
 {
     // completing a split sample may complete the heap
     while (d_layout && d_prefix_bytes && samples_so_far())
@@ -183,40 +183,40 @@ bool heap_writer::finish(tail_policy policy, std::vector<prebuilt_packet>& extra
 
     const auto samples = samples_so_far();
     if (policy == tail_policy::drop || samples == 0)
-        drop(extra);
+        drop(prebuilt);
     else if (policy == tail_policy::pad || is_partly_published())
         write(nullptr, d_heap_samples - samples);
     else
-        finish_short(extra);
+        finish_short(prebuilt);
     return !d_layout;
 }
 
 // Replaces the open heap, none of which is published, by a heap of its samples so far.
-void heap_writer::finish_short(std::vector<prebuilt_packet>& extra)
+void heap_writer::finish_short(std::vector<prebuilt_packet>& prebuilt)
 {
     const auto payload = d_ring.reclaim_packets(d_start, d_write_position);
     const auto layout = d_layout->shortened(samples_so_far() * d_sample_bytes);
     for (std::uint64_t offset = 0; offset < layout.heap_bytes();
          offset += layout.packet_at(offset).payload_bytes) {
-        const bool last = layout.is_last(offset);
+        const bool is_last = layout.is_last(offset);
         auto packet = layout.packet(d_words, offset, payload);
         const packet_info info{ static_cast<std::uint32_t>(packet.size()),
-                                last ? data_end : no_flags,
+                                is_last ? data_end : no_flags,
                                 d_destination,
-                                last ? samples_in() : 0 };
-        extra.push_back({ std::move(packet), info });
+                                is_last ? samples_in() : 0 };
+        prebuilt.push_back({ std::move(packet), info });
     }
     end();
 }
 
-void heap_writer::drop(std::vector<prebuilt_packet>& extra)
+void heap_writer::drop(std::vector<prebuilt_packet>& prebuilt)
 {
     const bool has_samples = samples_so_far() != 0;
     if (is_partly_published()) {
         std::uint16_t flags = packet_info::heap_dropped;
         if (has_samples)
             flags |= packet_info::data;
-        extra.push_back({ {}, { 0, flags, d_destination, samples_in() } });
+        prebuilt.push_back({ {}, { 0, flags, d_destination, samples_in() } });
     } else {
         d_ring.rewind(d_start);
         d_counters.samples_dropped.add(samples_in());
@@ -234,8 +234,8 @@ void heap_writer::end()
 
 std::uint64_t heap_writer::samples_so_far() const
 {
-    const auto to_come = d_offset + d_prefix_bytes; // includes a split sample
-    return (to_come - d_layout->contents().prefix.size()) / d_sample_bytes;
+    const auto end_offset = d_offset + d_prefix_bytes; // includes a split sample
+    return (end_offset - d_layout->contents().prefix.size()) / d_sample_bytes;
 }
 
 } // namespace gr::spead

@@ -48,23 +48,24 @@ public:
     //! Whether packets of the open heap may have been sent.
     bool is_partly_published() const { return d_ring.ready().count > d_start.count; }
 
-    //! Ends the open heap. Appends the packets of a shortened heap to \p extra. Returns
-    //! false if the ring is full: call again when it has room.
-    bool finish(tail_policy policy, std::vector<prebuilt_packet>& extra);
+    //! Ends the open heap. Appends the packets of a shortened heap to \p prebuilt.
+    //! Returns false if the ring is full: call again when it has room.
+    bool finish(tail_policy policy, std::vector<prebuilt_packet>& prebuilt);
 
     //! Drops the open heap and counts it and its samples. If packets of it may have been
-    //! sent, appends a heap_dropped marker to \p extra instead: the sender counts both.
-    void drop(std::vector<prebuilt_packet>& extra);
+    //! sent, appends a heap_dropped marker to \p prebuilt instead: the sender counts
+    //! both.
+    void drop(std::vector<prebuilt_packet>& prebuilt);
 
 private:
     bool open_packet();
-    std::size_t fill(const std::byte* in, std::uint64_t samples);
-    void convert(std::byte* out, const std::byte* in, std::size_t samples);
+    std::size_t fill(const std::byte* samples, std::uint64_t n);
+    void convert(std::byte* output, const std::byte* input, std::size_t n);
     bool put_prefix();
     void advance(std::size_t bytes);
     void close_packet();
 
-    void finish_short(std::vector<prebuilt_packet>& extra);
+    void finish_short(std::vector<prebuilt_packet>& prebuilt);
     void end();
     std::uint64_t samples_so_far() const;
     std::uint64_t samples_in() const { return samples_so_far() - d_zeros; }

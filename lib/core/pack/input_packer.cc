@@ -14,12 +14,12 @@ namespace gr::spead {
 
 input_packer::input_packer(stream_config config,
                            packet_ring& ring,
-                           sink_counter_set& counts,
+                           sink_counter_set& counters,
                            std::function<void()> wake_sender,
-                           std::function<clock::time_point()> now)
+                           std::function<clock::time_point()> read_clock)
     : d_config(std::move(config)),
-      d_counters(counts),
-      d_now(std::move(now)),
+      d_counters(counters),
+      d_read_clock(std::move(read_clock)),
       d_item_updates(d_config.regular.contents().immediates.size()),
       d_descriptors(d_config),
       d_numbering(d_config),
@@ -27,15 +27,16 @@ input_packer::input_packer(stream_config config,
       d_heap(d_config, d_ring, d_counters)
 {
     // heap_dropped markers must not allocate memory while streaming
-    d_extra.reserve(4);
+    d_prebuilt.reserve(4);
 }
 
 void input_packer::start_run()
 {
     d_numbering.start_run();
-    d_stop_packets_made = false;
+    d_has_stop_packets = false;
     d_stop_packets.clear();
-    d_descriptors.start(d_descriptors.needs_clock() ? d_now() : clock::time_point());
+    d_descriptors.start(d_descriptors.needs_clock() ? d_read_clock()
+                                                    : clock::time_point());
 }
 
 void input_packer::drop(std::uint64_t n)
@@ -47,30 +48,30 @@ void input_packer::drop(std::uint64_t n)
 std::uint64_t input_packer::write(const std::byte* samples, std::uint64_t n)
 {
     if (d_descriptors.needs_clock())
-        d_descriptors.update(d_now());
-    std::uint64_t taken = 0;
-    while (taken < n) {
-        if (!d_heap.is_open() && !d_drop_left && !begin_heap())
+        d_descriptors.update(d_read_clock());
+    std::uint64_t n_taken = 0;
+    while (n_taken < n) {
+        if (!d_heap.is_open() && !d_samples_to_drop && !begin_heap())
             break;
-        if (d_drop_left) {
-            taken += drop_rest(n - taken, samples);
+        if (d_samples_to_drop) {
+            n_taken += drop_rest(n - n_taken, samples);
             continue;
         }
-        taken +=
-            d_heap.write(samples ? samples + taken * input_bytes() : nullptr, n - taken);
+        n_taken += d_heap.write(samples ? samples + n_taken * input_bytes() : nullptr,
+                                n - n_taken);
         if (d_heap.is_open())
             break; // no more samples, or no room
         if (d_numbers.is_first)
             d_numbering.record_complete(d_numbers);
     }
     d_ring.publish();
-    return taken;
+    return n_taken;
 }
 
 std::uint64_t input_packer::drop_rest(std::uint64_t n, bool is_input)
 {
-    const auto dropped = std::min(n, d_drop_left);
-    d_drop_left -= dropped;
+    const auto dropped = std::min(n, d_samples_to_drop);
+    d_samples_to_drop -= dropped;
     if (is_input)
         drop(dropped);
     return dropped;
@@ -80,17 +81,17 @@ std::uint64_t input_packer::drop_rest(std::uint64_t n, bool is_input)
 // begins the heap. With full_policy::drop, drops it instead if the ring has no room.
 bool input_packer::begin_heap()
 {
-    const bool drops = d_config.when_full == full_policy::drop;
-    const bool is_next = emit_extra() && emit_descriptors();
-    if (!is_next && !drops)
+    const bool may_drop = d_config.when_full == full_policy::drop;
+    const bool has_room = emit_prebuilt() && emit_descriptors();
+    if (!has_room && !may_drop)
         return false;
 
     apply_item_updates();
     d_numbers = d_numbering.next_heap();
     const auto& layout =
         d_numbers.is_first && d_config.first ? *d_config.first : d_config.regular;
-    if (drops && !(is_next && d_ring.slots_are_free(d_config.slots_of(layout)))) {
-        d_drop_left = d_config.heap_samples();
+    if (may_drop && !(has_room && d_ring.slots_are_free(d_config.slots_of(layout)))) {
+        d_samples_to_drop = d_config.heap_samples();
         d_counters.heaps_dropped.add(1);
     } else {
         d_heap.begin(layout, d_numbers);
@@ -100,24 +101,24 @@ bool input_packer::begin_heap()
 
 void input_packer::apply_item_updates()
 {
-    const bool changed =
+    const bool has_changed =
         d_item_updates.apply_pending([this](std::size_t item, std::uint64_t value) {
             d_config.regular.set_item(item, value);
             if (d_config.first)
                 d_config.first->set_item(item, value);
         });
-    if (changed)
+    if (has_changed)
         d_ring.invalidate_headers();
 }
 
 // Returns false if the ring is full.
-bool input_packer::emit_extra()
+bool input_packer::emit_prebuilt()
 {
-    for (; d_extra_sent < d_extra.size(); ++d_extra_sent)
-        if (!d_ring.write(d_extra[d_extra_sent]))
+    for (; d_prebuilt_written < d_prebuilt.size(); ++d_prebuilt_written)
+        if (!d_ring.write(d_prebuilt[d_prebuilt_written]))
             return false;
-    d_extra.clear();
-    d_extra_sent = 0;
+    d_prebuilt.clear();
+    d_prebuilt_written = 0;
     return true;
 }
 
@@ -130,8 +131,8 @@ bool input_packer::emit_descriptors()
         const auto& header = layout.packet_at(offset);
         if (!d_ring.claim(header.packet_bytes()))
             return false;
-        const bool heap_end = layout.is_last(offset);
-        const std::uint16_t flags = heap_end ? packet_info::heap_end : 0;
+        const bool is_heap_end = layout.is_last(offset);
+        const std::uint16_t flags = is_heap_end ? packet_info::heap_end : 0;
         const packet_info info{ static_cast<std::uint32_t>(header.packet_bytes()),
                                 flags,
                                 static_cast<std::uint16_t>(d_descriptors.destination()),
@@ -145,14 +146,14 @@ bool input_packer::emit_descriptors()
                     payload);
         d_ring.close();
         d_ring.set_ready();
-        d_descriptors.packet_written(header.payload_bytes, heap_end);
+        d_descriptors.packet_written(header.payload_bytes, is_heap_end);
     }
     return true;
 }
 
 void input_packer::skip_to(std::uint64_t next_timestamp)
 {
-    d_drop_left = 0;
+    d_samples_to_drop = 0;
     drop_tail();
     d_numbering.set_timestamp(next_timestamp);
 }
@@ -163,31 +164,32 @@ void input_packer::drop_tail()
         return;
     if (d_heap.is_empty())
         d_numbering.undo_next_heap();
-    d_heap.drop(d_extra);
+    d_heap.drop(d_prebuilt);
 }
 
 bool input_packer::finish_tail()
 {
-    d_drop_left = 0; // the rest of a dropped heap will not arrive
+    d_samples_to_drop = 0; // the rest of a dropped heap will not arrive
     d_descriptors.end_round_early();
     if (d_heap.is_open() && d_heap.is_empty())
         drop_tail();
-    const bool done = (!d_heap.is_open() || d_heap.finish(d_config.tail, d_extra)) &&
-                      emit_extra() && emit_descriptors();
+    const bool is_done =
+        (!d_heap.is_open() || d_heap.finish(d_config.tail, d_prebuilt)) &&
+        emit_prebuilt() && emit_descriptors();
     d_ring.publish();
-    return done;
+    return is_done;
 }
 
 bool input_packer::send_stop()
 {
-    if (!d_stop_packets_made) {
-        d_stop_packets_made = true;
+    if (!d_has_stop_packets) {
+        d_has_stop_packets = true;
         make_stop_packets();
         repeat_stop();
     }
-    const bool done = emit_extra();
+    const bool is_done = emit_prebuilt();
     d_ring.publish();
-    return done;
+    return is_done;
 }
 
 void input_packer::make_stop_packets()
@@ -209,15 +211,15 @@ void input_packer::make_stop_packets()
 void input_packer::drop_unpublished()
 {
     drop_tail();
-    for (; d_extra_sent < d_extra.size(); ++d_extra_sent) {
-        const auto& info = d_extra[d_extra_sent].info;
+    for (; d_prebuilt_written < d_prebuilt.size(); ++d_prebuilt_written) {
+        const auto& info = d_prebuilt[d_prebuilt_written].info;
         d_counters.samples_dropped.add(info.heap_samples);
         d_counters.heaps_dropped.add((info.flags & packet_info::data) != 0);
     }
-    d_extra.clear();
-    d_extra_sent = 0;
+    d_prebuilt.clear();
+    d_prebuilt_written = 0;
     d_descriptors.skip_all();
-    d_drop_left = 0;
+    d_samples_to_drop = 0;
     d_ring.rewind(d_ring.ready());
 }
 

@@ -34,13 +34,13 @@ class input_packer
 public:
     using clock = descriptor_schedule::clock;
 
-    //! \p wake_sender is called after packets are published, if the sender sleeps. \p now
-    //! is called at each write if descriptors are repeated.
+    //! \p wake_sender is called after packets are published, if the sender sleeps.
+    //! \p read_clock is called at each write if descriptors are repeated.
     input_packer(stream_config config,
                  packet_ring& ring,
-                 sink_counter_set& counts,
+                 sink_counter_set& counters,
                  std::function<void()> wake_sender,
-                 std::function<clock::time_point()> now = clock::now);
+                 std::function<clock::time_point()> read_clock = clock::now);
     input_packer(const input_packer&) = delete; // members refer to each other
     input_packer& operator=(const input_packer&) = delete;
 
@@ -88,7 +88,7 @@ public:
     //! Makes the next send_stop() pack the same end-of-stream heaps again.
     void repeat_stop()
     {
-        d_extra.insert(d_extra.end(), d_stop_packets.begin(), d_stop_packets.end());
+        d_prebuilt.insert(d_prebuilt.end(), d_stop_packets.begin(), d_stop_packets.end());
     }
 
     //! Drops everything that is not published yet, and counts it.
@@ -100,22 +100,22 @@ private:
     std::uint64_t drop_rest(std::uint64_t n, bool is_input);
     void drop_tail();
     void make_stop_packets();
-    bool emit_extra();
+    bool emit_prebuilt();
     bool emit_descriptors();
 
     stream_config d_config; // constant, except for the values of items
     sink_counter_set& d_counters;
-    const std::function<clock::time_point()> d_now;
+    const std::function<clock::time_point()> d_read_clock;
     item_updates d_item_updates;
     descriptor_schedule d_descriptors;
     heap_numbering d_numbering;
     ring_writer d_ring;
     heap_writer d_heap;
-    heap_numbers d_numbers;               // of the heap in d_heap
-    std::uint64_t d_drop_left = 0;        // remaining samples of a heap that is dropped
-    std::vector<prebuilt_packet> d_extra; // to be packed before the next heap
-    std::size_t d_extra_sent = 0;         // number of d_extra that are in the ring
-    bool d_stop_packets_made = false;
+    heap_numbers d_numbers;              // of the heap in d_heap
+    std::uint64_t d_samples_to_drop = 0; // remaining samples of a heap that is dropped
+    std::vector<prebuilt_packet> d_prebuilt; // to be packed before the next heap
+    std::size_t d_prebuilt_written = 0;      // number of d_prebuilt that are in the ring
+    bool d_has_stop_packets = false;
     std::vector<prebuilt_packet> d_stop_packets; // end-of-stream heaps
 };
 

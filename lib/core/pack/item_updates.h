@@ -39,9 +39,9 @@ public:
     void set(const std::vector<item_update>& updates)
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
-        for (const auto& one : updates)
-            d_values.at(one.item) = one.value;
-        d_is_any.store(true, std::memory_order_release);
+        for (const auto& update : updates)
+            d_values.at(update.item) = update.value;
+        d_has_updates.store(true, std::memory_order_release);
     }
 
     //! Calls \p apply(item, value) for each item with a new value. Returns whether there
@@ -49,10 +49,10 @@ public:
     template <typename function>
     bool apply_pending(function&& apply)
     {
-        if (!d_is_any.load(std::memory_order_acquire))
+        if (!d_has_updates.load(std::memory_order_acquire))
             return false;
         const std::lock_guard<std::mutex> lock(d_mutex);
-        d_is_any.store(false, std::memory_order_relaxed);
+        d_has_updates.store(false, std::memory_order_relaxed);
         for (std::size_t item = 0; item < d_values.size(); ++item) {
             if (d_values[item])
                 apply(item, *d_values[item]);
@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    std::atomic<bool> d_is_any{ false };
+    std::atomic<bool> d_has_updates{ false };
     std::mutex d_mutex;
     std::vector<std::optional<std::uint64_t>> d_values;
 };

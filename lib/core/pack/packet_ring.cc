@@ -17,7 +17,7 @@ namespace gr::spead {
 
 namespace {
 
-constexpr std::size_t huge_page = 2 << 20;
+constexpr std::size_t huge_page_bytes = 2 << 20;
 
 std::size_t round_up(std::size_t value, std::size_t multiple)
 {
@@ -29,25 +29,30 @@ std::size_t round_up(std::size_t value, std::size_t multiple)
 packet_ring::memory packet_ring::map(std::size_t bytes)
 {
     // huge pages need aligned memory of whole huge pages
-    const std::size_t page = bytes > huge_page / 2 ? huge_page : 4096;
-    const std::size_t whole = round_up(bytes, page);
-    const std::size_t mapped = whole + page;
-    void* found =
-        mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (found == MAP_FAILED)
+    const std::size_t page_bytes = bytes > huge_page_bytes / 2 ? huge_page_bytes : 4096;
+    const std::size_t arena_bytes = round_up(bytes, page_bytes);
+    const std::size_t mapped_bytes = arena_bytes + page_bytes;
+    void* mapping = mmap(nullptr,
+                         mapped_bytes,
+                         PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS,
+                         -1,
+                         0);
+    if (mapping == MAP_FAILED)
         throw std::runtime_error("cannot allocate a packet ring of " +
                                  std::to_string(bytes) +
                                  " bytes; reduce buffer_size or heap_samples");
-    auto* begin = static_cast<std::byte*>(found);
-    const std::size_t before = round_up(reinterpret_cast<std::uintptr_t>(begin), page) -
-                               reinterpret_cast<std::uintptr_t>(begin);
-    if (before)
-        munmap(begin, before);
-    if (before < page)
-        munmap(begin + before + whole, page - before);
-    memory arena(begin + before, { whole });
+    auto* begin = static_cast<std::byte*>(mapping);
+    const std::size_t leading_bytes =
+        round_up(reinterpret_cast<std::uintptr_t>(begin), page_bytes) -
+        reinterpret_cast<std::uintptr_t>(begin);
+    if (leading_bytes)
+        munmap(begin, leading_bytes);
+    if (leading_bytes < page_bytes)
+        munmap(begin + leading_bytes + arena_bytes, page_bytes - leading_bytes);
+    memory arena(begin + leading_bytes, { arena_bytes });
     // only a hint: a kernel without huge pages uses small ones
-    madvise(arena.get(), whole, MADV_HUGEPAGE);
+    madvise(arena.get(), arena_bytes, MADV_HUGEPAGE);
     // avoids page faults while streaming
     std::memset(arena.get(), 0, bytes);
     return arena;

@@ -70,20 +70,20 @@ public:
                    ? 1
                    : (packet_bytes + d_slot_bytes - 1) / d_slot_bytes;
     }
-    void advance(ring_cursor& at, std::size_t slots) const
+    void advance(ring_cursor& cursor, std::size_t slots) const
     {
-        at.count += slots;
-        at.slot += slots;
-        if (at.slot == d_slots)
-            at.slot = 0;
+        cursor.count += slots;
+        cursor.slot += slots;
+        if (cursor.slot == d_slots)
+            cursor.slot = 0;
     }
-    //! Moves \p at from a packet to the next one.
-    void advance_packet(ring_cursor& at) const
+    //! Moves \p cursor from a packet to the next one.
+    void advance_packet(ring_cursor& cursor) const
     {
-        const auto& here = d_info[at.slot];
-        advance(at,
-                here.flags & packet_info::wrap ? d_slots - at.slot
-                                               : slots_for(here.bytes));
+        const auto& packet = d_info[cursor.slot];
+        advance(cursor,
+                packet.flags & packet_info::wrap ? d_slots - cursor.slot
+                                                 : slots_for(packet.bytes));
     }
 
     std::uint64_t published() const
@@ -116,10 +116,10 @@ public:
                d_wake_threshold.load(std::memory_order_relaxed);
     }
 
-    //! Whether to retry a write that failed when released() was \p mark.
-    bool has_space_since(std::uint64_t mark) const
+    //! Whether to retry a write that failed when released() was \p released_before.
+    bool has_space_since(std::uint64_t released_before) const
     {
-        return released() != mark && has_space();
+        return released() != released_before && has_space();
     }
 
     //! Limits the slots in use, for a queue shorter than the ring. A waiting packer is
@@ -161,7 +161,11 @@ private:
     std::atomic<std::size_t> d_wake_threshold;
     send_order* d_order = nullptr;
     std::size_t d_queue = 0;
-    // on separate cache lines, since two threads write them
+    // Slots in [d_released, d_published) belong to the sender, and to the kernel while it
+    // reads a message in flight; the others belong to the packer. Storing a count hands
+    // over the slots before it, so no lock is needed: a release store makes what the
+    // owner wrote visible to the other thread, which loads the count with acquire.
+    // The counts are on separate cache lines, since two threads write them.
     alignas(64) std::atomic<std::uint64_t> d_published{ 0 };
     alignas(64) std::atomic<std::uint64_t> d_released{ 0 };
 };

@@ -37,25 +37,25 @@ public:
         d_notified.notify_all();
     }
 
-    //! Waits until \p ready() returns true; returns false at the deadline. Calls it again
-    //! when one of \p rings (pointers) has more room. May throw
+    //! Waits until \p is_ready() returns true; returns false at the deadline. Calls it
+    //! again when one of \p rings (pointers) has more room. May throw
     //! boost::thread_interrupted.
     template <typename pointers, typename condition>
-    bool wait(const pointers& rings, condition&& ready, clock::time_point deadline)
+    bool wait(const pointers& rings, condition&& is_ready, clock::time_point deadline)
     {
         boost::unique_lock<boost::mutex> lock(d_mutex);
         for (;;) {
-            if (ready())
+            if (is_ready())
                 return true;
             for (packet_ring* ring : rings)
                 ring->packer_waits.announce();
-            if (ready())
+            if (is_ready())
                 return true;
-            const auto left = std::chrono::duration_cast<std::chrono::microseconds>(
+            const auto timeout = std::chrono::duration_cast<std::chrono::microseconds>(
                 deadline - clock::now());
-            if (left.count() <= 0)
+            if (timeout.count() <= 0)
                 return false;
-            d_notified.timed_wait(lock, boost::posix_time::microseconds(left.count()));
+            d_notified.timed_wait(lock, boost::posix_time::microseconds(timeout.count()));
         }
     }
 

@@ -16,14 +16,14 @@ namespace gr::spead {
 namespace {
 
 // Packets are published in batches of 1/4 of the ring, and at the end of each write.
-constexpr std::size_t publish_part = 4;
+constexpr std::size_t batches_per_ring = 4;
 
 } // namespace
 
 ring_writer::ring_writer(packet_ring& ring, std::function<void()> wake_sender)
     : d_ring(ring),
       d_wake_sender(std::move(wake_sender)),
-      d_batch(ring.slots() / publish_part),
+      d_batch_slots(ring.slots() / batches_per_ring),
       d_headers(ring.slots(), nullptr)
 {
 }
@@ -39,17 +39,17 @@ bool ring_writer::slots_are_free(std::uint64_t count)
 
 bool ring_writer::claim(std::size_t packet_bytes)
 {
-    const std::size_t wanted = d_ring.slots_for(packet_bytes);
-    const bool wraps = d_next.slot + wanted > d_ring.slots();
+    const std::size_t slots = d_ring.slots_for(packet_bytes);
+    const bool wraps = d_next.slot + slots > d_ring.slots();
     const std::size_t skipped = wraps ? d_ring.slots() - d_next.slot : 0;
-    if (!slots_are_free(skipped + wanted))
+    if (!slots_are_free(skipped + slots))
         return false;
     if (wraps) {
         d_ring.info(d_next.slot) = { 0, packet_info::wrap, 0, 0 };
         d_headers[d_next.slot] = nullptr;
         d_ring.advance(d_next, skipped);
     }
-    d_claimed = wanted;
+    d_claimed = slots;
     return true;
 }
 
@@ -79,8 +79,8 @@ void ring_writer::invalidate_headers()
     std::fill(d_headers.begin(), d_headers.end(), nullptr);
 }
 
-std::vector<std::byte> ring_writer::reclaim_packets(const ring_cursor& from,
-                                                    const std::byte* open)
+std::vector<std::byte> ring_writer::reclaim_packets(const ring_cursor& begin,
+                                                    const std::byte* open_end)
 {
     std::vector<std::byte> payload;
     const auto append = [&](const std::byte* packet, const std::byte* end) {
@@ -89,15 +89,16 @@ std::vector<std::byte> ring_writer::reclaim_packets(const ring_cursor& from,
         const auto header = wire::header_bytes + items * wire::pointer_bytes;
         payload.insert(payload.end(), packet + header, end);
     };
-    for (ring_cursor at = from; at.count < d_next.count; d_ring.advance_packet(at)) {
-        const auto& info = d_ring.info(at.slot);
-        const std::byte* packet = d_ring.data(at.slot);
+    for (ring_cursor cursor = begin; cursor.count < d_next.count;
+         d_ring.advance_packet(cursor)) {
+        const auto& info = d_ring.info(cursor.slot);
+        const std::byte* packet = d_ring.data(cursor.slot);
         if (!(info.flags & packet_info::wrap))
             append(packet, packet + info.bytes);
     }
-    if (open)
-        append(packet(), open);
-    rewind(from);
+    if (open_end)
+        append(packet(), open_end);
+    rewind(begin);
     return payload;
 }
 

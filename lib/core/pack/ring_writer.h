@@ -78,13 +78,13 @@ public:
 
     //! Position of the next packet.
     const ring_cursor& next() const { return d_next; }
-    //! Moves next() back to \p to, which discards the packets from there on. They must
-    //! not have been published.
-    void rewind(const ring_cursor& to) { d_next = to; }
-    //! Like rewind(\p from), but returns the payload of the discarded packets. \p open:
-    //! end of the payload of an unfinished packet, or nullptr.
-    std::vector<std::byte> reclaim_packets(const ring_cursor& from,
-                                           const std::byte* open);
+    //! Moves next() back to \p position, which discards the packets from there on. They
+    //! must not have been published.
+    void rewind(const ring_cursor& position) { d_next = position; }
+    //! Like rewind(\p begin), but returns the payload of the discarded packets.
+    //! \p open_end: end of the payload of an unfinished packet, or nullptr.
+    std::vector<std::byte> reclaim_packets(const ring_cursor& begin,
+                                           const std::byte* open_end);
 
     //! Packets before this position may be published.
     const ring_cursor& ready() const { return d_ready; }
@@ -95,7 +95,7 @@ public:
     //! Publishes them if they fill at least a quarter of the ring.
     void publish_batch()
     {
-        if (d_ready.count - d_published >= d_batch)
+        if (d_ready.count - d_published >= d_batch_slots)
             publish();
     }
 
@@ -104,7 +104,7 @@ private:
 
     packet_ring& d_ring;
     const std::function<void()> d_wake_sender;
-    const std::size_t d_batch;
+    const std::size_t d_batch_slots;
     ring_cursor d_next;
     ring_cursor d_ready;
     std::uint64_t d_published = 0;

@@ -21,11 +21,12 @@ namespace {
 constexpr std::uint64_t zeros_per_write = 1 << 20;
 
 // heap_address_bits is 40 or 48
-constexpr unsigned widest = 48;
+constexpr unsigned max_address_bits = 48;
 
-const char* const too_far = "an rx_time tag is too far from sync_time: it is ignored";
+const char* const too_far_text =
+    "an rx_time tag is too far from sync_time: it is ignored";
 
-std::string whole(double number)
+std::string rounded(double number)
 {
     std::ostringstream text;
     text << std::fixed << std::setprecision(0) << number;
@@ -35,38 +36,38 @@ std::string whole(double number)
 } // namespace
 
 rx_time_packer::rx_time_packer(input_packer& packer,
-                               sink_counter_set& counts,
+                               sink_counter_set& counters,
                                const tick_clock& clock,
                                const timestamp_aligner_config& config)
     : d_packer(packer),
       d_clock(clock),
       d_rate(config.sample_rate),
-      d_aligner(config, counts)
+      d_aligner(config, counters)
 {
 }
 
 void rx_time_packer::start_run()
 {
     d_zeros = 0;
-    d_filling = false;
+    d_is_filling = false;
     d_next_tag = 0;
     d_aligner.start_run();
 }
 
 std::size_t rx_time_packer::write(const std::byte* samples,
                                   std::size_t n,
-                                  std::uint64_t first,
+                                  std::uint64_t first_sample,
                                   const std::vector<time_tag>& tags)
 {
-    std::size_t taken = 0;
-    std::uint64_t max_zeros = zeros_per_write;
+    std::size_t n_taken = 0;
+    std::uint64_t zeros_left = zeros_per_write;
     auto tag = tags.begin();
-    while (taken < n && pack_zeros(max_zeros)) {
-        const std::uint64_t here = first + taken;
-        while (tag != tags.end() && tag->sample < std::max(here, d_next_tag))
+    while (n_taken < n && pack_zeros(zeros_left)) {
+        const std::uint64_t position = first_sample + n_taken;
+        while (tag != tags.end() && tag->sample < std::max(position, d_next_tag))
             ++tag;
-        if (tag != tags.end() && tag->sample == here) {
-            while (tag + 1 != tags.end() && (tag + 1)->sample == here)
+        if (tag != tags.end() && tag->sample == position) {
+            while (tag + 1 != tags.end() && (tag + 1)->sample == position)
                 ++tag;
             apply_tag(*tag);
             continue;
@@ -74,14 +75,14 @@ std::size_t rx_time_packer::write(const std::byte* samples,
         const std::size_t end =
             tag == tags.end()
                 ? n
-                : std::min(n, static_cast<std::size_t>(tag->sample - first));
-        const auto now =
-            pack_samples(samples + taken * d_packer.input_bytes(), end - taken);
-        if (!now)
+                : std::min(n, static_cast<std::size_t>(tag->sample - first_sample));
+        const auto n_packed =
+            pack_samples(samples + n_taken * d_packer.input_bytes(), end - n_taken);
+        if (!n_packed)
             break;
-        taken += now;
+        n_taken += n_packed;
     }
-    return taken;
+    return n_taken;
 }
 
 void rx_time_packer::apply_tag(const time_tag& tag)
@@ -91,7 +92,7 @@ void rx_time_packer::apply_tag(const time_tag& tag)
         return warn_once(d_no_time_warned, tag.error);
     const auto time = d_clock.to_tick(tag.seconds, tag.fraction);
     if (!time)
-        return warn_once(d_too_far_warned, too_far);
+        return warn_once(d_too_far_warned, too_far_text);
     if (!std::exchange(d_has_time, true))
         check_first_tick(time->tick);
     const auto correction =
@@ -117,9 +118,9 @@ void rx_time_packer::check_first_tick(std::int64_t tick)
         " ticks after sync_time, but timestamps have " + std::to_string(bits) +
         " bits and wrap, so receivers see an earlier time: set sync_time, here and at "
         "the receivers, to less than " +
-        whole(std::floor(seconds)) + " s before the tag" +
-        (bits < widest && tick >> widest == 0
-             ? ", or heap_address_bits=" + std::to_string(widest)
+        rounded(std::floor(seconds)) + " s before the tag" +
+        (bits < max_address_bits && tick >> max_address_bits == 0
+             ? ", or heap_address_bits=" + std::to_string(max_address_bits)
              : ""));
 }
 
@@ -129,63 +130,64 @@ void rx_time_packer::warn_once(bool& warned, const std::string& text)
         d_warnings.push_back(text);
 }
 
-// Packs up to \p max_zeros zeros before the next sample. Returns false if some remain.
-bool rx_time_packer::pack_zeros(std::uint64_t& max_zeros)
+// Packs up to \p zeros_left zeros before the next sample. Returns false if some remain.
+bool rx_time_packer::pack_zeros(std::uint64_t& zeros_left)
 {
-    const auto wanted = std::min(d_zeros, max_zeros);
-    const auto packed = wanted ? d_packer.write(nullptr, wanted) : 0;
-    max_zeros -= packed;
+    const auto n = std::min(d_zeros, zeros_left);
+    const auto packed = n ? d_packer.write(nullptr, n) : 0;
+    zeros_left -= packed;
     d_zeros -= packed;
-    d_filling = d_zeros && packed == wanted;
+    d_is_filling = d_zeros && packed == n;
     return d_zeros == 0;
 }
 
 std::size_t rx_time_packer::pack_samples(const std::byte* samples, std::size_t n)
 {
-    std::size_t taken = 0;
+    std::size_t n_taken = 0;
     if (const auto to_drop = d_aligner.to_drop()) {
-        taken = static_cast<std::size_t>(std::min<std::uint64_t>(n, to_drop));
-        d_packer.drop(taken);
+        n_taken = static_cast<std::size_t>(std::min<std::uint64_t>(n, to_drop));
+        d_packer.drop(n_taken);
     } else {
-        taken = static_cast<std::size_t>(d_packer.write(samples, n));
+        n_taken = static_cast<std::size_t>(d_packer.write(samples, n));
     }
-    d_aligner.advance(taken);
-    return taken;
+    d_aligner.advance(n_taken);
+    return n_taken;
 }
 
 std::vector<std::string> rx_time_packer::take_warnings()
 {
-    const auto raised = d_aligner.take_warnings();
-    if (raised.no_tag)
+    const auto warnings = d_aligner.take_warnings();
+    if (warnings.no_tag)
         d_warnings.push_back("samples arrived without an rx_time tag before them: their "
                              "timestamps continue from the previous run, or from 0");
-    if (raised.residual)
+    if (warnings.residual)
         d_warnings.push_back(
-            "an rx_time tag is " + std::to_string(raised.residual) +
+            "an rx_time tag is " + std::to_string(warnings.residual) +
             " samples from the nearest sample, whose time is sent: sample_rate "
             "or sync_time may not be that of the source, or a block upstream "
             "rounds the positions of tags");
-    if (raised.jump_samples)
+    if (warnings.jump_samples)
         d_warnings.push_back(
-            "an rx_time tag is " + whole(raised.jump_samples) +
+            "an rx_time tag is " + rounded(warnings.jump_samples) +
             " samples from the end of the samples before it: samples were lost "
             "or repeated, or sample_rate is not that of the source");
-    if (raised.jitter_samples)
+    if (warnings.jitter_samples)
         d_warnings.push_back(
-            "rx_time tags jump back and forth, here by " + whole(raised.jitter_samples) +
+            "rx_time tags jump back and forth, here by " +
+            rounded(warnings.jitter_samples) +
             " samples: a block upstream rounds the positions of tags, as Keep 1 in N "
             "does, or their times are not exact");
-    if (raised.before_sync)
+    if (warnings.before_sync)
         d_warnings.push_back(
             "an rx_time tag is before sync_time: samples are dropped up to "
             "that time");
-    if (raised.drop_seconds)
+    if (warnings.drop_seconds)
         d_warnings.push_back(
-            "an rx_time tag is " + std::to_string(raised.drop_seconds) +
+            "an rx_time tag is " + std::to_string(warnings.drop_seconds) +
             " s behind the samples that have been sent: samples are dropped up "
             "to their end, since no timestamp is sent twice");
-    if (raised.out_of_range)
-        warn_once(d_too_far_warned, too_far);
+    if (warnings.out_of_range)
+        warn_once(d_too_far_warned, too_far_text);
     return std::exchange(d_warnings, {});
 }
 

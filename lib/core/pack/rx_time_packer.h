@@ -33,9 +33,9 @@ struct time_tag {
 class rx_time_packer
 {
 public:
-    //! \p counts must be the counters of the packer.
+    //! \p counters must be the counters of the packer.
     rx_time_packer(input_packer& packer,
-                   sink_counter_set& counts,
+                   sink_counter_set& counters,
                    const tick_clock& clock,
                    const timestamp_aligner_config& config);
 
@@ -43,16 +43,16 @@ public:
     void start_run();
 
     //! Takes as many of \p n samples as there is room for, and returns how many.
-    //! \p first: index of the first sample. \p tags: the tags of these samples, in order.
-    //! Ignores tags that an earlier call has processed, and all but the last tag of a
-    //! sample. Fills a long gap in several calls.
+    //! \p first_sample: index of the first sample. \p tags: the tags of these samples, in
+    //! order. Ignores tags that an earlier call has processed, and all but the last tag
+    //! of a sample. Fills a long gap in several calls.
     std::size_t write(const std::byte* samples,
                       std::size_t n,
-                      std::uint64_t first,
+                      std::uint64_t first_sample,
                       const std::vector<time_tag>& tags);
 
     //! Whether write() stopped inside a gap although the ring has room for more zeros.
-    bool is_filling() const { return d_filling; }
+    bool is_filling() const { return d_is_filling; }
 
     //! Returns the new warnings for the user, one sentence each.
     std::vector<std::string> take_warnings();
@@ -61,7 +61,7 @@ private:
     void apply_tag(const time_tag& tag);
     void check_first_tick(std::int64_t tick);
     void warn_once(bool& warned, const std::string& text);
-    bool pack_zeros(std::uint64_t& max_zeros);
+    bool pack_zeros(std::uint64_t& zeros_left);
     std::size_t pack_samples(const std::byte* samples, std::size_t n);
 
     input_packer& d_packer;
@@ -73,7 +73,7 @@ private:
     bool d_no_time_warned = false;
     bool d_too_far_warned = false;
     std::uint64_t d_zeros = 0; // to be packed before the next sample
-    bool d_filling = false;
+    bool d_is_filling = false;
     std::uint64_t d_next_tag = 0; // tags of samples before this one are done
 };
 

@@ -14,7 +14,7 @@ namespace gr::spead {
 namespace {
 
 // A heap of up to 1/8 of the ring is published only when it is complete.
-constexpr std::size_t buffered_part = 8;
+constexpr std::size_t buffered_heaps_per_ring = 8;
 
 std::size_t slots_per_packet(const stream_config& config, const heap_layout& layout)
 {
@@ -24,11 +24,11 @@ std::size_t slots_per_packet(const stream_config& config, const heap_layout& lay
 
 std::vector<const heap_layout*> all_layouts(const stream_config& config)
 {
-    std::vector<const heap_layout*> all{ &config.regular };
-    for (const auto* other : { &config.first, &config.descriptors, &config.stop })
-        if (*other)
-            all.push_back(&**other);
-    return all;
+    std::vector<const heap_layout*> layouts{ &config.regular };
+    for (const auto* layout : { &config.first, &config.descriptors, &config.stop })
+        if (*layout)
+            layouts.push_back(&**layout);
+    return layouts;
 }
 
 } // namespace
@@ -42,12 +42,12 @@ std::uint64_t stream_config::slots_of(const heap_layout& layout) const
 bool stream_config::is_buffered(const heap_layout& layout, std::size_t ring_slots) const
 {
     return layout.packets() * slots_per_packet(*this, layout) <=
-           ring_slots / buffered_part;
+           ring_slots / buffered_heaps_per_ring;
 }
 
 std::size_t stream_config::min_ring_slots() const
 {
-    std::uint64_t slots = buffered_part;
+    std::uint64_t slots = buffered_heaps_per_ring;
     for (const auto* layout : all_layouts(*this)) {
         slots = std::max<std::uint64_t>(slots, 4 * slots_per_packet(*this, *layout));
         if (when_full == full_policy::drop)

@@ -13,10 +13,10 @@ namespace gr::spead {
 
 namespace {
 
-void append_integer(std::string& to, std::uint64_t value, unsigned bytes)
+void append_integer(std::string& text, std::uint64_t value, unsigned bytes)
 {
     for (unsigned i = bytes; i-- > 0;)
-        to += static_cast<char>(value >> (8 * i) & 0xff);
+        text += static_cast<char>(value >> (8 * i) & 0xff);
 }
 
 std::string format_field(char type, unsigned bits, wire::flavour flavour)
@@ -40,7 +40,7 @@ std::string variable_dimension(wire::flavour flavour)
     return field;
 }
 
-struct description {
+struct number_description {
     std::string format;
     std::string shape;
     std::string numpy_header = {};
@@ -56,7 +56,7 @@ std::string numpy_header(const std::string& type, const std::vector<std::uint64_
            (shape.size() == 1 ? ",)}" : ")}");
 }
 
-description describe(const sample_format& samples, wire::flavour flavour)
+number_description describe(const sample_format& samples, wire::flavour flavour)
 {
     const bool has_axes = !samples.shape.empty();
     auto shape = has_axes ? samples.shape : std::vector{ samples.heap_samples };
@@ -75,25 +75,25 @@ description describe(const sample_format& samples, wire::flavour flavour)
 
 } // namespace
 
-std::vector<std::byte> descriptor_packet(const item& described,
-                                         wire::flavour flavour,
-                                         const sample_format& samples)
+std::vector<std::byte>
+descriptor_packet(const item& item, wire::flavour flavour, const sample_format& samples)
 {
-    const auto is =
-        described.kind == item_kind::samples
+    const auto description =
+        item.kind == item_kind::samples
             ? describe(samples, flavour)
-            : description{ format_field('u', flavour.heap_address_bits, flavour), {} };
+            : number_description{ format_field('u', flavour.heap_address_bits, flavour),
+                                  {} };
 
     struct field {
         wire::item_id id;
         const std::string& content;
     };
-    std::vector<field> fields{ { wire::descriptor_name, described.name },
-                               { wire::descriptor_description, described.description },
-                               { wire::descriptor_format, is.format },
-                               { wire::descriptor_shape, is.shape } };
-    if (!is.numpy_header.empty())
-        fields.push_back({ wire::descriptor_dtype, is.numpy_header });
+    std::vector<field> fields{ { wire::descriptor_name, item.name },
+                               { wire::descriptor_description, item.description },
+                               { wire::descriptor_format, description.format },
+                               { wire::descriptor_shape, description.shape } };
+    if (!description.numpy_header.empty())
+        fields.push_back({ wire::descriptor_dtype, description.numpy_header });
 
     std::string payload;
     std::string pointers;
@@ -111,7 +111,7 @@ std::vector<std::byte> descriptor_packet(const item& described,
     append_integer(packet, flavour.immediate(wire::payload_length, payload.size()), 8);
     append_integer(
         packet,
-        flavour.immediate(wire::descriptor_id, static_cast<std::uint64_t>(described.id)),
+        flavour.immediate(wire::descriptor_id, static_cast<std::uint64_t>(item.id)),
         8);
     packet += pointers + payload;
 

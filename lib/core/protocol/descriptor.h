@@ -18,8 +18,8 @@
 namespace gr::spead {
 
 /*!
- * \brief Creates the descriptor of \p described: a whole SPEAD packet, the content of an
- * item 0x05.
+ * \brief Creates the descriptor of \p item: a whole SPEAD packet, the content of an item
+ * 0x05.
  *
  * Timestamps and immediate values are unsigned scalars as wide as the heap address. The
  * samples are an array of numbers. Without a sample_format::shape, it has one dimension
@@ -27,7 +27,7 @@ namespace gr::spead {
  * dimension of 2. Little-endian numbers and numpy's complex ones need a numpy header,
  * whose shape is that of a whole heap.
  */
-std::vector<std::byte> descriptor_packet(const item& described,
+std::vector<std::byte> descriptor_packet(const item& item,
                                          wire::flavour flavour,
                                          const sample_format& samples = {});
 

@@ -36,16 +36,17 @@ std::string_view printable(std::string_view name)
 
 std::string_view trim_left(std::string_view text)
 {
-    const auto at = text.find_first_not_of(" \t\n");
-    return at == text.npos ? std::string_view() : text.substr(at);
+    const auto begin = text.find_first_not_of(" \t\n");
+    return begin == text.npos ? std::string_view() : text.substr(begin);
 }
 
 // The text after a quoted key and its colon in a Python dict.
 std::string_view value_of(std::string_view header, std::string_view key)
 {
-    for (auto at = header.find(key); at != header.npos; at = header.find(key, at + 1)) {
-        const auto end = at + key.size();
-        if (at == 0 || end >= header.size() || header[at - 1] != header[end] ||
+    for (auto begin = header.find(key); begin != header.npos;
+         begin = header.find(key, begin + 1)) {
+        const auto end = begin + key.size();
+        if (begin == 0 || end >= header.size() || header[begin - 1] != header[end] ||
             (header[end] != '\'' && header[end] != '"'))
             continue;
         const auto rest = trim_left(header.substr(end + 1));
@@ -77,28 +78,28 @@ unsigned number(std::string_view digits)
 // Parses a numpy dtype, such as "<i2", "i1", "h" or "int16".
 number_format read_dtype(std::string_view dtype)
 {
-    struct known {
+    struct row {
         std::string_view name;
         char type;
         unsigned bits;
     };
     constexpr std::array dtypes{
-        known{ "b", 'i', 8 },          known{ "B", 'u', 8 },
-        known{ "h", 'i', 16 },         known{ "H", 'u', 16 },
-        known{ "i", 'i', 32 },         known{ "I", 'u', 32 },
-        known{ "l", 'i', 64 },         known{ "L", 'u', 64 },
-        known{ "q", 'i', 64 },         known{ "Q", 'u', 64 },
-        known{ "e", 'f', 16 },         known{ "f", 'f', 32 },
-        known{ "d", 'f', 64 },         known{ "F", 'c', 64 },
-        known{ "D", 'c', 128 },        known{ "?", 'b', 8 },
-        known{ "byte", 'i', 8 },       known{ "ubyte", 'u', 8 },
-        known{ "short", 'i', 16 },     known{ "ushort", 'u', 16 },
-        known{ "int8", 'i', 8 },       known{ "uint8", 'u', 8 },
-        known{ "int16", 'i', 16 },     known{ "uint16", 'u', 16 },
-        known{ "int32", 'i', 32 },     known{ "uint32", 'u', 32 },
-        known{ "int64", 'i', 64 },     known{ "uint64", 'u', 64 },
-        known{ "float32", 'f', 32 },   known{ "float64", 'f', 64 },
-        known{ "complex64", 'c', 64 }, known{ "complex128", 'c', 128 },
+        row{ "b", 'i', 8 },          row{ "B", 'u', 8 },
+        row{ "h", 'i', 16 },         row{ "H", 'u', 16 },
+        row{ "i", 'i', 32 },         row{ "I", 'u', 32 },
+        row{ "l", 'i', 64 },         row{ "L", 'u', 64 },
+        row{ "q", 'i', 64 },         row{ "Q", 'u', 64 },
+        row{ "e", 'f', 16 },         row{ "f", 'f', 32 },
+        row{ "d", 'f', 64 },         row{ "F", 'c', 64 },
+        row{ "D", 'c', 128 },        row{ "?", 'b', 8 },
+        row{ "byte", 'i', 8 },       row{ "ubyte", 'u', 8 },
+        row{ "short", 'i', 16 },     row{ "ushort", 'u', 16 },
+        row{ "int8", 'i', 8 },       row{ "uint8", 'u', 8 },
+        row{ "int16", 'i', 16 },     row{ "uint16", 'u', 16 },
+        row{ "int32", 'i', 32 },     row{ "uint32", 'u', 32 },
+        row{ "int64", 'i', 64 },     row{ "uint64", 'u', 64 },
+        row{ "float32", 'f', 32 },   row{ "float64", 'f', 64 },
+        row{ "complex64", 'c', 64 }, row{ "complex128", 'c', 128 },
     };
     auto order = host_order;
     if (!dtype.empty() && std::string_view("<>=|").find(dtype[0]) != dtype.npos) {
@@ -108,9 +109,9 @@ number_format read_dtype(std::string_view dtype)
             order = byte_order::big;
         dtype.remove_prefix(1);
     }
-    for (const auto& each : dtypes)
-        if (dtype == each.name)
-            return { each.type, each.bits, order };
+    for (const auto& [name, type, bits] : dtypes)
+        if (dtype == name)
+            return { type, bits, order };
     unsigned bits = 0;
     if (dtype.size() > 1 && std::string_view("iufcb").find(dtype[0]) != dtype.npos)
         bits = 8 * number(dtype.substr(1));
@@ -124,72 +125,76 @@ dimensions read_tuple(std::string_view text)
 {
     dimensions shape;
     text = text.substr(0, text.find(')'));
-    std::size_t at = 0;
-    while ((at = text.find_first_of("0123456789", at)) != text.npos &&
+    std::size_t begin = 0;
+    while ((begin = text.find_first_of("0123456789", begin)) != text.npos &&
            shape.size() < max_dimensions) {
-        const auto end = std::min(text.find_first_not_of("0123456789", at), text.size());
-        shape.push_back(number(text.substr(at, end - at)));
-        at = end;
+        const auto end =
+            std::min(text.find_first_not_of("0123456789", begin), text.size());
+        shape.push_back(number(text.substr(begin, end - begin)));
+        begin = end;
     }
     return shape;
 }
 
-void set_shape(item_description& is, const dimensions& shape)
+void set_shape(item_description& description, const dimensions& shape)
 {
-    is.shape = shape;
-    is.is_array = !shape.empty();
-    is.is_pairs = shape.size() > 1 && shape.back() == 2;
+    description.shape = shape;
+    description.is_array = !shape.empty();
+    description.is_pairs = shape.size() > 1 && shape.back() == 2;
 }
 
 // Parses a header such as "{'descr': '<i2', 'fortran_order': False, 'shape': (4096,)}".
-void read_numpy_header(std::string_view header, item_description& is)
+void read_numpy_header(std::string_view header, item_description& description)
 {
     header = header.substr(0, max_header);
     const auto descr = value_of(header, "descr");
     const auto shape = read_tuple(value_of(header, "shape"));
-    set_shape(is, shape);
+    set_shape(description, shape);
     const auto long_dimensions = std::count_if(
         shape.begin(), shape.end(), [](std::uint64_t size) { return size > 1; });
     const bool is_fortran = value_of(header, "fortran_order").substr(0, 4) == "True";
     if (!descr.empty() && descr[0] == '[')
-        is.obstacle = "its elements are structures";
+        description.unsupported_reason = "its elements are structures";
     else if (is_fortran && long_dimensions > 1)
-        is.obstacle = "its array is in Fortran order";
+        description.unsupported_reason = "its array is in Fortran order";
     else
-        is.format = read_dtype(string_literal(descr));
+        description.format = read_dtype(string_literal(descr));
 }
 
 // Two fields of the same format are a pair.
-void read_format(std::string_view format, std::size_t field_bytes, item_description& is)
+void read_format(std::string_view format,
+                 std::size_t field_bytes,
+                 item_description& description)
 {
     std::size_t fields = 0;
-    for (std::size_t at = 0; at + field_bytes <= format.size(); at += field_bytes) {
+    for (std::size_t offset = 0; offset + field_bytes <= format.size();
+         offset += field_bytes) {
         number_format field;
-        field.type = printable(format.substr(at, 1)).empty() ? '?' : format[at];
+        field.type = printable(format.substr(offset, 1)).empty() ? '?' : format[offset];
         for (std::size_t i = 1; i < field_bytes; ++i)
-            field.bits = field.bits << 8 | static_cast<unsigned char>(format[at + i]);
-        if (fields++ && !(field == is.format)) {
-            is.obstacle = "its elements are structures";
+            field.bits = field.bits << 8 | static_cast<unsigned char>(format[offset + i]);
+        if (fields++ && !(field == description.format)) {
+            description.unsupported_reason = "its elements are structures";
             return;
         }
-        is.format = field;
+        description.format = field;
     }
     if (fields == 2)
-        is.is_pairs = true;
+        description.is_pairs = true;
     else if (fields > 2)
-        is.obstacle = "its elements are structures";
+        description.unsupported_reason = "its elements are structures";
 }
 
 dimensions read_shape(std::string_view field, std::size_t dimension_bytes)
 {
     dimensions shape;
-    for (std::size_t at = 0;
-         at + dimension_bytes <= field.size() && shape.size() < max_dimensions;
-         at += dimension_bytes) {
+    for (std::size_t offset = 0;
+         offset + dimension_bytes <= field.size() && shape.size() < max_dimensions;
+         offset += dimension_bytes) {
         std::uint64_t size = 0;
         for (std::size_t i = 1; i < dimension_bytes; ++i)
-            size = size << 8 | static_cast<unsigned char>(field[at + i]);
-        shape.push_back(field[at] != 0 ? variable_size : size);
+            size = size << 8 | static_cast<unsigned char>(field[offset + i]);
+        shape.push_back(field[offset] != 0 ? variable_size : size);
     }
     return shape;
 }
@@ -214,17 +219,17 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
             }
         return content;
     };
-    item_description is;
+    item_description description;
     bool has_id = false;
     for (std::size_t i = 0; i < view.items; ++i)
         if (const auto item = view.item(i);
             item.is_immediate && item.id == wire::descriptor_id) {
-            is.id = item.value;
+            description.id = item.value;
             has_id = true;
         }
     if (!has_id)
         return std::nullopt;
-    is.name = printable(field(wire::descriptor_name).substr(0, max_name));
+    description.name = printable(field(wire::descriptor_name).substr(0, max_name));
     const auto format = field(wire::descriptor_format);
     const auto shape = field(wire::descriptor_shape);
     const auto numpy_header = field(wire::descriptor_dtype);
@@ -242,15 +247,16 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
             return std::nullopt;
     }
     if (numpy_header.empty()) {
-        set_shape(is, read_shape(shape, dimension_bytes));
-        read_format(format, format_bytes, is);
+        set_shape(description, read_shape(shape, dimension_bytes));
+        read_format(format, format_bytes, description);
     } else {
-        read_numpy_header(numpy_header, is);
-        if (is_pyspead && is.format.bits > 8 && is.obstacle.empty())
-            is.obstacle =
+        read_numpy_header(numpy_header, description);
+        if (is_pyspead && description.format.bits > 8 &&
+            description.unsupported_reason.empty())
+            description.unsupported_reason =
                 "its descriptor is PySPEAD's, which does not specify the byte order";
     }
-    return is;
+    return description;
 }
 
 } // namespace gr::spead

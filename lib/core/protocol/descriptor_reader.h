@@ -30,14 +30,14 @@ struct item_description {
     bool is_array = false;     //!< has at least one dimension
     bool is_pairs = false;     //!< elements are pairs: last dimension 2, or two fields
     //! Why its samples cannot be read; empty if they can.
-    std::string obstacle = {};
+    std::string unsupported_reason = {};
     std::vector<std::uint64_t> shape = {}; //!< may contain variable_size
 
     bool operator==(const item_description& other) const
     {
         return id == other.id && name == other.name && format == other.format &&
                is_array == other.is_array && is_pairs == other.is_pairs &&
-               obstacle == other.obstacle && shape == other.shape;
+               unsupported_reason == other.unsupported_reason && shape == other.shape;
     }
 };
 

@@ -19,9 +19,9 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by)
+constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t divisor)
 {
-    return (value + by - 1) / by;
+    return (value + divisor - 1) / divisor;
 }
 
 // Appends the descriptors to the prefix. Returns the offset of each.
@@ -30,8 +30,8 @@ std::vector<std::size_t> append_descriptors(heap_contents& contents,
                                             const sample_format& samples)
 {
     std::vector<std::size_t> offsets;
-    for (const auto& described : items) {
-        const auto packet = descriptor_packet(described, contents.flavour, samples);
+    for (const auto& item : items) {
+        const auto packet = descriptor_packet(item, contents.flavour, samples);
         offsets.push_back(contents.prefix.size());
         contents.prefix.insert(contents.prefix.end(), packet.begin(), packet.end());
     }
@@ -42,23 +42,24 @@ std::vector<std::size_t> append_descriptors(heap_contents& contents,
 
 heap_contents data_contents(const std::vector<item>& items,
                             wire::flavour flavour,
-                            bool descriptors,
+                            bool has_descriptors,
                             const sample_format& samples,
                             std::size_t input)
 {
     heap_contents contents{ flavour, {} };
     std::vector<std::size_t> descriptor_offsets;
-    if (descriptors)
+    if (has_descriptors)
         descriptor_offsets = append_descriptors(contents, items, samples);
     // Put each descriptor before its item, as spead2 does, and all descriptors before the
     // samples: addresses must ascend, and the samples follow the descriptors in the
     // payload.
-    std::size_t described = 0;
+    std::size_t next_descriptor = 0;
     for (std::size_t i = 0; i < items.size(); ++i) {
-        const bool all = items[i].kind == item_kind::samples;
-        for (; descriptors && described < (all ? items.size() : i + 1); ++described)
+        const bool is_samples = items[i].kind == item_kind::samples;
+        for (; has_descriptors && next_descriptor < (is_samples ? items.size() : i + 1);
+             ++next_descriptor)
             contents.pointers.push_back(
-                flavour.addressed(wire::descriptor, descriptor_offsets[described]));
+                flavour.addressed(wire::descriptor, descriptor_offsets[next_descriptor]));
         const auto id = static_cast<std::uint64_t>(items[i].id);
         const auto& values = items[i].values;
         contents.immediates.emplace_back();
@@ -103,52 +104,54 @@ heap_contents stop_contents(wire::flavour flavour)
 heap_layout heap_layout::even(heap_contents contents,
                               std::uint64_t total_sample_bytes,
                               std::size_t max_packet_bytes,
-                              bool pad)
+                              bool is_padded)
 {
     const std::uint64_t heap_bytes = contents.prefix.size() + total_sample_bytes;
     const std::size_t room = max_packet_bytes - contents.header_bytes();
     if (heap_bytes <= room)
-        return { std::move(contents), total_sample_bytes, room, pad };
+        return { std::move(contents), total_sample_bytes, room, is_padded };
     const std::uint64_t packets = divide_up(heap_bytes, room / 8 * 8);
     const auto payload = round_up(divide_up(heap_bytes, packets), 8);
-    return {
-        std::move(contents), total_sample_bytes, static_cast<std::size_t>(payload), pad
-    };
+    return { std::move(contents),
+             total_sample_bytes,
+             static_cast<std::size_t>(payload),
+             is_padded };
 }
 
 heap_layout::heap_layout(heap_contents contents,
                          std::uint64_t total_sample_bytes,
                          std::size_t payload_bytes,
-                         bool pad)
+                         bool is_padded)
     : d_contents(std::move(contents)),
       d_heap_bytes(d_contents.prefix.size() + total_sample_bytes),
       d_packets(divide_up(d_heap_bytes, payload_bytes)),
-      d_pad(pad),
+      d_is_padded(is_padded),
       d_full(make_template(payload_bytes, 0))
 {
-    const auto last =
+    const auto last_bytes =
         static_cast<std::size_t>(d_heap_bytes - (d_packets - 1) * payload_bytes);
-    const std::size_t missing = d_packets > 1 ? payload_bytes - last : 0;
-    const std::size_t nulls = missing / wire::pointer_bytes;
-    const bool fill = pad && missing % wire::pointer_bytes == 0 &&
-                      d_contents.leading_items() + d_contents.pointers.size() + nulls <=
-                          wire::max_items;
-    d_last = make_template(last, fill ? nulls : 0);
+    const std::size_t missing_bytes = d_packets > 1 ? payload_bytes - last_bytes : 0;
+    const std::size_t null_items = missing_bytes / wire::pointer_bytes;
+    const bool can_pad =
+        is_padded && missing_bytes % wire::pointer_bytes == 0 &&
+        d_contents.leading_items() + d_contents.pointers.size() + null_items <=
+            wire::max_items;
+    d_last = make_template(last_bytes, can_pad ? null_items : 0);
 }
 
 void heap_layout::set_item(std::size_t item, std::uint64_t value)
 {
-    const auto at = d_contents.immediates.at(item).value();
+    const auto pointer_index = d_contents.immediates.at(item).value();
     const auto mask = d_contents.flavour.address_mask();
-    auto& pointer = d_contents.pointers[at];
+    auto& pointer = d_contents.pointers[pointer_index];
     pointer = (pointer & ~mask) | (value & mask);
     for (auto* header : { &d_full, &d_last })
-        header->words[items_word() + at] = wire::network_order(pointer);
+        header->words[items_word() + pointer_index] = wire::network_order(pointer);
 }
 
 heap_layout heap_layout::shortened(std::uint64_t total_sample_bytes) const
 {
-    return { d_contents, total_sample_bytes, d_full.payload_bytes, d_pad };
+    return { d_contents, total_sample_bytes, d_full.payload_bytes, d_is_padded };
 }
 
 heap_words heap_layout::words(std::uint64_t heap_counter, std::uint64_t timestamp) const

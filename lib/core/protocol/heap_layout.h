@@ -50,7 +50,7 @@ struct heap_contents {
 //! descriptors.
 heap_contents data_contents(const std::vector<item>& items,
                             wire::flavour flavour,
-                            bool descriptors,
+                            bool has_descriptors,
                             const sample_format& samples = {},
                             std::size_t input = 0);
 
@@ -83,8 +83,9 @@ struct heap_words {
 /*!
  * \brief Splits heaps of one kind and size into packets.
  *
- * All packets but the last have the same size. With \p pad, NULL items extend the last
- * one to that size, if a whole number of them fits and wire::max_items is not exceeded.
+ * All packets but the last have the same size. With \p is_padded, NULL items extend the
+ * last one to that size, if a whole number of them fits and wire::max_items is not
+ * exceeded.
  */
 class heap_layout
 {
@@ -93,13 +94,13 @@ public:
     static heap_layout even(heap_contents contents,
                             std::uint64_t total_sample_bytes,
                             std::size_t max_packet_bytes,
-                            bool pad);
+                            bool is_padded);
 
     //! Splits into packets of \p payload_bytes, and one with the rest.
     heap_layout(heap_contents contents,
                 std::uint64_t total_sample_bytes,
                 std::size_t payload_bytes,
-                bool pad);
+                bool is_padded);
 
     //! Sets the value of the immediate item with this index in the list of all items.
     //! Truncates values that do not fit.
@@ -172,7 +173,7 @@ private:
     heap_contents d_contents;
     std::uint64_t d_heap_bytes;
     std::uint64_t d_packets;
-    bool d_pad;
+    bool d_is_padded;
     packet_template d_full;
     packet_template d_last;
 };

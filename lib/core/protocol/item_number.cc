@@ -18,9 +18,9 @@ std::optional<std::uint64_t> number_at(const packet_view& packet,
         end - begin > sizeof(std::uint64_t))
         return std::nullopt;
     std::uint64_t raw = 0;
-    for (auto at = begin; at < end; ++at)
+    for (auto address = begin; address < end; ++address)
         raw = raw << 8 |
-              static_cast<std::uint64_t>(packet.payload[at - packet.payload_offset]);
+              static_cast<std::uint64_t>(packet.payload[address - packet.payload_offset]);
     return format.value(raw);
 }
 

@@ -31,22 +31,22 @@ std::string to_text(const std::vector<std::int64_t>& values)
     return values.size() == 1 ? text : "[" + text + "]";
 }
 
-std::string to_text(const item& each)
+std::string to_text(const item& item)
 {
-    const std::string content = each.kind == item_kind::samples     ? "samples"
-                                : each.kind == item_kind::timestamp ? "timestamp"
+    const std::string content = item.kind == item_kind::samples     ? "samples"
+                                : item.kind == item_kind::timestamp ? "timestamp"
                                                                     : "immediate";
     const std::string value =
-        each.kind == item_kind::immediate ? ", value=" + to_text(each.values) : "";
-    return content + "(id=" + hexadecimal(each.id) + ", name=" + quoted(each.name) +
+        item.kind == item_kind::immediate ? ", value=" + to_text(item.values) : "";
+    return content + "(id=" + hexadecimal(item.id) + ", name=" + quoted(item.name) +
            value + ")";
 }
 
 std::string to_text(const std::vector<item>& items)
 {
     std::string text;
-    for (const auto& each : items)
-        text += (text.empty() ? "" : ", ") + to_text(each);
+    for (const auto& item : items)
+        text += (text.empty() ? "" : ", ") + to_text(item);
     return "[" + text + "]";
 }
 

@@ -21,7 +21,7 @@ namespace gr::spead {
 
 std::string hexadecimal(std::int64_t id);
 std::string to_text(const std::vector<std::int64_t>& values);
-std::string to_text(const item& each);
+std::string to_text(const item& item);
 std::string to_text(const std::vector<item>& items);
 
 //! \}

@@ -21,19 +21,22 @@ template <typename number>
 SPEAD_TARGET_CLONES void copy_swapped(std::byte* out, const std::byte* in, std::size_t n)
 {
     for (std::size_t i = 0; i < n; ++i) {
-        number each;
-        std::memcpy(&each, in + i * sizeof each, sizeof each);
-        each = swapped(each);
-        std::memcpy(out + i * sizeof each, &each, sizeof each);
+        number value;
+        std::memcpy(&value, in + i * sizeof value, sizeof value);
+        value = swapped(value);
+        std::memcpy(out + i * sizeof value, &value, sizeof value);
     }
 }
 
 } // namespace
 
-void copy_numbers(
-    std::byte* out, const std::byte* in, std::size_t n, unsigned number_bytes, bool swaps)
+void copy_numbers(std::byte* out,
+                  const std::byte* in,
+                  std::size_t n,
+                  unsigned number_bytes,
+                  bool is_swapped)
 {
-    if (!swaps || number_bytes == 1)
+    if (!is_swapped || number_bytes == 1)
         std::copy_n(in, n * number_bytes, out);
     else if (number_bytes == 2)
         copy_swapped<std::uint16_t>(out, in, n);

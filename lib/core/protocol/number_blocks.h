@@ -69,20 +69,21 @@ auto visit_number(sample_type type, const visitor& visit)
 }
 
 // static: the library and the Python module must not share functions of two versions
-template <typename to, typename from>
-SPEAD_TARGET_CLONES static void cast_numbers(to* out, const from* in, std::size_t n)
+template <typename output_number, typename input_number>
+SPEAD_TARGET_CLONES static void
+cast_numbers(output_number* out, const input_number* in, std::size_t n)
 {
     for (std::size_t i = 0; i < n; ++i)
-        out[i] = static_cast<to>(in[i]);
+        out[i] = static_cast<output_number>(in[i]);
 }
 
-//! Copies \p n numbers of 1, 2, 4 or 8 bytes each, and reverses their bytes if \p swaps.
-//! Volk's kernels do so only in place and on aligned numbers.
+//! Copies \p n numbers of 1, 2, 4 or 8 bytes each, and reverses their bytes if
+//! \p is_swapped. Volk's kernels do so only in place and on aligned numbers.
 void copy_numbers(std::byte* out,
                   const std::byte* in,
                   std::size_t n,
                   unsigned number_bytes,
-                  bool swaps);
+                  bool is_swapped);
 
 } // namespace gr::spead
 

@@ -17,16 +17,16 @@ namespace {
 constexpr std::uint64_t magic = 0x53;
 constexpr std::uint64_t version = 4;
 
-std::uint64_t word_at(const std::byte* at)
+std::uint64_t word_at(const std::byte* address)
 {
     std::uint64_t word;
-    std::memcpy(&word, at, sizeof word);
+    std::memcpy(&word, address, sizeof word);
     return be64toh(word);
 }
 
-std::uint64_t byte_of(std::uint64_t word, unsigned from_the_left)
+std::uint64_t byte_of(std::uint64_t word, unsigned index)
 {
-    return word >> (56 - 8 * from_the_left) & 0xff;
+    return word >> (56 - 8 * index) & 0xff;
 }
 
 } // namespace

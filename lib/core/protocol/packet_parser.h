@@ -68,16 +68,16 @@ struct packet_view {
     //! An item pointer as one number.
     std::uint64_t word(std::size_t index) const
     {
-        std::uint64_t is;
-        std::memcpy(&is, pointers + index * wire::pointer_bytes, sizeof is);
-        return be64toh(is);
+        std::uint64_t pointer;
+        std::memcpy(&pointer, pointers + index * wire::pointer_bytes, sizeof pointer);
+        return be64toh(pointer);
     }
     item_pointer item(std::size_t index) const
     {
-        const auto is = word(index);
-        return { is >> flavour.heap_address_bits & flavour.max_id(),
-                 is & flavour.address_mask(),
-                 (is >> 63) != 0 };
+        const auto pointer = word(index);
+        return { pointer >> flavour.heap_address_bits & flavour.max_id(),
+                 pointer & flavour.address_mask(),
+                 (pointer >> 63) != 0 };
     }
     //! Whether it has more items than the required ones.
     bool has_items() const { return items > leading_items; }

@@ -79,17 +79,17 @@ to_integers(integer* out, const float* in, std::size_t n, float scale)
     constexpr float highest = sizeof(integer) < 4 ? static_cast<float>(limits::max())
                               : is_wide           ? 4294967040.0f
                                                   : 2147483520.0f;
-    constexpr auto above = static_cast<float>(limits::max());
+    constexpr auto overflow = static_cast<float>(limits::max());
     constexpr auto lowest = static_cast<float>(limits::min());
     for (std::size_t i = 0; i < n; ++i) {
         float value = rounded(in[i] * scale);
-        const bool is_above = value >= above;
+        const bool is_overflow = value >= overflow;
         value = value > lowest ? value : lowest;
         value = value < highest ? value : highest;
         const float offset = is_wide && value >= 0x1p31f ? 0x1p31f : 0.0f;
         const std::uint32_t sign = is_wide && value >= 0x1p31f ? 0x80000000 : 0;
         const auto number = static_cast<std::int32_t>(value - offset);
-        out[i] = is_above
+        out[i] = is_overflow
                      ? limits::max()
                      : static_cast<integer>(static_cast<std::uint32_t>(number) ^ sign);
     }
@@ -116,15 +116,15 @@ convert_positive(std::uint32_t* out, const float* in, std::size_t n, float scale
 }
 
 // Narrows integers with saturation. Returns whether one was out of range.
-template <typename integer, typename from>
-SPEAD_TARGET_CLONES bool saturate(integer* out, const from* in, std::size_t n)
+template <typename integer, typename wide_integer>
+SPEAD_TARGET_CLONES bool saturate(integer* out, const wide_integer* in, std::size_t n)
 {
-    constexpr from lowest = std::numeric_limits<integer>::min();
-    constexpr from highest = std::numeric_limits<integer>::max();
-    from changed = 0;
+    constexpr wide_integer lowest = std::numeric_limits<integer>::min();
+    constexpr wide_integer highest = std::numeric_limits<integer>::max();
+    wide_integer changed = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const from number = std::min(std::max(in[i], lowest), highest);
-        changed = static_cast<from>(changed | (number ^ in[i]));
+        const wide_integer number = std::min(std::max(in[i], lowest), highest);
+        changed = static_cast<wide_integer>(changed | (number ^ in[i]));
         out[i] = static_cast<integer>(number);
     }
     return changed != 0;
@@ -162,15 +162,15 @@ std::uint32_t is_clipped(float scaled)
         return !((scaled >= lowest) & (scaled <= highest));
 }
 
-// Counts clipped samples of \p parts numbers each.
-template <typename integer, std::size_t parts>
+// Counts clipped samples of \p components numbers each.
+template <typename integer, std::size_t components>
 SPEAD_TARGET_CLONES std::uint32_t
 count_clipped(const float* in, std::size_t samples, float scale)
 {
     std::uint32_t clipped = 0;
-    for (std::size_t i = 0; i < parts * samples; i += parts)
+    for (std::size_t i = 0; i < components * samples; i += components)
         clipped += is_clipped<integer>(in[i] * scale) |
-                   is_clipped<integer>(in[i + parts - 1] * scale);
+                   is_clipped<integer>(in[i + components - 1] * scale);
     return clipped;
 }
 
@@ -203,13 +203,13 @@ template <typename integer>
 sample_level quantise(std::byte* bytes_out,
                       const std::byte* bytes_in,
                       std::size_t samples,
-                      std::size_t parts,
+                      std::size_t components,
                       double scale)
 {
     auto* out = reinterpret_cast<integer*>(bytes_out);
     const auto* in = reinterpret_cast<const float*>(bytes_in);
     const auto factor = static_cast<float>(scale);
-    const std::size_t n = parts * samples;
+    const std::size_t n = components * samples;
     float largest = largest_magnitude(in, n);
     if (!convert_numbers(out, in, n, factor, largest))
         return { 0, largest * factor };
@@ -221,53 +221,57 @@ sample_level quantise(std::byte* bytes_out,
             else
                 largest = std::max(largest, std::abs(in[i]));
     }
-    return { parts == 2 ? count_clipped<integer, 2>(in, samples, factor)
-                        : count_clipped<integer, 1>(in, samples, factor),
+    return { components == 2 ? count_clipped<integer, 2>(in, samples, factor)
+                             : count_clipped<integer, 1>(in, samples, factor),
              largest * factor };
 }
 
-template <typename to>
+template <typename output_number>
 SPEAD_TARGET_CLONES void
-scale_numbers(to* out, const float* in, std::size_t n, double scale)
+scale_numbers(output_number* out, const float* in, std::size_t n, double scale)
 {
-    const auto factor = static_cast<to>(scale);
+    const auto factor = static_cast<output_number>(scale);
     for (std::size_t i = 0; i < n; ++i)
-        out[i] = static_cast<to>(in[i]) * factor;
+        out[i] = static_cast<output_number>(in[i]) * factor;
 }
 
-template <typename to, typename from>
+template <typename output_number, typename input_number>
 sample_level keep_values(std::byte* out,
                          const std::byte* in,
                          std::size_t samples,
-                         std::size_t parts,
+                         std::size_t components,
                          double scale)
 {
-    auto* to_numbers = reinterpret_cast<to*>(out);
-    const auto* numbers = reinterpret_cast<const from*>(in);
-    if constexpr (std::is_floating_point_v<from>)
-        scale_numbers(to_numbers, numbers, samples * parts, scale);
+    auto* numbers_out = reinterpret_cast<output_number*>(out);
+    const auto* numbers_in = reinterpret_cast<const input_number*>(in);
+    if constexpr (std::is_floating_point_v<input_number>)
+        scale_numbers(numbers_out, numbers_in, samples * components, scale);
     else
-        cast_numbers(to_numbers, numbers, samples * parts);
+        cast_numbers(numbers_out, numbers_in, samples * components);
     return {};
 }
 
-template <typename from, typename to>
+template <typename input_number, typename output_number>
 sample_converter::block_function function_for(double scale)
 {
-    if constexpr (std::is_floating_point_v<from> && std::is_integral_v<to>)
-        return quantise<to>;
-    else if constexpr (std::is_integral_v<to> && sizeof(to) <= sizeof(from))
+    if constexpr (std::is_floating_point_v<input_number> &&
+                  std::is_integral_v<output_number>)
+        return quantise<output_number>;
+    else if constexpr (std::is_integral_v<output_number> &&
+                       sizeof(output_number) <= sizeof(input_number))
         return nullptr; // the same width: can_send() refuses narrower integers
     else
-        return std::is_same_v<from, to> && scale == 1 ? nullptr : keep_values<to, from>;
+        return std::is_same_v<input_number, output_number> && scale == 1
+                   ? nullptr
+                   : keep_values<output_number, input_number>;
 }
 
 sample_converter::block_function
 function_of(sample_type type, const number_format& wire, double scale)
 {
-    return visit_number(type, [&](auto from) {
-        return visit_number(wire, [&](auto to) {
-            return function_for<decltype(from), decltype(to)>(scale);
+    return visit_number(type, [&](auto input) {
+        return visit_number(wire, [&](auto output) {
+            return function_for<decltype(input), decltype(output)>(scale);
         });
     });
 }
@@ -276,10 +280,10 @@ function_of(sample_type type, const number_format& wire, double scale)
 
 sample_converter::sample_converter(const sample_format& format, double scale)
     : d_convert(function_of(format.type, format.wire.real(), scale)),
-      d_swaps(format.wire.real().bits > 8 && format.wire.order != host_order),
-      d_parts(parts_of(format.type)),
-      d_input_bytes(d_parts * bits_of(format.type) / 8),
-      d_output_bytes(d_parts * format.wire.real().bytes()),
+      d_is_swapped(format.wire.real().bits > 8 && format.wire.order != host_order),
+      d_components(components_of(format.type)),
+      d_input_bytes(d_components * bits_of(format.type) / 8),
+      d_output_bytes(d_components * format.wire.real().bytes()),
       d_scale(scale)
 {
     // makes Volk read its preferences and choose a kernel now, not in work()
@@ -291,27 +295,29 @@ sample_converter::sample_converter(const sample_format& format, double scale)
 sample_level
 sample_converter::convert(std::byte* out, const std::byte* in, std::size_t samples) const
 {
-    const auto number_bytes = static_cast<unsigned>(d_output_bytes / d_parts);
+    const auto number_bytes = static_cast<unsigned>(d_output_bytes / d_components);
     if (!d_convert) {
-        copy_numbers(out, in, samples * d_parts, number_bytes, d_swaps);
+        copy_numbers(out, in, samples * d_components, number_bytes, d_is_swapped);
         return {};
     }
-    const std::size_t block_samples =
+    const std::size_t max_block_samples =
         number_block::bytes / std::max(d_input_bytes, d_output_bytes);
     number_block block;
     sample_level level;
     while (samples) {
-        const std::size_t now = std::min(samples, block_samples);
+        const std::size_t block_samples = std::min(samples, max_block_samples);
         // the packet may be unaligned
         std::byte* converted = number_bytes == 1 ? out : block.numbers.data();
-        const auto added = d_convert(converted, in, now, d_parts, d_scale);
+        const auto block_level =
+            d_convert(converted, in, block_samples, d_components, d_scale);
         if (number_bytes > 1)
-            copy_numbers(out, converted, now * d_parts, number_bytes, d_swaps);
-        level.clipped += added.clipped;
-        level.largest = std::max(level.largest, added.largest);
-        out += now * d_output_bytes;
-        in += now * d_input_bytes;
-        samples -= now;
+            copy_numbers(
+                out, converted, block_samples * d_components, number_bytes, d_is_swapped);
+        level.clipped += block_level.clipped;
+        level.largest = std::max(level.largest, block_level.largest);
+        out += block_samples * d_output_bytes;
+        in += block_samples * d_input_bytes;
+        samples -= block_samples;
     }
     return level;
 }

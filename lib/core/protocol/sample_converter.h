@@ -47,23 +47,24 @@ public:
     std::size_t output_bytes() const { return d_output_bytes; } //!< per sample
 
     //! Whether bytes are copied unchanged, so that samples may be split anywhere.
-    bool copies() const { return !d_convert && !d_swaps; }
+    bool copies() const { return !d_convert && !d_is_swapped; }
 
     //! Converts \p samples samples. \p out may be unaligned; \p in must be aligned for
     //! its type.
     sample_level convert(std::byte* out, const std::byte* in, std::size_t samples) const;
 
-    //! Converts samples of \p parts numbers each to numbers in the host's byte order.
+    //! Converts samples of \p components numbers each to numbers in the host's byte
+    //! order.
     using block_function = sample_level (*)(std::byte* out,
                                             const std::byte* in,
                                             std::size_t samples,
-                                            std::size_t parts,
+                                            std::size_t components,
                                             double scale);
 
 private:
     block_function d_convert; // null if the numbers keep their bits
-    bool d_swaps;
-    std::size_t d_parts; // numbers per sample
+    bool d_is_swapped;
+    std::size_t d_components; // numbers per sample
     std::size_t d_input_bytes;
     std::size_t d_output_bytes;
     double d_scale;

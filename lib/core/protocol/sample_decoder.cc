@@ -31,11 +31,11 @@ float to_float(number value)
     return static_cast<float>(value);
 }
 
-template <typename from>
+template <typename input_number>
 SPEAD_TARGET_CLONES void
-to_floats(float* out, const from* in, std::size_t n, double scale)
+to_floats(float* out, const input_number* in, std::size_t n, double scale)
 {
-    if constexpr (std::is_same_v<from, double>) {
+    if constexpr (std::is_same_v<input_number, double>) {
         const double factor = 1 / scale;
         for (std::size_t i = 0; i < n; ++i)
             out[i] = static_cast<float>(in[i] * factor);
@@ -64,33 +64,35 @@ void to_floats(float* out, const std::int32_t* in, std::size_t n, double scale)
         out, in, static_cast<float>(scale), static_cast<unsigned>(n));
 }
 
-template <typename from, typename to>
+template <typename input_number, typename output_number>
 void convert_numbers(std::byte* out, const std::byte* in, std::size_t n, double scale)
 {
-    auto* to_numbers = reinterpret_cast<to*>(out);
-    const auto* numbers = reinterpret_cast<const from*>(in);
-    if constexpr (std::is_same_v<to, float>)
-        to_floats(to_numbers, numbers, n, scale);
+    auto* numbers_out = reinterpret_cast<output_number*>(out);
+    const auto* numbers_in = reinterpret_cast<const input_number*>(in);
+    if constexpr (std::is_same_v<output_number, float>)
+        to_floats(numbers_out, numbers_in, n, scale);
     else
-        cast_numbers(to_numbers, numbers, n);
+        cast_numbers(numbers_out, numbers_in, n);
 }
 
-template <typename from, typename to>
+template <typename input_number, typename output_number>
 sample_decoder::block_function function_for(double scale)
 {
-    if constexpr (std::is_integral_v<to> && sizeof(to) <= sizeof(from))
+    if constexpr (std::is_integral_v<output_number> &&
+                  sizeof(output_number) <= sizeof(input_number))
         return nullptr; // the same width: can_receive() refuses wider integers
     else
-        return std::is_same_v<from, to> && scale == 1 ? nullptr
-                                                      : convert_numbers<from, to>;
+        return std::is_same_v<input_number, output_number> && scale == 1
+                   ? nullptr
+                   : convert_numbers<input_number, output_number>;
 }
 
 sample_decoder::block_function
 function_of(sample_type type, const number_format& wire, double scale)
 {
-    return visit_number(wire, [&](auto from) {
-        return visit_number(type, [&](auto to) {
-            return function_for<decltype(from), decltype(to)>(scale);
+    return visit_number(wire, [&](auto input) {
+        return visit_number(type, [&](auto output) {
+            return function_for<decltype(input), decltype(output)>(scale);
         });
     });
 }
@@ -107,11 +109,11 @@ unsigned log2_of(std::size_t power)
 
 sample_decoder::sample_decoder(const sample_format& format, double scale)
     : d_convert(function_of(format.type, format.wire.real(), scale)),
-      d_swaps(format.wire.real().bits > 8 && format.wire.order != host_order),
-      d_parts(parts_of(format.type)),
+      d_is_swapped(format.wire.real().bits > 8 && format.wire.order != host_order),
+      d_components(components_of(format.type)),
       d_wire_bytes(format.wire.real().bytes()),
-      d_wire_bytes_log2(log2_of(d_parts * d_wire_bytes)),
-      d_output_bytes(d_parts * bits_of(format.type) / 8),
+      d_wire_bytes_log2(log2_of(d_components * d_wire_bytes)),
+      d_output_bytes(d_components * bits_of(format.type) / 8),
       d_scale(scale)
 {
 }
@@ -120,26 +122,27 @@ void sample_decoder::decode(std::byte* out,
                             const std::byte* in,
                             std::size_t samples) const
 {
-    std::size_t numbers = samples * d_parts;
+    std::size_t numbers = samples * d_components;
     if (!d_convert) {
-        copy_numbers(out, in, numbers, d_wire_bytes, d_swaps);
+        copy_numbers(out, in, numbers, d_wire_bytes, d_is_swapped);
         return;
     }
-    const std::size_t output_bytes = d_output_bytes / d_parts;
-    const std::size_t block_numbers =
+    const std::size_t output_bytes = d_output_bytes / d_components;
+    const std::size_t max_block_numbers =
         number_block::bytes / std::max<std::size_t>(d_wire_bytes, output_bytes);
     number_block block;
     while (numbers) {
-        const std::size_t now = std::min(numbers, block_numbers);
+        const std::size_t block_numbers = std::min(numbers, max_block_numbers);
         const std::byte* aligned = in;
         if (d_wire_bytes > 1) {
-            copy_numbers(block.numbers.data(), in, now, d_wire_bytes, d_swaps);
+            copy_numbers(
+                block.numbers.data(), in, block_numbers, d_wire_bytes, d_is_swapped);
             aligned = block.numbers.data();
         }
-        d_convert(out, aligned, now, d_scale);
-        in += now * d_wire_bytes;
-        out += now * output_bytes;
-        numbers -= now;
+        d_convert(out, aligned, block_numbers, d_scale);
+        in += block_numbers * d_wire_bytes;
+        out += block_numbers * output_bytes;
+        numbers -= block_numbers;
     }
 }
 

@@ -47,9 +47,9 @@ public:
 
 private:
     block_function d_convert; // null if the numbers keep their bits
-    bool d_swaps;
-    std::size_t d_parts;   // numbers per sample
-    unsigned d_wire_bytes; // of a number
+    bool d_is_swapped;
+    std::size_t d_components; // numbers per sample
+    unsigned d_wire_bytes;    // of a number
     unsigned d_wire_bytes_log2;
     std::size_t d_output_bytes;
     double d_scale;

@@ -13,14 +13,15 @@ namespace gr::spead {
 
 namespace {
 
-// Whether integers of \p to_bits hold all values of integers of \p bits, or keep their
-// bits because they are as wide.
-bool fits(bool is_signed, unsigned bits, bool to_signed, unsigned to_bits)
+// Whether integers of \p target_bits hold all values of integers of \p bits, or keep
+// their bits because they are as wide.
+bool fits(bool is_signed, unsigned bits, bool is_target_signed, unsigned target_bits)
 {
-    return bits == to_bits || (bits < to_bits && (to_signed || !is_signed));
+    return bits == target_bits ||
+           (bits < target_bits && (is_target_signed || !is_signed));
 }
 
-bool has_parts(sample_type type, const number_format& wire)
+bool is_supported(sample_type type, const number_format& wire)
 {
     const auto real = wire.real();
     const bool is_known = real.is_integer()
@@ -68,7 +69,7 @@ std::string number_format::dtype() const
 
 bool can_send(sample_type type, const number_format& wire)
 {
-    if (!has_parts(type, wire))
+    if (!is_supported(type, wire))
         return false;
     const auto real = wire.real();
     if (is_float(type))
@@ -80,7 +81,7 @@ bool can_send(sample_type type, const number_format& wire)
 
 bool can_receive(sample_type type, const number_format& wire)
 {
-    if (!has_parts(type, wire))
+    if (!is_supported(type, wire))
         return false;
     return is_float(type) ||
            (wire.is_integer() && fits(wire.type == 'i', wire.bits, true, bits_of(type)));

@@ -39,7 +39,7 @@ struct number_format {
     }
     bool is_integer() const { return type == 'i' || type == 'u'; }
     unsigned bytes() const { return (bits + 7) / 8; }
-    //! The format of each part of a complex number; the format itself for others.
+    //! The format of each component of a complex number; the format itself for others.
     number_format real() const;
     //! The scale at which the largest value is 1.0: the largest integer, or 1 for floats.
     double full_scale() const;
@@ -60,11 +60,11 @@ struct number_format {
 struct sample_type_row {
     const char* name; //!< in options
     sample_type type;
-    number_format number; //!< of each part
-    std::size_t parts;    //!< numbers per sample
-    number_format wire;   //!< default on the wire; floats are sent as most telescopes do
-    const char* port;     //!< its type in GRC
-    const char* label;    //!< in GRC
+    number_format number;   //!< of each component
+    std::size_t components; //!< numbers per sample
+    number_format wire; //!< default on the wire; floats are sent as most telescopes do
+    const char* port;   //!< its type in GRC
+    const char* label;  //!< in GRC
 };
 
 // clang-format off
@@ -97,10 +97,10 @@ inline const sample_type_row& row_of(sample_type type)
 }
 
 //! Numbers per sample.
-inline std::size_t parts_of(sample_type type) { return row_of(type).parts; }
+inline std::size_t components_of(sample_type type) { return row_of(type).components; }
 //! Bits of each number of a sample in the flow graph.
 inline unsigned bits_of(sample_type type) { return row_of(type).number.bits; }
-inline bool is_complex(sample_type type) { return parts_of(type) == 2; }
+inline bool is_complex(sample_type type) { return components_of(type) == 2; }
 inline bool is_float(sample_type type) { return row_of(type).number.type == 'f'; }
 
 //! \name Possible conversions

@@ -32,7 +32,7 @@ capture_replay::capture_replay(bool is_realtime,
 {
 }
 
-void capture_replay::start(const sources& captures)
+void capture_replay::start(const source_list& captures)
 {
     packet_reader::start(captures);
     d_replay_delay.reset();
@@ -43,12 +43,12 @@ void capture_replay::read()
     if (has_ended())
         return;
     deliver(d_now);
-    const auto begin = d_now;
+    const auto read_start = d_now;
     for (bool has_read = false; !is_blocked(); has_read = true) {
         const auto next = find_next();
         if (is_waiting()) { // the next packet may come from an empty pipe
             if (!has_read)
-                wait_for_captures(from(), max_wait);
+                wait_for_captures(sources(), max_wait);
             return;
         }
         if (!next) {
@@ -58,7 +58,7 @@ void capture_replay::read()
         if (d_is_realtime && is_early(*next))
             return;
         d_now = std::max(d_now, next->time);
-        if (d_now - begin > max_read)
+        if (d_now - read_start > max_read)
             return; // first, samples of the past are produced
         receive(next->capture);
         deliver(d_now);
@@ -69,13 +69,13 @@ void capture_replay::read()
 std::optional<capture_replay::next_packet> capture_replay::find_next()
 {
     std::optional<next_packet> next;
-    for (std::size_t i = 0; i < from().size(); ++i) {
+    for (std::size_t i = 0; i < sources().size(); ++i) {
         // the clock may begin at 0, which is no time
         constexpr std::chrono::hours offset{ 24 };
-        if (const auto time = from()[i]->next_time();
+        if (const auto time = sources()[i]->next_time();
             time && (!next || clock::time_point(*time + offset) < next->time))
             next = { i, clock::time_point(*time + offset) };
-        if (const auto line = from()[i]->take_message(); !line.empty())
+        if (const auto line = sources()[i]->take_message(); !line.empty())
             d_log.add(line);
     }
     return next;
@@ -83,7 +83,7 @@ std::optional<capture_replay::next_packet> capture_replay::find_next()
 
 bool capture_replay::is_waiting() const
 {
-    return std::any_of(from().begin(), from().end(), [](const auto& capture) {
+    return std::any_of(sources().begin(), sources().end(), [](const auto& capture) {
         return capture->is_waiting();
     });
 }
@@ -101,7 +101,7 @@ bool capture_replay::is_early(const next_packet& next)
         return false;
     }
     if (due - now > long_pause && !std::exchange(d_has_logged_pause, true))
-        d_log.add(from()[next.capture]->name(),
+        d_log.add(sources()[next.capture]->name(),
                   ": no packets for ",
                   std::chrono::duration_cast<std::chrono::seconds>(due - now).count(),
                   " s, at the speed of the recording");

@@ -29,7 +29,7 @@ public:
                    output_window& window,
                    rate_limited_log& log);
 
-    void start(const sources& captures) override;
+    void start(const source_list& captures) override;
     void read() override;
     clock::time_point now() const override { return d_now; }
 

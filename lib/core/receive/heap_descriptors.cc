@@ -28,22 +28,22 @@ bool heap_descriptors::find(const packet_view& packet)
 {
     if (!packet.has_descriptors || were_found())
         return false;
-    std::vector<std::uint64_t> begins; // of descriptors
-    std::vector<std::uint64_t> ends;   // an item ends where another one begins
+    std::vector<std::uint64_t> begin_offsets; // of descriptors
+    std::vector<std::uint64_t> end_offsets;   // an item ends where another one begins
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
         if (item.is_immediate)
             continue;
-        ends.push_back(item.value);
+        end_offsets.push_back(item.value);
         if (item.id == wire::descriptor)
-            begins.push_back(item.value);
+            begin_offsets.push_back(item.value);
     }
-    ends.push_back(packet.heap_length.value_or(packet.payload_end()));
-    std::sort(ends.begin(), ends.end());
+    end_offsets.push_back(packet.heap_length.value_or(packet.payload_end()));
+    std::sort(end_offsets.begin(), end_offsets.end());
     std::uint64_t bytes = 0, last = 0;
-    for (const auto begin : begins) {
-        const auto end = std::upper_bound(ends.begin(), ends.end(), begin);
-        if (end == ends.end() || d_ranges.size() == max_descriptors)
+    for (const auto begin : begin_offsets) {
+        const auto end = std::upper_bound(end_offsets.begin(), end_offsets.end(), begin);
+        if (end == end_offsets.end() || d_ranges.size() == max_descriptors)
             continue;
         // a longer one contains its own length
         const auto size =
@@ -62,12 +62,13 @@ bool heap_descriptors::find(const packet_view& packet)
 
 void heap_descriptors::add(const packet_view& packet)
 {
-    for_each_part(packet, [&](std::size_t at, const std::byte*, std::size_t bytes) {
-        const auto begin = static_cast<std::int64_t>(at);
-        if (!d_missing.is_full())
-            d_missing.remove({ begin, begin + static_cast<std::int64_t>(bytes) },
-                             [](position_range) {});
-    });
+    for_each_subrange(
+        packet, [&](std::size_t offset, const std::byte*, std::size_t bytes) {
+            const auto begin = static_cast<std::int64_t>(offset);
+            if (!d_missing.is_full())
+                d_missing.remove({ begin, begin + static_cast<std::int64_t>(bytes) },
+                                 [](position_range) {});
+        });
 }
 
 std::vector<item_description>
@@ -76,10 +77,11 @@ heap_descriptors::parse(const std::vector<std::byte>& content) const
     std::vector<item_description> descriptions;
     for (const auto& range : d_ranges) {
         const auto bytes = range.end - range.begin;
-        const auto at = static_cast<std::int64_t>(range.at);
-        if (d_missing.overlaps({ at, at + static_cast<std::int64_t>(bytes) }))
+        const auto offset = static_cast<std::int64_t>(range.content_offset);
+        if (d_missing.overlaps({ offset, offset + static_cast<std::int64_t>(bytes) }))
             continue;
-        if (auto description = read_descriptor(content.data() + range.at, bytes))
+        if (auto description =
+                read_descriptor(content.data() + range.content_offset, bytes))
             descriptions.push_back(std::move(*description));
     }
     return descriptions;

@@ -38,11 +38,11 @@ public:
     //! Whether they arrive in so many pieces that they cannot be read.
     bool are_unusable() const { return were_found() && d_missing.is_full(); }
 
-    //! Whether a packet holds a part of one.
-    bool have_part_in(const packet_view& packet) const
+    //! Whether a packet holds bytes of one.
+    bool have_bytes_in(const packet_view& packet) const
     {
         bool is_found = false;
-        for_each_part(packet, [&](auto...) { is_found = true; });
+        for_each_subrange(packet, [&](auto...) { is_found = true; });
         return is_found;
     }
 
@@ -53,9 +53,10 @@ public:
     {
         std::vector<std::byte> content(d_bytes);
         for_each_packet([&](const packet_view& packet) {
-            for_each_part(packet, [&](std::size_t at, const std::byte* data, auto bytes) {
-                std::copy_n(data, bytes, content.begin() + std::ptrdiff_t(at));
-            });
+            for_each_subrange(
+                packet, [&](std::size_t offset, const std::byte* data, auto bytes) {
+                    std::copy_n(data, bytes, content.begin() + std::ptrdiff_t(offset));
+                });
         });
         return parse(content);
     }
@@ -64,18 +65,19 @@ public:
 private:
     struct extent {
         std::uint64_t begin, end; // offsets in the heap
-        std::size_t at;           // offset in the content
+        std::size_t content_offset;
     };
 
-    // Calls visit(offset in the content, data, bytes) for each descriptor in a packet.
+    // Calls visit(offset in the content, data, bytes) for the bytes of each descriptor
+    // that a packet holds.
     template <typename visitor>
-    void for_each_part(const packet_view& packet, visitor&& visit) const
+    void for_each_subrange(const packet_view& packet, visitor&& visit) const
     {
         for (const auto& range : d_ranges) {
             const auto begin = std::max(range.begin, packet.payload_offset);
             const auto end = std::min(range.end, packet.payload_end());
             if (begin < end)
-                visit(range.at + (begin - range.begin),
+                visit(range.content_offset + (begin - range.begin),
                       packet.payload + (begin - packet.payload_offset),
                       static_cast<std::size_t>(end - begin));
         }

@@ -15,9 +15,9 @@ namespace gr::spead {
 
 void heap_items::restart(std::size_t immediates)
 {
-    auto room = std::move(values);
+    auto storage = std::move(values);
     *this = {};
-    values = std::move(room);
+    values = std::move(storage);
     values.assign(immediates, std::nullopt);
 }
 
@@ -25,47 +25,49 @@ void heap_items::add(const packet_view& packet, const item_index& format)
 {
     constexpr auto none = max_packet_items;
     values.resize(format->immediates.size()); // which may have grown
-    auto time = none, samples = none;
+    auto time_index = none, samples_index = none;
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
         if (item.id == format->timestamp_id)
-            time = i;
+            time_index = i;
         else if (item.id == format->samples_id &&
                  (!item.is_immediate || packet.is_single)) // firmware ignores the mode
-            samples = i;
-        else if (const auto known = format.find(item.id))
-            values[*known] = number_of(packet, i, format->immediates[*known].format);
-        else if (const auto& described = format->described;
-                 !described.empty() && item.id >= wire::first_free)
+            samples_index = i;
+        else if (const auto immediate_index = format.find(item.id))
+            values[*immediate_index] =
+                number_of(packet, i, format->immediates[*immediate_index].format);
+        else if (const auto& described_ids = format->described_ids;
+                 !described_ids.empty() && item.id >= wire::first_free)
             may_lack_time |=
-                std::find(described.begin(), described.end(), item.id) == described.end();
+                std::find(described_ids.begin(), described_ids.end(), item.id) ==
+                described_ids.end();
     }
-    auto recognised = samples;
+    auto key_item = samples_index;
     const auto& encoding = format->timestamp_format;
-    if (time != none) {
-        const auto item = packet.item(time);
+    if (time_index != none) {
+        const auto item = packet.item(time_index);
         timestamp_bits = encoding.bits ? encoding.bits : 64;
         if (item.is_immediate) {
-            recognised = time;
+            key_item = time_index;
             timestamp = encoding.value(item.value);
             timestamp_bits = std::min(timestamp_bits, packet.flavour.heap_address_bits);
         } else {
             timestamp_address = item.value;
             timestamp_end =
-                encoding.bits ? item.value + encoding.bytes() : packet.end_of(time);
+                encoding.bits ? item.value + encoding.bytes() : packet.end_of(time_index);
         }
     }
     if (timestamp_address && !timestamp)
         timestamp = number_at(packet, *timestamp_address, timestamp_end, encoding);
-    if (recognised != none) {
-        key_index = recognised;
-        key_word = packet.word(recognised);
+    if (key_item != none) {
+        key_index = key_item;
+        key_word = packet.word(key_item);
     }
-    if (samples == none)
+    if (samples_index == none)
         return;
-    const auto begin = packet.item(samples).value;
+    const auto begin = packet.item(samples_index).value;
     samples_begin = begin;
-    samples_end = std::max(begin, packet.end_of(samples));
+    samples_end = std::max(begin, packet.end_of(samples_index));
     first_byte = std::clamp(packet.payload_offset, begin, samples_end) - begin;
     seen_end = has_known_end() ? samples_end : std::max(begin, packet.payload_end());
 }

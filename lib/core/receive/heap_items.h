@@ -71,7 +71,7 @@ struct heap_items {
     std::optional<std::uint64_t> timestamp = {};
     unsigned timestamp_bits = 64;
     std::vector<std::optional<std::uint64_t>> values = {}; //!< of immediate items
-    bool may_lack_time = false; //!< an item that has not been described may be it
+    bool may_lack_time = false; //!< an undescribed item may be the timestamp
 
     //! Forgets all items, and makes room for \p immediates values.
     void restart(std::size_t immediates);

@@ -20,40 +20,40 @@ constexpr std::chrono::milliseconds start_delay{ 10 };
 // Packets of a heap that pause for this long, or for this many times the longest pause
 // before, have been interrupted by an outage or by a restart of their sender.
 constexpr std::chrono::milliseconds min_outage{ 500 };
-constexpr int pauses_of_outage = 3;
+constexpr int outage_pauses = 3;
 constexpr std::chrono::seconds max_pause_in_heap{ 3 };
 // A refused heap that is sent again after this time is judged again: the stream may have
 // become silent.
-constexpr std::chrono::milliseconds judge_again{ 100 };
+constexpr std::chrono::milliseconds rejudge_interval{ 100 };
 
 template <typename visitor>
 void for_each_kept(const heap_slot& slot, visitor&& visit)
 {
-    for (const auto& kept : slot.kept) {
+    for (const auto& kept_packet : slot.kept_packets) {
         packet_view packet;
-        parse_packet(kept.content.data(), kept.content.size(), packet);
+        parse_packet(kept_packet.content.data(), kept_packet.content.size(), packet);
         visit(packet);
     }
 }
 
 } // namespace
 
-heap_router::heap_router(config chosen,
+heap_router::heap_router(config settings,
                          output_window& window,
                          std::vector<source_counter_set>& counters,
                          source_counter_set& common,
                          reject_counters& rejects,
                          rate_limited_log& log)
-    : d_config(std::move(chosen)),
+    : d_config(std::move(settings)),
       d_window(window),
       d_counters(counters),
-      d_common(common),
+      d_common_counters(common),
       d_rejects(rejects),
       d_log(log),
       d_description(d_config.format, d_config.type, d_config.axes, counters.size()),
       d_decoder(sample_format()),
       d_slots([this](const heap_slot& slot) { finish(slot); }),
-      d_held(counters.size()),
+      d_held_slots(counters.size()),
       d_timeline(d_config.stream),
       d_locks(counters.size(), sender_lock(d_config.stream.sockets))
 {
@@ -67,7 +67,7 @@ void heap_router::start_run()
     for (auto& lock : d_locks)
         lock.restart();
     d_senders.clear();
-    d_split.clear();
+    d_split_samples.clear();
     d_has_stopped = false;
     d_pause_in_heap = {};
     d_change = {};
@@ -99,16 +99,16 @@ void heap_router::receive(const received_packet& datagram, clock::time_point now
                   d_config.group_of_socket[datagram.socket] };
     packet.time = d_now = now;
     // without a format, heaps wait for it
-    const auto& waiting = d_slots.collecting();
-    while (d_format && !waiting.empty() &&
-           now - waiting.front()->first_packet >= heap_timeout)
-        d_slots.remove(*waiting.front());
-    const auto done = route(packet);
-    if (done == outcome::rejected)
+    const auto& waiting_slots = d_slots.collecting();
+    while (d_format && !waiting_slots.empty() &&
+           now - waiting_slots.front()->first_packet >= heap_timeout)
+        d_slots.remove(*waiting_slots.front());
+    const auto result = route(packet);
+    if (result == outcome::rejected)
         return d_rejects.add(packet_error::contradiction);
-    d_common.packets_received.add(1);
-    d_common.bytes_received.add(datagram.bytes);
-    d_ignored += done == outcome::ignored;
+    d_common_counters.packets_received.add(1);
+    d_common_counters.bytes_received.add(datagram.bytes);
+    d_ignored_packets += result == outcome::ignored;
     count_ignored();
     if (!packet.is_end_of_stream)
         d_last_sender = datagram.sender;
@@ -122,11 +122,11 @@ void heap_router::receive(const received_packet& datagram, clock::time_point now
 
 const std::string& heap_router::why_no_output()
 {
-    const auto& waiting = d_slots.collecting();
+    const auto& waiting_slots = d_slots.collecting();
     const bool is_partial =
-        std::any_of(waiting.begin(), waiting.end(), [](const heap_slot* slot) {
-            return slot->descriptors.were_found();
-        });
+        std::any_of(waiting_slots.begin(),
+                    waiting_slots.end(),
+                    [](const heap_slot* slot) { return slot->descriptors.were_found(); });
     if (is_partial && d_no_output_reason.text() == cause::no_descriptors)
         d_no_output_reason.note(cause::partial_descriptors);
     return d_no_output_reason.text();
@@ -138,6 +138,11 @@ void heap_router::reject(packet_error error, const std::byte* datagram, std::siz
     d_no_output_reason.note_rejected(error, datagram, bytes);
 }
 
+// Only a packet with items says which heap it belongs to. The others, often all but the
+// first one, have nothing but their heap counter, which a sender may use again after a
+// restart, or in every heap. So each check asks whether the counter still means the slot
+// that was found. A packet that may belong to either of two heaps is ignored: a missing
+// sample is reported, but a sample in the wrong place is not noticed.
 heap_router::outcome heap_router::route(const arrival& packet)
 {
     if (packet.is_end_of_stream) {
@@ -147,22 +152,22 @@ heap_router::outcome heap_router::route(const arrival& packet)
         auto& slot = d_slots.add(packet.id); // it ends the heaps that wait
         slot.first_packet = packet.time;
         slot.is_end = true;
-        return keep(slot, packet);
+        return keep_packet(slot, packet);
     }
     auto* slot = packet.is_single ? nullptr : d_slots.find(packet.id);
     if (!slot || slot->is_end || is_expired(*slot, packet.time))
         return begin_heap(packet);
     if (slot->is_superseded && !packet.has_items())
         return begin_heap(packet, true);
-    const bool is_repeated =
-        slot->status == state::refused && packet.time - slot->first_packet >= judge_again;
+    const bool is_repeated = slot->status == state::refused &&
+                             packet.time - slot->first_packet >= rejudge_interval;
     if (is_repeated && packet.has_items() && slot->items.identify(packet)) {
         const bool reuses_counter = slot->reuses_counter;
         d_slots.remove(*slot);
         return begin_heap(packet, reuses_counter);
     }
     if (packet.has_items())
-        return slot->items.identify(packet) ? add_to(*slot, packet)
+        return slot->items.identify(packet) ? add_packet(*slot, packet)
                                             : route_items(*slot, packet);
     if (is_ambiguous(*slot, packet.time) || has_held_restart(*slot))
         return outcome::ignored;
@@ -170,31 +175,33 @@ heap_router::outcome heap_router::route(const arrival& packet)
         return begin_heap(packet, true);
     if (slot->status != state::placed && slot->heap_length != packet.heap_length)
         return begin_heap(packet, true);
-    return add_to(*slot, packet);
+    return add_packet(*slot, packet);
 }
 
-// A packet whose items are in another order, are a part of those of its heap, or belong
-// to another heap with the same counter.
-heap_router::outcome heap_router::route_items(heap_slot& latest, const arrival& packet)
+// A packet whose items are in another order, are only some of those of its heap, or
+// belong to another heap with the same counter.
+heap_router::outcome heap_router::route_items(heap_slot& latest_slot,
+                                              const arrival& packet)
 {
-    if (latest.reuses_counter)
-        for (auto* slot = d_slots.find_older(latest); slot;
+    if (latest_slot.reuses_counter)
+        for (auto* slot = d_slots.find_older(latest_slot); slot;
              slot = d_slots.find_older(*slot))
             if (!is_expired(*slot, packet.time) && slot->items.identify(packet))
-                return add_to(*slot, packet);
-    if (latest.heap_length != packet.heap_length || latest.status == state::refused)
+                return add_packet(*slot, packet);
+    if (latest_slot.heap_length != packet.heap_length ||
+        latest_slot.status == state::refused)
         return begin_heap(packet, true);
     if (!d_format)
-        return collect(latest, packet);
+        return collect(latest_slot, packet);
     heap_items items;
-    items.timestamp_address = latest.items.timestamp_address;
-    items.timestamp_end = latest.items.timestamp_end;
+    items.timestamp_address = latest_slot.items.timestamp_address;
+    items.timestamp_end = latest_slot.items.timestamp_end;
     items.add(packet, d_format);
-    const bool is_same = !items.contradict(latest.items);
-    if (is_same && latest.status == state::placed && latest.reuses_counter &&
+    const bool is_same = !items.contradict(latest_slot.items);
+    if (is_same && latest_slot.status == state::placed && latest_slot.reuses_counter &&
         !items.is_complete(*d_format))
         return outcome::ignored;
-    return is_same ? add_to(latest, packet) : begin_heap(packet, true);
+    return is_same ? add_packet(latest_slot, packet) : begin_heap(packet, true);
 }
 
 // After a pause, the sender may have restarted.
@@ -214,10 +221,9 @@ bool heap_router::is_torn(const heap_slot& slot, const arrival& packet)
 {
     const auto pause = packet.time - slot.last_packet;
     const bool continues = packet.payload_offset == slot.next_offset;
-    if (continues && pause < pauses_of_outage * max_pause_in_heap)
+    if (continues && pause < outage_pauses * max_pause_in_heap)
         d_pause_in_heap = std::max(d_pause_in_heap, pause);
-    return !continues && pause >= min_outage &&
-           pause >= pauses_of_outage * d_pause_in_heap;
+    return !continues && pause >= min_outage && pause >= outage_pauses * d_pause_in_heap;
 }
 
 // Whether packets without items cannot belong to a heap any more: the samples that it
@@ -244,9 +250,12 @@ bool heap_router::is_ambiguous(heap_slot& slot, clock::time_point now)
 // of this heap.
 bool heap_router::has_held_restart(const heap_slot& slot) const
 {
-    const auto* held = slot.status == state::placed ? d_held[slot.output] : nullptr;
-    return held && held->order > slot.order && held->id.sender == slot.id.sender &&
-           held->id.group == slot.id.group && slot.time.counters_from(held->time) >= 0;
+    const auto* held_slot =
+        slot.status == state::placed ? d_held_slots[slot.output] : nullptr;
+    return held_slot && held_slot->arrival > slot.arrival &&
+           held_slot->id.sender == slot.id.sender &&
+           held_slot->id.group == slot.id.group &&
+           slot.time.counters_from(held_slot->time) >= 0;
 }
 
 heap_router::outcome heap_router::begin_heap(const arrival& packet, bool reuses_counter)
@@ -261,12 +270,12 @@ heap_router::outcome heap_router::begin_heap(const arrival& packet, bool reuses_
     slot.next_offset = packet.payload_end();
     if (d_format)
         slot.items.restart(d_format->immediates.size());
-    const auto done = collect(slot, packet);
+    const auto result = collect(slot, packet);
     // it contradicts the other heap, and is no heap of the stream
-    return done == outcome::ignored && reuses_counter ? outcome::rejected : done;
+    return result == outcome::ignored && reuses_counter ? outcome::rejected : result;
 }
 
-heap_router::outcome heap_router::add_to(heap_slot& slot, const arrival& packet)
+heap_router::outcome heap_router::add_packet(heap_slot& slot, const arrival& packet)
 {
     slot.next_offset = packet.payload_end();
     switch (slot.status) {
@@ -282,7 +291,10 @@ heap_router::outcome heap_router::add_to(heap_slot& slot, const arrival& packet)
 }
 
 // Adds a packet to a heap whose items or descriptors have not all arrived, or which the
-// timeline holds.
+// timeline holds. Until then, neither the position nor the format of its samples is
+// certain, so the slot keeps whole packets instead of decoded samples: if a heap is
+// refused, nothing has to be taken back, and if the format changes, its items are read
+// again.
 heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet)
 {
     slot.last_packet = packet.time;
@@ -291,33 +303,38 @@ heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet
         const bool had_items = slot.items.is_any();
         slot.items.add(packet, d_format);
         if (!had_items && slot.items.is_any()) {
-            drop_before(slot,
-                        is_ambiguous(slot, packet.time) ? clock::time_point::max()
-                                                        : packet.time - closing_time());
-            for_each_kept(slot, [&](const packet_view& kept) { // perhaps of the timestamp
-                if (!slot.items.is_complete(*d_format))
-                    slot.items.add(kept, d_format);
-            });
+            // Only now can the packets that arrived before the items be assigned. If an
+            // older heap of this counter is incomplete, they may all belong to that one.
+            drop_packets_before(slot,
+                                is_ambiguous(slot, packet.time)
+                                    ? clock::time_point::max()
+                                    : packet.time - closing_time());
+            for_each_kept(
+                slot, [&](const packet_view& kept_packet) { // perhaps of the timestamp
+                    if (!slot.items.is_complete(*d_format))
+                        slot.items.add(kept_packet, d_format);
+                });
         }
     }
     if (find_descriptors(slot, packet) || slot.descriptors.were_found())
         return collect_descriptors(slot, packet);
     if (!d_format || is_known)
-        return keep(slot, packet);
-    if (!slot.kept.empty() || !slot.items.is_complete(*d_format)) {
-        settle(slot, &packet);
-        return slot.status == state::refused ? outcome::ignored : keep(slot, packet);
+        return keep_packet(slot, packet);
+    if (!slot.kept_packets.empty() || !slot.items.is_complete(*d_format)) {
+        update_readiness(slot, &packet);
+        return slot.status == state::refused ? outcome::ignored
+                                             : keep_packet(slot, packet);
     }
     // the usual case: the first packet has all items
     judge(slot);
     if (slot.status == state::placed)
         return place(slot, packet);
-    return slot.status == state::refused ? outcome::ignored : keep(slot, packet);
+    return slot.status == state::refused ? outcome::ignored : keep_packet(slot, packet);
 }
 
-heap_router::outcome heap_router::keep(heap_slot& slot, const arrival& packet)
+heap_router::outcome heap_router::keep_packet(heap_slot& slot, const arrival& packet)
 {
-    if (d_slots.keep(slot, packet.datagram, packet.time))
+    if (d_slots.keep_packet(slot, packet.datagram, packet.time))
         return outcome::taken;
     refuse(slot);
     return outcome::ignored;
@@ -325,23 +342,24 @@ heap_router::outcome heap_router::keep(heap_slot& slot, const arrival& packet)
 
 // Drops packets that arrived long before the items: they belong to an earlier heap of the
 // same counter.
-void heap_router::drop_before(heap_slot& slot, clock::time_point time)
+void heap_router::drop_packets_before(heap_slot& slot, clock::time_point time)
 {
     const auto is_later = [&](const auto& packet) { return packet.time >= time; };
-    const auto first = std::find_if(slot.kept.begin(), slot.kept.end(), is_later);
-    const auto number = static_cast<std::size_t>(first - slot.kept.begin());
-    d_ignored += d_slots.drop_packets(slot, 0, number);
+    const auto first =
+        std::find_if(slot.kept_packets.begin(), slot.kept_packets.end(), is_later);
+    const auto count = static_cast<std::size_t>(first - slot.kept_packets.begin());
+    d_ignored_packets += d_slots.drop_packets(slot, 0, count);
 }
 
 void heap_router::refuse(heap_slot& slot)
 {
-    d_ignored += d_slots.drop_packets(slot);
+    d_ignored_packets += d_slots.drop_packets(slot);
     d_slots.refuse(slot);
 }
 
 // Decides what becomes of a heap after a packet has arrived, which may be its first one,
 // or the format has changed. \p packet has items, or is nullptr.
-void heap_router::settle(heap_slot& slot, const packet_view* packet)
+void heap_router::update_readiness(heap_slot& slot, const packet_view* packet)
 {
     const auto& items = slot.items;
     if (slot.has_lost_samples)
@@ -369,19 +387,19 @@ void heap_router::settle(heap_slot& slot, const packet_view* packet)
 // Packets count as received before they count as ignored, since any thread may read both.
 void heap_router::count_ignored()
 {
-    d_common.packets_ignored.add(std::exchange(d_ignored, 0));
+    d_common_counters.packets_ignored.add(std::exchange(d_ignored_packets, 0));
 }
 
 void heap_router::finish(const heap_slot& slot)
 {
-    d_ignored += slot.kept.size();
-    for (auto** known : { &d_agreed, &d_blocked })
-        *known = *known == &slot ? nullptr : *known;
-    for (auto& held : d_held)
-        held = held == &slot ? nullptr : held;
-    if (slot.status != state::placed || slot.received == 0)
+    d_ignored_packets += slot.kept_packets.size();
+    for (auto** pointer : { &d_agreed_slot, &d_blocked_slot })
+        *pointer = *pointer == &slot ? nullptr : *pointer;
+    for (auto& held_slot : d_held_slots)
+        held_slot = held_slot == &slot ? nullptr : held_slot;
+    if (slot.status != state::placed || slot.received_samples == 0)
         return;
-    if (slot.received < slot.time.length || d_slots.has_gap_after(slot))
+    if (slot.received_samples < slot.time.length || d_slots.has_gap_after(slot))
         d_counters[slot.output].heaps_incomplete.add(1);
     else if (!slot.time.is_length_known)
         d_counters[slot.output].heaps_received.add(1);
@@ -395,21 +413,26 @@ bool heap_router::resume(clock::time_point now)
     return is_done;
 }
 
+// Retries everything that waits, in a fixed order. New descriptions apply to all heaps
+// that have not been placed. The blocked heap was accepted before the others, and the
+// window may have room for it now. A heap with which another one agrees is next, since
+// the other one may only fit after it. Each heap can change which others fit, so the next
+// one is chosen after it has been placed. At the first step without room, the rest waits.
 bool heap_router::place_waiting()
 {
     for (;;) {
         if (d_has_new_descriptions && !update_format())
             return false;
-        if (d_blocked && !place_kept(*d_blocked))
+        if (d_blocked_slot && !place_kept(*d_blocked_slot))
             return false;
-        d_blocked = nullptr;
-        auto* slot = d_agreed ? d_agreed : d_slots.first_ready();
+        d_blocked_slot = nullptr;
+        auto* slot = d_agreed_slot ? d_agreed_slot : d_slots.first_ready();
         if (!slot || !d_format)
             return true;
-        d_agreed = nullptr;
+        d_agreed_slot = nullptr;
         judge(*slot);
         if (slot->status == state::placed)
-            d_blocked = slot;
+            d_blocked_slot = slot;
     }
 }
 
@@ -423,7 +446,8 @@ bool heap_router::find_descriptors(heap_slot& slot, const arrival& packet)
         slot.descriptors.were_found() || is_ignored_sender(packet) ||
         !d_senders.may_describe(packet.id, packet.time) || !slot.descriptors.find(packet))
         return false;
-    for_each_kept(slot, [&](const packet_view& kept) { slot.descriptors.add(kept); });
+    for_each_kept(
+        slot, [&](const packet_view& kept_packet) { slot.descriptors.add(kept_packet); });
     return true;
 }
 
@@ -431,30 +455,30 @@ heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
                                                       const arrival& packet)
 {
     auto& descriptors = slot.descriptors;
-    if (slot.has_lost_samples && !descriptors.have_part_in(packet))
+    if (slot.has_lost_samples && !descriptors.have_bytes_in(packet))
         return outcome::ignored;
-    if (!d_slots.keep(slot, packet.datagram, packet.time)) {
+    if (!d_slots.keep_packet(slot, packet.datagram, packet.time)) {
         // larger than the room: its samples need not wait for all descriptors if those
         // that have arrived confirm the format; otherwise, only its descriptors are used
-        const auto arrived =
+        const auto arrived_descriptions =
             descriptors.read([&](const auto& visit) { for_each_kept(slot, visit); });
-        if (d_format && d_description.confirm(arrived, *d_format)) {
+        if (d_format && d_description.confirm(arrived_descriptions, *d_format)) {
             descriptors.clear();
             slot.has_read_descriptors = true;
-            d_slots.append(slot, packet.datagram, packet.time);
-            settle(slot, nullptr);
+            d_slots.append_packet(slot, packet.datagram, packet.time);
+            update_readiness(slot, nullptr);
             return outcome::taken;
         }
         slot.has_lost_samples = true;
-        const auto number = d_slots.drop_packets_if(slot, [&](const auto& kept) {
+        const auto dropped = d_slots.drop_packets_if(slot, [&](const auto& kept_packet) {
             packet_view view;
-            parse_packet(kept.content.data(), kept.content.size(), view);
-            return !descriptors.have_part_in(view);
+            parse_packet(kept_packet.content.data(), kept_packet.content.size(), view);
+            return !descriptors.have_bytes_in(view);
         });
-        d_ignored += number;
-        if (!number || !descriptors.have_part_in(packet) ||
-            !d_slots.keep(slot, packet.datagram, packet.time)) {
-            if (!number)
+        d_ignored_packets += dropped;
+        if (!dropped || !descriptors.have_bytes_in(packet) ||
+            !d_slots.keep_packet(slot, packet.datagram, packet.time)) {
+            if (!dropped)
                 refuse(slot);
             return outcome::ignored;
         }
@@ -571,13 +595,13 @@ bool heap_router::use_format(std::shared_ptr<const stream_format> format)
         return true;
     }
     if (!d_window.is_empty()) {
-        d_window.give_up();
+        d_window.flush();
         return false;
     }
     if (d_format && d_timeline.is_running()) {
         if (format)
             d_log.add("the descriptors have changed: the stream starts over");
-        d_common.discontinuities.add(1);
+        d_common_counters.discontinuities.add(1);
     }
     for (const auto* slots : { &d_slots.placed(), &d_slots.refused() })
         while (!slots->empty())
@@ -590,11 +614,11 @@ bool heap_router::use_format(std::shared_ptr<const stream_format> format)
         return true;
     if (d_config.axes.empty() && !d_format->axes_hint.empty())
         d_log.add(d_format->axes_hint);
-    const auto& numbers = d_format->samples_format;
-    d_decoder = sample_decoder({ d_config.type, numbers },
-                               d_config.scale.value_or(numbers.full_scale()));
+    const auto& wire_format = d_format->samples_format;
+    d_decoder = sample_decoder({ d_config.type, wire_format },
+                               d_config.scale.value_or(wire_format.full_scale()));
     d_window.set_decoder(d_decoder);
-    d_split.clear();
+    d_split_samples.clear();
     d_timeline.set_format(d_format->timestamp_id.has_value());
     for (auto& lock : d_locks)
         lock.restart();
@@ -605,14 +629,14 @@ bool heap_router::use_format(std::shared_ptr<const stream_format> format)
 // descriptors have arrived.
 void heap_router::read_items_again()
 {
-    const auto slots = d_slots.collecting(); // settle() changes it
+    const auto slots = d_slots.collecting(); // update_readiness() changes it
     for (auto* slot : slots) {
         if (slot->descriptors.were_found()) // they have not all arrived
             continue;
         slot->items.restart(d_format->immediates.size());
         slot->is_held = false;
-        packet_view with_items;
-        std::size_t number = 0; // of packets of this heap
+        packet_view items_packet;
+        std::size_t count = 0; // of packets of this heap
         bool is_same = true;
         for_each_kept(*slot, [&](const packet_view& packet) {
             heap_items items;
@@ -622,14 +646,15 @@ void heap_router::read_items_again()
             is_same = is_same && !items.contradict(slot->items);
             if (!is_same)
                 return;
-            ++number;
+            ++count;
             if (packet.has_items())
-                with_items = packet;
+                items_packet = packet;
             if (!slot->items.is_complete(*d_format))
                 slot->items.add(packet, d_format);
         });
-        d_ignored += d_slots.drop_packets(*slot, number, slot->kept.size());
-        settle(*slot, with_items.pointers ? &with_items : nullptr);
+        d_ignored_packets +=
+            d_slots.drop_packets(*slot, count, slot->kept_packets.size());
+        update_readiness(*slot, items_packet.pointers ? &items_packet : nullptr);
     }
 }
 
@@ -638,8 +663,8 @@ void heap_router::read_items_again()
 void heap_router::judge(heap_slot& slot)
 {
     d_slots.set_ready(slot, false);
-    for (auto& held : d_held)
-        held = held == &slot ? nullptr : held;
+    for (auto& held_slot : d_held_slots)
+        held_slot = held_slot == &slot ? nullptr : held_slot;
     if (slot.is_end) {
         note_end(slot.id, slot.first_packet, true);
         return refuse(slot);
@@ -651,10 +676,12 @@ void heap_router::judge(heap_slot& slot)
             refuse(slot);
         return;
     }
-    const auto judged = verdict_of(slot);
-    slot.verdict = judged.value_or(verdict::misaligned);
+    const auto new_verdict = verdict_of(slot);
+    slot.verdict = new_verdict.value_or(verdict::misaligned);
     switch (slot.verdict) {
     case verdict::late:
+        // It must not change the timeline. Its packets are placed like others, so that
+        // the window counts their samples as late.
         slot.has_entered = true;
         [[fallthrough]];
     case verdict::fits:
@@ -665,7 +692,7 @@ void heap_router::judge(heap_slot& slot)
     case verdict::agrees:
         return hold(slot);
     case verdict::misaligned:
-        if (judged)
+        if (new_verdict)
             note_misaligned(slot.output);
         refuse(slot);
     }
@@ -682,6 +709,8 @@ std::optional<timeline::verdict> heap_router::verdict_of(heap_slot& slot)
     const bool is_located = d_timeline.locate(time, slot.output);
     if (d_config.stream.is_aligned && d_format->timestamp_id)
         d_timeline.note_timestamp(time, slot.output);
+    // Before the time is judged: heaps of another sender agree with each other, which
+    // would make the stream jump back and forth between the senders.
     if (has_other_sender(slot, is_located)) {
         d_no_output_reason.note_other_sender(*d_format,
                                              d_locks[slot.output].difference());
@@ -689,11 +718,11 @@ std::optional<timeline::verdict> heap_router::verdict_of(heap_slot& slot)
             d_log.add(why_no_output());
         return std::nullopt;
     }
-    const auto around = surroundings_of(slot);
+    const auto context = context_of(slot);
     return std::exchange(slot.is_agreed, false)
-               ? d_timeline.judge_agreed(time, is_located, slot.output, around)
+               ? d_timeline.judge_agreed(time, is_located, slot.output, context)
                : d_timeline.judge(
-                     time, is_located, slot.output, around, slot.first_packet);
+                     time, is_located, slot.output, context, slot.first_packet);
 }
 
 // A sender may leave out items that have not changed.
@@ -719,7 +748,7 @@ bool heap_router::has_usable_items(heap_slot& slot)
     else if ((!d_format->timestamp_id || !axes.empty()) && !items.has_known_end())
         d_no_output_reason.note(axes.empty() ? cause::no_length
                                              : cause::no_length_of_axes);
-    else if (!selects_output(slot))
+    else if (!select_output(slot))
         d_no_output_reason.note_no_output(*d_format, items.values);
     else if (!axes.empty() && time.length != static_cast<std::int64_t>(axes.samples()))
         d_no_output_reason.note_wrong_length(time.length, axes.samples());
@@ -729,7 +758,7 @@ bool heap_router::has_usable_items(heap_slot& slot)
 }
 
 // The values in items select heaps: one value for all outputs, or one per output.
-bool heap_router::selects_output(heap_slot& slot) const
+bool heap_router::select_output(heap_slot& slot) const
 {
     bool is_selected = d_config.stream.outputs == 1 || d_config.has_group_for_each_output;
     slot.output = d_config.has_group_for_each_output ? slot.id.group : 0;
@@ -737,10 +766,10 @@ bool heap_router::selects_output(heap_slot& slot) const
         const auto& values = d_format->immediates[i].values;
         if (values.empty())
             continue;
-        const auto given = slot.items.value(i);
+        const auto item_value = slot.items.value(i);
         const auto found =
             std::find_if(values.begin(), values.end(), [&](std::int64_t value) {
-                return given && static_cast<std::uint64_t>(value) == *given;
+                return item_value && static_cast<std::uint64_t>(value) == *item_value;
             });
         if (found == values.end())
             return false;
@@ -780,10 +809,10 @@ bool heap_router::has_other_sender(const heap_slot& slot, bool is_located)
 // Heaps of another sender may have been accepted before a difference was known.
 void heap_router::withdraw_others(std::size_t output)
 {
-    const auto placed = d_slots.placed();
-    for (auto* slot : placed)
+    const auto placed_slots = d_slots.placed();
+    for (auto* slot : placed_slots)
         if (slot->output == output && d_locks[output].has_other_item(*slot)) {
-            if (slot->received)
+            if (slot->received_samples)
                 d_window.withdraw(output, slot->range(), d_now);
             retire(*slot);
         }
@@ -796,7 +825,7 @@ void heap_router::retire(heap_slot& slot)
     d_slots.refuse(slot);
 }
 
-timeline::surroundings heap_router::surroundings_of(const heap_slot& slot) const
+timeline::heap_context heap_router::context_of(const heap_slot& slot) const
 {
     return { d_window.front(),
              d_window.top(),
@@ -805,21 +834,23 @@ timeline::surroundings heap_router::surroundings_of(const heap_slot& slot) const
              d_locks[slot.output].admits(slot.socket, slot.id.sender) };
 }
 
-// Holds a heap until another one agrees with its time. If this one agrees with the heap
-// that is held, that one is judged first.
+// Holds a heap until another one agrees with its time. A single heap with an unexpected
+// time may be wrong, and to follow it would break the stream twice: at it and after it.
+// If this one agrees with the heap that is held, that one is judged first: it came first,
+// and this one then continues the stream from there.
 void heap_router::hold(heap_slot& slot)
 {
     slot.is_held = true;
-    auto& held = d_held[slot.output];
+    auto& held_slot = d_held_slots[slot.output];
     if (slot.verdict == verdict::agrees) {
-        auto& agreed = held ? *held : slot;
-        agreed.is_agreed = true;
-        d_agreed = &agreed;
-        d_slots.set_ready(agreed, true);
+        auto& agreed_slot = held_slot ? *held_slot : slot;
+        agreed_slot.is_agreed = true;
+        d_agreed_slot = &agreed_slot;
+        d_slots.set_ready(agreed_slot, true);
         d_slots.set_ready(slot, true);
         return;
     }
-    held = &slot;
+    held_slot = &slot;
     d_timeline.hold(slot.time, slot.output);
     d_no_output_reason.note(cause::different_times);
 }
@@ -845,8 +876,11 @@ void heap_router::note_misaligned(std::size_t output)
                   ticks);
 }
 
-// Adds an accepted heap to the stream. False if samples must be produced before.
-bool heap_router::enter(heap_slot& slot)
+// Adds an accepted heap to the stream. False if samples must be produced before: a new
+// stream, and a jump by more than max_gap, move the front of the window, which would lose
+// the samples that it holds. The packets of the heap wait in the slot meanwhile, and the
+// sockets are not read, so that nothing overtakes them.
+bool heap_router::enter_stream(heap_slot& slot)
 {
     if (slot.has_entered)
         return true;
@@ -854,7 +888,7 @@ bool heap_router::enter(heap_slot& slot)
     const bool exceeds_max_gap =
         !is_new_stream && d_timeline.exceeds_max_gap(slot.time, d_window.top());
     if ((is_new_stream || exceeds_max_gap) && !d_window.is_empty()) {
-        d_window.give_up();
+        d_window.flush();
         return false;
     }
     slot.has_entered = true;
@@ -878,33 +912,36 @@ void heap_router::begin_stream(heap_slot& slot)
 {
     // packets from before the first one may arrive after it, and heaps of two senders may
     // arrive in turn before an item tells them apart
-    auto until = d_now;
+    auto opening_end = d_now;
     if (d_timeline.is_running() || d_config.group_of_socket.size() > 1 ||
         !d_format->immediates.empty())
-        until += start_delay;
+        opening_end += start_delay;
     if (d_timeline.is_running()) {
-        d_common.discontinuities.add(1);
+        d_common_counters.discontinuities.add(1);
         d_log.add("the timestamps jump: the stream starts over");
     }
-    const auto placed = d_slots.placed();
-    for (auto* other : placed)
+    const auto placed_slots = d_slots.placed();
+    for (auto* other : placed_slots)
         if (other != &slot)
             retire(*other);
-    d_split.clear();
+    d_split_samples.clear();
     for (auto& lock : d_locks)
         lock.begin_stream();
-    const auto& rate = d_config.stream;
+    const auto& stream = d_config.stream;
     // multiples of this last a whole number of ticks
     const auto alignment =
-        d_config.axes.empty() ? std::max<std::int64_t>(rate.samples_per_step /
-                                                           std::gcd(rate.samples_per_step,
-                                                                    rate.ticks_per_step),
-                                                       1)
-                              : rate.samples_per_step;
-    const auto first =
+        d_config.axes.empty()
+            ? std::max<std::int64_t>(
+                  stream.samples_per_step /
+                      std::gcd(stream.samples_per_step, stream.ticks_per_step),
+                  1)
+            : stream.samples_per_step;
+    // The position in the window is that of the packet that has arrived. Its heap may
+    // begin long before, if its first packets were lost, and be longer than the room.
+    const auto first_sample =
         static_cast<std::int64_t>(slot.items.first_byte / d_decoder.wire_bytes());
-    slot.time.position =
-        d_window.begin_stream(until, alignment) - first / alignment * alignment;
+    slot.time.position = d_window.begin_stream(opening_end, alignment) -
+                         first_sample / alignment * alignment;
     d_timeline.begin_stream(slot.time);
 }
 
@@ -912,7 +949,7 @@ void heap_router::skip_to(std::int64_t position)
 {
     d_log.add(position - d_window.front(),
               " samples are missing, more than max_gap: the stream continues after them");
-    d_common.discontinuities.add(1);
+    d_common_counters.discontinuities.add(1);
     d_window.skip_to(position);
 }
 
@@ -923,8 +960,8 @@ void heap_router::drop_older(const heap_slot& accepted, bool is_new_stream)
     const auto is_of_sender = [&](const heap_slot& slot) {
         return slot.id.sender == accepted.id.sender && slot.id.group == accepted.id.group;
     };
-    const auto collecting = d_slots.collecting();
-    for (auto* slot : collecting)
+    const auto collecting_slots = d_slots.collecting();
+    for (auto* slot : collecting_slots)
         if (slot->first_packet < accepted.first_packet &&
             (is_new_stream || (!slot->items.is_any() && is_of_sender(*slot))))
             d_slots.remove(*slot);
@@ -945,15 +982,17 @@ void heap_router::release_held(const heap_slot& accepted)
                 d_slots.set_ready(*slot, true);
         return;
     }
-    auto* held = d_held[accepted.output];
-    if (!held || held == &accepted || held->status != state::collecting)
+    auto* held_slot = d_held_slots[accepted.output];
+    if (!held_slot || held_slot == &accepted || held_slot->status != state::collecting)
         return;
-    auto time = held->time;
-    if (d_timeline.locate(time, held->output) &&
-        d_timeline.judge(
-            time, true, held->output, surroundings_of(*held), held->first_packet) ==
-            verdict::fits)
-        d_slots.set_ready(*held, true);
+    auto time = held_slot->time;
+    if (d_timeline.locate(time, held_slot->output) &&
+        d_timeline.judge(time,
+                         true,
+                         held_slot->output,
+                         context_of(*held_slot),
+                         held_slot->first_packet) == verdict::fits)
+        d_slots.set_ready(*held_slot, true);
 }
 
 void heap_router::log_mismatch()
@@ -978,92 +1017,103 @@ void heap_router::log_mismatch()
 // Places the packets that a slot keeps. False if there is no room for all.
 bool heap_router::place_kept(heap_slot& slot)
 {
-    if (!enter(slot))
+    if (!enter_stream(slot))
         return false;
     std::size_t placed = 0;
-    auto done = result::done;
-    for (; placed < slot.kept.size(); ++placed) {
-        const auto& kept = slot.kept[placed];
+    auto result = placement::done;
+    for (; placed < slot.kept_packets.size(); ++placed) {
+        const auto& kept_packet = slot.kept_packets[placed];
         packet_view packet;
-        parse_packet(kept.content.data(), kept.content.size(), packet);
-        done = place_samples(slot, packet, kept.time);
-        if (done == result::full)
+        parse_packet(kept_packet.content.data(), kept_packet.content.size(), packet);
+        result = place_samples(slot, packet, kept_packet.time);
+        if (result == placement::full)
             break;
-        if (done == result::ignored)
-            d_ignored += 1;
+        if (result == placement::ignored)
+            d_ignored_packets += 1;
     }
     d_slots.drop_packets(slot, 0, placed);
-    return done != result::full;
+    return result != placement::full;
 }
 
 heap_router::outcome heap_router::place(heap_slot& slot, const arrival& packet)
 {
-    const auto done =
-        enter(slot) ? place_samples(slot, packet, packet.time) : result::full;
-    if (done != result::full)
-        return done == result::done ? outcome::taken : outcome::ignored;
-    d_blocked = &slot;
-    d_slots.append(slot, packet.datagram, packet.time);
+    const auto result =
+        enter_stream(slot) ? place_samples(slot, packet, packet.time) : placement::full;
+    if (result != placement::full)
+        return result == placement::done ? outcome::taken : outcome::ignored;
+    d_blocked_slot = &slot;
+    d_slots.append_packet(slot, packet.datagram, packet.time);
     return outcome::taken;
 }
 
-heap_router::result heap_router::place_samples(heap_slot& slot,
-                                               const packet_view& packet,
-                                               clock::time_point arrival_time)
+heap_router::placement heap_router::place_samples(heap_slot& slot,
+                                                  const packet_view& packet,
+                                                  clock::time_point arrival_time)
 {
     const auto shift = d_decoder.wire_bytes_log2();
-    const auto size = std::int64_t{ 1 } << shift;
+    const auto sample_bytes = std::int64_t{ 1 } << shift;
     auto& time = slot.time;
     const auto samples_begin = *slot.items.samples_begin;
-    const auto first = std::max(packet.payload_offset, samples_begin);
-    const auto last = std::min(packet.payload_end(), slot.items.samples_end);
-    if (first >= last) {
+    const auto data_begin = std::max(packet.payload_offset, samples_begin);
+    const auto data_end = std::min(packet.payload_end(), slot.items.samples_end);
+    if (data_begin >= data_end) {
         d_no_output_reason.note(cause::no_bytes);
-        return result::ignored;
+        return placement::ignored;
     }
-    const auto* data = packet.payload + (first - packet.payload_offset);
-    const auto begin = static_cast<std::int64_t>(first - samples_begin);
-    auto end = static_cast<std::int64_t>(last - samples_begin);
+    const auto* data = packet.payload + (data_begin - packet.payload_offset);
+    const auto begin = static_cast<std::int64_t>(data_begin - samples_begin);
+    auto end = static_cast<std::int64_t>(data_end - samples_begin);
+    // a heap of unknown length has at least the samples that have arrived
     if (time.is_length_known)
         end = std::min(end, time.length << shift);
     else
         time.length = std::max(time.length, end >> shift);
 
-    const position_range touched{ time.position + (begin >> shift),
-                                  time.position + ((end + size - 1) >> shift) };
-    if (touched.size() <= 0)
-        return result::ignored;
-    const auto ahead = touched.begin - d_window.top();
-    if (ahead > d_config.stream.max_gap &&
-        touched.end - d_window.front() > d_window.capacity()) {
+    const position_range touched_range{ time.position + (begin >> shift),
+                                        time.position +
+                                            ((end + sample_bytes - 1) >> shift) };
+    if (touched_range.size() <= 0)
+        return placement::ignored;
+    // Packets that are lost within a long heap make a gap that the timeline does not see.
+    // If it exceeds max_gap and the room, it is skipped like others; a smaller one passes
+    // through the window as missing samples while this packet waits.
+    const auto gap = touched_range.begin - d_window.top();
+    if (gap > d_config.stream.max_gap &&
+        touched_range.end - d_window.front() > d_window.capacity()) {
         if (!d_window.is_empty()) {
-            d_window.give_up();
-            return result::full;
+            d_window.flush();
+            return placement::full;
         }
-        skip_to(touched.begin);
+        skip_to(touched_range.begin);
     }
-    if (!d_window.request_room(slot.output, touched, d_now))
-        return result::full;
+    // All checks for room precede the first sample that is placed. So a packet that must
+    // wait is placed as a whole later, and none of its samples counts as duplicate.
+    if (!d_window.request_room(slot.output, touched_range, d_now))
+        return placement::full;
     // values take room until samples are produced: set none without a whole sample
-    const bool has_whole_samples = (begin + size - 1) >> shift < end >> shift;
+    const bool has_whole_samples = (begin + sample_bytes - 1) >> shift < end >> shift;
     if (has_whole_samples && !set_values(slot))
-        return result::full;
-    // each step takes a partial sample at either end, or all whole samples in between
-    for (auto at = begin; at < end;) {
-        const auto offset = at % size;
-        const bool is_whole = !offset && end - at >= size;
-        const auto next = is_whole ? at + ((end - at) >> shift << shift)
-                                   : std::min(end, at - offset + size);
-        const position_range range{ time.position + (at >> shift),
-                                    time.position + ((next + size - 1) >> shift) };
-        const auto* bytes = data + (at - begin);
+        return placement::full;
+    // A packet may begin and end within a sample, but the window takes whole ones. Each
+    // step takes a partial sample at either end, whose bytes are collected until the
+    // packet with the others arrives, or all whole samples in between.
+    for (auto offset = begin; offset < end;) {
+        const auto sample_offset = offset % sample_bytes;
+        const bool is_whole = !sample_offset && end - offset >= sample_bytes;
+        const auto next_offset =
+            is_whole ? offset + ((end - offset) >> shift << shift)
+                     : std::min(end, offset - sample_offset + sample_bytes);
+        const position_range range{ time.position + (offset >> shift),
+                                    time.position +
+                                        ((next_offset + sample_bytes - 1) >> shift) };
+        const auto* bytes = data + (offset - begin);
         if (!is_whole)
-            bytes = d_split.add({ slot.output, range.begin, slot.order },
-                                bytes,
-                                static_cast<std::size_t>(offset),
-                                static_cast<std::size_t>(next - at),
-                                static_cast<std::size_t>(size));
-        at = next;
+            bytes = d_split_samples.add({ slot.output, range.begin, slot.arrival },
+                                        bytes,
+                                        static_cast<std::size_t>(sample_offset),
+                                        static_cast<std::size_t>(next_offset - offset),
+                                        static_cast<std::size_t>(sample_bytes));
+        offset = next_offset;
         if (!bytes)
             continue;
         const auto placed = d_window.place(slot.output, range, bytes, d_now);
@@ -1073,11 +1123,11 @@ heap_router::result heap_router::place_samples(heap_slot& slot,
         }
         slot.last_packet = std::max(slot.last_packet, arrival_time);
         d_timeline.record_progress(time, slot.output, arrival_time);
-        slot.received += static_cast<std::int64_t>(placed);
+        slot.received_samples += static_cast<std::int64_t>(placed);
         if (slot.has_all_samples())
             d_counters[slot.output].heaps_received.add(1);
     }
-    return result::done;
+    return placement::done;
 }
 
 bool heap_router::set_values(heap_slot& slot)

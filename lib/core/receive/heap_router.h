@@ -55,7 +55,7 @@ public:
         clock::duration max_delay{};
     };
 
-    heap_router(config chosen,
+    heap_router(config settings,
                 output_window& window,
                 std::vector<source_counter_set>& counters, //!< per output
                 source_counter_set& common,
@@ -73,7 +73,7 @@ public:
                 const std::byte* datagram = nullptr,
                 std::size_t bytes = 0);
     //! Whether packets wait until the window has produced samples.
-    bool is_blocked() const { return d_blocked || d_has_new_descriptions; }
+    bool is_blocked() const { return d_blocked_slot || d_has_new_descriptions; }
     //! Places waiting packets as far as there is room. Returns whether none is left.
     bool resume(clock::time_point now);
 
@@ -109,11 +109,11 @@ private:
     enum class outcome { taken, ignored, rejected };
 
     outcome route(const arrival& packet);
-    outcome route_items(heap_slot& latest, const arrival& packet);
+    outcome route_items(heap_slot& latest_slot, const arrival& packet);
     outcome begin_heap(const arrival& packet, bool reuses_counter = false);
-    outcome add_to(heap_slot& slot, const arrival& packet);
+    outcome add_packet(heap_slot& slot, const arrival& packet);
     outcome collect(heap_slot& slot, const arrival& packet);
-    outcome keep(heap_slot& slot, const arrival& packet);
+    outcome keep_packet(heap_slot& slot, const arrival& packet);
     clock::duration closing_time() const
     {
         return std::max<clock::duration>(d_config.max_delay, min_closing_time);
@@ -123,9 +123,9 @@ private:
     bool is_torn(const heap_slot& slot, const arrival& packet);
     bool is_ambiguous(heap_slot& slot, clock::time_point now);
     bool has_held_restart(const heap_slot& slot) const;
-    void drop_before(heap_slot& slot, clock::time_point time);
+    void drop_packets_before(heap_slot& slot, clock::time_point time);
     void refuse(heap_slot& slot);
-    void settle(heap_slot& slot, const packet_view* packet);
+    void update_readiness(heap_slot& slot, const packet_view* packet);
     void finish(const heap_slot& slot);
     void count_ignored();
     bool place_waiting();
@@ -151,10 +151,10 @@ private:
     bool has_other_sender(const heap_slot& slot, bool is_located);
     void withdraw_others(std::size_t output);
     void retire(heap_slot& slot);
-    bool selects_output(heap_slot& slot) const;
-    timeline::surroundings surroundings_of(const heap_slot& slot) const;
+    bool select_output(heap_slot& slot) const;
+    timeline::heap_context context_of(const heap_slot& slot) const;
     void note_misaligned(std::size_t output);
-    bool enter(heap_slot& slot);
+    bool enter_stream(heap_slot& slot);
     void begin_stream(heap_slot& slot);
     void skip_to(std::int64_t position);
     void release_held(const heap_slot& accepted);
@@ -162,12 +162,12 @@ private:
     void log_mismatch();
 
     // samples
-    enum class result { done, ignored, full };
+    enum class placement { done, ignored, full };
     bool place_kept(heap_slot& slot);
     outcome place(heap_slot& slot, const arrival& packet);
-    result place_samples(heap_slot& slot,
-                         const packet_view& packet,
-                         clock::time_point arrival_time);
+    placement place_samples(heap_slot& slot,
+                            const packet_view& packet,
+                            clock::time_point arrival_time);
     bool set_values(heap_slot& slot);
 
     void note_end(const heap_id& heap, clock::time_point time, bool is_in_order);
@@ -175,7 +175,7 @@ private:
     const config d_config;
     output_window& d_window;
     std::vector<source_counter_set>& d_counters;
-    source_counter_set& d_common;
+    source_counter_set& d_common_counters;
     reject_counters& d_rejects;
     rate_limited_log& d_log;
 
@@ -185,15 +185,15 @@ private:
     sample_decoder d_decoder;
 
     heap_slots d_slots;
-    heap_slot* d_blocked = nullptr; // keeps packets for which the window has no room
-    heap_slot* d_agreed = nullptr;  // to be judged first
-    std::vector<heap_slot*> d_held; // per output: the one that the timeline holds
+    heap_slot* d_blocked_slot = nullptr; // keeps packets for which the window has no room
+    heap_slot* d_agreed_slot = nullptr;  // to be judged first
+    std::vector<heap_slot*> d_held_slots; // per output: the one that the timeline holds
     timeline d_timeline;
     std::vector<sender_lock> d_locks; // per output
     sender_memory d_senders;
-    split_samples d_split;
+    split_samples d_split_samples;
 
-    std::size_t d_ignored = 0; // packets, not counted yet
+    std::size_t d_ignored_packets = 0; // packets, not counted yet
     bool d_has_stopped = false;
     heap_id d_change; // whose descriptors changed the format; sender 0: none
     clock::time_point d_change_time{};

@@ -63,7 +63,7 @@ struct heap_slot {
 
     state status = state::free;
     heap_id id = {};
-    std::uint64_t order = 0; //!< of arrival
+    std::uint64_t arrival = 0; //!< number, in order of arrival
     std::optional<std::uint64_t> heap_length = {};
     std::size_t socket = 0;
     time_point first_packet = {};
@@ -86,30 +86,31 @@ struct heap_slot {
     timeline::verdict verdict = timeline::verdict::hold;
     bool has_entered = false; //!< the timeline has it
     std::size_t output = 0;
-    heap_time time = {};       //!< the length is a lower bound if the end is unknown
-    std::int64_t received = 0; //!< samples
+    heap_time time = {}; //!< the length is a lower bound if the end is unknown
+    std::int64_t received_samples = 0;
     bool has_set_values = false;
     bool is_superseded = false;  //!< its sender has restarted since
     bool reuses_counter = false; //!< an older slot has the same ID
 
-    std::vector<kept_packet> kept = {};
+    std::vector<kept_packet> kept_packets = {};
 
     //! Begins another heap. Keeps the memory of the previous one.
     void restart()
     {
         auto values = std::move(items.values);
-        auto packets = std::move(kept);
+        auto packets = std::move(kept_packets);
         *this = {};
         items.values = std::move(values);
-        kept = std::move(packets);
+        kept_packets = std::move(packets);
         items.values.clear();
-        kept.clear();
+        kept_packets.clear();
     }
 
     position_range range() const { return time.range(); }
     bool has_all_samples() const
     {
-        return time.is_length_known && received > 0 && received == time.length;
+        return time.is_length_known && received_samples > 0 &&
+               received_samples == time.length;
     }
 };
 

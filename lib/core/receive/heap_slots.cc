@@ -20,7 +20,7 @@ constexpr std::size_t max_placed = 256;
 constexpr std::size_t max_refused = 64;
 // Limits for packets that wait for descriptors, for items or for another heap.
 constexpr std::size_t max_collecting = 1024;
-constexpr std::size_t max_kept = 1024;
+constexpr std::size_t max_kept_packets = 1024;
 constexpr std::size_t max_kept_bytes = 1 << 20;
 
 } // namespace
@@ -39,38 +39,39 @@ heap_slots::heap_slots(std::function<void(const heap_slot&)> finish)
 
 heap_slot* heap_slots::find(const heap_id& id)
 {
-    if (d_last && d_last->status != heap_slot::state::free && d_last->id == id)
-        return d_last;
-    if (d_absent == id)
+    if (d_last_slot && d_last_slot->status != heap_slot::state::free &&
+        d_last_slot->id == id)
+        return d_last_slot;
+    if (d_absent_id == id)
         return nullptr;
     heap_slot* latest = nullptr;
     for (auto* slot = find_from(0, id); slot; slot = find_from(index_of(*slot) + 1, id))
-        if (!latest || slot->order > latest->order)
+        if (!latest || slot->arrival > latest->arrival)
             latest = slot;
     if (latest)
-        d_last = latest;
+        d_last_slot = latest;
     else
-        d_absent = id;
+        d_absent_id = id;
     return latest;
 }
 
-heap_slot* heap_slots::find_older(const heap_slot& than)
+heap_slot* heap_slots::find_older(const heap_slot& newer)
 {
     heap_slot* latest = nullptr;
-    for (auto* slot = find_from(0, than.id); slot;
-         slot = find_from(index_of(*slot) + 1, than.id))
-        if (slot->order < than.order && (!latest || slot->order > latest->order))
+    for (auto* slot = find_from(0, newer.id); slot;
+         slot = find_from(index_of(*slot) + 1, newer.id))
+        if (slot->arrival < newer.arrival && (!latest || slot->arrival > latest->arrival))
             latest = slot;
     return latest;
 }
 
 heap_slot* heap_slots::find_from(std::size_t begin, const heap_id& id)
 {
-    const auto *at = d_tags.data() + begin, *end = d_tags.data() + d_end;
-    while (at < end &&
-           (at = static_cast<const unsigned char*>(std::memchr(
-                at, tag_of(id.counter), static_cast<std::size_t>(end - at))))) {
-        auto& slot = d_slots[static_cast<std::size_t>(at++ - d_tags.data())];
+    const auto *tag = d_tags.data() + begin, *tags_end = d_tags.data() + d_used;
+    while (tag < tags_end &&
+           (tag = static_cast<const unsigned char*>(std::memchr(
+                tag, tag_of(id.counter), static_cast<std::size_t>(tags_end - tag))))) {
+        auto& slot = d_slots[static_cast<std::size_t>(tag++ - d_tags.data())];
         if (slot.status != heap_slot::state::free && slot.id == id)
             return &slot;
     }
@@ -80,10 +81,11 @@ heap_slot* heap_slots::find_from(std::size_t begin, const heap_id& id)
 const heap_slot* heap_slots::find_overlapping(const heap_slot& slot) const
 {
     const auto range = slot.range();
-    const auto found =
-        std::find_if(d_placed.slots.begin(), d_placed.slots.end(), [&](auto* each) {
-            return each->output == slot.output && each->range().begin < range.end &&
-                   range.begin < each->range().end;
+    const auto found = std::find_if(
+        d_placed.slots.begin(), d_placed.slots.end(), [&](auto* placed_slot) {
+            return placed_slot->output == slot.output &&
+                   placed_slot->range().begin < range.end &&
+                   range.begin < placed_slot->range().end;
         });
     return found == d_placed.slots.end() ? nullptr : *found;
 }
@@ -94,30 +96,30 @@ bool heap_slots::has_gap_after(const heap_slot& slot) const
         return false;
     const auto end = slot.range().end;
     bool is_followed = false;
-    for (const auto* each : d_placed.slots)
-        if (each->output == slot.output) {
-            if (each->time.position == end)
+    for (const auto* placed_slot : d_placed.slots)
+        if (placed_slot->output == slot.output) {
+            if (placed_slot->time.position == end)
                 return false;
-            is_followed |= each->time.position > end;
+            is_followed |= placed_slot->time.position > end;
         }
     return is_followed;
 }
 
 heap_slot& heap_slots::add(const heap_id& id)
 {
-    if (d_collecting.slots.size() == d_collecting.max)
+    if (d_collecting.slots.size() == d_collecting.max_slots)
         remove(*d_collecting.slots.front());
     auto& slot = d_slots[d_free.back()];
     d_free.pop_back();
     slot.restart();
     slot.status = heap_slot::state::collecting;
     slot.id = id;
-    slot.order = d_order++;
+    slot.arrival = d_next_arrival++;
     d_collecting.slots.push_back(&slot);
     d_tags[index_of(slot)] = tag_of(id.counter);
-    d_end = std::max(d_end, index_of(slot) + 1);
-    d_last = &slot;
-    d_absent.reset();
+    d_used = std::max(d_used, index_of(slot) + 1);
+    d_last_slot = &slot;
+    d_absent_id.reset();
     return slot;
 }
 
@@ -128,7 +130,7 @@ heap_slots::region& heap_slots::region_of(const heap_slot& slot)
                                                        : d_refused;
 }
 
-void heap_slots::leave(heap_slot& slot)
+void heap_slots::leave_region(heap_slot& slot)
 {
     set_ready(slot, false);
     auto& slots = region_of(slot).slots;
@@ -138,76 +140,78 @@ void heap_slots::leave(heap_slot& slot)
         slots.erase(std::find(slots.begin(), slots.end(), &slot));
 }
 
-void heap_slots::move(heap_slot& slot, heap_slot::state status, region& to)
+void heap_slots::move(heap_slot& slot, heap_slot::state status, region& destination)
 {
-    if (to.slots.size() == to.max)
-        remove(*to.slots.front());
-    leave(slot);
+    if (destination.slots.size() == destination.max_slots)
+        remove(*destination.slots.front());
+    leave_region(slot);
     slot.status = status;
-    to.slots.push_back(&slot);
+    destination.slots.push_back(&slot);
 }
 
 void heap_slots::remove(heap_slot& slot)
 {
     d_finish(slot);
     drop_packets(slot);
-    leave(slot);
+    leave_region(slot);
     slot.status = heap_slot::state::free;
     d_free.push_back(index_of(slot));
 }
 
 void heap_slots::set_ready(heap_slot& slot, bool is_ready)
 {
-    d_ready += is_ready;
-    d_ready -= std::exchange(slot.is_ready, is_ready);
+    d_ready_slots += is_ready;
+    d_ready_slots -= std::exchange(slot.is_ready, is_ready);
 }
 
 heap_slot* heap_slots::first_ready()
 {
-    if (!d_ready)
+    if (!d_ready_slots)
         return nullptr;
     return *std::find_if(d_collecting.slots.begin(),
                          d_collecting.slots.end(),
                          [](const heap_slot* slot) { return slot->is_ready; });
 }
 
-bool heap_slots::keep(heap_slot& slot,
-                      const received_packet& packet,
-                      heap_slot::time_point now)
+bool heap_slots::keep_packet(heap_slot& slot,
+                             const received_packet& packet,
+                             heap_slot::time_point now)
 {
     const auto is_full = [&] {
-        return d_kept >= max_kept || d_kept_bytes + packet.bytes > max_kept_bytes;
+        return d_kept_packets >= max_kept_packets ||
+               d_kept_bytes + packet.bytes > max_kept_bytes;
     };
     while (is_full()) {
         const auto& slots = d_collecting.slots;
-        const auto oldest = std::find_if(slots.begin(), slots.end(), [&](auto* each) {
-            return each != &slot && !each->kept.empty();
-        });
+        const auto oldest =
+            std::find_if(slots.begin(), slots.end(), [&](auto* candidate) {
+                return candidate != &slot && !candidate->kept_packets.empty();
+            });
         if (oldest == slots.end())
             return false;
         remove(**oldest);
     }
-    append(slot, packet, now);
+    append_packet(slot, packet, now);
     return true;
 }
 
-void heap_slots::append(heap_slot& slot,
-                        const received_packet& packet,
-                        heap_slot::time_point now)
+void heap_slots::append_packet(heap_slot& slot,
+                               const received_packet& packet,
+                               heap_slot::time_point now)
 {
-    slot.kept.push_back({ { packet.data, packet.data + packet.bytes }, now });
-    ++d_kept;
+    slot.kept_packets.push_back({ { packet.data, packet.data + packet.bytes }, now });
+    ++d_kept_packets;
     d_kept_bytes += packet.bytes;
 }
 
 std::size_t heap_slots::drop_packets(heap_slot& slot, std::size_t begin, std::size_t end)
 {
-    const auto first = slot.kept.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto last = slot.kept.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto first = slot.kept_packets.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = slot.kept_packets.begin() + static_cast<std::ptrdiff_t>(end);
     for (auto packet = first; packet != last; ++packet)
         d_kept_bytes -= packet->content.size();
-    d_kept -= end - begin;
-    slot.kept.erase(first, last);
+    d_kept_packets -= end - begin;
+    slot.kept_packets.erase(first, last);
     return end - begin;
 }
 

@@ -34,9 +34,9 @@ public:
 
     //! The latest slot of a heap; nullptr if there is none.
     heap_slot* find(const heap_id& id);
-    //! The slot of the same heap before this one: its sender has reused its heap counter.
+    //! The slot of the same heap before \p newer: its sender has reused its heap counter.
     //! nullptr if there is none.
-    heap_slot* find_older(const heap_slot& than);
+    heap_slot* find_older(const heap_slot& newer);
     //! A placed heap of the same output that overlaps this one in time; nullptr if there
     //! is none.
     const heap_slot* find_overlapping(const heap_slot& slot) const;
@@ -62,29 +62,32 @@ public:
 
     //! Keeps a packet in a slot. May remove the oldest slots that collect. False if this
     //! slot takes all room.
-    [[nodiscard]] bool
-    keep(heap_slot& slot, const received_packet& packet, heap_slot::time_point now);
+    [[nodiscard]] bool keep_packet(heap_slot& slot,
+                                   const received_packet& packet,
+                                   heap_slot::time_point now);
     //! Keeps a packet for which there may be no room.
-    void
-    append(heap_slot& slot, const received_packet& packet, heap_slot::time_point now);
+    void append_packet(heap_slot& slot,
+                       const received_packet& packet,
+                       heap_slot::time_point now);
     //! Drops packets that a slot keeps, by their indices. Returns their number.
     std::size_t drop_packets(heap_slot& slot, std::size_t begin, std::size_t end);
     std::size_t drop_packets(heap_slot& slot)
     {
-        return drop_packets(slot, 0, slot.kept.size());
+        return drop_packets(slot, 0, slot.kept_packets.size());
     }
     //! Drops the packets for which \p is_useless(packet). Returns their number.
     template <typename condition>
     std::size_t drop_packets_if(heap_slot& slot, condition&& is_useless)
     {
-        const auto first =
-            std::stable_partition(slot.kept.begin(), slot.kept.end(), is_useless);
-        return drop_packets(slot, 0, static_cast<std::size_t>(first - slot.kept.begin()));
+        const auto first = std::stable_partition(
+            slot.kept_packets.begin(), slot.kept_packets.end(), is_useless);
+        return drop_packets(
+            slot, 0, static_cast<std::size_t>(first - slot.kept_packets.begin()));
     }
 
 private:
     struct region {
-        std::size_t max;
+        std::size_t max_slots;
         std::deque<heap_slot*> slots = {};
     };
 
@@ -96,8 +99,8 @@ private:
     }
     heap_slot* find_from(std::size_t begin, const heap_id& id);
     region& region_of(const heap_slot& slot);
-    void leave(heap_slot& slot);
-    void move(heap_slot& slot, heap_slot::state status, region& to);
+    void leave_region(heap_slot& slot);
+    void move(heap_slot& slot, heap_slot::state status, region& destination);
     std::size_t index_of(const heap_slot& slot) const
     {
         return static_cast<std::size_t>(&slot - d_slots.data());
@@ -106,14 +109,14 @@ private:
     const std::function<void(const heap_slot&)> d_finish;
     region d_collecting, d_placed, d_refused;
     std::vector<heap_slot> d_slots;
-    std::vector<unsigned char> d_tags; // of d_slots, for a fast search
-    std::vector<std::size_t> d_free;   // indices of free slots, lowest last
-    std::size_t d_end = 0;             // of the slots that have been used
-    heap_slot* d_last = nullptr;       // found or added last
-    std::optional<heap_id> d_absent;   // the last one that was not found
-    std::uint64_t d_order = 0;
-    std::size_t d_ready = 0;
-    std::size_t d_kept = 0; // packets
+    std::vector<unsigned char> d_tags;  // of d_slots, for a fast search
+    std::vector<std::size_t> d_free;    // indices of free slots, lowest last
+    std::size_t d_used = 0;             // number of slots that have ever been used
+    heap_slot* d_last_slot = nullptr;   // found or added last
+    std::optional<heap_id> d_absent_id; // the last one that was not found
+    std::uint64_t d_next_arrival = 0;
+    std::size_t d_ready_slots = 0;
+    std::size_t d_kept_packets = 0;
     std::size_t d_kept_bytes = 0;
 };
 

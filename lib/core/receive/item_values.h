@@ -27,26 +27,29 @@ namespace gr::spead {
 class item_values
 {
 public:
-    item_values() { d_parts.reserve(max_parts); }
+    item_values() { d_ranges.reserve(max_ranges); }
 
     //! Sets the value for the samples of a heap. False if there is no room until
     //! report_changes() is called.
     [[nodiscard]] bool set(position_range heap, std::uint64_t value)
     {
-        const auto begins_later = [](auto at, auto& each) { return at < each.begin; };
+        const auto is_before = [](auto position, auto& range) {
+            return position < range.begin;
+        };
         const auto next =
-            std::upper_bound(d_parts.begin(), d_parts.end(), heap.begin, begins_later);
-        const auto last = next == d_parts.begin() ? next : next - 1;
+            std::upper_bound(d_ranges.begin(), d_ranges.end(), heap.begin, is_before);
+        const auto last = next == d_ranges.begin() ? next : next - 1;
         if (last != next && last->value == value && last->end >= heap.begin)
             last->end = std::max(last->end, heap.end);
         else if (last != next && last->begin == heap.begin)
             *last = { heap, value }; // late heaps may all begin at the front
-        else if (next != d_parts.end() && next->value == value && next->begin == heap.end)
+        else if (next != d_ranges.end() && next->value == value &&
+                 next->begin == heap.end)
             next->begin = heap.begin;
-        else if (d_parts.size() == max_parts)
+        else if (d_ranges.size() == max_ranges)
             return false;
         else
-            d_parts.insert(next, { heap, value });
+            d_ranges.insert(next, { heap, value });
         return true;
     }
 
@@ -55,40 +58,40 @@ public:
     {
         if (erased.size() <= 0)
             return;
-        std::vector<valued_range> parts;
-        parts.reserve(max_parts);
-        for (const auto& each : d_parts)
-            for (const position_range part :
-                 { position_range{ each.begin, std::min(each.end, erased.begin) },
-                   position_range{ std::max(each.begin, erased.end), each.end } })
-                if (part.size() > 0 && parts.size() < max_parts)
-                    parts.push_back({ part, each.value });
-        std::sort(parts.begin(), parts.end(), [](auto& a, auto& b) {
+        std::vector<valued_range> remaining;
+        remaining.reserve(max_ranges);
+        for (const auto& range : d_ranges)
+            for (const position_range rest :
+                 { position_range{ range.begin, std::min(range.end, erased.begin) },
+                   position_range{ std::max(range.begin, erased.end), range.end } })
+                if (rest.size() > 0 && remaining.size() < max_ranges)
+                    remaining.push_back({ rest, range.value });
+        std::sort(remaining.begin(), remaining.end(), [](auto& a, auto& b) {
             return a.begin < b.begin;
         });
-        d_parts = std::move(parts);
+        d_ranges = std::move(remaining);
     }
 
-    //! Calls visit(position, value) for each change of the value in \p part, and removes
+    //! Calls visit(position, value) for each change of the value in \p range, and removes
     //! the values before its end.
     template <typename visitor>
-    void report_changes(position_range part, visitor&& visit)
+    void report_changes(position_range range, visitor&& visit)
     {
-        auto at = d_parts.begin();
-        for (; at != d_parts.end() && at->begin < part.end; ++at)
-            if (at->end > part.begin && d_last_value != at->value) {
-                d_last_value = at->value;
-                visit(std::max(at->begin, part.begin), at->value);
+        auto next = d_ranges.begin();
+        for (; next != d_ranges.end() && next->begin < range.end; ++next)
+            if (next->end > range.begin && d_last_value != next->value) {
+                d_last_value = next->value;
+                visit(std::max(next->begin, range.begin), next->value);
             }
-        if (at != d_parts.begin() && (at - 1)->end > part.end)
-            --at; // this value extends beyond part
-        d_parts.erase(d_parts.begin(), at);
+        if (next != d_ranges.begin() && (next - 1)->end > range.end)
+            --next; // this value extends beyond range
+        d_ranges.erase(d_ranges.begin(), next);
     }
 
     //! Removes all values, at the start of a stream.
     void restart()
     {
-        d_parts.clear();
+        d_ranges.clear();
         d_last_value.reset();
     }
 
@@ -97,9 +100,9 @@ private:
         std::uint64_t value;
     };
 
-    static constexpr std::size_t max_parts = 1024;
+    static constexpr std::size_t max_ranges = 1024;
 
-    std::vector<valued_range> d_parts;         // sorted by begin
+    std::vector<valued_range> d_ranges;        // sorted by begin
     std::optional<std::uint64_t> d_last_value; // the value reported last
 };
 

@@ -32,7 +32,7 @@ public:
 
     struct counts {
         source_stats stats;
-        //! Samples received by each output. Empty: one output, or the parts of axes.
+        //! Samples received by each output. Empty: one output, or the slices of axes.
         std::vector<std::uint64_t> received = {};
     };
 

@@ -78,7 +78,9 @@ public:
     {
         if (added.size() <= 0)
             return;
-        const auto is_before = [](auto& each, auto at) { return each.end < at; };
+        const auto is_before = [](auto& missing, auto limit) {
+            return missing.end < limit;
+        };
         const auto first =
             std::lower_bound(d_ranges.begin(), d_ranges.end(), added.begin, is_before);
         auto last = first;
@@ -87,13 +89,15 @@ public:
                       std::max(added.end, last->end) };
         d_ranges.insert(d_ranges.erase(first, last), { added, since });
     }
-    //! Removes a range, and calls visit(part) for each part of it that was missing.
+    //! Removes a range, and calls visit(subrange) for each subrange that was missing.
     template <typename visitor>
     void remove(position_range removed, visitor&& visit)
     {
         if (removed.size() <= 0)
             return;
-        const auto is_before = [](auto& each, auto at) { return each.end <= at; };
+        const auto is_before = [](auto& missing, auto limit) {
+            return missing.end <= limit;
+        };
         auto first =
             std::lower_bound(d_ranges.begin(), d_ranges.end(), removed.begin, is_before);
         auto last = first;
@@ -116,7 +120,9 @@ private:
     // The first range that ends after a position.
     std::vector<range>::const_iterator first_after(std::int64_t position) const
     {
-        const auto is_before = [](auto& each, auto at) { return each.end <= at; };
+        const auto is_before = [](auto& missing, auto limit) {
+            return missing.end <= limit;
+        };
         return std::lower_bound(d_ranges.begin(), d_ranges.end(), position, is_before);
     }
 

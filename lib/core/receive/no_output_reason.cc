@@ -33,12 +33,12 @@ bool has_free_items(const packet_view& packet)
 // The IDs of the first of these items.
 std::string ids_of(const packet_view& packet)
 {
-    constexpr int most = 8;
+    constexpr int max_ids = 8;
     std::string ids;
-    int number = 0;
-    for (std::size_t i = 0; i < packet.items && number < most; ++i)
+    int count = 0;
+    for (std::size_t i = 0; i < packet.items && count < max_ids; ++i)
         if (const auto id = packet.item(i).id; id >= wire::first_free)
-            ids += (number++ ? ", " : "") + hex(id);
+            ids += (count++ ? ", " : "") + hex(id);
     return ids;
 }
 
@@ -124,13 +124,13 @@ void no_output_reason::note_other_sender(const stream_format& format,
         if (!item || *item >= format.immediates.size())
             return std::string("only its source address distinguishes it: give each "
                                "sender its own port");
-        const auto& is = format.immediates[*item];
-        return "item " + hex(is.id) + " \"" + is.name +
+        const auto& immediate = format.immediates[*item];
+        return "item " + hex(immediate.id) + " \"" + immediate.name +
                "\" distinguishes it: select one by its value in items" +
                (format.axes_hint.empty() ? ""
                                          : ", or if it is a part of an axis, set axes "
                                            "with the size of the whole axis, such as \"" +
-                                               is.name + "=64/1024\"");
+                                               immediate.name + "=64/1024\"");
     });
 }
 

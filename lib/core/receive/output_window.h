@@ -34,7 +34,7 @@ struct sample_tag {
     };
     std::size_t output;
     std::size_t offset; //!< from the first sample that this call of produce() outputs
-    kind what;
+    kind type;
     std::uint64_t value;
     std::size_t item = 0; //!< index among the immediate items
 };
@@ -64,27 +64,27 @@ public:
         std::size_t outputs = 1;
         missing_policy on_missing = missing_policy::zero_fill;
         clock::duration max_delay{};
-        std::size_t items = 0;    //!< maximum number of immediate items
-        std::int64_t granule = 1; //!< samples that are produced together
+        std::size_t items = 0;      //!< maximum number of immediate items
+        std::int64_t alignment = 1; //!< samples that are produced together
     };
-    output_window(const config& how, std::vector<source_counter_set>& counters);
+    output_window(const config& settings, std::vector<source_counter_set>& counters);
 
     //! \name For the flow graph
     //! \{
 
     //! Sets the write pointer of each output, and the room there in samples.
-    void set_room(const std::vector<std::byte*>& at, std::int64_t samples);
+    void set_room(const std::vector<std::byte*>& write_pointers, std::int64_t samples);
 
     //! Returns the end of the samples that can be produced now. If \p is_blocked (the
     //! receiver waits for room), gives up on the first missing samples. May end the
     //! opening phase, which moves the front. If the room, and the start and length of
-    //! every heap, are multiples of config::granule, so are the end and the front.
+    //! every heap, are multiples of config::alignment, so are the end and the front.
     std::int64_t end_of_ready(clock::time_point now, bool is_blocked);
     //! Produces samples up to \p end: appends their tags and counts them. Returns the
     //! number of samples per output, which is the same for all.
     std::size_t produce(std::int64_t end, std::vector<sample_tag>& tags);
     //! Ends the run. Samples that were not produced count as skipped.
-    void abandon();
+    void discard();
 
     //! \}
 
@@ -93,7 +93,7 @@ public:
 
     std::int64_t front() const { return d_front; }
     //! The end of the last sample placed in any output. Samples that wait for room raise
-    //! it to their start, or to the end of the room if that is earlier. give_up() may
+    //! it to their start, or to the end of the room if that is earlier. flush() may
     //! raise it too.
     std::int64_t top() const { return d_top; }
     bool is_empty() const { return d_top == d_front; }
@@ -101,33 +101,33 @@ public:
     //! Number of samples after the write pointer that are in use.
     std::int64_t used() const { return d_top - d_front + d_shift; }
     //! The ranges from the front on in which no samples of an output have been placed.
-    const missing_ranges& missing(std::size_t which) const
+    const missing_ranges& missing(std::size_t output) const
     {
-        return d_outputs[which].missing;
+        return d_outputs[output].missing;
     }
 
     void set_decoder(const sample_decoder& decoder) { d_decoder = decoder; }
 
     //! Returns whether samples can be placed in a range. If not, raises the top, so that
     //! produce() makes room.
-    bool request_room(std::size_t which, position_range range, clock::time_point now);
+    bool request_room(std::size_t output, position_range range, clock::time_point now);
 
     //! Decodes samples into a range, for which request_room() is true. Returns the number
     //! of new samples. Counts the others as late or duplicate.
-    std::size_t place(std::size_t which,
+    std::size_t place(std::size_t output,
                       position_range range,
                       const std::byte* data,
                       clock::time_point now);
     //! Sets the value of an immediate item for the samples of a heap. False if the output
     //! tracks too many changes of the item.
-    [[nodiscard]] bool set_item(std::size_t which,
+    [[nodiscard]] bool set_item(std::size_t output,
                                 std::size_t item,
                                 position_range heap,
                                 std::uint64_t value);
 
     //! Makes the samples of a heap, and its items, missing again unless they have been
     //! produced.
-    void withdraw(std::size_t which, position_range heap, clock::time_point now);
+    void withdraw(std::size_t output, position_range heap, clock::time_point now);
 
     //! Moves the front to \p position, which must not be before the top. The samples in
     //! between are not produced and count as skipped.
@@ -136,20 +136,21 @@ public:
     //! empty. Returns the position for the first heap, in the middle of the room, so that
     //! earlier samples can be placed before it.
     //!
-    //! The opening phase ends when \p until has passed and a sample has arrived, or at
-    //! once if the receiver is blocked or give_up() is called. Then end_of_ready() moves
+    //! The opening phase ends when \p opening_end has passed and a sample has arrived, or
+    //! at once if the receiver is blocked or flush() is called. Then end_of_ready() moves
     //! the front to the position of the first heap, or to the earliest sample. Nothing
-    //! before it is missing. The position and the new front are multiples of \p granule.
-    std::int64_t begin_stream(clock::time_point until, std::int64_t granule = 1);
-    //! Gives up on all missing samples before the top or \p end, whichever is later, but
-    //! not beyond the room. Rounds up to config::granule.
-    void give_up(std::int64_t end = 0);
+    //! before it is missing. The position and the new front are
+    //! multiples of \p alignment.
+    std::int64_t begin_stream(clock::time_point opening_end, std::int64_t alignment = 1);
+    //! Outputs all samples before the top or \p end, whichever is later, without waiting
+    //! for missing ones, but not beyond the room. Rounds up to config::alignment.
+    void flush(std::int64_t end = 0);
 
     //! \}
 
 private:
-    struct output {
-        std::byte* at = nullptr;
+    struct output_state {
+        std::byte* write_pointer = nullptr;
         missing_ranges missing{ 4096 }; // the last one is open-ended
         std::vector<item_values> items;
         bool needs_timestamp = true;
@@ -160,33 +161,33 @@ private:
     {
         return static_cast<std::size_t>(samples) * d_decoder.output_bytes();
     }
-    std::byte* address(const output& of, std::int64_t position) const
+    std::byte* address(const output_state& state, std::int64_t position) const
     {
-        return of.at + output_bytes(position - d_front + d_shift);
+        return state.write_pointer + output_bytes(position - d_front + d_shift);
     }
     std::int64_t end_of_room() const { return d_front + d_room - d_shift; }
 
-    void raise_top(std::int64_t to, clock::time_point now);
+    void raise_top(std::int64_t position, clock::time_point now);
     void end_opening();
-    void move_front(std::int64_t to);
+    void move_front(std::int64_t position);
     void compact();
-    void note_skipped(std::size_t which, std::int64_t samples);
+    void note_skipped(std::size_t output, std::int64_t samples);
     std::int64_t
-    produce_output(std::size_t which, std::int64_t end, std::vector<sample_tag>& tags);
+    produce_output(std::size_t output, std::int64_t end, std::vector<sample_tag>& tags);
 
     const config d_config;
     std::vector<source_counter_set>& d_counters;
     sample_decoder d_decoder;
-    std::vector<output> d_outputs;
+    std::vector<output_state> d_outputs;
     std::int64_t d_front = 0;
     std::int64_t d_top = 0;
-    std::int64_t d_room = 0;     // samples after the write pointer
-    std::int64_t d_capacity = 0; // largest d_room so far
-    std::int64_t d_shift = 0;    // skipped samples between the write pointer and front
-    std::int64_t d_given_up = 0; // end of the missing samples that were given up
-    std::optional<clock::time_point> d_open_until; // none: not in the opening phase
-    std::int64_t d_opened_at = 0;                  // position of the first heap
-    std::int64_t d_granule = 1; // front is a multiple of this after the opening phase
+    std::int64_t d_room = 0;      // samples after the write pointer
+    std::int64_t d_capacity = 0;  // largest d_room so far
+    std::int64_t d_shift = 0;     // skipped samples between the write pointer and front
+    std::int64_t d_flush_end = 0; // nothing before it waits for missing samples
+    std::optional<clock::time_point> d_opening_end; // none: not in the opening phase
+    std::int64_t d_first_heap_position = 0;
+    std::int64_t d_alignment = 1; // front is a multiple of this after the opening phase
 };
 
 } // namespace gr::spead

@@ -21,9 +21,9 @@ packet_reader::packet_reader(heap_router& router,
 {
 }
 
-void packet_reader::start(const sources& from)
+void packet_reader::start(const source_list& sources)
 {
-    d_sources = &from;
+    d_sources = &sources;
     d_pending = {};
     d_is_blocked = false;
     d_end_reason = nullptr;
@@ -33,7 +33,7 @@ void packet_reader::start(const sources& from)
 const received_datagrams& packet_reader::receive(std::size_t source)
 {
     d_source = source;
-    d_pending = from()[source]->receive(d_buffer.data());
+    d_pending = sources()[source]->receive(d_buffer.data());
     return d_pending;
 }
 
@@ -59,7 +59,7 @@ bool packet_reader::place_all(clock::time_point now)
 void packet_reader::end(const char* reason)
 {
     d_end_reason = reason;
-    d_window.give_up(d_router.end());
+    d_window.flush(d_router.end());
 }
 
 } // namespace gr::spead

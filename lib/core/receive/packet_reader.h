@@ -27,12 +27,12 @@ class packet_reader
 {
 public:
     using clock = std::chrono::steady_clock;
-    using sources = std::vector<std::unique_ptr<datagram_source>>;
+    using source_list = std::vector<std::unique_ptr<datagram_source>>;
 
     virtual ~packet_reader() = default;
 
     //! Starts a run. The sources must remain valid until the last call of read().
-    virtual void start(const sources& from);
+    virtual void start(const source_list& sources);
     //! Waits for packets, for 10 ms at most, then reads them.
     virtual void read() = 0;
     //! The time in which delays are measured.
@@ -55,7 +55,7 @@ protected:
     //! Ends the run: gives up on all missing samples.
     void end(const char* reason);
 
-    const sources& from() const { return *d_sources; }
+    const source_list& sources() const { return *d_sources; }
 
     heap_router& d_router;
     output_window& d_window;
@@ -64,7 +64,7 @@ protected:
 private:
     bool place_all(clock::time_point now);
 
-    const sources* d_sources = nullptr;
+    const source_list* d_sources = nullptr;
     std::size_t d_source = 0; // index of the source of d_pending
     std::vector<std::byte> d_buffer;
     received_datagrams d_pending; // in d_buffer, not delivered yet

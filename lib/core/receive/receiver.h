@@ -30,12 +30,12 @@ public:
         clock::duration timeout{}; //!< 0: none
     };
 
-    receiver(const config& how,
+    receiver(const config& settings,
              heap_router& router,
              output_window& window,
              rate_limited_log& log);
 
-    void start(const sources& sockets) override;
+    void start(const source_list& sockets) override;
     void read() override;
     //! The time, excluding the periods between calls of read(): packets wait in the
     //! sockets meanwhile.
@@ -46,14 +46,14 @@ private:
 
     const config d_config;
     std::vector<pollfd> d_polled;
-    std::size_t d_kernel_buffer = 0; // bytes per socket
-    std::size_t d_socket = 0;        // index of the one read last
-    clock::time_point d_returned{};  // when read() returned last
-    clock::duration d_paused_time{}; // total time between calls of read()
+    std::size_t d_kernel_buffer = 0;   // bytes per socket
+    std::size_t d_socket = 0;          // index of the one read last
+    clock::time_point d_return_time{}; // when read() returned last
+    clock::duration d_paused_time{};   // total time between calls of read()
     clock::time_point d_last_read{};
-    clock::duration d_nap{};           // sleep from the last read on; 0: poll() instead
+    clock::duration d_sleep_time{};    // sleep from the last read on; 0: poll() instead
     clock::time_point d_last_packet{}; // last time one arrived or waited for room
-    std::optional<clock::time_point> d_stop_seen;
+    std::optional<clock::time_point> d_stop_time;
     std::size_t d_read_since_stop = 0; // bytes
 };
 

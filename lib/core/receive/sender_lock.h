@@ -33,9 +33,9 @@ public:
     //! Admits any sender address, on all sockets.
     void release() { d_senders.assign(d_senders.size(), 0); }
     //! Admits heaps with any value of the item that distinguishes senders.
-    void release_item() { d_item.reset(); }
+    void release_item() { d_distinguishing_item.reset(); }
     //! Begins a stream: items may vary in other ways.
-    void begin_stream() { d_varies.clear(); }
+    void begin_stream() { d_is_variable.clear(); }
 
     //! Whether a sender other than this one has been admitted on its socket.
     bool refuses(std::size_t socket, std::uint64_t sender) const
@@ -58,21 +58,24 @@ public:
     //! Whether an accepted heap is from another sender, as became known after it.
     bool has_other_item(const heap_slot& heap) const
     {
-        return d_item && heap.items.value(*d_item) != d_newest.value(*d_item);
+        return d_distinguishing_item && heap.items.value(*d_distinguishing_item) !=
+                                            d_newest.value(*d_distinguishing_item);
     }
-    bool has_item() const { return d_item.has_value(); }
+    bool has_item() const { return d_distinguishing_item.has_value(); }
 
     //! Records an accepted heap. \p is_next: it is one step after the newest one.
     void add(const heap_slot& heap, bool is_newest, bool is_next);
 
 private:
-    std::optional<std::size_t>
-    find_difference(const heap_items& items, const heap_items& same, bool may_vary) const;
+    std::optional<std::size_t> find_difference(const heap_items& items,
+                                               const heap_items& other,
+                                               bool may_vary) const;
 
     std::vector<std::uint64_t> d_senders; // per socket; 0: none yet
     heap_items d_newest;
-    std::vector<bool> d_varies; // per item: changes from heap to heap of one sender
-    std::optional<std::size_t> d_item; // has other values in heaps of other senders
+    std::vector<bool> d_is_variable; // per item, from heap to heap of one sender
+    // has other values in heaps of other senders
+    std::optional<std::size_t> d_distinguishing_item;
     std::optional<std::size_t> d_difference;
 };
 

@@ -107,9 +107,9 @@ private:
 
     memory& find(const heap_id& id)
     {
-        for (auto& each : d_senders)
-            if (each.address == id.sender && each.group == id.group)
-                return each;
+        for (auto& sender : d_senders)
+            if (sender.address == id.sender && sender.group == id.group)
+                return sender;
         if (d_senders.size() == max_senders)
             d_senders.pop_front();
         return d_senders.emplace_back(memory{ id.sender, id.group });

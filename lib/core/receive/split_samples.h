@@ -27,12 +27,12 @@ class split_samples
 public:
     static constexpr std::size_t max_sample_bytes = 16;
 
-    struct place {
+    struct sample_place {
         std::size_t output;
         std::int64_t position;
         std::uint64_t heap; //!< its order of arrival
 
-        bool operator==(const place& other) const
+        bool operator==(const sample_place& other) const
         {
             return output == other.output && position == other.position &&
                    heap == other.heap;
@@ -41,18 +41,19 @@ public:
 
     //! Adds bytes of a sample of \p size bytes, from \p offset on. Returns the sample
     //! once it is complete, otherwise nullptr.
-    const std::byte* add(const place& at,
+    const std::byte* add(const sample_place& place,
                          const std::byte* data,
                          std::size_t offset,
                          std::size_t bytes,
                          std::size_t size)
     {
-        auto found = std::find_if(d_samples.begin(), d_samples.end(), [&](auto& each) {
-            return each.present && each.at == at;
-        });
+        auto found =
+            std::find_if(d_samples.begin(), d_samples.end(), [&](auto& candidate) {
+                return candidate.present && candidate.place == place;
+            });
         if (found == d_samples.end()) {
             found = std::min_element(d_samples.begin(), d_samples.end(), is_older);
-            *found = { at, ++d_last_number };
+            *found = { place, ++d_last_number };
         }
         for (std::size_t i = 0; i < bytes; ++i) {
             found->bytes[offset + i] = data[i];
@@ -69,7 +70,7 @@ private:
     static constexpr std::size_t max_samples = 64;
 
     struct sample {
-        place at = {};
+        sample_place place = {};
         std::uint64_t number = 0; // in order of arrival
         unsigned present = 0;     // one bit per byte
         std::array<std::byte, max_sample_bytes> bytes = {};

@@ -32,11 +32,14 @@ bool has_same_encoding(const item_description& a, const item_description& b)
 
 } // namespace
 
-stream_description::stream_description(std::shared_ptr<const stream_format> given,
+stream_description::stream_description(std::shared_ptr<const stream_format> items_format,
                                        sample_type type,
                                        const heap_axes& axes,
                                        std::size_t outputs)
-    : d_given(std::move(given)), d_type(type), d_axes(axes), d_outputs(outputs)
+    : d_items_format(std::move(items_format)),
+      d_type(type),
+      d_axes(axes),
+      d_outputs(outputs)
 {
 }
 
@@ -53,9 +56,9 @@ stream_description::format(const stream_format* current)
 {
     d_refusal.clear();
     try {
-        if (d_given) {
-            check_samples(*d_given, d_items, d_type);
-            return d_given;
+        if (d_items_format) {
+            check_samples(*d_items_format, d_items, d_type);
+            return d_items_format;
         }
         auto format = std::make_shared<const stream_format>(
             format_for(d_items, d_type, d_axes, current));
@@ -74,12 +77,12 @@ bool stream_description::contradict(const std::vector<item_description>& descrip
                                     const stream_format& format) const
 {
     const auto differs = [&](std::uint64_t id) {
-        const auto* described = find(descriptions, id);
+        const auto* description = find(descriptions, id);
         const auto* known = find(d_items, id);
-        return described && known && !has_same_encoding(*described, *known);
+        return description && known && !has_same_encoding(*description, *known);
     };
     const auto* samples = find(descriptions, format.samples_id);
-    if (d_given)
+    if (d_items_format)
         return samples && !is_compatible(*samples, format.samples_format, d_type);
     return differs(format.samples_id) ||
            (format.timestamp_id && differs(*format.timestamp_id));
@@ -89,12 +92,12 @@ bool stream_description::confirm(const std::vector<item_description>& descriptio
                                  const stream_format& format) const
 {
     const auto* samples = find(descriptions, format.samples_id);
-    if (d_given)
+    if (d_items_format)
         return samples && is_compatible(*samples, format.samples_format, d_type);
     const auto is_same = [&](std::uint64_t id) {
-        const auto* given = find(descriptions, id);
+        const auto* description = find(descriptions, id);
         const auto* known = find(d_items, id);
-        return given && known && *given == *known;
+        return description && known && *description == *known;
     };
     return is_same(format.samples_id) &&
            (!format.timestamp_id || is_same(*format.timestamp_id));

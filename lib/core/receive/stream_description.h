@@ -24,8 +24,8 @@ namespace gr::spead {
 class stream_description
 {
 public:
-    //! \p given: the format of items; nullptr: from descriptors.
-    stream_description(std::shared_ptr<const stream_format> given,
+    //! \p items_format: the format of items; nullptr: from descriptors.
+    stream_description(std::shared_ptr<const stream_format> items_format,
                        sample_type type,
                        const heap_axes& axes,
                        std::size_t outputs);
@@ -48,7 +48,7 @@ public:
                     const stream_format& format) const;
 
 private:
-    const std::shared_ptr<const stream_format> d_given;
+    const std::shared_ptr<const stream_format> d_items_format;
     const sample_type d_type;
     const heap_axes d_axes;
     const std::size_t d_outputs;

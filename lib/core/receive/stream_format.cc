@@ -34,7 +34,7 @@ std::string text_of(const number_format& format)
                         : std::to_string(format.bits) + "-bit " + name;
 }
 
-bool suits(sample_type type, const item_description& samples)
+bool is_suitable(sample_type type, const item_description& samples)
 {
     const bool has_complex_numbers = samples.format.type == 'c';
     return is_complex(type) == (samples.is_pairs != has_complex_numbers) &&
@@ -47,7 +47,7 @@ std::vector<std::string> suitable_types(const item_description& samples)
 {
     std::vector<std::string> types;
     for (const auto& [name, type] : sample_types)
-        if (suits(type, samples))
+        if (is_suitable(type, samples))
             types.push_back(quoted(name));
     return types;
 }
@@ -56,9 +56,9 @@ std::vector<std::string> suitable_types(const item_description& samples)
 // numbers of their width, such as packed 10-bit ones.
 number_format samples_format_of(sample_type type, const item_description& samples)
 {
-    std::string why = samples.obstacle;
-    if (why.empty()) {
-        if (suits(type, samples)) {
+    std::string reason = samples.unsupported_reason;
+    if (reason.empty()) {
+        if (is_suitable(type, samples)) {
             auto format = samples.format;
             if (format.bits == 8) // its order has no meaning
                 format.order = byte_order::big;
@@ -69,19 +69,23 @@ number_format samples_format_of(sample_type type, const item_description& sample
             types.empty() && samples.format.is_integer() && !samples.is_pairs;
         if (has_bytes && type == sample_type::int8)
             return { 'i', 8 };
-        why = (samples.is_pairs   ? "pairs of "
-               : is_complex(type) ? "real "
-                                  : "") +
-              text_of(samples.format) + " do not match output_type; set ";
+        reason = (samples.is_pairs   ? "pairs of "
+                  : is_complex(type) ? "real "
+                                     : "") +
+                 text_of(samples.format) + " do not match output_type; set ";
         for (std::size_t i = 0; i < types.size(); ++i)
-            why += (i == 0 ? "it to " : i + 1 == types.size() ? " or " : ", ") + types[i];
+            reason += (i == 0                  ? "it to "
+                       : i + 1 == types.size() ? " or "
+                                               : ", ") +
+                      types[i];
         if (types.empty())
-            why += has_bytes ? "it to \"int8\" to output their bytes"
-                             : "items to output their bytes";
+            reason += has_bytes ? "it to \"int8\" to output their bytes"
+                                : "items to output their bytes";
     } else {
-        why += "; set items to output their bytes";
+        reason += "; set items to output their bytes";
     }
-    throw std::invalid_argument("the descriptor of " + quoted(samples.name) + ": " + why);
+    throw std::invalid_argument("the descriptor of " + quoted(samples.name) + ": " +
+                                reason);
 }
 
 std::string text_of(const std::vector<std::uint64_t>& shape)
@@ -100,13 +104,14 @@ void check_shape(item_description& samples, const heap_axes& axes)
     samples.is_pairs = shape.size() == axes.axes().size() + 1 && shape.back() == 2;
     if (samples.is_pairs)
         shape.pop_back();
-    const bool matches = std::equal(shape.begin(),
-                                    shape.end(),
-                                    axes.axes().begin(),
-                                    axes.axes().end(),
-                                    [](std::uint64_t size, const heap_axes::axis& axis) {
-                                        return size == variable_size || size == axis.size;
-                                    });
+    const bool matches =
+        std::equal(shape.begin(),
+                   shape.end(),
+                   axes.axes().begin(),
+                   axes.axes().end(),
+                   [](std::uint64_t size, const heap_axes::named_axis& axis) {
+                       return size == variable_size || size == axis.size;
+                   });
     if (!matches)
         throw std::invalid_argument("the descriptor of " + quoted(samples.name) +
                                     ": its shape " + text_of(samples.shape) +
@@ -134,21 +139,21 @@ std::string axes_hint_of(const item_description& samples)
 }
 
 // Selects the array of samples: the current one, else the only one of the best rank.
-const item_description& samples_of(const std::vector<item_description>& items,
-                                   const stream_format* current)
+const item_description& select_samples(const std::vector<item_description>& items,
+                                       const stream_format* current)
 {
     std::multimap<int, const item_description*> arrays; // by rank, best first
-    for (const auto& each : items)
-        if (each.is_array) {
-            const bool is_text = each.format.type == 'c' && each.format.bits <= 8;
-            const bool is_current = current && each.id == current->samples_id;
+    for (const auto& item : items)
+        if (item.is_array) {
+            const bool is_text = item.format.type == 'c' && item.format.bits <= 8;
+            const bool is_current = current && item.id == current->samples_id;
             const int rank = is_current                               ? 0
                              : is_text                                ? 5
-                             : each.id == stream_format().samples_id  ? 1
-                             : boost::icontains(each.name, "samples") ? 2
-                             : boost::icontains(each.name, "data")    ? 3
+                             : item.id == stream_format().samples_id  ? 1
+                             : boost::icontains(item.name, "samples") ? 2
+                             : boost::icontains(item.name, "data")    ? 3
                                                                       : 4;
-            arrays.emplace(rank, &each);
+            arrays.emplace(rank, &item);
         }
     if (arrays.empty())
         throw std::invalid_argument("the descriptors contain no array; set items");
@@ -156,47 +161,48 @@ const item_description& samples_of(const std::vector<item_description>& items,
     if (std::next(likely.first) == likely.second)
         return *likely.first->second;
     std::string names;
-    for (auto at = likely.first; at != likely.second && names.size() < 80; ++at)
-        names += (names.empty() ? "" : ", ") + quoted(at->second->name);
+    for (auto array = likely.first; array != likely.second && names.size() < 80; ++array)
+        names += (names.empty() ? "" : ", ") + quoted(array->second->name);
     throw std::invalid_argument("the descriptors contain several arrays (" + names +
                                 "); set items to select the samples");
 }
 
-const item_description* timestamp_of(const std::vector<item_description>& items)
+const item_description* find_timestamp(const std::vector<item_description>& items)
 {
     const item_description* found = nullptr;
-    for (const auto& each : items)
-        if (!each.is_array && (each.format.is_integer() || each.format.type == 0)) {
-            if (boost::iequals(each.name, "timestamp"))
-                return &each;
-            if (each.id == stream_format().timestamp_id)
-                found = &each;
+    for (const auto& item : items)
+        if (!item.is_array && (item.format.is_integer() || item.format.type == 0)) {
+            if (boost::iequals(item.name, "timestamp"))
+                return &item;
+            if (item.id == stream_format().timestamp_id)
+                found = &item;
         }
     return found;
 }
 
 } // namespace
 
-bool stream_format::extends(const stream_format& before) const
+bool stream_format::extends(const stream_format& previous) const
 {
     const auto is_same = [](const immediate& a, const immediate& b) {
         return a.id == b.id && a.format == b.format;
     };
-    return samples_id == before.samples_id && samples_format == before.samples_format &&
-           timestamp_id == before.timestamp_id &&
-           timestamp_format == before.timestamp_format &&
-           immediates.size() >= before.immediates.size() &&
-           std::equal(before.immediates.begin(),
-                      before.immediates.end(),
+    return samples_id == previous.samples_id &&
+           samples_format == previous.samples_format &&
+           timestamp_id == previous.timestamp_id &&
+           timestamp_format == previous.timestamp_format &&
+           immediates.size() >= previous.immediates.size() &&
+           std::equal(previous.immediates.begin(),
+                      previous.immediates.end(),
                       immediates.begin(),
                       is_same);
 }
 
 bool merge(std::vector<item_description>& items, item_description description)
 {
-    for (auto& each : items)
-        if (each.id == description.id)
-            return !(std::exchange(each, description) == description);
+    for (auto& item : items)
+        if (item.id == description.id)
+            return !(std::exchange(item, description) == description);
     if (items.size() == wire::max_items)
         return false;
     items.push_back(std::move(description));
@@ -208,10 +214,10 @@ stream_format format_for(const std::vector<item_description>& items,
                          const heap_axes& axes,
                          const stream_format* current)
 {
-    auto array = samples_of(items, current);
+    auto array = select_samples(items, current);
     if (!axes.empty())
         check_shape(array, axes);
-    const auto* time = timestamp_of(items);
+    const auto* time = find_timestamp(items);
     stream_format format;
     format.samples_id = array.id;
     format.samples_format = samples_format_of(type, array);
@@ -221,21 +227,23 @@ stream_format format_for(const std::vector<item_description>& items,
         format.timestamp_id = time->id;
         format.timestamp_format = time->format;
     } else {
-        for (const auto& each : items)
-            format.described.push_back(each.id);
+        for (const auto& item : items)
+            format.described_ids.push_back(item.id);
     }
-    for (const auto& each : items)
-        if (!each.is_array && each.format.is_integer() && &each != time &&
+    for (const auto& item : items)
+        if (!item.is_array && item.format.is_integer() && &item != time &&
             format.immediates.size() < max_described_immediates)
-            format.immediates.push_back({ each.id, each.name, each.format });
-    if (const auto* part = axes.divided()) {
-        const auto found = std::find_if(
-            format.immediates.begin(), format.immediates.end(), [&](const auto& each) {
-                return boost::iequals(each.name, part->name);
-            });
+            format.immediates.push_back({ item.id, item.name, item.format });
+    if (const auto* axis = axes.divided()) {
+        const auto found =
+            std::find_if(format.immediates.begin(),
+                         format.immediates.end(),
+                         [&](const auto& immediate) {
+                             return boost::iequals(immediate.name, axis->name);
+                         });
         if (found == format.immediates.end())
             throw std::invalid_argument(
-                "axes divide the axis " + quoted(part->name) +
+                "axes divide the axis " + quoted(axis->name) +
                 ", but the descriptors contain no integer of this name that gives the "
                 "first index; rename the axis, or set items");
         found->values = axes.first_indexes();
@@ -247,30 +255,30 @@ bool is_compatible(const item_description& samples,
                    const number_format& wire,
                    sample_type type)
 {
-    const bool is_known = samples.obstacle.empty() && samples.format.type;
+    const bool is_known = samples.unsupported_reason.empty() && samples.format.type;
     if (type == sample_type::int8 || !is_known)
         return true;
     auto described = samples.format.real();
-    const auto given = wire.real();
+    const auto expected = wire.real();
     if (described.bits == 8) // its order has no meaning
-        described.order = given.order;
-    const bool keeps_bits = described.is_integer() && given.is_integer() &&
-                            !is_float(type) && given.bits == bits_of(type);
+        described.order = expected.order;
+    const bool keeps_bits = described.is_integer() && expected.is_integer() &&
+                            !is_float(type) && expected.bits == bits_of(type);
     if (keeps_bits)
-        described.type = given.type;
-    return described == given;
+        described.type = expected.type;
+    return described == expected;
 }
 
-void check_samples(const stream_format& given,
+void check_samples(const stream_format& format,
                    const std::vector<item_description>& items,
                    sample_type type)
 {
     for (const auto& item : items)
-        if (item.id == given.samples_id &&
-            !is_compatible(item, given.samples_format, type))
+        if (item.id == format.samples_id &&
+            !is_compatible(item, format.samples_format, type))
             throw std::invalid_argument(
                 "the descriptor of " + quoted(item.name) + ": " + text_of(item.format) +
-                " contradict wire_type " + quoted(given.samples_format.dtype()) +
+                " contradict wire_type " + quoted(format.samples_format.dtype()) +
                 (can_receive(type, item.format)
                      ? "; set it to " + quoted(item.format.dtype())
                      : "; set output_type to \"int8\" to output their bytes"));

@@ -39,7 +39,7 @@ struct stream_format {
     std::optional<std::uint64_t> timestamp_id = 0x1600;
     //! If no timestamp has been described, the IDs of the described items: heaps with
     //! others wait for their descriptors.
-    std::vector<std::uint64_t> described = {};
+    std::vector<std::uint64_t> described_ids = {};
     number_format timestamp_format = {};
     std::uint64_t samples_id = 0x3300;
     std::vector<immediate> immediates = {};
@@ -48,8 +48,8 @@ struct stream_format {
     //! A line for users about the shape of the samples, if these have several axes.
     std::string axes_hint = {};
 
-    //! Whether all items of \p before keep their meaning.
-    bool extends(const stream_format& before) const;
+    //! Whether all items of \p previous keep their meaning.
+    bool extends(const stream_format& previous) const;
 };
 
 //! Maximum number of immediate items from descriptors whose values become tags.
@@ -75,9 +75,9 @@ bool is_compatible(const item_description& samples,
                    const number_format& wire,
                    sample_type type);
 
-//! Throws std::invalid_argument with the reason if the samples of \p given are described,
-//! and is_compatible() is false.
-void check_samples(const stream_format& given,
+//! Throws std::invalid_argument with the reason if the samples of \p format are
+//! described, and is_compatible() is false.
+void check_samples(const stream_format& format,
                    const std::vector<item_description>& items,
                    sample_type type);
 

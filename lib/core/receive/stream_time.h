@@ -24,12 +24,13 @@ class stream_time
 public:
     //! The longest distance, in samples. Adding a heap length or converting to bytes does
     //! not overflow 63 bits.
-    static constexpr std::int64_t farthest = std::int64_t{ 1 } << 56;
+    static constexpr std::int64_t max_distance = std::int64_t{ 1 } << 56;
 
     //! \p samples_per_step samples span \p ticks_per_step ticks.
     stream_time(std::int64_t samples_per_step, std::int64_t ticks_per_step)
-        : d_samples(samples_per_step / std::gcd(samples_per_step, ticks_per_step)),
-          d_ticks(ticks_per_step / std::gcd(samples_per_step, ticks_per_step))
+        : d_samples_per_step(samples_per_step /
+                             std::gcd(samples_per_step, ticks_per_step)),
+          d_ticks_per_step(ticks_per_step / std::gcd(samples_per_step, ticks_per_step))
     {
     }
 
@@ -38,8 +39,8 @@ public:
     void begin(std::uint64_t tick, std::int64_t position, std::uint64_t wrap = 0)
     {
         d_wrap = wrap;
-        d_tick = d_first_tick = tick;
-        d_position = d_first_position = position;
+        d_reference_tick = d_first_tick = tick;
+        d_reference_position = d_first_position = position;
     }
 
     //! The position of a timestamp of \p bits bits, which is unwrapped to the value
@@ -48,11 +49,13 @@ public:
     std::optional<std::int64_t> position(std::uint64_t timestamp, unsigned bits) const
     {
         const auto ticks = distance(timestamp, bits);
-        if (ticks > farthest / d_samples || ticks < -(farthest / d_samples))
+        if (ticks > max_distance / d_samples_per_step ||
+            ticks < -(max_distance / d_samples_per_step))
             return std::nullopt;
         // round to the nearest sample: senders round timestamps to whole ticks
-        const auto scaled = ticks * d_samples + (d_ticks - 1) / 2;
-        return d_position + (scaled >= 0 ? scaled : scaled - d_ticks + 1) / d_ticks;
+        const auto scaled = ticks * d_samples_per_step + (d_ticks_per_step - 1) / 2;
+        return d_reference_position +
+               (scaled >= 0 ? scaled : scaled - d_ticks_per_step + 1) / d_ticks_per_step;
     }
 
     //! Whether \p position is that of a timestamp, however often timestamps have wrapped
@@ -63,22 +66,25 @@ public:
                         std::int64_t tolerance = 0) const
     {
         const auto expected = ticks_to(position);
-        const auto apart = distance(timestamp, bits, expected) - expected;
-        return apart <= tolerance && apart >= -tolerance;
+        const auto difference = distance(timestamp, bits, expected) - expected;
+        return difference <= tolerance && difference >= -tolerance;
     }
 
     //! By how many samples the timestamps of two heaps of this length may be wrong
     //! because they are rounded to ticks; 0 if a heap lasts a whole number of ticks.
     std::int64_t rounding(std::int64_t length) const
     {
-        return length % d_samples ? (2 * d_samples + d_ticks) / (2 * d_ticks) : 0;
+        return length % d_samples_per_step
+                   ? (2 * d_samples_per_step + d_ticks_per_step) / (2 * d_ticks_per_step)
+                   : 0;
     }
 
     //! Whether timestamps wrap between the newest heap and this timestamp.
     bool has_wrapped(std::uint64_t timestamp, unsigned bits) const
     {
-        const auto tick = d_tick + static_cast<std::uint64_t>(distance(timestamp, bits));
-        return bits < 64 && tick >> bits != d_tick >> bits;
+        const auto tick =
+            d_reference_tick + static_cast<std::uint64_t>(distance(timestamp, bits));
+        return bits < 64 && tick >> bits != d_reference_tick >> bits;
     }
 
     //! Records an accepted heap, which may be the newest one.
@@ -86,11 +92,11 @@ public:
     {
         const auto ticks = distance(timestamp, bits, ticks_to(position));
         // whole steps only: rounded ones would add up
-        const auto steps = ticks / d_ticks;
+        const auto steps = ticks / d_ticks_per_step;
         if (steps <= 0)
             return;
-        d_tick += static_cast<std::uint64_t>(steps * d_ticks);
-        d_position += steps * d_samples;
+        d_reference_tick += static_cast<std::uint64_t>(steps * d_ticks_per_step);
+        d_reference_position += steps * d_samples_per_step;
     }
 
     //! The tick at a position, rounded toward the first tick and not wrapped. Must be
@@ -98,11 +104,12 @@ public:
     std::uint64_t tick_at(std::int64_t position)
     {
         __extension__ using wide = __int128;
-        const auto ticks = wide(position - d_first_position) * d_ticks / d_samples;
+        const auto ticks =
+            wide(position - d_first_position) * d_ticks_per_step / d_samples_per_step;
         // heaps from before the first one, and from before a wrap, arrived after it
         if (ticks < 0 && d_wrap && static_cast<wide>(d_first_tick) < -ticks) {
             d_first_tick += d_wrap;
-            d_tick += d_wrap;
+            d_reference_tick += d_wrap;
         }
         return d_first_tick + static_cast<std::uint64_t>(ticks);
     }
@@ -113,23 +120,23 @@ private:
     distance(std::uint64_t timestamp, unsigned bits, std::int64_t expected = 0) const
     {
         const unsigned unused = 64 - bits;
-        const auto from_expected =
-            timestamp - d_tick - static_cast<std::uint64_t>(expected);
-        return expected + (static_cast<std::int64_t>(from_expected << unused) >> unused);
+        const auto deviation =
+            timestamp - d_reference_tick - static_cast<std::uint64_t>(expected);
+        return expected + (static_cast<std::int64_t>(deviation << unused) >> unused);
     }
     // Ticks from the newest heap to a position.
     std::int64_t ticks_to(std::int64_t position) const
     {
         __extension__ using wide = __int128;
-        return static_cast<std::int64_t>(wide(position - d_position) * d_ticks /
-                                         d_samples);
+        return static_cast<std::int64_t>(wide(position - d_reference_position) *
+                                         d_ticks_per_step / d_samples_per_step);
     }
 
-    std::int64_t d_samples;
-    std::int64_t d_ticks;
+    std::int64_t d_samples_per_step;
+    std::int64_t d_ticks_per_step;
     // near the newest heap, a whole number of steps from the start of the stream
-    std::uint64_t d_tick = 0;
-    std::int64_t d_position = 0;
+    std::uint64_t d_reference_tick = 0;
+    std::int64_t d_reference_position = 0;
     std::uint64_t d_wrap = 0;
     // the start of the stream
     std::uint64_t d_first_tick = 0;

@@ -19,22 +19,23 @@ namespace {
 __extension__ using wide = __int128;
 
 constexpr std::chrono::seconds max_silence_timeout{ 10 };
-constexpr int pauses_of_silence = 3;
+constexpr int silence_pauses = 3;
 // Positions beyond this begin a new stream, so that they cannot overflow.
-constexpr auto farthest_position = std::int64_t{ 1 } << 60;
+constexpr auto max_position = std::int64_t{ 1 } << 60;
 
 // None if the distance is too long to be computed.
 std::optional<std::int64_t> length_of(std::int64_t heaps, std::int64_t length)
 {
-    return std::abs(heaps) <= stream_time::farthest / std::max<std::int64_t>(length, 1)
+    return std::abs(heaps) <=
+                   stream_time::max_distance / std::max<std::int64_t>(length, 1)
                ? std::optional(heaps * length)
                : std::nullopt;
 }
 
 } // namespace
 
-timeline::timeline(const config& chosen)
-    : d_config(chosen), d_time(chosen.samples_per_step, chosen.ticks_per_step)
+timeline::timeline(const config& settings)
+    : d_config(settings), d_time(settings.samples_per_step, settings.ticks_per_step)
 {
     start_run();
 }
@@ -57,27 +58,27 @@ void timeline::set_format(bool has_timestamps)
 // heap length of the stream has changed.
 bool timeline::locate(heap_time& heap, std::size_t output) const
 {
-    const auto& current = d_tracks[output];
+    const auto& track = d_tracks[output];
     std::optional<std::int64_t> position;
     if (d_has_timestamps) {
         position = d_time.position(heap.timestamp, heap.timestamp_bits);
         // the counters tell how often timestamps have wrapped in a long gap
         const auto rounding = d_time.rounding(heap.length);
-        if (const auto expected = expected_position(heap, current);
+        if (const auto expected = expected_position(heap, track);
             expected && expected != position &&
             d_time.is_position_of(
                 *expected, heap.timestamp, heap.timestamp_bits, rounding ? 1 : 0))
             position = expected;
         if (position && rounding)
             position = exact_position(heap, *position, rounding, output);
-    } else if (!current.newest || heap.length > d_heap_samples ||
-               (heap.length < d_heap_samples && current.newest->length == heap.length))
+    } else if (!track.newest || heap.length > d_heap_samples ||
+               (heap.length < d_heap_samples && track.newest->length == heap.length))
         return false;
-    else if (const auto apart =
-                 length_of(heap.counters_from(*current.newest), d_heap_samples))
-        position = current.newest->position + *apart;
+    else if (const auto offset =
+                 length_of(heap.counters_from(*track.newest), d_heap_samples))
+        position = track.newest->position + *offset;
     heap.position = position.value_or(0);
-    return position && std::abs(*position) <= farthest_position;
+    return position && std::abs(*position) <= max_position;
 }
 
 // The position near \p rounded that a heap has if it continues another one: its timestamp
@@ -90,18 +91,18 @@ std::int64_t timeline::exact_position(const heap_time& heap,
     const auto nearest = [&](const heap_time& other, std::int64_t length) {
         if (length <= 0)
             return other.position;
-        const auto apart = rounded - other.position;
-        const auto heaps = (apart + (apart < 0 ? -length : length) / 2) / length;
+        const auto offset = rounded - other.position;
+        const auto heaps = (offset + (offset < 0 ? -length : length) / 2) / length;
         return other.position + heaps * length;
     };
     const auto is_near = [&](std::int64_t position) {
         return std::abs(position - rounded) <= rounding;
     };
-    const auto& current = d_tracks[output];
+    const auto& track = d_tracks[output];
     if (heap.length < 2 * rounding || !heap.is_length_known)
         return rounded;
-    if (current.newest) {
-        const auto position = nearest(*current.newest, current.newest->length);
+    if (track.newest) {
+        const auto position = nearest(*track.newest, track.newest->length);
         return is_near(position) ? position : rounded;
     }
     for (const auto& other : d_tracks)
@@ -115,28 +116,29 @@ std::int64_t timeline::exact_position(const heap_time& heap,
 // The position of a later heap according to its counter. None if the step of the stream
 // is not known, or the counter is not a multiple of it.
 std::optional<std::int64_t> timeline::expected_position(const heap_time& heap,
-                                                        const track& current) const
+                                                        const output_track& track) const
 {
-    if (!current.newest || !current.learned.counters)
+    if (!track.newest || !track.learned_step.counters)
         return std::nullopt;
-    const auto counters = heap.counters_from(*current.newest);
-    if (counters <= 0 || counters % current.learned.counters)
+    const auto counters = heap.counters_from(*track.newest);
+    if (counters <= 0 || counters % track.learned_step.counters)
         return std::nullopt;
     const auto samples =
-        length_of(counters / current.learned.counters, current.learned.samples);
-    return samples ? std::optional(current.newest->position + *samples) : std::nullopt;
+        length_of(counters / track.learned_step.counters, track.learned_step.samples);
+    return samples ? std::optional(track.newest->position + *samples) : std::nullopt;
 }
 
-// Samples from the start of one heap to that of another.
-std::optional<std::int64_t> timeline::distance(const heap_time& from,
-                                               const heap_time& to) const
+// Samples from the start of one heap, the origin, to that of another.
+std::optional<std::int64_t> timeline::distance(const heap_time& origin,
+                                               const heap_time& heap) const
 {
     if (!d_has_timestamps)
-        return from.length == to.length ? length_of(to.counters_from(from), from.length)
-                                        : std::nullopt;
+        return origin.length == heap.length
+                   ? length_of(heap.counters_from(origin), origin.length)
+                   : std::nullopt;
     stream_time time(d_config.samples_per_step, d_config.ticks_per_step);
-    time.begin(from.timestamp, 0);
-    return time.position(to.timestamp, to.timestamp_bits);
+    time.begin(origin.timestamp, 0);
+    return time.position(heap.timestamp, heap.timestamp_bits);
 }
 
 // A timestamp that wraps to 0 looks like that of a restarted sender.
@@ -146,49 +148,50 @@ bool timeline::has_wrapped(const heap_time& heap) const
 }
 
 bool timeline::continues(const heap_time& heap,
-                         const track& current,
+                         const output_track& track,
                          std::int64_t capacity) const
 {
-    const auto counters = heap.counters_from(*current.newest);
-    const auto samples = heap.position - current.newest->position;
+    const auto counters = heap.counters_from(*track.newest);
+    const auto samples = heap.position - track.newest->position;
     if (!d_has_timestamps) // the position follows from the counter: no evidence
         return counters > 0 && (counters == 1 || samples <= capacity);
-    const auto& learned = current.learned;
-    const bool is_next =
-        counters > 0 || has_same_counters(heap, *current.newest, current);
-    return (is_next && samples == current.newest->length) ||
-           (learned.counters && counters &&
-            wide(samples) * learned.counters == wide(counters) * learned.samples);
+    const auto& learned_step = track.learned_step;
+    const bool is_next = counters > 0 || has_same_counters(heap, *track.newest, track);
+    return (is_next && samples == track.newest->length) ||
+           (learned_step.counters && counters &&
+            wide(samples) * learned_step.counters ==
+                wide(counters) * learned_step.samples);
 }
 
 // Some senders of heaps of one packet do not count them.
 bool timeline::has_same_counters(const heap_time& heap,
                                  const heap_time& other,
-                                 const track& current) const
+                                 const output_track& track) const
 {
-    return d_has_timestamps && !current.learned.counters && heap.counter == other.counter;
+    return d_has_timestamps && !track.learned_step.counters &&
+           heap.counter == other.counter;
 }
 
 bool timeline::fits(const heap_time& heap,
-                    const track& current,
-                    const surroundings& around) const
+                    const output_track& track,
+                    const heap_context& context) const
 {
-    if (!current.newest) // the first heap of this output
-        return !has_wrapped(heap) && heap.position <= around.top + around.capacity &&
-               heap.position >= around.front - around.capacity;
-    const bool is_in_order = (heap.counters_from(*current.newest) > 0) ==
-                             (heap.position > current.newest->position);
-    const bool is_duplicate = heap.is_same(*current.newest) && around.is_known_sender;
-    return is_duplicate || continues(heap, current, around.capacity) ||
-           (heap.position < around.top && is_in_order &&
-            around.missing->contains(heap.range()));
+    if (!track.newest) // the first heap of this output
+        return !has_wrapped(heap) && heap.position <= context.top + context.capacity &&
+               heap.position >= context.front - context.capacity;
+    const bool is_in_order = (heap.counters_from(*track.newest) > 0) ==
+                             (heap.position > track.newest->position);
+    const bool is_duplicate = heap.is_same(*track.newest) && context.is_known_sender;
+    return is_duplicate || continues(heap, track, context.capacity) ||
+           (heap.position < context.top && is_in_order &&
+            context.missing->contains(heap.range()));
 }
 
 bool timeline::is_silent(std::size_t output, time_point now) const
 {
-    const auto& current = d_tracks[output];
-    return current.last_new_sample == time_point{} ||
-           now - current.last_new_sample >= current.silence_timeout;
+    const auto& track = d_tracks[output];
+    return track.last_new_sample == time_point{} ||
+           now - track.last_new_sample >= track.silence_timeout;
 }
 
 bool timeline::are_all_silent(time_point now) const
@@ -202,38 +205,38 @@ bool timeline::are_all_silent(time_point now) const
 timeline::verdict timeline::judge(const heap_time& heap,
                                   bool is_located,
                                   std::size_t output,
-                                  const surroundings& around,
+                                  const heap_context& context,
                                   time_point now) const
 {
     if (!d_is_running)
         return verdict::new_stream;
-    const auto& current = d_tracks[output];
-    const bool is_past = is_located && heap.range().end <= around.front;
-    if (is_located && !is_past && is_aligned(heap) && fits(heap, current, around))
+    const auto& track = d_tracks[output];
+    const bool is_past = is_located && heap.range().end <= context.front;
+    if (is_located && !is_past && is_aligned(heap) && fits(heap, track, context))
         return verdict::fits;
     // while all outputs are silent, heaps of past times come from a restarted sender
     const bool is_restart = are_all_silent(now);
     // or are late packets of the stream that has just ended
-    const bool is_repeated = is_past && current.newest && around.is_known_sender &&
-                             continues(heap, current, around.capacity) &&
-                             now - current.newest_time < heap_timeout;
+    const bool is_repeated = is_past && track.newest && context.is_known_sender &&
+                             continues(heap, track, context.capacity) &&
+                             now - track.newest_time < heap_timeout;
     if (is_past && (is_repeated || !is_restart))
         return verdict::late;
     if (is_restart)
-        return judge_agreed(heap, is_located, output, around);
+        return judge_agreed(heap, is_located, output, context);
     if (is_located && !is_aligned(heap))
         return verdict::misaligned;
-    return agrees(heap, current) ? verdict::agrees : verdict::hold;
+    return agrees(heap, track) ? verdict::agrees : verdict::hold;
 }
 
 timeline::verdict timeline::judge_agreed(const heap_time& heap,
                                          bool is_located,
                                          std::size_t output,
-                                         const surroundings& around) const
+                                         const heap_context& context) const
 {
     const auto& newest = d_tracks[output].newest;
-    const bool is_next = is_located && heap.range().end > around.front &&
-                         is_aligned(heap) && !exceeds_max_gap(heap, around.top) &&
+    const bool is_next = is_located && heap.range().end > context.front &&
+                         is_aligned(heap) && !exceeds_max_gap(heap, context.top) &&
                          !has_wrapped(heap);
     const bool is_behind = newest && heap.position < newest->range().end;
     return is_next && (d_has_timestamps || !is_behind) ? verdict::jump
@@ -242,46 +245,47 @@ timeline::verdict timeline::judge_agreed(const heap_time& heap,
 
 // Whether a heap agrees with the held one: it is adjacent to it, or their timestamps and
 // heap counters advance as those of the stream do.
-bool timeline::agrees(const heap_time& heap, const track& current) const
+bool timeline::agrees(const heap_time& heap, const output_track& track) const
 {
-    if (!current.held)
+    if (!track.held_heap)
         return false;
-    const auto& held = *current.held;
-    const auto counters = heap.counters_from(held);
-    const auto samples = distance(held, heap).value_or(0);
-    if (!samples || (!counters && !has_same_counters(heap, held, current)))
+    const auto& held_heap = *track.held_heap;
+    const auto counters = heap.counters_from(held_heap);
+    const auto samples = distance(held_heap, heap).value_or(0);
+    if (!samples || (!counters && !has_same_counters(heap, held_heap, track)))
         return false;
     const auto rounding = d_has_timestamps ? d_time.rounding(heap.length) : 0;
-    const auto is_near = [&](wide apart, wide expected) {
-        return apart - expected <= rounding && expected - apart <= rounding;
+    const auto is_near = [&](wide offset, wide expected) {
+        return offset - expected <= rounding && expected - offset <= rounding;
     };
-    if (is_near(samples, held.length) || is_near(-samples, heap.length))
+    if (is_near(samples, held_heap.length) || is_near(-samples, heap.length))
         return true;
-    const auto& learned = current.learned;
-    if (learned.counters)
-        return counters % learned.counters == 0 &&
-               is_near(samples, wide(counters / learned.counters) * learned.samples);
-    const auto before =
-        current.newest ? distance(*current.newest, held) : std::optional<std::int64_t>();
-    return before && samples > 0 && is_near(*before, samples) &&
-           held.counters_from(*current.newest) == counters;
+    const auto& learned_step = track.learned_step;
+    if (learned_step.counters)
+        return counters % learned_step.counters == 0 &&
+               is_near(samples,
+                       wide(counters / learned_step.counters) * learned_step.samples);
+    const auto previous_distance =
+        track.newest ? distance(*track.newest, held_heap) : std::optional<std::int64_t>();
+    return previous_distance && samples > 0 && is_near(*previous_distance, samples) &&
+           held_heap.counters_from(*track.newest) == counters;
 }
 
 std::int64_t timeline::end(std::int64_t top) const
 {
     auto end = top;
-    for (const auto& current : d_tracks)
-        if (current.newest)
-            end = std::max(end, current.newest->range().end);
+    for (const auto& track : d_tracks)
+        if (track.newest)
+            end = std::max(end, track.newest->range().end);
     return end;
 }
 
 void timeline::begin_stream(heap_time& heap)
 {
-    for (auto& current : d_tracks) {
-        current.newest.reset();
-        current.last = current.learned = {};
-        current.last_new_sample = {};
+    for (auto& track : d_tracks) {
+        track.newest.reset();
+        track.last_step = track.learned_step = {};
+        track.last_new_sample = {};
     }
     const auto wrap_at = [](unsigned bits) {
         return bits < 64 ? std::uint64_t{ 1 } << bits : 0;
@@ -306,46 +310,46 @@ void timeline::begin_stream(heap_time& heap)
 timeline::addition
 timeline::add(const heap_time& heap, std::size_t output, time_point now)
 {
-    auto& current = d_tracks[output];
-    if (current.held && current.held->is_same(heap))
-        current.held.reset();
+    auto& track = d_tracks[output];
+    if (track.held_heap && track.held_heap->is_same(heap))
+        track.held_heap.reset();
     if (d_has_timestamps)
         d_time.advance(heap.timestamp, heap.timestamp_bits, heap.position);
-    if (current.newest && heap.position <= current.newest->position)
+    if (track.newest && heap.position <= track.newest->position)
         return { false, false };
     bool is_next = false;
-    if (current.newest) {
+    if (track.newest) {
         constexpr auto any_distance = std::numeric_limits<std::int64_t>::max();
-        if (!continues(heap, current, any_distance)) // not a pause of the stream
-            current.last_new_sample = std::max(current.last_new_sample, now);
-        const step this_step{ heap.counters_from(*current.newest),
-                              heap.position - current.newest->position };
-        is_next = this_step == current.learned;
-        current.repeats = this_step == current.last ? current.repeats + 1 : 0;
-        if (current.repeats ||
-            (!current.learned.counters && this_step.samples == current.newest->length))
-            current.learned = this_step;
-        if (current.repeats == repeats_of_hint)
-            check_step(heap, current);
-        current.last = this_step;
+        if (!continues(heap, track, any_distance)) // not a pause of the stream
+            track.last_new_sample = std::max(track.last_new_sample, now);
+        const step this_step{ heap.counters_from(*track.newest),
+                              heap.position - track.newest->position };
+        is_next = this_step == track.learned_step;
+        track.repeats = this_step == track.last_step ? track.repeats + 1 : 0;
+        if (track.repeats ||
+            (!track.learned_step.counters && this_step.samples == track.newest->length))
+            track.learned_step = this_step;
+        if (track.repeats == repeats_of_hint)
+            check_step(heap, track);
+        track.last_step = this_step;
     }
-    current.newest = heap;
-    current.newest_time = now;
+    track.newest = heap;
+    track.newest_time = now;
     return { true, is_next };
 }
 
 // Notes, once, that the timestamps of heaps do not match their lengths.
-void timeline::check_step(const heap_time& heap, const track& current)
+void timeline::check_step(const heap_time& heap, const output_track& track)
 {
-    const auto [counters, samples] = current.learned;
+    const auto [counters, samples] = track.learned_step;
     const bool is_lost = wide(heap.length) * counters == samples; // the heaps in between
     if (d_has_reported_mismatch || !d_has_timestamps || is_lost ||
-        heap.length != current.newest->length || !heap.is_length_known ||
+        heap.length != track.newest->length || !heap.is_length_known ||
         heap.length == samples)
         return;
     // the heaps in between were ignored
-    const auto ticks = heap.timestamp - current.newest->timestamp;
-    if (d_config.is_aligned && current.seen.ticks != ticks)
+    const auto ticks = heap.timestamp - track.newest->timestamp;
+    if (d_config.is_aligned && track.timestamps.ticks != ticks)
         return;
     // the heaps in between may arrive on other sockets
     if (heap.length < samples && d_config.sockets > 1)
@@ -361,29 +365,29 @@ std::optional<timeline::mismatch> timeline::take_mismatch()
 
 void timeline::note_timestamp(const heap_time& heap, std::size_t output)
 {
-    auto& seen = d_tracks[output].seen;
+    auto& timestamps = d_tracks[output].timestamps;
     const auto timestamp = heap.timestamp;
-    if (seen.last && timestamp != *seen.last) {
+    if (timestamps.last && timestamp != *timestamps.last) {
         const auto ticks =
-            std::max(timestamp, *seen.last) - std::min(timestamp, *seen.last);
-        seen.repeats = ticks == seen.ticks ? seen.repeats + 1 : 0;
-        seen.ticks = ticks;
+            std::max(timestamp, *timestamps.last) - std::min(timestamp, *timestamps.last);
+        timestamps.repeats = ticks == timestamps.ticks ? timestamps.repeats + 1 : 0;
+        timestamps.ticks = ticks;
     }
-    seen.last = timestamp;
+    timestamps.last = timestamp;
 }
 
 void timeline::record_progress(const heap_time& heap, std::size_t output, time_point now)
 {
-    auto& current = d_tracks[output];
-    if (current.last_new_sample != time_point{})
-        current.silence_timeout =
-            std::clamp<duration>(pauses_of_silence * (now - current.last_new_sample),
-                                 current.silence_timeout,
+    auto& track = d_tracks[output];
+    if (track.last_new_sample != time_point{})
+        track.silence_timeout =
+            std::clamp<duration>(silence_pauses * (now - track.last_new_sample),
+                                 track.silence_timeout,
                                  max_silence_timeout);
-    current.last_new_sample = std::max(current.last_new_sample, now);
+    track.last_new_sample = std::max(track.last_new_sample, now);
     // an unknown length grows with each packet
-    if (!heap.is_length_known && current.newest && current.newest->is_same(heap))
-        current.newest->length = std::max(current.newest->length, heap.length);
+    if (!heap.is_length_known && track.newest && track.newest->is_same(heap))
+        track.newest->length = std::max(track.newest->length, heap.length);
 }
 
 } // namespace gr::spead

@@ -69,14 +69,14 @@ public:
         //! otherwise hold samples of several times.
         bool is_aligned = false;
     };
-    explicit timeline(const config& chosen);
+    explicit timeline(const config& settings);
 
     void start_run();
     //! Restarts, for heaps with timestamps or with heap counters only.
     void set_format(bool has_timestamps);
 
-    //! The positions of the samples that have arrived in an output.
-    struct surroundings {
+    //! The samples that have arrived in the output of a heap, and its sender.
+    struct heap_context {
         std::int64_t front;            //!< begin of the samples not produced yet
         std::int64_t top;              //!< end of the last sample in any output
         std::int64_t capacity;         //!< longest distance between both
@@ -98,17 +98,20 @@ public:
     verdict judge(const heap_time& heap,
                   bool is_located,
                   std::size_t output,
-                  const surroundings& around,
+                  const heap_context& context,
                   time_point now) const;
     //! Judges a heap that must be believed, as another one agrees with it: jump or
     //! new_stream.
     verdict judge_agreed(const heap_time& heap,
                          bool is_located,
                          std::size_t output,
-                         const surroundings& around) const;
+                         const heap_context& context) const;
 
     //! Holds a heap until another one agrees with it. Replaces the one held before.
-    void hold(const heap_time& heap, std::size_t output) { d_tracks[output].held = heap; }
+    void hold(const heap_time& heap, std::size_t output)
+    {
+        d_tracks[output].held_heap = heap;
+    }
     //! Begins a stream with a heap, whose first sample gets its position.
     void begin_stream(heap_time& heap);
     struct addition {
@@ -164,8 +167,8 @@ public:
     //! The ticks from heap to heap of an output; 0: not known yet.
     std::uint64_t noted_step(std::size_t output) const
     {
-        const auto& seen = d_tracks[output].seen;
-        return seen.repeats >= repeats_of_hint ? seen.ticks : 0;
+        const auto& timestamps = d_tracks[output].timestamps;
+        return timestamps.repeats >= repeats_of_hint ? timestamps.ticks : 0;
     }
     struct mismatch {
         std::int64_t length; //!< of heaps, in samples
@@ -199,16 +202,16 @@ private:
         }
     };
     // The stream of an output.
-    struct track {
+    struct output_track {
         std::optional<heap_time> newest;
-        time_point newest_time{};      // of arrival
-        std::optional<heap_time> held; // does not fit; another heap must agree
-        step last;
+        time_point newest_time{};           // of arrival
+        std::optional<heap_time> held_heap; // does not fit; another heap must agree
+        step last_step;
         std::int64_t repeats = 0; // of the last step
-        step learned;             // seen twice in a row, or between adjacent heaps
+        step learned_step;        // seen twice in a row, or between adjacent heaps
         time_point last_new_sample{};
         duration silence_timeout = min_silence_timeout;
-        seen_timestamps seen;
+        seen_timestamps timestamps;
     };
 
     std::int64_t exact_position(const heap_time& heap,
@@ -216,28 +219,30 @@ private:
                                 std::int64_t rounding,
                                 std::size_t output) const;
     std::optional<std::int64_t> expected_position(const heap_time& heap,
-                                                  const track& current) const;
-    std::optional<std::int64_t> distance(const heap_time& from,
-                                         const heap_time& to) const;
+                                                  const output_track& track) const;
+    std::optional<std::int64_t> distance(const heap_time& origin,
+                                         const heap_time& heap) const;
     bool has_wrapped(const heap_time& heap) const;
-    bool
-    continues(const heap_time& heap, const track& current, std::int64_t capacity) const;
+    bool continues(const heap_time& heap,
+                   const output_track& track,
+                   std::int64_t capacity) const;
     bool has_same_counters(const heap_time& heap,
                            const heap_time& other,
-                           const track& current) const;
-    bool
-    fits(const heap_time& heap, const track& current, const surroundings& around) const;
-    bool agrees(const heap_time& heap, const track& current) const;
+                           const output_track& track) const;
+    bool fits(const heap_time& heap,
+              const output_track& track,
+              const heap_context& context) const;
+    bool agrees(const heap_time& heap, const output_track& track) const;
     bool are_all_silent(time_point now) const;
     bool is_aligned(const heap_time& heap) const
     {
         return !d_config.is_aligned || heap.position % d_config.samples_per_step == 0;
     }
-    void check_step(const heap_time& heap, const track& current);
+    void check_step(const heap_time& heap, const output_track& track);
 
     const config d_config;
     stream_time d_time;
-    std::vector<track> d_tracks;
+    std::vector<output_track> d_tracks;
     bool d_has_timestamps = true;
     std::int64_t d_heap_samples = 0; // heap length, in streams without timestamps
     bool d_is_running = false;

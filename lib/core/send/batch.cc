@@ -21,8 +21,8 @@ bool is_to_be_sent(const packet_info& info)
 std::size_t slots_of(const std::vector<ring_reader>& readers)
 {
     std::size_t slots = 0;
-    for (const auto& one : readers)
-        slots += one.ring().slots();
+    for (const auto& reader : readers)
+        slots += reader.ring().slots();
     return slots;
 }
 
@@ -50,7 +50,7 @@ void batch::collect(std::size_t allowance, bool segmented)
         if (!collect_entry(entry))
             return;
         // packets of the next queue must precede further packets of this one
-        std::fill_n(d_keys.begin(), d_size, closed);
+        std::fill_n(d_keys.begin(), d_size, closed_key);
     }
 }
 
@@ -65,11 +65,11 @@ bool batch::collect_entry(const send_order::entry& entry)
         else if (!d_room.packets || info.bytes > d_room.bytes)
             return false;
         const auto number = message_for(entry.queue, info);
-        if (number == none)
+        if (number == no_message)
             return false;
-        const auto taken = append(number, entry);
-        d_room.bytes -= std::min(d_room.bytes, taken.bytes);
-        d_room.packets -= taken.packets;
+        const auto appended = append(number, entry);
+        d_room.bytes -= std::min(d_room.bytes, appended.bytes);
+        d_room.packets -= appended.packets;
     }
     return true;
 }
@@ -78,43 +78,47 @@ bool batch::collect_entry(const send_order::entry& entry)
 bool batch::find_packet(const send_order::entry& entry)
 {
     const auto& ring = d_readers[entry.queue].ring();
-    auto& at = d_collected_end[entry.queue];
-    while (at.count < entry.end && !is_to_be_sent(ring.info(at.slot)))
-        ring.advance_packet(at);
-    return at.count < entry.end;
+    auto& position = d_collected_end[entry.queue];
+    while (position.count < entry.end && !is_to_be_sent(ring.info(position.slot)))
+        ring.advance_packet(position);
+    return position.count < entry.end;
 }
 
 // Returns the number of the message for the next packet of a queue; none if the batch is
 // full.
-std::size_t batch::message_for(std::size_t index, const packet_info& info)
+std::size_t batch::message_for(std::size_t queue, const packet_info& info)
 {
-    const auto& at = d_collected_end[index];
-    const bool alone = !d_segmented || d_readers[index].must_send_singly(at.count) ||
-                       info.bytes > transport::max_segmented_bytes;
-    const auto key = static_cast<std::uint32_t>(index << 16 | info.destination);
-    if (!alone) {
+    const auto& position = d_collected_end[queue];
+    const bool is_single = !d_segmented ||
+                           d_readers[queue].must_send_singly(position.count) ||
+                           info.bytes > transport::max_segmented_bytes;
+    const auto key = static_cast<std::uint32_t>(queue << 16 | info.destination);
+    if (!is_single) {
         const auto begin = d_keys.begin();
         const auto end = begin + static_cast<std::ptrdiff_t>(d_size);
-        const auto found = std::find(begin, end, key);
-        if (found != end) {
-            const auto number = static_cast<std::size_t>(found - begin);
-            const message& open = d_messages[number];
-            if (info.bytes <= open.packet_bytes &&
-                open.bytes + info.bytes <= transport::max_segmented_bytes)
+        const auto match = std::find(begin, end, key);
+        if (match != end) {
+            const auto number = static_cast<std::size_t>(match - begin);
+            const message& candidate = d_messages[number];
+            if (info.bytes <= candidate.packet_bytes &&
+                candidate.bytes + info.bytes <= transport::max_segmented_bytes)
                 return number;
-            *found = closed;
+            *match = closed_key;
         }
     }
     if (d_size == d_messages.size())
-        return none;
+        return no_message;
     // a packet that does not fill its slot is not contiguous with the next one
-    const bool open = !alone && info.bytes == d_readers[index].ring().slot_bytes();
-    d_keys[d_size] = open ? key : closed;
-    d_packets[d_size] = 0;
-    d_messages[d_size] = {
-        d_pieces[d_size].data(),          0, 0, info.bytes, at.count, info.destination,
-        static_cast<std::uint16_t>(index)
-    };
+    const bool is_open = !is_single && info.bytes == d_readers[queue].ring().slot_bytes();
+    d_keys[d_size] = is_open ? key : closed_key;
+    d_packet_counts[d_size] = 0;
+    d_messages[d_size] = { d_pieces[d_size].data(),
+                           0,
+                           0,
+                           info.bytes,
+                           position.count,
+                           info.destination,
+                           static_cast<std::uint16_t>(queue) };
     return d_size++;
 }
 
@@ -123,58 +127,59 @@ std::size_t batch::message_for(std::size_t index, const packet_info& info)
 batch::amount batch::append(std::size_t number, const send_order::entry& entry)
 {
     auto& ring = d_readers[entry.queue].ring();
-    auto& at = d_collected_end[entry.queue];
-    message& to = d_messages[number];
-    const auto first = ring.info(at.slot);
-    auto& piece = d_pieces[number][to.n_pieces++];
-    piece.iov_base = ring.data(at.slot);
-    ring.advance_packet(at);
-    amount taken{ first.bytes, 1 };
-    bool open = d_keys[number] != closed && first.bytes == to.packet_bytes;
-    if (open && at.slot) {
+    auto& position = d_collected_end[entry.queue];
+    message& target = d_messages[number];
+    const auto first = ring.info(position.slot);
+    auto& piece = d_pieces[number][target.n_pieces++];
+    piece.iov_base = ring.data(position.slot);
+    ring.advance_packet(position);
+    amount appended{ first.bytes, 1 };
+    bool is_open = d_keys[number] != closed_key && first.bytes == target.packet_bytes;
+    if (is_open && position.slot) {
         // from here on, each packet takes one slot
-        amount most;
-        most.bytes = std::min(d_room.bytes, transport::max_segmented_bytes - to.bytes);
-        most.bytes -= std::min<std::size_t>(most.bytes, first.bytes);
-        most.packets = std::min({ d_room.packets - 1,
-                                  transport::max_segments - d_packets[number] - 1,
-                                  static_cast<std::size_t>(entry.end - at.count),
-                                  ring.slots() - at.slot });
-        const auto more = run_length(ring, at.slot, first, most);
-        taken.bytes += more.bytes;
-        taken.packets += more.packets;
-        ring.advance(at, more.packets);
-        open = more.bytes == more.packets * to.packet_bytes;
+        amount room;
+        room.bytes =
+            std::min(d_room.bytes, transport::max_segmented_bytes - target.bytes);
+        room.bytes -= std::min<std::size_t>(room.bytes, first.bytes);
+        room.packets = std::min({ d_room.packets - 1,
+                                  transport::max_segments - d_packet_counts[number] - 1,
+                                  static_cast<std::size_t>(entry.end - position.count),
+                                  ring.slots() - position.slot });
+        const auto run = run_length(ring, position.slot, first, room);
+        appended.bytes += run.bytes;
+        appended.packets += run.packets;
+        ring.advance(position, run.packets);
+        is_open = run.bytes == run.packets * target.packet_bytes;
     }
-    piece.iov_len = taken.bytes;
-    to.bytes += taken.bytes;
-    d_packets[number] += taken.packets;
-    d_ends[number] = at.count;
-    if (!open || to.n_pieces == transport::max_pieces ||
-        d_packets[number] == transport::max_segments)
-        d_keys[number] = closed;
-    return taken;
+    piece.iov_len = appended.bytes;
+    target.bytes += appended.bytes;
+    d_packet_counts[number] += appended.packets;
+    d_ends[number] = position.count;
+    if (!is_open || target.n_pieces == transport::max_pieces ||
+        d_packet_counts[number] == transport::max_segments)
+        d_keys[number] = closed_key;
+    return appended;
 }
 
-// Returns how many packets from \p slot on have the size and destination of \p like. The
-// last one may be shorter.
+// Returns how many packets from \p slot on have the size and destination of \p reference.
+// The last one may be shorter.
 batch::amount batch::run_length(const packet_ring& ring,
                                 std::size_t slot,
-                                const packet_info& like,
-                                amount most)
+                                const packet_info& reference,
+                                amount room)
 {
     const auto belongs = [&](const packet_info& info) {
-        return info.destination == like.destination && is_to_be_sent(info);
+        return info.destination == reference.destination && is_to_be_sent(info);
     };
-    const std::size_t limit = std::min(most.packets, most.bytes / like.bytes);
+    const std::size_t max_packets = std::min(room.packets, room.bytes / reference.bytes);
     std::size_t packets = 0;
-    while (packets < limit && ring.info(slot + packets).bytes == like.bytes &&
+    while (packets < max_packets && ring.info(slot + packets).bytes == reference.bytes &&
            belongs(ring.info(slot + packets)))
         ++packets;
-    amount run{ packets * like.bytes, packets };
-    if (packets < most.packets) {
+    amount run{ packets * reference.bytes, packets };
+    if (packets < room.packets) {
         const auto& last = ring.info(slot + packets);
-        if (last.bytes < like.bytes && run.bytes + last.bytes <= most.bytes &&
+        if (last.bytes < reference.bytes && run.bytes + last.bytes <= room.bytes &&
             belongs(last)) {
             run.bytes += last.bytes;
             ++run.packets;
@@ -199,8 +204,8 @@ void batch::sent(std::size_t messages)
     } else {
         for (std::size_t i = 0; i < messages; ++i)
             mark(d_messages[i], packet_info::sent);
-        for (auto& one : d_readers)
-            one.account(0);
+        for (auto& reader : d_readers)
+            reader.account(0);
     }
     remove_finished_entries();
 }
@@ -210,13 +215,13 @@ std::size_t batch::drop_first()
     mark(d_messages[0], packet_info::dropped);
     d_readers[d_messages[0].queue].account(0);
     remove_finished_entries();
-    return d_packets[0];
+    return d_packet_counts[0];
 }
 
 void batch::drop_all()
 {
-    for (auto& one : d_readers)
-        one.drop_all();
+    for (auto& reader : d_readers)
+        reader.drop_all();
     remove_finished_entries();
 }
 
@@ -229,19 +234,20 @@ void batch::remove_finished_entries()
     }
 }
 
-void batch::split() { d_readers[d_messages[0].queue].set_singly_until(d_ends[0]); }
+void batch::split() { d_readers[d_messages[0].queue].send_singly_before(d_ends[0]); }
 
-void batch::mark(const message& which, packet_info::flag outcome)
+void batch::mark(const message& finished, packet_info::flag outcome)
 {
-    auto& of = d_readers[which.queue];
-    const auto* begin = of.ring().data(0);
-    for (std::size_t i = 0; i < which.n_pieces; ++i) {
-        const auto& piece = which.pieces[i];
+    auto& reader = d_readers[finished.queue];
+    const auto* begin = reader.ring().data(0);
+    for (std::size_t i = 0; i < finished.n_pieces; ++i) {
+        const auto& piece = finished.pieces[i];
         const auto offset = static_cast<const std::byte*>(piece.iov_base) - begin;
         const auto packets =
-            (piece.iov_len + which.packet_bytes - 1) / which.packet_bytes;
-        of.mark(
-            static_cast<std::size_t>(offset) / of.ring().slot_bytes(), packets, outcome);
+            (piece.iov_len + finished.packet_bytes - 1) / finished.packet_bytes;
+        reader.mark(static_cast<std::size_t>(offset) / reader.ring().slot_bytes(),
+                    packets,
+                    outcome);
     }
 }
 

@@ -61,18 +61,18 @@ private:
         std::size_t packets;
     };
     bool collect_entry(const send_order::entry& entry);
-    std::size_t message_for(std::size_t index, const packet_info& info);
+    std::size_t message_for(std::size_t queue, const packet_info& info);
     amount append(std::size_t number, const send_order::entry& entry);
     static amount run_length(const packet_ring& ring,
                              std::size_t slot,
-                             const packet_info& like,
-                             amount most);
+                             const packet_info& reference,
+                             amount room);
     bool find_packet(const send_order::entry& entry);
     void remove_finished_entries();
-    void mark(const message& which, packet_info::flag outcome);
+    void mark(const message& finished, packet_info::flag outcome);
 
-    static constexpr std::uint32_t closed = ~std::uint32_t{ 0 };
-    static constexpr std::size_t none = transport::max_messages;
+    static constexpr std::uint32_t closed_key = ~std::uint32_t{ 0 };
+    static constexpr std::size_t no_message = transport::max_messages;
 
     std::vector<ring_reader>& d_readers;
     send_order d_order;
@@ -85,7 +85,7 @@ private:
     std::array<message, transport::max_messages> d_messages{};
     // queue and destination, or closed
     std::array<std::uint32_t, transport::max_messages> d_keys{};
-    std::array<std::size_t, transport::max_messages> d_packets{};
+    std::array<std::size_t, transport::max_messages> d_packet_counts{};
     // cursor count after the last packet
     std::array<std::uint64_t, transport::max_messages> d_ends{};
     std::array<std::array<iovec, transport::max_pieces>, transport::max_messages>

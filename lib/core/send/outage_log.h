@@ -40,7 +40,7 @@ public:
     void succeeded(time_point now)
     {
         d_last_success = now;
-        if (!d_is_accepted || d_outage || d_refused)
+        if (!d_is_accepted || d_has_outage || d_refused_since)
             note_success(now);
     }
     //! Ends the run: logs the losses of an outage that has not ended.
@@ -52,15 +52,15 @@ private:
     void log_refusal(time_point now);
 
     rate_limited_log& d_lines;
-    std::map<int, time_point> d_seen; // last occurrence, by errno
-    bool d_outage = false;
+    std::map<int, time_point> d_last_occurrence; // by errno
+    bool d_has_outage = false;
     time_point d_last_loss;
     std::uint64_t d_lost = 0; // packets, in this outage
     std::optional<time_point> d_first_success;
     time_point d_last_success;
     bool d_is_accepted = false; // by a receiver
     // When the first refused packet was sent; only if this is not logged yet.
-    std::optional<time_point> d_refused;
+    std::optional<time_point> d_refused_since;
 };
 
 } // namespace gr::spead

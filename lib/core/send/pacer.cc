@@ -23,20 +23,20 @@ pacer::pacer(std::size_t burst_bytes, std::size_t packet_bytes)
 
 double pacer::burst(double burst_bytes, double packet_bytes, double rate)
 {
-    constexpr double shortest = 300e-6; // seconds; a thread wakes up in 20 to 50 us
-    constexpr double longest = 1 << 30; // bytes, at any rate
-    const double most = std::max(burst_bytes, std::min(shortest * rate, longest));
+    constexpr double min_duration = 300e-6; // seconds; a thread wakes up in 20 to 50 us
+    constexpr double max_burst = 1 << 30;   // bytes, at any rate
+    const double bytes = std::max(burst_bytes, std::min(min_duration * rate, max_burst));
     // a partial message costs almost as much as a full one
-    const double message = static_cast<double>(transport::packets_in_message(
-                               static_cast<std::size_t>(packet_bytes))) *
-                           packet_bytes;
-    const double whole = most < message ? packet_bytes : message;
-    return std::max(std::floor(most / whole), 1.0) * whole;
+    const double message_bytes = static_cast<double>(transport::packets_in_message(
+                                     static_cast<std::size_t>(packet_bytes))) *
+                                 packet_bytes;
+    const double unit_bytes = bytes < message_bytes ? packet_bytes : message_bytes;
+    return std::max(std::floor(bytes / unit_bytes), 1.0) * unit_bytes;
 }
 
 void pacer::set_rate(double bytes_per_second, time_point now)
 {
-    if (d_last)
+    if (d_last_refill)
         refill(now);
     d_rate = bytes_per_second;
     d_burst = burst(d_burst_bytes, d_packet_bytes, d_rate);
@@ -44,7 +44,7 @@ void pacer::set_rate(double bytes_per_second, time_point now)
     d_granted_bytes = d_backlog = 0;
 }
 
-double pacer::wanted(std::size_t waiting) const
+double pacer::wanted_bytes(std::size_t waiting) const
 {
     return std::min(static_cast<double>(waiting), d_burst);
 }
@@ -55,23 +55,23 @@ std::size_t pacer::allowance(std::size_t waiting, time_point now)
         return static_cast<std::size_t>(-1);
     refill(now);
     // a granted burst may take several sends
-    if (d_granted_bytes < std::min(wanted(waiting), d_packet_bytes)) {
+    if (d_granted_bytes < std::min(wanted_bytes(waiting), d_packet_bytes)) {
         const double tokens = d_tokens + 1; // tolerates rounding to nanoseconds
-        d_granted_bytes = tokens >= 2 * d_burst       ? 2 * d_burst
-                          : tokens >= wanted(waiting) ? wanted(waiting)
-                                                      : 0;
+        d_granted_bytes = tokens >= 2 * d_burst             ? 2 * d_burst
+                          : tokens >= wanted_bytes(waiting) ? wanted_bytes(waiting)
+                                                            : 0;
     }
     return static_cast<std::size_t>(d_granted_bytes);
 }
 
 pacer::time_point pacer::next_send_time(std::size_t waiting, time_point now) const
 {
-    constexpr double longest = 3600; // seconds, at any rate
-    const double missing = wanted(waiting) - d_tokens;
+    constexpr double max_wait = 3600; // seconds, at any rate
+    const double missing_tokens = wanted_bytes(waiting) - d_tokens;
     const double seconds =
-        std::max(missing / (1 + catch_up), missing - d_backlog) / d_rate;
+        std::max(missing_tokens / (1 + catch_up), missing_tokens - d_backlog) / d_rate;
     return now + std::chrono::ceil<std::chrono::nanoseconds>(
-                     std::chrono::duration<double>(std::min(seconds, longest)));
+                     std::chrono::duration<double>(std::min(seconds, max_wait)));
 }
 
 void pacer::sent(std::size_t bytes, time_point now)
@@ -84,8 +84,8 @@ void pacer::sent(std::size_t bytes, time_point now)
 void pacer::refill(time_point now)
 {
     const double seconds =
-        std::chrono::duration<double>(now - d_last.value_or(now)).count();
-    d_last = now;
+        std::chrono::duration<double>(now - d_last_refill.value_or(now)).count();
+    d_last_refill = now;
     const double repaid = std::min(d_backlog, catch_up * d_rate * seconds);
     const double tokens = d_tokens + d_rate * seconds + repaid;
     d_tokens = std::min(tokens, 2 * d_burst);

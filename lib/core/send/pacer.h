@@ -49,7 +49,7 @@ public:
     void sent(std::size_t bytes, time_point now);
 
 private:
-    double wanted(std::size_t waiting) const;
+    double wanted_bytes(std::size_t waiting) const;
     void refill(time_point now);
 
     const double d_burst_bytes;
@@ -57,9 +57,9 @@ private:
     double d_burst;
     double d_rate = 0;
     double d_tokens;
-    double d_granted_bytes = 0;       // not sent yet
-    double d_backlog = 0;             // bytes
-    std::optional<time_point> d_last; // last refill; none before the first packets
+    double d_granted_bytes = 0;              // not sent yet
+    double d_backlog = 0;                    // bytes
+    std::optional<time_point> d_last_refill; // last refill; none before the first packets
 };
 
 } // namespace gr::spead

@@ -24,25 +24,25 @@ void ring_reader::mark(std::size_t slot, std::size_t packets, packet_info::flag 
             static_cast<std::uint16_t>(d_ring->info(i).flags | outcome);
 }
 
-void ring_reader::account(std::uint64_t sent_until)
+void ring_reader::account(std::uint64_t sent_end)
 {
     tally sum;
     const std::uint64_t end = d_ring->published();
     while (d_position.count < end) {
         auto& info = d_ring->info(d_position.slot);
-        const bool sent = d_position.count < sent_until;
-        if (sent && info.bytes && !info.flags) {
+        const bool is_sent = d_position.count < sent_end;
+        if (is_sent && info.bytes && !info.flags) {
             // fast path for almost all packets
             ++sum.sent;
             sum.bytes += info.bytes;
             d_ring->advance(d_position, d_ring->slots_for(info.bytes));
             continue;
         }
-        if (!sent && info.bytes && !(info.flags & outcomes))
+        if (!is_sent && info.bytes && !(info.flags & outcomes))
             break;
         count(info, !(info.flags & packet_info::dropped), sum);
     }
-    add(sum);
+    add_to_counters(sum);
 }
 
 void ring_reader::drop_all()
@@ -52,23 +52,24 @@ void ring_reader::drop_all()
         auto& info = d_ring->info(d_position.slot);
         count(info, info.flags & packet_info::sent, sum);
     }
-    add(sum);
+    add_to_counters(sum);
 }
 
 // Counts the packet at position(), and moves to the next one.
-void ring_reader::count(packet_info& info, bool sent, tally& sum)
+void ring_reader::count(packet_info& info, bool is_sent, tally& sum)
 {
     if (info.bytes) {
-        ++(sent ? sum.sent : sum.dropped);
-        sum.bytes += sent ? info.bytes : 0;
-        d_heap_damaged = d_heap_damaged || !sent;
+        ++(is_sent ? sum.sent : sum.dropped);
+        sum.bytes += is_sent ? info.bytes : 0;
+        d_is_heap_damaged = d_is_heap_damaged || !is_sent;
     }
     if (info.flags & (packet_info::heap_end | packet_info::heap_dropped)) {
-        const bool whole = !d_heap_damaged && !(info.flags & packet_info::heap_dropped);
-        auto& heaps = whole ? sum.whole : sum.damaged;
+        const bool is_whole =
+            !d_is_heap_damaged && !(info.flags & packet_info::heap_dropped);
+        auto& heaps = is_whole ? sum.whole : sum.damaged;
         heaps.heaps += (info.flags & packet_info::data) != 0;
         heaps.samples += info.heap_samples;
-        d_heap_damaged = false;
+        d_is_heap_damaged = false;
     }
     // no redundant writes: they would take the cache line from the packer's CPU
     if (info.flags & outcomes)
@@ -76,7 +77,7 @@ void ring_reader::count(packet_info& info, bool sent, tally& sum)
     d_ring->advance_packet(d_position);
 }
 
-void ring_reader::add(const tally& sum)
+void ring_reader::add_to_counters(const tally& sum)
 {
     d_counters->packets_dropped.add(sum.dropped);
     d_counters->packets_sent.add(sum.sent);
@@ -87,9 +88,9 @@ void ring_reader::add(const tally& sum)
     d_counters->heaps_dropped.add(sum.damaged.heaps);
 }
 
-bool ring_reader::release(std::uint64_t in_flight_from)
+bool ring_reader::release(std::uint64_t in_flight_begin)
 {
-    d_ring->release(std::min(d_position.count, in_flight_from));
+    d_ring->release(std::min(d_position.count, in_flight_begin));
     return d_ring->has_space() && d_ring->packer_waits.claim();
 }
 

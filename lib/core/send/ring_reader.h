@@ -40,26 +40,26 @@ public:
 
     //! Requests to send packets before \p count one by one, after a segmented send
     //! failed.
-    void set_singly_until(std::uint64_t count) { d_singly_until = count; }
-    bool must_send_singly(std::uint64_t count) const { return count < d_singly_until; }
+    void send_singly_before(std::uint64_t count) { d_single_end = count; }
+    bool must_send_singly(std::uint64_t count) const { return count < d_single_end; }
 
     //! Marks \p packets from \p slot on, one slot each, as sent or dropped.
     void mark(std::size_t slot, std::size_t packets, packet_info::flag outcome);
 
     //! Counts packets up to the first one that is neither sent nor dropped. Unmarked
-    //! packets before \p sent_until count as sent.
-    void account(std::uint64_t sent_until);
+    //! packets before \p sent_end count as sent.
+    void account(std::uint64_t sent_end);
 
     //! Counts all published packets; those not marked as sent count as dropped.
     void drop_all();
 
-    //! Releases the slots before position(), but none from \p in_flight_from on. Returns
+    //! Releases the slots before position(), but none from \p in_flight_begin on. Returns
     //! true if the packer waits for them: the caller must wake it.
-    bool release(std::uint64_t in_flight_from);
+    bool release(std::uint64_t in_flight_begin);
 
     //! Begins a run: forgets dropped packets of a heap that the previous run did not
     //! finish.
-    void start_run() { d_heap_damaged = false; }
+    void start_run() { d_is_heap_damaged = false; }
 
 private:
     struct tally {
@@ -72,13 +72,13 @@ private:
         } whole, damaged;
     };
     void count(packet_info& info, bool sent, tally& sum);
-    void add(const tally& sum);
+    void add_to_counters(const tally& sum);
 
     packet_ring* d_ring;
     sender_counters* d_counters;
     ring_cursor d_position;
-    std::uint64_t d_singly_until = 0;
-    bool d_heap_damaged = false;
+    std::uint64_t d_single_end = 0;
+    bool d_is_heap_damaged = false;
 };
 
 } // namespace gr::spead

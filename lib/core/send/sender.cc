@@ -25,7 +25,7 @@ namespace {
 // Wake-ups may be delayed by this much.
 constexpr std::chrono::milliseconds max_brief_sleep{ 2 };
 // Yield to other handlers of the io_context (the stats timer) after this long.
-constexpr std::chrono::milliseconds max_turn{ 10 };
+constexpr std::chrono::milliseconds max_uninterrupted_time{ 10 };
 
 // Waking a thread costs more than sending 64 KiB. If small blocks arrive at this rate or
 // faster, the thread coalesces them, as network cards moderate interrupts: up to
@@ -56,16 +56,16 @@ int make_eventfd()
 
 // The kernel reports the error of an earlier packet once, to a later send. That send has
 // then sent nothing.
-constexpr unsigned retries = 3;
+constexpr unsigned max_retries = 3;
 // Retry interval after error_retry_later.
 constexpr std::chrono::milliseconds retry_later_interval{ 1 };
-constexpr std::chrono::microseconds first_back_off{ 50 };
+constexpr std::chrono::microseconds min_back_off{ 50 };
 constexpr std::chrono::microseconds max_back_off{ 10000 };
 // Give up on local ENOBUFS after this long.
 constexpr std::chrono::seconds enobufs_timeout{ 1 };
 // Disable GSO after this many consecutive segmented sends fail where single packets do
 // not.
-constexpr unsigned refusals_to_believe = 3;
+constexpr unsigned max_gso_refusals = 3;
 
 bool may_refuse_segmentation(int error)
 {
@@ -76,13 +76,13 @@ bool may_refuse_segmentation(int error)
 
 sender::sender(boost::asio::io_context& io,
                const std::vector<packet_ring*>& rings,
-               transport& out,
+               transport& output,
                sender_counters& counters,
                const sink_options& options,
                std::function<void()> on_space,
                rate_limited_log& log)
     : d_io(io),
-      d_transport(out),
+      d_transport(output),
       d_counters(counters),
       d_on_space(std::move(on_space)),
       d_log(log),
@@ -95,7 +95,7 @@ sender::sender(boost::asio::io_context& io,
       d_readers(make_readers(rings, counters)),
       d_batch(d_readers)
 {
-    d_gso = out.sends_segmented();
+    d_gso = output.sends_segmented();
 }
 
 sender::~sender() { finish(clock::now()); }
@@ -103,7 +103,7 @@ sender::~sender() { finish(clock::now()); }
 void sender::start()
 {
     reset_run();
-    d_ended = {};
+    d_end = {};
     d_thread = start_thread([this] { run(); });
 }
 
@@ -111,7 +111,7 @@ void sender::finish(clock::time_point deadline)
 {
     if (d_thread.joinable()) {
         close();
-        d_ended.get_future().wait_until(deadline);
+        d_end.get_future().wait_until(deadline);
         abort();
         d_thread.join();
     }
@@ -125,7 +125,7 @@ void sender::run()
         d_log.add(warning);
     start_sending();
     d_io.run();
-    d_ended.set_value();
+    d_end.set_value();
 }
 
 void sender::reset_run()
@@ -136,8 +136,8 @@ void sender::reset_run()
     d_abort = false;
     d_expects_refusal = false;
     d_ignores_refusal = false;
-    for (auto& one : d_readers)
-        one.start_run();
+    for (auto& reader : d_readers)
+        reader.start_run();
     d_retries = {};
     d_gso_suspected = false;
     d_io.restart();
@@ -178,9 +178,9 @@ void sender::abort()
 void sender::wake()
 {
     // non-blocking; fails only if the event is signalled already
-    const std::uint64_t one = 1;
+    const std::uint64_t increment = 1;
     [[maybe_unused]] const auto written =
-        write(d_wakeup.native_handle(), &one, sizeof one);
+        write(d_wakeup.native_handle(), &increment, sizeof increment);
 }
 
 void sender::set_rate(double bytes_per_second)
@@ -192,24 +192,24 @@ void sender::set_rate(double bytes_per_second)
 void sender::watch_wakeup()
 {
     // the wait stays pending across a stop and a restart
-    if (d_watching)
+    if (d_wakeup_pending)
         return;
-    const auto woken = [this](const boost::system::error_code& error) {
-        d_watching = false;
+    const auto on_wakeup = [this](const boost::system::error_code& error) {
+        d_wakeup_pending = false;
         if (error)
             return;
         drain_wakeup();
         watch_wakeup();
         send_queued();
     };
-    d_wakeup.async_wait(boost::asio::posix::stream_descriptor::wait_read, woken);
-    d_watching = true;
+    d_wakeup.async_wait(boost::asio::posix::stream_descriptor::wait_read, on_wakeup);
+    d_wakeup_pending = true;
 }
 
 void sender::drain_wakeup()
 {
     std::uint64_t count;
-    [[maybe_unused]] const auto got =
+    [[maybe_unused]] const auto bytes =
         read(d_wakeup.native_handle(), &count, sizeof count);
 }
 
@@ -224,10 +224,10 @@ void sender::apply_rate()
 // Sends until nothing is queued or the thread must wait.
 void sender::send_queued()
 {
-    const auto turn_end = clock::now() + max_turn;
+    const auto yield_time = clock::now() + max_uninterrupted_time;
     while (!d_abort.load(std::memory_order_relaxed)) {
         const auto begin = clock::now();
-        if (begin >= turn_end) {
+        if (begin >= yield_time) {
             yield();
             return;
         }
@@ -265,8 +265,8 @@ void sender::send_queued()
         if (result.sent < n)
             process_reports();
         if (result.sent)
-            messages_sent(result.sent, begin);
-        if (result.error && !message_failed(result.error))
+            record_sent(result.sent, begin);
+        if (result.error && !handle_error(result.error))
             return;
     }
     d_io.stop();
@@ -287,11 +287,11 @@ bool sender::prepare_sleep()
 {
     if (small_blocks_arrive_fast() && !much_in_flight() && wait_for_more_packets())
         return false;
-    for (auto& one : d_readers)
-        one.ring().sender_sleeps.announce();
+    for (auto& reader : d_readers)
+        reader.ring().sender_sleeps.announce();
     if (!d_batch.is_empty() || d_closing || d_abort) {
-        for (auto& one : d_readers)
-            one.ring().sender_sleeps.withdraw();
+        for (auto& reader : d_readers)
+            reader.ring().sender_sleeps.withdraw();
         if (d_closing && d_batch.is_empty())
             d_abort = true; // everything is sent
         return false;
@@ -322,17 +322,17 @@ bool sender::small_blocks_arrive_fast()
 // Waits until packets have been coalesced. Returns false if none have arrived.
 bool sender::wait_for_more_packets()
 {
-    for (const auto& one : d_readers) {
-        auto& ring = one.ring();
+    for (const auto& reader : d_readers) {
+        auto& ring = reader.ring();
         const auto slots = std::min(coalesce_bytes / ring.slot_bytes(), ring.limit() / 8);
-        ring.sender_sleeps.announce(one.position().count + slots);
+        ring.sender_sleeps.announce(reader.position().count + slots);
     }
-    pollfd news{ d_wakeup.native_handle(), POLLIN, 0 };
-    const timespec time{ 0, std::chrono::nanoseconds(coalesce_time).count() };
-    if (ppoll(&news, 1, &time, nullptr) > 0)
+    pollfd wakeup{ d_wakeup.native_handle(), POLLIN, 0 };
+    const timespec timeout{ 0, std::chrono::nanoseconds(coalesce_time).count() };
+    if (ppoll(&wakeup, 1, &timeout, nullptr) > 0)
         drain_wakeup();
-    for (const auto& one : d_readers)
-        one.ring().sender_sleeps.withdraw();
+    for (const auto& reader : d_readers)
+        reader.ring().sender_sleeps.withdraw();
     return !d_batch.is_empty();
 }
 
@@ -364,11 +364,11 @@ bool sender::sleep_briefly_until(clock::time_point time, clock::time_point now)
 void sender::async_wait_until(clock::time_point time)
 {
     d_timer.expires_at(time);
-    const auto expired = [this](const boost::system::error_code& error) {
+    const auto on_expiry = [this](const boost::system::error_code& error) {
         if (!error)
             send_queued();
     };
-    d_timer.async_wait(expired);
+    d_timer.async_wait(on_expiry);
 }
 
 void sender::async_wait_writable()
@@ -397,18 +397,18 @@ void sender::async_wait_reports()
 
 std::size_t sender::queued_bytes() const
 {
-    std::size_t sum = 0;
-    for (const auto& one : d_readers)
-        sum += one.queued_bytes();
-    return sum;
+    std::size_t bytes = 0;
+    for (const auto& reader : d_readers)
+        bytes += reader.queued_bytes();
+    return bytes;
 }
 
 std::uint64_t sender::published_bytes() const
 {
-    std::uint64_t sum = 0;
-    for (const auto& one : d_readers)
-        sum += one.ring().published() * one.ring().slot_bytes();
-    return sum;
+    std::uint64_t bytes = 0;
+    for (const auto& reader : d_readers)
+        bytes += reader.ring().published() * reader.ring().slot_bytes();
+    return bytes;
 }
 
 bool sender::anything_in_flight() const
@@ -423,9 +423,9 @@ bool sender::anything_in_flight() const
 bool sender::much_in_flight() const
 {
     for (std::size_t i = 0; i < d_readers.size(); ++i) {
-        const auto from = d_transport.oldest_in_flight(i);
-        if (from != transport::no_position &&
-            d_readers[i].position().count - from > d_readers[i].ring().limit() / 8)
+        const auto oldest = d_transport.oldest_in_flight(i);
+        if (oldest != transport::no_position &&
+            d_readers[i].position().count - oldest > d_readers[i].ring().limit() / 8)
             return true;
     }
     return false;
@@ -434,19 +434,20 @@ bool sender::much_in_flight() const
 // Releases the slots that neither the sender nor the kernel reads any more.
 void sender::release()
 {
-    bool wanted = false;
+    bool has_waiting_packer = false;
     for (std::size_t i = 0; i < d_readers.size(); ++i)
-        wanted = d_readers[i].release(d_transport.oldest_in_flight(i)) || wanted;
-    if (wanted)
+        has_waiting_packer =
+            d_readers[i].release(d_transport.oldest_in_flight(i)) || has_waiting_packer;
+    if (has_waiting_packer)
         d_on_space();
 }
 
-void sender::messages_sent(std::size_t n, clock::time_point now)
+void sender::record_sent(std::size_t n, clock::time_point now)
 {
     if (!d_pacer.unlimited())
         d_pacer.sent(d_batch.bytes_of(n), clock::now());
     if (d_batch.messages()->segmented())
-        d_refusals = 0;
+        d_gso_refusals = 0;
     else if (d_gso_suspected)
         count_gso_refusal();
     d_batch.sent(n);
@@ -467,7 +468,12 @@ void sender::process_reports()
 }
 
 // Handles an error of the first message. Returns false if the thread must wait.
-bool sender::message_failed(int error)
+//
+// The message stays in its ring until it is sent or dropped, and the next collect()
+// builds it again. So nothing needs to be kept for a retry, and messages to a destination
+// stay in order. An error may belong to an earlier packet: only a message that fails
+// repeatedly is dropped, since the stream must not stall behind it.
+bool sender::handle_error(int error)
 {
     if (error == EINTR)
         return true;
@@ -490,14 +496,14 @@ bool sender::message_failed(int error)
     log_failure(error, 0);
     if (error == ENOBUFS || error == ENOMEM) {
         if (!d_retries.back_offs)
-            d_retries.first_back_off = now;
-        if (now - d_retries.first_back_off < enobufs_timeout) {
-            const auto delay = first_back_off * (1 << std::min(d_retries.back_offs, 8u));
+            d_retries.back_off_start = now;
+        if (now - d_retries.back_off_start < enobufs_timeout) {
+            const auto delay = min_back_off * (1 << std::min(d_retries.back_offs, 8u));
             ++d_retries.back_offs;
             async_wait_until(now + std::min(delay, max_back_off));
             return false;
         }
-    } else if (d_retries.attempts < retries) {
+    } else if (d_retries.attempts < max_retries) {
         ++d_retries.attempts;
         return true;
     }
@@ -527,7 +533,7 @@ void sender::count_gso_refusal()
 {
     d_gso_suspected = false;
     d_counters.gso_refused.add(1);
-    if (++d_refusals < refusals_to_believe)
+    if (++d_gso_refusals < max_gso_refusals)
         return;
     d_gso = false;
     d_log.add("the kernel refuses segmented sends (gso): packets are sent one by one");

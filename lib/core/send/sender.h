@@ -49,7 +49,7 @@ public:
     //! sending thread or in finish().
     sender(boost::asio::io_context& io,
            const std::vector<packet_ring*>& rings,
-           transport& out,
+           transport& output,
            sender_counters& counters,
            const sink_options& options,
            std::function<void()> on_space,
@@ -98,9 +98,9 @@ private:
     bool anything_in_flight() const;
     bool much_in_flight() const;
     void release();
-    void messages_sent(std::size_t n, clock::time_point now);
+    void record_sent(std::size_t n, clock::time_point now);
     void process_reports();
-    bool message_failed(int error);
+    bool handle_error(int error);
     void drop_message(int error);
     void log_failure(int error, std::uint64_t packets);
     void count_gso_refusal();
@@ -113,7 +113,7 @@ private:
     outage_log d_outages;
     const int d_cpu; // to pin the thread to; -1 = not pinned
     std::thread d_thread;
-    std::promise<void> d_ended; // set at the end of the thread
+    std::promise<void> d_end; // set at the end of the thread
     std::atomic<bool> d_expects_refusal{ false };
     bool d_ignores_refusal = false; // the packets sent before have been reported
 
@@ -134,18 +134,18 @@ private:
         std::uint64_t sleeps = 0; // since that time
     } d_arrivals;
     bool d_coalesces = false;
-    bool d_watching = false;         // a wait for d_wakeup is pending
+    bool d_wakeup_pending = false;   // a wait for d_wakeup is pending
     bool d_yield_pending = false;    // a later send_queued() is posted
     bool d_writable_pending = false; // a wait for a writable socket is pending
     bool d_reports_pending = false;  // a wait for reports on messages is pending
     struct retries_of_message {
         unsigned attempts = 0;  // failed sends without backoff
         unsigned back_offs = 0; // waits for a full queue
-        clock::time_point first_back_off{};
+        clock::time_point back_off_start{};
     };
     retries_of_message d_retries; // of the first message
     bool d_gso_suspected = false; // a segmented send failed; GSO may be the cause
-    unsigned d_refusals = 0;      // consecutive refusals of segmented sends
+    unsigned d_gso_refusals = 0;  // consecutive refusals of segmented sends
 };
 
 } // namespace gr::spead

@@ -50,8 +50,8 @@ std::string to_text(const std::variant<types...>& value)
 //! The allowed range of a number, including both ends.
 template <typename number>
 struct bounds {
-    number from;
-    number to;
+    number min;
+    number max;
     //! appended in errors if 0 is allowed as well; nullptr if it is not
     const char* or_zero = nullptr;
     //! replaces the numbers in errors if they are hard to read
@@ -82,13 +82,13 @@ number
 check_value(const std::string& parameter, number given, const bounds<number>& allowed)
 {
     // a comparison that also rejects NaN
-    const bool is_inside = given >= allowed.from && given <= allowed.to;
+    const bool is_inside = given >= allowed.min && given <= allowed.max;
     if (!is_inside && !(allowed.or_zero && given == 0))
         throw parameter_error(parameter,
                               to_text(given),
                               allowed.text
                                   ? allowed.text
-                                  : to_text(allowed.from) + " to " + to_text(allowed.to) +
+                                  : to_text(allowed.min) + " to " + to_text(allowed.max) +
                                         (allowed.or_zero ? allowed.or_zero : ""));
     return given;
 }
@@ -99,13 +99,13 @@ meaning check_value(const std::string& parameter,
                     const value& given,
                     const std::array<std::pair<key, meaning>, count>& allowed)
 {
-    std::string all;
-    for (const auto& [each, means] : allowed) {
-        if (given == each)
-            return means;
-        all += (all.empty() ? "" : ", ") + to_text(value(each));
+    std::string allowed_text;
+    for (const auto& [choice, mapped] : allowed) {
+        if (given == choice)
+            return mapped;
+        allowed_text += (allowed_text.empty() ? "" : ", ") + to_text(value(choice));
     }
-    throw parameter_error(parameter, to_text(given), all);
+    throw parameter_error(parameter, to_text(given), allowed_text);
 }
 
 //! Checks the value if it is set.
@@ -133,13 +133,13 @@ option(const char*, value options::*, rule) -> option<options, value, rule>;
 
 //! Checks the options in the order of the rows.
 template <typename options, typename... rows>
-void check_table(const options& all, const std::tuple<rows...>& table)
+void check_table(const options& given, const std::tuple<rows...>& table)
 {
     const auto check = [&](const auto& row) {
         if constexpr (std::is_invocable_v<decltype(row.allowed), const options&>)
-            check_value(row.name, all.*row.member, row.allowed(all));
+            check_value(row.name, given.*row.member, row.allowed(given));
         else
-            check_value(row.name, all.*row.member, row.allowed);
+            check_value(row.name, given.*row.member, row.allowed);
     };
     std::apply([&](const auto&... row) { (check(row), ...); }, table);
 }

@@ -37,10 +37,10 @@ void add_counters(set<std::uint64_t>& sums, const set<counter>& counted)
     std::array<std::uint64_t, sizeof(sums) / sizeof(std::uint64_t)> figures;
     auto figure = figures.begin();
     set<counter>::for_each(
-        [&](const char*, auto which) { *figure++ = (counted.*which).get(); });
+        [&](const char*, auto member) { *figure++ = (counted.*member).get(); });
     figure = figures.begin();
     set<std::uint64_t>::for_each(
-        [&](const char*, auto which) { sums.*which += *figure++; });
+        [&](const char*, auto member) { sums.*member += *figure++; });
 }
 
 } // namespace gr::spead

@@ -32,14 +32,14 @@ public:
     using clock = std::chrono::steady_clock;
     using output = std::function<void(const std::string&)>;
 
-    explicit rate_limited_log(output out) : d_out(std::move(out)) {}
+    explicit rate_limited_log(output write_line) : d_write_line(std::move(write_line)) {}
 
-    //! Joins \p parts, strings or integers, into one message. Any thread.
+    //! Joins \p values, strings or integers, into one message. Any thread.
     template <typename... types>
-    void add(const types&... parts)
+    void add(const types&... values)
     {
         std::string message;
-        (append(message, parts), ...);
+        (append(message, values), ...);
         const std::lock_guard<std::mutex> lock(d_mutex);
         if (std::find(d_messages.begin(), d_messages.end(), message) != d_messages.end())
             return;
@@ -52,7 +52,7 @@ public:
     //! Writes the messages, unless the last line is less than a second old.
     void write(clock::time_point now = clock::now())
     {
-        if (now >= d_due)
+        if (now >= d_next_line)
             flush(now);
     }
     //! Writes the messages now.
@@ -70,25 +70,25 @@ public:
         }
         if (line.empty())
             return;
-        d_due = now + std::chrono::seconds(1);
-        d_out(line);
+        d_next_line = now + std::chrono::seconds(1);
+        d_write_line(line);
     }
 
 private:
     static constexpr std::size_t max_messages = 5; // per line
 
     template <typename type>
-    static void append(std::string& message, const type& part)
+    static void append(std::string& message, const type& value)
     {
         if constexpr (std::is_arithmetic_v<type>)
-            message += std::to_string(part);
+            message += std::to_string(value);
         else
-            message += part;
+            message += value;
     }
 
-    const output d_out;
-    clock::time_point d_due{}; // earliest time of the next line
-    std::mutex d_mutex;        // guards the members below
+    const output d_write_line;
+    clock::time_point d_next_line{}; // earliest time
+    std::mutex d_mutex;              // guards the members below
     std::vector<std::string> d_messages;
     std::size_t d_suppressed = 0;
 };

@@ -17,16 +17,16 @@ namespace gr::spead {
 //! capacity of a pipe.
 inline std::string shortened(const std::vector<std::string>& endpoints)
 {
-    constexpr std::size_t longest = 200;
-    std::string all;
-    for (const auto& text : endpoints)
-        all += (all.empty() ? "" : "; ") + text;
-    if (all.size() <= longest)
-        return all;
-    auto end = longest;
-    while ((all[end] & 0xc0) == 0x80) // inside a UTF-8 character
+    constexpr std::size_t max_bytes = 200;
+    std::string joined;
+    for (const auto& endpoint : endpoints)
+        joined += (joined.empty() ? "" : "; ") + endpoint;
+    if (joined.size() <= max_bytes)
+        return joined;
+    auto end = max_bytes;
+    while ((joined[end] & 0xc0) == 0x80) // inside a UTF-8 character
         --end;
-    return all.substr(0, end) + "...";
+    return joined.substr(0, end) + "...";
 }
 
 } // namespace gr::spead

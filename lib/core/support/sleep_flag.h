@@ -24,28 +24,28 @@ namespace gr::spead {
 class sleep_flag
 {
 public:
-    //! \p until: wake the sleeper only when a count has reached this value.
-    void announce(std::uint64_t until = 0)
+    //! \p threshold: wake the sleeper only when a count has reached this value.
+    void announce(std::uint64_t threshold = 0)
     {
-        d_until.store(until, std::memory_order_relaxed);
+        d_threshold.store(threshold, std::memory_order_relaxed);
         d_asleep.store(true, std::memory_order_release);
         std::atomic_thread_fence(std::memory_order_seq_cst);
     }
     void withdraw() { d_asleep.store(false, std::memory_order_relaxed); }
 
-    //! Returns whether the caller must wake the sleeper now. \p reached: current count.
-    bool claim(std::uint64_t reached = 0)
+    //! Returns whether the caller must wake the sleeper now. \p count: current count.
+    bool claim(std::uint64_t count = 0)
     {
         std::atomic_thread_fence(std::memory_order_seq_cst);
         return d_asleep.load(std::memory_order_acquire) &&
-               reached >= d_until.load(std::memory_order_relaxed) &&
+               count >= d_threshold.load(std::memory_order_relaxed) &&
                d_asleep.exchange(false, std::memory_order_acq_rel);
     }
     bool is_set() const { return d_asleep.load(std::memory_order_relaxed); }
 
 private:
     std::atomic<bool> d_asleep{ false };
-    std::atomic<std::uint64_t> d_until{ 0 };
+    std::atomic<std::uint64_t> d_threshold{ 0 };
 };
 
 } // namespace gr::spead

@@ -43,11 +43,11 @@ std::string prepare_thread(const char* name, int cpu)
     pthread_setname_np(pthread_self(), name);
     // write() also reports a closed pipe or a file size limit by these signals, which end
     // the process by default
-    sigset_t of_write;
-    sigemptyset(&of_write);
-    sigaddset(&of_write, SIGPIPE);
-    sigaddset(&of_write, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &of_write, nullptr);
+    sigset_t write_signals;
+    sigemptyset(&write_signals);
+    sigaddset(&write_signals, SIGPIPE);
+    sigaddset(&write_signals, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &write_signals, nullptr);
     // the default timer slack of 50 us is long for threads that sleep for 100s of us
     prctl(PR_SET_TIMERSLACK, 1);
     if (cpu < 0)
@@ -59,14 +59,15 @@ std::string prepare_thread(const char* name, int cpu)
         CPU_ALLOC(cpus), [](cpu_set_t* s) { CPU_FREE(s); });
     if (!set)
         throw std::bad_alloc();
-    const auto wanted = static_cast<std::size_t>(cpu);
+    const auto cpu_index = static_cast<std::size_t>(cpu);
     CPU_ZERO_S(bytes, set.get());
-    CPU_SET_S(wanted, bytes, set.get());
+    CPU_SET_S(cpu_index, bytes, set.get());
     const int error = pthread_setaffinity_np(pthread_self(), bytes, set.get());
     // read it back: the kernel may not apply the requested affinity
-    const bool read = pthread_getaffinity_np(pthread_self(), bytes, set.get()) == 0;
-    if (!error && read && CPU_COUNT_S(bytes, set.get()) == 1 &&
-        CPU_ISSET_S(wanted, bytes, set.get()))
+    const bool is_read_back =
+        pthread_getaffinity_np(pthread_self(), bytes, set.get()) == 0;
+    if (!error && is_read_back && CPU_COUNT_S(bytes, set.get()) == 1 &&
+        CPU_ISSET_S(cpu_index, bytes, set.get()))
         return "";
     return "thread " + std::string(name) + " is not pinned to CPU " +
            std::to_string(cpu) + (error ? std::string(": ") + std::strerror(error) : "");

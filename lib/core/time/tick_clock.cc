@@ -21,7 +21,7 @@ __extension__ typedef __int128 wide;
 constexpr unsigned binary_places = 64;
 constexpr std::int64_t attoseconds_per_second = 1'000'000'000'000'000'000;
 constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
-constexpr std::int64_t highest_rate = 1'000'000'000'000; // Hz
+constexpr std::int64_t max_rate = 1'000'000'000'000; // Hz
 
 // Enough until the year 5138. A longer number is in milliseconds by mistake.
 constexpr std::size_t max_digits = 11;
@@ -33,9 +33,9 @@ const char* const allowed_sync_time =
     "days)";
 constexpr std::int64_t min_nanoseconds = 864'000'000'000'000;
 
-bool are_digits(const std::string& text, std::size_t most)
+bool are_digits(const std::string& text, std::size_t max_size)
 {
-    return !text.empty() && text.size() <= most &&
+    return !text.empty() && text.size() <= max_size &&
            std::all_of(
                text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -46,13 +46,13 @@ exact_time parse_sync_time(const std::string& decimal_seconds)
 {
     const auto point = decimal_seconds.find('.');
     const bool has_point = point != std::string::npos;
-    const std::string whole = decimal_seconds.substr(0, point);
+    const std::string whole_seconds = decimal_seconds.substr(0, point);
     std::string decimals = has_point ? decimal_seconds.substr(point + 1) : "0";
-    if (!are_digits(whole, max_digits) || !are_digits(decimals, max_decimals))
+    if (!are_digits(whole_seconds, max_digits) || !are_digits(decimals, max_decimals))
         throw parameter_error(
             "sync_time", "\"" + decimal_seconds + "\"", allowed_sync_time);
     decimals.resize(max_decimals, '0');
-    return { std::stoull(whole), std::stoull(decimals) };
+    return { std::stoull(whole_seconds), std::stoull(decimals) };
 }
 
 exact_time sync_time_from_nanoseconds(std::int64_t nanoseconds)
@@ -71,7 +71,7 @@ tick_clock::tick_clock(exact_rate sample_rate, exact_time sync_time)
     : d_rate(sample_rate), d_sync_time(sync_time)
 {
     const auto [numerator, denominator] = sample_rate;
-    if (numerator < 1 || denominator < 1 || (numerator - 1) / denominator >= highest_rate)
+    if (numerator < 1 || denominator < 1 || (numerator - 1) / denominator >= max_rate)
         throw parameter_error(
             "sample_rate",
             std::to_string(numerator) + "/" + std::to_string(denominator),
@@ -96,31 +96,31 @@ std::optional<tick_clock::reading> tick_clock::to_tick(std::uint64_t seconds,
 
     // The rest in units of 2^-64 x 5^-18: both fractions are multiples of this unit.
     constexpr wide fives = attoseconds_per_second >> 18;
-    constexpr wide one = fives << binary_places;
+    constexpr wide units_per_one = fives << binary_places;
     wide rest = (binary & ((wide(1) << binary_places) - 1)) * fives -
                 (decimal % attoseconds_per_second << (binary_places - 18));
     if (rest < 0) {
-        rest += one;
+        rest += units_per_one;
         --whole;
     }
 
     wide tick = whole / denominator;
-    wide parts = whole % denominator; // without the rest
-    if (parts < 0) {
-        parts += denominator;
+    wide remainder = whole % denominator; // without the rest
+    if (remainder < 0) {
+        remainder += denominator;
         --tick;
     }
-    const wide halves = (2 * rest + one - 1) / one; // rounded up
-    if (2 * parts + halves > denominator) {
-        parts -= denominator;
+    const wide halves = (2 * rest + units_per_one - 1) / units_per_one; // rounded up
+    if (2 * remainder + halves > denominator) {
+        remainder -= denominator;
         ++tick;
     }
     using limits = std::numeric_limits<std::int64_t>;
     if (tick < limits::min() || tick > limits::max())
         return std::nullopt;
     return reading{ static_cast<std::int64_t>(tick),
-                    (static_cast<double>(parts) +
-                     static_cast<double>(rest) / static_cast<double>(one)) /
+                    (static_cast<double>(remainder) +
+                     static_cast<double>(rest) / static_cast<double>(units_per_one)) /
                         static_cast<double>(denominator) };
 }
 
@@ -128,17 +128,18 @@ tick_clock::tag_time tick_clock::time_of(std::uint64_t tick) const
 {
     const wide rate = d_rate.numerator;
     const wide time = wide(tick) * d_rate.denominator;
-    const wide second = attoseconds_per_second * rate;
+    const wide units_per_second = attoseconds_per_second * rate;
     const wide rest =
         time % rate * attoseconds_per_second + wide(d_sync_time.attoseconds) * rate;
-    const auto whole =
-        static_cast<std::uint64_t>(time / rate + rest / second) + d_sync_time.seconds;
-    const double fraction =
-        static_cast<double>(rest % second) / static_cast<double>(second);
+    const auto whole_seconds =
+        static_cast<std::uint64_t>(time / rate + rest / units_per_second) +
+        d_sync_time.seconds;
+    const double fraction = static_cast<double>(rest % units_per_second) /
+                            static_cast<double>(units_per_second);
     // the conversion to double may round up to a whole second
     if (fraction >= 1)
-        return { whole + 1, 0 };
-    return { whole, fraction };
+        return { whole_seconds + 1, 0 };
+    return { whole_seconds, fraction };
 }
 
 } // namespace gr::spead

@@ -77,7 +77,7 @@ struct tag_warnings {
 class timestamp_aligner
 {
 public:
-    timestamp_aligner(const timestamp_aligner_config& config, sink_counter_set& counts);
+    timestamp_aligner(const timestamp_aligner_config& config, sink_counter_set& counters);
 
     //! Begins a run. The caller must have sent or dropped the unfinished heap.
     void start_run();
@@ -92,7 +92,7 @@ public:
     correction tag(std::int64_t tick, double tick_residual, bool heap_is_partly_sent);
 
     //! Number of samples to drop, beginning with the next one.
-    std::uint64_t to_drop() const { return d_drop; }
+    std::uint64_t to_drop() const { return d_to_drop; }
 
     //! Returns the warnings raised since the last call.
     tag_warnings take_warnings();
@@ -116,19 +116,19 @@ private:
     template <typename type>
     void raise(type tag_warnings::*warning, type value);
 
-    const std::int64_t d_heap;
-    const std::int64_t d_step;
+    const std::int64_t d_heap_samples;
+    const std::int64_t d_timestamp_step;
     const gap_policy d_on_gap;
     const double d_samples_per_second;
     sink_counter_set& d_counters;
 
-    bool d_tagged = false;           // this run has had a tag
+    bool d_has_tag = false;          // this run has had a tag
     std::int64_t d_next = 0;         // position to be packed next
     bool d_has_untagged = false;     // samples arrived before the first tag of this run
     std::int64_t d_previous_end = 0; // where the previous run ended, by its tags if any
-    std::uint64_t d_drop = 0;        // samples to drop before the one at d_next
+    std::uint64_t d_to_drop = 0;     // samples to drop before the one at d_next
     std::int64_t d_expected = 0;     // position of the next sample, according to the tags
-    double d_small_jump = 0;         // last jump of a few samples
+    double d_last_small_jump = 0;    // last jump of a few samples
 
     tag_warnings d_raised;       // ever
     tag_warnings d_new_warnings; // since the last take_warnings()

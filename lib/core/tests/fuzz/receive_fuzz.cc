@@ -210,7 +210,7 @@ private:
 
     void begin_heap(sender_state& of)
     {
-        const auto bytes = parts_of(d_options.type) * bits_of(d_options.type) / 8;
+        const auto bytes = components_of(d_options.type) * bits_of(d_options.type) / 8;
         const auto ticks = of.heap_bytes / bytes *
                            static_cast<std::uint64_t>(d_options.ticks) /
                            static_cast<std::uint64_t>(d_options.samples);
@@ -389,8 +389,8 @@ private:
             if (tag.output != output)
                 continue;
             check(tag.offset < n, "each tag belongs to an output sample");
-            has_time |= tag.what == sample_tag::kind::timestamp && tag.offset == 0;
-            if (tag.what == sample_tag::kind::missing)
+            has_time |= tag.type == sample_tag::kind::timestamp && tag.offset == 0;
+            if (tag.type == sample_tag::kind::missing)
                 check(tag.value > 0, "a missing tag counts at least one sample");
         }
         check(!n || has_time, "the first sample has a timestamp tag");

@@ -87,7 +87,7 @@ struct receive_stream {
 
     std::size_t output_bytes() const
     {
-        return parts_of(settings.type) * bits_of(settings.type) / 8;
+        return components_of(settings.type) * bits_of(settings.type) / 8;
     }
 
     void set_room()
@@ -137,10 +137,10 @@ struct receive_stream {
 
     void end()
     {
-        window.give_up();
+        window.flush();
         produce(false);
         router.end_run();
-        window.abandon();
+        window.discard();
     }
 
     //! Produces what is ready, like a flow graph that keeps up.
@@ -152,7 +152,7 @@ struct receive_stream {
         std::vector<sample_tag> produced;
         const auto n = window.produce(end, produced) * output_bytes();
         for (auto tag : produced) {
-            if (tag.what == sample_tag::kind::timestamp)
+            if (tag.type == sample_tag::kind::timestamp)
                 tag.value = router.tick_at(static_cast<std::int64_t>(tag.value));
             tag.offset += out[tag.output].size() / output_bytes();
             tags.push_back(tag);
@@ -185,7 +185,7 @@ struct receive_stream {
     {
         std::vector<std::pair<std::size_t, std::uint64_t>> found;
         for (const auto& tag : tags)
-            if (tag.what == what && tag.output == output)
+            if (tag.type == what && tag.output == output)
                 found.emplace_back(tag.offset, tag.value);
         return found;
     }

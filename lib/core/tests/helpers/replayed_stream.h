@@ -142,7 +142,7 @@ struct replayed_stream {
     {
         std::vector<std::pair<std::size_t, std::uint64_t>> found;
         for (const auto& tag : tags)
-            if (tag.what == what && tag.output == output)
+            if (tag.type == what && tag.output == output)
                 found.emplace_back(tag.offset, tag.value);
         return found;
     }

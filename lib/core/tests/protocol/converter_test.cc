@@ -244,7 +244,7 @@ void check_encoding(sample_type type, const number_format& wire, double scale)
 {
     const auto format = format_in_flow_graph(type);
     const auto real = wire.real();
-    const auto numbers = test_samples * parts_of(type);
+    const auto numbers = test_samples * components_of(type);
     std::vector<float> memory(numbers); // as wide as the widest type
     auto* in = reinterpret_cast<std::byte*>(memory.data());
     std::mt19937 random(1);
@@ -257,7 +257,7 @@ void check_encoding(sample_type type, const number_format& wire, double scale)
             in, numbers * format.bytes(), [&] { return std::byte(random()); });
     }
     const sample_converter converter({ type, wire }, scale);
-    BOOST_REQUIRE_EQUAL(converter.output_bytes(), parts_of(type) * real.bytes());
+    BOOST_REQUIRE_EQUAL(converter.output_bytes(), components_of(type) * real.bytes());
     std::vector<std::byte> out(test_offset + numbers * real.bytes());
     const auto level = converter.convert(out.data() + test_offset, in, test_samples);
 
@@ -281,7 +281,7 @@ void check_encoding(sample_type type, const number_format& wire, double scale)
             expected = wrapped(expected, real);
         }
         wrong += value_at(out.data() + test_offset + i * real.bytes(), real) != expected;
-        if ((i + 1) % parts_of(type) == 0) {
+        if ((i + 1) % components_of(type) == 0) {
             clipped += has_clipped;
             has_clipped = false;
         }
@@ -294,15 +294,15 @@ void check_decoding(sample_type type, const number_format& wire, double scale)
 {
     const auto format = format_in_flow_graph(type);
     const auto real = wire.real();
-    const auto numbers = test_samples * parts_of(type);
+    const auto numbers = test_samples * components_of(type);
     std::vector<std::byte> in(test_offset + numbers * real.bytes());
     std::mt19937 random(2);
     std::generate(in.begin(), in.end(), [&] { return std::byte(random()); });
     std::vector<float> memory(numbers);
     auto* out = reinterpret_cast<std::byte*>(memory.data());
     const sample_decoder decoder({ type, wire }, scale);
-    BOOST_REQUIRE_EQUAL(decoder.wire_bytes(), parts_of(type) * real.bytes());
-    BOOST_REQUIRE_EQUAL(decoder.output_bytes(), parts_of(type) * format.bytes());
+    BOOST_REQUIRE_EQUAL(decoder.wire_bytes(), components_of(type) * real.bytes());
+    BOOST_REQUIRE_EQUAL(decoder.output_bytes(), components_of(type) * format.bytes());
     decoder.decode(out, in.data() + test_offset, test_samples);
 
     std::size_t wrong = 0;

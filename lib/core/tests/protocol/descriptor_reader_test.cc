@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(mixed_elements_are_refused)
     using namespace std::string_literals;
     const auto is = read_field(wire::descriptor_format, "i\0\x10u\0\x10"s);
     BOOST_REQUIRE(is);
-    BOOST_TEST(!is->obstacle.empty());
+    BOOST_TEST(!is->unsupported_reason.empty());
 }
 
 BOOST_AUTO_TEST_CASE(numpy_headers_are_read_as_numpy_reads_them)
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(numpy_headers_are_read_as_numpy_reads_them)
             BOOST_TEST((is->format == each.format));
             BOOST_TEST(is->is_array == each.is_array);
             BOOST_TEST(is->is_pairs == each.is_pairs);
-            BOOST_TEST(is->obstacle == "");
+            BOOST_TEST(is->unsupported_reason == "");
         }
     }
 }
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(structured_and_fortran_arrays_are_refused)
            "(4,)}" }) {
         const auto is = read_field(wire::descriptor_dtype, header);
         BOOST_REQUIRE(is);
-        BOOST_TEST(!is->obstacle.empty());
+        BOOST_TEST(!is->unsupported_reason.empty());
     }
 }
 

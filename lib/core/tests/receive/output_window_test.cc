@@ -114,8 +114,8 @@ struct letter_window {
             text += std::to_string(out[tag.output].size() + tag.offset) + ':';
             text += strings{
                 "timestamp", "missing", "skipped", "item"
-            }[std::size_t(tag.what)];
-            if (tag.what == sample_tag::kind::item)
+            }[std::size_t(tag.type)];
+            if (tag.type == sample_tag::kind::item)
                 text += std::to_string(tag.item);
             text += '=' + std::to_string(tag.value);
         }
@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(skipped_samples_are_tagged)
     letter_window w(1, skip);
     w.place({ "cd", "h" });
     BOOST_TEST(w.produce_after(max_delay) == "cdh");
-    w.window.give_up(10); // two more, with no later sample yet
+    w.window.flush(10); // two more, with no later sample yet
     w.produce();
     w.place({ "k" });
     BOOST_TEST(w.produce() == "cdhk");
@@ -349,19 +349,19 @@ BOOST_AUTO_TEST_CASE(blocked_window_ends_the_opening_first)
     BOOST_TEST(w.counted(1) == "1 received, 5 missing, 0 skipped");
 }
 
-BOOST_AUTO_TEST_CASE(give_up_ends_the_opening)
+BOOST_AUTO_TEST_CASE(flush_ends_the_opening)
 {
     letter_window w;
     w.begin_stream();
-    w.window.give_up(); // has no effect
+    w.window.flush(); // has no effect
     BOOST_TEST(w.produce() == "");
     w.place({ "j", "l" });
     BOOST_TEST(w.produce() == "");
-    w.window.give_up(14);
+    w.window.flush(14);
     BOOST_TEST(w.produce() == "j.l..");
     BOOST_TEST(w.tags[0] == " 0:timestamp=9 1:missing=1 3:missing=2");
     w.begin_stream();
-    w.window.give_up(15); // before any sample arrived
+    w.window.flush(15); // before any sample arrived
     BOOST_TEST(w.produce() == "j.l..");
     BOOST_TEST((w.window.is_empty() && w.window.front() == 15));
     w.place({ "q" });
@@ -394,8 +394,8 @@ BOOST_AUTO_TEST_CASE(abandoned_samples_count_as_skipped)
         w.place({ "a", "c", "f" });
         std::vector<sample_tag> tags;
         w.window.produce(4, tags);
-        w.window.give_up();
-        w.window.abandon();
+        w.window.flush();
+        w.window.discard();
         w.drain();
         BOOST_TEST((w.window.is_empty() && w.window.front() == front));
         BOOST_TEST(w.request_room(front, front + std::int64_t(w.room)));
@@ -460,7 +460,7 @@ static void place_at_random(unsigned seed)
         place(std::int64_t(random() % (random() % 20 ? 30 : 200)) - 6);
         produce(random() % 16 == 0);
     }
-    w.window.give_up();
+    w.window.flush();
     w.produce();
     for (std::size_t i = 0; i < outputs; ++i) {
         std::string expected(skips ? 0 : std::size_t(front() - first), '.');

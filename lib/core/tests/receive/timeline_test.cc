@@ -92,7 +92,7 @@ struct received_times {
     verdict judge(heap_time heap, milliseconds later = milliseconds(1))
     {
         const bool is_located = times.locate(heap, 0);
-        const timeline::surroundings around{ 1100, 1500, 4096, &missing, true };
+        const timeline::heap_context around{ 1100, 1500, 4096, &missing, true };
         return times.judge(heap, is_located, 0, around, now + later);
     }
 };
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(the_first_heap_begins_a_stream)
     timeline times({});
     missing_ranges missing(4);
     auto heap = received_times::heap_of(7, 123);
-    const timeline::surroundings around{ 0, 0, 4096, &missing, false };
+    const timeline::heap_context around{ 0, 0, 4096, &missing, false };
     BOOST_TEST(names.at(times.judge(heap, false, 0, around, {})) == "new_stream");
     heap.position = 50;
     times.begin_stream(heap);

@@ -7,6 +7,7 @@ as the instrument packs its samples, at a reduced sample rate."""
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from common.arguments import option, positive
@@ -42,7 +43,7 @@ CHANNELISED = {
     "tail": "drop",
 }
 # the destinations, and the options of the sink
-CAPTURES = {
+CAPTURES: dict[str, tuple[list[str], dict[str, Any]]] = {
     "meerkat_digitiser": (
         ["239.102.0.0+7:7148", "239.102.0.8+7:7148"],
         DIGITISER | {"heap_id_step": 2, "descriptors": "separate"},

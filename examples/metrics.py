@@ -22,12 +22,13 @@ from gnuradio import blocks, gr, spead
 try:
     from prometheus_client import CollectorRegistry, MetricsHandler
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+    from prometheus_client.registry import Collector
 except ImportError as error:
     sys.exit(f"{error}: apt install python3-prometheus-client")
 
 
-class Counters:
-    """A collector of prometheus_client: the counters of sinks and sources.
+class Counters(Collector):
+    """The counters of sinks and sources.
 
     blocks: name -> sink or source. The names are the label "block".
 
@@ -45,8 +46,8 @@ class Counters:
         for name, block in self._blocks.items():
             stats = block.stats()
             kind = "sink" if "samples_sent" in stats else "source"
-            helps = re.findall(r"^(\w+): (.+(?:\n    .+)*)", block.stats.__doc__, re.M)
-            helps = {name: " ".join(text.split()) for name, text in helps}
+            texts = re.findall(r"^(\w+): (.+(?:\n    .+)*)", block.stats.__doc__, re.M)
+            helps = {name: " ".join(text.split()) for name, text in texts}
             for figure, value in stats.items():
                 key = f"spead_{kind}_{figure}"
                 if key not in families:

@@ -12,6 +12,8 @@ import json
 import math
 import re
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from common.arguments import integer, option, positive, rate, seconds, size
@@ -46,7 +48,7 @@ def ticks_or_time(text):
 
 
 # Options passed to the sink under the same name.
-SINK_OPTIONS = {
+SINK_OPTIONS: dict[str, Callable[[str], Any]] = {
     "heap_samples": positive,
     "wire_type": str,
     "scale": float,

@@ -298,9 +298,9 @@ def main(argv=None):
         try:
             summary_file = args.json and stack.enter_context(open(args.json, "w"))
             sockets = [
-                stack.enter_context(bound_socket(*endpoint, args.interface))
+                stack.enter_context(bound_socket(host, port, args.interface))
                 for text in args.endpoints
-                for endpoint in endpoints(text)
+                for host, port in endpoints(text)
             ]
             summary = receive(sockets, args)
         except (OSError, ValueError) as error:

@@ -219,7 +219,8 @@ class Page:
             self.finish(block, sender, TIMEOUT)
         self.output = self.finish(block, process, TIMEOUT)
         if self.background:
-            self.output += self.finish(*self.background, BOUND)
+            earlier, process = self.background
+            self.output += self.finish(earlier, process, BOUND)
             self.background = ()
         if self.skipped:  # possibly a background block, whose output is then missing
             self.output = None

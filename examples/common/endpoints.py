@@ -65,7 +65,7 @@ def _bound_socket(address, port, interface):
     found = socket.getaddrinfo(address, port, type=socket.SOCK_DGRAM)
     family, kind, protocol, _, endpoint = found[0]
     sock = socket.socket(family, kind, protocol)
-    multicast = ipaddress.ip_address(endpoint[0].split("%")[0]).is_multicast
+    multicast = ipaddress.ip_address(endpoint[0]).is_multicast
     if multicast:
         # Let several receivers on this host join the same group.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

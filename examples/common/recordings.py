@@ -107,7 +107,7 @@ def wav_recording(path):
     with open(path, "rb") as file:
         try:
             wav = soundfile.SoundFile(file)
-        except RuntimeError as error:
+        except soundfile.LibsndfileError as error:
             reason = error.error_string
             raise ValueError(f"{path} is not a WAV file: {reason}") from None
         with wav:

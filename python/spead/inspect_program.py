@@ -3,6 +3,7 @@
 """Show which SPEAD streams arrive at an address, and the spead.source() for them."""
 
 import argparse
+import io
 import json
 import shutil
 import signal
@@ -63,7 +64,8 @@ def run():
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
-    sys.stdout.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as in "| head"
     try:
         inspector = _inspector(args.endpoints, args.interface)

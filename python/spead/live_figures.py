@@ -76,7 +76,7 @@ class figures(gr.basic_block):
         QtCore.QMetaObject.invokeMethod(
             self._label,
             "setText",
-            QtCore.Qt.QueuedConnection,
+            QtCore.Qt.ConnectionType.QueuedConnection,
             QtCore.Q_ARG(str, f"<table>{''.join(rows)}</table>"),
         )
 

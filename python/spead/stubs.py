@@ -98,7 +98,8 @@ def stub(include):
             parts.append(stats_class(name, types, docs))
             parts.append(block_class(name, found, docs))
         elif "." not in name:
-            parts.append(function(name, *signature, docs[name]))
+            parameters, result = signature
+            parts.append(function(name, parameters, result, docs[name]))
     return "\n".join(parts)
 
 

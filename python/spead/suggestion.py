@@ -259,7 +259,7 @@ class Suggestion:
             for name in TYPES
             if self._formats and "error" not in self._formats[name]
         ]
-        wire = self._formats and possible and self._formats[possible[0]]["wire_type"]
+        wire = self._formats[possible[0]]["wire_type"] if possible else ""
         if possible and "u" in wire and wire not in ("u1", "|u1"):
             possible = [n for n in possible if n in ("float", "complex")] or possible
         if possible and wire[-2:] in ("i4", "u4") and "int32" not in possible[:1]:

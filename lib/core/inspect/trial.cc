@@ -37,7 +37,8 @@ void run_to_end(source_engine& engine, const source_options& options)
 {
     const auto bytes = sample_decoder(format_of(options)).output_bytes();
     // with axes, whole heaps; at least what a source allocates
-    const std::size_t unit = std::max<std::int64_t>(options.heap_samples, 1);
+    const auto unit =
+        static_cast<std::size_t>(std::max<std::int64_t>(options.heap_samples, 1));
     const auto samples = std::max({ window_bytes_of(options) / bytes,
                                     2 * source_engine::max_packet_samples,
                                     options.axes.empty() ? 0 : 4 * unit });

@@ -118,7 +118,7 @@ std::vector<endpoint> parse_addresses(const std::string& parameter,
                                       const std::string& displayed,
                                       endpoint_use use)
 {
-    const auto first_port = use == endpoint_use::send ? 1 : 0;
+    const auto first_port = use == endpoint_use::send ? 1u : 0u;
     const auto parsed = parse_endpoint(text, first_port);
     if (!parsed)
         throw parameter_error(parameter, displayed, allowed_endpoints(use));

@@ -160,18 +160,18 @@ std::vector<std::string> rx_time_packer::take_warnings()
     if (warnings.no_tag)
         d_warnings.push_back("samples arrived without an rx_time tag before them: their "
                              "timestamps continue from the previous run, or from 0");
-    if (warnings.residual)
+    if (warnings.residual != 0)
         d_warnings.push_back(
             "an rx_time tag is " + std::to_string(warnings.residual) +
             " samples from the nearest sample, whose time is sent: sample_rate "
             "or sync_time may not be that of the source, or a block upstream "
             "rounds the positions of tags");
-    if (warnings.jump_samples)
+    if (warnings.jump_samples != 0)
         d_warnings.push_back(
             "an rx_time tag is " + rounded(warnings.jump_samples) +
             " samples from the end of the samples before it: samples were lost "
             "or repeated, or sample_rate is not that of the source");
-    if (warnings.jitter_samples)
+    if (warnings.jitter_samples != 0)
         d_warnings.push_back(
             "rx_time tags jump back and forth, here by " +
             rounded(warnings.jitter_samples) +
@@ -181,7 +181,7 @@ std::vector<std::string> rx_time_packer::take_warnings()
         d_warnings.push_back(
             "an rx_time tag is before sync_time: samples are dropped up to "
             "that time");
-    if (warnings.drop_seconds)
+    if (warnings.drop_seconds != 0)
         d_warnings.push_back(
             "an rx_time tag is " + std::to_string(warnings.drop_seconds) +
             " s behind the samples that have been sent: samples are dropped up "

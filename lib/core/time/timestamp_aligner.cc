@@ -223,7 +223,7 @@ tag_warnings timestamp_aligner::take_warnings()
 template <typename type>
 void timestamp_aligner::raise(type tag_warnings::*warning, type value)
 {
-    if (!(d_raised.*warning))
+    if (d_raised.*warning == type{})
         d_raised.*warning = d_new_warnings.*warning = value;
 }
 

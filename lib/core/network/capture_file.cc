@@ -56,7 +56,15 @@ std::size_t first_packet_bytes(const std::byte* datagram, std::size_t bytes)
     packet_view packet;
     if (parse_packet(datagram, bytes, packet, true) != packet_error::none)
         return bytes;
-    return static_cast<std::size_t>(packet.payload - datagram) + packet.payload_bytes;
+    const auto size =
+        static_cast<std::size_t>(packet.payload - datagram) + packet.payload_bytes;
+    // all segments but the last one have this size, and begin with the same header
+    constexpr std::size_t equal_bytes = 4;
+    for (auto begin = size; begin < bytes; begin += size)
+        if (bytes - begin < equal_bytes ||
+            std::memcmp(datagram + begin, datagram, equal_bytes) != 0)
+            return bytes;
+    return size;
 }
 
 // Fragments and frames that the capture has cut are unusable.

@@ -267,8 +267,12 @@ def test_a_pcapng_time_beyond_64_bits_has_no_effect(tmp_path):
             r"no payload length \(immediate item 0x4\)",
         ),
         (bytes.fromhex("530402060000ffff"), "fewer than its 65535 item pointers"),
+        (
+            joined(packets_by_heap(noise(1000)))[1] + bytes(16),
+            r"states \d+ bytes of payload \(item 0x4\) but has \d+",
+        ),
     ],
-    ids=["magic", "size", "heap length", "payload length", "items"],
+    ids=["magic", "size", "heap length", "payload length", "items", "tail"],
 )
 def test_rejected_packets_are_described(tmp_path, datagram, reason):
     path = capture(tmp_path / "stream.pcap", [datagram] * 3)

@@ -238,6 +238,8 @@ void bind_inspector(py::module& m)
                  return self.inspector().packets_of_others();
              })
         .def("seconds", &listening_inspector::seconds)
+        .def("is_partial",
+             [](const listening_inspector& self) { return self.memory().is_partial(); })
         .def("is_capture", &listening_inspector::is_capture)
         .def("has_ended", &listening_inspector::has_ended)
         .def("failures", &listening_inspector::failures)

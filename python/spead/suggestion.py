@@ -435,6 +435,8 @@ def tried_suggestion(inspector, endpoints, interface=""):
     streams = inspector.described_streams()
     first = best = Suggestion(streams, endpoints, interface)
     if first.reason:
+        if inspector.is_partial() and any(s["heaps"] for s in inspector.streams()):
+            first.reason = "a heap is larger than the 32 MiB that a trial may have"
         return first
     first.try_on(inspector)
     variants = [

@@ -13,7 +13,7 @@ from gnuradio.spead.stream_report import details
 from gnuradio.spead.suggestion import tried_suggestion
 from inspected_streams import HEAP, INSPECTED, PYSPEAD_ORDERS, WHOLE
 from places import eventually
-from received_streams import Receiving
+from received_streams import Receiving, joined, packets_by_heap
 from receiving import bound_socket
 from streams import noise
 from telescope_streams import Stream
@@ -165,3 +165,9 @@ def test_lost_heaps_are_told():
         "43 of 43 complete heaps received, 5,120 samples missing"
         in suggestion.result()[0]
     )
+
+
+def test_a_heap_that_is_too_large_for_a_trial_is_named():
+    packets = joined(packets_by_heap(noise(33 << 20), 33 << 20, packet_size=60_000))
+    suggestion = tried_suggestion(inspected(packets), "127.0.0.1:0")
+    assert "larger than the 32 MiB" in suggestion.reason

@@ -36,6 +36,7 @@ MAX_SELECTIONS = 4  # to be tried
 class Suggestion:
     """The options of the source that receives the streams, or the reason for none.
 
+    endpoints: a text, or a list with a text for each output
     options: name -> text of the value, as in Python
     timestamp: ID of the item to take for the timestamp; None: the likeliest one
     selection: index of the items to take for telling streams apart, if several can
@@ -93,6 +94,10 @@ class Suggestion:
         if timestamp is not None:
             self._timestamp, self._needs_items = timestamp, True
         self._find_times()
+        if isinstance(endpoints, list):
+            if self._per_time:
+                self._per_time = round(self._per_time / len(endpoints))
+            self.options["num_outputs"] = str(len(endpoints))
         self._add_type()
         self._add_selection(selection)
         if times:
@@ -155,8 +160,11 @@ class Suggestion:
         call = self.call().replace("spead.source(", "dict(endpoints=", 1)
         options = eval(call, {"spead": spead})
         options.pop("interface", None)
+        endpoints = options.pop("endpoints")
+        if isinstance(endpoints, str):
+            endpoints = [endpoints]
         try:
-            self.trial = inspector.try_source([options.pop("endpoints")], **options)
+            self.trial = inspector.try_source(endpoints, **options)
         except ValueError as error:
             self.reason = str(error)
 
@@ -221,7 +229,7 @@ class Suggestion:
         return sorted({v for s in self._streams for v in s["items"][id]["values"]})
 
     def _find_times(self):
-        self._step = self._per_time = None
+        self._step, self._per_time = 0, 0
         if self._timestamp == HEAP_COUNTER:
             self._step = self._streams[0]["heap_counter_step"]
             counters = sum(s["heap_counters"] for s in self._streams)
@@ -444,10 +452,13 @@ def tried_suggestion(inspector, endpoints, interface=""):
         *({"selection": i} for i in range(1, first.selections)),
         {"times": False},
     ]
+    if len(inspector.endpoints()) > 1:
+        variants.append({"endpoints": inspector.endpoints()})
     for variant in variants:
         if not best.is_doubtful():
             break
-        other = Suggestion(streams, endpoints, interface, **variant)
+        chosen = {"endpoints": endpoints, "interface": interface} | variant
+        other = Suggestion(streams, **chosen)
         other.try_on(inspector)
         best = max(best, other, key=Suggestion.merit)
     return best

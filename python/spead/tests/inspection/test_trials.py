@@ -171,3 +171,16 @@ def test_a_heap_that_is_too_large_for_a_trial_is_named():
     packets = joined(packets_by_heap(noise(33 << 20), 33 << 20, packet_size=60_000))
     suggestion = tried_suggestion(inspected(packets), "127.0.0.1:0")
     assert "larger than the 32 MiB" in suggestion.reason
+
+
+def test_streams_of_several_endpoints_have_an_output_each():
+    inspector = _inspector("127.0.0.1:0,127.0.0.2:0")
+    streams = [joined(packets_by_heap(noise(20_000, seed))) for seed in (1, 2)]
+    for pair in zip(*streams, strict=True):
+        for endpoint, data in enumerate(pair):
+            inspector.add(data, f"127.0.0.1:{endpoint + 1}", endpoint)
+    suggestion = tried_suggestion(inspector, "127.0.0.1:0,127.0.0.2:0")
+    options = options_of(suggestion)
+    assert (options["endpoints"], options["num_outputs"]) == (inspector.endpoints(), 2)
+    assert suggestion.receives_everything()
+    assert not suggestion.notes

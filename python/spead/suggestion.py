@@ -48,6 +48,7 @@ class Suggestion:
         self, streams, endpoints, interface="", timestamp=None, selection=0, times=True
     ):
         self.options, self.notes, self.reason = {}, [], ""
+        self._step, self._per_time = 0, 0
         self.trial = None
         self._streams = [s for s in streams if s["heaps"] or s["descriptor_heaps"]]
         with_samples = [s for s in self._streams if s["heaps"] and s["items"]]

@@ -35,6 +35,8 @@ struct number_block {
     alignas(64) std::array<std::byte, bytes> numbers;
 };
 
+// NOLINTBEGIN(bugprone-branch-clone): the branches differ in the type of the number
+
 //! Calls \p visit with a number of this format, which is not complex.
 template <typename visitor>
 auto visit_number(const number_format& format, const visitor& visit)
@@ -67,6 +69,8 @@ auto visit_number(sample_type type, const visitor& visit)
         return visit(std::int32_t());
     }
 }
+
+// NOLINTEND(bugprone-branch-clone)
 
 // static: the library and the Python module must not share functions of two versions
 template <typename output_number, typename input_number>

@@ -102,7 +102,8 @@ def run():
 
 
 def tried(inspector, args):
-    return tried_suggestion(inspector, args.endpoints, args.interface)
+    interface = "" if inspector.is_capture() else args.interface
+    return tried_suggestion(inspector, args.endpoints, interface)
 
 
 def lines(inspector, args, suggestion):

@@ -34,8 +34,8 @@ def explanation(inspector):
         data = kind["first"]
         yield ""
         yield (
-            f"packet {number + 1}: the first of {kind['packets']:,} of its kind, "
-            f"{len(data):,} bytes"
+            f"packet {number + 1}: the first of {kind['packets']:,} of its kind"
+            + (f", {len(data):,} bytes" if data else "")
         )
         if kind["rejection"]:
             yield f"  rejected: {kind['rejection']}"

@@ -181,7 +181,10 @@ class Suggestion:
             text += f", {trial['samples_missing']:,} samples missing between them"
         if trial["is_partial"]:
             text += ", of a part of the packets"
-        return [text, *([] if self.receives_everything() else trial["log"])]
+        if self.receives_everything():
+            return [text]
+        ignored = f"{trial['packets_ignored']:,} packets ignored"
+        return [text, *(trial["log"] or [ignored])]
 
     # Which items are the samples and the timestamp
 
@@ -287,6 +290,10 @@ class Suggestion:
             return
         self.options["output_type"] = json.dumps(possible[0])
         self._wire_type = wire
+        if wire == "i1" and array["bits"] != 8:
+            self.notes.append(f"as bytes: numbers of {array['bits']} bits")
+        if wire == "u1" and possible[0] in ("int8", "sc8"):
+            self.notes.append("values above 127 become negative; floats keep them")
         bits = int("".join(c for c in wire if c.isdigit())) * 8
         self._sample_bytes = bits // 8
         if array["is_complex"] and "c" not in wire:

@@ -184,3 +184,17 @@ def test_streams_of_several_endpoints_have_an_output_each():
     assert (options["endpoints"], options["num_outputs"]) == (inspector.endpoints(), 2)
     assert suggestion.receives_everything()
     assert not suggestion.notes
+
+
+@pytest.mark.parametrize(
+    ("name", "note"),
+    [
+        ("packed", "as bytes: numbers of 10 bits"),
+        ("u1 real", "values above 127 become negative; floats keep them"),
+        (">i4 complex", "floats round 32-bit integers above 2^24"),
+        ("antenna buffer", "item 0x1600 does not advance"),
+    ],
+)
+def test_comments_name_what_the_source_does_to_samples(name, note):
+    suggestion = tried_suggestion(inspected(WHOLE[name]), "127.0.0.1:0")
+    assert any(note in each for each in suggestion.notes)

@@ -121,7 +121,7 @@ def as_json(inspector, suggestion):
         "dropped": inspector.dropped(),
         "failures": inspector.failures(),
         "call": "" if suggestion.reason else suggestion.call(),
-        "notes": suggestion.notes,
+        "notes": suggestion.notes + suggestion.remarks,
         "reason": suggestion.reason,
         "trial": suggestion.trial,
     }

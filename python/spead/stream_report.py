@@ -24,7 +24,8 @@ def report(inspector, suggestion, endpoints, seconds, explain=False):
         elif suggestion:
             yield from _labelled("Source", suggestion.result())
             yield from ["", *suggestion.call().splitlines()]
-            yield from (f"# {note}" for note in suggestion.notes)
+            notes = suggestion.notes + suggestion.remarks
+            yield from (f"# {note}" for note in notes)
             yield from ["", "GNU Radio Companion, SPEAD UDP Source:"]
             fields = suggestion.grc()
             width = max(map(len, fields))

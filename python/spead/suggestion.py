@@ -38,6 +38,8 @@ class Suggestion:
 
     endpoints: a text, or a list with a text for each output
     options: name -> text of the value, as in Python
+    notes: what could not be determined
+    remarks: what else a user should know, such as values that are rounded
     timestamp: ID of the item to take for the timestamp; None: the likeliest one
     selection: index of the items to take for telling streams apart, if several can
     times: whether to set the number of samples and ticks of a heap
@@ -47,7 +49,8 @@ class Suggestion:
     def __init__(
         self, streams, endpoints, interface="", timestamp=None, selection=0, times=True
     ):
-        self.options, self.notes, self.reason = {}, [], ""
+        self.options, self.reason = {}, ""
+        self.notes, self.remarks = [], []
         self._step, self._per_time = 0, 0
         self.trial = None
         self._streams = [s for s in streams if s["heaps"] or s["descriptor_heaps"]]
@@ -239,7 +242,7 @@ class Suggestion:
             counters = sum(s["heap_counters"] for s in self._streams)
             self._per_time = round(sum(s["heaps"] for s in self._streams) / counters)
             if TIMESTAMP in self._streams[0]["items"]:
-                self.notes.append(
+                self.remarks.append(
                     f"item {TIMESTAMP:#x} does not advance: if it does later, listen "
                     "for longer"
                 )
@@ -275,7 +278,7 @@ class Suggestion:
         if possible and "u" in wire and wire not in ("u1", "|u1"):
             possible = [n for n in possible if n in ("float", "complex")] or possible
         if possible and wire[-2:] in ("i4", "u4") and "int32" not in possible[:1]:
-            self.notes.append("floats round 32-bit integers above 2^24")
+            self.remarks.append("floats round 32-bit integers above 2^24")
         if not possible:
             self.options["output_type"] = '"int8"'
             if self._formats:
@@ -291,9 +294,9 @@ class Suggestion:
         self.options["output_type"] = json.dumps(possible[0])
         self._wire_type = wire
         if wire == "i1" and array["bits"] != 8:
-            self.notes.append(f"as bytes: numbers of {array['bits']} bits")
+            self.remarks.append(f"as bytes: numbers of {array['bits']} bits")
         if wire == "u1" and possible[0] in ("int8", "sc8"):
-            self.notes.append("values above 127 become negative; floats keep them")
+            self.remarks.append("values above 127 become negative; floats keep them")
         bits = int("".join(c for c in wire if c.isdigit())) * 8
         self._sample_bytes = bits // 8
         if array["is_complex"] and "c" not in wire:
@@ -326,7 +329,7 @@ class Suggestion:
             count = len(self._values(id))
             is_other = id not in (*selected, self._timestamp, self._samples)
             if item["number"] and is_other and 1 < count <= MAX_SELECTED:
-                self.notes.append(
+                self.remarks.append(
                     f"item {id:#x} has {count} values: if each is a stream of its own, "
                     "select one in items"
                 )

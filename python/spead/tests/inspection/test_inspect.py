@@ -122,7 +122,7 @@ def test_items_described_by_numpy_are_read(dtype):
     text = "\n".join(details(inspected(packets).streams(), ["0.0.0.0:7148"], 2))
     assert '"offset" <i2 (): -5, 1' in text
     options, notes = suggested(packets)
-    assert all("item 0x3102" in note for note in notes)
+    assert not notes
     assert (options["heap_samples"], options["timestamp_step"]) == (1000, 2000)
     np.testing.assert_array_equal(received(packets, **options).samples(), samples)
 

@@ -197,4 +197,4 @@ def test_streams_of_several_endpoints_have_an_output_each():
 )
 def test_comments_name_what_the_source_does_to_samples(name, note):
     suggestion = tried_suggestion(inspected(WHOLE[name]), "127.0.0.1:0")
-    assert any(note in each for each in suggestion.notes)
+    assert any(note in each for each in suggestion.notes + suggestion.remarks)

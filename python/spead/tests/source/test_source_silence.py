@@ -272,6 +272,7 @@ def test_the_log_names_an_item_that_distinguishes_two_senders(logged):
     pairs = zip(*(each[:-1] for each in streams), strict=True)
     with Receiving() as receiving:
         receiving.send_packets(joined(joined(pairs)))
+        receiving.wait_for_samples(HEAP)
     (line,) = logged("another sender")
     assert "0x3101" in line
     assert "pol" in line

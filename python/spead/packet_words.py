@@ -19,7 +19,6 @@ STREAM_CONTROLS = {
 }
 WORD = 8  # bytes
 MAX_WORDS = 24  # shown of a packet
-MAX_KINDS = 16
 
 
 def explanation(inspector):
@@ -29,8 +28,7 @@ def explanation(inspector):
         for stream in inspector.streams()
         for d in stream["descriptions"]
     }
-    kinds = inspector.packet_kinds()
-    for number, kind in enumerate(kinds[:MAX_KINDS]):
+    for number, kind in enumerate(inspector.packet_kinds()):
         data = kind["first"]
         yield ""
         yield (

@@ -961,4 +961,29 @@ BOOST_AUTO_TEST_CASE(split_samples_wait_for_their_other_half)
                           std::byte{ 1 }) == 8 * samples);
 }
 
+// Of two streams that take turns, the first heap that arrives may be that of the one
+// which the item excludes later.
+BOOST_AUTO_TEST_CASE(the_first_heap_is_not_that_of_an_interleaved_stream)
+{
+    receive_stream stream(with_item());
+    const auto send = [&](std::uint64_t i, std::uint64_t value) {
+        stream.receive(heap(1 + 2 * i + value, first_tick + i * heap_samples, value));
+        stream.now += milliseconds(2);
+    };
+    send(0, 1);
+    for (std::uint64_t i = 1; i < 40; ++i)
+        for (const std::uint64_t value : { 0, 1 })
+            send(i, value);
+    stream.end();
+    const auto& out = stream.out[0];
+    const auto even = std::count_if(out.begin(), out.end(), [](std::byte sample) {
+        return sample != std::byte{} && (std::to_integer<int>(sample) & 1) == 0;
+    });
+    const auto odd = std::count_if(out.begin(), out.end(), [](std::byte sample) {
+        return (std::to_integer<int>(sample) & 1) == 1;
+    });
+    BOOST_TEST_CONTEXT(even << " samples of one stream, " << odd << " of the other")
+    BOOST_TEST((even == 0) != (odd == 0));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

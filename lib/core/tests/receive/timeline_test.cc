@@ -156,4 +156,23 @@ BOOST_AUTO_TEST_CASE(the_first_heap_begins_a_stream)
     BOOST_TEST(times.tick_at(60) == 133u);
 }
 
+// Lost heaps make other steps, of which the hint must not be derived.
+BOOST_AUTO_TEST_CASE(hints_about_steps_need_equal_ones)
+{
+    const auto noted = [](const std::vector<std::uint64_t>& steps) {
+        received_times stream(true);
+        std::uint64_t timestamp = 5000;
+        for (const auto step : steps)
+            stream.times.note_timestamp(received_times::heap_of(1, timestamp += step), 0);
+        return stream.times.noted_step(0);
+    };
+    using steps = std::vector<std::uint64_t>;
+    BOOST_TEST(noted(steps(8, 64)) == 0);
+    BOOST_TEST(noted(steps(10, 64)) == 64);
+    BOOST_TEST(noted({ 64, 64, 64, 64, 192, 64, 64, 64, 64, 128 }) == 0);
+    auto repeated = steps(10, 64);
+    repeated.insert(repeated.begin() + 5, 0);
+    BOOST_TEST(noted(repeated) == 64); // a duplicate
+}
+
 BOOST_AUTO_TEST_SUITE_END()

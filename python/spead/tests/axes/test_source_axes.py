@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import spead2
 import spead2.send
+from crafted_packets import data_heap, end_of_stream
 from gnuradio import spead
 from received_streams import joined, received, spead2_packets
 from spead_packet import parse
@@ -174,3 +175,22 @@ def test_log_shows_that_axes_join_parts(capfd):
     stream = Stream({"frequency": 16, "time": 8}, np.int8, True, parts=4)
     received(stream.all_packets(stream.packets()), output_type="sc8")
     assert 'such as "frequency=64/1024"' in capfd.readouterr().out
+
+
+def test_heaps_without_length_are_ignored_with_the_reason():
+    """Where their vectors end is unknown."""
+    items = [spead.timestamp(), spead.samples()]
+    options = {"items": items, "axes": "channel=32, time=16", "timestamp_step": STEP}
+
+    def heaps(**lengths):
+        ones = np.ones(512, np.int8)
+        return [data_heap(1 + i, i * STEP, ones, **lengths) for i in range(10)]
+
+    end = end_of_stream(99)
+    receiving = received([*heaps(heap_length=0), end], **options)
+    assert len(receiving.samples()) == 0
+    assert (
+        'no heap length (item 0x2), which axes need; set axes=""'
+        in (receiving.stats["status"])
+    )
+    assert len(received([*heaps(), end], **options).samples()) == 160

@@ -68,7 +68,10 @@ def run():
         sys.stdout.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as in "| head"
     try:
+        args.endpoints.encode()
         inspector = _inspector(args.endpoints, args.interface)
+    except UnicodeEncodeError:
+        sys.exit("spead-inspect: the name of the capture is not UTF-8: rename it")
     except (ValueError, RuntimeError) as error:
         sys.exit(f"spead-inspect: {error}")
     live = sys.stdout.isatty() and not args.json and not inspector.is_capture()

@@ -8,6 +8,7 @@
 #include "heap_descriptors.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace gr::spead {
@@ -38,7 +39,11 @@ bool heap_descriptors::find(const packet_view& packet)
         if (item.id == wire::descriptor)
             begin_offsets.push_back(item.value);
     }
-    end_offsets.push_back(packet.heap_length.value_or(packet.payload_end()));
+    // without a heap length, it ends with this packet, or later: if items begin later
+    const auto is_later = [&](auto offset) { return offset >= packet.payload_end(); };
+    const bool is_longer = std::any_of(end_offsets.begin(), end_offsets.end(), is_later);
+    end_offsets.push_back(packet.heap_length.value_or(
+        is_longer ? std::numeric_limits<std::uint64_t>::max() : packet.payload_end()));
     std::sort(end_offsets.begin(), end_offsets.end());
     std::uint64_t bytes = 0, last = 0;
     for (const auto begin : begin_offsets) {

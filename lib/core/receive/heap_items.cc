@@ -66,10 +66,32 @@ void heap_items::add(const packet_view& packet, const item_index& format)
     if (samples_index == none)
         return;
     const auto begin = packet.item(samples_index).value;
-    samples_begin = begin;
     samples_end = std::max(begin, packet.end_of(samples_index));
-    first_byte = std::clamp(packet.payload_offset, begin, samples_end) - begin;
-    seen_end = has_known_end() ? samples_end : std::max(begin, packet.payload_end());
+    const auto packet_byte =
+        std::clamp(packet.payload_offset, begin, samples_end) - begin;
+    first_byte = samples_begin ? std::min(first_byte, packet_byte) : packet_byte;
+    samples_begin = begin;
+    seen_end = has_known_end() ? samples_end
+                               : std::max({ begin, seen_end, packet.payload_end() });
+}
+
+heap_items::match heap_items::compare(const packet_view& packet,
+                                      const item_index& format) const
+{
+    if (!is_any())
+        return match::unknown;
+    const bool has_key = key_index < packet.items && packet.word(key_index) == key_word;
+    const bool has_time = timestamp || !format->timestamp_id;
+    if (has_key && has_time && !timestamp_address)
+        return match::same;
+    heap_items items;
+    items.timestamp_address = timestamp_address;
+    items.timestamp_end = timestamp_end;
+    items.add(packet, format);
+    if (items.contradict(*this))
+        return match::other;
+    return has_key && timestamp && timestamp == items.timestamp ? match::same
+                                                                : match::unknown;
 }
 
 } // namespace gr::spead

@@ -56,7 +56,7 @@ private:
 struct heap_items {
     static constexpr auto unknown_end = std::numeric_limits<std::uint64_t>::max();
 
-    //! Index and value of an item pointer that identifies the packets of the heap.
+    //! Index and value of an item pointer that the packets with items of the heap have.
     std::size_t key_index = 0;
     std::uint64_t key_word = 0;
     // offsets in the payload of the heap
@@ -89,11 +89,10 @@ struct heap_items {
         return samples_begin && has_time(format);
     }
     bool has_known_end() const { return samples_end != unknown_end; }
-    //! Whether a packet has the item pointer that identifies the packets of the heap.
-    bool identify(const packet_view& packet) const
-    {
-        return is_any() && key_index < packet.items && packet.word(key_index) == key_word;
-    }
+    enum class match { same, other, unknown };
+    //! Whether a packet with items is of this heap. Unknown if its items do not tell: it
+    //! has only some of those of the heap, or does not hold the timestamp.
+    match compare(const packet_view& packet, const item_index& format) const;
     //! Whether an item differs that both have.
     bool contradict(const heap_items& other) const
     {

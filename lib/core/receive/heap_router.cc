@@ -8,6 +8,7 @@
 #include "heap_router.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -25,6 +26,7 @@ constexpr std::chrono::seconds max_pause_in_heap{ 3 };
 // A refused heap that is sent again after this time is judged again: the stream may have
 // become silent.
 constexpr std::chrono::milliseconds rejudge_interval{ 100 };
+constexpr auto no_limit = std::numeric_limits<std::int64_t>::max();
 
 template <typename visitor>
 void for_each_kept(const heap_slot& slot, visitor&& visit)
@@ -138,11 +140,11 @@ void heap_router::reject(packet_error error, const std::byte* datagram, std::siz
     d_no_output_reason.note_rejected(error, datagram, bytes);
 }
 
-// Only a packet with items says which heap it belongs to. The others, often all but the
-// first one, have nothing but their heap counter, which a sender may use again after a
-// restart, or in every heap. So each check asks whether the counter still means the slot
-// that was found. A packet that may belong to either of two heaps is ignored: a missing
-// sample is reported, but a sample in the wrong place is not noticed.
+// Only a packet with the timestamp says which heap it belongs to. The others, often all
+// but the first one, have nothing but their heap counter, which a sender may use again
+// after a restart, or in every heap. So each check asks whether the counter still means
+// the slot that was found. A packet that may belong to either of two heaps is ignored: a
+// missing sample is reported, but a sample in the wrong place is not noticed.
 heap_router::outcome heap_router::route(const arrival& packet)
 {
     if (packet.is_end_of_stream) {
@@ -157,51 +159,45 @@ heap_router::outcome heap_router::route(const arrival& packet)
     auto* slot = packet.is_single ? nullptr : d_slots.find(packet.id);
     if (!slot || slot->is_end || is_expired(*slot, packet.time))
         return begin_heap(packet);
-    if (slot->is_superseded && !packet.has_items())
-        return begin_heap(packet, true);
-    const bool is_repeated = slot->status == state::refused &&
-                             packet.time - slot->first_packet >= rejudge_interval;
-    if (is_repeated && packet.has_items() && slot->items.identify(packet)) {
-        const bool reuses_counter = slot->reuses_counter;
-        d_slots.remove(*slot);
-        return begin_heap(packet, reuses_counter);
+    switch (packet.has_items() ? slot->items.compare(packet, d_format)
+                               : heap_items::match::unknown) {
+    case heap_items::match::same:
+        if (slot->status == state::refused &&
+            packet.time - slot->first_packet >= rejudge_interval) {
+            const bool reuses_counter = slot->reuses_counter;
+            d_slots.remove(*slot);
+            return begin_heap(packet, reuses_counter);
+        }
+        return add_packet(*slot, packet);
+    case heap_items::match::other:
+        return route_other(*slot, packet);
+    case heap_items::match::unknown:
+        break;
     }
-    if (packet.has_items())
-        return slot->items.identify(packet) ? add_packet(*slot, packet)
-                                            : route_items(*slot, packet);
+    const bool has_other_length = slot->heap_length != packet.heap_length;
+    if (packet.has_items() && (has_other_length || slot->status == state::refused))
+        return route_other(*slot, packet);
+    if (packet.has_items() && !d_format)
+        return add_packet(*slot, packet);
     if (is_ambiguous(*slot, packet.time) || has_held_restart(*slot))
         return outcome::ignored;
-    if (is_closed(*slot, packet.time) || is_torn(*slot, packet))
-        return begin_heap(packet, true);
-    if (slot->status != state::placed && slot->heap_length != packet.heap_length)
+    if (slot->is_superseded || is_closed(*slot, packet.time) || is_torn(*slot, packet) ||
+        (slot->status != state::placed && has_other_length))
         return begin_heap(packet, true);
     return add_packet(*slot, packet);
 }
 
-// A packet whose items are in another order, are only some of those of its heap, or
-// belong to another heap with the same counter.
-heap_router::outcome heap_router::route_items(heap_slot& latest_slot,
+// A packet of another heap with the same counter.
+heap_router::outcome heap_router::route_other(heap_slot& latest_slot,
                                               const arrival& packet)
 {
     if (latest_slot.reuses_counter)
         for (auto* slot = d_slots.find_older(latest_slot); slot;
              slot = d_slots.find_older(*slot))
-            if (!is_expired(*slot, packet.time) && slot->items.identify(packet))
+            if (!is_expired(*slot, packet.time) &&
+                slot->items.compare(packet, d_format) == heap_items::match::same)
                 return add_packet(*slot, packet);
-    if (latest_slot.heap_length != packet.heap_length ||
-        latest_slot.status == state::refused)
-        return begin_heap(packet, true);
-    if (!d_format)
-        return collect(latest_slot, packet);
-    heap_items items;
-    items.timestamp_address = latest_slot.items.timestamp_address;
-    items.timestamp_end = latest_slot.items.timestamp_end;
-    items.add(packet, d_format);
-    const bool is_same = !items.contradict(latest_slot.items);
-    if (is_same && latest_slot.status == state::placed && latest_slot.reuses_counter &&
-        !items.is_complete(*d_format))
-        return outcome::ignored;
-    return is_same ? add_packet(latest_slot, packet) : begin_heap(packet, true);
+    return begin_heap(packet, true);
 }
 
 // After a pause, the sender may have restarted.
@@ -940,7 +936,9 @@ void heap_router::begin_stream(heap_slot& slot)
     // begin long before, if its first packets were lost, and be longer than the room.
     const auto first_sample =
         static_cast<std::int64_t>(slot.items.first_byte / d_decoder.wire_bytes());
-    slot.time.position = d_window.begin_stream(opening_end, alignment) -
+    // what precedes this heap by more than max_gap belongs to the stream before
+    const auto max_earlier = d_timeline.is_running() ? stream.max_gap : no_limit;
+    slot.time.position = d_window.begin_stream(opening_end, alignment, max_earlier) -
                          first_sample / alignment * alignment;
     d_timeline.begin_stream(slot.time);
 }

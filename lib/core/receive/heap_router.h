@@ -109,7 +109,7 @@ private:
     enum class outcome { taken, ignored, rejected };
 
     outcome route(const arrival& packet);
-    outcome route_items(heap_slot& latest_slot, const arrival& packet);
+    outcome route_other(heap_slot& latest_slot, const arrival& packet);
     outcome begin_heap(const arrival& packet, bool reuses_counter = false);
     outcome add_packet(heap_slot& slot, const arrival& packet);
     outcome collect(heap_slot& slot, const arrival& packet);

@@ -113,7 +113,8 @@ void output_window::withdraw(std::size_t output,
 }
 
 std::int64_t output_window::begin_stream(clock::time_point opening_end,
-                                         std::int64_t alignment)
+                                         std::int64_t alignment,
+                                         std::int64_t max_earlier)
 {
     d_front = d_top = d_flush_end = 0;
     d_opening_end = opening_end;
@@ -124,7 +125,8 @@ std::int64_t output_window::begin_stream(clock::time_point opening_end,
         for (auto& item : state.items)
             item.restart();
     }
-    return d_first_heap_position = d_room / 2 / alignment * alignment;
+    return d_first_heap_position =
+               std::min(d_room / 2, max_earlier) / alignment * alignment;
 }
 
 void output_window::skip_to(std::int64_t position)

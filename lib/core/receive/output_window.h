@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -133,15 +134,18 @@ public:
     //! between are not produced and count as skipped.
     void skip_to(std::int64_t position);
     //! Begins a stream at position 0 and forgets all item values. The window must be
-    //! empty. Returns the position for the first heap, in the middle of the room, so that
-    //! earlier samples can be placed before it.
+    //! empty. Returns the position for the first heap: up to \p max_earlier samples can
+    //! be placed before it, in half of the room.
     //!
     //! The opening phase ends when \p opening_end has passed and a sample has arrived, or
     //! at once if the receiver is blocked or flush() is called. Then end_of_ready() moves
     //! the front to the position of the first heap, or to the earliest sample. Nothing
     //! before it is missing. The position and the new front are
     //! multiples of \p alignment.
-    std::int64_t begin_stream(clock::time_point opening_end, std::int64_t alignment = 1);
+    std::int64_t
+    begin_stream(clock::time_point opening_end,
+                 std::int64_t alignment = 1,
+                 std::int64_t max_earlier = std::numeric_limits<std::int64_t>::max());
     //! Outputs all samples before the top or \p end, whichever is later, without waiting
     //! for missing ones, but not beyond the room. Rounds up to config::alignment.
     void flush(std::int64_t end = 0);

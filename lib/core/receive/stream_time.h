@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_CORE_STREAM_TIME_H
 
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <optional>
 
@@ -58,25 +59,41 @@ public:
                (scaled >= 0 ? scaled : scaled - d_ticks_per_step + 1) / d_ticks_per_step;
     }
 
-    //! Whether \p position is that of a timestamp, however often timestamps have wrapped
-    //! since the newest heap. \p tolerance: in ticks.
-    bool is_position_of(std::int64_t position,
-                        std::uint64_t timestamp,
-                        unsigned bits,
-                        std::int64_t tolerance = 0) const
+    //! Whether \p position is exactly that of a timestamp.
+    bool is_position(std::int64_t position, std::uint64_t timestamp, unsigned bits) const
     {
-        const auto expected = ticks_to(position);
-        const auto difference = distance(timestamp, bits, expected) - expected;
-        return difference <= tolerance && difference >= -tolerance;
+        const auto ticks = ticks_to(position);
+        return distance(timestamp, bits, ticks) == ticks;
     }
 
-    //! By how many samples the timestamps of two heaps of this length may be wrong
-    //! because they are rounded to ticks; 0 if a heap lasts a whole number of ticks.
-    std::int64_t rounding(std::int64_t length) const
+    //! Whether \p position is that of a timestamp if timestamps have wrapped once more,
+    //! or more often, since the newest heap. \p tolerance: in ticks.
+    bool is_position_after_wrap(std::int64_t position,
+                                std::uint64_t timestamp,
+                                unsigned bits,
+                                std::int64_t tolerance) const
     {
-        return length % d_samples_per_step
-                   ? (2 * d_samples_per_step + d_ticks_per_step) / (2 * d_ticks_per_step)
-                   : 0;
+        const auto expected = ticks_to(position);
+        const auto ticks = distance(timestamp, bits, expected);
+        return std::abs(ticks - expected) <= tolerance &&
+               ticks != distance(timestamp, bits);
+    }
+
+    //! Whether a position is at a tick.
+    bool is_at_tick(std::int64_t position) const
+    {
+        return (position - d_first_position) % d_samples_per_step == 0;
+    }
+    //! Whether so many samples last a whole number of ticks.
+    bool lasts_whole_ticks(std::int64_t samples) const
+    {
+        return samples % d_samples_per_step == 0;
+    }
+    //! By how many samples the position of a timestamp may be wrong if it is rounded to a
+    //! tick.
+    std::int64_t rounding() const
+    {
+        return (2 * d_samples_per_step + d_ticks_per_step) / (2 * d_ticks_per_step);
     }
 
     //! Whether timestamps wrap between the newest heap and this timestamp.

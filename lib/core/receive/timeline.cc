@@ -63,10 +63,10 @@ bool timeline::locate(heap_time& heap, std::size_t output) const
     if (d_has_timestamps) {
         position = d_time.position(heap.timestamp, heap.timestamp_bits);
         // the counters tell how often timestamps have wrapped in a long gap
-        const auto rounding = d_time.rounding(heap.length);
+        const auto rounding = rounding_of(heap, track.newest);
         if (const auto expected = expected_position(heap, track);
-            expected && expected != position &&
-            d_time.is_position_of(
+            expected &&
+            d_time.is_position_after_wrap(
                 *expected, heap.timestamp, heap.timestamp_bits, rounding ? 1 : 0))
             position = expected;
         if (position && rounding)
@@ -79,6 +79,17 @@ bool timeline::locate(heap_time& heap, std::size_t output) const
         position = track.newest->position + *offset;
     heap.position = position.value_or(0);
     return position && std::abs(*position) <= max_position;
+}
+
+// By how many samples the position of a heap may be wrong, since its timestamp is rounded
+// to a tick; 0 if heaps begin at ticks.
+std::int64_t timeline::rounding_of(const heap_time& heap,
+                                   const std::optional<heap_time>& previous) const
+{
+    const bool is_exact = d_time.lasts_whole_ticks(heap.length) &&
+                          (!previous || (d_time.lasts_whole_ticks(previous->length) &&
+                                         d_time.is_at_tick(previous->position)));
+    return is_exact ? 0 : d_time.rounding();
 }
 
 // The position near \p rounded that a heap has if it continues another one: its timestamp
@@ -222,7 +233,11 @@ timeline::verdict timeline::judge(const heap_time& heap,
                              now - track.newest_time < heap_timeout;
     if (is_past && (is_repeated || !is_restart))
         return verdict::late;
-    if (is_restart)
+    // without heap counters, a late packet looks like a restarted sender
+    const bool is_doubtful = is_past && track.newest && context.is_known_sender &&
+                             has_same_counters(heap, *track.newest, track) &&
+                             now - track.newest_time < heap_timeout;
+    if (is_restart && !is_doubtful)
         return judge_agreed(heap, is_located, output, context);
     if (is_located && !is_aligned(heap))
         return verdict::misaligned;
@@ -254,7 +269,7 @@ bool timeline::agrees(const heap_time& heap, const output_track& track) const
     const auto samples = distance(held_heap, heap).value_or(0);
     if (!samples || (!counters && !has_same_counters(heap, held_heap, track)))
         return false;
-    const auto rounding = d_has_timestamps ? d_time.rounding(heap.length) : 0;
+    const auto rounding = d_has_timestamps ? rounding_of(heap, track.held_heap) : 0;
     const auto is_near = [&](wide offset, wide expected) {
         return offset - expected <= rounding && expected - offset <= rounding;
     };

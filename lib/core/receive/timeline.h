@@ -214,6 +214,8 @@ private:
         seen_timestamps timestamps;
     };
 
+    std::int64_t rounding_of(const heap_time& heap,
+                             const std::optional<heap_time>& previous) const;
     std::int64_t exact_position(const heap_time& heap,
                                 std::int64_t rounded,
                                 std::int64_t rounding,
@@ -236,7 +238,10 @@ private:
     bool are_all_silent(time_point now) const;
     bool is_aligned(const heap_time& heap) const
     {
-        return !d_config.is_aligned || heap.position % d_config.samples_per_step == 0;
+        return !d_config.is_aligned ||
+               (heap.position % d_config.samples_per_step == 0 &&
+                (!d_has_timestamps ||
+                 d_time.is_position(heap.position, heap.timestamp, heap.timestamp_bits)));
     }
     void check_step(const heap_time& heap, const output_track& track);
 

@@ -55,6 +55,7 @@ public:
           d_repeats_items(chance(0.5)),
           d_payload(one_of<std::size_t>({ 64, 512, 1408, 8192 })),
           d_heap_bytes(heap_bytes()),
+          d_timestamp_place(timestamp_place()),
           d_is_faulty(!chance(0.1)),
           d_loss(d_is_faulty ? std::pow(10, -3 + 2 * uniform()) : 0),
           d_tick(below(std::uint64_t{ 1 } << (d_flavour.heap_address_bits - 1)))
@@ -121,6 +122,28 @@ private:
         return packets * d_payload - (packets > 1 ? below(d_payload / 2) : 0);
     }
 
+    // The timestamp is an immediate item, or in the payload of the heap.
+    enum class place { immediate, before_samples, after_samples };
+    place timestamp_place()
+    {
+        if (chance(0.6))
+            return place::immediate;
+        return d_heap_bytes > 1 << 20 || chance(0.7) ? place::before_samples
+                                                     : place::after_samples;
+    }
+    packet_bytes payload_of(packet_bytes samples, std::uint64_t tick) const
+    {
+        if (d_timestamp_place == place::immediate)
+            return samples;
+        const auto timestamp = htobe64(tick);
+        const auto* bytes = reinterpret_cast<const std::byte*>(&timestamp);
+        samples.insert(d_timestamp_place == place::before_samples ? samples.begin()
+                                                                  : samples.end(),
+                       bytes,
+                       bytes + sizeof timestamp);
+        return samples;
+    }
+
     void add_heap(std::uint64_t counter,
                   std::size_t output,
                   const std::vector<std::uint64_t>& pointers,
@@ -136,9 +159,21 @@ private:
 
     std::vector<std::uint64_t> pointers(std::size_t output, std::uint64_t tick)
     {
-        return { d_flavour.immediate(0x1600, tick),
-                 d_flavour.immediate(selector_id, output),
-                 d_flavour.addressed(0x3300, 0) };
+        const auto selector = d_flavour.immediate(selector_id, output);
+        switch (d_timestamp_place) {
+        case place::before_samples:
+            return { d_flavour.addressed(0x1600, 0),
+                     selector,
+                     d_flavour.addressed(0x3300, 8) };
+        case place::after_samples:
+            return { selector,
+                     d_flavour.addressed(0x3300, 0),
+                     d_flavour.addressed(0x1600, d_heap_bytes) };
+        default:
+            return { d_flavour.immediate(0x1600, tick),
+                     selector,
+                     d_flavour.addressed(0x3300, 0) };
+        }
     }
 
     // Adds a heap per output, all with the same timestamp.
@@ -155,11 +190,14 @@ private:
                          output,
                          { d_flavour.immediate(selector_id, output),
                            d_flavour.addressed(other_id, 0) },
-                         packet_bytes(d_heap_bytes, std::byte{ 0 }));
+                         payload_of(packet_bytes(d_heap_bytes), d_tick));
             packet_bytes content(d_heap_bytes);
             for (std::size_t i = 0; i < content.size(); ++i)
                 content[i] = sample_at(output, d_tick + i);
-            add_heap(d_counter++, output, pointers(output, d_tick), content);
+            add_heap(d_counter++,
+                     output,
+                     pointers(output, d_tick),
+                     payload_of(std::move(content), d_tick));
         }
         d_tick += d_heap_bytes;
         d_sent += d_heap_bytes;
@@ -179,7 +217,8 @@ private:
                                          below(range),
                                          0 });
         // without a long pause, packets of the same socket and heap counter are ambiguous
-        const auto pause = is_same_socket ? 3000 : one_of({ 0, 150, 2000 });
+        const auto pause =
+            is_same_socket ? one_of({ 700, 3000 }) : one_of({ 0, 150, 2000 });
         if (pause)
             d_events.push_back({ {}, 0, 0, std::chrono::milliseconds(pause) });
     }
@@ -195,20 +234,20 @@ private:
                                                   d_tick - std::min(d_tick, heap),
                                                   d_tick + heap,
                                                   d_flavour.address_mask() });
-        const auto n = std::min(d_payload, d_heap_bytes);
+        auto content = payload_of(packet_bytes(d_heap_bytes), tick);
+        const auto length = content.size();
+        content.resize(std::min(d_payload, length));
         d_spoofed.push_back(tick);
         auto items = pointers(below(d_outputs), tick);
         std::vector<std::uint64_t> all{
             d_flavour.immediate(wire::heap_counter,
                                 one_of<std::uint64_t>({ counter, counter + below(50) })),
-            d_flavour.immediate(wire::heap_length, d_heap_bytes),
+            d_flavour.immediate(wire::heap_length, length),
             d_flavour.immediate(wire::payload_offset, 0),
-            d_flavour.immediate(wire::payload_length, n)
+            d_flavour.immediate(wire::payload_length, content.size())
         };
         all.insert(all.end(), items.begin(), items.end());
-        return { packet_of(all, packet_bytes(n, std::byte{ 0 }), d_flavour),
-                 real.socket,
-                 1000 + below(2) };
+        return { packet_of(all, content, d_flavour), real.socket, 1000 + below(2) };
     }
 
     // Applies the faults of the network.
@@ -275,7 +314,8 @@ private:
     const std::size_t d_sockets; // per output; its heaps rotate through them
     const bool d_repeats_items;
     const std::size_t d_payload;
-    const std::size_t d_heap_bytes;
+    const std::size_t d_heap_bytes; // of samples
+    const place d_timestamp_place;
     const bool d_is_faulty;
     const double d_loss;
     std::uint64_t d_tick;

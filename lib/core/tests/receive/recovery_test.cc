@@ -873,8 +873,6 @@ BOOST_AUTO_TEST_CASE(polarisations_with_the_same_times_are_never_mixed)
     }
 }
 
-// Sockets are read in turn: a heap waits for its next packet while another one arrives.
-// Halves of samples that are lost with the packet in between must not take the room.
 // Timestamps are rounded to ticks, which may be longer than samples.
 BOOST_AUTO_TEST_CASE(rounded_timestamps_do_not_move_samples)
 {
@@ -929,6 +927,8 @@ BOOST_AUTO_TEST_CASE(rounded_timestamps_do_not_move_samples)
         }
 }
 
+// Sockets are read in turn: a heap waits for its next packet while another one arrives.
+// Halves of samples that are lost with the packet in between must not take the room.
 BOOST_AUTO_TEST_CASE(split_samples_wait_for_their_other_half)
 {
     constexpr std::size_t samples = 50000;
@@ -984,6 +984,112 @@ BOOST_AUTO_TEST_CASE(the_first_heap_is_not_that_of_an_interleaved_stream)
     });
     BOOST_TEST_CONTEXT(even << " samples of one stream, " << odd << " of the other")
     BOOST_TEST((even == 0) != (odd == 0));
+}
+
+// Senders round timestamps to ticks also where heaps differ in length.
+BOOST_AUTO_TEST_CASE(heaps_of_two_lengths_continue_at_rounded_timestamps)
+{
+    for (const std::uint64_t other : { 96, 100, 64 }) {
+        receive_stream::options options;
+        options.samples = 8;
+        options.ticks = 5;
+        receive_stream stream(options);
+        std::uint64_t position = 0;
+        for (std::uint64_t i = 0; i < 400; ++i) {
+            const auto length = i % 2 ? other : 97;
+            packet_bytes content;
+            for (auto at = position; at < position + length; ++at)
+                content.push_back(std::byte(1 + at % 251));
+            const heap_cutter cutter{ flavour, 1000 };
+            stream.receive(cutter.cut(1 + i,
+                                      { flavour.immediate(0x1600, position * 5 / 8),
+                                        flavour.addressed(0x3300, 0) },
+                                      content));
+            position += length;
+        }
+        stream.end();
+        const auto& out = stream.out[0];
+        BOOST_TEST(out.size() == position);
+        std::size_t wrong = 0;
+        for (std::size_t at = 0; at < out.size(); ++at)
+            wrong += out[at] != std::byte(1 + at % 251);
+        BOOST_TEST(wrong == 0u);
+    }
+}
+
+// A jump by more than max_gap starts the stream over; what is sent again from before it
+// has already been output.
+BOOST_AUTO_TEST_CASE(old_heaps_do_not_precede_a_stream_that_starts_over)
+{
+    receive_stream::options options;
+    options.max_gap = heap_samples;
+    receive_stream stream(options);
+    const auto send = [&](std::uint64_t i, std::uint64_t skipped) {
+        stream.receive(heap(1 + i, (i + skipped) * heap_samples, 0));
+        stream.now += milliseconds(5);
+    };
+    for (std::uint64_t i = 0; i < 100; ++i)
+        send(i, 0);
+    for (std::uint64_t i = 100; i < 120; ++i) {
+        send(i, 5);
+        if (i == 101) // the first two agree with each other
+            send(20, 0);
+    }
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 120 * heap_samples);
+    BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
+    BOOST_TEST(stream.common.discontinuities.get() == 1);
+}
+
+// If all heaps have the same counter, a late one looks like that of a restarted sender.
+BOOST_AUTO_TEST_CASE(a_late_heap_does_not_restart_a_stream_without_counters)
+{
+    for (const bool has_end : { true, false }) {
+        receive_stream stream;
+        const auto send = [&](std::uint64_t first_time, std::uint64_t i) {
+            stream.receive(heap(1, (first_time + i) * heap_samples, 0));
+            stream.now += milliseconds(1);
+        };
+        for (std::uint64_t i = 0; i < 40; ++i)
+            send(100, i);
+        if (has_end)
+            stream.receive(end_of_stream(1));
+        stream.pass_time(milliseconds(has_end ? 20 : 200));
+        send(100, 10);
+        stream.pass_time(milliseconds(20));
+        BOOST_TEST(stream.out[0].size() == 40 * heap_samples);
+        for (std::uint64_t i = 0; i < 5; ++i) // it has restarted
+            send(0, i);
+        stream.end();
+        BOOST_TEST(stream.out[0].size() == 45 * heap_samples);
+        BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
+    }
+}
+
+// Without a heap length, only the items show that a heap goes on after its first packet.
+BOOST_AUTO_TEST_CASE(descriptors_may_exceed_the_first_packet_of_a_heap_without_length)
+{
+    for (const std::size_t payload : { 80, 160, 1400 }) {
+        receive_stream::options options;
+        options.format = nullptr;
+        receive_stream stream(options);
+        packet_bytes content;
+        std::vector<std::uint64_t> pointers;
+        for (const auto& each : default_items()) {
+            const auto packet = descriptor_packet(each, flavour);
+            pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
+            content.insert(content.end(), packet.begin(), packet.end());
+        }
+        pointers.push_back(flavour.immediate(0x1600, 0));
+        pointers.push_back(flavour.addressed(0x3300, content.size()));
+        content.resize(content.size() + heap_samples, std::byte{ 1 });
+        stream.receive(
+            heap_cutter{ flavour, payload, false, false }.cut(1, pointers, content));
+        for (std::uint64_t i = 1; i < 10; ++i)
+            stream.receive(heap(1 + i, i * heap_samples, 0));
+        stream.end();
+        BOOST_TEST(stream.counters[0].samples_received.get() == 10 * heap_samples);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

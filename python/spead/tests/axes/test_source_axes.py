@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import spead2
 import spead2.send
-from crafted_packets import data_heap, end_of_stream
+from crafted_packets import addressed, data_heap, end_of_stream, immediate, packet
 from gnuradio import spead
 from received_streams import joined, received, spead2_packets
 from spead_packet import parse
@@ -194,3 +194,38 @@ def test_heaps_without_length_are_ignored_with_the_reason():
         in (receiving.stats["status"])
     )
     assert len(received([*heaps(), end], **options).samples()) == 160
+
+
+@pytest.mark.parametrize("difference", [1, STEP // 3, STEP - 48])
+def test_parts_of_other_times_are_not_joined(difference):
+    """Vectors hold samples of one tick; parts between two steps are ignored."""
+    items = [
+        spead.timestamp(),
+        spead.immediate(0x4103, "frequency"),
+        spead.samples(0x4300),
+    ]
+    packets = [
+        packet(
+            1 + 2 * i + part,
+            [
+                immediate(0x1600, FIRST + i * STEP + part * difference, 48),
+                immediate(0x4103, 4 * part, 48),
+                addressed(0x4300, 0, 48),
+            ],
+            bytes([1 + part] * 4),
+            bits=48,
+        )
+        for i in range(20)
+        for part in range(2)
+    ]
+    receiving = received(
+        [*packets, end_of_stream(99, 48)],
+        items=items,
+        axes="frequency=4/8",
+        timestamp_step=STEP,
+    )
+    vectors = receiving.samples().reshape(-1, 8)
+    assert len(vectors) == 20
+    assert (vectors[:, :4] == 1).all()
+    assert not vectors[:, 4:].any()
+    assert receiving.stats["samples_missing"] == vectors.size // 2

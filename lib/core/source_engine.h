@@ -67,6 +67,8 @@ public:
     bool is_at_end() const { return d_reader->has_ended() && d_window.is_empty(); }
     //! Why the run has ended, for the log.
     const char* end_reason() const { return d_reader->end_reason(); }
+    //! Why the latest packets that gave no samples did not; may be empty.
+    const std::string& latest_reason() const { return d_router.latest_reason(); }
     //! The immediate item of a tag.
     const stream_format::immediate& immediate(std::size_t item) const
     {

@@ -64,6 +64,7 @@ py::dict try_source_options(const listening_inspector& inspector,
     dict["packets_ignored"] = result.stats.packets_ignored;
     dict["packets_rejected"] = to_dict(result.stats.packets_rejected);
     dict["log"] = result.log;
+    dict["ignored_reason"] = result.ignored_reason;
     dict["is_partial"] = inspector.memory().is_partial();
     return dict;
 }

@@ -187,6 +187,8 @@ class Suggestion:
         if self.receives_everything():
             return [text]
         ignored = f"{trial['packets_ignored']:,} packets ignored"
+        if trial["ignored_reason"]:
+            ignored += f", the latest because {trial['ignored_reason']}"
         return [text, *(trial["log"] or [ignored])]
 
     # Which items are the samples and the timestamp

@@ -86,6 +86,7 @@ trial_result try_source(const packet_memory& memory,
         replay(packets, sockets));
     run_to_end(engine, heaps);
     result.stats = engine.stats();
+    result.ignored_reason = engine.latest_reason();
     return result;
 }
 

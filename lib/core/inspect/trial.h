@@ -27,6 +27,7 @@ struct trial_result {
     std::uint64_t heaps = 0; //!< complete heaps with samples among the packets
     source_stats stats;
     std::vector<std::string> log;
+    std::string ignored_reason; //!< why the latest ignored packets were; may be empty
 };
 
 //! Passes the packets of \p memory to a source with these options, except those that its

@@ -90,6 +90,8 @@ public:
     //! remedy.
     const std::string& why_no_output();
     void clear_no_output_reason() { d_no_output_reason.clear(); }
+    //! Why the latest packets that gave no samples did not, whether others did or not.
+    const std::string& latest_reason() const { return d_no_output_reason.latest(); }
 
 private:
     using state = heap_slot::state;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gr::spead {
@@ -81,10 +82,16 @@ public:
     void note_other_sender(const stream_format& format, std::optional<std::size_t> item);
 
     //! Clears the cause, when samples are output.
-    void clear() { d_text.clear(); }
+    void clear()
+    {
+        if (!d_text.empty())
+            d_latest = std::exchange(d_text, {});
+    }
 
     //! The current cause; empty if there is none.
     const std::string& text() const { return d_text; }
+    //! The current or the previous cause.
+    const std::string& latest() const { return d_text.empty() ? d_latest : d_text; }
 
 private:
     template <typename function>
@@ -95,6 +102,7 @@ private:
     }
 
     std::string d_text;
+    std::string d_latest; // cleared
 };
 
 } // namespace gr::spead

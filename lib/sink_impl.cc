@@ -40,20 +40,12 @@ const auto stats_port = pmt::mp("stats");
 // Limit for the wait for the network at the end, as in the engine.
 constexpr std::chrono::seconds end_timeout{ 2 };
 
-int num_ports(const sink_options& options)
+std::size_t item_bytes(const sink_config& config)
 {
-    const auto axes = axes_of(options);
-    return static_cast<int>(axes.empty() ? static_cast<std::size_t>(options.num_inputs)
-                                         : axes.ports());
+    return config.axes.vector_length() * config.converter.input_bytes();
 }
 
-int item_bytes(const sink_options& options)
-{
-    return static_cast<int>(axes_of(options).vector_length() *
-                            converter_of(options).input_bytes());
-}
-
-bool converts(const sink_options& options) { return is_float(format_of(options).type); }
+bool converts(const sink_config& config) { return is_float(config.format.type); }
 
 } // namespace
 
@@ -61,50 +53,45 @@ sink::sptr sink::make(const std::vector<std::string>& destinations,
                       const sink_options& options)
 {
     return with_error_prefix("spead.sink", [&] {
-        check_options(destinations, options);
-        return gnuradio::make_block_sptr<sink_impl>(destinations, options);
+        return gnuradio::make_block_sptr<sink_impl>(destinations,
+                                                    parse_options(destinations, options));
     });
 }
 
 void sink::check(const std::vector<std::string>& destinations,
                  const sink_options& options)
 {
-    with_error_prefix("spead.sink", [&] { check_options(destinations, options); });
+    with_error_prefix("spead.sink", [&] { parse_options(destinations, options); });
 }
 
 sink_impl::sink_impl(const std::vector<std::string>& destinations,
-                     const sink_options& options)
+                     const sink_config& config)
     : gr::block("spead_sink",
-                gr::io_signature::make(
-                    num_ports(options), num_ports(options), item_bytes(options)),
+                gr::io_signature::make(static_cast<int>(config.ports),
+                                       static_cast<int>(config.ports),
+                                       static_cast<int>(item_bytes(config))),
                 gr::io_signature::make(0, 0, 0)),
       d_destinations(destinations),
-      d_input_bytes(static_cast<std::size_t>(item_bytes(options))),
+      d_input_bytes(item_bytes(config)),
       d_upstream_multiple(static_cast<int>(std::max<std::size_t>(
-          (converts(options) ? upstream_bytes_to_convert : upstream_bytes) /
-              d_input_bytes,
+          (converts(config) ? upstream_bytes_to_convert : upstream_bytes) / d_input_bytes,
           1))),
-      d_max_samples_per_call(converts(options)
+      d_max_samples_per_call(converts(config)
                                  ? static_cast<std::size_t>(d_upstream_multiple)
                                  : std::numeric_limits<std::size_t>::max()),
-      d_inputs(*this,
-               static_cast<std::size_t>(num_ports(options)),
-               heaps_ahead_of(options),
-               static_cast<std::uint64_t>(options.heap_samples)),
-      d_axes(axes_of(options)),
-      d_items(heap_options(options)),
-      d_reads_tags(options.sample_rate.has_value()),
-      d_pads_incomplete_heaps(tail_of(options) == tail_policy::pad),
-      d_engine(destinations,
-               heap_options(options),
+      d_inputs(*this, config.ports, config.heaps_ahead(), config.format.heap_samples),
+      d_items(config),
+      d_reads_tags(config.clock.has_value()),
+      d_pads_incomplete_heaps(config.tail == tail_policy::pad),
+      d_engine(config,
                [logger = d_logger, name = shortened(destinations)](
                    const std::string& line) { logger->warn("{:s}: {:s}", name, line); }),
-      d_publishes_stats(options.stats_interval > 0)
+      d_publishes_stats(config.stats_interval.count() > 0)
 {
-    if (const auto axes = axes_of(options); !axes.empty())
+    if (!config.axes.empty())
         d_stage.emplace(
-            axes,
-            converter_of(options).input_bytes(),
+            config.axes,
+            config.converter.input_bytes(),
             [this](std::size_t input, const std::byte* samples, std::size_t n) {
                 return d_engine.write(input, samples, n);
             });
@@ -119,7 +106,7 @@ sink_impl::sink_impl(const std::vector<std::string>& destinations,
         apply_message("rate", [&] { set_rate(read_rate_message(message)); });
     });
     message_port_register_out(stats_port);
-    d_engine.publish_stats_every(options.stats_interval, [this] { publish_stats(); });
+    d_engine.publish_stats_every(config.stats_interval, [this] { publish_stats(); });
 }
 
 sink_impl::~sink_impl() { d_engine.stop(); }
@@ -306,11 +293,8 @@ void sink_impl::set_item(const std::string& name, std::int64_t value, std::int64
 
 void sink_impl::set_items(const std::vector<item>& items)
 {
-    with_error_prefix("spead.sink", [&] {
-        auto complete_items = items;
-        set_first_indexes(complete_items, d_axes);
-        d_engine.set_items(d_items.make_updates(complete_items));
-    });
+    with_error_prefix("spead.sink",
+                      [&] { d_engine.set_items(d_items.make_updates(items)); });
 }
 
 // A message with any error changes nothing.

@@ -23,8 +23,7 @@ namespace gr::spead {
 class sink_impl : public sink
 {
 public:
-    //! The options must have passed check().
-    sink_impl(const std::vector<std::string>& destinations, const sink_options& options);
+    sink_impl(const std::vector<std::string>& destinations, const sink_config& config);
     ~sink_impl() override;
 
     bool start() override;
@@ -67,7 +66,6 @@ private:
     const int d_upstream_multiple;            // items
     const std::size_t d_max_samples_per_call; // per input
     input_progress d_inputs;
-    const heap_axes d_axes;
     const immediate_items d_items;
     const bool d_reads_tags;
 

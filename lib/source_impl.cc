@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "core/source_checks.h"
+#include "core/source_config.h"
 #include "core/support/checks.h"
 #include "message_ports.h"
 #include "named_errors.h"
@@ -32,31 +32,20 @@ constexpr std::size_t max_item_keys = 256;
 const auto missing_key = pmt::mp("missing");
 const auto skipped_key = pmt::mp("skipped");
 
-std::size_t sample_bytes(const source_options& options)
+std::size_t item_bytes(const source_config& config)
 {
-    return sample_decoder(format_of(options)).output_bytes();
-}
-
-int item_bytes(const source_options& options)
-{
-    return static_cast<int>(axes_of(options).vector_length() * sample_bytes(options));
-}
-
-std::int64_t num_ports(const source_options& options)
-{
-    const auto axes = axes_of(options);
-    return axes.empty() ? options.num_outputs : static_cast<std::int64_t>(axes.ports());
+    return config.axes.vector_length() * config.sample_bytes();
 }
 
 // The scheduler allocates a buffer of twice the output multiple. Without axes, it is the
 // window: the scheduler offers half of it at a time, which must hold a packet.
-int buffer_multiple(const source_options& options)
+int buffer_multiple(const source_config& config)
 {
     constexpr std::size_t vector_bytes = 1 << 20;
-    if (const auto axes = axes_of(options); !axes.empty())
+    if (!config.axes.empty())
         return static_cast<int>(
-            std::max<std::size_t>(vector_bytes / item_bytes(options), 1));
-    const auto window_samples = window_bytes_of(options) / sample_bytes(options);
+            std::max<std::size_t>(vector_bytes / item_bytes(config), 1));
+    const auto window_samples = config.window_bytes / config.sample_bytes();
     return static_cast<int>(std::clamp<std::size_t>(
         window_samples / 2, 2 * source_engine::max_packet_samples, INT_MAX / 4));
 }
@@ -67,44 +56,40 @@ source::sptr source::make(const std::vector<std::string>& endpoints,
                           const source_options& options)
 {
     return with_error_prefix("spead.source", [&] {
-        check_options(endpoints, options);
-        return gnuradio::make_block_sptr<source_impl>(endpoints, options);
+        return gnuradio::make_block_sptr<source_impl>(endpoints,
+                                                      parse_options(endpoints, options));
     });
 }
 
 void source::check(const std::vector<std::string>& endpoints,
                    const source_options& options)
 {
-    with_error_prefix("spead.source", [&] { check_options(endpoints, options); });
+    with_error_prefix("spead.source", [&] { parse_options(endpoints, options); });
 }
 
 source_impl::source_impl(const std::vector<std::string>& endpoints,
-                         const source_options& options)
+                         const source_config& config)
     : gr::block("spead_source",
                 gr::io_signature::make(0, 0, 0),
-                gr::io_signature::make(static_cast<int>(num_ports(options)),
-                                       static_cast<int>(num_ports(options)),
-                                       item_bytes(options))),
+                gr::io_signature::make(static_cast<int>(config.ports),
+                                       static_cast<int>(config.ports),
+                                       static_cast<int>(item_bytes(config)))),
       d_endpoints(endpoints),
-      d_num_outputs(num_ports(options)),
-      d_multiple(buffer_multiple(options)),
-      d_has_sample_rate(options.sample_rate.has_value()),
-      d_clock(clock_of(options)),
-      d_port_items(static_cast<std::size_t>(num_ports(options))),
-      d_item_bytes(static_cast<std::size_t>(item_bytes(options))),
-      d_heap_samples(heap_options(options).heap_samples),
+      d_num_outputs(static_cast<std::int64_t>(config.ports)),
+      d_multiple(buffer_multiple(config)),
+      d_clock(config.clock),
+      d_port_items(config.ports),
+      d_item_bytes(item_bytes(config)),
+      d_heap_samples(config.heap_samples),
       d_engine(
-          endpoints,
-          heap_options(options),
+          config,
           [logger = d_logger](const std::string& line) { logger->warn("{:s}", line); }),
-      d_stats_interval(std::chrono::duration_cast<clock::duration>(
-          std::chrono::duration<double>(options.stats_interval)))
+      d_stats_interval(config.stats_interval)
 {
-    if (const auto axes = axes_of(options); axes.empty())
+    if (config.axes.empty())
         set_min_noutput_items(static_cast<int>(source_engine::max_packet_samples));
     else
-        d_stage.emplace(
-            axes, sample_bytes(options), window_bytes_of(heap_options(options)));
+        d_stage.emplace(config.axes, config.sample_bytes(), config.window_bytes);
     set_output_multiple(d_multiple);
     message_port_register_out(stats_port);
 }
@@ -264,8 +249,8 @@ void source_impl::add_tag(const sample_tag& tag)
     switch (tag.type) {
     case sample_tag::kind::timestamp:
         add_item_tag(output, position, timestamp_key, value, alias_pmt());
-        if (d_has_sample_rate) {
-            const auto time = d_clock.time_of(tag.value);
+        if (d_clock) {
+            const auto time = d_clock->time_of(tag.value);
             add_item_tag(output,
                          position,
                          rx_time_key,

@@ -24,8 +24,7 @@ namespace gr::spead {
 class source_impl : public source
 {
 public:
-    //! The options must have passed check().
-    source_impl(const std::vector<std::string>& endpoints, const source_options& options);
+    source_impl(const std::vector<std::string>& endpoints, const source_config& config);
 
     bool start() override;
     bool stop() override;
@@ -53,9 +52,8 @@ private:
 
     const std::vector<std::string> d_endpoints;
     const std::int64_t d_num_outputs;
-    const int d_multiple; // items
-    const bool d_has_sample_rate;
-    const tick_clock d_clock;
+    const int d_multiple;                    // items
+    const std::optional<tick_clock> d_clock; // with sample_rate
 
     // used by general_work()
     std::vector<std::byte*> d_port_items;

@@ -7,7 +7,7 @@
 
 #include "items.h"
 #include "protocol/item_text.h"
-#include "sink_checks.h"
+#include "shared_options.h"
 
 #include <algorithm>
 #include <set>
@@ -127,44 +127,41 @@ void check_items(const std::vector<item>& items,
     }
 }
 
-void check_items(const sink_options& options)
+void check_items(const sink_config& config)
 {
-    const auto& items = options.items;
+    const auto& items = config.items;
     // the largest packet has item pointers for the required items, for each item and,
     // with descriptors in the first heap, for each descriptor
     const std::size_t max_pointers = wire::max_items - wire::leading_items;
-    if (descriptors_of(options) == descriptor_policy::first_heap)
+    if (config.descriptors == descriptor_policy::first_heap)
         check_items(items,
                     max_pointers / 2,
                     " with descriptors=\"first_heap\", as each takes two of the 255 item "
                     "pointers of a packet");
     else
         check_items(items, max_pointers, ", as a packet has at most 255 item pointers");
-    require(!options.sample_rate || has_timestamp(items),
-            "items",
-            items,
-            "one timestamp() and one samples(), with sample_rate");
-    const auto last_id = static_cast<std::int64_t>(flavour_of(options).max_id());
+    const auto last_id = static_cast<std::int64_t>(config.flavour.max_id());
     for (const auto& item : items) {
-        require(item.id >= static_cast<std::int64_t>(wire::first_free) &&
-                    item.id <= last_id,
-                "items",
-                item,
-                "IDs 22 to " + to_text(last_id) +
-                    " with heap_address_bits=" + to_text(options.heap_address_bits));
+        require(
+            item.id >= static_cast<std::int64_t>(wire::first_free) && item.id <= last_id,
+            "items",
+            item,
+            "IDs 22 to " + to_text(last_id) +
+                " with heap_address_bits=" + to_text(config.flavour.heap_address_bits));
         if (item.kind == item_kind::immediate)
             check_values("items",
                          to_text(item),
                          item.values,
-                         largest_value(options),
-                         static_cast<std::size_t>(options.num_inputs));
+                         config.largest_value(),
+                         config.inputs);
     }
 }
 
-immediate_items::immediate_items(const sink_options& options)
-    : d_items(options.items),
-      d_max_value(largest_value(options)),
-      d_inputs(static_cast<std::size_t>(options.num_inputs))
+immediate_items::immediate_items(const sink_config& config)
+    : d_items(config.items),
+      d_axes(config.axes),
+      d_max_value(config.largest_value()),
+      d_inputs(config.inputs)
 {
 }
 
@@ -223,11 +220,13 @@ immediate_items::make_updates(const std::vector<item>& items) const
         "items",
         items,
         "the items of the constructor with any values: " + to_text(d_items));
+    auto complete_items = items;
+    set_first_indexes(complete_items, d_axes);
     std::vector<item_update> updates;
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (items[i].kind != item_kind::immediate)
             continue;
-        const auto value_updates = make_updates(i, items[i].values);
+        const auto value_updates = make_updates(i, complete_items[i].values);
         updates.insert(updates.end(), value_updates.begin(), value_updates.end());
     }
     return updates;

@@ -9,7 +9,8 @@
 #define INCLUDED_SPEAD_CORE_ITEMS_H
 
 #include "pack/item_updates.h"
-#include <gnuradio/spead/sink_options.h>
+#include "sink_config.h"
+#include <gnuradio/spead/item.h>
 
 #include <cstdint>
 #include <string>
@@ -28,7 +29,7 @@ void check_items(const std::vector<item>& items,
                  const std::string& reason);
 
 //! Checks whether heaps can hold the items of a sink.
-void check_items(const sink_options& options);
+void check_items(const sink_config& config);
 
 //! \}
 
@@ -43,7 +44,7 @@ bool has_timestamp(const std::vector<item>& items);
 class immediate_items
 {
 public:
-    explicit immediate_items(const sink_options& options);
+    explicit immediate_items(const sink_config& config);
 
     //! The index, in the list of items, of the immediate item with this ID or name.
     std::size_t find(const std::variant<std::int64_t, std::string>& key) const;
@@ -57,11 +58,13 @@ public:
                                           const std::vector<std::int64_t>& values) const;
 
     //! The updates that set the values of all immediate items. \p items must have the
-    //! kinds, IDs and names of the items of the sink, in the same order.
+    //! kinds, IDs and names of the items of the sink, in the same order. That of the
+    //! divided axis may have no values: the first index of each slice.
     std::vector<item_update> make_updates(const std::vector<item>& items) const;
 
 private:
     const std::vector<item> d_items;
+    const heap_axes d_axes;
     const std::int64_t d_max_value;
     const std::size_t d_inputs;
 };

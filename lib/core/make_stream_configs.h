@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_MAKE_STREAM_CONFIGS_H
 #define INCLUDED_SPEAD_CORE_MAKE_STREAM_CONFIGS_H
 
-#include "sink_checks.h"
+#include "sink_config.h"
 
 #include <boost/asio/ip/udp.hpp>
 
@@ -19,19 +19,18 @@ namespace gr::spead {
 /*!
  * \brief Creates the configuration of the stream of each input.
  *
- * \p endpoints: one list per input, or one for all. \p addresses: the addresses of all
- * lists, concatenated. \p path_packet_bytes: the largest packet that all routes
- * accept. Throws parameter_error if that is too small.
+ * \p addresses: those of all destinations, in the order of the lists.
+ * \p path_packet_bytes: the largest packet that all routes accept. Throws parameter_error
+ * if that is too small.
  */
 std::vector<stream_config>
-make_stream_configs(const sink_options& options,
-                    const std::vector<std::vector<endpoint>>& endpoints,
+make_stream_configs(const sink_config& config,
                     const std::vector<boost::asio::ip::udp::endpoint>& addresses,
                     std::size_t path_packet_bytes);
 
 //! The number of slots in the ring of an input. Throws parameter_error if heaps do not
 //! fit.
-std::size_t ring_slots(const sink_options& options, const stream_config& config);
+std::size_t ring_slots(const sink_config& config, const stream_config& stream);
 
 } // namespace gr::spead
 

@@ -43,20 +43,19 @@ bool is_first_index(const item& item, const heap_axes& axes)
 
 std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   const std::vector<std::string>& texts,
-                                                  std::int64_t streams,
+                                                  std::size_t streams,
                                                   const std::string& stream_name,
                                                   endpoint_use use)
 {
-    const auto expected = static_cast<std::size_t>(streams);
     const auto reason = stream_name == "part" ? "a heap holds all of each axis"
                                               : "num_" + stream_name + "s is 1";
-    if (texts.size() != 1 && texts.size() != expected)
+    if (texts.size() != 1 && texts.size() != streams)
         throw parameter_error(parameter,
                               to_text(texts.size()) + " strings",
-                              expected == 1
+                              streams == 1
                                   ? "one string, as " + reason
-                                  : "one string, or one for each of " +
-                                        to_text(expected) + " " + stream_name + "s");
+                                  : "one string, or one for each of " + to_text(streams) +
+                                        " " + stream_name + "s");
     std::vector<std::vector<endpoint>> lists;
     std::size_t count = 0;
     for (const auto& text : texts) {

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -44,7 +45,7 @@ inline constexpr bounds intervals{ 1e-3, 1e9, ", or 0" };            // s
 //! stream \p stream_name: "input" or "output"; with axes "part".
 std::vector<std::vector<endpoint>> read_endpoints(const std::string& parameter,
                                                   const std::vector<std::string>& texts,
-                                                  std::int64_t streams,
+                                                  std::size_t streams,
                                                   const std::string& stream_name,
                                                   endpoint_use use);
 
@@ -55,13 +56,6 @@ sample_format read_sample_format(const std::string& type_parameter,
                                  const std::string& wire_type,
                                  bool (*is_allowed)(sample_type type,
                                                     const number_format& wire));
-
-//! The axes of the heaps; empty without axes.
-template <typename options>
-heap_axes axes_of(const options& given)
-{
-    return heap_axes("axes", given.axes);
-}
 
 //! Throws if no immediate item has the name of the divided axis.
 void check_divided_axis(const std::string& text,
@@ -78,48 +72,48 @@ void check_memory(const std::string& text,
                   std::size_t heaps,
                   std::size_t sample_bytes);
 
-//! Derives heap_samples and, if unset, timestamp_step from the axes.
+//! Samples of a heap: by default those of the axes, if there are any.
 template <typename options>
-void set_heap_options(options& derived, const heap_axes& axes)
+std::int64_t heap_samples_of(const options& given, const heap_axes& axes)
 {
-    derived.heap_samples = static_cast<std::int64_t>(axes.samples());
-    derived.timestamp_step =
-        derived.timestamp_step.value_or(static_cast<std::int64_t>(axes.times()));
+    return axes.empty() ? given.heap_samples : static_cast<std::int64_t>(axes.samples());
 }
 
-exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time);
-
+//! Ticks of a heap.
 template <typename options>
-std::int64_t timestamp_step_of(const options& given)
+std::int64_t timestamp_step_of(const options& given, const heap_axes& axes)
 {
-    return given.timestamp_step.value_or(given.heap_samples);
+    return given.timestamp_step.value_or(
+        axes.empty() ? given.heap_samples : static_cast<std::int64_t>(axes.times()));
 }
 
-//! The clock of the timestamps; meaningless without sample_rate.
 template <typename options>
-tick_clock clock_of(const options& given)
-{
-    return tick_clock(given.sample_rate.value_or(exact_rate{ 1 }),
-                      read_sync_time(given.sync_time));
-}
-
-//! Checks the rules for scale, sample_rate and sync_time.
-template <typename options>
-void check_shared_rules(const options& given,
-                        const std::string& type_parameter,
-                        const std::string& type)
+void check_scale(const options& given,
+                 const std::string& type_parameter,
+                 const std::string& type)
 {
     require(!given.scale || type == "float" || type == "complex",
             "scale",
             given.scale.value_or(0),
             "None with " + type_parameter + "=" + quoted(type) +
                 "; it is for \"float\" and \"complex\"");
-    clock_of(given);
+}
+
+exact_time read_sync_time(const std::variant<std::string, std::int64_t>& time);
+
+//! The clock of the timestamps, with sample_rate.
+template <typename options>
+std::optional<tick_clock> read_clock(const options& given)
+{
+    const auto sync_time = read_sync_time(given.sync_time);
+    if (given.sample_rate)
+        return tick_clock(*given.sample_rate, sync_time);
     const auto unset = options().sync_time;
-    require(given.sample_rate || given.sync_time == unset,
+    require(given.sync_time == unset,
             "sync_time",
             given.sync_time,
             to_text(unset) + " without sample_rate");
+    return std::nullopt;
 }
 
 //! Limit for buffers, in bytes. Their memory is touched when they are allocated: above

@@ -6,6 +6,8 @@
  */
 
 #include "make_stream_configs.h"
+#include "network/capture_writer.h"
+#include "network/udp_transport.h"
 #include "sink_engine.h"
 #include "support/checks.h"
 
@@ -38,16 +40,6 @@ constexpr std::chrono::seconds finish_timeout{ 2 };
 // Seconds of data in the queues of a paced stream. The limit lets a stream end soon.
 constexpr double paced_queue_time = 0.5;
 
-timestamp_aligner_config aligner_config_of(const sink_options& options)
-{
-    timestamp_aligner_config config{};
-    config.heap_samples = options.heap_samples;
-    config.timestamp_step = timestamp_step_of(options);
-    config.sample_rate = *options.sample_rate;
-    config.on_gap = on_gap_of(options);
-    return config;
-}
-
 // Concatenates the lists. The index in the result is the index of the destination.
 std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
 {
@@ -55,6 +47,15 @@ std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
     for (const auto& list : lists)
         endpoints.insert(endpoints.end(), list.begin(), list.end());
     return endpoints;
+}
+
+std::unique_ptr<transport> open_transport(boost::asio::io_context& io,
+                                          const sink_config& config)
+{
+    const auto endpoints = all_of(config.destinations);
+    if (config.is_capture())
+        return std::make_unique<capture_writer>(io, endpoints);
+    return std::make_unique<udp_transport>(io, endpoints, config.interface, config.ttl);
 }
 
 } // namespace
@@ -67,77 +68,53 @@ sink_engine::packed_input::packed_input(stream_config config,
 {
 }
 
-sink_engine::sink_engine(const std::vector<std::string>& destinations,
-                         const sink_options& options,
-                         rate_limited_log::output log)
-    : sink_engine(endpoints_of(destinations, options), options, std::move(log))
-{
-}
-
-sink_engine::sink_engine(const std::vector<std::vector<endpoint>>& destinations,
-                         const sink_options& options,
-                         rate_limited_log::output log)
-    : d_burst_bytes(static_cast<double>(options.burst_size)),
-      d_limits_queue(when_full_of(options) == full_policy::block),
+sink_engine::sink_engine(const sink_config& config, rate_limited_log::output log)
+    : d_burst_bytes(static_cast<double>(config.burst_bytes)),
+      d_limits_queue(config.when_full == full_policy::block),
       d_log(std::move(log)),
       d_io(1),
-      d_stats_timer(d_io)
+      d_stats_timer(d_io),
+      d_transport(open_transport(d_io, config))
 {
-    const auto endpoints = all_of(destinations);
-    auto sender_options = options;
-    if (endpoints.front().capture.empty()) {
-        d_socket = std::make_unique<udp_transport>(d_io, endpoints, options);
-    } else {
-        d_capture = std::make_unique<capture_writer>(d_io, endpoints, options.rate);
-        sender_options.rate = 0; // the rate only sets the times in the capture
-    }
     std::vector<packet_ring*> rings;
-    for (auto& config :
-         make_stream_configs(options,
-                             destinations,
-                             d_capture ? d_capture->addresses() : d_socket->addresses(),
-                             d_capture ? capture_writer::max_packet_bytes
-                                       : d_socket->max_packet_bytes())) {
-        d_destinations_to_end += config.stop ? config.stop_destinations.size() : 0;
-        add_input(options, std::move(config));
+    for (auto& stream : make_stream_configs(
+             config, d_transport->addresses(), d_transport->max_packet_bytes())) {
+        d_destinations_to_end += stream.stop ? stream.stop_destinations.size() : 0;
+        add_input(config, std::move(stream));
         rings.push_back(&d_inputs.back()->ring);
     }
-    transport* output = d_socket.get();
-    if (d_capture)
-        output = d_capture.get();
     d_sender = std::make_unique<sender>(
         d_io,
         rings,
-        *output,
+        *d_transport,
         d_sender_counters,
-        sender_options,
+        sender_config{ config.rate, config.burst_bytes, config.cpu },
         [this] { d_ring_wait.notify(); },
         d_log);
     d_full_rings.reserve(d_inputs.size());
     limit_queues();
-    if (d_socket)
-        for (const auto& warning : d_socket->warnings())
-            d_log.add(warning);
+    for (const auto& warning : d_transport->warnings())
+        d_log.add(warning);
     d_log.flush();
 }
 
 // NOLINTNEXTLINE(bugprone-exception-escape): waits throw only if they are misused
 sink_engine::~sink_engine() { stop(); }
 
-void sink_engine::add_input(const sink_options& options, stream_config config)
+void sink_engine::add_input(const sink_config& config, stream_config stream)
 {
-    const auto slots = ring_slots(options, config);
+    const auto slots = ring_slots(config, stream);
     d_inputs.push_back(std::make_unique<packed_input>(
-        std::move(config), slots, [this] { d_sender->wake(); }));
+        std::move(stream), slots, [this] { d_sender->wake(); }));
     auto& input = *d_inputs.back();
-    if (options.sample_rate)
+    if (config.aligner)
         input.tag_packer = std::make_unique<rx_time_packer>(
-            input.packer, input.counters, clock_of(options), aligner_config_of(options));
+            input.packer, input.counters, *config.clock, *config.aligner);
 }
 
 void sink_engine::limit_queues()
 {
-    const double rate = d_sender->rate();
+    const double rate = d_sender->pacing_rate();
     const auto inputs = static_cast<double>(d_inputs.size());
     for (auto& input : d_inputs) {
         auto& ring = input->ring;
@@ -177,10 +154,10 @@ void sink_engine::start()
     d_started = true;
 }
 
-void sink_engine::publish_stats_every(double interval, std::function<void()> publish)
+void sink_engine::publish_stats_every(std::chrono::nanoseconds interval,
+                                      std::function<void()> publish)
 {
-    d_stats_interval = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(interval));
+    d_stats_interval = interval;
     d_publish_stats = std::move(publish);
 }
 
@@ -285,8 +262,7 @@ bool sink_engine::end_streams()
     if (!send_ends() || !wait_for_empty_queues())
         return false;
     if (!d_destinations_to_end) {
-        if (d_socket)
-            std::this_thread::sleep_for(refusal_time);
+        std::this_thread::sleep_for(refusal_time);
         return true;
     }
     for (auto delay = first_repeat_delay; delay <= last_repeat_delay; delay *= 2) {
@@ -338,8 +314,6 @@ void sink_engine::end_run()
 
 void sink_engine::set_rate(double bytes_per_second)
 {
-    if (d_capture)
-        return d_capture->set_rate(bytes_per_second);
     d_sender->set_rate(bytes_per_second);
     limit_queues();
 }
@@ -381,7 +355,7 @@ sink_stats sink_engine::stats() const
             std::max(statistics.largest_sample, input->packer.largest_sample());
     }
     statistics.gso = d_sender->gso();
-    statistics.zero_copy = d_socket && d_socket->zero_copy_active();
+    statistics.zero_copy = d_transport->zero_copy_active();
     statistics.send_errors = d_sender_counters.errors.by_name();
     return statistics;
 }

@@ -8,13 +8,12 @@
 #ifndef INCLUDED_SPEAD_CORE_SINK_ENGINE_H
 #define INCLUDED_SPEAD_CORE_SINK_ENGINE_H
 
-#include "network/capture_writer.h"
-#include "network/udp_transport.h"
+#include "network/transport.h"
 #include "pack/input_packer.h"
 #include "pack/ring_wait.h"
 #include "pack/rx_time_packer.h"
 #include "send/sender.h"
-#include "sink_checks.h"
+#include "sink_config.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -37,19 +36,17 @@ namespace gr::spead {
 class sink_engine
 {
 public:
-    //! Opens the socket or the capture and allocates all memory. The options must have
-    //! passed check_options(). Throws parameter_error, or std::runtime_error if a
-    //! system call fails.
-    sink_engine(const std::vector<std::string>& destinations,
-                const sink_options& options,
-                rate_limited_log::output log);
+    //! Opens the socket or the capture and allocates all memory. Throws
+    //! parameter_error, or std::runtime_error if a system call fails.
+    sink_engine(const sink_config& config, rate_limited_log::output log);
     ~sink_engine();
 
     void start();
 
-    //! Calls \p publish on the sender's thread every \p interval seconds while the engine
-    //! runs; 0: never. Call before start().
-    void publish_stats_every(double interval, std::function<void()> publish);
+    //! Calls \p publish on the sender's thread at this interval while the engine runs;
+    //! 0: never. Call before start().
+    void publish_stats_every(std::chrono::nanoseconds interval,
+                             std::function<void()> publish);
 
     std::size_t inputs() const { return d_inputs.size(); }
 
@@ -82,7 +79,7 @@ public:
     void stop();
 
     void set_rate(double bytes_per_second);
-    double rate() const { return d_capture ? d_capture->rate() : d_sender->rate(); }
+    double rate() const { return d_sender->rate(); }
 
     //! Adds a log message, which the next write_log() or stop() writes.
     template <typename... types>
@@ -116,10 +113,7 @@ private:
         std::optional<std::uint64_t> released_when_full;
     };
 
-    sink_engine(const std::vector<std::vector<endpoint>>& destinations,
-                const sink_options& options,
-                rate_limited_log::output log);
-    void add_input(const sink_options& options, stream_config config);
+    void add_input(const sink_config& config, stream_config stream);
     void schedule_stats();
     void end_run();
     void limit_queues();
@@ -139,9 +133,7 @@ private:
     boost::asio::steady_timer d_stats_timer;
     std::chrono::nanoseconds d_stats_interval{ 0 };
     std::function<void()> d_publish_stats;
-    // exactly one of these is set
-    std::unique_ptr<capture_writer> d_capture;
-    std::unique_ptr<udp_transport> d_socket;
+    std::unique_ptr<transport> d_transport;
     sender_counters d_sender_counters;
     std::vector<std::unique_ptr<packed_input>> d_inputs; // at least one
     std::vector<packet_ring*> d_full_rings; // rings that wait_for_space() waits for

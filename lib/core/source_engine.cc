@@ -9,7 +9,8 @@
 #include "network/receive_socket.h"
 #include "receive/capture_replay.h"
 #include "receive/receiver.h"
-#include "source_checks.h"
+#include "shared_options.h"
+#include "source_config.h"
 #include "source_engine.h"
 
 #include <algorithm>
@@ -32,81 +33,74 @@ constexpr std::chrono::microseconds pause_for_downstream{ 200 };
 // Warn about smaller receive buffers. Most systems grant users less by default.
 constexpr std::size_t min_kernel_buffer_bytes = 1 << 20;
 
-duration seconds(double s)
-{
-    return std::chrono::duration_cast<duration>(std::chrono::duration<double>(s));
-}
-
 // Maximum number of immediate items.
-std::size_t max_values(const source_options& options)
+std::size_t max_values(const source_config& config)
 {
-    return std::max(max_described_immediates, options.items ? options.items->size() : 0);
+    const auto* described = config.user_format.get();
+    return std::max(max_described_immediates,
+                    described ? described->immediates.size() : 0);
 }
 
 // The sockets form one group for all outputs, or one group per output.
-heap_router::config router_config(const std::vector<std::string>& endpoints,
-                                  const source_options& options)
+heap_router::config router_config(const source_config& config)
 {
-    heap_router::config config;
-    const auto outputs = static_cast<std::size_t>(options.num_outputs);
-    const auto lists = endpoints_of(endpoints, options);
+    heap_router::config router;
+    const auto& lists = config.endpoints;
     for (std::size_t i = 0; i < lists.size(); ++i)
-        config.group_of_socket.insert(config.group_of_socket.end(), lists[i].size(), i);
-    config.has_group_for_each_output = lists.size() > 1;
-    config.type = format_of(options).type;
-    config.scale = options.scale;
-    config.axes = axes_of(options);
-    if (options.items)
-        config.format = std::make_shared<const stream_format>(format_from_items(options));
-    config.stream = { outputs,
-                      config.group_of_socket.size(),
-                      options.heap_samples,
-                      timestamp_step_of(options),
-                      options.max_gap,
-                      !config.axes.empty() };
-    config.max_delay = seconds(options.max_delay);
-    return config;
+        router.group_of_socket.insert(router.group_of_socket.end(), lists[i].size(), i);
+    router.has_group_for_each_output = lists.size() > 1;
+    router.type = config.format.type;
+    router.scale = config.scale;
+    router.axes = config.axes;
+    router.format = config.user_format;
+    router.stream = { config.outputs,      router.group_of_socket.size(),
+                      config.heap_samples, config.timestamp_step,
+                      config.max_gap,      !config.axes.empty() };
+    router.max_delay = config.max_delay;
+    return router;
+}
+
+void check_window(const source_config& config)
+{
+    const auto max_bytes = max_buffer_bytes() / config.outputs;
+    require(config.window_bytes <= max_bytes,
+            "buffer_size",
+            config.window_bytes,
+            to_text(min_window_bytes) + " to " + to_text(max_bytes) +
+                " (half of the memory for all outputs), or 0");
 }
 
 } // namespace
 
-source_engine::source_engine(const std::vector<std::string>& endpoints,
-                             const source_options& options,
+source_engine::source_engine(const source_config& config,
                              rate_limited_log::output log,
                              packet_reader::source_list sources)
-    : d_endpoints(endpoints),
-      d_options(options),
+    : d_config(config),
       d_log(std::move(log)),
       d_io(1),
-      d_counters(static_cast<std::size_t>(options.num_outputs)),
+      d_counters(config.outputs),
       d_window({ d_counters.size(),
-                 on_missing_of(options),
-                 seconds(options.max_delay),
-                 max_values(options),
-                 axes_of(options).empty() ? 1 : options.heap_samples },
+                 config.on_missing,
+                 config.max_delay,
+                 max_values(config),
+                 config.axes.empty() ? 1 : config.heap_samples },
                d_counters),
-      d_router(router_config(endpoints, options),
-               d_window,
-               d_counters,
-               d_common,
-               d_rejects,
-               d_log)
+      d_router(router_config(config), d_window, d_counters, d_common, d_rejects, d_log)
 {
+    check_window(config);
     if (sources.empty())
         open();
     else
         d_sockets = std::move(sources);
     if (d_sockets.front()->is_capture())
         d_reader =
-            std::make_unique<capture_replay>(options.realtime, d_router, d_window, d_log);
+            std::make_unique<capture_replay>(config.realtime, d_router, d_window, d_log);
     else
-        d_reader =
-            std::make_unique<receiver>(receiver::config{ seconds(options.max_delay),
-                                                         options.end_on_stop,
-                                                         seconds(options.timeout) },
-                                       d_router,
-                                       d_window,
-                                       d_log);
+        d_reader = std::make_unique<receiver>(
+            receiver::config{ config.max_delay, config.end_on_stop, config.timeout },
+            d_router,
+            d_window,
+            d_log);
     d_log.flush();
 }
 
@@ -114,7 +108,7 @@ void source_engine::open()
 {
     std::vector<std::unique_ptr<datagram_source>> sources;
     std::vector<int> ports;
-    for (const auto& list : endpoints_of(d_endpoints, d_options))
+    for (const auto& list : d_config.endpoints)
         for (auto endpoint : list) {
             if (!endpoint.capture.empty()) {
                 sources.push_back(open_capture(endpoint.capture, endpoint.filter));
@@ -124,7 +118,7 @@ void source_engine::open()
             if (!endpoint.port && ports.size() < d_ports.size())
                 endpoint.port = static_cast<std::uint16_t>(d_ports[ports.size()]);
             sources.push_back(
-                std::make_unique<receive_socket>(d_io, endpoint, d_options.interface));
+                std::make_unique<receive_socket>(d_io, endpoint, d_config.interface));
             ports.push_back(sources.back()->port());
         }
     const auto granted = sources.front()->kernel_buffer_bytes();
@@ -247,7 +241,7 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
 std::vector<std::uint64_t> source_engine::received_by_output() const
 {
     std::vector<std::uint64_t> received;
-    if (outputs() == 1 || !d_options.axes.empty())
+    if (outputs() == 1 || !d_config.axes.empty())
         return received;
     received.reserve(d_counters.size());
     for (const auto& counters : d_counters)

@@ -42,12 +42,10 @@ public:
     //! Maximum number of samples in a packet. receive() may need room for as many.
     static constexpr std::size_t max_packet_samples = 65536;
 
-    //! Opens the sockets and allocates all memory. The options must have passed
-    //! check_options() and come from heap_options(). Opens no socket if
-    //! \p sources of packets are given, for one run. Throws parameter_error, or
-    //! std::runtime_error if a system call fails.
-    source_engine(const std::vector<std::string>& endpoints,
-                  const source_options& options,
+    //! Opens the sockets and allocates all memory. Opens no socket if \p sources of
+    //! packets are given, for one run. Throws parameter_error, or std::runtime_error if
+    //! a system call fails.
+    source_engine(const source_config& config,
                   rate_limited_log::output log,
                   packet_reader::source_list sources = {});
 
@@ -96,8 +94,7 @@ private:
     std::vector<std::uint64_t> received_by_output() const;
     void set_status(const std::string& text);
 
-    const std::vector<std::string> d_endpoints;
-    const source_options d_options;
+    const source_config d_config;
     rate_limited_log d_log;
     boost::asio::io_context d_io;
     std::vector<source_counter_set> d_counters; // per output

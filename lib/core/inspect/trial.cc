@@ -6,7 +6,7 @@
  */
 
 #include "protocol/sample_decoder.h"
-#include "source_checks.h"
+#include "source_config.h"
 #include "source_engine.h"
 #include "trial.h"
 
@@ -33,15 +33,14 @@ stream_inspector::streams_by_key streams_of(const packet_memory::selection& pack
 namespace {
 
 // Discards the samples.
-void run_to_end(source_engine& engine, const source_options& options)
+void run_to_end(source_engine& engine, const source_config& config)
 {
-    const auto bytes = sample_decoder(format_of(options)).output_bytes();
+    const auto bytes = config.sample_bytes();
     // with axes, whole heaps; at least what a source allocates
-    const auto unit =
-        static_cast<std::size_t>(std::max<std::int64_t>(options.heap_samples, 1));
-    const auto samples = std::max({ window_bytes_of(options) / bytes,
+    const auto unit = static_cast<std::size_t>(config.heap_samples);
+    const auto samples = std::max({ config.window_bytes / bytes,
                                     2 * source_engine::max_packet_samples,
-                                    options.axes.empty() ? 0 : 4 * unit });
+                                    config.axes.empty() ? 0 : 4 * unit });
     const auto room = static_cast<std::int64_t>((samples + unit - 1) / unit * unit);
     std::vector<std::vector<std::byte>> buffers(
         static_cast<std::size_t>(engine.outputs()),
@@ -70,21 +69,19 @@ trial_result try_source(const packet_memory& memory,
                         const std::vector<std::string>& endpoints,
                         const source_options& options)
 {
-    check_options(endpoints, options);
-    const auto packets = options.items ? memory.all() : memory.described();
+    const auto config = parse_options(endpoints, options);
+    const auto packets = config.user_format ? memory.all() : memory.described();
     std::size_t sockets = 0;
-    for (const auto& list : endpoints_of(endpoints, options))
+    for (const auto& list : config.endpoints)
         sockets += list.size();
     trial_result result;
     for (const auto& [key, stream] : streams_of(packets))
         result.heaps += stream.heaps - stream.incomplete;
-    const auto heaps = heap_options(options);
     source_engine engine(
-        endpoints,
-        heaps,
+        config,
         [&](const std::string& line) { result.log.push_back(line); },
         replay(packets, sockets));
-    run_to_end(engine, heaps);
+    run_to_end(engine, config);
     result.stats = engine.stats();
     result.ignored_reason = engine.latest_reason();
     return result;

@@ -171,12 +171,10 @@ void prepend_ethernet(frame_builder& frame, const boost::asio::ip::address& dest
 } // namespace
 
 capture_writer::capture_writer(boost::asio::io_context& io,
-                               const std::vector<endpoint>& destinations,
-                               double rate)
+                               const std::vector<endpoint>& destinations)
     : d_path(destinations.front().capture),
       d_file(io),
       d_buffer(max_headers_bytes + wire::max_datagram_bytes),
-      d_rate(rate),
       d_time(std::chrono::system_clock::now().time_since_epoch())
 {
     for (const auto& destination : destinations)

@@ -33,25 +33,19 @@ namespace gr::spead {
 class capture_writer final : public transport
 {
 public:
-    static constexpr std::size_t max_packet_bytes = wire::max_datagram_bytes;
-
     //! Resolves the hosts and creates the file that the first destination names.
-    //! \p rate is in bytes of UDP payload per second; 0: none. Throws parameter_error for
-    //! an unknown host, and std::runtime_error if the file cannot be created.
+    //! Throws parameter_error for an unknown host, and std::runtime_error if the file
+    //! cannot be created.
     capture_writer(boost::asio::io_context& io,
-                   const std::vector<endpoint>& destinations,
-                   double rate);
+                   const std::vector<endpoint>& destinations);
 
-    //! The addresses of the destinations, in their order.
-    const std::vector<boost::asio::ip::udp::endpoint>& addresses() const
+    const std::vector<boost::asio::ip::udp::endpoint>& addresses() const override
     {
         return d_destinations;
     }
-
-    void set_rate(double bytes_per_second) { d_rate = bytes_per_second; } //!< any thread
-    double rate() const { return d_rate; }
-
     bool sends_segmented() const override { return false; }
+    bool needs_pacing() const override { return false; }
+    void set_rate(double bytes_per_second) override { d_rate = bytes_per_second; }
     send_result send(const message* messages, std::size_t n) noexcept override;
     void async_wait_writable(std::function<void()> handler) override;
 
@@ -79,7 +73,7 @@ private:
     // of the packet in the frame
     std::uint16_t d_queue = 0;
     std::uint64_t d_position = no_position;
-    std::atomic<double> d_rate;
+    std::atomic<double> d_rate{ 0 };
     std::chrono::nanoseconds d_time; // of the next packet, since 1970
     double d_time_fraction = 0;      // ns
 };

@@ -8,7 +8,10 @@
 #ifndef INCLUDED_SPEAD_CORE_TRANSPORT_H
 #define INCLUDED_SPEAD_CORE_TRANSPORT_H
 
+#include "protocol/wire.h"
+
 #include <sys/uio.h>
+#include <boost/asio/ip/udp.hpp>
 
 #include <algorithm>
 #include <bitset>
@@ -16,6 +19,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace gr::spead {
 
@@ -48,8 +53,8 @@ struct icmp_errors {
 };
 
 /*!
- * \brief The interface by which the sender sends messages and learns about errors. It
- * keeps the sender independent of sockets.
+ * \brief Where packets go: a socket or a capture. The sender sends messages and learns
+ * about errors.
  */
 class transport
 {
@@ -74,9 +79,23 @@ public:
 
     virtual ~transport() = default;
 
+    //! The addresses of the destinations, in their order.
+    virtual const std::vector<boost::asio::ip::udp::endpoint>& addresses() const = 0;
+    //! The largest packet that all routes accept, in bytes of UDP payload.
+    virtual std::size_t max_packet_bytes() const { return wire::max_datagram_bytes; }
+    //! Messages about settings that the system refused.
+    virtual std::vector<std::string> warnings() const { return {}; }
+
     //! Whether messages may have several packets. Packets to different destinations
     //! may then overtake each other.
     virtual bool sends_segmented() const { return true; }
+    //! Whether messages are to be sent at the rate, in bytes of UDP payload per second.
+    //! If not, the rate sets the times that the transport writes.
+    virtual bool needs_pacing() const { return true; }
+    //! Any thread may call this. 0: unlimited.
+    virtual void set_rate(double /* bytes_per_second */) {}
+    //! Whether large messages are sent without a copy. Any thread may call this.
+    virtual bool zero_copy_active() const { return false; }
 
     //! Sends up to max_messages messages; never waits.
     virtual send_result send(const message* messages, std::size_t n) noexcept = 0;

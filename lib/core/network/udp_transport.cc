@@ -223,9 +223,11 @@ bool udp_transport::read_report() noexcept
 
 udp_transport::udp_transport(boost::asio::io_context& io,
                              const std::vector<endpoint>& destinations,
-                             const sink_options& options)
+                             const std::string& interface,
+                             int ttl)
     : d_io(io),
-      d_options(options),
+      d_interface(interface),
+      d_ttl(ttl),
       d_destinations(destinations),
       d_remotes(resolve_all(io, destinations)),
       d_bound{ udp::socket(io), 0 },
@@ -322,7 +324,7 @@ unsigned udp_transport::configure(udp::socket& socket)
     if (error)
         throw std::runtime_error("destinations: cannot open a socket: " +
                                  error.message());
-    const unsigned interface = d_options.interface.empty() ? 0 : choose_interface(socket);
+    const unsigned interface = d_interface.empty() ? 0 : choose_interface(socket);
     if (ipv6()) {
         set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO, "path MTU");
         set_option(socket, IPPROTO_IPV6, IPV6_RECVERR, 1, "error reports");
@@ -333,7 +335,7 @@ unsigned udp_transport::configure(udp::socket& socket)
     }
     if (any_multicast()) {
         namespace multicast = boost::asio::ip::multicast;
-        socket.set_option(multicast::hops(static_cast<int>(d_options.ttl)), error);
+        socket.set_option(multicast::hops(d_ttl), error);
         if (error)
             warn("ttl could not be set: " + error.message());
     }
@@ -384,7 +386,7 @@ void udp_transport::bind(udp::socket& socket,
     socket.bind({ address, 0 }, error);
     if (error)
         throw parameter_error("interface",
-                              "\"" + d_options.interface + "\"",
+                              "\"" + d_interface + "\"",
                               "an address of this host (" + error.message() + ")");
 }
 
@@ -392,7 +394,7 @@ void udp_transport::bind(udp::socket& socket,
 // also becomes the source address. Returns the index of the interface.
 unsigned udp_transport::choose_interface(udp::socket& socket) const
 {
-    const auto& interface = d_options.interface;
+    const auto& interface = d_interface;
     const auto refuse = [&](const std::string& why) {
         throw parameter_error("interface",
                               "\"" + interface + "\"",

@@ -12,7 +12,6 @@
 #include "link_monitor.h"
 #include "transport.h"
 #include "zero_copy.h"
-#include <gnuradio/spead/sink_options.h>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -41,20 +40,15 @@ public:
     //! and std::runtime_error if there is no usable route or a system call fails.
     udp_transport(boost::asio::io_context& io,
                   const std::vector<endpoint>& destinations,
-                  const sink_options& options);
+                  const std::string& interface = "", //!< name or address; "": any
+                  int ttl = 1);                      //!< of multicast
 
-    //! The addresses of the destinations, in their order.
-    const std::vector<boost::asio::ip::udp::endpoint>& addresses() const
+    const std::vector<boost::asio::ip::udp::endpoint>& addresses() const override
     {
         return d_remotes;
     }
-
-    //! The largest packet that fits the MTU of the routes to all destinations, in bytes
-    //! of UDP payload.
-    std::size_t max_packet_bytes() const { return d_max_packet_bytes; }
-
-    //! Messages about settings that the system refused.
-    const std::vector<std::string>& warnings() const { return d_warnings; }
+    std::size_t max_packet_bytes() const override { return d_max_packet_bytes; }
+    std::vector<std::string> warnings() const override { return d_warnings; }
 
     send_result send(const message* messages, std::size_t n) noexcept override;
     void async_wait_writable(std::function<void()> handler) override;
@@ -65,8 +59,7 @@ public:
     }
     void async_wait_reports(std::function<void()> handler) override;
 
-    //! Whether large messages are sent without a copy. May be called from any thread.
-    bool zero_copy_active() const { return d_zero_copy.active(); }
+    bool zero_copy_active() const override { return d_zero_copy.active(); }
 
 private:
     using udp = boost::asio::ip::udp;
@@ -99,7 +92,8 @@ private:
     bool any_unicast() const;
 
     boost::asio::io_context& d_io;
-    const sink_options d_options;
+    const std::string d_interface;
+    const int d_ttl;
     const std::vector<endpoint> d_destinations; // as given by the user, at least one
     std::vector<udp::endpoint> d_remotes;       // their addresses
     bound_socket d_bound;

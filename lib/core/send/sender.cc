@@ -78,7 +78,7 @@ sender::sender(boost::asio::io_context& io,
                const std::vector<packet_ring*>& rings,
                transport& output,
                sender_counters& counters,
-               const sink_options& options,
+               const sender_config& config,
                std::function<void()> on_space,
                rate_limited_log& log)
     : d_io(io),
@@ -87,15 +87,16 @@ sender::sender(boost::asio::io_context& io,
       d_on_space(std::move(on_space)),
       d_log(log),
       d_outages(log),
-      d_cpu(static_cast<int>(options.affinity)),
+      d_cpu(config.cpu),
       d_timer(io),
       d_wakeup(io, make_eventfd()),
-      d_rate(options.rate),
-      d_pacer(static_cast<std::size_t>(options.burst_size), rings.front()->slot_bytes()),
+      d_rate(config.rate),
+      d_pacer(config.burst_bytes, rings.front()->slot_bytes()),
       d_readers(make_readers(rings, counters)),
       d_batch(d_readers)
 {
     d_gso = output.sends_segmented();
+    output.set_rate(config.rate);
 }
 
 sender::~sender() { finish(clock::now()); }
@@ -186,6 +187,7 @@ void sender::wake()
 void sender::set_rate(double bytes_per_second)
 {
     d_rate = bytes_per_second;
+    d_transport.set_rate(bytes_per_second);
     wake();
 }
 
@@ -215,7 +217,7 @@ void sender::drain_wakeup()
 
 void sender::apply_rate()
 {
-    d_pacer_rate = d_rate;
+    d_pacer_rate = pacing_rate();
     d_pacer.set_rate(d_pacer_rate, clock::now());
     // without pacing, the thread would preempt the packer: 3 to 8 % less throughput
     set_short_time_slices(!d_pacer.unlimited());
@@ -231,7 +233,7 @@ void sender::send_queued()
             yield();
             return;
         }
-        if (d_pacer_rate != d_rate)
+        if (d_pacer_rate != pacing_rate())
             apply_rate();
         if (d_batch.is_empty()) {
             if (prepare_sleep())

@@ -15,7 +15,6 @@
 #include "pack/packet_ring.h"
 #include "ring_reader.h"
 #include "support/sink_counters.h"
-#include <gnuradio/spead/sink_options.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -29,6 +28,12 @@
 #include <vector>
 
 namespace gr::spead {
+
+struct sender_config {
+    double rate = 0;                 //!< bytes per second; 0: unlimited
+    std::size_t burst_bytes = 65536; //!< limit for packets sent back to back
+    int cpu = -1;                    //!< to pin the thread to; -1: none
+};
 
 /*!
  * \brief Sends the packets in the rings at the configured rate, in its own thread.
@@ -51,7 +56,7 @@ public:
            const std::vector<packet_ring*>& rings,
            transport& output,
            sender_counters& counters,
-           const sink_options& options,
+           const sender_config& config,
            std::function<void()> on_space,
            rate_limited_log& log);
     ~sender();
@@ -67,6 +72,8 @@ public:
     void expect_refusal() { d_expects_refusal = true; }
     void set_rate(double bytes_per_second);
     double rate() const { return d_rate.load(std::memory_order_relaxed); }
+    //! The rate at which packets leave the rings; 0: unlimited.
+    double pacing_rate() const { return d_transport.needs_pacing() ? rate() : 0; }
     bool gso() const { return d_gso.load(std::memory_order_relaxed); }
 
 protected:

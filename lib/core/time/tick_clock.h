@@ -58,8 +58,8 @@ public:
     tag_time time_of(std::uint64_t tick) const;
 
 private:
-    const exact_rate d_rate;
-    const exact_time d_sync_time;
+    exact_rate d_rate;
+    exact_time d_sync_time;
 };
 
 } // namespace gr::spead

@@ -129,9 +129,10 @@ BOOST_AUTO_TEST_CASE(sending_a_packet_neither_allocates_nor_locks)
             o.heap_samples = s.heap_samples;
             o.max_packet_size = s.packet_bytes;
             o.when_full = s.when_full;
-            o.descriptor_interval = s.descriptor_interval;
             o.rate = s.rate;
-            sink_engine stream({ receiver.destination() }, o, [](const auto&) {});
+            auto config = parse_options({ receiver.destination() }, o);
+            config.descriptor_interval = s.descriptor_interval; // below the limit
+            sink_engine stream(config, [](const auto&) {});
             stream.start();
             const auto is_empty = [&] {
                 const auto counts = stream.counts();

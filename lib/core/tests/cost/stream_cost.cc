@@ -26,9 +26,9 @@ int main(int argc, char** argv)
     o.rate = std::strtod(argv[3], nullptr);
     const auto total = std::strtoull(argv[4], nullptr, 10) << 20;
 
-    sink_engine stream({ receiver.destination() }, o, [](const auto& line) {
-        std::fprintf(stderr, "%s\n", line.c_str());
-    });
+    sink_engine stream(
+        parse_options({ receiver.destination() }, o),
+        [](const auto& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
     const auto samples = noise(1 << 20);
     stream.start();
     const bool done = write_samples(stream, samples, total, samples.size());

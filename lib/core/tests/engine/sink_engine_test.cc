@@ -163,7 +163,8 @@ void run_random_stream(unsigned seed)
 {
     std::mt19937 random(seed);
     receiver to;
-    sink_engine stream({ to.destination() }, random_options(random), [](const auto&) {});
+    sink_engine stream(parse_options({ to.destination() }, random_options(random)),
+                       [](const auto&) {});
     background_check user(live_user(stream, seed));
     const auto content = noise(3000);
     std::vector<tagged_source> sources{ tagged_source(seed), tagged_source(seed + 1) };
@@ -228,7 +229,7 @@ BOOST_AUTO_TEST_CASE(paced_ring_holds_two_bursts)
         sink_options o;
         o.rate = rate;
         o.burst_size = 1;
-        sink_engine stream({ to.destination() }, o, [](const auto&) {});
+        sink_engine stream(parse_options({ to.destination() }, o), [](const auto&) {});
         // nothing is sent before start()
         const auto accepted = stream.write(0, raw(samples.data()), samples.size());
         const double packet = static_cast<double>(stream.packet_bytes());
@@ -244,7 +245,8 @@ BOOST_AUTO_TEST_CASE(ring_fill_reports_the_fullest_ring)
     const auto samples = noise(4 << 20);
     sink_options o;
     o.num_inputs = 2;
-    sink_engine stream({ to.destination(), to.destination() }, o, [](const auto&) {});
+    sink_engine stream(parse_options({ to.destination(), to.destination() }, o),
+                       [](const auto&) {});
     const auto write = [&](std::size_t input, std::size_t n) {
         return stream.write(input, raw(samples.data()), n);
     };
@@ -273,7 +275,7 @@ BOOST_AUTO_TEST_CASE(unfinished_heap_is_counted_when_the_ring_is_full)
                 o.tail = tail;
                 o.send_stop = send_stop;
                 streams.push_back(std::make_unique<sink_engine>(
-                    std::vector{ to.destination() }, o, [](const auto&) {}));
+                    parse_options({ to.destination() }, o), [](const auto&) {}));
                 auto& stream = *streams.back();
                 stream.start();
                 stream.write(0, raw(samples.data()), samples.size() - 1000);
@@ -295,7 +297,8 @@ BOOST_AUTO_TEST_CASE(ring_holds_the_requested_buffer_size)
             auto o = almost_stalled(static_cast<std::int64_t>(heap),
                                     static_cast<std::int64_t>(buffer));
             o.when_full = "drop";
-            sink_engine stream({ to.destination() }, o, [](const auto&) {});
+            sink_engine stream(parse_options({ to.destination() }, o),
+                               [](const auto&) {});
             BOOST_CHECK_EQUAL(stream.write(0, raw(samples.data()), samples.size()),
                               samples.size());
             const auto kept = samples.size() - stream.counts().samples_dropped;
@@ -314,7 +317,7 @@ BOOST_AUTO_TEST_CASE(process_survives_a_pipe_whose_reader_leaves)
     BOOST_REQUIRE_EQUAL(mkfifo(pipe.c_str(), 0600), 0);
     const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
     {
-        sink_engine stream({ pipe }, {}, [](const auto&) {});
+        sink_engine stream(parse_options({ pipe }, sink_options()), [](const auto&) {});
         close(reader);
         const auto samples = noise(100000);
         stream.start();

@@ -632,14 +632,12 @@ void run_streams(fuzz_input& input, const sink_setup& setup)
     std::vector<stream_config> configs;
     std::vector<std::size_t> slots;
     try {
-        check_options(setup.destinations, setup.options);
-        endpoints = endpoints_of(setup.destinations, setup.options);
-        configs = make_stream_configs(setup.options,
-                                      endpoints,
-                                      addresses_of(endpoints),
-                                      setup.max_path_packet_bytes);
+        const auto sink = parse_options(setup.destinations, setup.options);
+        endpoints = sink.destinations;
+        configs = make_stream_configs(
+            sink, addresses_of(endpoints), setup.max_path_packet_bytes);
         for (const auto& config : configs)
-            slots.push_back(ring_slots(setup.options, config));
+            slots.push_back(ring_slots(sink, config));
     } catch (const parameter_error&) {
         return;
     }

@@ -48,13 +48,13 @@ rate_limited_log& discarding_log()
     return log;
 }
 
-sink_options choose_options(fuzz_input& input)
+sender_config choose_config(fuzz_input& input)
 {
-    sink_options options;
+    sender_config config;
     input.once_in(4); // consumes a byte that the corpus has here
-    options.rate = input.one_of({ 0.0, 1e6, 1.0, 1e308 });
-    options.burst_size = input.one_of<std::int64_t>({ 1, 4000, 65536, 1 << 30 });
-    return options;
+    config.rate = input.one_of({ 0.0, 1e6, 1.0, 1e308 });
+    config.burst_bytes = input.one_of<std::size_t>({ 1, 4000, 65536, 1 << 30 });
+    return config;
 }
 
 // A sender without a thread, driven by the test.
@@ -74,7 +74,7 @@ class sent_stream
 public:
     explicit sent_stream(fuzz_input& input)
         : d_input(input),
-          d_options(choose_options(input)),
+          d_config(choose_config(input)),
           d_slot_bytes(input.once_in(8) ? 9000 : input.one_of({ 40, 100, 100, 1000 })),
           d_destinations(1 + input.up_to(8))
     {
@@ -85,8 +85,8 @@ public:
             all.push_back(&d_queues.back()->ring);
         }
         d_sender = std::make_unique<stepped_sender>(
-            d_io, all, d_network, d_counters, d_options, [] {}, discarding_log());
-        set_rate(d_options.rate);
+            d_io, all, d_network, d_counters, d_config, [] {}, discarding_log());
+        set_rate(d_config.rate);
     }
 
     void run()
@@ -384,7 +384,7 @@ private:
     }
 
     fuzz_input& d_input;
-    const sink_options d_options;
+    const sender_config d_config;
     const std::size_t d_slot_bytes;
     const std::size_t d_destinations;
     boost::asio::io_context d_io{ 1 };

@@ -9,7 +9,7 @@
 #define INCLUDED_SPEAD_CORE_TESTS_REPLAYED_STREAM_H
 
 #include "helpers/random_stream.h"
-#include "source_checks.h"
+#include "source_config.h"
 #include "source_engine.h"
 
 #include <cstdio>
@@ -109,8 +109,7 @@ struct replayed_stream {
                     std::int64_t window_samples)
         : out(static_cast<std::size_t>(options.num_outputs))
     {
-        check_options(endpoints, options);
-        source_engine engine(endpoints, heap_options(options), [](const auto&) {});
+        source_engine engine(parse_options(endpoints, options), [](const auto&) {});
         std::vector<std::vector<std::byte>> buffers(
             out.size(), packet_bytes(static_cast<std::size_t>(window_samples)));
         std::vector<std::byte*> addresses;

@@ -73,12 +73,17 @@ struct scripted_transport : gr::spead::transport {
         bytes current_content() const { return gather(pieces.data(), pieces.size()); }
     };
     std::deque<in_flight_message> in_flight;
-    std::size_t unread_reports = 0; // of messages in flight
-    std::size_t overwritten = 0;    // messages changed while in flight
+    std::vector<boost::asio::ip::udp::endpoint> destinations; // none
+    std::size_t unread_reports = 0;                           // of messages in flight
+    std::size_t overwritten = 0; // messages changed while in flight
     std::function<void()> report_handler;
 
     explicit scripted_transport(boost::asio::io_context& context) : io(context) {}
 
+    const std::vector<boost::asio::ip::udp::endpoint>& addresses() const override
+    {
+        return destinations;
+    }
     gr::spead::send_result send(const gr::spead::message* messages,
                                 std::size_t n) noexcept override
     {

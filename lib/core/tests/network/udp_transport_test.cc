@@ -76,7 +76,7 @@ struct network {
             receivers.emplace_back(address);
             endpoints.push_back(receivers.back().address());
         }
-        out.emplace(io, endpoints, sink_options());
+        out.emplace(io, endpoints);
     }
     explicit network(std::size_t receivers)
         : network(std::vector<std::string>(receivers, "127.0.0.1"))

@@ -40,7 +40,7 @@ struct sent_stream {
     input_packer packer;
     std::optional<sender> out;
 
-    explicit sent_stream(const sink_options& options = {},
+    explicit sent_stream(const sender_config& settings = {},
                          packing pack_options = {},
                          std::size_t slots = 2048)
         : p(pack_options),
@@ -53,7 +53,7 @@ struct sent_stream {
             std::vector<packet_ring*>{ &ring },
             network,
             sent,
-            options,
+            settings,
             [this] { space.notify(); },
             log);
     }
@@ -191,12 +191,12 @@ BOOST_AUTO_TEST_CASE(outage_is_counted_and_logged)
 
 BOOST_AUTO_TEST_CASE(dropped_messages_count_towards_the_rate)
 {
-    sink_options options;
-    options.rate = 1; // nothing is sent for hours after the first burst
-    sent_stream s(options);
+    sender_config settings;
+    settings.rate = 1; // nothing is sent for hours after the first burst
+    sent_stream s(settings);
     s.network.script.assign(1000, { 0, ENETUNREACH });
     s.run(n_samples, std::chrono::milliseconds(50));
-    BOOST_CHECK_LE(s.errors(ENETUNREACH), 4u * (options.burst_size / 1424 + 1));
+    BOOST_CHECK_LE(s.errors(ENETUNREACH), 4u * (settings.burst_bytes / 1424 + 1));
     s.check_balance(n_samples);
 }
 
@@ -242,17 +242,17 @@ BOOST_AUTO_TEST_CASE(unsent_packets_are_dropped_and_counted_at_the_deadline)
 
 BOOST_AUTO_TEST_CASE(paced_stream_is_sent_in_bursts)
 {
-    sink_options options;
-    options.rate = 5e6;
-    options.burst_size = 4000;
-    sent_stream s(options);
+    sender_config settings;
+    settings.rate = 5e6;
+    settings.burst_bytes = 4000;
+    sent_stream s(settings);
     BOOST_CHECK(s.run(n_samples) == s.network.datagrams);
     auto packet = s.network.datagrams.begin();
     for (const auto packets : s.network.packets_per_message) {
         std::size_t message_bytes = 0;
         for (std::size_t i = 0; i < packets; ++i)
             message_bytes += packet++->size();
-        BOOST_CHECK_LE(message_bytes, 2 * options.burst_size);
+        BOOST_CHECK_LE(message_bytes, 2 * settings.burst_bytes);
     }
 }
 
@@ -267,8 +267,8 @@ struct in_flight_stream : sent_stream {
         noise(8 * slots * 1400); // several laps of the ring
     std::size_t written = 0;
 
-    explicit in_flight_stream(const sink_options& options = {})
-        : sent_stream(options, {}, slots)
+    explicit in_flight_stream(const sender_config& settings = {})
+        : sent_stream(settings, {}, slots)
     {
         network.keeps_in_flight = true;
         packer.start_run();
@@ -396,9 +396,9 @@ BOOST_AUTO_TEST_CASE(slots_are_released_when_messages_are_reported)
 
 BOOST_AUTO_TEST_CASE(paced_stream_releases_slots_if_many_messages_are_in_flight)
 {
-    sink_options slow;
+    sender_config slow;
     slow.rate = 1000;
-    slow.burst_size = 8 * 1400;
+    slow.burst_bytes = 8 * 1400;
     in_flight_stream s(slow);
     s.ring.set_limit(16); // a queue much shorter than the ring
     s.network.unread_reports = slots;
@@ -490,9 +490,9 @@ void run_failing_stream(unsigned seed)
     p.descriptors = random() % 2;
     p.pad = random() % 2;
     const auto slots = p.config().min_ring_slots() + random() % 40;
-    sink_options options;
-    options.burst_size = 1 + random() % 4000;
-    sent_stream s(options, p, slots);
+    sender_config settings;
+    settings.burst_bytes = 1 + random() % 4000;
+    sent_stream s(settings, p, slots);
     for (const auto failure_percent = random() % 30; s.network.script.size() < 10000;)
         if (random() % 100 < failure_percent)
             s.network.script.push_back({ random() % 3,

@@ -78,7 +78,7 @@ void heap_items::add(const packet_view& packet, const item_index& format)
 heap_items::match heap_items::compare(const packet_view& packet,
                                       const item_index& format) const
 {
-    if (!is_any())
+    if (!format || !is_any())
         return match::unknown;
     const bool has_key = key_index < packet.items && packet.word(key_index) == key_word;
     const bool has_time = timestamp || !format->timestamp_id;

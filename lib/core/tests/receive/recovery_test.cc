@@ -1092,4 +1092,24 @@ BOOST_AUTO_TEST_CASE(descriptors_may_exceed_the_first_packet_of_a_heap_without_l
     }
 }
 
+BOOST_AUTO_TEST_CASE(timestamps_in_the_payload_wrap_at_their_size)
+{
+    constexpr std::size_t timestamp_bytes = 6;
+    receive_stream stream;
+    for (std::uint64_t i = 0; i < 20; ++i) {
+        const auto tick =
+            (std::uint64_t{ 1 } << 48) - 10 * heap_samples + i * heap_samples;
+        packet_bytes content;
+        for (std::size_t byte = timestamp_bytes; byte-- > 0;)
+            content.push_back(static_cast<std::byte>(tick >> 8 * byte));
+        content.resize(timestamp_bytes + heap_samples, std::byte{ 1 });
+        stream.receive(heap_cutter{ flavour, 100 }.cut(
+            1 + i,
+            { flavour.addressed(0x1600, 0), flavour.addressed(0x3300, timestamp_bytes) },
+            content));
+    }
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 20 * heap_samples);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

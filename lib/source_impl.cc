@@ -45,9 +45,8 @@ int buffer_multiple(const source_config& config)
     if (!config.axes.empty())
         return static_cast<int>(
             std::max<std::size_t>(vector_bytes / item_bytes(config), 1));
-    const auto window_samples = config.window_bytes / config.sample_bytes();
-    return static_cast<int>(std::clamp<std::size_t>(
-        window_samples / 2, 2 * source_engine::max_packet_samples, INT_MAX / 4));
+    return static_cast<int>(
+        std::min<std::size_t>(config.window_samples() / 2, INT_MAX / 4));
 }
 
 } // namespace

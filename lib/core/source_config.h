@@ -16,6 +16,7 @@
 #include "time/tick_clock.h"
 #include <gnuradio/spead/source_options.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,12 @@ struct source_config {
     std::optional<tick_clock> clock; //!< with sample_rate
     duration stats_interval{};       //!< 0: no messages
 
+    //! Samples in the window of an output: at least four of the largest packets.
+    std::size_t window_samples() const
+    {
+        constexpr std::size_t max_packet_samples = 65536;
+        return std::max(window_bytes / sample_bytes(), 4 * max_packet_samples);
+    }
     //! Bytes of a sample in the flow graph.
     std::size_t sample_bytes() const
     {

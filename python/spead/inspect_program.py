@@ -11,7 +11,7 @@ import sys
 import time
 
 from .spead_python import _inspector
-from .stream_report import report
+from .stream_report import counted_streams, report
 from .suggestion import tried_suggestion
 
 
@@ -64,14 +64,16 @@ def run():
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
+    if not sys.stdout:
+        sys.exit("spead-inspect: the output is closed")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as in "| head"
     try:
-        args.endpoints.encode()
+        (args.endpoints + args.interface).encode()
         inspector = _inspector(args.endpoints, args.interface)
     except UnicodeEncodeError:
-        sys.exit("spead-inspect: the name of the capture is not UTF-8: rename it")
+        sys.exit("spead-inspect: names must be UTF-8; rename the capture")
     except (ValueError, RuntimeError) as error:
         sys.exit(f"spead-inspect: {error}")
     live = sys.stdout.isatty() and not args.json and not inspector.is_capture()
@@ -97,7 +99,7 @@ def run():
         pass
     suggestion = tried(inspector, args)
     if args.json:
-        print(json.dumps(as_json(inspector, suggestion)))
+        print(json.dumps(as_json(inspector, suggestion, args.explain)))
     else:
         screen.show(lines(inspector, args, suggestion), is_last=True)
     is_received = suggestion.trial and suggestion.trial["heaps_received"]
@@ -115,11 +117,14 @@ def lines(inspector, args, suggestion):
     )
 
 
-def as_json(inspector, suggestion):
+def as_json(inspector, suggestion, explain):
+    kinds = [k | {"first": k["first"].hex()} for k in inspector.packet_kinds()]
     return {
-        "streams": inspector.streams(),
+        "seconds": inspector.seconds(),
+        "streams": counted_streams(inspector, suggestion),
         "endpoints": inspector.endpoints(),
         "destinations": inspector.destinations(),
+        "packets_of_others": inspector.packets_of_others(),
         "rejected": inspector.rejected(),
         "dropped": inspector.dropped(),
         "failures": inspector.failures(),
@@ -127,4 +132,4 @@ def as_json(inspector, suggestion):
         "notes": suggestion.notes + suggestion.remarks,
         "reason": suggestion.reason,
         "trial": suggestion.trial,
-    }
+    } | ({"packet_kinds": kinds} if explain else {})

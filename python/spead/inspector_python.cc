@@ -159,6 +159,18 @@ py::dict to_dict(const inspected_stream& stream)
     return dict;
 }
 
+py::list to_list(const std::vector<inspected_heap>& heaps)
+{
+    py::list list;
+    for (const auto& heap : heaps) {
+        py::dict items;
+        for (const auto& [id, value] : heap.items)
+            items[py::int_(id)] = value;
+        list.append(py::make_tuple(heap.counter, items));
+    }
+    return list;
+}
+
 py::list to_list(const stream_inspector::streams_by_key& streams)
 {
     py::list list;
@@ -221,7 +233,12 @@ void bind_inspector(py::module& m)
              })
         .def("described_streams",
              [](const listening_inspector& self) {
-                 return to_list(streams_of(self.memory().described()));
+                 const auto streams = streams_of(self.memory().described());
+                 auto list = to_list(streams);
+                 std::size_t i = 0;
+                 for (const auto& [key, stream] : streams)
+                     list[i++]["first_heaps"] = to_list(stream.first_heaps);
+                 return list;
              })
         .def(
             "packet_kinds",

@@ -18,16 +18,17 @@ STREAM_CONTROLS = {
     3: "descriptor update",
 }
 WORD = 8  # bytes
-MAX_WORDS = 24  # shown of a packet
+MAX_WORDS = 16  # shown of a packet
 
 
 def explanation(inspector):
     """The first packet of each kind."""
-    names = {
-        d["id"]: f'"{d["name"]}"'
-        for stream in inspector.streams()
-        for d in stream["descriptions"]
-    }
+    found: dict[int, set[str]] = {}
+    for stream in inspector.streams():
+        for d in stream["descriptions"]:
+            found.setdefault(d["id"], set()).add(f'"{d["name"]}"')
+    # senders may use an ID for different items
+    names = {id: texts.pop() for id, texts in found.items() if len(texts) == 1}
     for number, kind in enumerate(inspector.packet_kinds()):
         data = kind["first"]
         yield ""
@@ -35,8 +36,8 @@ def explanation(inspector):
             f"packet {number + 1}: the first of {kind['packets']:,} of its kind"
             + (f", {len(data):,} bytes" if data else "")
         )
-        if kind["rejection"]:
-            yield f"  rejected: {kind['rejection']}"
+        if reason := kind["rejection"].removeprefix("packets are rejected: "):
+            yield f"  rejected: {reason}"
         yield from (f"  {line}" for line in words(data, names))
     if others := inspector.packets_of_other_kinds():
         yield f"and {others:,} packets of other kinds"

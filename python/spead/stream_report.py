@@ -15,7 +15,7 @@ def report(inspector, suggestion, endpoints, seconds, explain=False):
     suggestion: None until one has been tried
     seconds: between the first and the last packet
     """
-    streams = counted_apart(inspector.streams())
+    streams = counted_streams(inspector, suggestion)
     received = [s for s in streams if s["heaps"]]
     if received:
         yield from _overview(inspector, received, suggestion, seconds)
@@ -47,18 +47,24 @@ def report(inspector, suggestion, endpoints, seconds, explain=False):
         yield from explanation(inspector)
 
 
-def counted_apart(streams):
-    """The streams, without the losses of senders that send to several endpoints."""
+def counted_streams(inspector, suggestion):
+    """The streams, without losses that heap counters cannot show.
+
+    A sender may count its heaps to several endpoints, or send the time as the counter.
+    """
+    streams = inspector.streams()
     endpoints = Counter(stream["sender"] for stream in streams)
+    has_times = suggestion and suggestion.has_counters_with_times()
     return [
-        stream | ({"heaps_lost": None} if endpoints[stream["sender"]] > 1 else {})
+        stream
+        | ({"heaps_lost": None} if has_times or endpoints[stream["sender"]] > 1 else {})
         for stream in streams
     ]
 
 
 def _overview(inspector, streams, suggestion, seconds):
     """What is it, where does it come from, is it healthy?"""
-    first = streams[0]
+    first = max(streams, key=lambda s: suggestion and s["sender"] == suggestion.sender)
     senders = {s["sender"] for s in streams}
     endpoints = {s["endpoint"] for s in streams}
     flavours = sorted({f"SPEAD-64-{s['heap_address_bits']}" for s in streams})
@@ -78,7 +84,7 @@ def _overview(inspector, streams, suggestion, seconds):
         lost = "none lost or incomplete"
     health = [f"good: {_heaps(heaps)}, {lost}"]
     if problems:
-        health = [f"errors in {_heaps(heaps)}: {problems[0]}", *problems[1:]]
+        health = [f"errors: {_heaps(heaps)}, {problems[0]}", *problems[1:]]
     yield from _labelled("Health", health)
 
 
@@ -106,7 +112,7 @@ def _problems(inspector, streams):
         yield f"{others:,} packets of more than 1,024 senders, which are not shown"
     if (rejected := inspector.rejected()) and streams:
         causes = ", ".join(f"{n:,} {name}" for name, n in rejected.items())
-        yield f"packets rejected: {causes}; --explain shows them"
+        yield f"packets rejected: {causes}; see --explain"
     yield from inspector.failures()
 
 
@@ -117,7 +123,7 @@ def details(streams, endpoints, seconds):
         yield (
             f"  SPEAD-64-{stream['heap_address_bits']}, "
             f"{_rate(stream['bytes'], seconds)}, "
-            f"{stream['packets']:,} packets, with samples of "
+            f"{stream['packets']:,} packets; those of samples have "
             f"{_range(stream['packet_bytes'])} bytes"
         )
         yield f"  {_heaps(stream['heaps'])} of {_range(stream['heap_bytes'])} bytes"
@@ -185,18 +191,24 @@ def _item(item, described):
         return f"{text}: {item['last']}"
     if count <= 16:
         return f"{text}: {', '.join(map(str, item['values']))}"
-    return f"{text}: {item['min']} to {item['max']}, step {item['step']}"
+    step = f", step {item['step']}" if item["step"] else ""
+    return f"{text}: {item['min']} to {item['max']}{step}"
 
 
 def reason_for_nothing(inspector, endpoints):
     """Why there is no stream, with the remedy."""
-    if rejected := inspector.rejected():
-        causes = ", ".join(f"{n:,} {name}" for name, n in rejected.items())
+    if inspector.rejected():
         sender = inspector.rejected_sender() or "the capture"
-        return f"packets of {sender} are not SPEAD-64 ({causes}): check the port"
+        kinds = [k for k in inspector.packet_kinds() if k["rejection"]]
+        if len(kinds[0]["first"]) < 8 or kinds[0]["first"][:2] != b"\x53\x04":
+            causes = ", ".join(
+                f"{n:,} {name}" for name, n in inspector.rejected().items()
+            )
+            return f"packets of {sender} are not SPEAD-64 ({causes}): check the port"
+        return f"{sender}: {kinds[0]['rejection']}"
     if inspector.is_capture():
         return f"{', '.join(endpoints)}: no UDP packet of SPEAD"
     return (
-        f"no packet arrived at {', '.join(endpoints)}: check that the sender runs, the "
-        "interface (--interface), the multicast group and the firewall"
+        f"no packet arrived at {', '.join(endpoints)}: check the port, that the sender "
+        "runs, the interface (--interface), the multicast group and the firewall"
     )

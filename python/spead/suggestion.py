@@ -7,8 +7,9 @@ import math
 import os
 import re
 from collections import Counter
-from itertools import combinations, pairwise
+from itertools import pairwise
 
+from .heap_times import HEAP_COUNTER, MAX_SELECTED, HeapTimes
 from .spead_python import _sample_types
 
 # Options that are shown in GRC under these labels.
@@ -27,10 +28,9 @@ AXES = {
     (0x5000, 2): ["channel", "time"],
     (0x1800, 2): ["channel", "baseline"],
 }
-HEAP_COUNTER, TIMESTAMP, SAMPLES = 1, 0x1600, 0x3300
-MAX_SELECTED = 64  # num_outputs
-MAX_VALUES = 256  # of an item, which are counted
-MAX_SELECTIONS = 4  # to be tried
+TIMESTAMP, SAMPLES = 0x1600, 0x3300
+MAX_TIMESTAMPS = 3  # others to be tried
+MAX_TAGS = 32  # immediate items
 
 
 class Suggestion:
@@ -43,15 +43,24 @@ class Suggestion:
     timestamp: ID of the item to take for the timestamp; None: the likeliest one
     selection: index of the items to take for telling streams apart, if several can
     times: whether to set the number of samples and ticks of a heap
+    shaped: whether to set axes
+    sender: the one whose descriptors are used
     trial: what this source has made of the packets; None before try_on()
     """
 
     def __init__(
-        self, streams, endpoints, interface="", timestamp=None, selection=0, times=True
+        self,
+        streams,
+        endpoints,
+        interface="",
+        *,
+        timestamp=None,
+        selection=0,
+        times=True,
+        shaped=True,
     ):
-        self.options, self.reason = {}, ""
+        self.options, self.reason, self.sender = {}, "", ""
         self.notes, self.remarks = [], []
-        self._step, self._per_time = 0, 0
         self.trial = None
         self._streams = [s for s in streams if s["heaps"] or s["descriptor_heaps"]]
         with_samples = [s for s in self._streams if s["heaps"] and s["items"]]
@@ -72,6 +81,7 @@ class Suggestion:
         self._needs_items = False
         # those of the same senders first: others may describe other streams
         describing = [s for s in [*self._streams, *streams] if s["descriptions"]]
+        self.sender = (describing or self._streams)[0]["sender"]
         self._described, self._formats = {}, None
         if describing:
             self._formats = describing[0]["formats"]
@@ -93,16 +103,15 @@ class Suggestion:
         if samples and not samples & set(layout):
             self.notes.append("the descriptors do not describe the items of the heaps")
             self._described, self._formats = {}, None
+        self._endpoints = endpoints
         self.options["endpoints"] = json.dumps(endpoints)
         self._find_items()
         if timestamp is not None:
             self._timestamp, self._needs_items = timestamp, True
-        self._find_times()
+        self._find_times(isinstance(endpoints, list))
         if isinstance(endpoints, list):
-            if self._per_time:
-                self._per_time = round(self._per_time / len(endpoints))
             self.options["num_outputs"] = str(len(endpoints))
-        self._add_type()
+        self._add_type(shaped)
         self._add_selection(selection)
         if times:
             self._add_times()
@@ -120,19 +129,34 @@ class Suggestion:
     def grc(self):
         """Label and value of each parameter in GRC."""
 
-        def field(value):
-            path, question_mark, rest = value.strip('"').partition("?")
-            if os.path.isfile(path):  # GRC runs in the folder of the flow graph
-                return os.path.abspath(path) + question_mark + rest
+        def absolute(endpoint):
+            if os.path.isfile(endpoint):  # GRC runs in the folder of the flow graph
+                return os.path.abspath(endpoint)
+            path, question_mark, rest = endpoint.partition("?")
+            is_file = question_mark and os.path.isfile(path)
+            return os.path.abspath(path) + question_mark + rest if is_file else endpoint
+
+        def field(name, value):
+            if name == "endpoints":
+                endpoints = self._endpoints
+                if isinstance(endpoints, str):
+                    return absolute(endpoints)
+                return str([absolute(endpoint) for endpoint in endpoints])
             one_line = re.sub(r"\s*\n\s*", " ", value)
             return one_line.replace("[ ", "[").replace(", ]", "]").strip('"')
 
         return {
             GRC_LABELS.get(name, name.replace("_", " ").capitalize()): (
-                TYPES[value.strip('"')][0] if name == "output_type" else field(value)
+                TYPES[value.strip('"')][0]
+                if name == "output_type"
+                else field(name, value)
             )
             for name, value in self.options.items()
         }
+
+    def has_counters_with_times(self):
+        """Whether heap counters hold the timestamps, so that no loss can be counted."""
+        return bool(self.options) and self._times.are_in_counters
 
     def samples_item(self):
         """ID and description (or None) of the item that holds the samples."""
@@ -208,64 +232,82 @@ class Suggestion:
         self._samples = max(
             addressed or items, key=lambda id: (id == SAMPLES, items[id]["max"])
         )
-        counting = [
-            id
-            for id, item in items.items()
-            if item["number"] and item["step"] and len(item["values"]) > MAX_SELECTED
-        ]
         if TIMESTAMP in items and items[TIMESTAMP]["number"]:
             self._timestamp = TIMESTAMP
-        elif self._streams[0]["single_packet_heaps"]:
+        elif (
+            self._streams[0]["single_packet_heaps"]
+            and self._streams[0]["heap_counter_step"]
+        ):
             self._timestamp = HEAP_COUNTER
         else:
-            self._timestamp = counting[0] if counting else None
+            counting = self._counting_items()
+            many = [id for id in counting if len(self._values(id)) > MAX_SELECTED]
+            self._timestamp = many[0] if many else None
 
     def other_timestamps(self):
-        """Other items that may be the timestamp, if this one does not advance."""
-        if self._step and self._timestamp is not None:
+        """Other items that may be the timestamp, likeliest first."""
+        if self._times.per_time > 1:  # they would mix streams
             return []
+        others = [TIMESTAMP, HEAP_COUNTER, *self._counting_items()]
+        return [id for id in dict.fromkeys(others) if id != self._timestamp][
+            :MAX_TIMESTAMPS
+        ]
+
+    def _counting_items(self):
+        """The items that advance, the likeliest timestamp first."""
         items = self._streams[0]["items"]
-        numbers = [
+        counting = [
             id
             for id, item in items.items()
             if item["number"] and item["step"] and id != self._samples
         ]
+
+        def key(id):
+            times = HeapTimes(self._heaps(), id)
+            is_explained = times.selections((id, self._samples)) or times.per_time == 1
+            return (not is_explained, times.per_time == 1, -times.regularity)
+
+        return sorted(counting, key=key)
+
+    def _heaps(self):
+        """The heaps with samples of each stream."""
         return [
-            id for id in [TIMESTAMP, HEAP_COUNTER, *numbers] if id != self._timestamp
+            [heap for heap in stream["first_heaps"] if self._samples in heap[1]]
+            for stream in self._streams
         ]
 
     def _values(self, id):
         return sorted({v for s in self._streams for v in s["items"][id]["values"]})
 
-    def _find_times(self):
-        self._step, self._per_time = 0, 0
+    def _find_times(self, is_apart):
+        self._times = HeapTimes(self._heaps(), self._timestamp, is_apart)
+        self._step = self._times.step
         if self._timestamp == HEAP_COUNTER:
-            self._step = self._streams[0]["heap_counter_step"]
-            counters = sum(s["heap_counters"] for s in self._streams)
-            self._per_time = round(sum(s["heaps"] for s in self._streams) / counters)
+            self._step = self._streams[0]["heap_counter_step"] or self._step
             if TIMESTAMP in self._streams[0]["items"]:
                 self.remarks.append(
                     f"item {TIMESTAMP:#x} does not advance: if it does later, listen "
                     "for longer"
                 )
-        if self._timestamp not in self._streams[0]["items"]:
-            return
-        values = self._values(self._timestamp)
-        steps = Counter(b - a for a, b in pairwise(values))
-        if not steps:
-            return
-        self._step = steps.most_common(1)[0][0]
-        all_items = [s["items"][self._timestamp] for s in self._streams]
-        span = max(i["max"] for i in all_items) - min(i["min"] for i in all_items)
-        heaps = sum(s["heaps"] + (s["heaps_lost"] or 0) for s in self._streams)
-        self._per_time = round(heaps / (span // self._step + 1))
-        if len(values) < MAX_VALUES:  # timestamps may have wrapped or restarted
-            received = sum(s["heaps"] for s in self._streams)
-            self._per_time = round(received / len(values))
+        described = self._described.get(TIMESTAMP) or next(
+            (d for d in self._described.values() if d["name"].lower() == "timestamp"),
+            None,
+        )
+        if self._timestamp is None and described:
+            self.remarks.append(
+                f"item {described['id']:#x} is no integer: heap counters place the "
+                "samples in time"
+            )
+        all_heaps = sum(len(stream["first_heaps"]) for stream in self._streams)
+        if others := all_heaps - sum(map(len, self._heaps())):
+            self.remarks.append(
+                f"{others} of {all_heaps} heaps do not have item {self._samples:#x}: "
+                "they are ignored"
+            )
 
     # Options
 
-    def _add_type(self):
+    def _add_type(self, shaped):
         self._axes = []
         self._sample_bytes = None
         self._needs_items |= not self._formats
@@ -284,21 +326,36 @@ class Suggestion:
         if not possible:
             self.options["output_type"] = '"int8"'
             if self._formats:
-                self.notes.append(f"as bytes: {self._formats['int8']['error']}")
+                error = self._formats["int8"]["error"]
+                reason = error.removesuffix("; set items to output their bytes")
+                self.notes.append(f"as bytes: {reason}")
                 self._needs_items = True
             else:
                 self.notes.append(
-                    "without descriptors, the type of the samples is unknown: set "
-                    "output_type and wire_type"
+                    "no descriptors have arrived: listen for longer (instruments send "
+                    "them every 5 s), or"
+                )
+                self.notes.append(
+                    "set output_type and wire_type, and divide heap_samples by the "
+                    "bytes of a sample"
                 )
             self._sample_bytes = 1
             return
         self.options["output_type"] = json.dumps(possible[0])
         self._wire_type = wire
-        if wire == "i1" and array["bits"] != 8:
+        is_bytes = wire == "i1" and array["bits"] != 8
+        if is_bytes:
             self.remarks.append(f"as bytes: numbers of {array['bits']} bits")
         if wire == "u1" and possible[0] in ("int8", "sc8"):
-            self.remarks.append("values above 127 become negative; floats keep them")
+            self.remarks.append(
+                "values above 127 become negative; float and complex with scale=1 keep "
+                "them"
+            )
+        if possible[0] in ("float", "complex") and wire.strip("<>|")[0] in "iu":
+            self.options["scale"] = "1"
+            self.remarks.append(
+                "scale=1 keeps the numbers; without it, 1.0 is full scale"
+            )
         bits = int("".join(c for c in wire if c.isdigit())) * 8
         self._sample_bytes = bits // 8
         if array["is_complex"] and "c" not in wire:
@@ -306,7 +363,15 @@ class Suggestion:
         shape = array["shape"]
         if array["is_complex"] and "c" not in wire:
             shape = shape[:-1]
-        if len(shape) < 2 or None in shape:
+        if not is_bytes and None not in shape:
+            size = math.prod(shape) * self._sample_bytes
+            item = self._streams[0]["items"][self._samples]
+            if not item["number"] and item["max"] > size:
+                self.remarks.append(
+                    f"the samples are described as {size} bytes, but heaps hold "
+                    f"{item['max']}"
+                )
+        if len(shape) < 2 or None in shape or is_bytes or not shaped:
             return
         names = AXES.get((self._samples, len(shape)))
         if not names:
@@ -318,13 +383,18 @@ class Suggestion:
 
     def _add_selection(self, index):
         """Several heaps of each time, which the value of an item tells apart."""
-        candidates = self._find_selections()
+        candidates = self._times.selections((self._timestamp, self._samples))
         self.selections = len(candidates)
         selected = candidates[index] if candidates else ()
-        if self._per_time and self._per_time > 1 and not selected:
+        per_time = self._times.per_time
+        if per_time > 1 and not selected:
+            endpoints = {stream["endpoint"] for stream in self._streams}
+            remedy = "give each stream its own port"
+            if len(endpoints) > 1:
+                remedy = "give each endpoint its own source"
             self.notes.append(
-                f"there are {self._per_time} heaps of each time, which no items "
-                "tell apart: give each stream its own port"
+                f"there are {per_time} heaps of each time, which no items tell apart: "
+                f"{remedy}"
             )
         selections = {id: self._values(id) for id in selected}
         for id, item in self._streams[0]["items"].items():
@@ -361,24 +431,6 @@ class Suggestion:
         if selections or self._needs_items:
             self._add_items(selections)
 
-    def _find_selections(self):
-        """The items whose values together may tell the heaps of a time apart."""
-        if not self._per_time or self._per_time < 2:
-            return []
-        items = self._streams[0]["items"]
-        counts = {
-            id: len(self._values(id))
-            for id, item in items.items()
-            if item["number"] and id not in (self._timestamp, self._samples)
-        }
-        several = [id for id, count in counts.items() if 1 < count <= MAX_SELECTED]
-        return [
-            ids
-            for number in (1, 2, 3)
-            for ids in combinations(several, number)
-            if math.prod(counts[id] for id in ids) == self._per_time
-        ][:MAX_SELECTIONS]
-
     def _part_of_axis(self, selected, values):
         """The index of the axis of which heaps hold parts, or None."""
         name = self._name(selected)
@@ -389,6 +441,8 @@ class Suggestion:
         spacing = {b - a for a, b in pairwise(values)}
         for i, (_, size, _) in enumerate(self._axes):
             if values[0] == 0 and spacing == {size}:
+                # descriptors do not tell which item divides this axis
+                self._needs_items |= name != self._described[selected]["name"]
                 return i
         return None
 
@@ -397,6 +451,9 @@ class Suggestion:
         names = [d["name"] for d in self._described.values()]
         is_own = name not in ("", "timestamp", "adc_samples") and names.count(name) == 1
         return name if is_own else f"item_{id:#x}"
+
+    def _is_axis(self, id):
+        return any(name == self._name(id) for name, *_ in self._axes)
 
     def _raw(self, id, value):
         """The value as in items, which know neither a sign nor a byte order."""
@@ -418,8 +475,17 @@ class Suggestion:
             )
         if self._timestamp is not None:
             lines.append(f"spead.timestamp({self._timestamp:#x})")
-        for id, item in items.items():
-            if item["number"] and id not in (self._timestamp, self._samples):
+        tags = [
+            id
+            for id, item in items.items()
+            if item["number"] and id not in (self._timestamp, self._samples)
+        ]
+        needed = [id for id in tags if id in selections or self._is_axis(id)]
+        shown = set(needed + tags[: max(MAX_TAGS - len(needed), 0)])
+        if len(shown) < len(tags):
+            self.remarks.append(f"{len(tags) - len(shown)} more items can become tags")
+        for id in tags:
+            if id in shown:
                 value = ""
                 if id in selections:
                     raw = [self._raw(id, value) for value in selections[id]]
@@ -464,14 +530,17 @@ def tried_suggestion(inspector, endpoints, interface=""):
         *({"timestamp": timestamp} for timestamp in first.other_timestamps()),
         *({"selection": i} for i in range(1, first.selections)),
         {"times": False},
+        {"shaped": False},
     ]
-    if len(inspector.endpoints()) > 1:
-        variants.append({"endpoints": inspector.endpoints()})
+    if len(apart := inspector.endpoints()) > 1:
+        variants.insert(0, {"endpoints": apart})
+        variants += [{"endpoints": apart}, {"endpoints": apart, "shaped": False}]
+    chosen = {"endpoints": endpoints, "interface": interface}
     for variant in variants:
         if not best.is_doubtful():
             break
-        chosen = {"endpoints": endpoints, "interface": interface} | variant
-        other = Suggestion(streams, **chosen)
+        other = Suggestion(streams, **chosen | variant)
         other.try_on(inspector)
-        best = max(best, other, key=Suggestion.merit)
+        if other.merit() > best.merit():
+            best, chosen = other, chosen | variant
     return best

@@ -172,7 +172,7 @@ bool listening_inspector::read(std::size_t socket, int packets)
             d_inspector.reject(received.fault);
             continue;
         }
-        if (received.error || !received.bytes)
+        if (received.error || !received.data)
             return i > 0;
         d_first = std::min(d_first.value_or(time), time);
         d_last = std::max(d_last.value_or(time), time);
@@ -181,14 +181,12 @@ bool listening_inspector::read(std::size_t socket, int packets)
         auto& sender = d_senders[received.sender];
         if (sender.empty())
             sender = to_text(received.sender_address);
-        for (std::size_t offset = 0; offset < received.bytes;
-             offset += received.datagram_bytes)
-            add(received.data + offset,
-                std::min(received.datagram_bytes, received.bytes - offset),
-                sender,
-                received.sender,
-                socket,
-                time);
+        std::size_t offset = 0;
+        do { // a datagram may be empty
+            const auto bytes = std::min(received.datagram_bytes, received.bytes - offset);
+            add(received.data + offset, bytes, sender, received.sender, socket, time);
+            offset += bytes;
+        } while (offset < received.bytes);
     }
     return true;
 }

@@ -23,6 +23,7 @@ constexpr std::uint64_t first_step = 64; // between heap counters, until it is k
 constexpr std::uint64_t max_lost_steps = 1 << 24; // beyond, the sender has restarted
 constexpr std::size_t max_values = 257;
 constexpr std::size_t max_streams = 1024;
+constexpr std::size_t max_first_heaps = 4096;
 
 // A sum that distinguishes single-packet heaps: they may share a heap counter.
 std::uint64_t tag_of(const packet_view& packet)
@@ -128,6 +129,10 @@ void stream_inspector::add(const packet_view& packet,
         stream.ends += packet.is_end_of_stream;
         opened.is_first = opened.has_samples && !stream.newest;
         if (opened.has_samples) {
+            if (stream.first_heaps.size() < max_first_heaps) {
+                opened.number = stream.first_heaps.size();
+                stream.first_heaps.push_back({ packet.heap_counter });
+            }
             stream.newest = packet.heap_counter;
             add_counter(stream, packet.heap_counter);
         }
@@ -155,7 +160,7 @@ void stream_inspector::add(const packet_view& packet,
     if (heap->has_samples) {
         stream.is_single = packet.is_single;
         stream.packet_bytes.add(bytes);
-        add_items(stream, packet);
+        add_items(stream, *heap, packet);
     }
 }
 
@@ -192,10 +197,11 @@ void stream_inspector::read_descriptors(tracked_stream& stream,
         if (merge(stream.descriptions, std::move(description)))
             stream.items.erase(item); // its values may have been misread
     }
-    for_each_packet([&](const packet_view& kept_packet) {
-        if (has_samples(kept_packet))
-            add_items(stream, kept_packet);
-    });
+    for (auto& recent_heap : stream.recent_heaps)
+        if (recent_heap.counter == heap.counter && recent_heap.has_samples)
+            for_each_packet([&](const packet_view& kept_packet) {
+                add_items(stream, recent_heap, kept_packet);
+            });
     heap.descriptors.clear();
     heap.packets.clear();
 }
@@ -206,7 +212,8 @@ void stream_inspector::read_descriptors(tracked_stream& stream,
 void stream_inspector::add_counter(tracked_stream& stream, std::uint64_t counter)
 {
     const auto mask = wire::flavour{ stream.heap_address_bits }.address_mask();
-    auto lower_gap = mask, higher_gap = mask;
+    const auto none = std::numeric_limits<std::uint64_t>::max();
+    auto lower_gap = none, higher_gap = none;
     for (const auto recent_counter : stream.counters) {
         if (recent_counter == counter)
             return;
@@ -229,26 +236,58 @@ void stream_inspector::add_counter(tracked_stream& stream, std::uint64_t counter
         stream.counters[stream.counted % max_recent] = counter;
 }
 
-void stream_inspector::add_items(tracked_stream& stream, const packet_view& packet)
+void stream_inspector::add_items(tracked_stream& stream,
+                                 open_heap& heap,
+                                 const packet_view& packet)
 {
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto item = packet.item(i);
         if (item.id < wire::first_free)
             continue;
         const auto format = number_format_of(packet, item, stream.descriptions);
-        const auto number = format ? number_of(packet, i, *format) : std::nullopt;
-        if (format && !number)
-            continue; // in the payload of another packet
-        const auto value = format ? format->signed_value(*number) : size_of(packet, i);
-        auto& statistics = stream.items[item.id];
-        statistics.is_number = format.has_value();
-        if (value > statistics.last && !statistics.values.empty())
-            statistics.steps.add(static_cast<std::uint64_t>(value - statistics.last));
-        statistics.last = value;
-        statistics.range.add(value);
-        if (statistics.values.size() < max_values)
-            statistics.values.insert(value);
+        if (!format) {
+            add_value(stream, heap, item.id, size_of(packet, i), false);
+            continue;
+        }
+        if (const auto number = number_of(packet, i, *format)) {
+            add_value(stream, heap, item.id, format->signed_value(*number), true);
+            continue;
+        }
+        // in the payload of another packet
+        const auto is_same = [&](const awaited_number& other) {
+            return other.id == item.id;
+        };
+        auto& awaited = heap.awaited_numbers;
+        if (std::none_of(awaited.begin(), awaited.end(), is_same))
+            awaited.push_back(
+                { item.id, item.value, item.value + format->bytes(), *format });
     }
+    auto& awaited = heap.awaited_numbers;
+    for (auto each = awaited.begin(); each != awaited.end();) {
+        const auto number = number_at(packet, each->begin, each->end, each->format);
+        if (number)
+            add_value(stream, heap, each->id, each->format.signed_value(*number), true);
+        each = number ? awaited.erase(each) : each + 1;
+    }
+}
+
+void stream_inspector::add_value(tracked_stream& stream,
+                                 const open_heap& heap,
+                                 std::uint64_t id,
+                                 std::int64_t value,
+                                 bool is_number)
+{
+    if (heap.number)
+        stream.first_heaps[*heap.number].items[id] =
+            is_number ? std::optional(value) : std::nullopt;
+    auto& statistics = stream.items[id];
+    statistics.is_number = is_number;
+    if (value > statistics.last && !statistics.values.empty())
+        statistics.steps.add(static_cast<std::uint64_t>(value - statistics.last));
+    statistics.last = value;
+    statistics.range.add(value);
+    if (statistics.values.size() < max_values)
+        statistics.values.insert(value);
 }
 
 void stream_inspector::close(inspected_stream& stream, const open_heap& heap)
@@ -278,7 +317,8 @@ stream_inspector::streams_by_key stream_inspector::streams() const
             if (step && gap % step == 0 && gap / step < max_lost_steps)
                 lost_heaps += (gap / step - 1) * count;
         }
-        if (2 * regular_gaps + 1 >= tracked.counted) {
+        const bool are_all_known = tracked.counter_steps.counts().size() < max_steps;
+        if (are_all_known && 2 * regular_gaps + 1 >= tracked.counted) {
             stream.counter_step = step;
             stream.lost = lost_heaps;
         } else {

@@ -63,6 +63,13 @@ struct inspected_item {
     histogram steps;                  //!< increases from heap to heap
 };
 
+//! The items of a heap that SPEAD does not require.
+struct inspected_heap {
+    std::uint64_t counter;
+    //! By ID; none: no number, or it has not arrived.
+    std::map<std::uint64_t, std::optional<std::int64_t>> items = {};
+};
+
 //! Statistics of the packets from one sender to one endpoint.
 struct inspected_stream {
     std::uint64_t packets = 0;
@@ -82,6 +89,7 @@ struct inspected_stream {
     std::uint64_t descriptors = 0;  //!< heaps with descriptors
     std::uint64_t ends = 0;         //!< end-of-stream heaps
     std::map<std::uint64_t, inspected_item> items;
+    std::vector<inspected_heap> first_heaps; //!< the first 4096 heaps with samples
     std::vector<item_description> descriptions;
 };
 
@@ -123,6 +131,11 @@ public:
     std::uint64_t packets_of_others() const { return d_packets_of_others; }
 
 private:
+    // An item whose value has not arrived.
+    struct awaited_number {
+        std::uint64_t id, begin, end;
+        number_format format;
+    };
     struct open_heap {
         std::uint64_t counter;
         std::uint64_t tag; // distinguishes single-packet heaps with the same counter
@@ -132,6 +145,8 @@ private:
         bool is_first = false;  // its beginning may have been missed
         time_point latest = {}; // packet
         std::set<std::uint64_t> offsets = {};
+        std::optional<std::size_t> number = {}; // in first_heaps
+        std::vector<awaited_number> awaited_numbers = {};
     };
     // The packets of the heap whose descriptors are arriving.
     struct heap_packets {
@@ -152,7 +167,13 @@ private:
     static void close(inspected_stream& stream, const open_heap& heap);
     static void
     read_descriptors(tracked_stream& stream, const packet_view& packet, time_point now);
-    static void add_items(tracked_stream& stream, const packet_view& packet);
+    static void
+    add_items(tracked_stream& stream, open_heap& heap, const packet_view& packet);
+    static void add_value(tracked_stream& stream,
+                          const open_heap& heap,
+                          std::uint64_t id,
+                          std::int64_t value,
+                          bool is_number);
     static void add_counter(tracked_stream& stream, std::uint64_t counter);
 
     std::map<key, tracked_stream> d_streams;

@@ -36,12 +36,13 @@ namespace {
 void run_to_end(source_engine& engine, const source_config& config)
 {
     const auto bytes = config.sample_bytes();
-    // with axes, whole heaps; at least what a source allocates
-    const auto unit = static_cast<std::size_t>(config.heap_samples);
-    const auto samples = std::max({ config.window_bytes / bytes,
-                                    2 * source_engine::max_packet_samples,
-                                    config.axes.empty() ? 0 : 4 * unit });
-    const auto room = static_cast<std::int64_t>((samples + unit - 1) / unit * unit);
+    // what a flow graph offers; one item of its buffers stays free
+    auto samples = config.window_samples() - 1;
+    if (!config.axes.empty()) { // whole heaps
+        const auto heap = static_cast<std::size_t>(config.heap_samples);
+        samples = std::max((samples + heap) / heap * heap, 4 * heap);
+    }
+    const auto room = static_cast<std::int64_t>(samples);
     std::vector<std::vector<std::byte>> buffers(
         static_cast<std::size_t>(engine.outputs()),
         std::vector<std::byte>(static_cast<std::size_t>(room) * bytes));

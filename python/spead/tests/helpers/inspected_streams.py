@@ -18,6 +18,7 @@ from crafted_packets import (
     immediate,
     packet,
 )
+from irregular_streams import IRREGULAR
 from received_streams import (
     described_heaps,
     joined,
@@ -256,6 +257,7 @@ def wrapping_timestamps():
 
 
 WHOLE = {
+    **IRREGULAR,
     "a flag toggles": toggling_flag(),
     "heaps of varying lengths": varying_lengths(),
     "counters in steps of 64": counted_in_steps(),

@@ -78,4 +78,4 @@ def test_any_packets_give_a_short_printable_report(packets):
     assert len(lines) < 200
     for line in report(inspector, suggestion, "127.0.0.1:0", 1.0, explain=True):
         assert line == "" or line.isprintable()
-    json.loads(json.dumps(as_json(inspector, suggestion), allow_nan=False))
+    json.loads(json.dumps(as_json(inspector, suggestion, True), allow_nan=False))

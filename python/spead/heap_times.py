@@ -28,45 +28,31 @@ class HeapTimes:
     def __init__(self, streams, timestamp, is_apart=False):
         self._items = []  # of each heap that has a time
         self._keys = []  # its time, and what else distinguishes times
+        times = [[_time(heap, timestamp) for heap in heaps] for heaps in streams]
+        self.step, self.regularity = _steps(time for each in times for time in each)
         offsets = set()  # of heap counters from times
-        all_times = [self._times(heaps, timestamp) for heaps in streams]
-        self.step = _frequent_step(time for times in all_times for time in times)
-        self.regularity = 0.0  # fraction of the steps that are this one
-        for number, (heaps, times) in enumerate(zip(streams, all_times, strict=True)):
-            run, newest = 0, None
+        for number, (heaps, heap_times) in enumerate(zip(streams, times, strict=True)):
             latest: dict[int, int] = {}
-            for (counter, items), time in zip(heaps, times, strict=True):
+            for (counter, items), time in zip(heaps, heap_times, strict=True):
                 latest = latest | {i: v for i, v in items.items() if v is not None}
-                if time is None:
-                    continue
-                offsets.add(counter - time)
-                if newest is not None and time < newest - MAX_SWAPPED * self.step:
-                    run, newest = run + 1, None  # restarted, or wrapped
-                newest = max(time, time if newest is None else newest)
-                self._keys.append((number if is_apart else 0, run, time))
-                self._items.append(latest)
+                if time is not None:
+                    self._items.append(latest)
+                    self._keys.append((number if is_apart else 0, time))
+                    offsets.add(counter - time)
         self.are_in_counters = 1 < len(offsets) <= len(self._keys) / 4
+        self._several = self._items_of_several_values({timestamp})
+        self._number_runs()
         self.per_time = 0
         if self.step:
             counts = sorted(Counter(self._keys).values())
             is_several = counts[len(counts) // 2] > 1
             self.per_time = counts[-1] if is_several else 1
-            steps = Counter(b - a for a, b in pairwise(sorted(set(self._all_times()))))
-            self.regularity = steps[self.step] / sum(steps.values())
 
     def selections(self, excluded):
         """Tuples of items that tell the heaps of a time apart, likeliest first."""
         if self.per_time < 2:
             return []
-        values: dict[int, set[int]] = {}
-        for items in self._items:
-            for id, value in items.items():
-                values.setdefault(id, set()).add(value)
-        several = [
-            id
-            for id, found in values.items()
-            if id not in excluded and 1 < len(found) <= MAX_SELECTED
-        ][:MAX_ITEMS]
+        several = [id for id in self._several if id not in excluded][:MAX_ITEMS]
         for number in (1, 2, 3):
             likely = []
             for ids in combinations(several, number):
@@ -78,18 +64,45 @@ class HeapTimes:
                 return [ids for _, ids in sorted(likely)[:MAX_SELECTIONS]]
         return []
 
-    def _all_times(self):
-        return (time for _, _, time in self._keys)
+    def _items_of_several_values(self, excluded):
+        values: dict[int, set[int]] = {}
+        for items in self._items:
+            for id, value in items.items():
+                if len(found := values.setdefault(id, set())) <= MAX_SELECTED:
+                    found.add(value)
+        return [
+            id
+            for id, found in values.items()
+            if id not in excluded and 1 < len(found) <= MAX_SELECTED
+        ]
 
-    @staticmethod
-    def _times(heaps, timestamp):
-        if timestamp == HEAP_COUNTER:
-            return [counter for counter, _ in heaps]
-        return [items.get(timestamp) for _, items in heaps]
+    def _number_runs(self):
+        """Tell times before a restart of the sender from the same ones after it."""
+        run, newest = 0, None
+        seen: set[tuple] = set()
+        for i, (key, items) in enumerate(zip(self._keys, self._items, strict=True)):
+            heap = key, *(items.get(id) for id in self._several)
+            time = key[-1]
+            # one stream may be sent for a while, then another of the same times
+            is_past = newest is not None and time < newest - MAX_SWAPPED * self.step
+            if is_past and heap in seen:
+                run, newest = run + 1, None
+                seen.clear()
+            seen.add(heap)
+            newest = time if newest is None else max(newest, time)
+            self._keys[i] = run, *key
 
 
-def _frequent_step(times):
-    """The most frequent distance between different times; 0: there is none."""
+def _time(heap, timestamp):
+    counter, items = heap
+    return counter if timestamp == HEAP_COUNTER else items.get(timestamp)
+
+
+def _steps(times):
+    """The most frequent distance between different times, and its fraction; else 0."""
     different = sorted({time for time in times if time is not None})
     steps = Counter(b - a for a, b in pairwise(different))
-    return steps.most_common(1)[0][0] if steps else 0
+    if not steps:
+        return 0, 0.0
+    step, count = steps.most_common(1)[0]
+    return step, count / steps.total()

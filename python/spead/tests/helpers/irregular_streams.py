@@ -9,6 +9,7 @@ from crafted_packets import (
     data_heap,
     descriptor,
     descriptor_heap,
+    end_of_stream,
     immediate,
     packet,
     split_heap,
@@ -106,6 +107,25 @@ def wrap_after_many_times():
     ]
 
 
+def one_after_the_other():
+    """A second of one polarisation, then the same second of the other."""
+    return [
+        described(("pol", POLARISATION)),
+        *(
+            heap(2 * i + pol, 100 * i, noise(100, i), (POLARISATION, pol))
+            for begin in range(0, 300, 100)
+            for pol in range(2)
+            for i in range(begin, begin + 100)
+        ),
+    ]
+
+
+def same_times_again():
+    """The sender restarts with its counters, after an end of the stream."""
+    stream = wrap_after_many_times()
+    return [*stream, end_of_stream(2**40 + 1, BITS), *stream[:200]]
+
+
 def time_as_counter():
     """The heap counter is the timestamp plus the number of the substream."""
     return [
@@ -184,6 +204,7 @@ IRREGULAR = {
     "timestamp behind the samples": timestamp_behind(),
     "timestamps wrap in the payload": wrap_in_payload(),
     "timestamps wrap after many": wrap_after_many_times(),
+    "one polarisation after the other": one_after_the_other(),
     "counters are times": time_as_counter(),
     "SPEAD-64-24": short_addresses(24),
     "SPEAD-64-16": short_addresses(16),

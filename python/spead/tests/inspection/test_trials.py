@@ -12,6 +12,7 @@ from gnuradio.spead.spead_python import _inspector
 from gnuradio.spead.stream_report import counted_streams, details
 from gnuradio.spead.suggestion import tried_suggestion
 from inspected_streams import HEAP, INSPECTED, PYSPEAD_ORDERS, WHOLE
+from irregular_streams import same_times_again
 from places import eventually
 from received_streams import Receiving, joined, packets_by_heap
 from receiving import bound_socket
@@ -219,8 +220,15 @@ def test_the_first_heap_of_a_small_counter_follows_no_lost_ones(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["timestamp behind the samples", "timestamps wrap after many"]
+    "packets",
+    [
+        WHOLE["timestamp behind the samples"],
+        WHOLE["timestamps wrap after many"],
+        WHOLE["one polarisation after the other"],
+        same_times_again(),
+    ],
+    ids=["timestamp behind", "wrap", "in turn", "restart"],
 )
-def test_polarisations_get_an_output_each(name):
-    suggestion = tried_suggestion(inspected(WHOLE[name]), "127.0.0.1:0")
+def test_polarisations_get_an_output_each(packets):
+    suggestion = tried_suggestion(inspected(packets), "127.0.0.1:0")
     assert suggestion.options["num_outputs"] == "2"

@@ -23,7 +23,7 @@ ALLOWED = r"""
 gnuradio\.spead\.(item|sink|source)
 gnuradio\.spead\.(sink|source)\.__signature__
 gnuradio\.spead\.item\.__init__
-gnuradio\.spead\.(inspect_program|live_figures|packet_words|spead_python|stream_report|suggestion)
+gnuradio\.spead\.(heap_times|inspect_program|live_figures|packet_words|spead_python|stream_report|suggestion)
 """
 HEAD = "from gnuradio import blocks, gr, spead\n"
 WRONG = {

@@ -27,7 +27,7 @@ class HeapTimes:
 
     def __init__(self, streams, timestamp, is_apart=False):
         self._items = []  # of each heap that has a time
-        self._keys = []  # its time, and what else distinguishes times
+        self._keys: list[tuple] = []  # its time, and what else distinguishes times
         times = [[_time(heap, timestamp) for heap in heaps] for heaps in streams]
         self.step, self.regularity = _steps(time for each in times for time in each)
         offsets = set()  # of heap counters from times

@@ -4,105 +4,146 @@
 
 from collections import Counter
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
 HEAP_COUNTER = 1
 MAX_SELECTED = 64  # values of an item that selects: num_outputs
-MAX_ITEMS = 12  # that may tell streams apart
+MAX_HEAPS = 2048  # that are analysed
+MAX_ITEMS = 8  # that may tell streams apart
 MAX_SELECTIONS = 4  # to be tried
-MAX_SWAPPED = 32  # steps by which a heap may be late; a restart goes back further
+GAIN = 1.25  # by which a division into streams must be more regular
+ROUNDING = 1  # ticks by which a step may differ
+
+
+class Heap(NamedTuple):
+    stream: int  # number of the sender and endpoint
+    counter: int
+    time: int
+    items: dict  # with the latest values of items that the heap leaves out
 
 
 class HeapTimes:
-    """The times of heaps with samples.
+    """The times of heaps with samples, in order of arrival.
 
-    streams: for each stream the heaps in order of arrival, as (heap counter, {ID: value
-        or None})
+    streams: for each stream its heaps: (number of arrival, heap counter, {ID: value or
+        None})
     timestamp: ID of the item that gives the time, HEAP_COUNTER: the counter of the heap
-    is_apart: whether each stream has times of its own
+    is_apart: whether each stream has an output of its own
 
-    step: ticks from one time to the next; 0: unknown
-    per_time: heaps of each time; 0: unknown
+    step: ticks from one heap of a stream to the next; 0: unknown
+    regularity: fraction of the heaps that are one step later
+    selections: tuples of items that tell streams apart, likeliest first
+    excess: an item that would tell more than MAX_SELECTED streams apart, or None
+    senders_differ: whether only the senders tell streams apart
     are_in_counters: whether heap counters hold the times, and are no sequence
     """
 
-    def __init__(self, streams, timestamp, is_apart=False):
-        self._items = []  # of each heap that has a time
-        self._keys: list[tuple] = []  # its time, and what else distinguishes times
-        times = [[_time(heap, timestamp) for heap in heaps] for heaps in streams]
-        self.step, self.regularity = _steps(time for each in times for time in each)
-        offsets = set()  # of heap counters from times
-        for number, (heaps, heap_times) in enumerate(zip(streams, times, strict=True)):
-            latest: dict[int, int] = {}
-            for (counter, items), time in zip(heaps, heap_times, strict=True):
-                latest = latest | {i: v for i, v in items.items() if v is not None}
-                if time is not None:
-                    self._items.append(latest)
-                    self._keys.append((number if is_apart else 0, time))
-                    offsets.add(counter - time)
-        self.are_in_counters = 1 < len(offsets) <= len(self._keys) / 4
-        self._several = self._items_of_several_values({timestamp})
-        self._number_runs()
-        self.per_time = 0
-        if self.step:
-            counts = sorted(Counter(self._keys).values())
-            is_several = counts[len(counts) // 2] > 1
-            self.per_time = counts[-1] if is_several else 1
+    def __init__(self, streams, timestamp, excluded=(), is_apart=False):
+        self._heaps = _merged(streams, timestamp)
+        self._is_apart = is_apart
+        self.selections: list[tuple] = []
+        self.excess, self.senders_differ = None, False
+        self.step, self.regularity = self._rate(())
+        self._find_selections({timestamp, *excluded})
+        if self.selections:
+            self.step, self.regularity = self._rate(self.selections[0])
+        self.are_in_counters = any(
+            self._hold_times([heap for heap in self._heaps if heap.stream == number])
+            for number in range(len(streams))
+        )
 
-    def selections(self, excluded):
-        """Tuples of items that tell the heaps of a time apart, likeliest first."""
-        if self.per_time < 2:
-            return []
-        several = [id for id in self._several if id not in excluded][:MAX_ITEMS]
-        for number in (1, 2, 3):
-            likely = []
-            for ids in combinations(several, number):
-                streams = [tuple(items.get(id) for id in ids) for items in self._items]
-                distinct = len(set(zip(self._keys, streams, strict=True)))
-                if distinct > 0.98 * len(streams):  # a sender may have restarted
-                    likely.append((abs(len(set(streams)) - self.per_time), ids))
-            if likely:
-                return [ids for _, ids in sorted(likely)[:MAX_SELECTIONS]]
-        return []
+    def heaps_per_time(self):
+        """How many heaps have the same time, on average."""
+        times = {(heap.stream * self._is_apart, heap.time) for heap in self._heaps}
+        return round(len(self._heaps) / len(times)) if times else 0
 
-    def _items_of_several_values(self, excluded):
+    def _rate(self, ids, by_sender=False):
+        """Step and regularity, if these items tell streams apart."""
+        times: dict[tuple, list] = {}
+        for heap in self._heaps:
+            key = tuple(heap.items.get(id) for id in ids)
+            if by_sender or self._is_apart:
+                key = (heap.stream, *key)
+            times.setdefault(key, []).append(heap.time)
+        distances = Counter(b - a for each in times.values() for a, b in pairwise(each))
+        forward = {d: count for d, count in distances.items() if d > 0}
+        if not forward:
+            return 0, 0.0
+        step = max(forward, key=forward.__getitem__)
+        rounding = ROUNDING if step > 8 * ROUNDING else 0
+        regular = sum(n for d, n in forward.items() if abs(d - step) <= rounding)
+        # streams of the same times may be sent one after the other
+        different = sum(len(set(each)) for each in times.values())
+        heaps = len(self._heaps)
+        return step, regular / max(1, heaps - len(times)) * different / heaps
+
+    def _find_selections(self, excluded):
         values: dict[int, set[int]] = {}
-        for items in self._items:
-            for id, value in items.items():
-                if len(found := values.setdefault(id, set())) <= MAX_SELECTED:
-                    found.add(value)
-        return [
-            id
-            for id, found in values.items()
-            if id not in excluded and 1 < len(found) <= MAX_SELECTED
+        for heap in self._heaps:
+            for id, value in heap.items.items():
+                values.setdefault(id, set()).add(value)
+        most = max(2, len(self._heaps) // 3)  # a stream has several heaps
+        several = [
+            id for id, v in values.items() if id not in excluded and 1 < len(v) <= most
         ]
+        several = sorted(several, key=lambda id: len(values[id]))[:MAX_ITEMS]
+        best = GAIN * self.regularity
+        rated = []
+        for number in (1, 2, 3):
+            for ids in combinations(several, number):
+                _, regularity = self._rate(ids)
+                if regularity > best:
+                    count = len({tuple(map(h.items.get, ids)) for h in self._heaps})
+                    rated.append((regularity, count, ids))
+            if rated and max(rated)[0] > 0.9:
+                break
+        if not rated:
+            self.senders_differ = self._rate((), True)[1] > best
+            return
+        highest = max(rated)[0]
+        # items that change at a restart of the sender seem to tell streams apart, too
+        likely = sorted(
+            (regularity <= 0.95 * highest, count, len(ids), ids)
+            for regularity, count, ids in rated
+            if regularity > 0.4 * highest
+        )
+        self.selections = [
+            ids
+            for *_, ids in likely
+            if all(len(values[id]) <= MAX_SELECTED for id in ids)
+        ][:MAX_SELECTIONS]
+        if not self.selections:
+            self.excess = max(likely[0][-1], key=lambda id: len(values[id]))
 
-    def _number_runs(self):
-        """Tell times before a restart of the sender from the same ones after it."""
-        run, newest = 0, None
-        seen: set[tuple] = set()
-        for i, (key, items) in enumerate(zip(self._keys, self._items, strict=True)):
-            heap = key, *(items.get(id) for id in self._several)
-            time = key[-1]
-            # one stream may be sent for a while, then another of the same times
-            is_past = newest is not None and time < newest - MAX_SWAPPED * self.step
-            if is_past and heap in seen:
-                run, newest = run + 1, None
-                seen.clear()
+    def _hold_times(self, heaps):
+        """Whether the counters of a sender jump from each time to the next."""
+        heaps = sorted({(heap.counter, heap.time) for heap in heaps})
+        within: Counter = Counter()
+        between: Counter = Counter()
+        for (counter, time), (next_counter, next_time) in pairwise(heaps):
+            if next_time == time:
+                within[next_counter - counter] += 1
+            elif next_time - time == self.step:
+                between[next_counter - counter] += 1
+        if not within or not between:
+            return False
+        usual, count = between.most_common(1)[0]
+        return 2 * count > between.total() and usual != within.most_common(1)[0][0]
+
+
+def _merged(streams, timestamp):
+    arrived = []
+    for number, heaps in enumerate(streams):
+        latest: dict[int, int] = {}
+        seen = set()
+        are_counted = len({counter for _, counter, _ in heaps}) > 1
+        for arrival, counter, items in heaps:
+            latest = latest | {i: v for i, v in items.items() if v is not None}
+            time = counter if timestamp == HEAP_COUNTER else items.get(timestamp)
+            heap = counter, time, *sorted(latest.items())
+            # a restarted sender may send the same heaps again
+            if time is None or (are_counted and heap in seen):
+                continue
             seen.add(heap)
-            newest = time if newest is None else max(newest, time)
-            self._keys[i] = run, *key
-
-
-def _time(heap, timestamp):
-    counter, items = heap
-    return counter if timestamp == HEAP_COUNTER else items.get(timestamp)
-
-
-def _steps(times):
-    """The most frequent distance between different times, and its fraction; else 0."""
-    different = sorted({time for time in times if time is not None})
-    steps = Counter(b - a for a, b in pairwise(different))
-    if not steps:
-        return 0, 0.0
-    step, count = steps.most_common(1)[0]
-    return step, count / steps.total()
+            arrived.append((arrival, Heap(number, counter, time, latest)))
+    return [heap for _, heap in sorted(arrived, key=lambda each: each[0])[:MAX_HEAPS]]

@@ -166,7 +166,7 @@ py::list to_list(const std::vector<inspected_heap>& heaps)
         py::dict items;
         for (const auto& [id, value] : heap.items)
             items[py::int_(id)] = value;
-        list.append(py::make_tuple(heap.counter, items));
+        list.append(py::make_tuple(heap.arrival, heap.counter, items));
     }
     return list;
 }

@@ -30,6 +30,7 @@ AXES = {
 }
 TIMESTAMP, SAMPLES = 0x1600, 0x3300
 MAX_TIMESTAMPS = 3  # others to be tried
+MAX_COUNTING = 8  # items that advance
 MAX_TAGS = 32  # immediate items
 
 
@@ -71,13 +72,17 @@ class Suggestion:
             if any(s["heaps"] for s in streams):
                 self.reason = "the heaps have no items besides those of SPEAD"
             return
-        layouts = Counter(tuple(s["items"]) for s in with_samples)
+
+        def arrays(stream):
+            return tuple(id for id, i in stream["items"].items() if not i["number"])
+
+        layouts = Counter(map(arrays, with_samples))
         if len(layouts) > 1:
             self.notes.append(
                 "streams with other items arrive, too: receive them apart"
             )
         layout = layouts.most_common(1)[0][0]
-        self._streams = [s for s in with_samples if tuple(s["items"]) == layout]
+        self._streams = [s for s in with_samples if arrays(s) == layout]
         self._needs_items = False
         # those of the same senders first: others may describe other streams
         describing = [s for s in [*self._streams, *streams] if s["descriptions"]]
@@ -100,7 +105,7 @@ class Suggestion:
         samples = {
             f["samples"] for f in (self._formats or {}).values() if "samples" in f
         }
-        if samples and not samples & set(layout):
+        if samples and not samples & {id for s in self._streams for id in s["items"]}:
             self.notes.append("the descriptors do not describe the items of the heaps")
             self._described, self._formats = {}, None
         self._endpoints = endpoints
@@ -158,6 +163,10 @@ class Suggestion:
         """Whether heap counters hold the timestamps, so that no loss can be counted."""
         return bool(self.options) and self._times.are_in_counters
 
+    def has_no_time(self):
+        """Whether heap counters place the samples, for want of a timestamp."""
+        return bool(self.options) and self._timestamp is None
+
     def samples_item(self):
         """ID and description (or None) of the item that holds the samples."""
         return self._samples, self._described.get(self._samples)
@@ -186,12 +195,12 @@ class Suggestion:
         from gnuradio import spead
 
         call = self.call().replace("spead.source(", "dict(endpoints=", 1)
-        options = eval(call, {"spead": spead})
-        options.pop("interface", None)
-        endpoints = options.pop("endpoints")
-        if isinstance(endpoints, str):
-            endpoints = [endpoints]
         try:
+            options = eval(call, {"spead": spead})
+            options.pop("interface", None)
+            endpoints = options.pop("endpoints")
+            if isinstance(endpoints, str):
+                endpoints = [endpoints]
             self.trial = inspector.try_source(endpoints, **options)
         except ValueError as error:
             self.reason = str(error)
@@ -232,8 +241,11 @@ class Suggestion:
         self._samples = max(
             addressed or items, key=lambda id: (id == SAMPLES, items[id]["max"])
         )
-        if TIMESTAMP in items and items[TIMESTAMP]["number"]:
-            self._timestamp = TIMESTAMP
+        times = [id for id in self._described if self._is_described_time(id)]
+        times = [id for id in [*times, TIMESTAMP] if id in items]
+        times = [id for id in times if items[id]["number"]]
+        if times:
+            self._timestamp = times[0]
         elif (
             self._streams[0]["single_packet_heaps"]
             and self._streams[0]["heap_counter_step"]
@@ -246,12 +258,24 @@ class Suggestion:
 
     def other_timestamps(self):
         """Other items that may be the timestamp, likeliest first."""
-        if self._times.per_time > 1:  # they would mix streams
+        if self._timestamp in (None, HEAP_COUNTER) or not self._step:
+            others = [TIMESTAMP, HEAP_COUNTER, *self._counting_items()]
+        elif (
+            self._is_described_time(self._timestamp)
+            or self._times.selections
+            or self._times.excess
+            or self._times.heaps_per_time() > 1
+        ):  # any other would mix streams
             return []
-        others = [TIMESTAMP, HEAP_COUNTER, *self._counting_items()]
+        else:
+            others = self._counting_items()
         return [id for id in dict.fromkeys(others) if id != self._timestamp][
             :MAX_TIMESTAMPS
         ]
+
+    def _is_described_time(self, id):
+        item = self._described.get(id)
+        return item and (id == TIMESTAMP or item["name"].lower() == "timestamp")
 
     def _counting_items(self):
         """The items that advance, the likeliest timestamp first."""
@@ -262,29 +286,31 @@ class Suggestion:
             if item["number"] and item["step"] and id != self._samples
         ]
 
-        def key(id):
-            times = HeapTimes(self._heaps(), id)
-            is_explained = times.selections((id, self._samples)) or times.per_time == 1
-            return (not is_explained, times.per_time == 1, -times.regularity)
-
-        return sorted(counting, key=key)
+        regularity = {}
+        for id in counting[:MAX_COUNTING]:
+            times = HeapTimes(self._heaps(), id, [self._samples])
+            regularity[id] = times.regularity
+        return sorted(regularity, key=lambda id: -regularity[id])
 
     def _heaps(self):
         """The heaps with samples of each stream."""
         return [
-            [heap for heap in stream["first_heaps"] if self._samples in heap[1]]
+            [heap for heap in stream["first_heaps"] if self._samples in heap[2]]
             for stream in self._streams
         ]
 
     def _values(self, id):
-        return sorted({v for s in self._streams for v in s["items"][id]["values"]})
+        items = [s["items"][id] for s in self._streams if id in s["items"]]
+        return sorted({value for item in items for value in item["values"]})
 
     def _find_times(self, is_apart):
-        self._times = HeapTimes(self._heaps(), self._timestamp, is_apart)
+        excluded = [self._samples]
+        self._times = HeapTimes(self._heaps(), self._timestamp, excluded, is_apart)
         self._step = self._times.step
         if self._timestamp == HEAP_COUNTER:
             self._step = self._streams[0]["heap_counter_step"] or self._step
-            if TIMESTAMP in self._streams[0]["items"]:
+            item = self._streams[0]["items"].get(TIMESTAMP)
+            if item and item["number"] and not item["step"]:
                 self.remarks.append(
                     f"item {TIMESTAMP:#x} does not advance: if it does later, listen "
                     "for longer"
@@ -293,10 +319,19 @@ class Suggestion:
             (d for d in self._described.values() if d["name"].lower() == "timestamp"),
             None,
         )
-        if self._timestamp is None and described:
+        if self._timestamp is None:
             self.remarks.append(
                 f"item {described['id']:#x} is no integer: heap counters place the "
                 "samples in time"
+                if described
+                else "no timestamp is known: heap counters place the samples in time"
+            )
+        endpoints = {stream["endpoint"] for stream in self._streams}
+        has_time = self._timestamp not in (None, HEAP_COUNTER)
+        if len(endpoints) > 1 and not has_time and not is_apart:
+            self.notes.append(
+                "without timestamps, nothing tells the streams of several endpoints "
+                "apart: give each endpoint its own source"
             )
         all_heaps = sum(len(stream["first_heaps"]) for stream in self._streams)
         if others := all_heaps - sum(map(len, self._heaps())):
@@ -383,17 +418,24 @@ class Suggestion:
 
     def _add_selection(self, index):
         """Several heaps of each time, which the value of an item tells apart."""
-        candidates = self._times.selections((self._timestamp, self._samples))
+        candidates = self._times.selections
         self.selections = len(candidates)
         selected = candidates[index] if candidates else ()
-        per_time = self._times.per_time
-        if per_time > 1 and not selected:
+        per_time = self._times.heaps_per_time()
+        if self._times.excess:
+            count = len(self._values(self._times.excess))
+            self.notes.append(
+                f"item {self._times.excess:#x} has {count} values; a source receives "
+                f"{MAX_SELECTED} of them: select them in items"
+            )
+        elif (per_time > 1 or self._times.senders_differ) and not selected:
             endpoints = {stream["endpoint"] for stream in self._streams}
             remedy = "give each stream its own port"
             if len(endpoints) > 1:
                 remedy = "give each endpoint its own source"
+            count = max(per_time, 2)
             self.notes.append(
-                f"there are {per_time} heaps of each time, which no items tell apart: "
+                f"there are {count} heaps of each time, which no items tell apart: "
                 f"{remedy}"
             )
         selections = {id: self._values(id) for id in selected}
@@ -532,10 +574,14 @@ def tried_suggestion(inspector, endpoints, interface=""):
         {"times": False},
         {"shaped": False},
     ]
+    chosen = {"endpoints": endpoints, "interface": interface}
     if len(apart := inspector.endpoints()) > 1:
         variants.insert(0, {"endpoints": apart})
         variants += [{"endpoints": apart}, {"endpoints": apart, "shaped": False}]
-    chosen = {"endpoints": endpoints, "interface": interface}
+        if first.has_no_time():  # nothing else tells the streams apart
+            chosen["endpoints"] = apart
+            best = Suggestion(streams, **chosen)
+            best.try_on(inspector)
     for variant in variants:
         if not best.is_doubtful():
             break

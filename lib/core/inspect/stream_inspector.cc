@@ -109,6 +109,7 @@ void stream_inspector::add(const packet_view& packet,
         return;
     }
     auto& stream = d_streams[{ endpoint, sender }];
+    ++d_packets;
     ++stream.packets;
     stream.bytes += bytes;
     stream.heap_address_bits = packet.flavour.heap_address_bits;
@@ -131,7 +132,7 @@ void stream_inspector::add(const packet_view& packet,
         if (opened.has_samples) {
             if (stream.first_heaps.size() < max_first_heaps) {
                 opened.number = stream.first_heaps.size();
-                stream.first_heaps.push_back({ packet.heap_counter });
+                stream.first_heaps.push_back({ d_packets, packet.heap_counter });
             }
             stream.newest = packet.heap_counter;
             add_counter(stream, packet.heap_counter);

@@ -65,6 +65,7 @@ struct inspected_item {
 
 //! The items of a heap that SPEAD does not require.
 struct inspected_heap {
+    std::uint64_t arrival; //!< number of its first packet, in the order of arrival
     std::uint64_t counter;
     //! By ID; none: no number, or it has not arrived.
     std::map<std::uint64_t, std::optional<std::int64_t>> items = {};
@@ -177,6 +178,7 @@ private:
     static void add_counter(tracked_stream& stream, std::uint64_t counter);
 
     std::map<key, tracked_stream> d_streams;
+    std::uint64_t d_packets = 0;
     reject_counters d_rejects;
     std::string d_rejected_sender;
     std::uint64_t d_packets_of_others = 0;

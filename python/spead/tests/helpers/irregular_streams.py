@@ -3,6 +3,7 @@
 """Streams whose heaps do not follow each other as those of the instruments do."""
 
 import itertools
+import random
 
 from crafted_packets import (
     addressed,
@@ -126,6 +127,83 @@ def same_times_again():
     return [*stream, end_of_stream(2**40 + 1, BITS), *stream[:200]]
 
 
+def with_offset(offset, polarisations=2, step=64):
+    """The times of polarisations differ by some ticks."""
+    return [
+        described(("pol", POLARISATION)),
+        *(
+            heap(
+                polarisations * i + pol,
+                step * i + offset * pol,
+                noise(step, i),
+                (POLARISATION, pol),
+            )
+            for i in range(60)
+            for pol in range(polarisations)
+        ),
+    ]
+
+
+def with_many_losses(fraction, seed, times=60):
+    """Two polarisations, without descriptors."""
+    chooser = random.Random(seed)
+    return [
+        heap(2 * i + pol, 100 * i, noise(100, i), (POLARISATION, pol))
+        for i in range(times)
+        for pol in range(2)
+        if chooser.random() > fraction
+    ]
+
+
+def numbered(item, times=12):
+    """Two antennas with two polarisations each, and an item that numbers the heaps."""
+    places = itertools.product(range(times), range(2), range(2))
+    return [
+        described(("antenna", 0x3102), ("pol", POLARISATION), ("number", item)),
+        *(
+            heap(
+                n,
+                100 * i,
+                noise(100, i),
+                (0x3102, antenna),
+                (POLARISATION, pol),
+                (item, n),
+            )
+            for n, (i, antenna, pol) in enumerate(places)
+        ),
+    ]
+
+
+def restarted_with_other_items(times=40):
+    """The sender of two polarisations restarts; a temperature has changed meanwhile."""
+    packets = [described(("pol", POLARISATION), ("temperature", 0x3200))]
+    for run in range(2):
+        packets += [
+            heap(
+                2 * i + pol,
+                100 * i,
+                noise(100, i),
+                (POLARISATION, pol),
+                (0x3200, 300 + 10 * run + i // 8),
+            )
+            for i in range(times)
+            for pol in range(2)
+        ]
+    return packets
+
+
+def counted_apart(senders=8, times=60):
+    """Senders that count their own heaps, of which three are lost."""
+    packets = [
+        (sender, heap(i, 100 * i, noise(100, i), (POLARISATION, sender)))
+        for i in range(times)
+        for sender in range(senders)
+    ]
+    for lost in (100, 200, 300):
+        del packets[lost]
+    return packets
+
+
 def time_as_counter():
     """The heap counter is the timestamp plus the number of the substream."""
     return [
@@ -206,6 +284,10 @@ IRREGULAR = {
     "timestamps wrap after many": wrap_after_many_times(),
     "one polarisation after the other": one_after_the_other(),
     "counters are times": time_as_counter(),
+    **{
+        f"{pols} polarisations {offset} ticks apart": with_offset(offset, pols)
+        for offset, pols in [(3, 2), (21, 2), (1, 4), (640, 2)]
+    },
     "SPEAD-64-24": short_addresses(24),
     "SPEAD-64-16": short_addresses(16),
     "unnamed parts": unnamed_parts(),

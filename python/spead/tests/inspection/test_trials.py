@@ -6,13 +6,26 @@ import struct
 
 import numpy as np
 import pytest
-from crafted_packets import data_heap, descriptor, descriptor_heap, immediate, packet
+from crafted_packets import (
+    addressed,
+    data_heap,
+    descriptor,
+    descriptor_heap,
+    immediate,
+    packet,
+)
 from gnuradio import spead
 from gnuradio.spead.spead_python import _inspector
 from gnuradio.spead.stream_report import counted_streams, details
 from gnuradio.spead.suggestion import tried_suggestion
 from inspected_streams import HEAP, INSPECTED, PYSPEAD_ORDERS, WHOLE
-from irregular_streams import same_times_again
+from irregular_streams import (
+    counted_apart,
+    numbered,
+    restarted_with_other_items,
+    same_times_again,
+    with_many_losses,
+)
 from places import eventually
 from received_streams import Receiving, joined, packets_by_heap
 from receiving import bound_socket
@@ -75,8 +88,9 @@ def test_the_source_receives_what_the_trial_says(name):
 def test_streams_are_received_whole(name):
     suggestion = tried_suggestion(inspected(WHOLE[name]), "127.0.0.1:0")
     assert suggestion.receives_everything() == (name not in NOT_WHOLE)
-    # the first vectors of a stream that begins within a time are not whole
-    assert (suggestion.trial["samples_missing"] == 0) == (name != "begin within a time")
+    # outputs do not begin at the same time
+    begins_apart = name == "begin within a time" or name.endswith("ticks apart")
+    assert (suggestion.trial["samples_missing"] > 0) == begins_apart
     notes = "; ".join(suggestion.notes)
     notes += "; ".join(suggestion.remarks)
     reasons = "receives the first", "its own port", "they are ignored"
@@ -225,10 +239,58 @@ def test_the_first_heap_of_a_small_counter_follows_no_lost_ones(name):
         WHOLE["timestamp behind the samples"],
         WHOLE["timestamps wrap after many"],
         WHOLE["one polarisation after the other"],
+        WHOLE["2 polarisations 3 ticks apart"],
+        WHOLE["2 polarisations 21 ticks apart"],
         same_times_again(),
+        restarted_with_other_items(),
+        *(with_many_losses(0.25, seed) for seed in range(10)),
     ],
-    ids=["timestamp behind", "wrap", "in turn", "restart"],
 )
 def test_polarisations_get_an_output_each(packets):
     suggestion = tried_suggestion(inspected(packets), "127.0.0.1:0")
     assert suggestion.options["num_outputs"] == "2"
+
+
+def test_items_that_number_heaps_do_not_tell_streams_apart():
+    suggestion = tried_suggestion(inspected(numbered(0x3200)), "127.0.0.1:0")
+    notes = "; ".join(suggestion.notes)
+    assert "of 4 streams, this receives the first" in notes
+
+
+def test_losses_of_many_senders_are_counted():
+    inspector = _inspector("127.0.0.1:0")
+    for sender, data in counted_apart():
+        inspector.add(data, f"127.0.0.1:{sender + 1}", 0)
+    suggestion = tried_suggestion(inspector, "127.0.0.1:0")
+    streams = counted_streams(inspector, suggestion)
+    assert sum(stream["heaps_lost"] for stream in streams) == 3
+
+
+def test_more_parts_than_a_source_can_receive_are_named():
+    packets = [
+        data_heap(65 * i + part, 100 * i, noise(100, i), more=[immediate(0x4103, part)])
+        for i in range(20)
+        for part in range(65)
+    ]
+    suggestion = tried_suggestion(inspected(packets), "127.0.0.1:0")
+    assert "item 0x4103 has 65 values; a source receives 64" in "; ".join(
+        suggestion.notes
+    )
+
+
+def test_ids_that_items_cannot_give_are_a_reason():
+    packets = [
+        packet(
+            i,
+            [
+                immediate(0x1600, 100 * i, 32),
+                immediate(0x800000, 1, 32),
+                addressed(0x3300, 0, 32),
+            ],
+            noise(100, i).tobytes(),
+            bits=32,
+        )
+        for i in range(20)
+    ]
+    suggestion = tried_suggestion(inspected(packets), "127.0.0.1:0")
+    assert "id = 8388608 is invalid" in suggestion.reason

@@ -19,7 +19,7 @@ class Heap(NamedTuple):
     stream: int  # number of the sender and endpoint
     counter: int
     time: int
-    items: dict  # with the latest values of items that the heap leaves out
+    items: dict  # that may tell streams apart; the latest values of those left out
 
 
 class HeapTimes:
@@ -39,12 +39,13 @@ class HeapTimes:
     """
 
     def __init__(self, streams, timestamp, excluded=(), is_apart=False):
-        self._heaps = _merged(streams, timestamp)
+        values = _items_of_several_values(streams, {timestamp, *excluded})
+        self._heaps = _merged(streams, timestamp, values)
         self._is_apart = is_apart
         self.selections: list[tuple] = []
         self.excess, self.senders_differ = None, False
         self.step, self.regularity = self._rate(())
-        self._find_selections({timestamp, *excluded})
+        self._find_selections(values)
         if self.selections:
             self.step, self.regularity = self._rate(self.selections[0])
         self.are_in_counters = any(
@@ -77,20 +78,11 @@ class HeapTimes:
         heaps = len(self._heaps)
         return step, regular / max(1, heaps - len(times)) * different / heaps
 
-    def _find_selections(self, excluded):
-        values: dict[int, set[int]] = {}
-        for heap in self._heaps:
-            for id, value in heap.items.items():
-                values.setdefault(id, set()).add(value)
-        most = max(2, len(self._heaps) // 3)  # a stream has several heaps
-        several = [
-            id for id, v in values.items() if id not in excluded and 1 < len(v) <= most
-        ]
-        several = sorted(several, key=lambda id: len(values[id]))[:MAX_ITEMS]
+    def _find_selections(self, values):
         best = GAIN * self.regularity
         rated = []
         for number in (1, 2, 3):
-            for ids in combinations(several, number):
+            for ids in combinations(values, number):
                 _, regularity = self._rate(ids)
                 if regularity > best:
                     count = len({tuple(map(h.items.get, ids)) for h in self._heaps})
@@ -131,19 +123,34 @@ class HeapTimes:
         return 2 * count > between.total() and usual != within.most_common(1)[0][0]
 
 
-def _merged(streams, timestamp):
+def _items_of_several_values(streams, excluded):
+    """The items that may tell streams apart, with their values."""
+    values: dict[int, set[int]] = {}
+    for heaps in streams:
+        for _, _, items in heaps:
+            for id, value in items.items():
+                if value is not None and id not in excluded:
+                    values.setdefault(id, set()).add(value)
+    most = max(2, sum(map(len, streams)) // 3)  # a stream has several heaps
+    several = [id for id, found in values.items() if 1 < len(found) <= most]
+    several = sorted(several, key=lambda id: len(values[id]))[:MAX_ITEMS]
+    return {id: values[id] for id in several}
+
+
+def _merged(streams, timestamp, ids):
     arrived = []
     for number, heaps in enumerate(streams):
-        latest: dict[int, int] = {}
+        latest = dict.fromkeys(ids)
         seen = set()
         are_counted = len({counter for _, counter, _ in heaps}) > 1
         for arrival, counter, items in heaps:
-            latest = latest | {i: v for i, v in items.items() if v is not None}
+            for id in ids:
+                latest[id] = items.get(id, latest[id])
             time = counter if timestamp == HEAP_COUNTER else items.get(timestamp)
-            heap = counter, time, *sorted(latest.items())
+            heap = counter, time, *latest.values()
             # a restarted sender may send the same heaps again
             if time is None or (are_counted and heap in seen):
                 continue
             seen.add(heap)
-            arrived.append((arrival, Heap(number, counter, time, latest)))
+            arrived.append((arrival, Heap(number, counter, time, dict(latest))))
     return [heap for _, heap in sorted(arrived, key=lambda each: each[0])[:MAX_HEAPS]]

@@ -62,7 +62,7 @@ void heap_items::add(const packet_view& packet, const item_index& format)
         }
     }
     if (timestamp_address && !timestamp)
-        timestamp = number_at(packet, *timestamp_address, timestamp_end, encoding);
+        add_timestamp(packet, encoding);
     if (key_item != none) {
         key_index = key_item;
         key_word = packet.word(key_item);
@@ -77,6 +77,27 @@ void heap_items::add(const packet_view& packet, const item_index& format)
     samples_begin = begin;
     seen_end = has_known_end() ? samples_end
                                : std::max({ begin, seen_end, packet.payload_end() });
+}
+
+void heap_items::add_timestamp(const packet_view& packet, const number_format& encoding)
+{
+    const auto begin = *timestamp_address;
+    const auto bytes = timestamp_end - begin;
+    if (timestamp_end <= begin || bytes > timestamp_content.size())
+        return;
+    const auto first = std::max(begin, packet.payload_offset);
+    const auto end = std::min(timestamp_end, packet.payload_end());
+    for (auto address = first; address < end; ++address) {
+        timestamp_content[address - begin] =
+            packet.payload[address - packet.payload_offset];
+        timestamp_present |= 1u << (address - begin);
+    }
+    if (timestamp_present != (1u << bytes) - 1)
+        return;
+    std::uint64_t raw = 0;
+    for (std::size_t i = 0; i < bytes; ++i)
+        raw = raw << 8 | static_cast<std::uint64_t>(timestamp_content[i]);
+    timestamp = encoding.value(raw);
 }
 
 heap_items::match heap_items::compare(const packet_view& packet,

@@ -14,6 +14,7 @@
 #include <boost/container/flat_map.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -70,6 +71,9 @@ struct heap_items {
     std::uint64_t first_byte = 0;
     std::optional<std::uint64_t> timestamp = {};
     unsigned timestamp_bits = 64;
+    //! Of a timestamp in the payload: its bytes, and one bit for each that has arrived.
+    std::array<std::byte, sizeof(std::uint64_t)> timestamp_content = {};
+    unsigned timestamp_present = 0;
     std::vector<std::optional<std::uint64_t>> values = {}; //!< of immediate items
     bool may_lack_time = false; //!< an undescribed item may be the timestamp
 
@@ -77,6 +81,8 @@ struct heap_items {
     void restart(std::size_t immediates);
     //! Adds the items of a packet.
     void add(const packet_view& packet, const item_index& format);
+    //! Adds the bytes that a packet holds of a timestamp in the payload.
+    void add_timestamp(const packet_view& packet, const number_format& encoding);
 
     //! Whether it has the timestamp or the samples.
     bool is_any() const { return samples_begin || timestamp || timestamp_address; }

@@ -21,6 +21,9 @@ constexpr std::chrono::milliseconds start_delay{ 10 };
 // Packets of a heap that pause for this long, or for this many times the longest pause
 // before, have been interrupted by an outage or by a restart of their sender.
 constexpr std::chrono::milliseconds min_outage{ 500 };
+// The same for heaps that are not placed, whose first packet may be that of a restarted
+// sender.
+constexpr std::chrono::milliseconds min_outage_of_open_heaps{ 20 };
 constexpr int outage_pauses = 3;
 constexpr std::chrono::seconds max_pause_in_heap{ 3 };
 // A refused heap that is sent again after this time is judged again: the stream may have
@@ -182,8 +185,11 @@ heap_router::outcome heap_router::route(const arrival& packet)
     if (is_ambiguous(*slot, packet.time) || has_held_restart(*slot))
         return outcome::ignored;
     if (slot->is_superseded || is_closed(*slot, packet.time) || is_torn(*slot, packet) ||
-        (slot->status != state::placed && has_other_length))
+        (slot->status != state::placed && has_other_length)) {
+        if (slot->status == state::collecting)
+            d_slots.remove(*slot); // the next packets are not of this heap
         return begin_heap(packet, true);
+    }
     return add_packet(*slot, packet);
 }
 
@@ -210,16 +216,27 @@ bool heap_router::is_expired(const heap_slot& slot, clock::time_point now) const
            (has_ended || idle >= d_timeline.silence_timeout(slot.output));
 }
 
-// Whether a packet without items comes after a pause and does not continue its heap: its
-// sender may have restarted, and reuse the counter. An outage looks the same, after which
-// the rest of the heap is missing.
+// Whether a packet comes after a pause and does not continue its heap: its sender may
+// have restarted, and reuse the counter. An outage looks the same if it goes on later in
+// the heap: then the rest of the heap is missing. While the timestamp or other items are
+// not known, or if the heap is whole, only the pause tells.
 bool heap_router::is_torn(const heap_slot& slot, const arrival& packet)
 {
     const auto pause = packet.time - slot.last_packet;
     const bool continues = packet.payload_offset == slot.next_offset;
-    if (continues && pause < outage_pauses * max_pause_in_heap)
+    const bool is_whole = slot.status == state::placed && slot.has_all_samples();
+    const bool is_open = is_whole || (d_format && slot.status == state::collecting &&
+                                      !slot.items.is_complete(*d_format));
+    clock::duration outage = min_outage;
+    if (is_open)
+        outage = min_outage_of_open_heaps;
+    else if (packet.payload_offset < slot.next_offset)
+        outage = std::min(outage, closing_time());
+    const bool is_torn = pause >= std::max(outage, outage_pauses * d_pause_in_heap) &&
+                         (is_open || !continues);
+    if (continues && !is_whole && pause < outage_pauses * max_pause_in_heap)
         d_pause_in_heap = std::max(d_pause_in_heap, pause);
-    return !continues && pause >= min_outage && pause >= outage_pauses * d_pause_in_heap;
+    return is_torn;
 }
 
 // Whether packets without items cannot belong to a heap any more: the samples that it
@@ -304,7 +321,7 @@ heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet
             drop_packets_before(slot,
                                 is_ambiguous(slot, packet.time)
                                     ? clock::time_point::max()
-                                    : packet.time - closing_time());
+                                    : packet.time - min_outage_of_open_heaps);
             for_each_kept(
                 slot, [&](const packet_view& kept_packet) { // perhaps of the timestamp
                     if (!slot.items.is_complete(*d_format))
@@ -314,6 +331,10 @@ heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet
     }
     if (find_descriptors(slot, packet) || slot.descriptors.were_found())
         return collect_descriptors(slot, packet);
+    if (is_unsuitable(slot)) {
+        refuse(slot);
+        return outcome::ignored;
+    }
     if (!d_format || is_known)
         return keep_packet(slot, packet);
     if (!slot.kept_packets.empty() || !slot.items.is_complete(*d_format)) {
@@ -521,8 +542,12 @@ void heap_router::read_descriptors(heap_slot& slot)
             d_change_bits = slot.time.address_bits;
         }
     }
-    if (!d_has_new_descriptions && d_format)
+    if (d_has_new_descriptions)
+        return;
+    if (d_format)
         read_items_again();
+    else if (is_unsuitable(slot))
+        refuse(slot);
 }
 
 // Whether a heap was sent before the one whose descriptors changed the format, but
@@ -581,7 +606,19 @@ bool heap_router::update_format()
     d_has_new_descriptions = false;
     if (d_format)
         read_items_again();
+    const auto slots = d_slots.collecting();
+    for (auto* slot : slots)
+        if (is_unsuitable(*slot))
+            refuse(*slot);
     return true;
+}
+
+// Whether the samples of a heap have been described, but cannot be received. They must
+// not wait for other descriptors of their sender, which are those of later heaps.
+bool heap_router::is_unsuitable(const heap_slot& slot)
+{
+    return !d_format && !slot.is_end && d_description.has_unsuitable_samples() &&
+           !slot.descriptors.were_found() && !d_senders.descriptions(slot.id).empty();
 }
 
 bool heap_router::use_format(std::shared_ptr<const stream_format> format)

@@ -141,6 +141,7 @@ private:
     bool receives_other_descriptions(const heap_slot& slot) const;
     bool is_described_otherwise(heap_slot& slot);
     bool update_format();
+    bool is_unsuitable(const heap_slot& slot);
     bool use_format(std::shared_ptr<const stream_format> format);
     void read_items_again();
 

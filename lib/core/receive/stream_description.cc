@@ -55,6 +55,7 @@ std::shared_ptr<const stream_format>
 stream_description::format(const stream_format* current)
 {
     d_refusal.clear();
+    d_has_unsuitable_samples = false;
     try {
         if (d_items_format) {
             check_samples(*d_items_format, d_items, d_type);
@@ -67,10 +68,13 @@ stream_description::format(const stream_format* current)
                 "the descriptors contain no timestamp to align the outputs; "
                 "use a source for each stream, or set items");
         return format;
+    } catch (const unsuitable_samples& error) {
+        d_refusal = error.what();
+        d_has_unsuitable_samples = true;
     } catch (const std::invalid_argument& error) {
         d_refusal = error.what();
-        return nullptr;
     }
+    return nullptr;
 }
 
 bool stream_description::contradict(const std::vector<item_description>& descriptions,

@@ -37,6 +37,8 @@ public:
     std::shared_ptr<const stream_format> format(const stream_format* current);
     //! Why the last format() was nullptr; else empty.
     const std::string& refusal() const { return d_refusal; }
+    //! Whether it is because the samples do not suit, not because descriptions lack.
+    bool has_unsuitable_samples() const { return d_has_unsuitable_samples; }
     //! Whether \p descriptions leave the samples and the timestamp of \p format as they
     //! are known or, if items are set, suit them.
     bool confirm(const std::vector<item_description>& descriptions,
@@ -54,6 +56,7 @@ private:
     const std::size_t d_outputs;
     std::vector<item_description> d_items; // one per ID
     std::string d_refusal;
+    bool d_has_unsuitable_samples = false;
 };
 
 } // namespace gr::spead

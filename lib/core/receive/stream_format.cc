@@ -84,8 +84,7 @@ number_format samples_format_of(sample_type type, const item_description& sample
     } else {
         reason += "; set items to output their bytes";
     }
-    throw std::invalid_argument("the descriptor of " + quoted(samples.name) + ": " +
-                                reason);
+    throw unsuitable_samples("the descriptor of " + quoted(samples.name) + ": " + reason);
 }
 
 std::string text_of(const std::vector<std::uint64_t>& shape)
@@ -113,10 +112,10 @@ void check_shape(item_description& samples, const heap_axes& axes)
                        return size == variable_size || size == axis.size;
                    });
     if (!matches)
-        throw std::invalid_argument("the descriptor of " + quoted(samples.name) +
-                                    ": its shape " + text_of(samples.shape) +
-                                    " does not match axes; give an axis for each "
-                                    "dimension, except for the 2 of complex samples");
+        throw unsuitable_samples("the descriptor of " + quoted(samples.name) +
+                                 ": its shape " + text_of(samples.shape) +
+                                 " does not match axes; give an axis for each "
+                                 "dimension, except for the 2 of complex samples");
 }
 
 // The shape and an example of the option, whose sizes can be used and whose names are
@@ -276,7 +275,7 @@ void check_samples(const stream_format& format,
     for (const auto& item : items)
         if (item.id == format.samples_id &&
             !is_compatible(item, format.samples_format, type))
-            throw std::invalid_argument(
+            throw unsuitable_samples(
                 "the descriptor of " + quoted(item.name) + ": " + text_of(item.format) +
                 " contradict wire_type " + quoted(format.samples_format.dtype()) +
                 (can_receive(type, item.format)

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,12 @@ struct stream_format {
     bool extends(const stream_format& previous) const;
 };
 
+//! The samples are described, but cannot be received.
+class unsuitable_samples : public std::invalid_argument
+{
+    using std::invalid_argument::invalid_argument;
+};
+
 //! Maximum number of immediate items from descriptors whose values become tags.
 constexpr std::size_t max_described_immediates = 32;
 
@@ -61,8 +68,8 @@ bool merge(std::vector<item_description>& items, item_description description);
 
 //! Derives the format of a stream from its descriptors, for outputs of \p type. Keeps the
 //! samples item of \p current, if any, as long as it is described. Throws
-//! std::invalid_argument with the reason if the descriptors are insufficient or do not
-//! match \p axes.
+//! std::invalid_argument with the reason if the descriptors are insufficient, and
+//! unsuitable_samples if they do not match \p type or \p axes.
 stream_format format_for(const std::vector<item_description>& items,
                          sample_type type,
                          const heap_axes& axes,
@@ -75,8 +82,8 @@ bool is_compatible(const item_description& samples,
                    const number_format& wire,
                    sample_type type);
 
-//! Throws std::invalid_argument with the reason if the samples of \p format are
-//! described, and is_compatible() is false.
+//! Throws unsuitable_samples with the reason if the samples of \p format are described,
+//! and is_compatible() is false.
 void check_samples(const stream_format& format,
                    const std::vector<item_description>& items,
                    sample_type type);

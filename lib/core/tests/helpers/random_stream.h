@@ -218,7 +218,7 @@ private:
                                          0 });
         // without a long pause, packets of the same socket and heap counter are ambiguous
         const auto pause =
-            is_same_socket ? one_of({ 700, 3000 }) : one_of({ 0, 150, 2000 });
+            is_same_socket ? one_of({ 150, 700, 3000 }) : one_of({ 0, 150, 2000 });
         if (pause)
             d_events.push_back({ {}, 0, 0, std::chrono::milliseconds(pause) });
     }

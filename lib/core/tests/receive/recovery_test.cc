@@ -85,6 +85,27 @@ std::vector<packet_bytes> heap_with_descriptors(std::uint64_t counter,
     return cutter.cut(counter, pointers, content);
 }
 
+// A timestamp of 8 bytes in the payload, before or behind the samples.
+std::vector<packet_bytes> heap_with_time_in_payload(std::uint64_t counter,
+                                                    std::uint64_t tick,
+                                                    bool is_behind,
+                                                    bool repeats_pointers,
+                                                    std::byte sample,
+                                                    std::size_t payload = 100)
+{
+    packet_bytes content(heap_samples, sample);
+    packet_bytes timestamp;
+    for (std::size_t byte = 8; byte-- > 0;)
+        timestamp.push_back(static_cast<std::byte>(tick >> 8 * byte));
+    content.insert(
+        is_behind ? content.end() : content.begin(), timestamp.begin(), timestamp.end());
+    return heap_cutter{ flavour, payload, repeats_pointers }.cut(
+        counter,
+        { flavour.addressed(0x1600, is_behind ? heap_samples : 0),
+          flavour.addressed(0x3300, is_behind ? 0 : 8) },
+        content);
+}
+
 packet_bytes end_of_stream(std::uint64_t counter)
 {
     return packet_of(
@@ -1110,6 +1131,109 @@ BOOST_AUTO_TEST_CASE(timestamps_in_the_payload_wrap_at_their_size)
     }
     stream.end();
     BOOST_TEST(stream.counters[0].samples_received.get() == 20 * heap_samples);
+}
+
+// The sender is killed within a heap, or the first packet of a heap is lost. It restarts
+// soon, at another time, with the same counters.
+BOOST_AUTO_TEST_CASE(heaps_of_a_restarted_sender_are_not_joined_by_their_counters)
+{
+    for (const bool is_behind : { false, true })
+        for (const bool repeats_pointers : { false, true })
+            for (const bool is_first_lost : { false, true })
+                for (const int pause : { 50, 120, 300, 450, 700 }) {
+                    receive_stream stream;
+                    const auto send = [&](std::uint64_t i, std::uint64_t tick, int run) {
+                        auto packets = heap_with_time_in_payload(1 + i,
+                                                                 tick + i * heap_samples,
+                                                                 is_behind,
+                                                                 repeats_pointers,
+                                                                 std::byte(run));
+                        if (run == 1 && i == 1 && is_first_lost)
+                            packets.erase(packets.begin());
+                        else if (run == 1 && i == 1)
+                            packets.resize(5);
+                        for (const auto& each : packets) {
+                            stream.receive(each);
+                            stream.now += std::chrono::microseconds(500);
+                        }
+                    };
+                    send(0, 0, 1);
+                    send(1, 0, 1);
+                    stream.pass_time(milliseconds(pause));
+                    for (std::uint64_t i = 0; i < 8; ++i)
+                        send(i, 20 * heap_samples, 2);
+                    stream.end();
+                    BOOST_TEST_CONTEXT("behind " << is_behind << ", repeated "
+                                                 << repeats_pointers << ", first lost "
+                                                 << is_first_lost << ", " << pause
+                                                 << " ms")
+                    {
+                        const auto& out = stream.out[0];
+                        const auto begin = stream.tags_of(sample_tag::kind::timestamp);
+                        BOOST_REQUIRE(!begin.empty());
+                        const auto restart =
+                            begin.size() > 1 ? begin.back().first : 20 * heap_samples;
+                        const auto middle =
+                            out.begin() +
+                            static_cast<std::ptrdiff_t>(std::min(restart, out.size()));
+                        BOOST_TEST(std::count(out.begin(), middle, std::byte{ 2 }) == 0);
+                        BOOST_TEST(std::count(middle, out.end(), std::byte{ 1 }) == 0);
+                        BOOST_TEST(std::count(middle, out.end(), std::byte{ 2 }) >=
+                                   7 * static_cast<std::ptrdiff_t>(heap_samples));
+                    }
+                }
+}
+
+BOOST_AUTO_TEST_CASE(a_timestamp_may_be_split_between_packets)
+{
+    for (const std::size_t payload : { 3, 60, 996, 1004 })
+        for (const bool is_behind : { false, true }) {
+            receive_stream stream;
+            for (std::uint64_t i = 0; i < 5; ++i)
+                stream.receive(heap_with_time_in_payload(
+                    1 + i, i * heap_samples, is_behind, false, std::byte{ 1 }, payload));
+            stream.end();
+            BOOST_TEST(stream.counters[0].samples_received.get() == 5 * heap_samples);
+        }
+}
+
+// The heaps before are not decoded as the later descriptors say.
+BOOST_AUTO_TEST_CASE(heaps_that_cannot_be_received_do_not_wait_for_other_descriptors)
+{
+    for (const std::uint64_t sender : { 1, 2 }) {
+        receive_stream::options options;
+        options.format = nullptr;
+        receive_stream stream(options);
+        const auto send = [&](std::uint64_t i, sample_format format, std::uint64_t from) {
+            packet_bytes content;
+            std::vector<std::uint64_t> pointers;
+            for (const auto& each : default_items()) {
+                const auto packet = descriptor_packet(each, flavour, format);
+                pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
+                content.insert(content.end(), packet.begin(), packet.end());
+            }
+            if (i % 10) {
+                content.clear();
+                pointers.clear();
+            }
+            pointers.push_back(flavour.immediate(0x1600, i * heap_samples));
+            pointers.push_back(flavour.addressed(0x3300, content.size()));
+            content.resize(content.size() + heap_samples * format.wire.bits / 8,
+                           std::byte(format.wire.bits));
+            for (const auto& packet :
+                 heap_cutter{ flavour, 4000, false }.cut(1 + i, pointers, content))
+                stream.receive(packet, 0, from);
+        };
+        for (std::uint64_t i = 0; i < 20; ++i)
+            send(i, { sample_type::int16, { 'i', 16 } }, 1);
+        stream.pass_time(milliseconds(300));
+        for (std::uint64_t i = 20; i < 40; ++i)
+            send(i, { sample_type::int8, { 'i', 8 } }, sender);
+        stream.end();
+        const auto& out = stream.out[0];
+        BOOST_TEST(std::count(out.begin(), out.end(), std::byte{ 16 }) == 0);
+        BOOST_TEST(stream.counters[0].samples_received.get() == 20 * heap_samples);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -37,9 +37,6 @@ const auto items_port = pmt::mp("items");
 const auto rate_port = pmt::mp("rate");
 const auto stats_port = pmt::mp("stats");
 
-// Limit for the wait for the network at the end, as in the engine.
-constexpr std::chrono::seconds end_timeout{ 2 };
-
 std::size_t item_bytes(const sink_config& config)
 {
     return config.axes.vector_length() * config.converter.input_bytes();
@@ -145,24 +142,9 @@ bool sink_impl::stop()
 // Pads or drops the heaps that are incomplete.
 void sink_impl::end_heaps()
 {
-    // GNU Radio may interrupt this thread again
-    const boost::this_thread::disable_interruption no_interruption;
     if (d_pads_incomplete_heaps)
         d_stage->pad();
-    // as the engine does, gives up when nothing has been sent for this time
-    auto packets_sent = d_engine.counts().packets_sent;
-    auto deadline = ring_wait::clock::now() + end_timeout;
-    while (!d_stage->write_heaps()) {
-        const auto now = ring_wait::clock::now();
-        if (const auto new_packets_sent = d_engine.counts().packets_sent;
-            new_packets_sent != packets_sent) {
-            packets_sent = new_packets_sent;
-            deadline = now + end_timeout;
-        }
-        if (now >= deadline)
-            break;
-        d_engine.wait_for_space(std::min(deadline, now + max_wait));
-    }
+    d_engine.finish_writing([this] { return d_stage->write_heaps(); });
     for (std::size_t i = 0; i < d_engine.inputs(); ++i)
         d_engine.drop(i, d_stage->samples_left(i));
 }

@@ -216,19 +216,41 @@ bool sink_engine::wait_for_space(ring_wait::clock::time_point deadline)
     return d_ring_wait.wait(d_full_rings, has_any_space, deadline);
 }
 
+void sink_engine::begin_end()
+{
+    d_last_sent = d_sender_counters.packets_sent.get();
+    d_end_deadline = sender::clock::now() + finish_timeout;
+}
+
+// Whether nothing has been sent for too long. Extends the deadline while packets are
+// sent.
+bool sink_engine::is_blocked()
+{
+    const auto sent = d_sender_counters.packets_sent.get();
+    const auto now = sender::clock::now();
+    if (std::exchange(d_last_sent, sent) != sent)
+        d_end_deadline = now + finish_timeout;
+    return now >= d_end_deadline;
+}
+
+void sink_engine::finish_writing(const std::function<bool()>& try_write)
+{
+    // GNU Radio may interrupt this thread again
+    const boost::this_thread::disable_interruption no_interruption;
+    begin_end();
+    while (!try_write() && !is_blocked())
+        wait_for_space(d_end_deadline);
+}
+
 // Waits until the condition is met. False if the network is blocked.
 template <typename condition>
 bool sink_engine::wait_while_sending(packet_ring& ring, condition is_met)
 {
-    for (;;) {
-        const auto sent = d_sender_counters.packets_sent.get();
-        if (std::exchange(d_last_sent, sent) != sent)
-            d_end_deadline = sender::clock::now() + finish_timeout;
+    do {
         if (d_ring_wait.wait(std::array{ &ring }, is_met, d_end_deadline))
             return true;
-        if (sent == d_sender_counters.packets_sent.get())
-            return false;
-    }
+    } while (!is_blocked());
+    return false;
 }
 
 // Calls a step whenever there is room, until it is done. False if the network is blocked.
@@ -303,8 +325,7 @@ void sink_engine::end_run()
 {
     // GNU Radio may interrupt this thread again
     const boost::this_thread::disable_interruption no_interruption;
-    d_last_sent = d_sender_counters.packets_sent.get();
-    d_end_deadline = sender::clock::now() + finish_timeout;
+    begin_end();
     const bool is_sent = end_streams();
     if (!is_sent)
         for (auto& input : d_inputs)

@@ -74,6 +74,9 @@ public:
     //! there is none at the deadline. May throw boost::thread_interrupted.
     bool wait_for_space(ring_wait::clock::time_point deadline);
 
+    //! Calls \p try_write, which writes the last samples, until it has written all. Gives
+    //! up if nothing can be sent for two seconds.
+    void finish_writing(const std::function<bool()>& try_write);
     //! Ends the run: sends the tails and all queued packets. Drops the rest if nothing
     //! can be sent for two seconds.
     void stop();
@@ -116,6 +119,8 @@ private:
     void add_input(const sink_config& config, stream_config stream);
     void schedule_stats();
     void end_run();
+    void begin_end();
+    bool is_blocked();
     void limit_queues();
     void warn_of_input(std::size_t input, const std::string& text);
     template <typename condition>

@@ -50,7 +50,8 @@ void batch::collect(std::size_t allowance, bool segmented)
         if (!collect_entry(entry))
             return;
         // packets of the next queue must precede further packets of this one
-        std::fill_n(d_keys.begin(), d_size, closed_key);
+        for (std::size_t i = 0; i < d_size; ++i)
+            d_states[i].key = closed_key;
     }
 }
 
@@ -94,24 +95,22 @@ std::size_t batch::message_for(std::size_t queue, const packet_info& info)
                            info.bytes > transport::max_segmented_bytes;
     const auto key = static_cast<std::uint32_t>(queue << 16 | info.destination);
     if (!is_single) {
-        const auto begin = d_keys.begin();
-        const auto end = begin + static_cast<std::ptrdiff_t>(d_size);
-        const auto match = std::find(begin, end, key);
-        if (match != end) {
-            const auto number = static_cast<std::size_t>(match - begin);
+        std::size_t number = 0;
+        while (number < d_size && d_states[number].key != key)
+            ++number;
+        if (number < d_size) {
             const message& candidate = d_messages[number];
             if (info.bytes <= candidate.packet_bytes &&
                 candidate.bytes + info.bytes <= transport::max_segmented_bytes)
                 return number;
-            *match = closed_key;
+            d_states[number].key = closed_key;
         }
     }
     if (d_size == d_messages.size())
         return no_message;
     // a packet that does not fill its slot is not contiguous with the next one
     const bool is_open = !is_single && info.bytes == d_readers[queue].ring().slot_bytes();
-    d_keys[d_size] = is_open ? key : closed_key;
-    d_packet_counts[d_size] = 0;
+    d_states[d_size] = { is_open ? key : closed_key };
     d_messages[d_size] = { d_pieces[d_size].data(),
                            0,
                            0,
@@ -129,12 +128,13 @@ batch::amount batch::append(std::size_t number, const send_order::entry& entry)
     auto& ring = d_readers[entry.queue].ring();
     auto& position = d_collected_end[entry.queue];
     message& target = d_messages[number];
+    auto& state = d_states[number];
     const auto first = ring.info(position.slot);
     auto& piece = d_pieces[number][target.n_pieces++];
     piece.iov_base = ring.data(position.slot);
     ring.advance_packet(position);
     amount appended{ first.bytes, 1 };
-    bool is_open = d_keys[number] != closed_key && first.bytes == target.packet_bytes;
+    bool is_open = state.key != closed_key && first.bytes == target.packet_bytes;
     if (is_open && position.slot) {
         // from here on, each packet takes one slot
         amount room;
@@ -142,7 +142,7 @@ batch::amount batch::append(std::size_t number, const send_order::entry& entry)
             std::min(d_room.bytes, transport::max_segmented_bytes - target.bytes);
         room.bytes -= std::min<std::size_t>(room.bytes, first.bytes);
         room.packets = std::min({ d_room.packets - 1,
-                                  transport::max_segments - d_packet_counts[number] - 1,
+                                  transport::max_segments - state.packets - 1,
                                   static_cast<std::size_t>(entry.end - position.count),
                                   ring.slots() - position.slot });
         const auto run = run_length(ring, position.slot, first, room);
@@ -153,11 +153,11 @@ batch::amount batch::append(std::size_t number, const send_order::entry& entry)
     }
     piece.iov_len = appended.bytes;
     target.bytes += appended.bytes;
-    d_packet_counts[number] += appended.packets;
-    d_ends[number] = position.count;
+    state.packets += static_cast<std::uint32_t>(appended.packets);
+    state.end = position.count;
     if (!is_open || target.n_pieces == transport::max_pieces ||
-        d_packet_counts[number] == transport::max_segments)
-        d_keys[number] = closed_key;
+        state.packets == transport::max_segments)
+        state.key = closed_key;
     return appended;
 }
 
@@ -215,7 +215,7 @@ std::size_t batch::drop_first()
     mark(d_messages[0], packet_info::dropped);
     d_readers[d_messages[0].queue].account(0);
     remove_finished_entries();
-    return d_packet_counts[0];
+    return d_states[0].packets;
 }
 
 void batch::drop_all()
@@ -234,7 +234,10 @@ void batch::remove_finished_entries()
     }
 }
 
-void batch::split() { d_readers[d_messages[0].queue].send_singly_before(d_ends[0]); }
+void batch::split()
+{
+    d_readers[d_messages[0].queue].send_singly_before(d_states[0].end);
+}
 
 void batch::mark(const message& finished, packet_info::flag outcome)
 {

@@ -83,11 +83,12 @@ private:
 
     std::size_t d_size = 0;
     std::array<message, transport::max_messages> d_messages{};
-    // queue and destination, or closed
-    std::array<std::uint32_t, transport::max_messages> d_keys{};
-    std::array<std::size_t, transport::max_messages> d_packet_counts{};
-    // cursor count after the last packet
-    std::array<std::uint64_t, transport::max_messages> d_ends{};
+    struct message_state {
+        std::uint32_t key = closed_key; // queue and destination, or closed
+        std::uint32_t packets = 0;
+        std::uint64_t end = 0; // cursor count after the last packet
+    };
+    std::array<message_state, transport::max_messages> d_states{};
     std::array<std::array<iovec, transport::max_pieces>, transport::max_messages>
         d_pieces;
 };

@@ -8,12 +8,8 @@
 #include "sender.h"
 #include "support/thread_setup.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 #include <boost/asio/post.hpp>
 
-#include <system_error>
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -27,15 +23,6 @@ constexpr std::chrono::milliseconds max_brief_sleep{ 2 };
 // Yield to other handlers of the io_context (the stats timer) after this long.
 constexpr std::chrono::milliseconds max_uninterrupted_time{ 10 };
 
-// Waking a thread costs more than sending 64 KiB. If small blocks arrive at this rate or
-// faster, the thread coalesces them, as network cards moderate interrupts: up to
-// coalesce_bytes or coalesce_time.
-constexpr double coalesce_rate = 128e6; // bytes per second
-constexpr std::size_t coalesce_bytes = 128 << 10;
-constexpr std::chrono::microseconds coalesce_time{ 500 };
-// Interval at which the arrival rate is measured.
-constexpr std::chrono::milliseconds arrivals_time{ 10 };
-
 std::vector<ring_reader> make_readers(const std::vector<packet_ring*>& rings,
                                       sender_counters& counters)
 {
@@ -46,31 +33,9 @@ std::vector<ring_reader> make_readers(const std::vector<packet_ring*>& rings,
     return readers;
 }
 
-int make_eventfd()
-{
-    const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (fd < 0)
-        throw std::system_error(errno, std::generic_category(), "eventfd");
-    return fd;
-}
-
-// The kernel reports the error of an earlier packet once, to a later send. That send has
-// then sent nothing.
-constexpr unsigned max_retries = 3;
-// Retry interval after error_retry_later.
-constexpr std::chrono::milliseconds retry_later_interval{ 1 };
-constexpr std::chrono::microseconds min_back_off{ 50 };
-constexpr std::chrono::microseconds max_back_off{ 10000 };
-// Give up on local ENOBUFS after this long.
-constexpr std::chrono::seconds enobufs_timeout{ 1 };
 // Disable GSO after this many consecutive segmented sends fail where single packets do
 // not.
 constexpr unsigned max_gso_refusals = 3;
-
-bool may_refuse_segmentation(int error)
-{
-    return error == EIO || error == EINVAL || error == EOPNOTSUPP || error == EMSGSIZE;
-}
 
 } // namespace
 
@@ -89,7 +54,7 @@ sender::sender(boost::asio::io_context& io,
       d_outages(log),
       d_cpu(config.cpu),
       d_timer(io),
-      d_wakeup(io, make_eventfd()),
+      d_wakeup(io),
       d_rate(config.rate),
       d_pacer(config.burst_bytes, rings.front()->slot_bytes()),
       d_readers(make_readers(rings, counters)),
@@ -139,7 +104,7 @@ void sender::reset_run()
     d_ignores_refusal = false;
     for (auto& reader : d_readers)
         reader.start_run();
-    d_retries = {};
+    d_failures = {};
     d_gso_suspected = false;
     d_io.restart();
 }
@@ -147,7 +112,7 @@ void sender::reset_run()
 void sender::start_sending()
 {
     apply_rate();
-    watch_wakeup();
+    d_wakeup.watch([this] { send_queued(); });
     send_queued();
 }
 
@@ -176,43 +141,13 @@ void sender::abort()
     wake();
 }
 
-void sender::wake()
-{
-    // non-blocking; fails only if the event is signalled already
-    const std::uint64_t increment = 1;
-    [[maybe_unused]] const auto written =
-        write(d_wakeup.native_handle(), &increment, sizeof increment);
-}
+void sender::wake() { d_wakeup.notify(); }
 
 void sender::set_rate(double bytes_per_second)
 {
     d_rate = bytes_per_second;
     d_transport.set_rate(bytes_per_second);
     wake();
-}
-
-void sender::watch_wakeup()
-{
-    // the wait stays pending across a stop and a restart
-    if (d_wakeup_pending)
-        return;
-    const auto on_wakeup = [this](const boost::system::error_code& error) {
-        d_wakeup_pending = false;
-        if (error)
-            return;
-        drain_wakeup();
-        watch_wakeup();
-        send_queued();
-    };
-    d_wakeup.async_wait(boost::asio::posix::stream_descriptor::wait_read, on_wakeup);
-    d_wakeup_pending = true;
-}
-
-void sender::drain_wakeup()
-{
-    std::uint64_t count;
-    [[maybe_unused]] const auto bytes =
-        read(d_wakeup.native_handle(), &count, sizeof count);
 }
 
 void sender::apply_rate()
@@ -287,7 +222,8 @@ void sender::yield()
 // Prepares to wait for a wake-up. Returns false if there is still work to do.
 bool sender::prepare_sleep()
 {
-    if (small_blocks_arrive_fast() && !much_in_flight() && wait_for_more_packets())
+    if (d_coalescing.is_worthwhile(published_bytes(), clock::now()) &&
+        !much_in_flight() && wait_for_more_packets())
         return false;
     for (auto& reader : d_readers)
         reader.ring().sender_sleeps.announce();
@@ -304,35 +240,16 @@ bool sender::prepare_sleep()
     return true;
 }
 
-// Uses the bytes published and the sleeps of the thread since the last measurement.
-bool sender::small_blocks_arrive_fast()
-{
-    const auto now = clock::now();
-    ++d_arrivals.sleeps;
-    if (const std::chrono::duration<double> time = now - d_arrivals.time;
-        time >= arrivals_time) {
-        const auto end = published_bytes();
-        const auto bytes = static_cast<double>(end - d_arrivals.bytes);
-        d_coalesces =
-            bytes >= coalesce_rate * time.count() &&
-            bytes < 2.0 * coalesce_bytes * static_cast<double>(d_arrivals.sleeps);
-        d_arrivals = { now, end, 0 };
-    }
-    return d_coalesces;
-}
-
 // Waits until packets have been coalesced. Returns false if none have arrived.
 bool sender::wait_for_more_packets()
 {
     for (const auto& reader : d_readers) {
         auto& ring = reader.ring();
-        const auto slots = std::min(coalesce_bytes / ring.slot_bytes(), ring.limit() / 8);
+        const auto slots =
+            std::min(coalescing::max_bytes / ring.slot_bytes(), ring.limit() / 8);
         ring.sender_sleeps.announce(reader.position().count + slots);
     }
-    pollfd wakeup{ d_wakeup.native_handle(), POLLIN, 0 };
-    const timespec timeout{ 0, std::chrono::nanoseconds(coalesce_time).count() };
-    if (ppoll(&wakeup, 1, &timeout, nullptr) > 0)
-        drain_wakeup();
+    d_wakeup.wait(coalescing::max_time);
     for (const auto& reader : d_readers)
         reader.ring().sender_sleeps.withdraw();
     return !d_batch.is_empty();
@@ -454,7 +371,7 @@ void sender::record_sent(std::size_t n, clock::time_point now)
         count_gso_refusal();
     d_batch.sent(n);
     release();
-    d_retries = {};
+    d_failures = {};
     d_outages.succeeded(now);
 }
 
@@ -473,41 +390,33 @@ void sender::process_reports()
 //
 // The message stays in its ring until it is sent or dropped, and the next collect()
 // builds it again. So nothing needs to be kept for a retry, and messages to a destination
-// stay in order. An error may belong to an earlier packet: only a message that fails
-// repeatedly is dropped, since the stream must not stall behind it.
+// stay in order.
 bool sender::handle_error(int error)
 {
-    if (error == EINTR)
+    using action = retry_decision::action;
+    if (error != EINTR && error != transport::error_retry_later)
+        d_counters.errors.add(error);
+    const auto now = clock::now();
+    const auto decision =
+        decide_retry(error, d_batch.messages()->segmented(), d_failures, now);
+    d_failures = decision.failures;
+    if (decision.is_failure)
+        log_failure(error, 0);
+    switch (decision.what) {
+    case action::retry:
         return true;
-    if (error == transport::error_retry_later) {
-        async_wait_until(clock::now() + retry_later_interval);
+    case action::wait:
+        async_wait_until(now + decision.delay);
         return false;
-    }
-    d_counters.errors.add(error);
-    if (error == EAGAIN) {
+    case action::await_writable:
         async_wait_writable();
         return false;
-    }
-    if (d_batch.messages()->segmented() && may_refuse_segmentation(error)) {
-        // retry with single packets, to learn whether the segmentation was refused
+    case action::split: // to learn whether the segmentation was refused
         d_batch.split();
         d_gso_suspected = true;
         return true;
-    }
-    const auto now = clock::now();
-    log_failure(error, 0);
-    if (error == ENOBUFS || error == ENOMEM) {
-        if (!d_retries.back_offs)
-            d_retries.back_off_start = now;
-        if (now - d_retries.back_off_start < enobufs_timeout) {
-            const auto delay = min_back_off * (1 << std::min(d_retries.back_offs, 8u));
-            ++d_retries.back_offs;
-            async_wait_until(now + std::min(delay, max_back_off));
-            return false;
-        }
-    } else if (d_retries.attempts < max_retries) {
-        ++d_retries.attempts;
-        return true;
+    case action::drop:
+        break;
     }
     drop_message(error);
     return true;
@@ -519,7 +428,6 @@ void sender::drop_message(int error)
     d_pacer.sent(d_batch.bytes_of(1), clock::now());
     const auto packets = d_batch.drop_first();
     release();
-    d_retries = {};
     d_gso_suspected = false;
     log_failure(error, packets);
 }

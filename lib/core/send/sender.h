@@ -9,15 +9,17 @@
 #define INCLUDED_SPEAD_CORE_SENDER_H
 
 #include "batch.h"
+#include "coalescing.h"
 #include "network/transport.h"
 #include "outage_log.h"
 #include "pacer.h"
 #include "pack/packet_ring.h"
+#include "retry_policy.h"
 #include "ring_reader.h"
 #include "support/sink_counters.h"
+#include "support/wakeup.h"
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <atomic>
@@ -86,14 +88,11 @@ protected:
 
 private:
     void run();
-    void watch_wakeup();
     void apply_rate();
     void send_queued();
     void yield();
     bool prepare_sleep();
-    bool small_blocks_arrive_fast();
     bool wait_for_more_packets();
-    void drain_wakeup();
     bool release_reported();
     bool sleep_briefly_until(clock::time_point time, clock::time_point now);
     void async_wait_until(clock::time_point time);
@@ -125,7 +124,7 @@ private:
     bool d_ignores_refusal = false; // the packets sent before have been reported
 
     boost::asio::steady_timer d_timer;
-    boost::asio::posix::stream_descriptor d_wakeup; // an eventfd
+    wakeup d_wakeup;
     std::atomic<double> d_rate;
     std::atomic<bool> d_gso{ true };
     std::atomic<bool> d_closing{ false };
@@ -135,24 +134,13 @@ private:
     double d_pacer_rate = 0;
     std::vector<ring_reader> d_readers;
     batch d_batch;
-    struct {
-        clock::time_point time{};
-        std::uint64_t bytes = 0;  // published by that time
-        std::uint64_t sleeps = 0; // since that time
-    } d_arrivals;
-    bool d_coalesces = false;
-    bool d_wakeup_pending = false;   // a wait for d_wakeup is pending
+    coalescing d_coalescing;
     bool d_yield_pending = false;    // a later send_queued() is posted
     bool d_writable_pending = false; // a wait for a writable socket is pending
     bool d_reports_pending = false;  // a wait for reports on messages is pending
-    struct retries_of_message {
-        unsigned attempts = 0;  // failed sends without backoff
-        unsigned back_offs = 0; // waits for a full queue
-        clock::time_point back_off_start{};
-    };
-    retries_of_message d_retries; // of the first message
-    bool d_gso_suspected = false; // a segmented send failed; GSO may be the cause
-    unsigned d_gso_refusals = 0;  // consecutive refusals of segmented sends
+    send_failures d_failures;        // of the first message
+    bool d_gso_suspected = false;    // a segmented send failed; GSO may be the cause
+    unsigned d_gso_refusals = 0;     // consecutive refusals of segmented sends
 };
 
 } // namespace gr::spead

@@ -104,8 +104,8 @@ def measure(args, rate, network):
     if len(times) < 2:
         raise SenderError("nothing arrived")
     lost = stats["packets_sent"] - packets + stats["packets_dropped"]
-    times = np.frombuffer(times, np.int64)
-    return (times - times[0]) * 1e-9, np.frombuffer(sizes, np.int64), lost
+    arrivals = np.frombuffer(times, np.int64)
+    return (arrivals - arrivals[0]) * 1e-9, np.frombuffer(sizes, np.int64), lost
 
 
 def schedule(sender, args, rate):
@@ -148,7 +148,8 @@ def main(argv=None):
     network = open_loopback() if args.loopback else open_private_or_loopback("veth")
     print(HEAD, end="")
     for rate in args.rates:
-        pace = pace_of(*measure(args, rate, network), args, rate)
+        times, sizes, lost = measure(args, rate, network)
+        pace = pace_of(times, sizes, lost, args, rate)
         print(pace.row(), flush=True)
 
 

@@ -119,7 +119,8 @@ def open_veth(kind):
 
 def open_loopback():
     sock = unread_socket("127.0.0.1")
-    return Network("loopback", *sock.getsockname(), unread=sock)
+    host, port = sock.getsockname()
+    return Network("loopback", host, port, unread=sock)
 
 
 def open_private(kind):

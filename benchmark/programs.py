@@ -95,7 +95,7 @@ def built_in(build):
     spead2 = ("spead2_sender.py", *heaps, *rate, *to)
     udp_sink = ("gnuradio_sink.py", *samples, *rate, "udp", *to)
     null_sink = ("gnuradio_sink.py", *samples, "null")
-    special = {"by_default": False}
+    special: dict = {"by_default": False}
     return [
         send_perf("gr-spead", *rate),
         python("spead2 Python", *spead2, module="spead2"),

@@ -40,7 +40,7 @@ START_TIMEOUT = 10  # s, for a program to open its socket
 END_TIMEOUT = 1  # s after the end-of-stream heap, before a program is killed
 SENDER_TIMEOUT = 60  # s
 # Parameters of the search for the highest rate.
-FIRST_RATE = 100  # MB/s
+FIRST_RATE = 100.0  # MB/s
 TRIALS = 3  # per rate
 MIN_RATE = 1  # MB/s
 ACCURACY = 1.05
@@ -206,7 +206,8 @@ class Bench:
 
 def cpu_times(bench, args):
     """The median of each program in each cell, as text."""
-    times, lossy = {}, {}
+    times: dict = {}
+    lossy: dict = {}
     order = random.Random(SEED)
     for _ in range(args.rounds):
         for cell in args.cells:
@@ -226,7 +227,7 @@ def highest_rate(bench, program, cell, seconds):
 
     A rate is without loss if most runs lose no packet.
     """
-    best, low, high, rate = 0, 0, math.inf, FIRST_RATE
+    best, low, high, rate = 0.0, 0.0, math.inf, FIRST_RATE
     while low < high / ACCURACY and rate > MIN_RATE:
         runs = [bench.run(program, cell, rate, seconds) for _ in range(TRIALS)]
         if statistics.median(lost for _, lost, _ in runs):

@@ -77,7 +77,7 @@ def memory(results, names):
 def markdown_table(columns, index, name):
     """A Markdown table of text columns, with `index` in the first column, `name`."""
     lines = [[name, *columns], ["---"] + ["---:"] * len(columns)]
-    lines += zip(index, *columns.values(), strict=True)
+    lines += map(list, zip(index, *columns.values(), strict=True))
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 

@@ -23,7 +23,7 @@ class Sender:
     """A sending process. Leaving the context kills it."""
 
     def __init__(self, sink, **source):
-        command = [sys.executable, PROGRAM, json.dumps({"sink": sink, **source})]
+        command = [sys.executable, str(PROGRAM), json.dumps({"sink": sink, **source})]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
 

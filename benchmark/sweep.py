@@ -92,7 +92,7 @@ def planned_runs(programs, args):
 def run_all(runs, network, rows):
     """Execute the planned runs, append their results to `rows`, return the failures."""
     meter = Meter(network)
-    failed = Counter()
+    failed: Counter = Counter()
     messages = []
     begin = time.monotonic()
     for done, (number, program, cell) in enumerate(runs, 1):
@@ -233,7 +233,7 @@ def main(argv=None):
     if not runs:
         sys.exit("sweep.py: nothing to measure")
     args.output.mkdir(parents=True, exist_ok=True)
-    rows = []
+    rows: list = []
     failures = []
     try:
         failures = run_all(runs, args.network, rows)

@@ -6,7 +6,7 @@
  */
 
 // Packs samples with valid and invalid options. Decodes the packets with an independent
-// decoder, and compares the heaps with a model that has no rings and packets.
+// decoder, and checks that the heaps account for all samples.
 
 #include "fuzz_input.h"
 #include "helpers/packing.h"
@@ -14,11 +14,14 @@
 #include "support/parameter_error.h"
 
 #include <algorithm>
-#include <cstring>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace gr::spead;
@@ -117,267 +120,114 @@ void change_option(fuzz_input& input, sink_setup& setup)
     auto& items = o.items;
     auto& some = items[input.up_to(items.size() - 1)];
     const auto value = input.edge_value();
-    switch (input.up_to(17)) {
-    case 0:
-        o.heap_samples = value;
-        break;
-    case 1:
-        o.max_packet_size = value;
-        break;
-    case 2:
-        o.heap_address_bits = value;
-        break;
-    case 3:
-        o.heap_id_start = value;
-        break;
-    case 4:
-        o.heap_id_step = value;
-        break;
-    case 5:
-        o.timestamp_start = value;
-        break;
-    case 6:
-        o.timestamp_step = value;
-        break;
-    case 7:
-        o.buffer_size = value;
-        break;
-    case 8:
-        o.scale = static_cast<double>(value) * 1e-9;
-        break;
-    case 9:
-        some.id = value;
-        break;
-    case 10:
-        some.name = input.one_of({ "", "time", "samples" });
-        break;
-    case 11:
-        some.values.assign(input.up_to(4), value);
-        break;
-    case 12:
-        items.push_back(some);
-        break;
-    case 13:
-        o.num_inputs = value;
-        break;
-    case 14:
-        o.descriptor_interval = input.one_of({ 1e300, -1.0, 1e-9 });
-        break;
-    case 15:
-        setup.max_path_packet_bytes = input.up_to(65507);
-        break;
-    case 16:
-        setup.destinations.push_back(input.one_of({ "10.0.0.0+4095:1", "a", "b:1" }));
-        break;
-    default:
-        for (auto* text : { &o.input_type, &o.wire_type, &o.tail, &o.descriptors })
-            if (input.once_in(2))
-                *text = input.one_of({ "none", "<i2", "float", "drop", "int16", "i1" });
-    }
+    const std::function<void()> changes[] = {
+        [&] { o.heap_samples = value; },
+        [&] { o.max_packet_size = value; },
+        [&] { o.heap_address_bits = value; },
+        [&] { o.heap_id_start = value; },
+        [&] { o.heap_id_step = value; },
+        [&] { o.timestamp_start = value; },
+        [&] { o.timestamp_step = value; },
+        [&] { o.buffer_size = value; },
+        [&] { o.scale = static_cast<double>(value) * 1e-9; },
+        [&] { some.id = value; },
+        [&] {
+            some.name = input.one_of({ "", "time", "samples" });
+        },
+        [&] { some.values.assign(input.up_to(4), value); },
+        [&] { items.push_back(item(some)); },
+        [&] { o.num_inputs = value; },
+        [&] {
+            o.descriptor_interval = input.one_of({ 1e300, -1.0, 1e-9 });
+        },
+        [&] { setup.max_path_packet_bytes = input.up_to(65507); },
+        [&] {
+            setup.destinations.push_back(input.one_of({ "10.0.0.0+4095:1", "a", "b:1" }));
+        },
+        [&] {
+            for (auto* text : { &o.input_type, &o.wire_type, &o.tail, &o.descriptors })
+                if (input.once_in(2))
+                    *text =
+                        input.one_of({ "none", "<i2", "float", "drop", "int16", "i1" });
+        },
+    };
+    changes[input.up_to(std::size(changes) - 1)]();
 }
 
-struct expected_heap {
-    std::uint64_t counter;
-    std::uint64_t timestamp;
-    std::size_t destination; // index in the list of the input
-    std::vector<std::uint64_t> values;
-    bytes content;
-    std::uint64_t input_samples = 0; // the other samples are zeros
-};
+using address = boost::asio::ip::udp::endpoint;
+using address_list = std::vector<address>;
 
-// The heaps of an input according to the documentation of the options.
-class packer_model
-{
-public:
-    packer_model(const sink_options& options, std::size_t input, std::size_t destinations)
-        : d_options(options),
-          d_mask((std::uint64_t{ 1 } << options.heap_address_bits) - 1),
-          d_destinations(destinations)
-    {
-        const auto step = static_cast<std::uint64_t>(options.heap_id_step);
-        d_counter = (static_cast<std::uint64_t>(options.heap_id_start) + input * step);
-        d_counter_step = step * static_cast<std::uint64_t>(options.num_inputs);
-        d_timestamp = static_cast<std::uint64_t>(options.timestamp_start);
-        d_timestamp_step = static_cast<std::uint64_t>(
-            options.timestamp_step.value_or(options.heap_samples));
-        for (const auto& each : options.items)
-            values.push_back(each.kind == item_kind::immediate
-                                 ? static_cast<std::uint64_t>(
-                                       each.values[each.values.size() > 1 ? input : 0])
-                                 : 0);
-    }
-
-    std::vector<std::uint64_t> values; // of the items, in the next heap
-    std::vector<expected_heap> heaps;  // of the run
-    std::uint64_t samples_in = 0;
-    std::uint64_t heaps_abandoned = 0; // dropped unfinished
-    std::uint64_t samples_dropped = 0;
-
-    //! Adds \p n samples in wire format, which are input or zeros.
-    void add_samples(const bytes& wire, std::uint64_t n, bool is_input)
-    {
-        const auto size = wire.size() / n;
-        const auto heap_bytes = size * static_cast<std::uint64_t>(d_options.heap_samples);
-        samples_in += is_input ? n : 0;
-        for (std::uint64_t i = 0; i < n;) {
-            if (!d_current)
-                begin_heap();
-            auto& content = d_current->content;
-            const auto part = std::min(n - i, (heap_bytes - content.size()) / size);
-            const auto from = wire.begin() + static_cast<std::ptrdiff_t>(i * size);
-            content.insert(
-                content.end(), from, from + static_cast<std::ptrdiff_t>(part * size));
-            d_current->input_samples += is_input ? part : 0;
-            d_heap_bytes = heap_bytes;
-            i += part;
-            if (content.size() == heap_bytes)
-                complete_heap();
-        }
-    }
-    void abandon_heap()
-    {
-        if (!d_current)
-            return;
-        ++heaps_abandoned;
-        samples_dropped += d_current->input_samples;
-        d_current.reset();
-    }
-    void skip_to(std::uint64_t timestamp)
-    {
-        abandon_heap();
-        d_timestamp = timestamp;
-    }
-    //! Ends the run. \p stop_heaps: number of end-of-stream heaps that the input sends.
-    //! \p is_partly_sent: part of the unfinished heap has already been sent.
-    void end(std::size_t stop_heaps, bool is_partly_sent)
-    {
-        if (d_current && d_options.tail != "drop") {
-            if (d_options.tail == "pad" || is_partly_sent)
-                d_current->content.resize(d_heap_bytes);
-            complete_heap();
-        }
-        abandon_heap();
-        d_counter += stop_heaps * d_counter_step;
-    }
-
-private:
-    void begin_heap()
-    {
-        d_current = {
-            d_counter & d_mask, d_timestamp & d_mask, d_destination, values, {}
-        };
-        d_counter += d_counter_step;
-        d_timestamp += d_timestamp_step;
-        d_destination = (d_destination + 1) % d_destinations;
-    }
-    void complete_heap()
-    {
-        heaps.push_back(std::move(*d_current));
-        d_current.reset();
-    }
-
-    const sink_options& d_options;
-    const std::uint64_t d_mask;
-    const std::size_t d_destinations;
-    std::optional<expected_heap> d_current;
-    std::uint64_t d_counter;
-    std::uint64_t d_counter_step;
-    std::uint64_t d_timestamp;
-    std::uint64_t d_timestamp_step;
-    std::uint64_t d_heap_bytes = 0;
-    std::size_t d_destination = 0; // of the next heap
-};
-
-// Samples of any value. Other tests check their conversion.
-template <typename number>
-void make_samples(std::uint32_t seed, std::vector<number>& samples)
-{
-    for (auto& each : samples) {
-        seed = seed * 1664525 + 1013904223;
-        each = static_cast<number>(seed >> 16);
-    }
-}
-
-using stop_counts = std::map<std::pair<std::string, std::uint16_t>, std::size_t>;
-
-// An input: its packer and its model.
+// An input: its packer, what was written to it, and what its packets contain.
 class packed_input
 {
 public:
     packed_input(const sink_setup& setup,
                  const stream_config& config,
                  std::size_t slots,
-                 std::size_t input,
-                 const std::vector<std::vector<endpoint>>& lists)
+                 const address_list& addresses)
         : d_setup(setup),
-          d_endpoints(lists[lists.size() > 1 ? input : 0]),
-          d_drops(setup.options.when_full == "drop"),
-          d_converter(config.converter),
+          d_config(config),
+          d_addresses(addresses),
+          d_mask((std::uint64_t{ 1 } << setup.options.heap_address_bits) - 1),
+          d_is_lossy(config.when_full == full_policy::drop),
           d_stream(config, slots),
-          d_model(setup.options, input, d_endpoints.size())
+          d_first_counter(config.heap_id_start),
+          d_time(config.timestamp_start)
     {
     }
 
     bool is_done() const
     {
-        return d_bytes > max_bytes || d_stream.datagrams.size() > max_datagrams;
+        return d_bytes > max_bytes ||
+               d_datagrams + d_stream.datagrams.size() > max_datagrams;
     }
 
     void act(fuzz_input& input)
     {
-        auto& packer = d_stream.packer;
-        switch (input.up_to(11)) {
-        case 0:
-            write(nullptr, choose_amount(input));
-            break;
-        case 1: {
-            const auto time = input.number(6);
-            packer.skip_to(time);
-            d_model.skip_to(time);
-            break;
-        }
+        const auto choice = input.up_to(11);
+        switch (choice) {
+        case 1:
+            d_jumps.push_back({ d_written.size(), input.number(6) });
+            ++d_max_heaps_lost;
+            return d_stream.packer.skip_to(d_jumps.back().second);
         case 2:
-            set_items(input);
-            break;
+            return set_items(input);
         case 3:
-            d_stream.send(input.up_to(20));
-            break;
+            return d_stream.send(input.up_to(20));
         case 4:
             d_stream.now += std::chrono::milliseconds(input.up_to(700));
-            break;
-        case 5:
-            set_limit(input);
-            break;
+            return;
+        case 5: {
+            auto& ring = d_stream.ring;
+            const auto limit = d_config.min_slots_in_use(ring.slots()) + input.up_to(100);
+            if (d_config.when_full == full_policy::block)
+                ring.set_limit(std::min<std::size_t>(limit, ring.slots()));
+            return;
+        }
         case 6: {
             const auto n = input.up_to(9);
-            packer.drop(n);
-            d_model.samples_in += n;
-            d_model.samples_dropped += n;
-            break;
+            d_samples_in += n;
+            return d_stream.packer.drop(n);
         }
         case 7:
-            d_stream.send();
-            break;
-        default: {
-            const auto n = choose_amount(input);
-            make_input(n, input.byte());
-            write(raw(d_in.data()), n);
+            return d_stream.send();
         }
-        }
+        const auto heap = d_config.heap_samples();
+        const auto n = 1 + input.up_to(input.once_in(4) ? 3 * heap : 100);
+        write(n, choice ? std::optional(input.byte()) : std::nullopt);
     }
 
     //! Ends the run. \p times_out: packets that were not published are dropped.
     //! \p repeats: the end-of-stream heaps are sent again.
-    void end(bool times_out, bool repeats, stop_counts& stops)
+    void end(bool times_out, bool repeats, std::set<address>& ended)
     {
         auto& packer = d_stream.packer;
-        const auto& config = packer.config();
         const auto& zeros = d_stream.counters.samples_zero_filled;
         const auto zeros_before = zeros.get();
-        bool has_stops = true;
+        bool has_end = true;
         if (times_out) {
-            has_stops = packer.finish_tail();
-            if (has_stops)
+            has_end = packer.finish_tail();
+            if (has_end)
                 packer.send_stop();
             packer.drop_unpublished();
             d_stream.send();
@@ -389,87 +239,50 @@ public:
             }
         }
         d_is_lossy = d_is_lossy || times_out;
-        const bool is_padded = zeros.get() != zeros_before;
-        const auto slots = d_stream.ring.slots();
-        check(!is_padded || d_setup.options.tail == "pad" ||
-                  !config.is_buffered(config.regular, slots) ||
-                  !config.is_buffered(config.first.value_or(config.regular), slots),
-              "a buffered heap is not padded");
-        d_model.end(has_stops && config.stop ? config.stop_destinations.size() : 0,
-                    is_padded);
-        check_run(repeats, stops);
-        d_checked = d_stream.datagrams.size();
+        d_max_heaps_lost += d_config.tail == tail_policy::drop;
+        d_written.resize(d_written.size() +
+                         (zeros.get() - zeros_before) * sample_bytes());
+        const auto ends = check_run(repeats, ended);
+        if (has_end && d_config.stop)
+            d_first_counter +=
+                (d_config.stop_destinations.size() - ends) * d_config.heap_id_step;
+        const auto& c = d_stream.counters;
+        check(c.samples_in.get() == d_samples_in, "input samples are counted");
+        check(d_stream.is_balanced(), "each sample is sent or dropped");
+        check(d_stream.heaps_completed == d_heaps_sent, "complete heaps are counted");
+        check(d_is_lossy || heaps_lost() <= d_max_heaps_lost,
+              "only a heap that cannot be completed is lost");
         packer.start_run();
     }
 
-    void check_counters()
-    {
-        const auto& c = d_stream.counters;
-        check(c.samples_in.get() == d_model.samples_in, "input samples are counted");
-        check(d_stream.is_balanced(), "each sample is sent or dropped");
-        check(d_stream.samples_completed == d_samples_sent,
-              "samples of complete heaps count as sent");
-        const auto lost = c.samples_dropped.get() + d_stream.samples_abandoned;
-        check(lost == d_model.samples_dropped + d_samples_missing,
-              "samples that were not sent count as dropped");
-        check(c.heaps_dropped.get() + d_stream.heaps_abandoned ==
-                  d_model.heaps_abandoned + d_heaps_missing,
-              "heaps that were not sent count as dropped");
-        check(d_heaps_missing == 0 || d_drops || d_is_lossy,
-              "no heap is lost in a blocking, complete run");
-    }
-
 private:
-    std::uint64_t choose_amount(fuzz_input& input)
+    std::size_t sample_bytes() const { return d_config.converter.output_bytes(); }
+    std::uint64_t heap_bytes() const { return d_config.heap_samples() * sample_bytes(); }
+
+    std::uint64_t heaps_lost() const
     {
-        const auto heap = static_cast<std::uint64_t>(d_setup.options.heap_samples);
-        const auto n = 1 + input.up_to(input.once_in(4) ? 3 * heap : 100);
-        d_bytes += n * d_converter.output_bytes();
-        return n;
+        return d_stream.counters.heaps_dropped.get() + d_stream.heaps_abandoned;
     }
 
-    // Makes input samples, aligned for any type, and their wire format.
-    void make_input(std::uint64_t n, std::uint32_t seed)
+    // Writes samples made from a seed, or zeros without one.
+    void write(std::uint64_t n, std::optional<std::uint32_t> seed)
     {
-        const auto bytes = n * d_converter.input_bytes();
-        d_in.resize((bytes + sizeof(float) - 1) / sizeof(float));
-        if (d_setup.options.input_type == "float" ||
-            d_setup.options.input_type == "complex")
-            make_samples(seed, d_in);
-        else {
-            std::vector<std::uint8_t> all(bytes);
-            make_samples(seed, all);
-            std::memcpy(d_in.data(), all.data(), bytes);
+        bytes wire(n * sample_bytes());
+        if (seed) {
+            bytes samples(n * d_stream.input_bytes);
+            std::generate(samples.begin(), samples.end(), [&] {
+                *seed = *seed * 1664525 + 1013904223;
+                return static_cast<std::uint8_t>(*seed >> 16);
+            });
+            d_config.converter.convert(
+                reinterpret_cast<std::byte*>(wire.data()), raw(samples.data()), n);
+            d_stream.write_all(samples);
+            d_samples_in += n;
+        } else {
+            d_stream.write_all_zeros(n);
         }
-        d_wire.resize(n * d_converter.output_bytes());
-        d_converter.convert(
-            reinterpret_cast<std::byte*>(d_wire.data()), raw(d_in.data()), n);
-    }
-
-    void write(const std::byte* in, std::uint64_t n)
-    {
-        if (!in)
-            d_wire.assign(n * d_converter.output_bytes(), 0);
-        d_model.add_samples(d_wire, n, in);
-        auto& packer = d_stream.packer;
-        while (n) {
-            const auto accepted = in ? packer.write(in, static_cast<std::size_t>(n))
-                                     : packer.write(nullptr, n);
-            check(accepted <= n, "a write accepts at most the given samples");
-            if (in)
-                in += accepted * packer.input_bytes();
-            n -= accepted;
-            if (!accepted)
-                make_room();
-        }
-    }
-
-    void make_room()
-    {
-        check(!d_drops, "a packer that drops accepts all samples");
-        check(d_stream.ring.published() > d_stream.ring.released(),
-              "an empty ring has room");
-        d_stream.send();
+        d_bytes += wire.size();
+        d_written.insert(d_written.end(), wire.begin(), wire.end());
     }
 
     void set_items(fuzz_input& input)
@@ -478,177 +291,195 @@ private:
         std::vector<item_update> updates;
         for (std::size_t i = 0; i < items.size() && updates.size() < 3; ++i)
             if (items[i].kind == item_kind::immediate && input.once_in(2)) {
-                d_model.values[i] = input.number(2);
-                updates.push_back({ i, d_model.values[i] });
+                updates.push_back({ i, input.number(2) });
+                d_updates.push_back({ d_written.size(), updates.back() });
             }
         if (!updates.empty())
             d_stream.packer.set_items(updates);
     }
 
-    void set_limit(fuzz_input& input)
+    // Checks the packets of the run. Returns how many end-of-stream heaps it has.
+    std::size_t check_run(bool repeats, std::set<address>& ended)
     {
-        auto& ring = d_stream.ring;
-        const auto min_slots = d_stream.packer.config().min_slots_in_use(ring.slots());
-        const auto limit = min_slots + input.up_to(100);
-        if (!d_drops)
-            ring.set_limit(std::min<std::size_t>(limit, ring.slots()));
-    }
-
-    const endpoint& endpoint_of(std::size_t number) const
-    {
-        const auto first = d_stream.packer.config().first_destination;
-        check(number >= first && number - first < d_endpoints.size(),
-              "a packet goes to a destination of its input");
-        return d_endpoints[number - first];
-    }
-
-    // Checks that the heaps in the datagrams of the run are those of the model, except
-    // for dropped ones.
-    void check_run(bool repeats, stop_counts& stops)
-    {
-        const std::vector<bytes> datagrams(d_stream.datagrams.begin() +
-                                               static_cast<std::ptrdiff_t>(d_checked),
-                                           d_stream.datagrams.end());
-        std::map<std::uint64_t, std::size_t> destinations; // by heap counter
-        check_datagrams(datagrams, destinations);
-
-        auto& run = d_model.heaps;
-        auto expected = run.begin();
+        const auto destinations = check_datagrams();
+        std::set<std::uint64_t> ends;    // heap counters
         std::set<std::size_t> described; // destinations
-        for (const auto& h : reassemble(datagrams)) {
-            const auto& to = endpoint_of(destinations.at(h.counter));
-            if (h.is_stop()) {
-                if (!d_stops.insert(h.counter).second)
-                    check(repeats, "the end of the stream is sent once");
-                else
-                    ++stops[{ to.host, to.port }];
+        for (const auto& h : reassemble(d_stream.datagrams)) {
+            const auto to = destinations.at(h.counter);
+            if (h.is_descriptors())
                 continue;
+            if (!h.is_stop()) {
+                check(ends.empty(), "the end of the stream is last");
+                check_heap(h, to);
+                check(h.descriptors().empty() !=
+                          (d_config.first && described.insert(to).second),
+                      "the first heap to a destination has descriptors");
+            } else if (ends.insert(h.counter).second) {
+                skip_rest();
+                check(number_of(h) == d_number, "an end uses one heap counter");
+                check(ended.insert(d_addresses.at(to)).second,
+                      "a destination receives one end of the stream");
+                d_first_counter += d_config.heap_id_step;
+            } else {
+                check(repeats, "the end of the stream is sent once");
             }
-            if (h.is_descriptors()) {
-                check(d_setup.options.descriptors == "separate" ||
-                          d_setup.options.descriptor_interval > 0,
-                      "heaps of descriptors are enabled");
-                continue;
-            }
-            for (; expected != run.end() && expected->counter != h.counter; ++expected)
-                count_missing(*expected);
-            check(expected != run.end(), "the model has this heap");
-            check_heap(h, *expected, to);
-            const bool is_first = described.insert(expected->destination).second;
-            check(!h.descriptors().empty() ==
-                      (is_first && d_setup.options.descriptors == "first_heap"),
-                  "the first heap to a destination has descriptors");
-            d_samples_sent += expected->input_samples;
-            ++expected;
         }
-        for (; expected != run.end(); ++expected)
-            count_missing(*expected);
-        run.clear();
+        skip_rest();
+        check(d_number == d_heaps_sent + heaps_lost(), "each lost heap is counted");
+        d_written.clear();
+        d_begin = 0;
+        for (auto& each : d_updates)
+            each.first = 0;
+        d_datagrams += d_stream.datagrams.size();
+        d_stream.datagrams.clear();
+        d_stream.destinations.clear();
+        return ends.size();
     }
 
-    void check_datagrams(const std::vector<bytes>& datagrams,
-                         std::map<std::uint64_t, std::size_t>& destinations)
+    // Returns the destinations by heap counter.
+    std::map<std::uint64_t, std::size_t> check_datagrams() const
     {
-        const auto& o = d_setup.options;
-        for (std::size_t i = 0; i < datagrams.size(); ++i) {
-            const auto packet = decode(datagrams[i]);
-            const auto to = d_stream.destinations[d_checked + i];
-            check(destinations.emplace(packet.get(1), to).first->second == to,
+        std::map<std::uint64_t, std::size_t> destinations;
+        const auto max_size = static_cast<std::size_t>(d_setup.options.max_packet_size);
+        for (std::size_t i = 0; i < d_stream.datagrams.size(); ++i) {
+            const auto& datagram = d_stream.datagrams[i];
+            const std::size_t to = d_stream.destinations[i];
+            check(destinations.emplace(decode(datagram).get(1), to).first->second == to,
                   "all packets of a heap go to the same destination");
-            check(packet.pointers.size() <= 255,
-                  "a packet has at most 255 item pointers");
-            check(datagrams[i].size() <= d_setup.max_path_packet_bytes,
-                  "a packet fits the path");
-            check(!o.max_packet_size ||
-                      datagrams[i].size() <= static_cast<std::size_t>(o.max_packet_size),
-                  "a packet is at most max_packet_size");
+            check(datagram.size() <= d_setup.max_path_packet_bytes &&
+                      (!max_size || datagram.size() <= max_size),
+                  "a packet is small enough for the path and max_packet_size");
         }
+        return destinations;
     }
 
-    void
-    check_heap(const heap& h, const expected_heap& expected, const endpoint& to) const
+    // Returns the number of a heap in the stream, not counting end-of-stream heaps.
+    std::uint64_t number_of(const heap& h) const
     {
+        const auto distance = (h.counter - d_first_counter) & d_mask;
+        const auto number = distance / d_config.heap_id_step;
+        check(distance % d_config.heap_id_step == 0 && number >= d_number &&
+                  number <= d_heaps_sent + heaps_lost(),
+              "heap counters are consecutive, unless a heap is lost");
+        return number;
+    }
+
+    // Moves to the next heap, which a jump may have made begin earlier.
+    void next_heap()
+    {
+        ++d_number;
+        d_begin += heap_bytes();
+        d_time += d_config.timestamp_step;
+        jump();
+    }
+    void jump()
+    {
+        for (; !d_jumps.empty() && d_jumps.front().first <= d_begin; d_jumps.pop_front())
+            std::tie(d_begin, d_time) = d_jumps.front();
+    }
+    void skip_rest()
+    {
+        jump();
+        while (d_begin < d_written.size())
+            next_heap();
+    }
+
+    void check_heap(const heap& h, std::size_t destination)
+    {
+        jump();
+        for (const auto number = number_of(h); d_number < number;)
+            next_heap();
+        check(destination ==
+                  d_config.first_destination + d_number % d_config.destinations,
+              "destinations take turns");
+        for (; !d_updates.empty() && d_updates.front().first <= d_begin;
+             d_updates.pop_front()) {
+            const auto& update = d_updates.front().second;
+            d_values[update.item] = update.value;
+        }
         const auto& items = d_setup.options.items;
         for (std::size_t i = 0; i < items.size(); ++i) {
             const auto id = static_cast<std::uint64_t>(items[i].id);
-            switch (items[i].kind) {
-            case item_kind::timestamp:
-                check(h.immediate(id) == expected.timestamp, "a heap has its timestamp");
-                break;
-            case item_kind::immediate:
-                check(h.immediate(id) == expected.values[i],
-                      "a heap has its item values");
-                break;
-            case item_kind::samples:
-                check(h.content(id) == expected.content, "a heap has its samples");
+            if (items[i].kind == item_kind::samples) {
+                check_samples(h.content(id).value());
+            } else if (items[i].kind == item_kind::timestamp) {
+                check(h.immediate(id) == (d_time & d_mask), "a heap has its timestamp");
+            } else {
+                const auto value = h.immediate(id);
+                check(d_values.emplace(i, value).first->second == value,
+                      "an item keeps its value until it is set");
             }
         }
-        const auto& destination = d_endpoints[expected.destination];
-        check(to.host == destination.host && to.port == destination.port,
-              "a heap goes to its destination");
+        ++d_heaps_sent;
+        next_heap();
     }
 
-    void count_missing(const expected_heap& heap)
+    void check_samples(const bytes& content) const
     {
-        ++d_heaps_missing;
-        d_samples_missing += heap.input_samples;
+        const auto end =
+            std::min<std::uint64_t>(d_begin + heap_bytes(), d_written.size());
+        const bool is_full = end == d_begin + heap_bytes();
+        check(is_full || d_config.tail == tail_policy::shorten, "a heap is complete");
+        check(d_jumps.empty() || d_jumps.front().first >= end, "a jump ends the heap");
+        check(content.size() == end - d_begin &&
+                  std::equal(content.begin(), content.end(), d_written.data() + d_begin),
+              "samples are sent unchanged, in order and once");
     }
 
     const sink_setup& d_setup;
-    const std::vector<endpoint>& d_endpoints;
-    const bool d_drops;
-    sample_converter d_converter;
+    const stream_config d_config;
+    const address_list& d_addresses;
+    const std::uint64_t d_mask;
+    bool d_is_lossy;
     packed_stream d_stream;
-    packer_model d_model;
-    std::vector<float> d_in;
-    bytes d_wire;
-    std::uint64_t d_bytes = 0;
-    std::size_t d_checked = 0; // datagrams
-    bool d_is_lossy = false;
-    std::set<std::uint64_t> d_stops; // heap counters
-    std::uint64_t d_samples_sent = 0;
-    std::uint64_t d_samples_missing = 0;
-    std::uint64_t d_heaps_missing = 0;
+    std::uint64_t d_bytes = 0; // written
+    std::uint64_t d_samples_in = 0;
+    std::uint64_t d_max_heaps_lost = 0; // unless lossy
+    std::size_t d_datagrams = 0;        // of the earlier runs
+    // in this run, in wire format
+    bytes d_written;
+    using position = std::uint64_t;                         // in d_written
+    std::deque<std::pair<position, std::uint64_t>> d_jumps; // to timestamps
+    std::deque<std::pair<position, item_update>> d_updates;
+
+    // the next heap
+    std::uint64_t d_first_counter; // of heap 0, as if no stream had ended
+    std::uint64_t d_number = 0;
+    position d_begin = 0;
+    std::uint64_t d_time;                          // timestamp
+    std::map<std::size_t, std::uint64_t> d_values; // of the items, once known
+    std::uint64_t d_heaps_sent = 0;
 };
 
-// Gives each host an address of its own.
-std::vector<boost::asio::ip::udp::endpoint>
-addresses_of(const std::vector<std::vector<endpoint>>& lists)
+// Another address for each host.
+boost::asio::ip::address_v4 address_of(const std::string& host)
 {
-    std::vector<boost::asio::ip::udp::endpoint> addresses;
-    std::map<std::string, boost::asio::ip::address_v4::uint_type> hosts;
-    for (const auto& list : lists)
-        for (const auto& each : list) {
-            const auto next = hosts.size();
-            const auto host = hosts.emplace(each.host, next).first->second;
-            addresses.emplace_back(boost::asio::ip::address_v4(host), each.port);
-        }
-    return addresses;
+    const auto number = std::hash<std::string>()(host);
+    return boost::asio::ip::address_v4(static_cast<std::uint32_t>(number));
 }
 
 void run_streams(fuzz_input& input, const sink_setup& setup)
 {
-    std::vector<std::vector<endpoint>> endpoints;
-    std::vector<stream_config> configs;
-    std::vector<std::size_t> slots;
+    address_list addresses;
+    std::vector<std::unique_ptr<packed_input>> inputs;
     try {
         const auto sink = parse_options(setup.destinations, setup.options);
-        endpoints = sink.destinations;
-        configs = make_stream_configs(
-            sink, addresses_of(endpoints), setup.max_path_packet_bytes);
-        for (const auto& config : configs)
-            slots.push_back(ring_slots(sink, config));
+        for (const auto& list : sink.destinations)
+            for (const auto& each : list)
+                addresses.emplace_back(address_of(each.host), each.port);
+        const auto configs =
+            make_stream_configs(sink, addresses, setup.max_path_packet_bytes);
+        for (const auto& config : configs) {
+            const auto slots = ring_slots(sink, config);
+            if (config.regular.total_sample_bytes() > max_heap_bytes ||
+                slots * config.regular.packet_bytes() > max_ring_bytes)
+                return;
+            inputs.push_back(
+                std::make_unique<packed_input>(setup, config, slots, addresses));
+        }
     } catch (const parameter_error&) {
         return;
     }
-    for (std::size_t i = 0; i < configs.size(); ++i)
-        if (configs[i].regular.total_sample_bytes() > max_heap_bytes ||
-            slots[i] * configs[i].regular.packet_bytes() > max_ring_bytes)
-            return;
-    std::vector<std::unique_ptr<packed_input>> inputs;
-    for (std::size_t i = 0; i < configs.size(); ++i)
-        inputs.push_back(
-            std::make_unique<packed_input>(setup, configs[i], slots[i], i, endpoints));
     bool is_done = false;
     do {
         while (!input.empty() && !input.once_in(40) && !is_done) {
@@ -658,20 +489,13 @@ void run_streams(fuzz_input& input, const sink_setup& setup)
         }
         const bool times_out = input.once_in(4);
         const bool repeats = !times_out && input.once_in(4);
-        stop_counts stops;
+        std::set<address> ended;
         for (auto& each : inputs)
-            each->end(times_out, repeats, stops);
-        std::set<std::pair<std::string, std::uint16_t>> all;
-        for (const auto& list : endpoints)
-            for (const auto& each : list)
-                all.emplace(each.host, each.port);
-        check(times_out || stops.size() == (setup.options.send_stop ? all.size() : 0),
+            each->end(times_out, repeats, ended);
+        const std::set<address> all(addresses.begin(), addresses.end());
+        check(times_out || ended.size() == (setup.options.send_stop ? all.size() : 0),
               "each destination receives the end of the stream");
-        for (const auto& each : stops)
-            check(each.second == 1, "a destination receives one end of the stream");
     } while (!input.empty() && !is_done);
-    for (auto& each : inputs)
-        each->check_counters();
 }
 
 } // namespace

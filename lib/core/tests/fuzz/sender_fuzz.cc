@@ -11,11 +11,14 @@
 #include "fuzz_input.h"
 #include "helpers/scripted_transport.h"
 #include "helpers/simulated_time.h"
+#include "pack/ring_writer.h"
 #include "send/sender.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 using namespace gr::spead;
@@ -28,18 +31,30 @@ constexpr std::size_t max_packets = 500;
 constexpr std::size_t stamp_bytes = 4; // the number of the packet, at its start
 
 struct queued_heap {
-    std::uint64_t samples = 0;
-    bool has_samples = false; // otherwise it has descriptors
+    std::uint64_t samples;
+    bool has_samples; // otherwise it has descriptors
+    std::size_t destination;
+    std::size_t packets_missing = 0;
     bool has_ended = false;
-    bool is_complete = true;
 };
 
 struct queued_packet {
     std::size_t heap;
     std::size_t bytes;
-    std::size_t destination;
     bool is_sent = false;
 };
+
+constexpr std::initializer_list<int> send_errors{ EAGAIN,
+                                                  ENOBUFS,
+                                                  ENOMEM,
+                                                  ECONNREFUSED,
+                                                  EINTR,
+                                                  ENETUNREACH,
+                                                  EPERM,
+                                                  EIO,
+                                                  EINVAL,
+                                                  EMSGSIZE,
+                                                  transport::error_retry_later };
 
 // Shared, since starting the thread of a log for each input would be too slow.
 rate_limited_log& discarding_log()
@@ -92,7 +107,10 @@ public:
     void run()
     {
         do {
-            start();
+            for (auto& queue : d_queues)
+                queue->heap = no_heap;
+            d_sender->reset_run();
+            d_sender->start_sending();
             while (!is_done() && !d_input.once_in(50))
                 step();
             if (d_input.once_in(3))
@@ -107,21 +125,13 @@ private:
     struct queue {
         queue(std::size_t slots, std::size_t slot_bytes) : ring(slots, slot_bytes) {}
         packet_ring ring;
-        ring_cursor head;
+        bool must_wake_sender = false;
+        ring_writer writer{ ring, [this] { must_wake_sender = true; } };
         std::size_t heap = no_heap;
-        std::size_t destination = 0; // of this heap
     };
     static constexpr auto no_heap = static_cast<std::size_t>(-1);
 
     bool is_done() const { return d_input.empty() || d_packets.size() >= max_packets; }
-
-    void start()
-    {
-        for (auto& queue : d_queues)
-            queue->heap = no_heap;
-        d_sender->reset_run();
-        d_sender->start_sending();
-    }
 
     void step()
     {
@@ -155,9 +165,13 @@ private:
         }
         case 7:
         case 8:
-        case 9:
-            script_failures();
+        case 9: {
+            const auto messages = d_input.up_to(2);
+            const auto error = d_input.one_of(send_errors);
+            d_network.script.insert(
+                d_network.script.end(), 1 + d_input.up_to(5), { messages, error });
             break;
+        }
         default:
             put_packets(any_queue());
         }
@@ -167,24 +181,6 @@ private:
 
     queue& any_queue() { return *d_queues[d_input.up_to(d_queues.size() - 1)]; }
 
-    void script_failures()
-    {
-        const scripted_transport::step next{ d_input.up_to(2),
-                                             d_input.one_of(
-                                                 { EAGAIN,
-                                                   ENOBUFS,
-                                                   ENOMEM,
-                                                   ECONNREFUSED,
-                                                   EINTR,
-                                                   ENETUNREACH,
-                                                   EPERM,
-                                                   EIO,
-                                                   EINVAL,
-                                                   EMSGSIZE,
-                                                   transport::error_retry_later }) };
-        d_network.script.insert(d_network.script.end(), 1 + d_input.up_to(5), next);
-    }
-
     void advance_time(std::chrono::nanoseconds time)
     {
         simulated_time::advance(time);
@@ -193,12 +189,12 @@ private:
 
     void set_rate(double rate)
     {
+        poll(); // the old rate applies until here
         d_sender->set_rate(rate);
+        d_rate_change = std::chrono::steady_clock::now();
+        d_sent_before_change = d_bytes_sent;
         poll();
     }
-
-    //! \name The packer's end of the rings
-    //! \{
 
     void put_packets(queue& to)
     {
@@ -206,28 +202,21 @@ private:
         const auto packets = 1 + d_input.up_to(d_input.once_in(4) ? 70 : 6);
         bool is_full = false;
         for (std::size_t i = 0; i < packets && !is_full; ++i) {
-            if (to.heap == no_heap)
-                begin_heap(to, destination);
+            if (to.heap == no_heap) {
+                to.heap = d_heaps.size();
+                d_heaps.push_back({ d_input.up_to(9), !d_input.once_in(8), destination });
+            }
             is_full = !put_packet(to);
         }
-        if (to.ring.published() != to.head.count) {
-            to.ring.publish(to.head.count);
-            if (to.ring.sender_sleeps.claim(to.head.count))
-                d_sender->wake();
-        }
+        to.writer.publish();
+        if (std::exchange(to.must_wake_sender, false))
+            d_sender->wake();
         if (!is_full)
             return;
         to.ring.packer_waits.announce();
         // a real packer checks once more before it waits
         if (to.ring.has_space())
             to.ring.packer_waits.withdraw();
-    }
-
-    void begin_heap(queue& to, std::size_t destination)
-    {
-        to.heap = d_heaps.size();
-        to.destination = destination;
-        d_heaps.push_back({ d_input.up_to(9), !d_input.once_in(8) });
     }
 
     // Adds a packet, which usually fills its slot. False if there is no room.
@@ -240,53 +229,34 @@ private:
                            : choice < 3 ? stamp_bytes + d_input.up_to(full - stamp_bytes)
                            : choice < 4 ? stamp_bytes + d_input.up_to(3 * full)
                                         : full;
-        const bool is_end = is_dropped || choice % 4 == 3;
-        if (!claim_slots(to, bytes))
-            return false;
         auto& heap = d_heaps[to.heap];
+        const bool is_end = is_dropped || choice % 4 == 3;
         const auto flag = is_dropped ? packet_info::heap_dropped : packet_info::heap_end;
         const int flags = is_end ? flag | (heap.has_samples ? packet_info::data : 0) : 0;
-        to.ring.info(to.head.slot) = { static_cast<std::uint32_t>(bytes),
-                                       static_cast<std::uint16_t>(flags),
-                                       static_cast<std::uint16_t>(to.destination),
-                                       is_end ? heap.samples : 0 };
-        if (bytes) {
-            const auto all = packet_content(d_packets.size(), bytes);
-            std::memcpy(to.ring.data(to.head.slot), all.data(), bytes);
-            d_packets.push_back({ to.heap, bytes, to.destination });
-        }
-        to.ring.advance_packet(to.head);
+        if (!to.writer.write({ packet_content(d_packets.size(), bytes),
+                               { static_cast<std::uint32_t>(bytes),
+                                 static_cast<std::uint16_t>(flags),
+                                 static_cast<std::uint16_t>(heap.destination),
+                                 is_end ? heap.samples : 0 } }))
+            return false;
+        if (bytes)
+            d_packets.push_back({ to.heap, bytes });
+        ++heap.packets_missing; // a dropped packet is never sent
         heap.has_ended = is_end;
-        heap.is_complete = heap.is_complete && !is_dropped;
         if (is_end)
             to.heap = no_heap;
         return true;
     }
 
-    static bool claim_slots(queue& to, std::size_t bytes)
+    static std::vector<std::byte> packet_content(std::size_t number, std::size_t n)
     {
-        auto& ring = to.ring;
-        const auto wanted = ring.slots_for(bytes);
-        const bool wraps = to.head.slot + wanted > ring.slots();
-        const auto skipped = wraps ? ring.slots() - to.head.slot : 0;
-        if (to.head.count + skipped + wanted > ring.released() + ring.limit())
-            return false;
-        if (wraps) {
-            ring.info(to.head.slot) = { 0, packet_info::wrap, 0, 0 };
-            ring.advance(to.head, skipped);
-        }
-        return true;
-    }
-
-    static bytes packet_content(std::size_t number, std::size_t n)
-    {
-        bytes all(n, static_cast<std::uint8_t>(number));
+        std::vector<std::byte> all(n, static_cast<std::byte>(number));
         const auto stamp = static_cast<std::uint32_t>(number);
-        std::memcpy(all.data(), &stamp, stamp_bytes);
+        std::copy_n(reinterpret_cast<const std::byte*>(&stamp),
+                    std::min(n, stamp_bytes),
+                    all.begin());
         return all;
     }
-
-    //! \}
 
     // Runs all handlers that are ready, and checks the sent packets.
     void poll()
@@ -300,10 +270,27 @@ private:
             check(packets <= transport::max_segments,
                   "a message has at most max_segments packets");
         d_network.packets_per_message.clear();
+        check(d_network.largest_segmented <= transport::max_segmented_bytes,
+              "a segmented message has at most max_segmented_bytes");
+        check_rate();
         check(d_network.overwritten == 0, "packets in flight are not overwritten");
         for (std::size_t i = 0; i < d_queues.size(); ++i)
             check(d_queues[i]->ring.released() <= d_network.oldest_in_flight(i),
                   "slots of packets in flight are not released");
+    }
+
+    void check_rate() const
+    {
+        const auto rate = d_sender->rate();
+        const std::chrono::duration<double> time =
+            std::chrono::steady_clock::now() - d_rate_change;
+        const auto slot_bytes = static_cast<double>(d_slot_bytes);
+        const auto burst =
+            pacer::burst(static_cast<double>(d_config.burst_bytes), slot_bytes, rate);
+        const auto allowed = 2 * burst + (1 + pacer::catch_up) * rate * time.count();
+        const auto sent = static_cast<double>(d_bytes_sent - d_sent_before_change);
+        // one packet may exceed the burst
+        check(rate == 0 || sent <= allowed + 4 * slot_bytes, "the rate is the limit");
     }
 
     void check_datagram(const bytes& datagram)
@@ -313,11 +300,15 @@ private:
         std::memcpy(&number, datagram.data(), stamp_bytes);
         check(number < d_packets.size(), "each datagram is a queued packet");
         auto& packet = d_packets[number];
-        check(datagram == packet_content(number, packet.bytes),
+        const auto content = packet_content(number, packet.bytes);
+        check(datagram.size() == content.size() &&
+                  std::memcmp(datagram.data(), content.data(), content.size()) == 0,
               "packets are sent unchanged");
         check(!packet.is_sent, "no packet is sent twice");
         packet.is_sent = true;
-        auto& next = d_next[packet.destination];
+        auto& heap = d_heaps[packet.heap];
+        --heap.packets_missing;
+        auto& next = d_next[heap.destination];
         check(number >= next, "packets to a destination are sent in order");
         next = number + 1;
         d_bytes_sent += packet.bytes;
@@ -329,7 +320,8 @@ private:
         d_network.script.clear();
         d_network.refuse_segmented = 0;
         d_network.keeps_in_flight = false;
-        set_rate(0);
+        if (d_sender->rate() != 0) // otherwise, no event may wake the sender
+            set_rate(0);
         advance_time(20ms); // longer than any retry delay
         check(d_counters.packets_sent.get() + d_counters.packets_dropped.get() ==
                   d_packets.size(),
@@ -366,17 +358,13 @@ private:
         check(c.packets_sent.get() + c.packets_dropped.get() == d_packets.size(),
               "lost packets are counted");
         check(c.bytes_sent.get() == d_bytes_sent, "sent bytes are counted");
-        auto heaps = d_heaps;
-        for (const auto& packet : d_packets)
-            heaps[packet.heap].is_complete =
-                heaps[packet.heap].is_complete && packet.is_sent;
         std::uint64_t sent = 0, lost = 0, heaps_sent = 0, heaps_lost = 0;
-        for (const auto& heap : heaps) {
-            if (!heap.has_ended)
-                continue;
-            (heap.is_complete ? sent : lost) += heap.samples;
-            (heap.is_complete ? heaps_sent : heaps_lost) += heap.has_samples;
-        }
+        for (const auto& heap : d_heaps)
+            if (heap.has_ended) {
+                const bool is_sent = heap.packets_missing == 0;
+                (is_sent ? sent : lost) += heap.samples;
+                (is_sent ? heaps_sent : heaps_lost) += heap.has_samples;
+            }
         check(c.samples_sent.get() == sent, "samples of complete heaps count as sent");
         check(c.samples_dropped.get() == lost, "all other samples count as dropped");
         check(c.heaps_sent.get() == heaps_sent, "complete heaps count as sent");
@@ -398,6 +386,8 @@ private:
     std::map<std::size_t, std::size_t> d_next; // lowest allowed number per destination
     std::size_t d_packets_sent = 0;
     std::uint64_t d_bytes_sent = 0;
+    std::chrono::steady_clock::time_point d_rate_change;
+    std::uint64_t d_sent_before_change = 0; // bytes
 };
 
 } // namespace

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Compares sources with discontinuities with a model that knows all samples in advance.
-// Tests times at the limits of their ranges, as ticks and as heaps.
+// Checks the heaps of sources with discontinuities, times at the limits of their ranges,
+// and conversions between ticks and times.
 
 #include "fuzz_input.h"
 #include "helpers/placed_stream.h"
@@ -14,115 +14,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <string>
-#include <vector>
+#include <tuple>
+#include <utility>
 
 using namespace gr::spead;
 
 namespace {
 
-// The samples of one run.
-struct run {
-    std::int64_t first_free; // place of the first heap that no earlier run has begun
-    std::int64_t start;      // place of the first sample
-    std::set<std::int64_t> places; // above those of all earlier samples
-};
-
-std::int64_t heap_of(std::int64_t place, std::int64_t heap)
-{
-    return place >= 0 ? place / heap : -((heap - 1 - place) / heap);
-}
-
-std::int64_t next_heap(std::int64_t place, std::int64_t heap)
-{
-    return heap_of(place + heap - 1, heap);
-}
-
-// A heap of the samples that arrived, with zeros in place of missing ones.
-placed_heap
-with_zeros(const run& r, std::int64_t index, const timestamp_aligner_config& config)
-{
-    placed_heap heap{ placed_stream::to_timestamp(index * config.timestamp_step), {} };
-    for (auto p = index * config.heap_samples; p < (index + 1) * config.heap_samples; ++p)
-        heap.samples.push_back(r.places.count(p) ? p : placed_heap::zero);
-    return heap;
-}
-
-bool is_complete(const placed_heap& heap)
-{
-    return std::count(heap.samples.begin(), heap.samples.end(), placed_heap::zero) == 0;
-}
-
-void expect_heaps(const run& r,
-                  const timestamp_aligner_config& config,
-                  std::vector<placed_heap>& all)
-{
-    if (r.places.empty())
-        return;
-    const auto heap = config.heap_samples;
-    for (auto index = std::max(next_heap(r.start, heap), r.first_free / heap);
-         (index + 1) * heap <= *r.places.rbegin() + 1;
-         ++index) {
-        const auto candidate = with_zeros(r, index, config);
-        if (config.on_gap == gap_policy::zero_fill || is_complete(candidate))
-            all.push_back(candidate);
-    }
-}
-
-// Plays runs of several pieces. The first sample of each piece is tagged.
-class source
-{
-public:
-    source(fuzz_input& input, placed_stream& to) : d_input(input), d_to(to) {}
-
-    std::vector<run> play()
-    {
-        std::vector<run> runs;
-        const auto heap = d_to.config.heap_samples;
-        do {
-            runs.push_back({ next_heap(d_highest + 1, heap) * heap, 0, {} });
-            d_highest = runs.back().first_free - 1;
-            runs.back().start =
-                d_input.between(d_highest - 2 * heap, d_highest + 3 * heap);
-            tag(runs.back().start);
-            send(runs.back());
-            while (!d_input.empty() && !d_input.once_in(12)) {
-                tag(d_input.once_in(2) ? d_to.place : d_to.place + jump(heap));
-                send(runs.back());
-            }
-            d_to.restart();
-        } while (!d_input.empty());
-        return runs;
-    }
-
-private:
-    std::int64_t jump(std::int64_t heap)
-    {
-        const auto reach = d_input.once_in(4) ? 6 * heap : heap;
-        return d_input.between(-reach, reach);
-    }
-
-    // Tags a sample with an error of less than half a sample.
-    void tag(std::int64_t place)
-    {
-        d_to.tag(place, static_cast<double>(d_input.between(-3, 3)) / 10);
-    }
-
-    void send(run& r)
-    {
-        const auto n = d_input.between(1, 3 * d_to.config.heap_samples);
-        for (auto p = d_to.place; p < d_to.place + n; ++p)
-            if (p > d_highest)
-                r.places.insert(d_highest = p);
-        d_to.send(static_cast<std::uint64_t>(n));
-    }
-
-    fuzz_input& d_input;
-    placed_stream& d_to;
-    std::int64_t d_highest = -1; // highest place of a sample or heap so far
-};
-
+// Plays runs of several pieces, each of which begins with a tag. Samples and heaps show
+// their places.
 void check_source(fuzz_input& input)
 {
     timestamp_aligner_config config{ 1, 1, megahertz };
@@ -130,65 +31,52 @@ void check_source(fuzz_input& input)
     std::tie(config.heap_samples, config.timestamp_step) = input.one_of<shape>(
         { { 1, 1 }, { 8, 8 }, { 10, 8 }, { 5, 15 }, { 7, 1 }, { 4, 40 }, { 3, 1000 } });
     config.on_gap = gap_policies[input.up_to(1)];
+    const bool fills = config.on_gap == gap_policy::zero_fill;
+    const auto heap_samples = config.heap_samples;
     placed_stream s(config);
-    const auto runs = source(input, s).play();
+    std::int64_t unused = 0; // the places from here on have had no sample and no heap
+    const auto play = [&](std::int64_t place, bool is_first) {
+        const bool is_gap = place > s.place;
+        const auto dropped_before = s.aligner.to_drop();
+        // an error of less than half a sample
+        const auto now = s.tag(place, static_cast<double>(input.between(-3, 3)) / 10);
+        check(is_first || is_gap || !(now.realign_timestamp || now.zeros_to_pack),
+              "only a gap is corrected");
+        check(is_first || !(fills && now.realign_timestamp), "a short gap is filled");
+        const auto n_used = std::max<std::int64_t>(unused - place, 0);
+        const auto before_heap = static_cast<std::uint64_t>(heap_samples - 1);
+        check(s.aligner.to_drop() <=
+                  static_cast<std::uint64_t>(n_used) +
+                      (now.realign_timestamp ? before_heap : dropped_before),
+              "only samples at used places or before the next heap are dropped");
+        s.send(static_cast<std::uint64_t>(input.between(1, 3 * heap_samples)));
+        unused = std::max(unused, s.place);
+    };
+    do {
+        unused = (unused + heap_samples - 1) / heap_samples * heap_samples;
+        play(unused - 1 + input.between(-2 * heap_samples, 3 * heap_samples), true);
+        while (!input.empty() && !input.once_in(12)) {
+            const bool is_expected = input.once_in(2);
+            const auto reach =
+                is_expected ? 0 : (input.once_in(4) ? 6 : 1) * heap_samples;
+            play(is_expected ? s.place : s.place + input.between(-reach, reach), false);
+        }
+        s.restart();
+    } while (!input.empty());
 
     check(s.samples_in == s.samples_out() + s.dropped, "each sample is sent or dropped");
-    for (std::size_t i = 1; i < s.heaps.size(); ++i)
-        check(s.heaps[i].timestamp > s.heaps[i - 1].timestamp,
-              "timestamps only increase");
-    for (const auto& heap : s.heaps)
-        check(heap.timestamp % placed_stream::to_timestamp(config.timestamp_step) == 0,
-              "timestamps are multiples of timestamp_step");
-    std::vector<placed_heap> expected;
-    for (const auto& r : runs)
-        expect_heaps(r, config, expected);
-    check(s.heaps == expected, "exactly the expected heaps are sent");
+    const auto step = placed_stream::to_timestamp(config.timestamp_step);
+    std::uint64_t min_timestamp = 0;
+    for (const auto& heap : s.heaps) {
+        check(heap.timestamp >= min_timestamp, "timestamps only increase");
+        min_timestamp = heap.timestamp + 1;
+        check(heap.timestamp % step == 0, "timestamps are multiples of timestamp_step");
+        auto place = static_cast<std::int64_t>(heap.timestamp / step) * heap_samples;
+        for (const auto sample : heap.samples)
+            check(sample == place++ || (fills && sample == placed_heap::zero),
+                  "the timestamp is that of the samples");
+    }
 }
-
-__extension__ using wide = __int128;
-
-// Tracks heaps of any size at any time without storing samples.
-class heap_numbers
-{
-public:
-    explicit heap_numbers(const timestamp_aligner_config& config)
-        : d_heap(static_cast<std::uint64_t>(config.heap_samples)),
-          d_step(config.timestamp_step)
-    {
-    }
-
-    void skip_to(std::uint64_t timestamp)
-    {
-        // a heap in progress has used its timestamp
-        const auto next = d_timestamp + (d_samples ? d_step : 0);
-        check(static_cast<wide>(timestamp) >= next, "no timestamp is repeated");
-        check(timestamp % static_cast<std::uint64_t>(d_step) == 0,
-              "timestamps are multiples of timestamp_step");
-        d_timestamp = timestamp;
-        d_samples = 0;
-    }
-    void add(std::uint64_t n)
-    {
-        const auto all = static_cast<wide>(d_samples) + n;
-        d_timestamp += all / d_heap * d_step;
-        d_samples = static_cast<std::uint64_t>(all % d_heap);
-    }
-    bool is_open() const { return d_samples != 0; }
-    void restart()
-    {
-        d_timestamp += d_samples ? d_step : 0;
-        d_samples = 0;
-    }
-    // Timestamps wrap beyond this. No real stream lasts this long.
-    bool is_near_overflow() const { return d_timestamp >> 62 != 0; }
-
-private:
-    const std::uint64_t d_heap;
-    const wide d_step;
-    std::uint64_t d_samples = 0; // in the unfinished heap
-    wide d_timestamp = 0;
-};
 
 void check_extreme_ticks(fuzz_input& input)
 {
@@ -206,39 +94,50 @@ void check_extreme_ticks(fuzz_input& input)
     if (!config.timestamp_step)
         return;
     timestamp_aligner aligner(config, counters);
-    heap_numbers heaps(config);
+    const auto heap = static_cast<std::uint64_t>(config.heap_samples);
+    const auto step = static_cast<std::uint64_t>(config.timestamp_step);
+    __extension__ using wide = __int128;
+    wide timestamp = 0; // of the first heap of a sequence
+    wide packed = 0;    // samples in the sequence
+    const auto end_sequence = [&] {
+        timestamp += (packed + heap - 1) / heap * step;
+        packed = 0;
+    };
     std::int64_t tick = 0;
     const double max_fill = 10 * static_cast<double>(config.sample_rate.numerator) /
                             static_cast<double>(config.sample_rate.denominator) *
                             static_cast<double>(config.heap_samples) /
                             static_cast<double>(config.timestamp_step);
-    while (!input.empty() && !heaps.is_near_overflow()) {
+    // no real stream lasts until timestamps wrap
+    while (!input.empty() && (timestamp + packed / heap * step) >> 62 == 0) {
         switch (input.up_to(7)) {
         case 0:
-            heaps.restart();
+            end_sequence();
             aligner.start_run();
             break;
         case 1:
             tick = input.edge_value();
             break;
         case 2:
-            tick = static_cast<std::int64_t>(
-                static_cast<std::uint64_t>(tick) +
-                input.up_to(9) * static_cast<std::uint64_t>(config.timestamp_step));
+            tick = static_cast<std::int64_t>(static_cast<std::uint64_t>(tick) +
+                                             input.up_to(9) * step);
             break;
         case 3: {
             const auto n = input.number(input.one_of<std::size_t>({ 1, 2, 5 }));
-            const auto dropped = std::min(n, aligner.to_drop());
-            heaps.add(n - dropped);
+            packed += n - std::min(n, aligner.to_drop());
             aligner.advance(n);
             break;
         }
         default: {
             const double residual = static_cast<double>(input.between(-499, 500)) / 1000;
-            const auto now = aligner.tag(tick, residual, heaps.is_open());
-            if (now.realign_timestamp)
-                heaps.skip_to(*now.realign_timestamp);
-            heaps.add(now.zeros_to_pack);
+            const auto now = aligner.tag(tick, residual, packed % heap != 0);
+            if (now.realign_timestamp) {
+                end_sequence();
+                check(*now.realign_timestamp >= timestamp, "no timestamp is repeated");
+                timestamp = *now.realign_timestamp;
+                check(timestamp % step == 0, "timestamps are multiples of the step");
+            }
+            packed += now.zeros_to_pack;
             check(static_cast<double>(now.zeros_to_pack) <= max_fill,
                   "a filled gap is at most 10 s long");
         }

@@ -14,6 +14,7 @@
 #include "pack/input_packer.h"
 
 #include <random>
+#include <stdexcept>
 
 //! The options of a packed_stream.
 struct packing {
@@ -155,17 +156,17 @@ public:
             const auto taken =
                 packer.write(raw(samples.data()) + at * input_bytes, n - at);
             if (!taken)
-                send();
+                make_room();
             at += taken;
         }
     }
     void write_all_zeros(std::uint64_t n)
     {
-        for (;;) {
-            n -= packer.write(nullptr, n);
-            if (!n)
-                break;
-            send();
+        while (n) {
+            const auto taken = packer.write(nullptr, n);
+            if (!taken)
+                make_room();
+            n -= taken;
         }
     }
 
@@ -177,6 +178,13 @@ public:
     }
 
 private:
+    void make_room()
+    {
+        if (ring.published() == ring.released())
+            throw std::runtime_error("the packer stalls");
+        send();
+    }
+
     gr::spead::ring_cursor d_position;
 
 public:

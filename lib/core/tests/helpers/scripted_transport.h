@@ -59,6 +59,7 @@ struct scripted_transport : gr::spead::transport {
     std::size_t refusals_left = 1000; // how many times they fail
     std::vector<bytes> datagrams;     // sent
     std::vector<std::size_t> packets_per_message; // of the messages sent
+    std::size_t largest_segmented = 0;            // bytes of a message sent
     gr::spead::icmp_errors icmp_errors;
     std::size_t send_calls = 0;
     std::size_t writable_waits = 0;
@@ -159,6 +160,8 @@ private:
     }
     void record_sent(const gr::spead::message& m)
     {
+        if (m.segmented())
+            largest_segmented = std::max(largest_segmented, m.bytes);
         auto packets = packets_of(m);
         packets_per_message.push_back(packets.size());
         std::move(packets.begin(), packets.end(), std::back_inserter(datagrams));

@@ -74,7 +74,7 @@ void heap_router::start_run()
     d_senders.clear();
     d_split_samples.clear();
     d_has_stopped = false;
-    d_pause_in_heap = {};
+    d_pause_in_heap = d_last_pause = {};
     d_change = {};
     d_last_sender = 0;
     d_has_logged_other = d_has_logged_misaligned = false;
@@ -234,8 +234,10 @@ bool heap_router::is_torn(const heap_slot& slot, const arrival& packet)
         outage = std::min(outage, closing_time());
     const bool is_torn = pause >= std::max(outage, outage_pauses * d_pause_in_heap) &&
                          (is_open || !continues);
+    // a single pause, after which the packet continues the heap by chance, is no habit
     if (continues && !is_whole && pause < outage_pauses * max_pause_in_heap)
-        d_pause_in_heap = std::max(d_pause_in_heap, pause);
+        d_pause_in_heap = std::max(d_pause_in_heap,
+                                   std::min(pause, std::exchange(d_last_pause, pause)));
     return is_torn;
 }
 

@@ -202,6 +202,7 @@ private:
     clock::time_point d_change_time{};
     unsigned d_change_bits = 0;        // of its address
     clock::duration d_pause_in_heap{}; // the longest one between consecutive packets
+    clock::duration d_last_pause{};    // between consecutive packets
     clock::time_point d_now{};         // time of this call; kept packets arrived earlier
     std::uint64_t d_last_sender = 0;   // in this run; 0: none
     heap_id d_last_end;                // last end-of-stream heap

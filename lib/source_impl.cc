@@ -86,7 +86,7 @@ source_impl::source_impl(const std::vector<std::string>& endpoints,
       d_stats_interval(config.stats_interval)
 {
     if (config.axes.empty())
-        set_min_noutput_items(static_cast<int>(source_engine::max_packet_samples));
+        set_min_noutput_items(static_cast<int>(source_config::max_packet_samples));
     else
         d_stage.emplace(config.axes, config.sample_bytes(), config.window_bytes);
     set_output_multiple(d_multiple);

@@ -59,10 +59,11 @@ struct source_config {
     std::optional<tick_clock> clock; //!< with sample_rate
     duration stats_interval{};       //!< 0: no messages
 
+    //! Maximum number of samples in a packet.
+    static constexpr std::size_t max_packet_samples = 65536;
     //! Samples in the window of an output: at least four of the largest packets.
     std::size_t window_samples() const
     {
-        constexpr std::size_t max_packet_samples = 65536;
         return std::max(window_bytes / sample_bytes(), 4 * max_packet_samples);
     }
     //! Bytes of a sample in the flow graph.

@@ -39,9 +39,6 @@ class source_engine
 public:
     using clock = std::chrono::steady_clock;
 
-    //! Maximum number of samples in a packet. receive() may need room for as many.
-    static constexpr std::size_t max_packet_samples = 65536;
-
     //! Opens the sockets and allocates all memory. Opens no socket if \p sources of
     //! packets are given, for one run. Throws parameter_error, or std::runtime_error if
     //! a system call fails.
@@ -53,7 +50,7 @@ public:
     void stop();
 
     //! Waits for packets, for 10 ms at most, and places their samples in the output
-    //! \p buffers, which have room for \p room samples each.
+    //! \p buffers, which have room for \p room samples each. May need room for a packet.
     void receive(const std::vector<std::byte*>& buffers, std::int64_t room);
     //! Produces samples that are ready, at most \p limit. Returns their number per
     //! output. Adds their tags to \p tags, which must be empty; timestamps are in ticks.

@@ -299,6 +299,9 @@ class Suggestion:
             for stream in self._streams
         ]
 
+    def _has_several_endpoints(self):
+        return len({stream["endpoint"] for stream in self._streams}) > 1
+
     def _values(self, id):
         items = [s["items"][id] for s in self._streams if id in s["items"]]
         return sorted({value for item in items for value in item["values"]})
@@ -315,20 +318,14 @@ class Suggestion:
                     f"item {TIMESTAMP:#x} does not advance: if it does later, listen "
                     "for longer"
                 )
-        described = self._described.get(TIMESTAMP) or next(
-            (d for d in self._described.values() if d["name"].lower() == "timestamp"),
-            None,
-        )
         if self._timestamp is None:
-            self.remarks.append(
-                f"item {described['id']:#x} is no integer: heap counters place the "
-                "samples in time"
-                if described
-                else "no timestamp is known: heap counters place the samples in time"
-            )
-        endpoints = {stream["endpoint"] for stream in self._streams}
+            described = next(filter(self._is_described_time, self._described), None)
+            reason = "no timestamp is known"
+            if described is not None:
+                reason = f"item {described:#x} is no integer"
+            self.remarks.append(f"{reason}: heap counters place the samples in time")
         has_time = self._timestamp not in (None, HEAP_COUNTER)
-        if len(endpoints) > 1 and not has_time and not is_apart:
+        if self._has_several_endpoints() and not has_time and not is_apart:
             self.notes.append(
                 "without timestamps, nothing tells the streams of several endpoints "
                 "apart: give each endpoint its own source"
@@ -429,9 +426,8 @@ class Suggestion:
                 f"{MAX_SELECTED} of them: select them in items"
             )
         elif (per_time > 1 or self._times.senders_differ) and not selected:
-            endpoints = {stream["endpoint"] for stream in self._streams}
             remedy = "give each stream its own port"
-            if len(endpoints) > 1:
+            if self._has_several_endpoints():
                 remedy = "give each endpoint its own source"
             count = max(per_time, 2)
             self.notes.append(

@@ -55,9 +55,9 @@ void heap_items::add(const packet_view& packet, const item_index& format)
             timestamp_address = item.value;
             timestamp_end =
                 encoding.bits ? item.value + encoding.bytes() : packet.end_of(time_index);
-            // it wraps at its size, even if it is not described
+            // without a description, it wraps at its size
             if (const auto bytes = timestamp_end - item.value;
-                bytes < sizeof(std::uint64_t))
+                !encoding.bits && bytes < sizeof(std::uint64_t))
                 timestamp_bits = static_cast<unsigned>(8 * bytes);
         }
     }

@@ -65,24 +65,43 @@ std::vector<packet_bytes> heap_without_length(std::uint64_t counter,
                       packet_bytes(samples, std::byte(counter & 127)));
 }
 
+struct heap_content {
+    packet_bytes payload = {};
+    std::vector<std::uint64_t> pointers = {};
+};
+
+heap_content descriptors(const sample_format& format = {})
+{
+    heap_content heap;
+    for (const auto& item : default_items()) {
+        const auto packet = descriptor_packet(item, flavour, format);
+        heap.pointers.push_back(flavour.addressed(wire::descriptor, heap.payload.size()));
+        heap.payload.insert(heap.payload.end(), packet.begin(), packet.end());
+    }
+    return heap;
+}
+
+void add_samples(heap_content& heap,
+                 std::uint64_t tick,
+                 std::size_t bytes,
+                 std::byte value)
+{
+    heap.pointers.push_back(flavour.immediate(0x1600, tick));
+    heap.pointers.push_back(flavour.addressed(0x3300, heap.payload.size()));
+    heap.payload.resize(heap.payload.size() + bytes, value);
+}
+
 // A heap with descriptors before its samples.
 std::vector<packet_bytes> heap_with_descriptors(std::uint64_t counter,
                                                 std::uint64_t tick,
                                                 std::size_t payload = heap_samples / 10,
-                                                bool repeats_pointers = false)
+                                                bool repeats_pointers = false,
+                                                bool has_heap_length = true)
 {
-    packet_bytes content;
-    std::vector<std::uint64_t> pointers;
-    for (const auto& each : default_items()) {
-        const auto packet = descriptor_packet(each, flavour);
-        pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
-        content.insert(content.end(), packet.begin(), packet.end());
-    }
-    pointers.push_back(flavour.immediate(0x1600, tick));
-    pointers.push_back(flavour.addressed(0x3300, content.size()));
-    content.resize(content.size() + heap_samples, std::byte(counter & 127));
-    heap_cutter cutter{ flavour, payload, repeats_pointers };
-    return cutter.cut(counter, pointers, content);
+    auto heap = descriptors();
+    add_samples(heap, tick, heap_samples, std::byte(counter & 127));
+    const heap_cutter cutter{ flavour, payload, repeats_pointers, has_heap_length };
+    return cutter.cut(counter, heap.pointers, heap.payload);
 }
 
 // A timestamp of 8 bytes in the payload, before or behind the samples.
@@ -818,23 +837,16 @@ BOOST_AUTO_TEST_CASE(no_packet_of_a_large_heap_with_descriptors_is_lost)
     const auto receive = [&](std::uint64_t counter,
                              std::size_t samples,
                              bool has_others) {
-        packet_bytes content;
-        std::vector<std::uint64_t> pointers;
-        for (const auto& each : default_items()) {
-            const auto packet = descriptor_packet(each, flavour);
-            pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
-            content.insert(content.end(), packet.begin(), packet.end());
-        }
-        pointers.push_back(flavour.immediate(0x1600, tick));
-        pointers.push_back(flavour.addressed(0x3300, content.size()));
-        content.resize(content.size() + samples, std::byte{ 1 });
+        auto heap = descriptors();
+        add_samples(heap, tick, samples, std::byte{ 1 });
+        auto& [payload, pointers] = heap;
         if (has_others) {
-            pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
+            pointers.push_back(flavour.addressed(wire::descriptor, payload.size()));
             const auto packet = descriptor_packet(immediate(0x4000, "x", { 0 }), flavour);
-            content.insert(content.end(), packet.begin(), packet.end());
+            payload.insert(payload.end(), packet.begin(), packet.end());
         }
         const heap_cutter cutter{ flavour, 1400, false };
-        for (const auto& each : cutter.cut(counter, pointers, content))
+        for (const auto& each : cutter.cut(counter, pointers, payload))
             stream.receive(each);
         tick += samples;
     };
@@ -1094,18 +1106,7 @@ BOOST_AUTO_TEST_CASE(descriptors_may_exceed_the_first_packet_of_a_heap_without_l
         receive_stream::options options;
         options.format = nullptr;
         receive_stream stream(options);
-        packet_bytes content;
-        std::vector<std::uint64_t> pointers;
-        for (const auto& each : default_items()) {
-            const auto packet = descriptor_packet(each, flavour);
-            pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
-            content.insert(content.end(), packet.begin(), packet.end());
-        }
-        pointers.push_back(flavour.immediate(0x1600, 0));
-        pointers.push_back(flavour.addressed(0x3300, content.size()));
-        content.resize(content.size() + heap_samples, std::byte{ 1 });
-        stream.receive(
-            heap_cutter{ flavour, payload, false, false }.cut(1, pointers, content));
+        stream.receive(heap_with_descriptors(1, 0, payload, false, false));
         for (std::uint64_t i = 1; i < 10; ++i)
             stream.receive(heap(1 + i, i * heap_samples, 0));
         stream.end();
@@ -1115,22 +1116,35 @@ BOOST_AUTO_TEST_CASE(descriptors_may_exceed_the_first_packet_of_a_heap_without_l
 
 BOOST_AUTO_TEST_CASE(timestamps_in_the_payload_wrap_at_their_size)
 {
-    constexpr std::size_t timestamp_bytes = 6;
-    receive_stream stream;
-    for (std::uint64_t i = 0; i < 20; ++i) {
-        const auto tick =
-            (std::uint64_t{ 1 } << 48) - 10 * heap_samples + i * heap_samples;
-        packet_bytes content;
-        for (std::size_t byte = timestamp_bytes; byte-- > 0;)
-            content.push_back(static_cast<std::byte>(tick >> 8 * byte));
-        content.resize(timestamp_bytes + heap_samples, std::byte{ 1 });
-        stream.receive(heap_cutter{ flavour, 100 }.cut(
-            1 + i,
-            { flavour.addressed(0x1600, 0), flavour.addressed(0x3300, timestamp_bytes) },
-            content));
+    const struct {
+        number_format described; // no bits: not described
+        unsigned bits;
+    } cases[] = { { {}, 48 }, { {}, 40 }, { { 'u', 48 }, 48 }, { { 'u', 36 }, 36 } };
+    for (const auto& [described, bits] : cases) {
+        receive_stream::options options;
+        auto format = std::make_shared<stream_format>();
+        format->timestamp_format = described;
+        options.format = format;
+        receive_stream stream(options);
+        const std::size_t timestamp_bytes = (bits + 7) / 8;
+        const auto wrap = std::uint64_t{ 1 } << bits;
+        for (std::uint64_t i = 0; i < 20; ++i) {
+            const auto tick = (wrap - 10 * heap_samples + i * heap_samples) % wrap;
+            const auto padded = tick << (8 * timestamp_bytes - bits); // as spead2 does
+            packet_bytes content;
+            for (std::size_t byte = timestamp_bytes; byte-- > 0;)
+                content.push_back(static_cast<std::byte>(padded >> 8 * byte));
+            content.resize(timestamp_bytes + heap_samples, std::byte{ 1 });
+            stream.receive(heap_cutter{ flavour, 100 }.cut(
+                1 + i,
+                { flavour.addressed(0x1600, 0),
+                  flavour.addressed(0x3300, timestamp_bytes) },
+                content));
+        }
+        stream.end();
+        BOOST_TEST_CONTEXT(bits << " bits, described " << described.bits)
+        BOOST_TEST(stream.counters[0].samples_received.get() == 20 * heap_samples);
     }
-    stream.end();
-    BOOST_TEST(stream.counters[0].samples_received.get() == 20 * heap_samples);
 }
 
 // The sender is killed within a heap, or the first packet of a heap is lost. It restarts
@@ -1205,23 +1219,13 @@ BOOST_AUTO_TEST_CASE(heaps_that_cannot_be_received_do_not_wait_for_other_descrip
         options.format = nullptr;
         receive_stream stream(options);
         const auto send = [&](std::uint64_t i, sample_format format, std::uint64_t from) {
-            packet_bytes content;
-            std::vector<std::uint64_t> pointers;
-            for (const auto& each : default_items()) {
-                const auto packet = descriptor_packet(each, flavour, format);
-                pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
-                content.insert(content.end(), packet.begin(), packet.end());
-            }
-            if (i % 10) {
-                content.clear();
-                pointers.clear();
-            }
-            pointers.push_back(flavour.immediate(0x1600, i * heap_samples));
-            pointers.push_back(flavour.addressed(0x3300, content.size()));
-            content.resize(content.size() + heap_samples * format.wire.bits / 8,
-                           std::byte(format.wire.bits));
-            for (const auto& packet :
-                 heap_cutter{ flavour, 4000, false }.cut(1 + i, pointers, content))
+            auto heap = i % 10 ? heap_content() : descriptors(format);
+            add_samples(heap,
+                        i * heap_samples,
+                        heap_samples * format.wire.bits / 8,
+                        std::byte(format.wire.bits));
+            const heap_cutter cutter{ flavour, 4000, false };
+            for (const auto& packet : cutter.cut(1 + i, heap.pointers, heap.payload))
                 stream.receive(packet, 0, from);
         };
         for (std::uint64_t i = 0; i < 20; ++i)

@@ -21,8 +21,8 @@ constexpr std::chrono::milliseconds start_delay{ 10 };
 // Packets of a heap that pause for this long, or for this many times the longest pause
 // before, have been interrupted by an outage or by a restart of their sender.
 constexpr std::chrono::milliseconds min_outage{ 500 };
-// The same for heaps that are not placed, whose first packet may be that of a restarted
-// sender.
+// The same while nothing else shows that a packet belongs to the heap: the timestamp has
+// not arrived, or the heap is whole.
 constexpr std::chrono::milliseconds min_outage_of_open_heaps{ 20 };
 constexpr int outage_pauses = 3;
 constexpr std::chrono::seconds max_pause_in_heap{ 3 };

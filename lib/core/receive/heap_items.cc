@@ -45,21 +45,10 @@ void heap_items::add(const packet_view& packet, const item_index& format)
     auto key_item = samples_index;
     const auto& encoding = format->timestamp_format;
     if (time_index != none) {
-        const auto item = packet.item(time_index);
-        timestamp_bits = encoding.bits ? encoding.bits : 64;
-        if (item.is_immediate) {
+        if (packet.item(time_index).is_immediate)
             key_item = time_index;
-            timestamp = encoding.value(item.value);
-            timestamp_bits = std::min(timestamp_bits, packet.flavour.heap_address_bits);
-        } else {
-            timestamp_address = item.value;
-            timestamp_end =
-                encoding.bits ? item.value + encoding.bytes() : packet.end_of(time_index);
-            // without a description, it wraps at its size
-            if (const auto bytes = timestamp_end - item.value;
-                !encoding.bits && bytes < sizeof(std::uint64_t))
-                timestamp_bits = static_cast<unsigned>(8 * bytes);
-        }
+        if (!timestamp)
+            set_timestamp_item(packet, time_index, encoding);
     }
     if (timestamp_address && !timestamp)
         add_timestamp(packet, encoding);
@@ -77,6 +66,25 @@ void heap_items::add(const packet_view& packet, const item_index& format)
     samples_begin = begin;
     seen_end = has_known_end() ? samples_end
                                : std::max({ begin, seen_end, packet.payload_end() });
+}
+
+void heap_items::set_timestamp_item(const packet_view& packet,
+                                    std::size_t index,
+                                    const number_format& encoding)
+{
+    const auto item = packet.item(index);
+    timestamp_bits = encoding.bits ? encoding.bits : 64;
+    if (item.is_immediate) {
+        timestamp = encoding.value(item.value);
+        timestamp_bits = std::min(timestamp_bits, packet.flavour.heap_address_bits);
+        return;
+    }
+    timestamp_address = item.value;
+    timestamp_end = encoding.bits ? item.value + encoding.bytes() : packet.end_of(index);
+    // without a description, it wraps at its size
+    const auto bytes = timestamp_end - item.value;
+    if (!encoding.bits && bytes > 0 && bytes < sizeof(std::uint64_t))
+        timestamp_bits = static_cast<unsigned>(8 * bytes);
 }
 
 void heap_items::add_timestamp(const packet_view& packet, const number_format& encoding)

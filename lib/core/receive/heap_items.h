@@ -81,6 +81,10 @@ struct heap_items {
     void restart(std::size_t immediates);
     //! Adds the items of a packet.
     void add(const packet_view& packet, const item_index& format);
+    //! Sets the timestamp, or its place in the payload, from an item pointer.
+    void set_timestamp_item(const packet_view& packet,
+                            std::size_t index,
+                            const number_format& encoding);
     //! Adds the bytes that a packet holds of a timestamp in the payload.
     void add_timestamp(const packet_view& packet, const number_format& encoding);
 

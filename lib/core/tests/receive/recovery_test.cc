@@ -1147,6 +1147,34 @@ BOOST_AUTO_TEST_CASE(timestamps_in_the_payload_wrap_at_their_size)
     }
 }
 
+// A later packet of the heap gives the timestamp another place, of another size.
+BOOST_AUTO_TEST_CASE(a_known_timestamp_keeps_its_bits)
+{
+    for (const std::size_t bytes : { 0, 1, 2 }) {
+        receive_stream stream;
+        for (std::uint64_t i = 0; i < 200; ++i) {
+            const auto send_half = [&](std::uint64_t offset,
+                                       const std::vector<std::uint64_t>& items) {
+                std::vector<std::uint64_t> pointers{
+                    flavour.immediate(wire::heap_counter, 1 + i),
+                    flavour.immediate(wire::heap_length, 2 * heap_samples),
+                    flavour.immediate(wire::payload_offset, offset),
+                    flavour.immediate(wire::payload_length, heap_samples)
+                };
+                pointers.insert(pointers.end(), items.begin(), items.end());
+                stream.receive(packet_of(
+                    pointers, packet_bytes(heap_samples, std::byte{ 1 }), flavour));
+            };
+            send_half(0, { flavour.immediate(0x1600, i * heap_samples) });
+            send_half(heap_samples,
+                      { flavour.addressed(0x1600, heap_samples - bytes),
+                        flavour.addressed(0x3300, heap_samples) });
+        }
+        stream.end();
+        BOOST_TEST(stream.counters[0].samples_received.get() == 200 * heap_samples);
+    }
+}
+
 // The sender is killed within a heap, or the first packet of a heap is lost. It restarts
 // soon, at another time, with the same counters.
 BOOST_AUTO_TEST_CASE(heaps_of_a_restarted_sender_are_not_joined_by_their_counters)

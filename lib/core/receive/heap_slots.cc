@@ -149,6 +149,13 @@ void heap_slots::move(heap_slot& slot, heap_slot::state status, region& destinat
     destination.slots.push_back(&slot);
 }
 
+void heap_slots::refuse(heap_slot& slot)
+{
+    d_finish(slot);
+    drop_packets(slot);
+    move(slot, heap_slot::state::refused, d_refused);
+}
+
 void heap_slots::remove(heap_slot& slot)
 {
     d_finish(slot);

@@ -29,7 +29,8 @@ namespace gr::spead {
 class heap_slots
 {
 public:
-    //! \p finish(slot) is called before a slot becomes free, with the packets it keeps.
+    //! \p finish(slot) is called before a slot is refused or becomes free, with the
+    //! packets that it keeps.
     explicit heap_slots(std::function<void(const heap_slot&)> finish);
 
     //! The latest slot of a heap; nullptr if there is none.
@@ -47,7 +48,8 @@ public:
     //! A new slot that collects.
     heap_slot& add(const heap_id& id);
     void place(heap_slot& slot) { move(slot, heap_slot::state::placed, d_placed); }
-    void refuse(heap_slot& slot) { move(slot, heap_slot::state::refused, d_refused); }
+    //! Drops the packets of a slot, and remembers that it takes no others.
+    void refuse(heap_slot& slot);
     void remove(heap_slot& slot);
 
     //! The slots that collect, and the placed ones, in order of arrival.

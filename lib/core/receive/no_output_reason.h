@@ -10,6 +10,7 @@
 
 #include "protocol/packet_parser.h"
 #include "stream_format.h"
+#include "support/rate_limited_log.h"
 
 #include <string_view>
 #include <cstddef>
@@ -81,6 +82,18 @@ public:
     //! None: only the source address differs.
     void note_other_sender(const stream_format& format, std::optional<std::size_t> item);
 
+    //! Logs the cause, once in a run: other heaps give samples, so that nothing else
+    //! would tell the user.
+    void log_once(rate_limited_log& log)
+    {
+        if (!std::exchange(d_has_logged, true))
+            log.add(d_text);
+    }
+    void start_run()
+    {
+        clear();
+        d_has_logged = false;
+    }
     //! Clears the cause, when samples are output.
     void clear()
     {
@@ -103,6 +116,7 @@ private:
 
     std::string d_text;
     std::string d_latest; // cleared
+    bool d_has_logged = false;
 };
 
 } // namespace gr::spead

@@ -34,6 +34,8 @@ public:
                   heap_slot::time_point now,
                   heap_items& items)
     {
+        if (items.values.empty())
+            return;
         auto& values = find(heap).values;
         values.resize(items.values.size());
         for (std::size_t i = 0; i < values.size(); ++i) {

@@ -64,7 +64,6 @@ public:
         found->present = 0;
         return found->bytes.data();
     }
-    void clear() { d_samples.fill({}); }
 
 private:
     static constexpr std::size_t max_samples = 64;

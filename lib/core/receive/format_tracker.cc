@@ -1,0 +1,87 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "format_tracker.h"
+
+#include <utility>
+
+namespace gr::spead {
+
+format_tracker::format_tracker(const receive_config& config,
+                               const item_index& format,
+                               const stream_follower& follower,
+                               sender_memory& senders,
+                               no_output_reason& reason,
+                               rate_limited_log& log)
+    : d_format(format),
+      d_follower(follower),
+      d_senders(senders),
+      d_no_output_reason(reason),
+      d_log(log),
+      d_description(config.format, config.type, config.axes, config.stream.outputs)
+{
+}
+
+void format_tracker::add(const heap_slot& slot,
+                         const std::vector<item_description>& descriptions,
+                         time_point now)
+{
+    if (is_before_change(slot))
+        return; // they have been replaced
+    d_senders.describe(slot.id, descriptions);
+    const bool is_change = d_format && d_description.contradict(descriptions, *d_format);
+    if (!is_change || !d_follower.receives_other_descriptions(slot, now))
+        d_has_changed |= d_description.add(descriptions);
+    if (is_change && d_has_changed) {
+        d_change = slot.id;
+        d_change_time = now;
+        d_change_bits = slot.time.address_bits;
+    }
+}
+
+std::shared_ptr<const stream_format> format_tracker::derive()
+{
+    // until heaps of a format arrive, another array may hold the samples
+    return d_description.format(d_follower.is_running() ? d_format.get() : nullptr);
+}
+
+bool format_tracker::is_before_change(const heap_slot& slot) const
+{
+    constexpr std::int64_t max_heaps = 1 << 16;
+    if (slot.id.sender != d_change.sender || slot.time.address_bits != d_change_bits ||
+        slot.first_packet - d_change_time >= heap_timeout)
+        return false;
+    heap_time change;
+    change.counter = d_change.counter;
+    const auto heaps = slot.time.counters_from(change);
+    return heaps < 0 && heaps > -max_heaps;
+}
+
+bool format_tracker::is_described_otherwise(heap_slot& slot, time_point now)
+{
+    const auto& descriptions = d_senders.descriptions(slot.id);
+    if (descriptions.empty() || !d_description.contradict(descriptions, *d_format))
+        return false;
+    // once for each heap: those of several senders may wait
+    if (!std::exchange(slot.has_set_format, true) &&
+        !d_follower.receives_other_descriptions(slot, now) &&
+        d_description.add(descriptions)) {
+        d_has_changed = true;
+        return true;
+    }
+    d_no_output_reason.note(no_output_reason::cause::other_descriptions);
+    d_no_output_reason.log_once(d_log);
+    return true;
+}
+
+bool format_tracker::is_unsuitable(const heap_slot& slot) const
+{
+    return !d_format && !slot.is_end && d_description.has_unsuitable_samples() &&
+           !slot.descriptors.were_found() && !d_senders.descriptions(slot.id).empty();
+}
+
+} // namespace gr::spead

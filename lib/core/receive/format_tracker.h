@@ -1,0 +1,87 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_FORMAT_TRACKER_H
+#define INCLUDED_SPEAD_CORE_FORMAT_TRACKER_H
+
+#include "heap_slot.h"
+#include "no_output_reason.h"
+#include "receive_config.h"
+#include "sender_memory.h"
+#include "stream_description.h"
+#include "stream_follower.h"
+#include "support/rate_limited_log.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr::spead {
+
+//! Tracks what senders describe: when the format changes, and which heaps are of it.
+class format_tracker
+{
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    //! The arguments must outlive this object. \p format: the current one.
+    format_tracker(const receive_config& config,
+                   const item_index& format,
+                   const stream_follower& follower,
+                   sender_memory& senders,
+                   no_output_reason& reason,
+                   rate_limited_log& log);
+
+    void start_run() { d_change = {}; }
+
+    //! Adds the descriptions of a heap.
+    void add(const heap_slot& slot,
+             const std::vector<item_description>& descriptions,
+             time_point now);
+    //! Whether descriptions have changed since update().
+    bool has_changed() const { return d_has_changed; }
+    //! The format that the descriptions give; nullptr with a refusal() if there is none.
+    std::shared_ptr<const stream_format> derive();
+    //! The derived format is in use.
+    void update() { d_has_changed = false; }
+    //! Why there is no format; else empty.
+    const std::string& refusal() const { return d_description.refusal(); }
+
+    //! Whether \p descriptions leave the samples and the timestamp as they are known.
+    bool confirm(const std::vector<item_description>& descriptions) const
+    {
+        return d_format && d_description.confirm(descriptions, *d_format);
+    }
+    //! Whether a heap was sent before the one whose descriptors changed the format, but
+    //! arrives after it.
+    bool is_before_change(const heap_slot& slot) const;
+    //! Whether the sender of a heap has described other samples than those of the format.
+    //! If no other sender is received, its descriptions are used: has_changed().
+    bool is_described_otherwise(heap_slot& slot, time_point now);
+    //! Whether the samples of a heap have been described, but cannot be received. They
+    //! must not wait for other descriptors of their sender, which are those of later
+    //! heaps.
+    bool is_unsuitable(const heap_slot& slot) const;
+
+private:
+    const item_index& d_format;
+    const stream_follower& d_follower;
+    sender_memory& d_senders;
+    no_output_reason& d_no_output_reason;
+    rate_limited_log& d_log;
+
+    stream_description d_description;
+    bool d_has_changed = false;
+    heap_id d_change; // the heap that changed the format; sender 0: none
+    time_point d_change_time{};
+    unsigned d_change_bits = 0; // of its address
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_FORMAT_TRACKER_H */

@@ -1,0 +1,39 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 The gr-spead authors
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_SPEAD_CORE_RECEIVE_CONFIG_H
+#define INCLUDED_SPEAD_CORE_RECEIVE_CONFIG_H
+
+#include "axes/heap_axes.h"
+#include "stream_format.h"
+#include "timeline.h"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gr::spead {
+
+//! How packets become samples.
+struct receive_config {
+    //! The group of each socket. There is one group per output, or one for all.
+    std::vector<std::size_t> group_of_socket;
+    bool has_group_for_each_output = false;
+    sample_type type = sample_type::int8;       //!< type of the outputs
+    std::optional<double> scale = std::nullopt; //!< none: full scale is 1.0
+    heap_axes axes;
+    //! of items; nullptr: from descriptors
+    std::shared_ptr<const stream_format> format;
+    timeline::config stream;
+    std::chrono::steady_clock::duration max_delay{};
+};
+
+} // namespace gr::spead
+
+#endif /* INCLUDED_SPEAD_CORE_RECEIVE_CONFIG_H */

@@ -300,11 +300,7 @@ heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet
                                 is_ambiguous(slot, packet.time)
                                     ? clock::time_point::max()
                                     : packet.time - min_outage_of_open_heaps);
-            for_each_kept(
-                slot, [&](const packet_view& kept_packet) { // perhaps of the timestamp
-                    if (!slot.items.is_complete(*d_format))
-                        slot.items.add(kept_packet, d_format);
-                });
+            find_timestamp(slot);
         }
     }
     if (find_descriptors(slot, packet) || slot.descriptors.were_found())
@@ -351,6 +347,7 @@ void heap_router::drop_packets_before(heap_slot& slot, clock::time_point time)
 void heap_router::update_readiness(heap_slot& slot, const packet_view* packet)
 {
     const auto& items = slot.items;
+    d_slots.set_ready(slot, false);
     if (slot.has_lost_samples)
         return d_slots.refuse(slot);
     if (slot.is_end || items.is_complete(*d_format))
@@ -490,7 +487,7 @@ void heap_router::read_descriptors(heap_slot& slot)
     if (d_formats.has_changed())
         return;
     if (d_format)
-        read_items_again();
+        read_items_again(slot);
     else if (d_formats.is_unsuitable(slot))
         d_slots.refuse(slot);
 }
@@ -502,11 +499,11 @@ bool heap_router::update_format()
     if (!use_format(d_formats.derive()))
         return false;
     d_formats.update();
-    if (d_format)
-        read_items_again();
     const auto slots = d_slots.collecting();
     for (auto* slot : slots)
-        if (d_formats.is_unsuitable(*slot))
+        if (d_format)
+            read_items_again(*slot);
+        else if (d_formats.is_unsuitable(*slot))
             d_slots.refuse(*slot);
     return true;
 }
@@ -545,37 +542,44 @@ bool heap_router::use_format(std::shared_ptr<const stream_format> format)
     return true;
 }
 
-// Reads the items of all heaps that keep their packets, with a new format or after their
+// Reads the items of a heap that keeps its packets, with a new format or after its
 // descriptors have arrived.
-void heap_router::read_items_again()
+void heap_router::read_items_again(heap_slot& slot)
 {
-    const auto slots = d_slots.collecting(); // update_readiness() changes it
-    for (auto* slot : slots) {
-        if (slot->descriptors.were_found()) // they have not all arrived
-            continue;
-        slot->items.restart(d_format->immediates.size());
-        slot->is_held = false;
-        packet_view items_packet;
-        std::size_t count = 0; // of packets of this heap
-        bool is_same = true;
-        for_each_kept(*slot, [&](const packet_view& packet) {
-            heap_items items;
-            if (packet.has_items())
-                items.add(packet, d_format);
-            // the packets from here on may be of the next heap with this counter
-            is_same = is_same && !items.contradict(slot->items);
-            if (!is_same)
-                return;
-            ++count;
-            if (packet.has_items())
-                items_packet = packet;
-            if (!slot->items.is_complete(*d_format))
-                slot->items.add(packet, d_format);
-        });
-        d_ignored_packets +=
-            d_slots.drop_packets(*slot, count, slot->kept_packets.size());
-        update_readiness(*slot, items_packet.pointers ? &items_packet : nullptr);
-    }
+    if (slot.descriptors.were_found()) // they have not all arrived
+        return;
+    slot.items.restart(d_format->immediates.size());
+    slot.is_held = false;
+    d_follower.forget(slot);
+    packet_view items_packet;
+    std::size_t count = 0; // of packets of this heap
+    bool is_same = true;
+    for_each_kept(slot, [&](const packet_view& packet) {
+        heap_items items;
+        if (packet.has_items())
+            items.add(packet, d_format);
+        // the packets from here on may be of the next heap with this counter
+        is_same = is_same && !items.contradict(slot.items);
+        if (!is_same)
+            return;
+        ++count;
+        if (packet.has_items())
+            items_packet = packet;
+        if (!slot.items.is_complete(*d_format))
+            slot.items.add(packet, d_format);
+    });
+    d_ignored_packets += d_slots.drop_packets(slot, count, slot.kept_packets.size());
+    find_timestamp(slot);
+    update_readiness(slot, items_packet.pointers ? &items_packet : nullptr);
+}
+
+// Packets that arrived before the items of their heap may hold its timestamp.
+void heap_router::find_timestamp(heap_slot& slot)
+{
+    for_each_kept(slot, [&](const packet_view& packet) {
+        if (!slot.items.is_complete(*d_format))
+            slot.items.add(packet, d_format);
+    });
 }
 
 // Places in time

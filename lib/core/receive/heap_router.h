@@ -125,7 +125,8 @@ private:
     void read_descriptors(heap_slot& slot);
     bool update_format();
     bool use_format(std::shared_ptr<const stream_format> format);
-    void read_items_again();
+    void read_items_again(heap_slot& slot);
+    void find_timestamp(heap_slot& slot);
 
     void judge(heap_slot& slot);
     bool place_kept(heap_slot& slot);

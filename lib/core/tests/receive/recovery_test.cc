@@ -104,24 +104,25 @@ std::vector<packet_bytes> heap_with_descriptors(std::uint64_t counter,
     return cutter.cut(counter, heap.pointers, heap.payload);
 }
 
-// A timestamp of 8 bytes in the payload, before or behind the samples.
+// A heap with a timestamp in the payload, before or behind the samples.
 std::vector<packet_bytes> heap_with_time_in_payload(std::uint64_t counter,
                                                     std::uint64_t tick,
                                                     bool is_behind,
                                                     bool repeats_pointers,
                                                     std::byte sample,
-                                                    std::size_t payload = 100)
+                                                    std::size_t payload = 100,
+                                                    std::size_t timestamp_bytes = 8)
 {
     packet_bytes content(heap_samples, sample);
     packet_bytes timestamp;
-    for (std::size_t byte = 8; byte-- > 0;)
+    for (auto byte = timestamp_bytes; byte-- > 0;)
         timestamp.push_back(static_cast<std::byte>(tick >> 8 * byte));
     content.insert(
         is_behind ? content.end() : content.begin(), timestamp.begin(), timestamp.end());
     return heap_cutter{ flavour, payload, repeats_pointers }.cut(
         counter,
         { flavour.addressed(0x1600, is_behind ? heap_samples : 0),
-          flavour.addressed(0x3300, is_behind ? 0 : 8) },
+          flavour.addressed(0x3300, is_behind ? 0 : timestamp_bytes) },
         content);
 }
 
@@ -1237,6 +1238,40 @@ BOOST_AUTO_TEST_CASE(a_timestamp_may_be_split_between_packets)
             stream.end();
             BOOST_TEST(stream.counters[0].samples_received.get() == 5 * heap_samples);
         }
+}
+
+// While a heap waits for another one to agree, or for the first descriptors. The packets
+// with its samples and its timestamp precede the one with its items.
+BOOST_AUTO_TEST_CASE(descriptors_do_not_take_the_timestamp_of_a_waiting_heap)
+{
+    const auto described = descriptors();
+    const auto description =
+        heap_cutter{ flavour, 2000 }.cut(50, described.pointers, described.payload);
+    for (const bool is_described_first : { true, false }) {
+        receive_stream::options options;
+        options.format = nullptr;
+        receive_stream stream(options);
+        const auto send = [&](std::uint64_t counter, std::uint64_t tick) {
+            auto packets = heap_with_time_in_payload(
+                counter, tick, true, false, std::byte(counter), 1000, 6);
+            std::reverse(packets.begin(), packets.end());
+            stream.receive(packets);
+        };
+        if (is_described_first) {
+            stream.receive(description);
+            send(40, first_tick);
+        }
+        send(60, 3 * first_tick);
+        stream.receive(description);
+        send(61, 3 * first_tick + heap_samples);
+        stream.end();
+        const auto begin = stream.tags_of(sample_tag::kind::timestamp);
+        BOOST_REQUIRE(begin.size() == 1);
+        BOOST_TEST(begin[0].second + stream.out[0].size() ==
+                   3 * first_tick + 2 * heap_samples);
+        const auto heaps = is_described_first ? 3 : 2;
+        BOOST_TEST(stream.counters[0].samples_received.get() == heaps * heap_samples);
+    }
 }
 
 // The heaps before are not decoded as the later descriptors say.

@@ -178,14 +178,16 @@ heap_router::outcome heap_router::route(const arrival& packet)
     const bool has_other_length = slot->heap_length != packet.heap_length;
     if (packet.has_items() && (has_other_length || slot->status == state::refused))
         return route_other(*slot, packet);
-    if (packet.has_items() && !d_format)
-        return add_packet(*slot, packet);
-    if (is_ambiguous(*slot, packet.time) || d_follower.has_held_restart(*slot))
+    // without a format, which item tells heaps apart is not known
+    const bool may_be_first = packet.has_items() && !d_format;
+    if (!may_be_first &&
+        (is_ambiguous(*slot, packet.time) || d_follower.has_held_restart(*slot)))
         return outcome::ignored;
     if (slot->is_superseded || is_closed(*slot, packet.time) || is_torn(*slot, packet) ||
         (slot->status != state::placed && has_other_length)) {
-        if (slot->status == state::collecting)
-            d_slots.remove(*slot); // the next packets are not of this heap
+        // unless it may be complete, the next packets are not of this heap
+        if (slot->status == state::collecting && !(may_be_first && slot->has_items))
+            d_slots.remove(*slot);
         return begin_heap(packet, true);
     }
     return add_packet(*slot, packet);
@@ -213,8 +215,9 @@ bool heap_router::is_torn(const heap_slot& slot, const arrival& packet)
     const auto pause = packet.time - slot.last_packet;
     const bool continues = packet.payload_offset == slot.next_offset;
     const bool is_whole = slot.status == state::placed && slot.has_all_samples();
-    const bool is_open = is_whole || (d_format && slot.status == state::collecting &&
-                                      !slot.items.is_complete(*d_format));
+    const bool is_complete =
+        d_format ? slot.items.is_complete(*d_format) : slot.has_items;
+    const bool is_open = is_whole || (slot.status == state::collecting && !is_complete);
     clock::duration outage = min_outage;
     if (is_open)
         outage = min_outage_of_open_heaps;
@@ -289,6 +292,7 @@ heap_router::outcome heap_router::add_packet(heap_slot& slot, const arrival& pac
 heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet)
 {
     slot.last_packet = packet.time;
+    slot.has_items |= packet.has_items();
     const bool is_known = d_format && slot.items.is_complete(*d_format);
     if (d_format && !is_known) {
         const bool had_items = slot.items.is_any();

@@ -71,6 +71,7 @@ struct heap_slot {
     std::uint64_t next_offset = 0; //!< the end of the latest packet
 
     // while collecting
+    bool has_items = false; //!< a packet with items has arrived
     bool is_ready = false;  //!< to be judged
     bool is_held = false;   //!< has been judged; another heap must agree with its time
     bool is_agreed = false; //!< another heap does

@@ -735,30 +735,41 @@ std::vector<packet_bytes> heap_of_tick(std::uint64_t counter, std::uint64_t tick
                      static_cast<std::byte>(1 + tick / heap_samples % 127)));
 }
 
-// The heaps of both runs wait for descriptors, and have the same counters.
+// The heaps of both runs wait for descriptors, and have the same counters. In the first
+// run, all packets arrive, or the first or last ones of a heap are lost; in the second
+// one, another packet may be.
 BOOST_AUTO_TEST_CASE(restart_before_the_descriptors_does_not_mix_heaps)
 {
-    for (const bool is_lossy : { false, true }) {
-        receive_stream::options options;
-        options.format = nullptr;
-        receive_stream stream(options);
-        for (const std::uint64_t run : { 0, 1 }) {
-            for (std::uint64_t i = 0; i < 3; ++i) {
-                auto packets = heap_of_tick(1 + i, (10 * run + i) * heap_samples);
-                if (is_lossy && run == 0)
-                    packets.resize(5);
-                stream.receive(packets);
-            }
-            stream.pass_time(milliseconds(300));
-        }
-        stream.receive(heap_with_descriptors(50, 100 * heap_samples));
-        stream.pass_time(milliseconds(2000));
-        stream.end();
-        BOOST_REQUIRE(!stream.out[0].empty());
-        auto& last = stream.out[0]; // that of the descriptors has its counter as samples
-        last.resize(last.size() - heap_samples);
-        check_samples(stream);
-    }
+    for (const std::size_t begin : { 0, 1, 5 })
+        for (const std::size_t end : { 5, 10 })
+            for (const bool is_lossy : { false, true })
+                for (const int pause : { 50, 300, 700 }) {
+                    receive_stream::options options;
+                    options.format = nullptr;
+                    receive_stream stream(options);
+                    for (const std::uint64_t run : { 0, 1 }) {
+                        for (std::uint64_t i = 0; i < 3; ++i) {
+                            const auto packets =
+                                heap_of_tick(1 + i, (10 * run + i) * heap_samples);
+                            for (std::size_t k = 0; k < packets.size(); ++k)
+                                if (run == 0 ? k >= begin && k < end
+                                             : k != 7 || !is_lossy)
+                                    stream.receive(packets[k]);
+                        }
+                        stream.pass_time(milliseconds(pause));
+                    }
+                    stream.receive(heap_with_descriptors(50, 100 * heap_samples));
+                    stream.pass_time(milliseconds(2000));
+                    stream.end();
+                    BOOST_REQUIRE(!stream.out[0].empty());
+                    // the heap of the descriptors has its counter as samples
+                    auto& out = stream.out[0];
+                    out.resize(out.size() - heap_samples);
+                    BOOST_TEST_CONTEXT("run 1: packets " << begin << " to " << end
+                                                         << ", run 2 lossy " << is_lossy
+                                                         << ", " << pause << " ms")
+                    check_samples(stream);
+                }
 }
 
 // A heap without samples, and then one that reuses its counter.

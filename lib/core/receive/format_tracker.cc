@@ -11,13 +11,21 @@
 
 namespace gr::spead {
 
+namespace {
+
+// More heaps than may be overtaken by others.
+constexpr std::int64_t max_heaps = 1 << 16;
+
+} // namespace
+
 format_tracker::format_tracker(const receive_config& config,
                                const item_index& format,
                                const stream_follower& follower,
                                sender_memory& senders,
                                no_output_reason& reason,
                                rate_limited_log& log)
-    : d_format(format),
+    : d_closing_time(config.closing_time()),
+      d_format(format),
       d_follower(follower),
       d_senders(senders),
       d_no_output_reason(reason),
@@ -33,14 +41,19 @@ void format_tracker::add(const heap_slot& slot,
     if (is_before_change(slot))
         return; // they have been replaced
     d_senders.describe(slot.id, descriptions);
+    // it may be received later, and not describe its items again
+    if (d_follower.is_ignored_sender(slot.id, slot.socket, now))
+        return;
     const bool is_change = d_format && d_description.contradict(descriptions, *d_format);
     if (!is_change || !d_follower.receives_other_descriptions(slot, now))
         d_has_changed |= d_description.add(descriptions);
-    if (is_change && d_has_changed) {
-        d_change = slot.id;
-        d_change_time = now;
-        d_change_bits = slot.time.address_bits;
-    }
+    if (!is_change || !d_has_changed)
+        return;
+    const auto newest = d_follower.newest(slot.id.sender);
+    const auto heaps = newest ? slot.time.counters_from(*newest) : 0;
+    d_change = {
+        slot.id, slot.time.address_bits, slot.arrival, now, heaps > 0 && heaps < max_heaps
+    };
 }
 
 std::shared_ptr<const stream_format> format_tracker::derive()
@@ -51,12 +64,15 @@ std::shared_ptr<const stream_format> format_tracker::derive()
 
 bool format_tracker::is_before_change(const heap_slot& slot) const
 {
-    constexpr std::int64_t max_heaps = 1 << 16;
-    if (slot.id.sender != d_change.sender || slot.time.address_bits != d_change_bits ||
-        slot.first_packet - d_change_time >= heap_timeout)
+    if (slot.id.sender != d_change.id.sender ||
+        slot.time.address_bits != d_change.address_bits ||
+        slot.first_packet - d_change.time >= d_closing_time)
         return false;
+    // the sender has restarted, or does not count heaps of descriptors like others
+    if (!d_change.is_in_sequence)
+        return slot.arrival < d_change.arrival;
     heap_time change;
-    change.counter = d_change.counter;
+    change.counter = d_change.id.counter;
     const auto heaps = slot.time.counters_from(change);
     return heaps < 0 && heaps > -max_heaps;
 }

@@ -17,6 +17,7 @@
 #include "support/rate_limited_log.h"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -69,6 +70,7 @@ public:
     bool is_unsuitable(const heap_slot& slot) const;
 
 private:
+    const std::chrono::steady_clock::duration d_closing_time;
     const item_index& d_format;
     const stream_follower& d_follower;
     sender_memory& d_senders;
@@ -77,9 +79,15 @@ private:
 
     stream_description d_description;
     bool d_has_changed = false;
-    heap_id d_change; // the heap that changed the format; sender 0: none
-    time_point d_change_time{};
-    unsigned d_change_bits = 0; // of its address
+    // the heap that changed the format
+    struct format_change {
+        heap_id id; // sender 0: none
+        unsigned address_bits = 0;
+        std::uint64_t arrival = 0;
+        time_point time{};
+        bool is_in_sequence = false; // its counter is that of the next heap
+    };
+    format_change d_change;
 };
 
 } // namespace gr::spead

@@ -50,16 +50,27 @@ void heap_items::add(const packet_view& packet, const item_index& format)
         if (!timestamp)
             set_timestamp_item(packet, time_index, encoding);
     }
-    if (timestamp_address && !timestamp)
-        add_timestamp(packet, encoding);
     if (key_item != none) {
         key_index = key_item;
         key_word = packet.word(key_item);
     }
-    if (samples_index == none)
-        return;
-    const auto begin = packet.item(samples_index).value;
-    samples_end = std::max(begin, packet.end_of(samples_index));
+    if (samples_index != none)
+        set_samples_item(packet, samples_index);
+    // one ends where the other one begins, also if their pointers are in several packets
+    if (samples_begin && timestamp_address && *timestamp_address < *samples_begin)
+        timestamp_end = std::min(timestamp_end, *samples_begin);
+    else if (samples_begin && timestamp_address && *timestamp_address > *samples_begin) {
+        samples_end = std::min(samples_end, *timestamp_address);
+        seen_end = std::min(seen_end, samples_end);
+    }
+    if (timestamp_address && !timestamp)
+        add_timestamp(packet, encoding);
+}
+
+void heap_items::set_samples_item(const packet_view& packet, std::size_t index)
+{
+    const auto begin = packet.item(index).value;
+    samples_end = std::max(begin, packet.end_of(index));
     const auto packet_byte =
         std::clamp(packet.payload_offset, begin, samples_end) - begin;
     first_byte = samples_begin ? std::min(first_byte, packet_byte) : packet_byte;
@@ -81,10 +92,6 @@ void heap_items::set_timestamp_item(const packet_view& packet,
     }
     timestamp_address = item.value;
     timestamp_end = encoding.bits ? item.value + encoding.bytes() : packet.end_of(index);
-    // without a description, it wraps at its size
-    const auto bytes = timestamp_end - item.value;
-    if (!encoding.bits && bytes > 0 && bytes < sizeof(std::uint64_t))
-        timestamp_bits = static_cast<unsigned>(8 * bytes);
 }
 
 void heap_items::add_timestamp(const packet_view& packet, const number_format& encoding)
@@ -106,6 +113,8 @@ void heap_items::add_timestamp(const packet_view& packet, const number_format& e
     for (std::size_t i = 0; i < bytes; ++i)
         raw = raw << 8 | static_cast<std::uint64_t>(timestamp_content[i]);
     timestamp = encoding.value(raw);
+    if (!encoding.bits) // it wraps at its size
+        timestamp_bits = static_cast<unsigned>(8 * bytes);
 }
 
 heap_items::match heap_items::compare(const packet_view& packet,

@@ -85,6 +85,8 @@ struct heap_items {
     void set_timestamp_item(const packet_view& packet,
                             std::size_t index,
                             const number_format& encoding);
+    //! Sets the place of the samples from an item pointer.
+    void set_samples_item(const packet_view& packet, std::size_t index);
     //! Adds the bytes that a packet holds of a timestamp in the payload.
     void add_timestamp(const packet_view& packet, const number_format& encoding);
 

@@ -157,7 +157,9 @@ heap_router::outcome heap_router::route(const arrival& packet)
         slot.is_end = true;
         return keep_packet(slot, packet);
     }
-    auto* slot = packet.is_single ? nullptr : d_slots.find(packet.id);
+    // some senders do not count heaps of one packet, but timestamps tell them apart
+    const bool is_uncounted = packet.is_single && (!d_format || d_format->timestamp_id);
+    auto* slot = is_uncounted ? nullptr : d_slots.find(packet.id);
     if (!slot || slot->is_end || d_follower.is_expired(*slot, packet.time))
         return begin_heap(packet);
     switch (packet.has_items() ? slot->items.compare(packet, d_format)
@@ -180,11 +182,14 @@ heap_router::outcome heap_router::route(const arrival& packet)
         return route_other(*slot, packet);
     // without a format, which item tells heaps apart is not known
     const bool may_be_first = packet.has_items() && !d_format;
-    if (!may_be_first &&
-        (is_ambiguous(*slot, packet.time) || d_follower.has_held_restart(*slot)))
+    const bool may_continue_heap = may_continue(*slot, packet) &&
+                                   (slot->status == state::placed || !has_other_length);
+    const bool is_unclear = !may_be_first && (is_ambiguous(*slot, packet) ||
+                                              d_follower.has_held_restart(*slot));
+    learn_pause(*slot, packet);
+    if (is_unclear)
         return outcome::ignored;
-    if (slot->is_superseded || is_closed(*slot, packet.time) || is_torn(*slot, packet) ||
-        (slot->status != state::placed && has_other_length)) {
+    if (!may_continue_heap) {
         // unless it may be complete, the next packets are not of this heap
         if (slot->status == state::collecting && !(may_be_first && slot->has_items))
             d_slots.remove(*slot);
@@ -206,50 +211,61 @@ heap_router::outcome heap_router::route_other(heap_slot& latest_slot,
     return begin_heap(packet, true);
 }
 
+// Whether a packet without items may be of a heap with its counter.
+bool heap_router::may_continue(const heap_slot& slot, const arrival& packet) const
+{
+    // the samples that the heap lacks have been given up
+    const bool is_closed = slot.status == state::placed &&
+                           packet.time - slot.last_packet >= d_config.closing_time() &&
+                           d_follower.is_before_newest(slot);
+    return !slot.is_superseded && !is_closed && !is_torn(slot, packet);
+}
+
 // Whether a packet comes after a pause and does not continue its heap: its sender may
 // have restarted, and reuse the counter. An outage looks the same if it goes on later in
 // the heap: then the rest of the heap is missing. While the timestamp or other items are
 // not known, or if the heap is whole, only the pause tells.
-bool heap_router::is_torn(const heap_slot& slot, const arrival& packet)
+bool heap_router::is_torn(const heap_slot& slot, const arrival& packet) const
 {
-    const auto pause = packet.time - slot.last_packet;
-    const bool continues = packet.payload_offset == slot.next_offset;
-    const bool is_whole = slot.status == state::placed && slot.has_all_samples();
     const bool is_complete =
         d_format ? slot.items.is_complete(*d_format) : slot.has_items;
-    const bool is_open = is_whole || (slot.status == state::collecting && !is_complete);
+    const bool is_open =
+        slot.is_whole() || (slot.status == state::collecting && !is_complete);
     clock::duration outage = min_outage;
     if (is_open)
         outage = min_outage_of_open_heaps;
     else if (packet.payload_offset < slot.next_offset)
-        outage = std::min(outage, closing_time());
-    const bool is_torn = pause >= std::max(outage, outage_pauses * d_pause_in_heap) &&
-                         (is_open || !continues);
-    // a single pause, after which the packet continues the heap by chance, is no habit
-    if (continues && !is_whole && pause < outage_pauses * max_pause_in_heap)
-        d_pause_in_heap = std::max(d_pause_in_heap,
-                                   std::min(pause, std::exchange(d_last_pause, pause)));
-    return is_torn;
+        outage = std::min(outage, d_config.closing_time());
+    return packet.time - slot.last_packet >=
+               std::max(outage, outage_pauses * d_pause_in_heap) &&
+           (is_open || packet.payload_offset != slot.next_offset);
 }
 
-// Whether packets without items cannot belong to a heap any more: the samples that it
-// lacks have been given up.
-bool heap_router::is_closed(const heap_slot& slot, clock::time_point now) const
+// A single pause, after which the packet continues the heap by chance, is no habit.
+void heap_router::learn_pause(const heap_slot& slot, const arrival& packet)
 {
-    return slot.status == state::placed && now - slot.last_packet >= closing_time() &&
-           d_follower.is_before_newest(slot);
+    const auto pause = packet.time - slot.last_packet;
+    if (packet.payload_offset == slot.next_offset && !slot.is_whole() &&
+        pause < outage_pauses * max_pause_in_heap)
+        d_pause_in_heap = std::max(d_pause_in_heap,
+                                   std::min(pause, std::exchange(d_last_pause, pause)));
 }
 
 // Whether packets without items may also belong to an older heap of the same counter.
-bool heap_router::is_ambiguous(heap_slot& slot, clock::time_point now)
+bool heap_router::is_ambiguous(heap_slot& slot, const arrival& packet)
 {
     if (!slot.reuses_counter)
         return false;
+    bool has_incomplete = false;
     for (auto* older = d_slots.find_older(slot); older;
          older = d_slots.find_older(*older))
-        if (!older->has_all_samples() && !d_follower.is_expired(*older, now))
-            return true;
-    return slot.reuses_counter = false;
+        if (!older->is_whole() && !d_follower.is_expired(*older, packet.time)) {
+            if (older->heap_length == packet.heap_length)
+                return true;
+            has_incomplete = true;
+        }
+    slot.reuses_counter = has_incomplete;
+    return false;
 }
 
 heap_router::outcome heap_router::begin_heap(const arrival& packet, bool reuses_counter)
@@ -301,11 +317,12 @@ heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet
             // Only now can the packets that arrived before the items be assigned. If an
             // older heap of this counter is incomplete, they may all belong to that one.
             drop_packets_before(slot,
-                                is_ambiguous(slot, packet.time)
+                                is_ambiguous(slot, packet)
                                     ? clock::time_point::max()
                                     : packet.time - min_outage_of_open_heaps);
-            find_timestamp(slot);
         }
+        if (packet.has_items() && slot.items.timestamp_address && !slot.items.timestamp)
+            find_timestamp(slot);
     }
     if (find_descriptors(slot, packet) || slot.descriptors.were_found())
         return collect_descriptors(slot, packet);
@@ -427,14 +444,16 @@ bool heap_router::place_waiting()
 
 // Descriptors
 
-// Whether a heap must wait for its descriptors, to which this packet points. Those of an
-// ignored sender do not change the stream.
+// Whether a heap must wait for its descriptors, to which this packet points.
 bool heap_router::find_descriptors(heap_slot& slot, const arrival& packet)
 {
     if (!packet.has_descriptors || slot.has_read_descriptors ||
-        slot.descriptors.were_found() ||
-        d_follower.is_ignored_sender(packet.id, packet.datagram.socket, packet.time) ||
-        !d_senders.may_describe(packet.id, packet.time) || !slot.descriptors.find(packet))
+        slot.descriptors.were_found())
+        return false;
+    const bool is_ignored =
+        d_follower.is_ignored_sender(packet.id, packet.datagram.socket, packet.time);
+    if (!d_senders.may_describe(packet.id, packet.time, is_ignored) ||
+        !slot.descriptors.find(packet))
         return false;
     for_each_kept(
         slot, [&](const packet_view& kept_packet) { slot.descriptors.add(kept_packet); });
@@ -527,9 +546,10 @@ bool heap_router::use_format(std::shared_ptr<const stream_format> format)
             d_log.add("the descriptors have changed: the stream starts over");
         d_common_counters.discontinuities.add(1);
     }
-    for (const auto* slots : { &d_slots.placed(), &d_slots.refused() })
-        while (!slots->empty())
-            d_slots.remove(*slots->front());
+    while (!d_slots.refused().empty()) // the new format may suit them
+        d_slots.remove(*d_slots.refused().front());
+    while (!d_slots.placed().empty()) // duplicates of their packets are of the old format
+        d_slots.refuse(*d_slots.placed().front());
     for (auto* slot : d_slots.collecting())
         d_slots.set_ready(*slot, false);
     d_senders.clear_values();

@@ -88,10 +88,6 @@ private:
     using state = heap_slot::state;
     using cause = no_output_reason::cause;
 
-    // Packets of a heap do not arrive later than this after those of the next one, or
-    // than max_delay if that is longer.
-    static constexpr std::chrono::milliseconds min_closing_time{ 100 };
-
     // A received packet and its parsed header.
     struct arrival : packet_view {
         received_packet datagram;
@@ -106,13 +102,10 @@ private:
     outcome add_packet(heap_slot& slot, const arrival& packet);
     outcome collect(heap_slot& slot, const arrival& packet);
     outcome keep_packet(heap_slot& slot, const arrival& packet);
-    clock::duration closing_time() const
-    {
-        return std::max<clock::duration>(d_config.max_delay, min_closing_time);
-    }
-    bool is_closed(const heap_slot& slot, clock::time_point now) const;
-    bool is_torn(const heap_slot& slot, const arrival& packet);
-    bool is_ambiguous(heap_slot& slot, clock::time_point now);
+    bool may_continue(const heap_slot& slot, const arrival& packet) const;
+    bool is_torn(const heap_slot& slot, const arrival& packet) const;
+    void learn_pause(const heap_slot& slot, const arrival& packet);
+    bool is_ambiguous(heap_slot& slot, const arrival& packet);
     void drop_packets_before(heap_slot& slot, clock::time_point time);
     void update_readiness(heap_slot& slot, const packet_view* packet);
     void finish(const heap_slot& slot);

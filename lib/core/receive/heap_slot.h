@@ -113,6 +113,8 @@ struct heap_slot {
         return time.is_length_known && received_samples > 0 &&
                received_samples == time.length;
     }
+    //! Whether all of its samples have been placed.
+    bool is_whole() const { return status == state::placed && has_all_samples(); }
 };
 
 } // namespace gr::spead

@@ -114,7 +114,8 @@ void output_window::withdraw(std::size_t output,
 
 std::int64_t output_window::begin_stream(clock::time_point opening_end,
                                          std::int64_t alignment,
-                                         std::int64_t max_earlier)
+                                         std::int64_t max_earlier,
+                                         std::int64_t max_rounding)
 {
     d_front = d_top = d_flush_end = 0;
     d_opening_end = opening_end;
@@ -125,8 +126,9 @@ std::int64_t output_window::begin_stream(clock::time_point opening_end,
         for (auto& item : state.items)
             item.restart();
     }
-    return d_first_heap_position =
-               std::min(d_room / 2, max_earlier) / alignment * alignment;
+    d_first_heap_position = std::min(d_room / 2, max_earlier) / alignment * alignment;
+    d_min_rounded_front = d_first_heap_position - max_rounding;
+    return d_first_heap_position;
 }
 
 void output_window::skip_to(std::int64_t position)
@@ -166,7 +168,8 @@ void output_window::end_opening()
             first = std::min({ first, first_arrived, d_first_heap_position });
     }
     d_opening_end.reset();
-    move_front(first / d_alignment * d_alignment);
+    const auto rounded = first / d_alignment * d_alignment;
+    move_front(std::max(rounded, std::min(first, d_min_rounded_front)));
 }
 
 // Leaves the samples at their addresses.

@@ -140,12 +140,14 @@ public:
     //! The opening phase ends when \p opening_end has passed and a sample has arrived, or
     //! at once if the receiver is blocked or flush() is called. Then end_of_ready() moves
     //! the front to the position of the first heap, or to the earliest sample. Nothing
-    //! before it is missing. The position and the new front are
-    //! multiples of \p alignment.
+    //! before it is missing. The position and the new front are multiples of
+    //! \p alignment, but the front is not rounded down by more than \p max_rounding
+    //! samples before the position.
     std::int64_t
     begin_stream(clock::time_point opening_end,
                  std::int64_t alignment = 1,
-                 std::int64_t max_earlier = std::numeric_limits<std::int64_t>::max());
+                 std::int64_t max_earlier = std::numeric_limits<std::int64_t>::max(),
+                 std::int64_t max_rounding = std::numeric_limits<std::int64_t>::max());
     //! Outputs all samples before the top or \p end, whichever is later, without waiting
     //! for missing ones, but not beyond the room. Rounds up to config::alignment.
     void flush(std::int64_t end = 0);
@@ -191,6 +193,7 @@ private:
     std::int64_t d_flush_end = 0; // nothing before it waits for missing samples
     std::optional<clock::time_point> d_opening_end; // none: not in the opening phase
     std::int64_t d_first_heap_position = 0;
+    std::int64_t d_min_rounded_front = 0;
     std::int64_t d_alignment = 1; // front is a multiple of this after the opening phase
 };
 

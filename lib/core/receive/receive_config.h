@@ -12,6 +12,7 @@
 #include "stream_format.h"
 #include "timeline.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -32,6 +33,13 @@ struct receive_config {
     std::shared_ptr<const stream_format> format;
     timeline::config stream;
     std::chrono::steady_clock::duration max_delay{};
+
+    //! Packets of a heap do not arrive later than this after those of the next one.
+    std::chrono::steady_clock::duration closing_time() const
+    {
+        constexpr std::chrono::milliseconds min_closing_time{ 100 };
+        return std::max<std::chrono::steady_clock::duration>(max_delay, min_closing_time);
+    }
 };
 
 } // namespace gr::spead

@@ -48,7 +48,8 @@ sample_placer::result sample_placer::place(heap_slot& slot,
         return result::full;
     // values take room until samples are produced: set none without a whole sample
     const bool has_whole_samples = (begin + sample_bytes - 1) >> shift < end >> shift;
-    if (has_whole_samples && !set_values(slot))
+    if (has_whole_samples && d_window.missing(slot.output).overlaps(touched_range) &&
+        !set_values(slot))
         return result::full;
     // A packet may begin and end within a sample, but the window takes whole ones. Each
     // step takes a partial sample at either end, whose bytes are collected until the

@@ -48,15 +48,14 @@ public:
                 values[i] = { value, time, now };
         }
     }
-    //! Whether descriptors of a sender may be read: bounds their number in each second.
-    bool may_describe(const heap_id& sender, heap_slot::time_point now)
+    //! Whether descriptors of a sender may be read: bounds their number in each second,
+    //! and that of all ignored senders together.
+    bool may_describe(const heap_id& sender, heap_slot::time_point now, bool is_ignored)
     {
-        auto& found = find(sender);
-        if (now - found.second >= std::chrono::seconds(1)) {
-            found.second = now;
-            found.described_heaps = 0;
-        }
-        return found.described_heaps++ < max_described_heaps;
+        auto& rate = is_ignored ? d_ignored_rate : find(sender).rate;
+        if (now - rate.second >= std::chrono::seconds(1))
+            rate = { now };
+        return rate.described_heaps++ < max_described_heaps;
     }
     //! Remembers how a sender describes its items.
     void describe(const heap_id& sender, const std::vector<item_description>& items)
@@ -98,12 +97,16 @@ private:
         heap_slot::time_point time;
     };
 
+    struct description_rate {
+        heap_slot::time_point second = {}; // when it began
+        int described_heaps = 0;
+    };
+
     struct memory {
         std::uint64_t address;
         std::size_t group;
         std::vector<remembered_value> values = {}; // of immediate items
-        heap_slot::time_point second = {};
-        int described_heaps = 0;
+        description_rate rate = {};
         std::vector<item_description> descriptions = {};
     };
 
@@ -118,6 +121,7 @@ private:
     }
 
     std::deque<memory> d_senders;
+    description_rate d_ignored_rate;
 };
 
 } // namespace gr::spead

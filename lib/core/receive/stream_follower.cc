@@ -184,8 +184,7 @@ bool stream_follower::has_other_sender(const heap_slot& slot,
 {
     const auto output = slot.output;
     auto& lock = d_locks[output];
-    if (!d_timeline.has_newest(output) ||
-        d_timeline.is_silent(output, slot.first_packet)) {
+    if (!d_timeline.newest(output) || d_timeline.is_silent(output, slot.first_packet)) {
         lock.release_item();
         return false;
     }
@@ -383,8 +382,12 @@ void stream_follower::begin_stream(heap_slot& slot, time_point now)
         static_cast<std::int64_t>(slot.items.first_byte / d_sample_bytes);
     // what precedes this heap by more than max_gap belongs to the stream before
     const auto max_earlier = d_timeline.is_running() ? stream.max_gap : no_limit;
-    slot.time.position = d_window.begin_stream(opening_end, alignment, max_earlier) -
-                         first_sample / alignment * alignment;
+    const auto earlier_in_heap = first_sample / alignment * alignment;
+    // rounded to a whole tick, the front must not be before tick 0
+    const auto max_rounding = d_timeline.samples_since_0(slot.time) + earlier_in_heap;
+    slot.time.position =
+        d_window.begin_stream(opening_end, alignment, max_earlier, max_rounding) -
+        earlier_in_heap;
     d_timeline.begin_stream(slot.time);
 }
 
@@ -457,7 +460,7 @@ bool stream_follower::receives_other_descriptions(const heap_slot& slot,
                                                   time_point now) const
 {
     for (std::size_t output = 0; output < d_locks.size(); ++output)
-        if (d_timeline.has_newest(output) && !d_timeline.is_silent(output, now))
+        if (d_timeline.newest(output) && !d_timeline.is_silent(output, now))
             for (const auto sender : d_locks[output].senders())
                 if (sender && sender != slot.id.sender && d_senders.has_described(sender))
                     return true;
@@ -465,6 +468,17 @@ bool stream_follower::receives_other_descriptions(const heap_slot& slot,
 }
 
 // After a pause, the sender may have restarted.
+std::optional<heap_time> stream_follower::newest(std::uint64_t sender) const
+{
+    std::optional<heap_time> latest;
+    for (std::size_t output = 0; output < d_locks.size(); ++output)
+        if (const auto& heap = d_timeline.newest(output);
+            heap && d_locks[output].has_admitted(sender) &&
+            (!latest || heap->counters_from(*latest) > 0))
+            latest = heap;
+    return latest;
+}
+
 bool stream_follower::is_expired(const heap_slot& slot, time_point now) const
 {
     const auto idle = now - slot.last_packet;

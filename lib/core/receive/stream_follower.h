@@ -88,6 +88,8 @@ public:
     //! Whether heaps of another sender arrive, which has described them itself.
     //! Descriptors may also come from a sender without heaps.
     bool receives_other_descriptions(const heap_slot& slot, time_point now) const;
+    //! The accepted heap of a sender with the latest counter; none if there is none.
+    std::optional<heap_time> newest(std::uint64_t sender) const;
     //! Whether the sender of a heap has ended its stream, or may have, as no packet of
     //! the heap has arrived for long.
     bool is_expired(const heap_slot& slot, time_point now) const;

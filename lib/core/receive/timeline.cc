@@ -295,6 +295,15 @@ std::int64_t timeline::end(std::int64_t top) const
     return end;
 }
 
+std::int64_t timeline::samples_since_0(const heap_time& heap) const
+{
+    const auto samples =
+        d_has_timestamps
+            ? wide(heap.timestamp) * d_config.samples_per_step / d_config.ticks_per_step
+            : wide(heap.counter) * heap.length;
+    return static_cast<std::int64_t>(std::min<wide>(samples, max_position));
+}
+
 void timeline::begin_stream(heap_time& heap)
 {
     for (auto& track : d_tracks) {

@@ -112,6 +112,8 @@ public:
     {
         d_tracks[output].held_heap = heap;
     }
+    //! The number of samples from tick 0 to the first heap of a stream.
+    std::int64_t samples_since_0(const heap_time& heap) const;
     //! Begins a stream with a heap, whose first sample gets its position.
     void begin_stream(heap_time& heap);
     struct addition {
@@ -126,10 +128,10 @@ public:
     void end_stream(std::size_t output) { d_tracks[output].last_new_sample = {}; }
 
     bool is_running() const { return d_is_running; }
-    //! Whether a heap has been accepted on an output.
-    bool has_newest(std::size_t output) const
+    //! The newest accepted heap of an output; none before the first one.
+    const std::optional<heap_time>& newest(std::size_t output) const
     {
-        return d_tracks[output].newest.has_value();
+        return d_tracks[output].newest;
     }
     //! Whether later heaps of its output have been accepted.
     bool is_before_newest(const heap_time& heap, std::size_t output) const

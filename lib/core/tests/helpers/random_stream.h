@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_CORE_TESTS_RANDOM_STREAM_H
 
 #include "helpers/receive_stream.h"
+#include "protocol/descriptor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -56,6 +57,11 @@ public:
           d_payload(one_of<std::size_t>({ 64, 512, 1408, 8192 })),
           d_heap_bytes(heap_bytes()),
           d_timestamp_place(timestamp_place()),
+          d_description(one_of({ description::none,
+                                 description::none,
+                                 description::in_own_heaps,
+                                 d_heap_bytes > 1 << 18 ? description::in_own_heaps
+                                                        : description::in_data_heaps })),
           d_is_faulty(!chance(0.1)),
           d_loss(d_is_faulty ? std::pow(10, -3 + 2 * uniform()) : 0),
           d_tick(below(std::uint64_t{ 1 } << (d_flavour.heap_address_bits - 1)))
@@ -100,7 +106,9 @@ public:
             for (std::size_t i = 0; i < d_outputs; ++i)
                 format->immediates[0].values.push_back(static_cast<std::int64_t>(i));
         }
-        options.format = format;
+        const bool is_learned = d_description != description::none &&
+                                format->immediates.empty() && chance(0.7);
+        options.format = is_learned ? nullptr : format;
         return options;
     }
 
@@ -131,17 +139,33 @@ private:
         return d_heap_bytes > 1 << 20 || chance(0.7) ? place::before_samples
                                                      : place::after_samples;
     }
+    std::size_t timestamp_bytes() const
+    {
+        return d_description == description::none ? 8 : d_flavour.heap_address_bits / 8;
+    }
     packet_bytes payload_of(packet_bytes samples, std::uint64_t tick) const
     {
         if (d_timestamp_place == place::immediate)
             return samples;
         const auto timestamp = htobe64(tick);
-        const auto* bytes = reinterpret_cast<const std::byte*>(&timestamp);
+        const auto* end = reinterpret_cast<const std::byte*>(&timestamp + 1);
         samples.insert(d_timestamp_place == place::before_samples ? samples.begin()
                                                                   : samples.end(),
-                       bytes,
-                       bytes + sizeof timestamp);
+                       end - timestamp_bytes(),
+                       end);
         return samples;
+    }
+
+    // Descriptors of the samples and of the timestamp are in heaps of their own, or
+    // before the samples.
+    enum class description { none, in_own_heaps, in_data_heaps };
+    void add_descriptors(std::vector<std::uint64_t>& pointers, packet_bytes& content)
+    {
+        for (const auto& item : default_items()) {
+            const auto packet = descriptor_packet(item, d_flavour, {});
+            pointers.push_back(d_flavour.addressed(wire::descriptor, content.size()));
+            content.insert(content.end(), packet.begin(), packet.end());
+        }
     }
 
     void add_heap(std::uint64_t counter,
@@ -157,22 +181,24 @@ private:
             d_events.push_back({ std::move(packet), socket, d_sender });
     }
 
-    std::vector<std::uint64_t> pointers(std::size_t output, std::uint64_t tick)
+    // \p begin: of the samples and the timestamp in the payload.
+    std::vector<std::uint64_t>
+    pointers(std::size_t output, std::uint64_t tick, std::size_t begin = 0)
     {
         const auto selector = d_flavour.immediate(selector_id, output);
         switch (d_timestamp_place) {
         case place::before_samples:
-            return { d_flavour.addressed(0x1600, 0),
+            return { d_flavour.addressed(0x1600, begin),
                      selector,
-                     d_flavour.addressed(0x3300, 8) };
+                     d_flavour.addressed(0x3300, begin + timestamp_bytes()) };
         case place::after_samples:
             return { selector,
-                     d_flavour.addressed(0x3300, 0),
-                     d_flavour.addressed(0x1600, d_heap_bytes) };
+                     d_flavour.addressed(0x3300, begin),
+                     d_flavour.addressed(0x1600, begin + d_heap_bytes) };
         default:
             return { d_flavour.immediate(0x1600, tick),
                      selector,
-                     d_flavour.addressed(0x3300, 0) };
+                     d_flavour.addressed(0x3300, begin) };
         }
     }
 
@@ -184,6 +210,9 @@ private:
                 { d_heap_bytes, 3 * d_heap_bytes, 1 + below(1000), 100000 });
         if (d_is_faulty && chance(0.01))
             restart();
+        // faulty senders may describe their items late
+        const bool has_descriptors = d_description != description::none &&
+                                     (chance(0.1) || (!d_is_faulty && d_sent == 0));
         for (std::size_t output = 0; output < d_outputs; ++output) {
             if (d_is_faulty && chance(0.05)) // other items, of the same length
                 add_heap(d_counter++,
@@ -191,13 +220,24 @@ private:
                          { d_flavour.immediate(selector_id, output),
                            d_flavour.addressed(other_id, 0) },
                          payload_of(packet_bytes(d_heap_bytes), d_tick));
-            packet_bytes content(d_heap_bytes);
-            for (std::size_t i = 0; i < content.size(); ++i)
-                content[i] = sample_at(output, d_tick + i);
-            add_heap(d_counter++,
-                     output,
-                     pointers(output, d_tick),
-                     payload_of(std::move(content), d_tick));
+            std::vector<std::uint64_t> descriptors;
+            packet_bytes content;
+            if (has_descriptors)
+                add_descriptors(descriptors, content);
+            if (has_descriptors && d_description == description::in_own_heaps) {
+                add_heap(d_counter++, output, descriptors, content);
+                descriptors.clear();
+                content.clear();
+            }
+            auto all_pointers = pointers(output, d_tick, content.size());
+            all_pointers.insert(
+                all_pointers.begin(), descriptors.begin(), descriptors.end());
+            packet_bytes samples(d_heap_bytes);
+            for (std::size_t i = 0; i < samples.size(); ++i)
+                samples[i] = sample_at(output, d_tick + i);
+            samples = payload_of(std::move(samples), d_tick);
+            content.insert(content.end(), samples.begin(), samples.end());
+            add_heap(d_counter++, output, all_pointers, content);
         }
         d_tick += d_heap_bytes;
         d_sent += d_heap_bytes;
@@ -316,6 +356,7 @@ private:
     const std::size_t d_payload;
     const std::size_t d_heap_bytes; // of samples
     const place d_timestamp_place;
+    const description d_description;
     const bool d_is_faulty;
     const double d_loss;
     std::uint64_t d_tick;

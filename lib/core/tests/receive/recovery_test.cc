@@ -1285,6 +1285,183 @@ BOOST_AUTO_TEST_CASE(descriptors_do_not_take_the_timestamp_of_a_waiting_heap)
     }
 }
 
+// Two of them agree with each other, as the heaps of a restarted sender do.
+BOOST_AUTO_TEST_CASE(duplicates_do_not_restart_a_stream_without_timestamps)
+{
+    for (const bool is_single : { false, true })
+        for (const std::uint64_t other : { 5, 8, 15 }) {
+            receive_stream stream(without_timestamps());
+            const auto send = [&](std::uint64_t i) {
+                std::vector<std::uint64_t> pointers{ flavour.immediate(wire::heap_counter,
+                                                                       i) };
+                if (!is_single) {
+                    pointers.push_back(flavour.immediate(wire::heap_length, 100));
+                    pointers.push_back(flavour.immediate(wire::payload_offset, 0));
+                }
+                pointers.push_back(flavour.immediate(wire::payload_length, 100));
+                pointers.push_back(flavour.addressed(0x3300, 0));
+                stream.receive(packet_of(pointers, packet_bytes(100, std::byte(1 + i))));
+            };
+            for (std::uint64_t i = 0; i < 40; ++i) {
+                if (i == 10)
+                    send(7);
+                if (i == std::max<std::uint64_t>(10, other + 5))
+                    send(other);
+                send(i);
+            }
+            stream.end();
+            BOOST_TEST(stream.counters[0].samples_received.get() == 40 * 100);
+            BOOST_TEST(stream.out[0].size() == 40u * 100);
+            BOOST_TEST(stream.common.discontinuities.get() == 0);
+        }
+}
+
+// A heap of 26 samples lasts 20.8 ticks. The front is rounded to a whole tick.
+BOOST_AUTO_TEST_CASE(a_stream_does_not_begin_before_tick_0)
+{
+    receive_stream::options options;
+    options.samples = 10;
+    options.ticks = 8;
+    options.max_read = milliseconds(1); // all packets are read at once
+    receive_stream stream(options);
+    for (const std::uint64_t i : { 1, 0, 2, 3 })
+        stream.receive(packet_of({ flavour.immediate(wire::heap_counter, 1 + i),
+                                   flavour.immediate(wire::heap_length, 26),
+                                   flavour.immediate(wire::payload_offset, 0),
+                                   flavour.immediate(wire::payload_length, 26),
+                                   flavour.immediate(0x1600, (26 * i * 8 + 5) / 10),
+                                   flavour.addressed(0x3300, 0) },
+                                 packet_bytes(26, std::byte{ 1 })));
+    stream.end();
+    const auto begin = stream.tags_of(sample_tag::kind::timestamp);
+    BOOST_REQUIRE(begin.size() == 1);
+    BOOST_TEST(begin[0].second <= 1);
+    BOOST_TEST(stream.counters[0].samples_received.get() == 4 * 26);
+    BOOST_TEST(stream.counters[0].samples_missing.get() == 0);
+}
+
+// The item pointers of a heap are in both of its packets. The timestamp is before or
+// behind the samples.
+BOOST_AUTO_TEST_CASE(item_pointers_may_be_in_several_packets)
+{
+    for (const bool is_behind : { false, true })
+        for (const bool is_time_first : { false, true }) {
+            receive_stream stream;
+            for (std::uint64_t i = 0; i < 5; ++i) {
+                auto packets = heap_with_time_in_payload(1 + i,
+                                                         i * heap_samples,
+                                                         is_behind,
+                                                         true,
+                                                         std::byte{ 1 },
+                                                         heap_samples / 2 + 4);
+                // the pointers are the words after header, counter, length, offset,
+                // length
+                for (std::size_t k : { 0, 1 }) {
+                    const bool keeps_time = (k == 0) == is_time_first;
+                    const auto pointer = packets[k].begin() + 8 * (keeps_time ? 6 : 5);
+                    packets[k].erase(pointer, pointer + 8);
+                    packets[k][7] = std::byte{ 5 }; // number of items
+                }
+                stream.receive(packets);
+            }
+            stream.end();
+            const auto& out = stream.out[0];
+            BOOST_TEST_CONTEXT("behind " << is_behind << ", first " << is_time_first)
+            {
+                BOOST_TEST(out.size() == 5 * heap_samples);
+                BOOST_TEST(std::count(out.begin(), out.end(), std::byte{ 1 }) ==
+                           5 * static_cast<std::ptrdiff_t>(heap_samples));
+            }
+        }
+}
+
+// A late duplicate of a packet opens a slot that is never completed.
+BOOST_AUTO_TEST_CASE(a_late_duplicate_does_not_take_the_packets_of_a_restart)
+{
+    for (const bool has_other_length : { false, true })
+        for (const int pause : { 120, 300, 800 }) {
+            receive_stream stream;
+            for (std::uint64_t i = 0; i < 10; ++i)
+                stream.receive(heap_with_items_in_first_packet(1 + i, i * heap_samples));
+            stream.pass_time(milliseconds(120));
+            stream.receive(heap_with_items_in_first_packet(1, 0)[3]);
+            stream.pass_time(milliseconds(pause));
+            const auto length = heap_samples + (has_other_length ? 100 : 0);
+            for (std::uint64_t i = 0; i < 10; ++i)
+                stream.receive(
+                    heap_without_length(1 + i, first_tick + i * length, length, 100));
+            stream.end();
+            BOOST_TEST_CONTEXT("other length " << has_other_length << ", " << pause
+                                               << " ms")
+            BOOST_TEST(stream.counters[0].samples_received.get() ==
+                       10 * heap_samples + 10 * length);
+        }
+}
+
+// A restarted sender sends the same times with another value. The samples are those of
+// the first heaps, and so is the value.
+BOOST_AUTO_TEST_CASE(a_heap_of_duplicates_does_not_change_an_item)
+{
+    auto options = with_item();
+    options.max_read = milliseconds(1);
+    receive_stream stream(options);
+    for (const std::uint64_t run : { 0, 1 })
+        for (std::uint64_t i = 0; i < 5; ++i)
+            stream.receive(heap(1 + 10 * run + i, i * heap_samples, 5 + run));
+    stream.end();
+    const auto values = stream.tags_of(sample_tag::kind::item);
+    BOOST_REQUIRE(values.size() == 1);
+    BOOST_TEST(values[0].second == 5u);
+}
+
+// Each run describes its samples once, in its first heap. It may begin before the sender
+// of the previous one counts as silent, or soon after the previous change.
+BOOST_AUTO_TEST_CASE(samples_are_decoded_in_the_format_of_their_run)
+{
+    for (const bool is_same_sender : { false, true })
+        for (const int pause : { 30, 120, 300, 700, 1100 }) {
+            receive_stream::options options;
+            options.type = sample_type::int16;
+            options.format = nullptr;
+            receive_stream stream(options);
+            constexpr std::uint64_t heaps = 40, runs = 3;
+            for (std::uint64_t run = 0; run < runs; ++run) {
+                const bool is_big = run % 2 == 0;
+                const sample_format format{
+                    sample_type::int16,
+                    { 'i', 16, is_big ? byte_order::big : byte_order::little }
+                };
+                for (std::uint64_t i = 0; i < heaps; ++i) {
+                    auto content = i ? heap_content() : descriptors(format);
+                    add_samples(
+                        content, run * first_tick + i * 500, 1000, std::byte{ 1 });
+                    for (std::size_t k = is_big ? 1 : 2; k <= 1000; k += 2)
+                        content.payload[content.payload.size() - k] = std::byte{ 0 };
+                    // the counter of the second run goes on; that of the third restarts
+                    const auto counter = 1 + i + (run == 1 ? heaps : 0);
+                    for (const auto& packet : heap_cutter{ flavour, 2000 }.cut(
+                             counter, content.pointers, content.payload))
+                        stream.receive(packet, 0, is_same_sender ? 1 : 1 + run);
+                    stream.now += milliseconds(10);
+                }
+                stream.now += milliseconds(pause);
+            }
+            stream.end();
+            const auto& out = stream.out[0];
+            const auto* numbers = reinterpret_cast<const std::int16_t*>(out.data());
+            const auto* end = numbers + out.size() / sizeof *numbers;
+            BOOST_TEST_CONTEXT("same sender " << is_same_sender << ", " << pause << " ms")
+            {
+                const auto right = std::count(numbers, end, 0x0100);
+                BOOST_TEST(std::count(numbers, end, 0x0001) == 0);
+                // another sender is received once the one before is silent
+                BOOST_TEST(right >= static_cast<std::ptrdiff_t>(
+                                        is_same_sender ? runs * heaps * 500
+                                                       : (runs * heaps - 30) * 500));
+            }
+        }
+}
+
 // The heaps before are not decoded as the later descriptors say.
 BOOST_AUTO_TEST_CASE(heaps_that_cannot_be_received_do_not_wait_for_other_descriptors)
 {

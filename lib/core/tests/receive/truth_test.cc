@@ -127,10 +127,12 @@ void replay_stream(std::uint64_t seed)
     options.num_outputs = static_cast<std::int64_t>(settings.outputs);
     options.max_gap = settings.max_gap;
     options.heap_samples = 1;
-    options.items = { timestamp(), samples() };
-    if (const auto& selectors = settings.format->immediates; !selectors.empty())
-        options.items->push_back(
-            immediate(selector_id, selectors[0].name, selectors[0].values));
+    if (settings.format) {
+        options.items = { timestamp(), samples() };
+        for (const auto& selector : settings.format->immediates)
+            options.items->push_back(
+                immediate(selector.id, selector.name, selector.values));
+    }
     const replayed_stream replay(endpoints, options, settings.window_samples);
     BOOST_TEST_CONTEXT("SPEAD_TRUTH_SEED=" << seed)
     for (std::size_t output = 0; output < settings.outputs; ++output) {

@@ -3,6 +3,8 @@
 """meerkat_digitiser.grc and packed_10bit.grc send, meerkat_receiver.grc receives."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 import reference_packets
@@ -18,7 +20,8 @@ from flow_graphs import (
     packets_of_heaps,
     running,
 )
-from places import NEEDS_NAMESPACES, run_scenario
+from places import eventually
+from receiving import destination
 from reference_packets import HEAP_SAMPLES
 
 GROUPS = 8  # multicast groups per polarisation
@@ -50,6 +53,12 @@ def check_descriptors(received):
     assert all(counter % 2 or counter > 4 * HEAPS for counter in counters)
 
 
+def printed_stats(program):
+    """The counters of the blocks of a flow graph that has ended."""
+    lines = re.findall("^SPEAD_STATS (.+)", program.printed, re.M)
+    return [json.loads(line) for line in lines]
+
+
 @pytest.mark.parametrize(
     ("name", "samples", "heap_bytes"),
     [("meerkat_digitiser", digitised, 4096), ("packed_10bit", packed, 5120)],
@@ -69,13 +78,42 @@ def test_the_packets_match_the_reference(tmp_path, name, samples, heap_bytes):
     assert [endpoint.data for endpoint in received] == expected_packets(payloads)
     assert not any(endpoint.ends for endpoint in received)
     check_descriptors(received)
-    (line,) = (row for row in ended.printed.splitlines() if "SPEAD_STATS " in row)
-    stats = json.loads(line.removeprefix("SPEAD_STATS "))
+    (stats,) = printed_stats(ended)
     assert stats["heaps_sent"] == 2 * HEAPS
     assert stats["samples_in"] == stats["samples_sent"] == payloads.size
 
 
-@NEEDS_NAMESPACES
-@pytest.mark.parametrize("bits", [8, 10])
-def test_the_receiver_writes_the_samples_of_the_digitiser(bits):
-    run_scenario("instrument_scenarios.py", f"receiver_example_with_{bits}_bits")
+@pytest.mark.parametrize(
+    ("name", "samples", "bits"),
+    [("meerkat_digitiser", digitised, 8), ("packed_10bit", packed, 10)],
+)
+def test_the_receiver_writes_the_samples_of_the_digitiser(
+    tmp_path, name, samples, bits
+):
+    receiver, sender = (
+        compiled(example, tmp_path) for example in ("meerkat_receiver", name)
+    )
+    with bound_sockets(2) as sockets:  # on ports that are free afterwards
+        endpoints = [destination(sock) for sock in sockets]
+        ports = [f":{sock.getsockname()[1]:04X} " for sock in sockets]
+    with running(
+        receiver,
+        *("--endpoint-0", endpoints[0], "--endpoint-1", endpoints[1]),
+        *("--sample-bits", bits, "--prefix", tmp_path / "received"),
+    ) as ended:
+        sockets_file = Path("/proc/net/udp")
+        eventually(lambda: all(port in sockets_file.read_text() for port in ports))
+        with running(
+            sender,
+            *("--destination-0", endpoints[0], "--destination-1", endpoints[1]),
+            *("--duration", 1, "--sample-rate", HEAPS * HEAP_SAMPLES),
+            *("--send-stop", 1),
+        ):
+            pass
+    for polarisation in range(2):
+        received = (tmp_path / f"received.{polarisation}").read_bytes()
+        sent = samples(1 + polarisation, HEAPS * HEAP_SAMPLES * bits // 8)
+        assert received == sent.tobytes()
+    stats = printed_stats(ended)
+    assert [source["heaps_received"] for source in stats] == [HEAPS, HEAPS]
+    assert [source["samples_missing"] for source in stats] == [0, 0]

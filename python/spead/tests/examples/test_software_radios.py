@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The SDR examples, with a recording or a tone instead of a radio."""
 
-import fractions
 import re
 import time
+from fractions import Fraction
 
 import grc_lint
 import numpy as np
@@ -28,12 +28,12 @@ def recording(tmp_path):
     return samples
 
 
-def tone(rate, samples):
-    """The samples of --tone: half of full scale, at a tenth of the sample rate."""
+def tone(rate):
+    """50,000 samples of --tone: half of full scale, at a tenth of the sample rate."""
     graph = gr.top_block()
     sink = blocks.vector_sink_c()
     source = analog.sig_source_c(rate, analog.GR_COS_WAVE, rate / 10, 0.5)
-    graph.connect(source, blocks.head(gr.sizeof_gr_complex, samples), sink)
+    graph.connect(source, blocks.head(gr.sizeof_gr_complex, 50_000), sink)
     graph.run()
     values = np.array(sink.data(), np.complex64).view(np.float32).reshape(-1, 2)
     return np.rint(127 * values).astype(np.int8)
@@ -74,18 +74,6 @@ def test_floats_of_an_rtl_sdr_are_rounded(sock, receiver):
     assert flow_graph.sink.stats()["samples_clipped"] == 1
 
 
-def check_tone_of_a_usrp(heaps, samples, start, sync, rate, count):
-    """Compare heaps with the tone, from the first timestamp that starts a heap."""
-    rate = fractions.Fraction(rate)
-    first = round((fractions.Fraction(start) - fractions.Fraction(sync)) * rate)
-    skipped = -first % HEAP_SAMPLES
-    assert heaps[0].timestamp == first + skipped
-    steps = np.diff([heap.timestamp for heap in heaps])
-    assert set(steps.tolist()) == {HEAP_SAMPLES}
-    expected = tone(float(rate), count)[skipped:]
-    np.testing.assert_array_equal(samples, expected)
-
-
 @pytest.mark.parametrize(
     ("sender", "rate"), [("program", "10000000/3"), ("flow graph", "1000000")]
 )
@@ -100,7 +88,13 @@ def test_the_uhd_tone_is_timestamped(sock, receiver, tmp_path, sender, rate):
         options[options.index("--start")] = "--start-time"
     with running(program, *options):
         heaps, samples = receive_heaps(receiver)
-    check_tone_of_a_usrp(heaps, samples, start, sync, rate, 50_000)
+    # The stream begins at the first timestamp that starts a heap.
+    first = round((Fraction(start) - Fraction(sync)) * Fraction(rate))
+    skipped = -first % HEAP_SAMPLES
+    assert heaps[0].timestamp == first + skipped
+    steps = np.diff([heap.timestamp for heap in heaps])
+    assert set(steps.tolist()) == {HEAP_SAMPLES}
+    np.testing.assert_array_equal(samples, tone(float(Fraction(rate)))[skipped:])
 
 
 @pytest.mark.parametrize("sender", ["program", "flow graph"])

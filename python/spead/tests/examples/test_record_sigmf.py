@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """record_sigmf.py records the samples and times of a stream."""
 
-import datetime
+import contextlib
 import os
 import re
 import time
@@ -13,7 +13,7 @@ import pytest
 import record_sigmf
 import sigmf
 from capture_files import capture
-from common.recordings import sigmf_recording
+from common.recordings import seconds_since_1970
 from flow_graphs import running
 from gnuradio import spead
 from places import EXAMPLES, NEEDS_LIBPCAP
@@ -23,29 +23,29 @@ from tagged_streams import HEAP, MHZ, OPTIONS, SYNC, tag, tagged_source
 from telescope_streams import STREAMS
 
 
-class Recording:
-    """Runs record_sigmf.py while a test sends, then reads the recording."""
+@contextlib.contextmanager
+def recording(folder, *options, status=0):
+    """Run record_sigmf.py while a test sends to its `destination`."""
+    arguments = "127.0.0.1:0", folder / "recording", *options
+    with running(EXAMPLES / "record_sigmf.py", *arguments, status=status) as ended:
+        ended.destination = (
+            ended.stdout.readline().removeprefix("listening on ").strip()
+        )
+        yield ended
 
-    def __init__(self, folder, *options, status=0):
-        self.file = folder / "recording"
-        program = EXAMPLES / "record_sigmf.py"
-        arguments = "127.0.0.1:0", self.file, *options
-        self.program = running(program, *arguments, status=status)
 
-    def __enter__(self):
-        self.ended = self.program.__enter__()
-        line = self.ended.stdout.readline()
-        self.destination = line.removeprefix("listening on ").strip()
-        return self
+def record(path, folder, *options):
+    """Record a capture; returns the metadata."""
+    arguments = path, folder / "recording", *options
+    assert record_sigmf.main(list(map(str, arguments))) == 0
+    return recorded(folder)[1]
 
-    def __exit__(self, *error):
-        return self.program.__exit__(*error)
 
-    def samples(self, dtype):
-        return np.fromfile(f"{self.file}.sigmf-data", dtype)
-
-    def metadata(self):
-        return sigmf.fromfile(f"{self.file}.sigmf-meta")
+def recorded(folder, dtype=np.int8):
+    """The samples and the metadata of a recording."""
+    metadata = sigmf.fromfile(folder / "recording.sigmf-meta")
+    metadata.validate()
+    return np.fromfile(folder / "recording.sigmf-data", dtype), metadata
 
 
 FORMATS = {  # SigMF type -> dtype of the samples, arguments of spead2's add_item()
@@ -73,13 +73,6 @@ def described(samples, pairs=False, step=1000, bits=48, first=0, **description):
     return joined(spead2_packets(described_heaps(items, times, samples, bits=bits)))
 
 
-def record(path, folder, *options):
-    """Record a capture; returns the metadata."""
-    file = folder / "recording"
-    assert record_sigmf.main([str(path), str(file), *map(str, options)]) == 0
-    return sigmf.fromfile(f"{file}.sigmf-meta")
-
-
 @NEEDS_LIBPCAP
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_type_follows_the_descriptors(tmp_path, name):
@@ -87,7 +80,6 @@ def test_the_type_follows_the_descriptors(tmp_path, name):
     sent = np.arange(40_000).astype(dtype)
     path = capture(tmp_path / "a.pcap", described(sent, step=4000, **description))
     metadata = record(path, tmp_path, "--sample-rate", 1000, "--sync-time", SYNC)
-    metadata.validate()
     assert metadata.get_global_field("core:datatype") == name
     assert (tmp_path / "recording.sigmf-data").read_bytes() == sent.tobytes()
     assert metadata.get_global_field("core:sample_rate") == 1000
@@ -167,31 +159,31 @@ def test_an_error_names_the_options_of_the_program(tmp_path):
 
 
 def test_a_running_stream_is_recorded_from_the_moment_its_type_is_known(tmp_path):
-    sent = noise(100_000)
-    with Recording(tmp_path, "--samples", 5000) as recording:
-        options = {"rate": 2e6, "descriptor_interval": 0.02, "heap_samples": 1000}
-        with Running(recording.destination, **options):
-            line = recording.ended.stdout.readline()
-            assert line.startswith("recording ri8 from now on, after ")
-            printed = recording.ended.stdout.read()
-    recorded = recording.samples(np.int8)
-    assert len(recorded) == 5000
+    options = {"rate": 2e6, "descriptor_interval": 0.02, "heap_samples": 1000}
+    with (
+        recording(tmp_path, "--samples", 5000) as program,
+        Running(program.destination, **options),
+    ):
+        line = program.stdout.readline()
+        assert line.startswith("recording ri8 from now on, after ")
+        printed = program.stdout.read()
     assert "5,000 samples written; " in printed
-    assert recorded.tobytes() in np.tile(sent, 2).tobytes()
+    samples, _ = recorded(tmp_path)
+    assert len(samples) == 5000
+    assert samples.tobytes() in np.tile(noise(100_000), 2).tobytes()
 
 
 def test_a_stream_that_ends_before_its_type_is_known_is_an_error(tmp_path):
-    with Recording(tmp_path, status=1) as recording:
-        run(spead.sink(recording.destination), source(noise(20_000)))
-    assert "from its first heap, give --type ri8\n" in recording.ended.printed
+    with recording(tmp_path, status=1) as program:
+        run(spead.sink(program.destination), source(noise(20_000)))
+    assert "from its first heap, give --type ri8\n" in program.printed
     assert list(tmp_path.iterdir()) == []
 
 
 def recorded_second(metadata):
     """When the recording begins, in whole seconds since 1970."""
     (start,) = metadata.get_captures()
-    text = start["core:datetime"][:19]
-    return datetime.datetime.fromisoformat(text + "+00:00").timestamp()
+    return int(seconds_since_1970(start["core:datetime"]))
 
 
 @NEEDS_LIBPCAP
@@ -221,26 +213,25 @@ def test_each_capture_has_the_time_of_its_first_sample(tmp_path):
     start = Fraction(HEAP * 10**6, MHZ)
     times = {0: SYNC + start, jump: SYNC + start + 3600 + Fraction(jump, MHZ)}
     options = "--type", "ri8", "--sample-rate", MHZ, "--sync-time", SYNC
-    with Recording(tmp_path, *options) as recording:
+    with recording(tmp_path, *options) as program:
         sink = spead.sink(
-            recording.destination, **OPTIONS | {"descriptors": "first_heap"}
+            program.destination, **OPTIONS | {"descriptors": "first_heap"}
         )
-        run(sink, tagged_source(sent, [tag(*each) for each in times.items()]))
-    np.testing.assert_array_equal(recording.samples(np.int8), sent)
-    metadata = recording.metadata()
-    metadata.validate()
-    assert metadata.get_global_field("core:sample_rate") == MHZ
-    assert [each["core:sample_start"] for each in metadata.get_captures()] == [0, jump]
-    for index, start in enumerate(times.values()):
-        read = sigmf_recording(f"{recording.file}.sigmf-meta", index)
-        assert read.start == start
+        run(sink, tagged_source(sent, [tag(*time) for time in times.items()]))
+    samples, metadata = recorded(tmp_path)
+    np.testing.assert_array_equal(samples, sent)
+    found = {
+        part["core:sample_start"]: seconds_since_1970(part["core:datetime"])
+        for part in metadata.get_captures()
+    }
+    assert found == times
 
 
 @pytest.mark.parametrize("options", [[], ["--type", "ri8"]])
 def test_a_timeout_without_samples_leaves_no_file(tmp_path, options):
-    with Recording(tmp_path, "--timeout", 0.1, *options, status=1) as recording:
+    with recording(tmp_path, "--timeout", 0.1, *options, status=1) as program:
         pass
-    last_line = recording.ended.printed.splitlines()[-1]
+    last_line = program.printed.splitlines()[-1]
     assert re.fullmatch(r"record_sigmf.py: no packet.* arrived .*", last_line)
     assert list(tmp_path.iterdir()) == []
 

@@ -13,7 +13,7 @@ import sys
 
 import pytest
 from common.arguments import positive, positive_rate, rate, seconds, size
-from common.endpoints import bound_socket, endpoints
+from common.endpoints import endpoints
 from common.progress import Progress
 from places import BOUND, EXAMPLES
 
@@ -37,19 +37,6 @@ def test_invalid_endpoints_are_rejected(text):
         endpoints(text)
 
 
-@pytest.mark.parametrize(
-    ("endpoint", "message"),
-    [
-        (("no-such-host.invalid", 1), "no-such-host.invalid:1: "),
-        (("239.1.2.3", 0, "nosuch0"), "239.1.2.3:0 on interface nosuch0: no interface"),
-        (("127.0.0.1", 0, "lo"), "127.0.0.1:0 on interface lo: .* multicast groups"),
-    ],
-)
-def test_a_bind_error_names_the_endpoint(endpoint, message):
-    with pytest.raises(OSError, match=f"^cannot receive at {message}"):
-        bound_socket(*endpoint)
-
-
 def test_sizes_have_binary_suffixes_and_rates_have_decimal_ones():
     assert (size("0x1000"), size("4k"), size("10M")) == (4096, 4096, 10 << 20)
     assert rate("2.4M") == rate("2400000") == rate("2.4e6") == 2_400_000
@@ -60,7 +47,7 @@ def test_sizes_have_binary_suffixes_and_rates_have_decimal_ones():
     ("kind", "text"),
     [
         *((size, "4x"), (size, "-1"), (size, "99999999999999999999"), (positive, "0")),
-        *((rate, "1/0"), (rate, "1e400"), (rate, "1e-400"), (rate, "1e999999999")),
+        *((rate, "1/0"), (rate, "1e400"), (rate, "1e999999999")),
         *((positive_rate, "0"), (seconds, "-1"), (seconds, "nan")),
     ],
 )

@@ -120,16 +120,11 @@ UNSUITABLE = {  # packets, and what the error says
         described(np.zeros(20_000, np.int16), format=[("i", 10)]),
         "10 bits, which this program cannot record",
     ),
-    "float16": (
-        described(np.zeros(20_000, np.float16), dtype=">f2"),
-        "16-bit floats do not match",
-    ),
     "several axes": (
         F_ENGINE.all_packets(F_ENGINE.packets()),
         "several axes, channel=16, time=32, pol=2",
     ),
     "two streams": (two_polarisations(), "2 streams"),
-    "not SPEAD": ([b"something"], "not SPEAD"),
 }
 
 
@@ -148,14 +143,6 @@ def test_the_type_of_a_pipe_must_be_given(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(SystemExit, match=r"pipe can be read only once; give --type$"):
         record(tmp_path / "pipe", tmp_path)
-
-
-@NEEDS_LIBPCAP
-def test_an_error_names_the_options_of_the_program(tmp_path):
-    path = capture(tmp_path / "a.pcap", described(noise(20_000), format=[("i", 8)]))
-    with pytest.raises(SystemExit, match=r"check --timestamp-id and --samples-id$"):
-        record(path, tmp_path, "--type", "ri8")
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_running_stream_is_recorded_from_the_moment_its_type_is_known(tmp_path):
@@ -234,19 +221,3 @@ def test_a_timeout_without_samples_leaves_no_file(tmp_path, options):
     last_line = program.printed.splitlines()[-1]
     assert re.fullmatch(r"record_sigmf.py: no packet.* arrived .*", last_line)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message", "status"),
-    [
-        (["nowhere", "f"], "record_sigmf.py: endpoints = ", 1),
-        (["127.0.0.1:0", "f", "--sync-time", 5], "--sync-time needs --sample-rate", 2),
-        (["127.0.0.1:0", "/nowhere/f", "--type", "ri8"], "/nowhere/f.sigmf-data", 1),
-    ],
-)
-def test_invalid_arguments_are_reported_without_a_traceback(arguments, message, status):
-    with running(EXAMPLES / "record_sigmf.py", *arguments, status=status) as ended:
-        pass
-    # The file sink of GNU Radio prints the name of a file that it cannot open.
-    assert message in ended.printed
-    assert "Traceback" not in ended.printed

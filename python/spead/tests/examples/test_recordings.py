@@ -3,7 +3,6 @@
 """common/recordings.py reads SigMF, WAV and raw files."""
 
 import os
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -114,29 +113,6 @@ def test_sigmf_metadata_without_a_recording_are_rejected(tmp_path):
     collection.write_text('{"collection": {"core:version": "1.2.0"}}')
     with pytest.raises(ValueError, match=r"collections .* cannot be sent"):
         sigmf_recording(str(collection))
-
-
-@pytest.mark.parametrize("missing", [".sigmf-meta", ".sigmf-data"])
-def test_a_missing_sigmf_file_is_named(tmp_path, missing):
-    path = write_sigmf(tmp_path, bytes(8))
-    path.with_suffix(missing).unlink()
-    with pytest.raises(OSError, match=f"No such file .*recording{missing}"):
-        sigmf_recording(str(path))
-
-
-@pytest.mark.parametrize(
-    ("package", "read", "message"),
-    [
-        ("sigmf", sigmf_recording, "scripts/bootstrap installs it"),
-        ("soundfile", wav_recording, "apt install python3-soundfile"),
-    ],
-)
-def test_the_error_without_a_package_tells_how_to_install_it(
-    monkeypatch, package, read, message
-):
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ValueError, match=message):
-        read("recording")
 
 
 def test_a_date_keeps_all_its_digits():

@@ -105,24 +105,21 @@ def test_a_raw_recording_after_a_header_is_sent(sock, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "wire_type", "scale"), [("rf32_le", "i1", 127), ("cf32_le", ">i2", 32767)]
+    ("name", "wire_type", "options", "scale"),
+    [
+        ("rf32_le", "i1", [], 127),
+        ("cf32_le", ">i2", [], 32767),
+        # Floats keep integers of 24 bits, which cannot be sent as they are.
+        ("rf32_le", "i4", ["--scale", 1 << 23], 1 << 23),
+    ],
 )
-def test_floats_are_sent_as_integers(sock, tmp_path, name, wire_type, scale):
+def test_floats_are_sent_as_integers(sock, tmp_path, name, wire_type, options, scale):
     shape = (-1, 2) if name[0] == "c" else (-1,)
     sine = np.sin(np.arange(2000, dtype="<f4")).reshape(shape)
     path = write_raw(tmp_path, sine)
-    send(path, sock, "--type", name, "--wire-type", wire_type)
+    send(path, sock, "--type", name, "--wire-type", wire_type, *options)
     _, got = received(sock)
     check_samples(np.rint(sine * np.float32(scale)), got, wire_type)
-
-
-def test_integers_of_24_bits_are_kept_by_a_wav_file_of_floats(sock, tmp_path):
-    """As a user converts them, because 24 bits cannot be sent."""
-    full_scale = 1 << 23
-    integers = np.array([1 - full_scale, -full_scale, -1, 0, 1, full_scale - 1])
-    path = write_wav(tmp_path, integers / full_scale, "FLOAT")
-    send(path, sock, "--wire-type", "i4", "--scale", full_scale)
-    check_samples(integers, received(sock)[1], "i4")
 
 
 @pytest.mark.parametrize(
@@ -261,21 +258,6 @@ def test_ctrl_c_sends_the_end_of_the_stream(sock, receiver, tmp_path, loop):
     assert [heap.timestamp for heap in heaps] == list(range(0, len(got), 8192))
 
 
-def test_a_program_whose_output_nobody_reads_ends_quietly(sock, tmp_path):
-    path = write_raw(tmp_path, noise(100))
-    reader, writer = os.pipe()
-    os.close(reader)
-    with os.fdopen(writer) as pipe:
-        done = subprocess.run(
-            [sys.executable, SEND, path, destination(sock), *RAW],
-            timeout=BOUND,
-            stdout=pipe,
-            stderr=subprocess.PIPE,
-        )
-    assert done.returncode == -signal.SIGPIPE
-    assert done.stderr == b""
-
-
 def printed_plan(path, sock, *options):
     """The lines of --plan: name -> text."""
     lines = send(path, sock, "--plan", *options).splitlines()
@@ -330,19 +312,14 @@ def test_the_stream_matches_the_plan(sock, tmp_path, name, heap_options):
 
 def test_the_plan_has_durations_if_the_sample_rate_is_known(sock, tmp_path):
     path = write_raw(tmp_path, np.zeros(1_000_000, np.int8))
-    options = [*RAW, "--heap-samples", 9999, "--heap-id-step", 2]
-    plan = printed_plan(path, sock, *options, "--tail", "drop", "--rate", "1M")
+    options = [*RAW, "--heap-samples", 9999, "--heap-id-step", 2, "--tail", "drop"]
+    plan = printed_plan(path, sock, *options, "--rate", "1M")
     assert plan["heaps"] == "100 of 9,999 samples"
-    assert plan["timestamps wrap"] == "after 109,962,159 heaps"
+    assert plan["heap counters wrap"] == "after 549,755,813,888 heaps"
     assert plan["wire rate"].startswith("1.051 MB/s = 0.0084 Gbit/s at --rate")
-    options += ["--sync-time", 1_700_000_000, "--sample-rate", "10M"]
-    options += ["--timestamp-start", "2023-11-14T22:13:20.125Z"]
-    plan = printed_plan(path, sock, *options)
-    assert plan["heaps"] == "101 of 9,999 samples"
-    assert plan["start"] == "1700000000.125 s since 1970"
-    assert plan["first timestamp"] == "1,250,000"
+    plan = printed_plan(path, sock, *options, "--sample-rate", "10M")
     assert plan["duration"] == "100.00 ms"
-    assert plan["timestamps wrap"] == "after 109,962,034 heaps, 1.27 days in real time"
+    assert plan["timestamps wrap"] == "after 109,962,159 heaps, 1.27 days in real time"
 
 
 @pytest.mark.parametrize(
@@ -352,35 +329,21 @@ def test_the_plan_has_durations_if_the_sample_rate_is_known(sock, tmp_path):
         ("a.bin", [*RAW, "--realtime"], "--realtime needs a sample rate"),
         ("a.bin", [*RAW, "--sync-time", "0"], "no start time; set it, such as --time"),
         ("README.md", [], "README.md is neither SigMF nor WAV by its name; raw "),
-        ("a.bin", ["--capture", "0"], "--capture is for SigMF"),
         ("a.sigmf", ["--type", "ri8"], "--type and --skip-header are not for SigMF"),
         ("a.wav", ["--skip-header", "44"], "--skip-header of"),
         ("a.wav", [], "a.wav is not a WAV file"),
         ("a.sigmf-meta", [], "a.sigmf-meta is not a SigMF recording"),
-        ("a.bin", [*RAW, "--tail", "long"], "tail"),
+        ("a.bin", ["--timestamp-start", "2023-11-31T00:00:00Z"], "neither an integer"),
+        ("a.bin", ["--timestamp-start", "2023-11-14T22:13:20Z"], "needs --sync-time"),
+        ("a.bin", ["--timestamp-start", "1", "--sync-time", "0"], "it must be a time"),
     ],
 )
-def test_an_invalid_argument_is_reported_in_one_line(tmp_path, name, options, message):
+def test_an_invalid_argument_is_reported(tmp_path, capsys, name, options, message):
     path = tmp_path / name
     path.write_bytes(bytes(100))
     with pytest.raises(SystemExit) as error:
         send_recording.main([str(path), "127.0.0.1:9", *options])
-    assert message in error.value.code
-    assert len(error.value.code.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--timestamp-start", "2023-11-31T00:00:00Z"], "neither an integer nor"),
-        (["--timestamp-start", "2023-11-14T22:13:20Z"], "a time needs --sync-time"),
-        (["--timestamp-start", "1", "--sync-time", "0"], "it must be a time"),
-    ],
-)
-def test_a_timestamp_start_that_does_not_fit_is_rejected(capsys, options, message):
-    with pytest.raises(SystemExit):
-        send_recording.parse(["a.bin", "127.0.0.1:9", *options])
-    assert message in capsys.readouterr().err
+    assert message in f"{error.value.code}{capsys.readouterr().err}"
 
 
 def test_a_start_before_the_sync_time_is_rejected(tmp_path):

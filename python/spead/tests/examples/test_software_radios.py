@@ -10,7 +10,6 @@ import grc_lint
 import numpy as np
 import pytest
 import rtlsdr_to_spead
-import uhd_to_spead
 from flow_graphs import compiled, running
 from gnuradio import analog, blocks, gr
 from places import BUILD, EXAMPLES
@@ -131,12 +130,3 @@ def test_the_flow_graph_is_valid_with_the_radio(name, radio, substitutes):
     graph.validate()
     assert grc_lint.flow_graph_errors(graph) == []
     assert {block.name for block in graph.blocks} >= set(states)
-
-
-def test_an_invalid_argument_is_reported_in_one_line(sock):
-    with pytest.raises(
-        SystemExit, match=r"^uhd_to_spead.py: spead.sink: heap_samples = 0"
-    ):
-        uhd_to_spead.main([destination(sock), "--tone", "--heap-samples", "0"])
-    with pytest.raises(SystemExit, match=r"^rtlsdr_to_spead.py: .*nowhere.bin"):
-        rtlsdr_to_spead.main([destination(sock), "--file", "/nowhere.bin"])

@@ -53,6 +53,16 @@ def check_descriptors(received):
     assert all(counter % 2 or counter > 4 * HEAPS for counter in counters)
 
 
+def sender(name, folder, groups, *options):
+    """Run the flow graph of a digitiser, to destinations for each polarisation."""
+    return running(
+        compiled(name, folder),
+        *("--destination-0", groups[0], "--destination-1", groups[1]),
+        *("--duration", 1, "--sample-rate", HEAPS * HEAP_SAMPLES),
+        *options,
+    )
+
+
 def printed_stats(program):
     """The counters of the blocks of a flow graph that has ended."""
     lines = re.findall("^SPEAD_STATS (.+)", program.printed, re.M)
@@ -65,13 +75,8 @@ def printed_stats(program):
 )
 def test_the_packets_match_the_reference(tmp_path, name, samples, heap_bytes):
     with bound_sockets(2 * GROUPS) as sockets:
-        with running(
-            compiled(name, tmp_path),
-            *("--destination-0", destinations(sockets[:GROUPS])),
-            *("--destination-1", destinations(sockets[GROUPS:])),
-            *("--duration", 1, "--sample-rate", HEAPS * HEAP_SAMPLES),
-            *("--digitiser-id", 0x4322),
-        ) as ended:
+        groups = destinations(sockets[:GROUPS]), destinations(sockets[GROUPS:])
+        with sender(name, tmp_path, groups, "--digitiser-id", 0x4322) as ended:
             received = packets_of_heaps(sockets, 2 * HEAPS)
         nothing_more(sockets)
     payloads = reference_packets.heaps(samples, HEAPS, heap_bytes)
@@ -90,9 +95,7 @@ def test_the_packets_match_the_reference(tmp_path, name, samples, heap_bytes):
 def test_the_receiver_writes_the_samples_of_the_digitiser(
     tmp_path, name, samples, bits
 ):
-    receiver, sender = (
-        compiled(example, tmp_path) for example in ("meerkat_receiver", name)
-    )
+    receiver = compiled("meerkat_receiver", tmp_path)
     with bound_sockets(2) as sockets:  # on ports that are free afterwards
         endpoints = [destination(sock) for sock in sockets]
         ports = [f":{sock.getsockname()[1]:04X} " for sock in sockets]
@@ -103,12 +106,7 @@ def test_the_receiver_writes_the_samples_of_the_digitiser(
     ) as ended:
         sockets_file = Path("/proc/net/udp")
         eventually(lambda: all(port in sockets_file.read_text() for port in ports))
-        with running(
-            sender,
-            *("--destination-0", endpoints[0], "--destination-1", endpoints[1]),
-            *("--duration", 1, "--sample-rate", HEAPS * HEAP_SAMPLES),
-            *("--send-stop", 1),
-        ):
+        with sender(name, tmp_path, endpoints, "--send-stop", 1):
             pass
     for polarisation in range(2):
         received = (tmp_path / f"received.{polarisation}").read_bytes()

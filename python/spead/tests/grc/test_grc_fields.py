@@ -5,15 +5,12 @@
 import inspect
 import os
 import re
-import subprocess
-from fractions import Fraction
 
 import grc_lint
 import pytest
 from gnuradio import spead
 from grc_blocks import BLOCKS, each_block, platform, sink, source
 from inputs import run_all
-from places import BUILD, ROOT
 from possible_options import ITEMS, POSSIBLE
 from receiving import destination
 from streams import noise
@@ -76,15 +73,6 @@ def test_malformed_endpoint_lists_are_rejected_as_strings(grc, text):
     assert f'{label_of(block, grc.endpoints)} = "{text}" (tab General); all' in error
 
 
-@each_block
-def test_grc_shows_the_error_of_an_item(grc):
-    items = "[spead.samples(), spead.immediate(0x3101, 'x', -1)]"
-    with pytest.raises(ValueError, match=r"^spead\.immediate: value = -1") as raised:
-        eval(items, {"spead": spead})
-    (error,) = grc_lint.block_errors(grc(items=items))
-    assert str(raised.value) in error
-
-
 @with_fields(
     [
         (sink, {"rate": "unknown"}),
@@ -124,23 +112,6 @@ def test_errors_are_updated_while_the_user_types(grc):
         block.rewrite()
         block.validate()
         assert len(grc_lint.block_errors(block)) == count
-
-
-def test_grcc_fails_with_the_error(tmp_path):
-    example = (ROOT / "examples" / "spead_noise.grc").read_text()
-    invalid = example.replace("heap_samples: '8192'", "heap_samples: '0'")
-    assert invalid != example
-    (tmp_path / "invalid.grc").write_text(invalid)
-    program = subprocess.run(
-        ["grcc", "-o", tmp_path, tmp_path / "invalid.grc"],
-        env=os.environ | {"GRC_BLOCKS_PATH": str(BUILD / "grc")},
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=120,
-    )
-    assert program.returncode != 0
-    assert "spead_sink_0" in program.stdout
-    assert "Heap samples = 0 (tab General); allowed: 1 to" in program.stdout
 
 
 def test_items_may_use_variables():
@@ -198,14 +169,6 @@ def test_endpoints_are_a_string_or_a_list(grc, text, endpoints):
     block = grc(**{grc.endpoints: text}, **streams)
     assert grc_lint.block_errors(block) == []
     assert grc.arguments(block)[grc.endpoints] == endpoints
-
-
-@each_block
-def test_a_sample_rate_may_be_a_fraction(grc):
-    rate = "__import__('fractions').Fraction(8000000, 7)"
-    block = grc(sample_rate=rate)
-    assert grc_lint.block_errors(block) == []
-    assert grc.arguments(block)["sample_rate"] == Fraction(8000000, 7)
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,11 @@ from streams import source, wait
 HEAP_SAMPLES = 4096
 
 
-@pytest.fixture
-def recording(tmp_path):
-    """Unsigned I and Q; the fixture writes them to iq.bin in the format of rtl_sdr."""
-    samples = np.random.default_rng(1).integers(0, 256, (100_000, 2), dtype=np.uint8)
-    (tmp_path / "iq.bin").write_bytes(samples.tobytes())
-    return samples
+def command(example, folder, sock):
+    """A program or a flow graph, and the argument of its destination."""
+    if example.endswith(".py"):
+        return EXAMPLES / example, destination(sock)
+    return compiled(example, folder), "--destination", destination(sock)
 
 
 def tone(rate):
@@ -46,16 +45,15 @@ def receive_heaps(receiver):
     return heaps, samples
 
 
-@pytest.mark.parametrize("sender", ["program", "flow graph"])
-def test_a_recording_of_an_rtl_sdr_is_sent(sock, receiver, recording, tmp_path, sender):
-    options = [destination(sock), "--file", tmp_path / "iq.bin"]
-    program = EXAMPLES / "rtlsdr_to_spead.py"
-    if sender == "flow graph":
-        program = compiled("rtlsdr_stream", tmp_path)
-        options.insert(0, "--destination")
-    with running(program, *options):
-        heaps, samples = receive_heaps(receiver)
-    np.testing.assert_array_equal(samples, recording.astype(np.int16) - 128)
+@pytest.mark.parametrize("example", ["rtlsdr_to_spead.py", "rtlsdr_stream"])
+def test_a_recording_of_an_rtl_sdr_is_sent(sock, receiver, tmp_path, example):
+    """A file of unsigned I and Q."""
+    samples = np.random.default_rng(1).integers(0, 256, (100_000, 2), dtype=np.uint8)
+    samples.tofile(tmp_path / "iq.bin")
+    program = *command(example, tmp_path, sock), "--file", tmp_path / "iq.bin"
+    with running(*program):
+        heaps, received = receive_heaps(receiver)
+    np.testing.assert_array_equal(received, samples.astype(np.int16) - 128)
     assert [heap.timestamp for heap in heaps] == list(range(0, 100_000, HEAP_SAMPLES))
 
 
@@ -74,18 +72,16 @@ def test_floats_of_an_rtl_sdr_are_rounded(sock, receiver):
 
 
 @pytest.mark.parametrize(
-    ("sender", "rate"), [("program", "10000000/3"), ("flow graph", "1000000")]
+    ("example", "rate", "options"),
+    [
+        ("uhd_to_spead.py", "10000000/3", ["--tone", "--samples", 50_000, "--start"]),
+        ("uhd_stream", "1000000", ["--duration", 0.05, "--start-time"]),
+    ],
 )
-def test_the_uhd_tone_is_timestamped(sock, receiver, tmp_path, sender, rate):
+def test_the_uhd_tone_is_timestamped(sock, receiver, tmp_path, example, rate, options):
     start, sync = "1700000000.123456", "1699000000.25"
-    times = "--start", start, "--sync-time", sync, "--sample-rate", rate
-    program = EXAMPLES / "uhd_to_spead.py"
-    options = [destination(sock), "--tone", "--samples", 50_000, *times]
-    if sender == "flow graph":
-        program = compiled("uhd_stream", tmp_path)
-        options = ["--destination", destination(sock), "--duration", 0.05, *times]
-        options[options.index("--start")] = "--start-time"
-    with running(program, *options):
+    options = *options, start, "--sync-time", sync, "--sample-rate", rate
+    with running(*command(example, tmp_path, sock), *options):
         heaps, samples = receive_heaps(receiver)
     # The stream begins at the first timestamp that starts a heap.
     first = round((Fraction(start) - Fraction(sync)) * Fraction(rate))
@@ -96,15 +92,18 @@ def test_the_uhd_tone_is_timestamped(sock, receiver, tmp_path, sender, rate):
     np.testing.assert_array_equal(samples, tone(float(Fraction(rate)))[skipped:])
 
 
-@pytest.mark.parametrize("sender", ["program", "flow graph"])
-def test_the_printed_sync_time_dates_the_uhd_tone(sock, receiver, tmp_path, sender):
-    program = EXAMPLES / "uhd_to_spead.py"
-    options = [destination(sock), "--tone", "--samples", 50_000]
-    if sender == "flow graph":
-        program = compiled("uhd_stream", tmp_path)
-        options = ["--destination", destination(sock), "--duration", 0.0125]
+@pytest.mark.parametrize(
+    ("example", "options"),
+    [
+        ("uhd_to_spead.py", ["--tone", "--samples", 50_000]),
+        ("uhd_stream", ["--duration", 0.0125]),
+    ],
+)
+def test_the_printed_sync_time_dates_the_uhd_tone(
+    sock, receiver, tmp_path, example, options
+):
     before = time.time()
-    with running(program, *options) as ended:
+    with running(*command(example, tmp_path, sock), *options) as ended:
         heaps, _ = receive_heaps(receiver)
     (sync,) = re.findall(r"^sync_time: (\d+)$", ended.printed, re.MULTILINE)
     # The samples of a throttle may be a second ahead.

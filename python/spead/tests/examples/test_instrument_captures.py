@@ -26,7 +26,7 @@ def test_the_source_of_spead_inspect_receives_every_heap(tmp_path, name):
         [sys.executable, PROGRAM, path, "--json"], capture_output=True, check=True
     )
     report = json.loads(program.stdout)
-    assert sum(each["heaps"] for each in report["streams"]) == sent["heaps_sent"]
+    assert sum(stream["heaps"] for stream in report["streams"]) == sent["heaps_sent"]
     call = report["call"].replace("spead.source(", "dict(endpoints=", 1)
     with Receiving(**eval(call, {"spead": spead})) as receiving:
         receiving.wait()

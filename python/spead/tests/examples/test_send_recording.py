@@ -295,10 +295,12 @@ def test_the_stream_matches_the_plan(sock, tmp_path, name, heap_options):
     assert list(arrived(sock)) == []
     send(path, sock, *options)
     packets = packets_of_heap(sock, 2)  # the first heap also has descriptors
-    assert sum(len(spead_packet.parse(one).payload) for one in packets) == heap_bytes
-    header = len(packets[0]) - len(spead_packet.parse(packets[0]).payload)
+    payloads = [len(spead_packet.parse(packet).payload) for packet in packets]
+    assert sum(payloads) == heap_bytes
+    header = len(packets[0]) - payloads[0]
     heap_rate = rate / args.heap_samples
-    wire = float(heap_rate * sum(len(one) + PACKET_OVERHEAD for one in packets))
+    udp_bytes = sum(map(len, packets))
+    wire = float(heap_rate * (udp_bytes + PACKET_OVERHEAD * len(packets)))
     assert plan["heaps"] == f"2 of {args.heap_samples:,} samples"
     assert plan["packets per heap"] == f"{len(packets):,}"
     assert plan["packet size"] == f"{len(packets[0]):,} bytes of UDP payload"
@@ -306,8 +308,7 @@ def test_the_stream_matches_the_plan(sock, tmp_path, name, heap_options):
     assert plan["wire rate"].startswith(
         f"{wire / 1e6:.3f} MB/s = {wire * 8 / 1e9:.4f} Gbit/s in real time"
     )
-    udp_rate = heap_rate * sum(map(len, packets))
-    assert send_recording.build(args).sink.rate() == float(udp_rate)
+    assert send_recording.build(args).sink.rate() == float(heap_rate * udp_bytes)
 
 
 def test_the_plan_has_durations_if_the_sample_rate_is_known(sock, tmp_path):

@@ -31,9 +31,9 @@ def test_the_tone_of_the_f_engine_is_received_in_its_channel(tmp_path):
     args = meerkat_channelised.parse(["127.0.0.1:0", str(path), *layout])
     receiver = meerkat_channelised.Receiver(args)
     receiver.start()
-    to = f"127.0.0.1:{receiver.source.ports()[0]}"
+    address = f"127.0.0.1:{receiver.source.ports()[0]}"
     sent = ["--samples", "100000", "--tone", "40", "--sample-rate", "1M"]
-    assert meerkat_f_engine.main([to, *layout, *sent]) == 0
+    assert meerkat_f_engine.main([address, *layout, *sent]) == 0
     wait(receiver)
     meerkat_channelised.draw(receiver.pols, path)
     assert picture(path)

@@ -17,8 +17,9 @@ from streams import noise
 MONITORING = ROOT / "examples" / "monitoring"
 
 
-def test_the_counters_are_served():
+def test_the_counters_are_served(sock):
     with Receiving() as receiving:
+        sock.sendto(b"not SPEAD", ("127.0.0.1", receiving.port))
         sink = spead.sink(f"127.0.0.1:{receiving.port}", rate=1e7)
         server = metrics.serve("127.0.0.1", 0, out=sink, stream=receiving.source)
         try:
@@ -32,6 +33,8 @@ def test_the_counters_are_served():
             server.server_close()
     assert 'spead_source_samples_received_total{block="stream"} 100000.0' in served
     assert 'spead_source_samples_missing_total{block="stream"} 0.0' in served
+    rejected = 'spead_source_packets_rejected_total{block="stream",cause="magic"} 1.0'
+    assert rejected in served
     assert 'spead_sink_samples_sent_total{block="out"} 100000.0' in served
     assert 'spead_source_status{block="stream",reason=""} 0.0' in served
 

@@ -3,6 +3,7 @@
 """effelsberg_packetiser.py and effelsberg_stream.grc replay recordings unchanged."""
 
 import effelsberg_packetiser
+import numpy as np
 import pytest
 import reference_packets
 from dada_files import record
@@ -94,3 +95,32 @@ def test_the_groups_default_to_those_of_the_recording(tmp_path):
             (received,) = packets_of_heaps([sock], 20)
     sent = [heap.packet for heap in reference_packets.effelsberg(recording)]
     assert sorted(received.data) == sorted(sent)
+
+
+def test_listed_groups_are_divided_among_the_polarisations(tmp_path):
+    groups = "225.0.0.152,225.0.0.153,225.0.0.156,225.0.0.157"
+    recording = record(tmp_path / "r.dada", noise(8192), MCAST_SOURCES=groups)
+    assert recording.destinations() == [
+        "225.0.0.152:7148,225.0.0.153:7148",
+        "225.0.0.156:7148,225.0.0.157:7148",
+    ]
+
+
+def test_a_header_may_exceed_4096_bytes(tmp_path):
+    samples = noise(2 * 4096)
+    recording = record(tmp_path / "r.dada", samples, HDR_SIZE=8192, LONG="x" * 4096)
+    assert recording.header.text("LONG") == "x" * 4096
+    np.testing.assert_array_equal(recording.data.ravel(), samples)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"HDR_SIZE": -5}, r"r\.dada is not a DADA file"),
+        ({"NBIT": 10}, "4096 samples of 10 bits do not fill a heap of 4096"),
+        ({"NBIT": "unset"}, "the header has no NBIT"),
+    ],
+)
+def test_an_invalid_header_is_rejected(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message):
+        record(tmp_path / "r.dada", noise(2 * 4096), **changes)

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import instrument_captures
-import numpy as np
 import pytest
 from gnuradio import blocks, gr, spead
 from places import NEEDS_LIBPCAP
@@ -27,7 +26,7 @@ def test_the_source_of_spead_inspect_receives_every_heap(tmp_path, name):
         [sys.executable, PROGRAM, path, "--json"], capture_output=True, check=True
     )
     report = json.loads(program.stdout)
-    assert sum(each["heaps"] for each in report["streams"]) == sent["heaps_sent"]
+    assert sum(stream["heaps"] for stream in report["streams"]) == sent["heaps_sent"]
     call = report["call"].replace("spead.source(", "dict(endpoints=", 1)
     with Receiving(**eval(call, {"spead": spead})) as receiving:
         receiving.wait()
@@ -53,20 +52,3 @@ def test_slow_blocks_downstream_lose_nothing(tmp_path):
             graph.connect((source, i), blocks.vector_sink_b())
         graph.run()
         assert source.stats()["heaps_received"] == sent["heaps_sent"]
-
-
-def test_the_tone_drifts_through_the_channels(tmp_path):
-    path = tmp_path / "f_engine.pcap"
-    instrument_captures.write_capture(path, "meerkat_f_engine", seconds=2)
-    options = {
-        "output_type": "complex",
-        "axes": "frequency=64/256, time=256, pol=2",
-        "timestamp_step": 2 * 256 * 256,
-    }
-    with Receiving(str(path), **options) as receiving:
-        receiving.wait()
-    for i in range(2):
-        spectra = receiving.samples(i).ravel().view(np.complex64).reshape(-1, 256)
-        strong = np.abs(spectra) ** 2
-        assert strong[:100].sum(axis=0).argmax() in range(25, 40)
-        assert strong[-100:].sum(axis=0).argmax() in range(90, 101)

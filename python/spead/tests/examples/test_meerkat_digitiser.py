@@ -3,11 +3,11 @@
 """meerkat_digitiser.grc and packed_10bit.grc send, meerkat_receiver.grc receives."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 import reference_packets
-import spead2
-import spead2.recv
 from flow_graphs import (
     bound_sockets,
     compiled,
@@ -18,7 +18,8 @@ from flow_graphs import (
     packets_of_heaps,
     running,
 )
-from places import NEEDS_NAMESPACES, run_scenario
+from places import eventually
+from receiving import destination
 from reference_packets import HEAP_SAMPLES
 
 GROUPS = 8  # multicast groups per polarisation
@@ -33,21 +34,20 @@ def expected_packets(samples):
     return endpoints
 
 
-def check_descriptors(received):
-    """Each endpoint receives one descriptor heap, with a unique heap counter."""
-    counters = set()
-    for endpoint in received:
-        (packet,) = endpoint.descriptors
-        counters.add(int.from_bytes(packet[10:16], "big"))
-        items = spead2.ItemGroup()
-        stream = spead2.recv.Stream(spead2.ThreadPool())
-        stream.add_buffer_reader(packet)
-        items.update(next(iter(stream)))
-        ids = [item.id for item in items.values()]
-        assert ids == [0x1600, 0x3101, 0x3102, 0x3300]
-    assert len(counters) == 2 * GROUPS
-    # data heaps have even counters up to 4 * HEAPS
-    assert all(counter % 2 or counter > 4 * HEAPS for counter in counters)
+def sender(name, folder, groups, *options):
+    """Run the flow graph of a digitiser, to destinations for each polarisation."""
+    return running(
+        compiled(name, folder),
+        *("--destination-0", groups[0], "--destination-1", groups[1]),
+        *("--duration", 1, "--sample-rate", HEAPS * HEAP_SAMPLES),
+        *options,
+    )
+
+
+def printed_stats(program):
+    """The counters of the blocks of a flow graph that has ended."""
+    lines = re.findall("^SPEAD_STATS (.+)", program.printed, re.M)
+    return [json.loads(line) for line in lines]
 
 
 @pytest.mark.parametrize(
@@ -56,26 +56,43 @@ def check_descriptors(received):
 )
 def test_the_packets_match_the_reference(tmp_path, name, samples, heap_bytes):
     with bound_sockets(2 * GROUPS) as sockets:
-        with running(
-            compiled(name, tmp_path),
-            *("--destination-0", destinations(sockets[:GROUPS])),
-            *("--destination-1", destinations(sockets[GROUPS:])),
-            *("--duration", 1, "--sample-rate", HEAPS * HEAP_SAMPLES),
-            *("--digitiser-id", 0x4322),
-        ) as ended:
+        groups = destinations(sockets[:GROUPS]), destinations(sockets[GROUPS:])
+        with sender(name, tmp_path, groups, "--digitiser-id", 0x4322) as ended:
             received = packets_of_heaps(sockets, 2 * HEAPS)
         nothing_more(sockets)
     payloads = reference_packets.heaps(samples, HEAPS, heap_bytes)
     assert [endpoint.data for endpoint in received] == expected_packets(payloads)
+    assert [len(endpoint.descriptors) for endpoint in received] == [1] * 2 * GROUPS
     assert not any(endpoint.ends for endpoint in received)
-    check_descriptors(received)
-    (line,) = (row for row in ended.printed.splitlines() if "SPEAD_STATS " in row)
-    stats = json.loads(line.removeprefix("SPEAD_STATS "))
+    (stats,) = printed_stats(ended)
     assert stats["heaps_sent"] == 2 * HEAPS
     assert stats["samples_in"] == stats["samples_sent"] == payloads.size
 
 
-@NEEDS_NAMESPACES
-@pytest.mark.parametrize("bits", [8, 10])
-def test_the_receiver_writes_the_samples_of_the_digitiser(bits):
-    run_scenario("instrument_scenarios.py", f"receiver_example_with_{bits}_bits")
+@pytest.mark.parametrize(
+    ("name", "samples", "bits"),
+    [("meerkat_digitiser", digitised, 8), ("packed_10bit", packed, 10)],
+)
+def test_the_receiver_writes_the_samples_of_the_digitiser(
+    tmp_path, name, samples, bits
+):
+    receiver = compiled("meerkat_receiver", tmp_path)
+    with bound_sockets(2) as sockets:  # on ports that are free afterwards
+        endpoints = [destination(sock) for sock in sockets]
+        ports = [f":{sock.getsockname()[1]:04X} " for sock in sockets]
+    with running(
+        receiver,
+        *("--endpoint-0", endpoints[0], "--endpoint-1", endpoints[1]),
+        *("--sample-bits", bits, "--prefix", tmp_path / "received"),
+    ) as ended:
+        sockets_file = Path("/proc/net/udp")
+        eventually(lambda: all(port in sockets_file.read_text() for port in ports))
+        with sender(name, tmp_path, endpoints, "--send-stop", 1):
+            pass
+    for polarisation in range(2):
+        received = (tmp_path / f"received.{polarisation}").read_bytes()
+        sent = samples(1 + polarisation, HEAPS * HEAP_SAMPLES * bits // 8)
+        assert received == sent.tobytes()
+    stats = printed_stats(ended)
+    assert [source["heaps_received"] for source in stats] == [HEAPS, HEAPS]
+    assert [source["samples_missing"] for source in stats] == [0, 0]

@@ -3,8 +3,6 @@
 """common/recordings.py reads SigMF, WAV and raw files."""
 
 import os
-import struct
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -61,12 +59,19 @@ def test_a_sigmf_recording_has_type_rate_and_start_time(tmp_path, suffix):
 
 
 def test_a_capture_is_selected_by_its_index(tmp_path):
-    data = bytes(range(40))
+    """Its samples follow headers and those of core:offset."""
     captures = [
-        {"core:sample_start": 2},
-        {"core:sample_start": 12, "core:datetime": "2023-11-14T22:13:20Z"},
+        {"core:sample_start": 1000, "core:header_bytes": 3},
+        {
+            "core:sample_start": 1004,
+            "core:header_bytes": 5,
+            "core:datetime": "2023-11-14T22:13:20Z",
+        },
     ]
-    path = str(write_sigmf(tmp_path, data, "ri16_le", captures))
+    fields = {"offset": 998, "dataset": "other.bin", "trailing_bytes": 2}
+    path = str(write_sigmf(tmp_path, b"", captures=captures, **fields))
+    (tmp_path / "recording.sigmf-data").unlink()
+    (tmp_path / "other.bin").write_bytes(b"...12abcd.....efgh..")
     with pytest.raises(ValueError, match=r"2 captures.*--capture 0 to 1"):
         sigmf_recording(path)
     with pytest.raises(ValueError, match="no capture 2"):
@@ -74,34 +79,13 @@ def test_a_capture_is_selected_by_its_index(tmp_path):
     first, second = sigmf_recording(path, 0), sigmf_recording(path, 1)
     assert (first.sample_rate, first.start) == (None, None)
     assert second.start == 1_700_000_000
-    assert (sample_bytes(first), sample_bytes(second)) == (data[4:24], data[24:])
-
-
-def test_a_later_part_of_a_recording_starts_at_its_offset(tmp_path):
-    captures = [{"core:sample_start": 1000}]
-    path = write_sigmf(tmp_path, bytes(range(8)), "ri8", captures, offset=996)
-    assert sample_bytes(sigmf_recording(str(path))) == bytes(range(4, 8))
-
-
-def test_header_and_trailing_bytes_of_sigmf_data_are_skipped(tmp_path):
-    captures = [
-        {"core:sample_start": 0, "core:header_bytes": 3},
-        {"core:sample_start": 4, "core:header_bytes": 5},
-    ]
-    path = write_sigmf(
-        tmp_path, b"", "ri8", captures, dataset="other.bin", trailing_bytes=2
-    )
-    path.with_suffix(".sigmf-data").unlink()
-    (tmp_path / "other.bin").write_bytes(b"...abcd.....efgh..")
-    assert sample_bytes(sigmf_recording(str(path), 0)) == b"abcd"
-    assert sample_bytes(sigmf_recording(str(path), 1)) == b"efgh"
+    assert (sample_bytes(first), sample_bytes(second)) == (b"abcd", b"efgh")
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
         ({"type_name": "rf64_le"}, "type rf64_le; .*ri8, ru8, ri16_le"),
-        ({"type_name": "noise"}, "not a SigMF recording: .*noise"),
         ({"num_channels": 2}, "2 channels"),
         (
             {"captures": [START | {"core:datetime": "2023-02-30T00:00:00Z"}]},
@@ -120,38 +104,15 @@ def test_an_unsupported_sigmf_recording_is_rejected(tmp_path, fields, message):
     assert len(str(error.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("suffix", "content", "message"),
-    [
-        (".sigmf-meta", "[]", "its metadata do not follow the SigMF standard"),
-        (
-            ".sigmf-collection",
-            '{"collection": {"core:version": "1.2.0"}}',
-            "collections .* cannot be sent",
-        ),
-    ],
-)
-def test_sigmf_metadata_without_a_recording_are_rejected(
-    tmp_path, suffix, content, message
-):
-    path = write_sigmf(tmp_path, bytes(8)).with_suffix(suffix)
-    path.write_text(content)
-    with pytest.raises(ValueError, match=message):
-        sigmf_recording(str(path))
-
-
-@pytest.mark.parametrize("missing", [".sigmf-meta", ".sigmf-data"])
-def test_a_missing_sigmf_file_is_named(tmp_path, missing):
+def test_sigmf_metadata_without_a_recording_are_rejected(tmp_path):
     path = write_sigmf(tmp_path, bytes(8))
-    path.with_suffix(missing).unlink()
-    with pytest.raises(OSError, match=f"No such file .*recording{missing}"):
+    path.write_text("[]")
+    with pytest.raises(ValueError, match="do not follow the SigMF standard"):
         sigmf_recording(str(path))
-
-
-def test_the_error_without_sigmf_tells_how_to_install_it(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "sigmf", None)
-    with pytest.raises(ValueError, match="scripts/bootstrap installs it"):
-        sigmf_recording(str(write_sigmf(tmp_path, bytes(8))))
+    collection = path.with_suffix(".sigmf-collection")
+    collection.write_text('{"collection": {"core:version": "1.2.0"}}')
+    with pytest.raises(ValueError, match=r"collections .* cannot be sent"):
+        sigmf_recording(str(collection))
 
 
 def test_a_date_keeps_all_its_digits():
@@ -160,19 +121,9 @@ def test_a_date_keeps_all_its_digits():
     assert seconds_text(seconds) == "1700000000.123456789012345678"
 
 
-WAV_TYPES = [  # subtype, channels, SigMF type, dtype in the file
-    ("PCM_U8", 1, "ru8", "u1"),
-    ("PCM_U8", 2, "cu8", "u1"),
-    ("PCM_16", 1, "ri16_le", "<i2"),
-    ("PCM_16", 2, "ci16_le", "<i2"),
-    ("FLOAT", 1, "rf32_le", "<f4"),
-    ("FLOAT", 2, "cf32_le", "<f4"),
-]
-
-
-def noise_for_wav(subtype, channels, count=1001):
+def noise_for_wav(subtype, channels):
     """An odd number of samples, with all bits of the subtype in use."""
-    numbers = noise(2 * count * channels).view("<i2").reshape(-1, channels)
+    numbers = noise(2 * 1001 * channels).view("<i2").reshape(-1, channels)
     if subtype == "PCM_U8":
         numbers &= -256
     return numbers / np.float32(32768) if subtype == "FLOAT" else numbers
@@ -184,10 +135,16 @@ def as_in_file(numbers, dtype):
 
 
 @pytest.mark.parametrize(
-    ("variant", "suffix"),
-    [("WAV", ".wav"), ("WAVEX", ".WAV"), ("RF64", ".wav"), ("W64", ".w64")],
+    ("variant", "suffix", "subtype", "channels", "type_name", "dtype"),
+    [
+        ("WAV", ".wav", "PCM_U8", 1, "ru8", "u1"),
+        ("WAVEX", ".WAV", "PCM_U8", 2, "cu8", "u1"),
+        ("RF64", ".wav", "PCM_16", 1, "ri16_le", "<i2"),
+        ("W64", ".w64", "PCM_16", 2, "ci16_le", "<i2"),
+        ("WAV", ".wav", "FLOAT", 1, "rf32_le", "<f4"),
+        ("W64", ".w64", "FLOAT", 2, "cf32_le", "<f4"),
+    ],
 )
-@pytest.mark.parametrize(("subtype", "channels", "type_name", "dtype"), WAV_TYPES)
 def test_a_wav_file_has_type_rate_and_samples(
     tmp_path, variant, suffix, subtype, channels, type_name, dtype
 ):
@@ -201,12 +158,11 @@ def test_a_wav_file_has_type_rate_and_samples(
 
 
 @pytest.mark.parametrize("padded", [True, False])
-@pytest.mark.parametrize("subtype", ["PCM_U8", "PCM_16"])
-def test_chunks_around_the_samples_are_skipped(tmp_path, caplog, subtype, padded):
-    """The chunk of 8-bit samples has an odd size."""
-    numbers = noise_for_wav(subtype, 1)
+def test_chunks_around_the_samples_are_skipped(tmp_path, caplog, padded):
+    """The chunk of the samples has an odd size."""
+    numbers = noise_for_wav("PCM_U8", 1)
     path = tmp_path / "recording.wav"
-    with soundfile.SoundFile(path, "w", 48000, 1, subtype) as file:
+    with soundfile.SoundFile(path, "w", 48000, 1, "PCM_U8") as file:
         file.title = "before the samples"
         file.write(numbers)
     content = path.read_bytes()
@@ -214,42 +170,26 @@ def test_chunks_around_the_samples_are_skipped(tmp_path, caplog, subtype, padded
     append_list_chunk(path)
     if not padded:
         path.write_bytes(path.read_bytes()[:-1])
-    dtype = "u1" if subtype == "PCM_U8" else "<i2"
     recording = wav_recording(str(path))
-    assert sample_bytes(recording) == as_in_file(numbers, dtype).tobytes()
+    assert sample_bytes(recording) == as_in_file(numbers, "u1").tobytes()
     assert caplog.text == ""
 
 
 @pytest.mark.parametrize(
-    ("file_size", "stated"),
-    [(0, 0), (36, 0), (2**32 - 1, 2**32 - 1)],
-)
-def test_an_unfinished_wav_file_is_read_to_its_end(tmp_path, caplog, file_size, stated):
-    """As left by a recorder that was killed or wrote to a pipe."""
-    numbers = noise_for_wav("PCM_16", 2)
-    path = write_wav(tmp_path, numbers)
-    set_riff_sizes(path, file_size, stated)
-    assert sample_bytes(wav_recording(str(path))) == numbers.tobytes()
-    assert f"the header states {stated} bytes" in caplog.text
-    assert f"sending {numbers.nbytes} bytes" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("variant", "subtype", "stated", "missing"),
+    ("variant", "stated", "missing"),
     [
-        ("WAV", "PCM_16", 4000, 0),  # the recorder wrote on after the header
-        ("WAV", "PCM_16", 4004, 1000),  # a copy was interrupted
-        ("WAV", "FLOAT", 8008, 1),
-        ("RF64", "PCM_16", 4004, 4),
-        ("W64", "PCM_16", 4004, 4),
+        ("WAV", 4000, 0),  # the recorder wrote on after the header
+        ("WAV", 4004, 999),  # a copy was interrupted
+        ("RF64", 4004, 4),
+        ("W64", 4004, 4),
     ],
 )
 def test_sizes_that_contradict_a_wav_file_are_rejected(
-    tmp_path, variant, subtype, stated, missing
+    tmp_path, variant, stated, missing
 ):
     """The error tells how to send the samples, however."""
-    numbers = noise_for_wav(subtype, 2)
-    path = write_wav(tmp_path, numbers, subtype, 100_000, format=variant)
+    numbers = noise_for_wav("PCM_16", 2)
+    path = write_wav(tmp_path, numbers, rate=100_000, format=variant)
     if variant == "WAV":
         header = path.stat().st_size - numbers.nbytes
         set_riff_sizes(path, header - 8 + stated, stated)
@@ -266,85 +206,67 @@ def test_sizes_that_contradict_a_wav_file_are_rejected(
     assert recording.sample_rate == 100_000
 
 
+def sparse_wav(folder, length, **options):
+    """A WAV file whose samples are a hole; returns its path and the header size."""
+    path = write_wav(folder, np.zeros((0, 2), "<i2"), **options)
+    header = path.stat().st_size
+    os.truncate(path, header + length)
+    return path, header
+
+
+def check_length(path, length, stated, is_accepted):
+    if is_accepted:
+        assert wav_recording(str(path)).samples == length // 4
+        return
+    message = f"states {stated} bytes of samples, but {length} bytes follow"
+    with pytest.raises(ValueError, match=message):
+        wav_recording(str(path))
+
+
 BIG = 5 << 30  # above 4 GiB
 
 
-@pytest.fixture
-def sparse_wav(tmp_path):
-    """A WAV file whose samples are a hole of BIG bytes; returns its path.
-
-    Its header states the size of an empty file.
-    """
-    path = write_wav(tmp_path, np.zeros((0, 2), "<i2"))
-    os.truncate(path, path.stat().st_size + BIG)
-    yield path
-    path.unlink()
-
-
-@pytest.mark.parametrize("chunk", [b"", b"LIST\4\0\0\0INFO"])
-def test_sizes_modulo_2_to_32_are_corrected(sparse_wav, caplog, chunk):
-    with open(sparse_wav, "ab") as file:
-        file.write(chunk)
-    set_riff_sizes(sparse_wav, sparse_wav.stat().st_size - 8, BIG)
-    assert wav_recording(str(sparse_wav)).samples == BIG // 4
-    assert f"states {BIG % 2**32} bytes" in caplog.text
-    assert f"sending {BIG} bytes" in caplog.text
-
-
-@pytest.mark.parametrize("stated", [0, 2**32 - 1])
-@pytest.mark.parametrize("file_size", [None, BIG + 36])
-def test_an_unfinished_wav_file_above_4_gib_is_read_to_its_end(
-    sparse_wav, caplog, stated, file_size
-):
-    set_riff_sizes(sparse_wav, stated if file_size is None else file_size, stated)
-    assert wav_recording(str(sparse_wav)).samples == BIG // 4
-    assert f"states {stated} bytes" in caplog.text
-    assert f"sending {BIG} bytes" in caplog.text
-
-
-@pytest.mark.parametrize("stated", [BIG + 4, BIG - 4, 2**31 - 1])
-def test_contradictory_sizes_above_4_gib_are_rejected(sparse_wav, stated):
-    set_riff_sizes(sparse_wav, stated + 36, stated)
-    message = f"states {stated % 2**32} bytes of samples, but {BIG} bytes follow"
-    with pytest.raises(ValueError, match=message):
-        wav_recording(str(sparse_wav))
-
-
 @pytest.mark.parametrize(
-    ("stated", "message"),
+    ("length", "chunk", "file_size", "stated", "is_accepted"),
     [
-        (BIG, None),
-        (BIG + 2**32, f"states {BIG + 2**32} bytes of samples, but {BIG} bytes follow"),
+        # Unfinished, as left by a recorder that was killed or wrote to a pipe.
+        (4004, b"", 0, 0, True),
+        (4004, b"", 36, 0, True),
+        (4004, b"", 2**32 - 1, 2**32 - 1, True),
+        (BIG, b"", 2**32 - 1, 2**32 - 1, True),
+        (BIG, b"", BIG + 36, 0, True),
+        # Modulo 2^32, before another chunk.
+        (BIG, b"LIST\4\0\0\0INFO", BIG + 48, BIG, True),
+        # Contradictory.
+        (BIG, b"", BIG + 40, BIG + 4, False),
+        (BIG, b"", BIG + 32, BIG - 4, False),
     ],
 )
-@pytest.mark.parametrize("field", [2**32 - 1, BIG % 2**32, 0])  # without a meaning
-def test_an_rf64_file_above_4_gib_has_its_size(
-    tmp_path, caplog, stated, message, field
+def test_wrong_sizes_of_a_wav_file_are_corrected(
+    tmp_path, caplog, length, chunk, file_size, stated, is_accepted
 ):
-    path = write_wav(tmp_path, np.zeros((0, 2), "<i2"), format="RF64")
-    header = path.stat().st_size
+    path, _ = sparse_wav(tmp_path, length)
+    set_riff_sizes(path, file_size, stated)
+    with open(path, "ab") as file:
+        file.write(chunk)
+    check_length(path, length, stated % 2**32, is_accepted)
+    if is_accepted:
+        assert f"the header states {stated % 2**32} bytes" in caplog.text
+        assert f"sending {length} bytes" in caplog.text
+
+
+@pytest.mark.parametrize("stated", [BIG, BIG + 2**32])
+def test_the_sizes_of_an_rf64_file_are_not_modulo_2_to_32(tmp_path, caplog, stated):
+    path, header = sparse_wav(tmp_path, BIG, format="RF64")
     set_rf64_sizes(path, header + stated - 8, stated)
-    with path.open("r+b") as file:
-        file.seek(header - 4)
-        file.write(struct.pack("<I", field))
-    try:
-        os.truncate(path, header + BIG)
-        if message is None:
-            assert wav_recording(str(path)).samples == BIG // 4
-            assert caplog.text == ""
-        else:
-            with pytest.raises(ValueError, match=message):
-                wav_recording(str(path))
-    finally:
-        path.unlink()
+    check_length(path, BIG, stated, stated == BIG)
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize(
     ("channels", "options", "message"),
     [
         (1, {"subtype": "PCM_24"}, "WAV, 1 channels of PCM_24; .*8 or 16 bits or"),
-        (2, {"subtype": "PCM_32"}, "WAV, 2 channels of PCM_32"),
-        (1, {"subtype": "DOUBLE"}, "WAV, 1 channels of DOUBLE"),
         (3, {}, "WAV, 3 channels of PCM_16"),
         (1, {"endian": "BIG"}, "RIFX, 1 channels"),
         (1, {"format": "FLAC"}, "FLAC, 1 channels of PCM_16"),
@@ -353,13 +275,6 @@ def test_an_rf64_file_above_4_gib_has_its_size(
 def test_an_unsupported_wav_file_is_rejected(tmp_path, channels, options, message):
     path = write_wav(tmp_path, np.zeros((10, channels), "<i2"), **options)
     with pytest.raises(ValueError, match=message):
-        wav_recording(str(path))
-
-
-def test_the_error_without_soundfile_tells_how_to_install_it(tmp_path, monkeypatch):
-    path = write_wav(tmp_path, noise_for_wav("PCM_16", 1))
-    monkeypatch.setitem(sys.modules, "soundfile", None)
-    with pytest.raises(ValueError, match="apt install python3-soundfile"):
         wav_recording(str(path))
 
 

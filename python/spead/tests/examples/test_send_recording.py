@@ -10,18 +10,15 @@ import select
 import signal
 import subprocess
 import sys
-import threading
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import send_recording
-import spead2
-import spead2.recv
 import spead_packet
 from common.recordings import SAMPLE_TYPES
 from places import BOUND, EXAMPLES
-from receiving import arrived, destination
+from receiving import Receiver, arrived, destination
 from recordings_made import write_sigmf, write_wav
 from streams import noise
 
@@ -41,36 +38,22 @@ def send(path, sock, *options):
 
 
 def received(sock):
-    """Timestamps and samples of a stream, received by spead2 with its defaults."""
-    stream = spead2.recv.Stream(spead2.ThreadPool())
-    stream.add_udp_reader(socket=sock)
-    guard = threading.Timer(BOUND, stream.stop)
-    guard.start()
-    items = spead2.ItemGroup()
-    timestamps, samples = [], []
-    for heap in stream:
-        items.update(heap)
-        timestamps.append(items["timestamp"].value)
-        samples.append(np.array(items["adc_samples"].value))
-    guard.cancel()
-    return timestamps, np.concatenate(samples)
+    """Timestamps and samples of a stream, received by spead2."""
+    heaps = Receiver(sock).until_end().heaps
+    samples = np.concatenate([heap.samples for heap in heaps])
+    return [heap.timestamp for heap in heaps], samples
+
+
+def write_raw(folder, samples):
+    path = folder / "recording.bin"
+    samples.tofile(path)
+    return path
 
 
 def noise_of_type(dtype, count, numbers):
     """Full-scale noise; a sample is one number or a pair."""
     samples = noise(count * numbers * np.dtype(dtype).itemsize).view(dtype)
     return samples.reshape((count, 2) if numbers == 2 else count)
-
-
-FORMATS = [  # SigMF type, dtype in the file, numbers per sample, dtype received
-    ("ri8", "i1", 1, "i1"),
-    ("ru8", "u1", 1, "i1"),
-    ("cu8", "u1", 2, "i1"),
-    ("ri16_le", "<i2", 1, "i2"),
-    ("ri16_be", ">i2", 1, "i2"),
-    ("ci16_le", "<i2", 2, "i2"),
-    ("ci16_be", ">i2", 2, "i2"),
-]
 
 
 def check_samples(sent, got, dtype):
@@ -81,10 +64,19 @@ def check_samples(sent, got, dtype):
     np.testing.assert_array_equal(got, sent.astype(np.int64) - offset)
 
 
-@pytest.mark.parametrize(("name", "dtype", "numbers", "received_dtype"), FORMATS)
-def test_a_sigmf_recording_arrives_with_its_time(
-    sock, tmp_path, name, dtype, numbers, received_dtype
-):
+@pytest.mark.parametrize(
+    ("name", "dtype", "numbers"),
+    [
+        ("ri8", "i1", 1),
+        ("ru8", "u1", 1),
+        ("cu8", "u1", 2),
+        ("ri16_le", "<i2", 1),
+        ("ri16_be", ">i2", 1),
+        ("ci16_le", "<i2", 2),
+        ("ci16_be", ">i2", 2),
+    ],
+)
+def test_a_sigmf_recording_arrives_with_its_time(sock, tmp_path, name, dtype, numbers):
     sent = noise_of_type(dtype, 10_000, numbers)
     # 0.25 s and 14 samples after the sync time, to the nearest nanosecond
     capture = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.25000014Z"}
@@ -93,86 +85,41 @@ def test_a_sigmf_recording_arrives_with_its_time(
     )
     send(path, sock, "--sync-time", 1_700_000_000, "--heap-samples", "4k")
     timestamps, got = received(sock)
-    check_samples(sent, got, received_dtype)
+    check_samples(sent, got, dtype)
     assert timestamps == [25_000_014, 25_004_110, 25_008_206]
 
 
-def test_a_wav_file_arrives(sock, tmp_path):
-    sent = noise_of_type("<i2", 10_000, 2)
-    path = write_wav(tmp_path, sent)
-    send(path, sock, "--timestamp-start", 1000)
-    timestamps, got = received(sock)
-    check_samples(sent, got, "i2")
-    assert timestamps == [1000, 9192]
-
-
-def test_a_raw_recording_after_a_header_is_sent(sock, tmp_path):
-    samples = noise(28672)
-    path = tmp_path / "recording.dada"
-    path.write_bytes(b"HDR_VERSION 1.0\n".ljust(4096, b"\0") + samples.tobytes())
-    first = 526398652416
-    summary = tmp_path / "stats.json"
-    options = [*RAW, "--skip-header", "4k", "--heap-samples", "4k", "--json", summary]
-    options += ["--heap-address-bits", 48, "--timestamp-start", first]
-    send(path, sock, *options, "--timestamp-step", "4k", "--max-packet-size", 8972)
-    timestamps, got = received(sock)
-    assert timestamps == [first + 4096 * i for i in range(7)]
-    check_samples(samples, got, "i1")
-    assert json.loads(summary.read_text())["samples_sent"] == len(samples)
-
-
 @pytest.mark.parametrize(
-    ("name", "wire_type", "scale"), [("rf32_le", "i1", 127), ("cf32_le", ">i2", 32767)]
+    ("name", "wire_type", "options", "scale"),
+    [
+        ("rf32_le", "i1", [], 127),
+        ("cf32_le", ">i2", [], 32767),
+        # Floats keep integers of 24 bits, which cannot be sent as they are.
+        ("rf32_le", "i4", ["--scale", 1 << 23], 1 << 23),
+    ],
 )
-def test_floats_are_sent_as_integers(sock, tmp_path, name, wire_type, scale):
-    path = tmp_path / "recording.bin"
+def test_floats_are_sent_as_integers(sock, tmp_path, name, wire_type, options, scale):
     shape = (-1, 2) if name[0] == "c" else (-1,)
     sine = np.sin(np.arange(2000, dtype="<f4")).reshape(shape)
-    path.write_bytes(sine.tobytes())
-    send(path, sock, "--type", name, "--wire-type", wire_type)
-    _, got = received(sock)
+    path = write_raw(tmp_path, sine)
+    options = *options, "--heap-address-bits", 48, "--timestamp-start", 2**40
+    send(path, sock, "--type", name, "--wire-type", wire_type, *options)
+    timestamps, got = received(sock)
+    assert timestamps == [2**40]
     check_samples(np.rint(sine * np.float32(scale)), got, wire_type)
 
 
-def test_integers_of_24_bits_are_kept_by_a_wav_file_of_floats(sock, tmp_path):
-    """As a user converts them, because 24 bits cannot be sent."""
-    full_scale = 1 << 23
-    integers = np.array([1 - full_scale, -full_scale, -1, 0, 1, full_scale - 1])
-    path = write_wav(tmp_path, integers / full_scale, "FLOAT")
-    send(path, sock, "--wire-type", "i4", "--scale", full_scale)
-    _, got = received(sock)
-    np.testing.assert_array_equal(got, integers)
-
-
-def write_raw(folder, samples):
-    path = folder / "recording.bin"
-    samples.tofile(path)
-    return path
-
-
 @pytest.mark.parametrize(
-    ("kind", "numbers", "options", "scale"),
-    [
-        ("wav", 1, [], 127),
-        ("wav", 2, ["--scale", 1000], 1000),
-        ("raw", 2, [], 127),
-        ("sigmf", 1, [], 127),
-    ],
+    ("name", "dtype", "options", "scale"),
+    [("ri16_be", ">i2", [], 127), ("ci16_le", "<i2", ["--scale", 1000], 1000)],
 )
 def test_samples_of_16_bits_are_sent_as_8_bits(
-    sock, tmp_path, kind, numbers, options, scale
+    sock, tmp_path, name, dtype, options, scale
 ):
-    samples = noise_of_type("<i2", 10_000, numbers)
+    samples = noise_of_type(dtype, 10_000, 2 if name[0] == "c" else 1)
     samples.flat[:6] = [-32768, -32767, -16384, 16384, 129, 32767]
-    if kind == "wav":
-        path = write_wav(tmp_path, samples)
-    elif kind == "raw":
-        path = write_raw(tmp_path, samples)
-        options = [*options, "--type", "rc"[numbers - 1] + "i16_le"]
-    else:
-        name = "rc"[numbers - 1] + "i16_be"
-        path = write_sigmf(tmp_path, samples.astype(">i2").tobytes(), name)
-    send(path, sock, "--wire-type", "i1", *options)
+    path = write_raw(tmp_path, samples)
+    send(path, sock, "--type", name, "--wire-type", "i1", *options)
     _, got = received(sock)
     scaled = np.rint(samples / 32768 * scale)
     check_samples(np.clip(scaled, -128, 127), got, "i1")
@@ -210,41 +157,29 @@ def test_samples_that_all_round_to_0_are_rejected(
 @pytest.mark.parametrize(
     ("sync_time", "options", "ticks"),
     [
-        (None, ["--sample-rate", "1M"], 0),
-        (1_700_000_000, ["--sample-rate", "1M"], 123_457),  # 123456.789 to the nearest
+        (1_700_000_000, [], 123_457),  # 123456.789 to the nearest
         (1_700_000_000, ["--sample-rate", "100000000/3"], 4_115_226),  # 4115226.3
-        # two ticks per sample
-        (
-            1_700_000_000,
-            ["--sample-rate", "1M", "--timestamp-step", "16k"],
-            246_914,
-        ),
-        # less than 2^40
-        (1_698_900_489, ["--sample-rate", "1M"], 1_099_511_123_457),
+        (1_700_000_000, ["--timestamp-step", "16k"], 246_914),  # two ticks per sample
+        (1_698_900_489, [], 1_099_511_123_457),  # less than 2^40
     ],
 )
-@pytest.mark.parametrize("has_start", [True, False])
-def test_start_times_become_ticks(tmp_path, has_start, sync_time, options, ticks):
-    """A raw recording has the start time of --timestamp-start."""
+def test_start_times_become_ticks(tmp_path, sync_time, options, ticks):
     start = "2023-11-14T22:13:20.123456789Z"
-    if has_start:
-        capture = {"core:sample_start": 0, "core:datetime": start}
-        path = write_sigmf(tmp_path, bytes(8), captures=[capture])
-    else:
-        path = write_raw(tmp_path, np.zeros(8))
-        options = [*options, *RAW]
-    if sync_time is not None:
-        options = [*options, "--sync-time", str(sync_time)]
-        options += [] if has_start else ["--timestamp-start", start]
-    args = send_recording.parse([str(path), "127.0.0.1:9", *options])
-    assert send_recording.build(args).plan.options["timestamp_start"] == ticks
+    capture = {"core:sample_start": 0, "core:datetime": start}
+    path = write_sigmf(tmp_path, bytes(8), captures=[capture], sample_rate=1e6)
+    arguments = [str(path), "127.0.0.1:9", "--sync-time", str(sync_time), *options]
+    graph = send_recording.build(send_recording.parse(arguments))
+    assert graph.plan.options["timestamp_start"] == ticks
 
 
 def test_a_wav_file_arrives_with_the_given_start_time(sock, tmp_path):
-    path = write_wav(tmp_path, noise_of_type("<i2", 10_000, 2), rate=1_000_000)
+    sent = noise_of_type("<i2", 10_000, 2)
+    path = write_wav(tmp_path, sent, rate=1_000_000)
     start = ["--timestamp-start", "2023-11-14T22:13:20.25Z"]
     send(path, sock, "--sync-time", 1_700_000_000, *start)
-    assert received(sock)[0] == [250_000, 258_192]
+    timestamps, got = received(sock)
+    check_samples(sent, got, "i2")
+    assert timestamps == [250_000, 258_192]
 
 
 @pytest.mark.parametrize(
@@ -310,29 +245,6 @@ def test_ctrl_c_sends_the_end_of_the_stream(sock, receiver, tmp_path, loop):
     assert [heap.timestamp for heap in heaps] == list(range(0, len(got), 8192))
 
 
-PLANS = [  # SigMF type, options of heaps and packets
-    ("ri8", ["--heap-samples", "8192"]),
-    ("ci8", ["--heap-samples", "100"]),  # a heap is one packet
-    ("ri8", ["--heap-samples", "8191"]),  # NULL items cannot pad the last packet
-    ("ci16_le", ["--heap-samples", "32k", "--max-packet-size", "8972"]),
-]
-
-
-def test_a_program_whose_output_nobody_reads_ends_quietly(sock, tmp_path):
-    path = write_raw(tmp_path, noise(100))
-    reader, writer = os.pipe()
-    os.close(reader)
-    with os.fdopen(writer) as pipe:
-        done = subprocess.run(
-            [sys.executable, SEND, path, destination(sock), *RAW],
-            timeout=BOUND,
-            stdout=pipe,
-            stderr=subprocess.PIPE,
-        )
-    assert done.returncode == -signal.SIGPIPE
-    assert done.stderr == b""
-
-
 def printed_plan(path, sock, *options):
     """The lines of --plan: name -> text."""
     lines = send(path, sock, "--plan", *options).splitlines()
@@ -349,7 +261,15 @@ def packets_of_heap(sock, counter):
     ]
 
 
-@pytest.mark.parametrize(("name", "heap_options"), PLANS)
+@pytest.mark.parametrize(
+    ("name", "heap_options"),
+    [
+        ("ri8", ["--heap-samples", "8192"]),
+        ("ci8", ["--heap-samples", "100"]),  # a heap is one packet
+        ("ri8", ["--heap-samples", "8191"]),  # NULL items cannot pad the last packet
+        ("ci16_le", ["--heap-samples", "32k", "--max-packet-size", "8972"]),
+    ],
+)
 def test_the_stream_matches_the_plan(sock, tmp_path, name, heap_options):
     rate = Fraction(10_000_000, 3)
     options = ["--type", name, "--sample-rate", str(rate), *heap_options]
@@ -362,10 +282,12 @@ def test_the_stream_matches_the_plan(sock, tmp_path, name, heap_options):
     assert list(arrived(sock)) == []
     send(path, sock, *options)
     packets = packets_of_heap(sock, 2)  # the first heap also has descriptors
-    assert sum(len(spead_packet.parse(one).payload) for one in packets) == heap_bytes
-    header = len(packets[0]) - len(spead_packet.parse(packets[0]).payload)
+    payloads = [len(spead_packet.parse(packet).payload) for packet in packets]
+    assert sum(payloads) == heap_bytes
+    header = len(packets[0]) - payloads[0]
     heap_rate = rate / args.heap_samples
-    wire = float(heap_rate * sum(len(one) + PACKET_OVERHEAD for one in packets))
+    udp_bytes = sum(map(len, packets))
+    wire = float(heap_rate * (udp_bytes + PACKET_OVERHEAD * len(packets)))
     assert plan["heaps"] == f"2 of {args.heap_samples:,} samples"
     assert plan["packets per heap"] == f"{len(packets):,}"
     assert plan["packet size"] == f"{len(packets[0]):,} bytes of UDP payload"
@@ -373,30 +295,17 @@ def test_the_stream_matches_the_plan(sock, tmp_path, name, heap_options):
     assert plan["wire rate"].startswith(
         f"{wire / 1e6:.3f} MB/s = {wire * 8 / 1e9:.4f} Gbit/s in real time"
     )
-    udp_rate = heap_rate * sum(map(len, packets))
-    assert send_recording.build(args).sink.rate() == float(udp_rate)
+    assert send_recording.build(args).sink.rate() == float(heap_rate * udp_bytes)
 
 
-def test_the_plan_has_durations_if_the_sample_rate_is_known(sock, tmp_path):
-    capture = {"core:sample_start": 0, "core:datetime": "2023-11-14T22:13:20.125Z"}
-    path = write_sigmf(tmp_path, bytes(1_000_000), captures=[capture])
-    options = ["--heap-samples", 9999, "--heap-id-step", 2]
-    plan = printed_plan(path, sock, *options, "--tail", "drop", "--rate", "1M")
+def test_the_plan_says_when_timestamps_wrap(sock, tmp_path):
+    path = write_raw(tmp_path, np.zeros(1_000_000, np.int8))
+    options = *RAW, "--heap-samples", 9999, "--sample-rate", "10M", "--tail", "drop"
+    plan = printed_plan(path, sock, *options, "--rate", "1M")
     assert plan["heaps"] == "100 of 9,999 samples"
-    assert plan["timestamps wrap"] == "after 109,962,159 heaps"
-    assert plan["wire rate"].startswith("1.051 MB/s = 0.0084 Gbit/s at --rate")
-    options += ["--sync-time", 1_700_000_000, "--sample-rate", "10M"]
-    plan = printed_plan(path, sock, *options)
-    assert plan["heaps"] == "101 of 9,999 samples"
-    assert plan["start"] == "1700000000.125 s since 1970"
-    assert plan["first timestamp"] == "1,250,000"
-    assert plan["sample rate"] == "10,000,000 Hz"
     assert plan["duration"] == "100.00 ms"
-    assert plan["duration of a heap"] == "999.90 us"
-    assert plan["timestamps wrap"] == "after 109,962,034 heaps, 1.27 days in real time"
-    assert plan["heap counters wrap"] == (
-        "after 549,755,813,888 heaps, 17.42 years in real time"
-    )
+    assert plan["wire rate"].startswith("1.051 MB/s = 0.0084 Gbit/s at --rate")
+    assert plan["timestamps wrap"] == "after 109,962,159 heaps, 1.27 days in real time"
 
 
 @pytest.mark.parametrize(
@@ -404,43 +313,23 @@ def test_the_plan_has_durations_if_the_sample_rate_is_known(sock, tmp_path):
     [
         ("a.bin", [*RAW, "--skip-header", "100"], "no data after a header of 100"),
         ("a.bin", [*RAW, "--realtime"], "--realtime needs a sample rate"),
-        (
-            "a.bin",
-            [*RAW, "--sync-time", "0"],
-            "no start time; set it, such as --timesta",
-        ),
+        ("a.bin", [*RAW, "--sync-time", "0"], "no start time; set it, such as --time"),
         ("README.md", [], "README.md is neither SigMF nor WAV by its name; raw "),
-        ("a.flac", [], "raw samples need --type, such as ri8"),
-        ("a.bin", ["--capture", "0"], "--capture is for SigMF"),
         ("a.sigmf", ["--type", "ri8"], "--type and --skip-header are not for SigMF"),
         ("a.wav", ["--skip-header", "44"], "--skip-header of"),
         ("a.wav", [], "a.wav is not a WAV file"),
         ("a.sigmf-meta", [], "a.sigmf-meta is not a SigMF recording"),
-        ("a.bin", [*RAW, "--tail", "long"], "tail"),
+        ("a.bin", ["--timestamp-start", "2023-11-31T00:00:00Z"], "neither an integer"),
+        ("a.bin", ["--timestamp-start", "2023-11-14T22:13:20Z"], "needs --sync-time"),
+        ("a.bin", ["--timestamp-start", "1", "--sync-time", "0"], "it must be a time"),
     ],
 )
-def test_an_invalid_argument_is_reported_in_one_line(tmp_path, name, options, message):
+def test_an_invalid_argument_is_reported(tmp_path, capsys, name, options, message):
     path = tmp_path / name
     path.write_bytes(bytes(100))
     with pytest.raises(SystemExit) as error:
         send_recording.main([str(path), "127.0.0.1:9", *options])
-    assert message in error.value.code
-    assert len(error.value.code.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--timestamp-start", "2023-11-14"], "neither an integer nor a time YYYY"),
-        (["--timestamp-start", "2023-11-31T00:00:00Z"], "neither an integer nor"),
-        (["--timestamp-start", "2023-11-14T22:13:20Z"], "a time needs --sync-time"),
-        (["--timestamp-start", "1", "--sync-time", "0"], "it must be a time"),
-    ],
-)
-def test_a_timestamp_start_that_does_not_fit_is_rejected(capsys, options, message):
-    with pytest.raises(SystemExit):
-        send_recording.parse(["a.bin", "127.0.0.1:9", *options])
-    assert message in capsys.readouterr().err
+    assert message in f"{error.value.code}{capsys.readouterr().err}"
 
 
 def test_a_start_before_the_sync_time_is_rejected(tmp_path):

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The SDR examples, with a recording or a tone instead of a radio."""
 
-import fractions
 import re
 import time
+from fractions import Fraction
 
 import grc_lint
 import numpy as np
 import pytest
 import rtlsdr_to_spead
-import uhd_to_spead
 from flow_graphs import compiled, running
 from gnuradio import analog, blocks, gr
 from places import BUILD, EXAMPLES
@@ -20,20 +19,19 @@ from streams import source, wait
 HEAP_SAMPLES = 4096
 
 
-@pytest.fixture
-def recording(tmp_path):
-    """Unsigned I and Q; the fixture writes them to iq.bin in the format of rtl_sdr."""
-    samples = np.random.default_rng(1).integers(0, 256, (100_000, 2), dtype=np.uint8)
-    (tmp_path / "iq.bin").write_bytes(samples.tobytes())
-    return samples
+def command(example, folder, sock):
+    """A program or a flow graph, and the argument of its destination."""
+    if example.endswith(".py"):
+        return EXAMPLES / example, destination(sock)
+    return compiled(example, folder), "--destination", destination(sock)
 
 
-def tone(rate, samples):
-    """The samples of --tone: half of full scale, at a tenth of the sample rate."""
+def tone(rate):
+    """50,000 samples of --tone: half of full scale, at a tenth of the sample rate."""
     graph = gr.top_block()
     sink = blocks.vector_sink_c()
     source = analog.sig_source_c(rate, analog.GR_COS_WAVE, rate / 10, 0.5)
-    graph.connect(source, blocks.head(gr.sizeof_gr_complex, samples), sink)
+    graph.connect(source, blocks.head(gr.sizeof_gr_complex, 50_000), sink)
     graph.run()
     values = np.array(sink.data(), np.complex64).view(np.float32).reshape(-1, 2)
     return np.rint(127 * values).astype(np.int8)
@@ -47,16 +45,15 @@ def receive_heaps(receiver):
     return heaps, samples
 
 
-@pytest.mark.parametrize("sender", ["program", "flow graph"])
-def test_a_recording_of_an_rtl_sdr_is_sent(sock, receiver, recording, tmp_path, sender):
-    options = [destination(sock), "--file", tmp_path / "iq.bin"]
-    program = EXAMPLES / "rtlsdr_to_spead.py"
-    if sender == "flow graph":
-        program = compiled("rtlsdr_stream", tmp_path)
-        options.insert(0, "--destination")
-    with running(program, *options):
-        heaps, samples = receive_heaps(receiver)
-    np.testing.assert_array_equal(samples, recording.astype(np.int16) - 128)
+@pytest.mark.parametrize("example", ["rtlsdr_to_spead.py", "rtlsdr_stream"])
+def test_a_recording_of_an_rtl_sdr_is_sent(sock, receiver, tmp_path, example):
+    """A file of unsigned I and Q."""
+    samples = np.random.default_rng(1).integers(0, 256, (100_000, 2), dtype=np.uint8)
+    samples.tofile(tmp_path / "iq.bin")
+    program = *command(example, tmp_path, sock), "--file", tmp_path / "iq.bin"
+    with running(*program):
+        heaps, received = receive_heaps(receiver)
+    np.testing.assert_array_equal(received, samples.astype(np.int16) - 128)
     assert [heap.timestamp for heap in heaps] == list(range(0, 100_000, HEAP_SAMPLES))
 
 
@@ -74,44 +71,39 @@ def test_floats_of_an_rtl_sdr_are_rounded(sock, receiver):
     assert flow_graph.sink.stats()["samples_clipped"] == 1
 
 
-def check_tone_of_a_usrp(heaps, samples, start, sync, rate, count):
-    """Compare heaps with the tone, from the first timestamp that starts a heap."""
-    rate = fractions.Fraction(rate)
-    first = round((fractions.Fraction(start) - fractions.Fraction(sync)) * rate)
+@pytest.mark.parametrize(
+    ("example", "rate", "options"),
+    [
+        ("uhd_to_spead.py", "10000000/3", ["--tone", "--samples", 50_000, "--start"]),
+        ("uhd_stream", "1000000", ["--duration", 0.05, "--start-time"]),
+    ],
+)
+def test_the_uhd_tone_is_timestamped(sock, receiver, tmp_path, example, rate, options):
+    start, sync = "1700000000.123456", "1699000000.25"
+    options = *options, start, "--sync-time", sync, "--sample-rate", rate
+    with running(*command(example, tmp_path, sock), *options):
+        heaps, samples = receive_heaps(receiver)
+    # The stream begins at the first timestamp that starts a heap.
+    first = round((Fraction(start) - Fraction(sync)) * Fraction(rate))
     skipped = -first % HEAP_SAMPLES
     assert heaps[0].timestamp == first + skipped
     steps = np.diff([heap.timestamp for heap in heaps])
     assert set(steps.tolist()) == {HEAP_SAMPLES}
-    expected = tone(float(rate), count)[skipped:]
-    np.testing.assert_array_equal(samples, expected)
+    np.testing.assert_array_equal(samples, tone(float(Fraction(rate)))[skipped:])
 
 
 @pytest.mark.parametrize(
-    ("sender", "rate"), [("program", "10000000/3"), ("flow graph", "1000000")]
+    ("example", "options"),
+    [
+        ("uhd_to_spead.py", ["--tone", "--samples", 50_000]),
+        ("uhd_stream", ["--duration", 0.0125]),
+    ],
 )
-def test_the_uhd_tone_is_timestamped(sock, receiver, tmp_path, sender, rate):
-    start, sync = "1700000000.123456", "1699000000.25"
-    times = "--start", start, "--sync-time", sync, "--sample-rate", rate
-    program = EXAMPLES / "uhd_to_spead.py"
-    options = [destination(sock), "--tone", "--samples", 50_000, *times]
-    if sender == "flow graph":
-        program = compiled("uhd_stream", tmp_path)
-        options = ["--destination", destination(sock), "--duration", 0.05, *times]
-        options[options.index("--start")] = "--start-time"
-    with running(program, *options):
-        heaps, samples = receive_heaps(receiver)
-    check_tone_of_a_usrp(heaps, samples, start, sync, rate, 50_000)
-
-
-@pytest.mark.parametrize("sender", ["program", "flow graph"])
-def test_the_printed_sync_time_dates_the_uhd_tone(sock, receiver, tmp_path, sender):
-    program = EXAMPLES / "uhd_to_spead.py"
-    options = [destination(sock), "--tone", "--samples", 50_000]
-    if sender == "flow graph":
-        program = compiled("uhd_stream", tmp_path)
-        options = ["--destination", destination(sock), "--duration", 0.0125]
+def test_the_printed_sync_time_dates_the_uhd_tone(
+    sock, receiver, tmp_path, example, options
+):
     before = time.time()
-    with running(program, *options) as ended:
+    with running(*command(example, tmp_path, sock), *options) as ended:
         heaps, _ = receive_heaps(receiver)
     (sync,) = re.findall(r"^sync_time: (\d+)$", ended.printed, re.MULTILINE)
     # The samples of a throttle may be a second ahead.
@@ -137,12 +129,3 @@ def test_the_flow_graph_is_valid_with_the_radio(name, radio, substitutes):
     graph.validate()
     assert grc_lint.flow_graph_errors(graph) == []
     assert {block.name for block in graph.blocks} >= set(states)
-
-
-def test_an_invalid_argument_is_reported_in_one_line(sock):
-    with pytest.raises(
-        SystemExit, match=r"^uhd_to_spead.py: spead.sink: heap_samples = 0"
-    ):
-        uhd_to_spead.main([destination(sock), "--tone", "--heap-samples", "0"])
-    with pytest.raises(SystemExit, match=r"^rtlsdr_to_spead.py: .*nowhere.bin"):
-        rtlsdr_to_spead.main([destination(sock), "--file", "/nowhere.bin"])

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import pytest
 import spead_packet
 from flow_graphs import compiled
 from gnuradio import spead
@@ -51,38 +52,20 @@ def test_dashboard_sliders_change_the_stream_and_the_label_its_counters(sock, tm
         eventually(lambda: has_digitiser_id(7))
     result = running.result
     assert (result["rate"], result["frequency"]) == (3e6, 50e3)
-    rows = re.findall(
-        r"<td>([a-z ]+)&nbsp;&nbsp;</td><td.*?>(.*?)</td>", result["label"]
-    )
-    figures = dict(rows)
-    assert list(figures) == [
-        *("rate", "heaps sent", "heaps dropped", "errors", "ring fill")
-    ]
-    assert re.fullmatch(r"\d+\.\d\d MB/s", figures["rate"])
-    assert int(figures["heaps sent"]) > 0
-    assert figures["errors"] == "0"
+    for row in (r"rate\D+\d+\.\d\d MB/s", r"heaps sent\D+[1-9]", r"errors\D+0<"):
+        assert re.search(row, result["label"])
 
 
-def test_loopback_receives_what_it_sends(tmp_path):
+@pytest.mark.parametrize("name", ["spead_loopback", "ska_low_station_beam"])
+def test_a_flow_graph_receives_what_it_sends(tmp_path, name):
     with bound_socket() as sock:
         endpoint = destination(sock)  # a port that is free after the socket closes
-    with window("spead_loopback", tmp_path, endpoint) as running:
+    with window(name, tmp_path, endpoint) as running:
         pass
     stats = running.result
     assert stats["samples_received"] >= 200_000
-    assert stats["heaps_received"] >= 20
     assert stats["discontinuities"] == 0
     assert stats["packets_rejected"] == {}
-
-
-def test_the_station_beam_receives_what_it_sends(tmp_path):
-    with bound_socket() as sock:
-        endpoint = destination(sock)
-    with window("ska_low_station_beam", tmp_path, endpoint) as running:
-        pass
-    stats = running.result
-    assert stats["samples_received"] >= 200_000
-    assert stats["discontinuities"] == 0
 
 
 def test_nothing_is_cut_off_in_the_window_of_meerkat_channelised(tmp_path):

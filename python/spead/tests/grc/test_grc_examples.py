@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """GRC loads all example flow graphs without errors, and draws them tidily."""
 
+import json
 import subprocess
 
 import grc_lint
+import numpy as np
 import pytest
+from flow_graphs import compiled, running
 from gnuradio.grc.core import Messages
 from gnuradio.grc.core.io import yaml
 from grc_blocks import BLOCKS, platform
 from places import BOUND, EXAMPLES, ROOT
+from receiving import destination
 
 GRID = 8  # pixels
 
@@ -27,11 +31,11 @@ def test_the_flow_graph_is_valid(path):
 @each_flow_graph
 def test_the_saved_parameters_are_those_of_the_blocks(path):
     ours = {grc.id: set(grc().params) - {"id", "showports"} for grc in BLOCKS}
-    saved = yaml.safe_load(path.read_text())["blocks"]
-    found = [(each["id"], set(each["parameters"])) for each in saved]
-    found = [(id, parameters) for id, parameters in found if id in ours]
-    assert found
-    assert found == [(id, ours[id]) for id, _ in found]
+    blocks = yaml.safe_load(path.read_text())["blocks"]
+    saved = [block for block in blocks if block["id"] in ours]
+    assert saved
+    for block in saved:
+        assert set(block["parameters"]) == ours[block["id"]]
 
 
 @each_flow_graph
@@ -72,3 +76,21 @@ def test_a_sender_does_not_send_as_fast_as_it_can(path):
     for block in graph.blocks:
         if block.key == "spead_sink":
             assert throttled or block.params["rate"].get_evaluated() > 0
+
+
+def test_every_sample_of_the_noise_arrives(sock, receiver, tmp_path):
+    with running(
+        compiled("spead_noise", tmp_path),
+        *("--destination", destination(sock)),
+        *("--sample-rate", "1M", "--duration", "0.5"),
+    ) as ended:
+        heaps = receiver.until_end().heaps
+    assert [heap.timestamp for heap in heaps] == list(range(0, 500_000, 8192))
+    samples = np.concatenate([heap.samples for heap in heaps])
+    assert len(samples) == 500_000
+    spectrum = np.abs(np.fft.rfft(samples))
+    assert np.argmax(spectrum[1:]) + 1 == 500_000 / 8
+    assert 19 < np.std(samples) < 22
+    _, _, text = ended.printed.partition("SPEAD_STATS ")
+    stats = json.loads(text.splitlines()[0])
+    assert stats["samples_in"] == stats["samples_sent"] == 500_000

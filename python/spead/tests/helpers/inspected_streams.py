@@ -288,12 +288,6 @@ WHOLE = {
     **{f"descriptors after {n}": late_descriptors(n) for n in (1, 30, 90)},
     "two senders": two_senders(),
     "packed": packed_10bit(),
-    **{
-        f"spead2 {descriptors}": joined(
-            packets_by_heap(noise(50_000), descriptors=descriptors)
-        )
-        for descriptors in ("first", "every", "none")
-    },
     "spead2 large heaps": joined(packets_by_heap(noise(500_000), heap=100_000)),
     **{
         f"{dtype} {'complex' if pairs else 'real'}": other_dtype(dtype, pairs)

@@ -36,10 +36,17 @@ def spead_dashboard(graph):
     }
 
 
-def spead_loopback(graph):
-    source = graph.spead_source_0
+def received(source):
     wait_until(lambda: source.samples_received() >= 200_000)
     return source.stats()
+
+
+def spead_loopback(graph):
+    return received(graph.spead_source_0)
+
+
+def ska_low_station_beam(graph):
+    return received(graph.receiver)
 
 
 def receive_spectrum(graph):
@@ -52,11 +59,6 @@ def receive_spectrum(graph):
 
 def meerkat_channelised(graph):
     return {}
-
-
-def ska_low_station_beam(graph):
-    wait_until(lambda: graph.receiver.samples_received() >= 200_000)
-    return graph.receiver.stats()
 
 
 def check_nothing_is_cut_off(window):

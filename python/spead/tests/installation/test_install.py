@@ -103,21 +103,17 @@ def test_the_python_package_imports(prefix):
     run(sys.executable, "-c", code, env=env, stdout=subprocess.DEVNULL)
 
 
-def test_spead_inspect_needs_no_variable(prefix, tmp_path):
+def test_spead_inspect_uses_the_package_of_its_prefix(prefix, tmp_path):
     """Also if the prefix was moved, and the program is called through a link."""
     moved = shutil.copytree(prefix, tmp_path / "moved", symlinks=True)
     link = tmp_path / "inspect"
     link.symlink_to(moved / "bin" / "spead-inspect")
     run(link, "--help", env={}, stdout=subprocess.DEVNULL)
-
-
-def test_spead_inspect_uses_the_package_of_its_prefix(prefix, tmp_path):
-    moved = shutil.copytree(prefix, tmp_path / "moved", symlinks=True)
     (package,) = moved.glob("lib/python3*/*-packages")
     module = package / "gnuradio" / "spead" / "inspect_program.py"
     module.write_text("def main(): print('the one of the prefix')")
     output = subprocess.run(
-        [moved / "bin" / "spead-inspect"],
+        [link],
         env={"PYTHONPATH": str(BUILD / "python")},
         capture_output=True,
         text=True,
@@ -202,9 +198,11 @@ def test_the_examples_readme_lists_every_example():
     "program", [path for path in EXAMPLE_PROGRAMS if path.suffix == ".py"], ids=str
 )
 def test_examples_run_anywhere_and_their_help_has_defaults(prefix, program, tmp_path):
+    """It also lists the options that the errors of the program name."""
     (package,) = prefix.glob("lib/python3*/*-packages")
+    path = prefix / "share/gnuradio/examples/spead" / program
     done = subprocess.run(
-        [sys.executable, prefix / "share/gnuradio/examples/spead" / program, "--help"],
+        [sys.executable, path, "--help"],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(package)},
         capture_output=True,
@@ -215,6 +213,12 @@ def test_examples_run_anywhere_and_their_help_has_defaults(prefix, program, tmp_
     options = re.findall(r"^  (--[\w-]+ \S(?:.*\n)+?)(?=  -|\n|\Z)", done.stdout, re.M)
     assert options
     assert [option for option in options if "default" not in option] == []
+    named = re.findall(r"(?<![\w-])--[a-z][\w-]+", path.read_text())
+    listed = set(re.findall(r"^  (--[\w-]+)", done.stdout, re.M))
+    assert set(named) <= listed
+    if program.stem != "instrument_captures":  # which writes files
+        # Errors of the blocks ask to set the interface.
+        assert listed & {"--interface", "--option"}
 
 
 def test_a_cpp_program_builds_against_the_installation(prefix, tmp_path):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Scripts reject unknown arguments."""
 
+import re
 import subprocess
 
 import pytest
@@ -9,29 +10,17 @@ from places import BOUND, ROOT
 
 
 @pytest.mark.parametrize(
-    ("script", "usage"),
+    "script",
     [
-        ("analyze", ""),
-        ("bootstrap", "[--run]"),
-        ("check_links.py", "SITE, a folder of HTML pages"),
-        ("demo", ""),
-        (
-            "fuzz",
-            "[SECONDS [TARGET]], TARGET one of "
-            "endpoint frame_dissector packer packet_parser receive sender "
-            "timestamp_aligner",
-        ),
-        ("lint", "[--fix]"),
-        ("package", ""),
-        ("sanitize", ""),
+        *("analyze", "bootstrap", "check_links.py", "demo"),
+        *("fuzz", "lint", "package", "sanitize"),
     ],
 )
-def test_an_unknown_argument_is_rejected(script, usage):
+def test_an_unknown_argument_is_rejected(script):
     program = ROOT / "scripts" / script
     done = subprocess.run(
         [program, "--fxi"], capture_output=True, text=True, timeout=BOUND, check=False
     )
     assert done.returncode != 0
     assert done.stdout == ""
-    line = f"usage: scripts/{script} {usage}".strip()
-    assert done.stderr == f"{line}\n"
+    assert re.fullmatch(f"usage: scripts/{script}.*\n", done.stderr)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Send streams through a network with random faults, and account for every packet.
 
-Sender and receiver are gr-spead or spead2, at random; so are IPv4 or IPv6, unicast or
-multicast, and the faults. At the end of each stream, the packets must add up:
+Sender and receiver are gr-spead or spead2, at random; so are IPv4 or IPv6, and the
+faults. At the end of each stream, the packets must add up:
 
     sent + duplicated by the bridge = received + lost, as counted where it happened
 
@@ -20,79 +20,58 @@ import sys
 import threading
 import time
 import traceback
-from dataclasses import astuple, dataclass
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
-from soak_ends import Sink, Source, Spead2Receiver, Spead2Sender, settled
+from places import eventually
+from soak_ends import Sink, Source, Spead2Receiver, Spead2Sender
 from soak_network import Network
 
 MIN_STREAMS = 2
 # bytes by which memory may grow in the second half, because malloc keeps free memory
 GROWTH = 16 << 20
 PATH_FAULTS = ("cut", "loss", "late", "repeat")
-NEAR_FAULTS = ("carrier", "interface", "address", "firewall", "mtu")
 
 
-@dataclass
-class Stream:
-    """The random parameters of a stream, except its faults."""
-
-    sender: str
-    receiver: str
-    family: str
-    multicast: bool
-    inputs: int
-    heap: int  # samples
-    packet: int  # bytes
-    rate: float  # bytes/s
-    when_full: str
-    on_missing: str
-
-    def __str__(self):
-        return " ".join(str(value) for value in astuple(self))
-
-    @classmethod
-    def random(cls, choose):
-        sender, receiver = (
-            choose.choice(["gr-spead", "gr-spead", "spead2"]) for _ in range(2)
-        )
-        both = sender == receiver == "gr-spead"
-        inputs = choose.choice([1, 2]) if both else 1
-        return cls(
-            sender,
-            receiver,
-            family=choose.choice(["ipv4", "ipv6"]),
-            multicast=choose.random() < 0.3,
-            inputs=inputs,
-            heap=choose.choice([1000, 4096, 8192, 65536, 500_000]),
-            packet=choose.choice([600, 1452]),
-            rate=choose.choice([1e6, 4e6, 8e6]),
-            when_full=choose.choice(["block", "drop"]),
-            on_missing=choose.choice(["zero_fill", "skip"][: 3 - inputs]),
-        )
+def random_stream(choose):
+    """The parameters of a stream, except its faults."""
+    return SimpleNamespace(
+        sender=choose.choice([Sink, Sink, Spead2Sender]),
+        receiver=choose.choice([Source, Source, Spead2Receiver]),
+        family=choose.choice(["ipv4", "ipv6"]),
+        heap=choose.choice([1000, 4096, 8192, 65536, 500_000]),  # samples
+        packet=choose.choice([600, 1452]),  # bytes
+        rate=choose.choice([1e6, 4e6, 8e6]),  # bytes/s
+        when_full=choose.choice(["block", "drop"]),
+        on_missing=choose.choice(["zero_fill", "skip"]),
+    )
 
 
 class Account:
-    """Where the packets of a stream went so far."""
+    """Where the packets of a stream went so far.
+
+    before, now: counters of the network
+    sent: None if the sender does not count its packets
+    """
 
     def __init__(self, before, now, sent, received):
         counted = {name: n - before[name] for name, n in now.items()}
-        entered, repeated, arrived = (
-            counted.pop(name) for name in ("entered", "repeated", "arrived")
-        )
-        drops = counted.pop("sender drops")  # includes packets of other protocols
-        at_end = {name: counted.pop(name) for name in ("full socket", "unaddressed")}
+        entered, arrived = counted["entered"], counted["arrived"]
         self.sent = entered if sent is None else sent
-        self.received = received
-        self.repeated = repeated
-        self.lost = counted | at_end
+        self.repeated, self.received = counted["repeated"], received
         at_sender = self.sent - entered
-        if 0 <= at_sender <= drops:
-            self.lost["sender's interface"] = at_sender
-            at_sender = 0
-        on_the_way = entered + repeated - sum(counted.values()) - arrived
-        self.at_receiver = arrived - sum(at_end.values()) - received
-        self.unexplained = at_sender, on_the_way, self.at_receiver
+        # The drops of the interface include packets of other protocols.
+        is_dropped = 0 <= at_sender <= counted["sender drops"]
+        on_the_way = ("port not ready", "cut", "lost", "queues")
+        self.lost = {name: counted[name] for name in (*on_the_way, "full socket")}
+        self.lost["sender's interface"] = at_sender if is_dropped else 0
+        self.at_receiver = arrived - counted["full socket"] - received
+        self.unexplained = (
+            at_sender - self.lost["sender's interface"],
+            entered + self.repeated - sum(counted[n] for n in on_the_way) - arrived,
+            self.at_receiver,
+        )
         self.is_exact = not any(self.unexplained)
 
     def __str__(self):
@@ -109,86 +88,78 @@ class StreamRun:
 
     def __init__(self, network, stream, choose):
         self.network = network
-        self.stream = stream
         self.choose = choose
         self.faults = []
         self.before = network.counters()
-        self.protocols_before = network.protocols()
-        by_source, by_sink = (
-            name == "gr-spead" for name in (stream.receiver, stream.sender)
-        )
-        self.receiver = (Source if by_source else Spead2Receiver)(network, stream)
-        self.sender = (Sink if by_sink else Spead2Sender)(stream)
-        self.fault_names = [*PATH_FAULTS]
-        if by_sink:
-            self.fault_names += [*NEAR_FAULTS, "restart_sender", "change_item"]
-        if by_source:
-            self.fault_names += ["restart_receiver", "pause_receiver"]
+        self.receiver = stream.receiver(network, stream)
+        self.sender = stream.sender(stream)
+        self.injections = dict.fromkeys(PATH_FAULTS, self.disturb_path)
+        if stream.sender is Sink:
+            self.injections |= {
+                "set_carrier": self.disturb_sender,
+                "set_interface": self.disturb_sender,
+                "restart": lambda _: self.sender.restart(),
+            }
+        if stream.receiver is Source:
+            self.injections |= {
+                "restart_receiver": self.restart_receiver,
+                "pause_receiver": self.pause_receiver,
+            }
 
     def run(self, seconds):
         end = time.monotonic() + seconds
         self.pass_time()
         while time.monotonic() < end:
-            self.faults.append(self.choose.choice(self.fault_names))
-            self.inject(self.faults[-1])
+            name = self.choose.choice(list(self.injections))
+            self.faults.append(name)
+            self.injections[name](name)
             self.pass_time()
         self.sender.stop()
-
-    def inject(self, name):
-        if name in NEAR_FAULTS:
-            set_working = getattr(self.network, name)
-            set_working(False)
-            self.pass_time()
-            set_working(True)
-        elif name in PATH_FAULTS:
-            amount = True if name == "cut" else self.choose.randint(1, 50)
-            self.network.set_path(**{name: amount})
-            self.pass_time()
-            self.network.set_path()
-        else:
-            getattr(self, name)()
 
     def pass_time(self):
         time.sleep(self.choose.uniform(0.1, 1))
 
-    def restart_sender(self):
-        self.sender.restart()
+    def disturb_path(self, name):
+        amount = True if name == "cut" else self.choose.randint(1, 50)
+        self.network.set_path(**{name: amount})
+        self.pass_time()
+        self.network.set_path()
 
-    def change_item(self):
-        self.sender.change_item()
+    def disturb_sender(self, name):
+        set_working = getattr(self.network, name)
+        set_working(False)
+        self.pass_time()
+        set_working(True)
 
-    def restart_receiver(self):
+    def restart_receiver(self, _):
         # Packets in a socket that closes are counted nowhere: drain it first.
         self.network.set_path(cut=True)
-        assert settled(lambda: not self.account().at_receiver), self.report()
+        self.wait_for_account(lambda account: not account.at_receiver)
         self.receiver.stop()
         self.receiver.start()
         self.network.set_path()
 
-    def pause_receiver(self):
-        self.receiver.pause()
+    def pause_receiver(self, _):
+        self.receiver.checker.running.clear()
         self.pass_time()
-        self.receiver.resume()
+        self.receiver.checker.running.set()
 
     def account(self):
         received = self.receiver.packets()
         now = self.network.counters()
         return Account(self.before, now, self.sender.packets(), received)
 
-    def report(self):
-        """The account, and the protocol counters that may explain it."""
-        now = self.network.protocols()
-        before = self.protocols_before
-        changes = {name: n - before.get(name, 0) for name, n in now.items()}
-        changed = {name: n for name, n in changes.items() if n}
-        return f"after {self.faults}: {self.account()}; at the far host: {changed}"
+    def wait_for_account(self, condition):
+        try:
+            eventually(lambda: condition(self.account()))
+        except AssertionError:
+            raise AssertionError(f"after {self.faults}: {self.account()}") from None
 
     def finish(self):
         """The account after the last packet in flight has arrived."""
-        is_exact = settled(lambda: self.account().is_exact)
+        self.wait_for_account(lambda account: account.is_exact)
         account = self.account()
         self.receiver.stop()
-        assert is_exact, self.report()
         self.sender.check()
         self.receiver.check()
         return account
@@ -205,7 +176,7 @@ def resources():
 
 def check_growth(used):
     """Compare the last stream with the first half, which also loads libraries."""
-    half = [max(each) for each in zip(*used[: (len(used) + 1) // 2], strict=True)]
+    half = [max(column) for column in zip(*used[: (len(used) + 1) // 2], strict=True)]
     print("memory, descriptors, threads: maximum of the first half", *half, end="; ")
     print("at the end", *used[-1])
     assert used[-1][0] <= half[0] + GROWTH
@@ -216,12 +187,13 @@ def check_growth(used):
 def soak(minutes, seed, first):
     network = Network()
     end = time.monotonic() + 60 * minutes
-    used, sums = [], {}
+    used, sums = [], Counter()
     number = first
     while time.monotonic() < end or len(used) < MIN_STREAMS:
         choose = random.Random(f"{seed} {number}")
-        stream = Stream.random(choose)
-        print(f"{number}: {stream}", flush=True)
+        stream = random_stream(choose)
+        ends = f"{stream.sender.__name__} to {stream.receiver.__name__}"
+        print(f"{number}: {ends}", *list(vars(stream).values())[2:], flush=True)
         stream_run = StreamRun(network, stream, choose)
         stream_run.run(choose.uniform(2, 15))
         account = stream_run.finish()
@@ -229,9 +201,7 @@ def soak(minutes, seed, first):
         print("   ", account, flush=True)
         del stream_run
         used.append(resources())
-        figures = {"sent": account.sent, "received": account.received, **account.lost}
-        for name, n in figures.items():
-            sums[name] = sums.get(name, 0) + n
+        sums.update(sent=account.sent, received=account.received, **account.lost)
         number += 1
     print(len(used), "streams:", *(f"{n} {name};" for name, n in sums.items()))
     check_growth(used)

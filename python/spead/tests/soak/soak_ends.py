@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Senders and receivers of the soak: gr-spead or spead2. Receivers check each sample.
 
-The sample of input i at time t is pattern(i, t, 1). Counters exclude packets without a
-payload: the sink sends empty datagrams to resolve the next hop.
+The sample at time t is pattern(t, 1). Counters exclude packets without a payload: the
+sink sends empty datagrams to resolve the next hop.
 """
 
 import contextlib
@@ -17,101 +17,83 @@ import spead2
 import spead2.recv
 import spead2.send
 from gnuradio import blocks, gr, spead
-from places import BOUND, eventually
+from places import BOUND
 from received_streams import spead2_heaps
-from soak_network import GROUPS, PORTS
-from streams import noise, post, wait
-from two_hosts import FAR, NEAR, enlarge_receive_buffer, inside, join
+from soak_network import PORT
+from streams import noise, wait
+from two_hosts import FAR, enlarge_receive_buffer, inside
 
 logging.getLogger("spead2").setLevel(logging.ERROR)  # it warns of each bad packet
 PERIOD = 1_000_003
-NOISE = np.tile(noise(PERIOD), 3)
+NOISE = np.tile(noise(PERIOD), 2)
 
 
-def pattern(number, time, length):
-    """`length` samples of an input, at most a million, starting at a time."""
-    begin = (time + 12345 * number) % PERIOD
+def pattern(time, length):
+    """`length` samples, at most PERIOD, starting at a time."""
+    begin = time % PERIOD
     return NOISE[begin : begin + length]
 
 
-def address(stream):
-    return (GROUPS if stream.multicast else FAR)[stream.family]
-
-
-def endpoints(stream):
-    host = address(stream)
-    host = f"[{host}]" if ":" in host else host
-    return [f"{host}:{port}" for port in PORTS[: stream.inputs]]
+def endpoint(stream):
+    host = FAR[stream.family]
+    return f"[{host}]:{PORT}" if ":" in host else f"{host}:{PORT}"
 
 
 class PatternSource(gr.sync_block):
-    """Outputs the pattern of an input, starting at a given time."""
+    """Outputs the pattern, starting at a given time."""
 
-    def __init__(self, number):
+    def __init__(self):
         gr.sync_block.__init__(self, "pattern", None, [np.int8])
-        self.number = number
-        self.start_at(0)
-
-    def start_at(self, time):
-        self.start_time = self.time = time
+        self.start_time = self.time = 0
 
     def work(self, _, outputs):
-        samples = pattern(self.number, self.time, min(len(outputs[0]), PERIOD))
+        samples = pattern(self.time, min(len(outputs[0]), PERIOD))
         outputs[0][: len(samples)] = samples
         self.time += len(samples)
         return len(samples)
 
 
 class Checker(gr.sync_block):
-    """Compares the output of a source with the pattern, guided by the tags."""
+    """Compares the output of a source with the pattern, guided by its tags."""
 
-    def __init__(self, stream):
-        gr.sync_block.__init__(self, "checker", [np.int8] * stream.inputs, None)
-        self.inputs = stream.inputs
+    def __init__(self):
+        gr.sync_block.__init__(self, "checker", [np.int8], None)
         self.checked = 0
         self.wrong = []
-        self.gains = []
         self.running = threading.Event()
         self.running.set()
-        self.reset()
 
-    def reset(self):
-        """Prepare for a restart of the flow graph, which counts samples from 0."""
-        self.time = [0] * self.inputs
-        self.missing = [0] * self.inputs
+    def start(self):
+        self.time = self.missing = 0
+        return True
 
     def work(self, inputs, _):
         self.running.wait(BOUND)
-        for i, samples in enumerate(inputs):
-            self.check(i, samples)
-        return len(inputs[0])
-
-    def check(self, i, samples):
-        begin = self.nitems_read(i)
-        tags = self.get_tags_in_window(i, 0, len(samples))
+        (samples,) = inputs
+        begin = self.nitems_read(0)
         at = 0
+        tags = self.get_tags_in_window(0, 0, len(samples))
         for tag in sorted(tags, key=lambda tag: tag.offset):
-            self.compare(i, samples[at : tag.offset - begin])
+            self.compare(samples[at : tag.offset - begin])
             at = tag.offset - begin
             name, value = pmt.symbol_to_string(tag.key), pmt.to_python(tag.value)
             if name == "timestamp":
-                self.time[i] = value
+                self.time = value
             elif name == "missing":
-                self.missing[i] += value
-            elif name == "gain":
-                self.gains.append(value)
-        self.compare(i, samples[at:])
+                self.missing += value
+        self.compare(samples[at:])
+        return len(samples)
 
-    def compare(self, i, samples):
-        zeros = min(self.missing[i], len(samples))
+    def compare(self, samples):
+        zeros = min(self.missing, len(samples))
         is_equal = not samples[:zeros].any()
         for at in range(zeros, len(samples), PERIOD):
             part = samples[at : at + PERIOD]
-            is_equal &= np.array_equal(part, pattern(i, self.time[i] + at, len(part)))
+            is_equal &= np.array_equal(part, pattern(self.time + at, len(part)))
         if not is_equal:
-            self.wrong.append((i, self.time[i], len(samples)))
-        self.missing[i] -= zeros
-        self.time[i] += len(samples)
+            self.wrong.append((self.time, len(samples)))
+        self.missing -= zeros
+        self.time += len(samples)
         self.checked += len(samples) - zeros
 
 
@@ -119,23 +101,20 @@ class Source:
     """A flow graph of gr-spead that receives."""
 
     def __init__(self, network, stream):
+        self.network = network
         with inside(network.far):
             self.source = spead.source(
-                endpoints(stream),
-                num_outputs=stream.inputs,
+                endpoint(stream),
                 interface="v1",
                 end_on_stop=False,
                 on_missing=stream.on_missing,
             )
-        self.network = network
-        self.checker = Checker(stream)
+        self.checker = Checker()
         self.graph = gr.top_block()
-        for i in range(stream.inputs):
-            self.graph.connect((self.source, i), (self.checker, i))
+        self.graph.connect(self.source, self.checker)
         self.start()
 
     def start(self):
-        self.checker.reset()
         with inside(self.network.far):
             self.graph.start()
 
@@ -149,17 +128,9 @@ class Source:
         assert rejected.keys() <= {"size"}, rejected  # empty datagrams
         return stats["packets_received"]
 
-    def pause(self):
-        self.checker.running.clear()
-
-    def resume(self):
-        self.checker.running.set()
-
     def check(self):
-        """All samples were right, and the item changes arrived in order."""
         assert not self.checker.wrong, self.checker.wrong[:10]
         assert 0 < self.checker.checked <= self.source.stats()["samples_received"]
-        assert self.checker.gains == sorted(self.checker.gains)
 
 
 class Spead2Receiver:
@@ -169,27 +140,24 @@ class Spead2Receiver:
         self.stream = spead2.recv.Stream(
             spead2.ThreadPool(), spead2.recv.StreamConfig(stop_on_stop_item=False)
         )
-        self.items = spead2.ItemGroup()
         self.wrong = []
         self.samples = 0
-        host = address(stream)
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        family = socket.AF_INET6 if stream.family == "ipv6" else socket.AF_INET
         with inside(network.far), socket.socket(family, socket.SOCK_DGRAM) as sock:
             enlarge_receive_buffer(sock)
-            sock.bind((host, PORTS[0]))
-            if stream.multicast:
-                join(sock, host)
+            sock.bind((FAR[stream.family], PORT))
             self.stream.add_udp_reader(socket=sock)
         self.thread = threading.Thread(target=self.receive, daemon=True)
         self.thread.start()
 
     def receive(self):
+        items = spead2.ItemGroup()
         for heap in self.stream:
-            if heap.is_end_of_stream() or "adc_samples" not in self.items.update(heap):
+            if heap.is_end_of_stream() or "adc_samples" not in items.update(heap):
                 continue
-            time, samples = (self.items[n].value for n in ("timestamp", "adc_samples"))
-            samples = np.asarray(samples).view(np.int8)
-            if not np.array_equal(samples, pattern(0, time, len(samples))):
+            time = items["timestamp"].value
+            samples = np.asarray(items["adc_samples"].value).view(np.int8)
+            if not np.array_equal(samples, pattern(time, len(samples))):
                 self.wrong.append((time, len(samples)))
             self.samples += len(samples)
 
@@ -210,45 +178,31 @@ class Sink:
     """A flow graph of gr-spead that sends."""
 
     def __init__(self, stream):
-        self.stream = stream
-        options = {
-            "rate": stream.rate,
-            "max_packet_size": stream.packet,
-            "num_inputs": stream.inputs,
-            "when_full": stream.when_full,
-            "interface": "v0",
-            "descriptor_interval": 0.2,
-            # large enough that no unfinished heap is zero-filled
-            "buffer_size": 16 << 20,
-            "items": [
-                spead.timestamp(),
-                spead.immediate(0x1700, "gain", 0),
-                spead.samples(),
-            ],
-        }
-        self.sink = spead.sink(endpoints(stream), stream.heap, **options)
-        self.patterns = [PatternSource(i) for i in range(stream.inputs)]
-        self.graph = gr.top_block()
+        self.heap = stream.heap
+        self.sink = spead.sink(
+            endpoint(stream),
+            stream.heap,
+            rate=stream.rate,
+            max_packet_size=stream.packet,
+            when_full=stream.when_full,
+            interface="v0",
+            descriptor_interval=0.2,
+            buffer_size=16 << 20,  # so large that no unfinished heap is zero-filled
+        )
+        self.pattern = PatternSource()
         # faster than the sink, like a radio that ignores backpressure
-        self.clocks = [blocks.throttle(1, 1.5 * stream.rate) for _ in self.patterns]
-        for i, (source, clock) in enumerate(
-            zip(self.patterns, self.clocks, strict=True)
-        ):
-            self.graph.connect(source, clock, (self.sink, i))
-        self.gain = 0
+        clock = blocks.throttle(1, 1.5 * stream.rate)
+        self.graph = gr.top_block()
+        self.graph.connect(self.pattern, clock, self.sink)
         self.graph.start()
 
     def restart(self):
         """Restart at the heap after the last one, which may be incomplete."""
         self.stop()
-        for i, source in enumerate(self.patterns):
-            heaps = -(-self.sink.nitems_read(i) // self.stream.heap)
-            source.start_at(source.start_time + heaps * self.stream.heap)
+        heaps = -(-self.sink.nitems_read(0) // self.heap)
+        self.pattern.start_time += heaps * self.heap
+        self.pattern.time = self.pattern.start_time
         self.graph.start()
-
-    def change_item(self):
-        self.gain += 1
-        post(self.sink, {"gain": self.gain})
 
     def stop(self):
         self.graph.stop()
@@ -262,24 +216,14 @@ class Sink:
 
 
 class Spead2Sender:
-    """A stream of spead2 with the pattern of input 0."""
+    """A stream of spead2."""
 
     def __init__(self, stream):
-        host = address(stream)
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        sock = socket.socket(family, socket.SOCK_DGRAM)
-        if stream.multicast and family == socket.AF_INET:
-            own = socket.inet_aton(NEAR["ipv4"])
-            sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, own)
-        elif stream.multicast:
-            index = socket.if_nametoindex("v0")
-            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_IF, index)
         config = spead2.send.StreamConfig(
             rate=stream.rate, max_packet_size=stream.packet, max_heaps=4
         )
-        pool = spead2.ThreadPool()
-        self.out = spead2.send.UdpStream(pool, sock, [(host, PORTS[0])], config)
-        sock.close()
+        address = FAR[stream.family], PORT
+        self.out = spead2.send.UdpStream(spead2.ThreadPool(), [address], config)
         self.heap = stream.heap
         self.ended = False
         self.thread = threading.Thread(target=self.send, daemon=True)
@@ -289,9 +233,8 @@ class Spead2Sender:
         time = 0
         while not self.ended:
             # consecutive streams of a hundred heaps, each with descriptors
-            samples = pattern(
-                0, time, min(100 * self.heap, PERIOD // self.heap * self.heap)
-            )
+            heaps = min(100, PERIOD // self.heap)
+            samples = pattern(time, heaps * self.heap)
             for heap in spead2_heaps(samples, self.heap, first=time):
                 with contextlib.suppress(OSError):
                     self.out.send_heap(heap)
@@ -307,12 +250,3 @@ class Spead2Sender:
 
     def check(self):
         """Nothing to check: the receiver compares the samples."""
-
-
-def settled(condition):
-    """Whether a condition becomes true in time."""
-    try:
-        eventually(condition)
-    except AssertionError:
-        return False
-    return True

@@ -10,15 +10,12 @@ The bridge can drop, delay and duplicate packets. The network ends with this pro
 import json
 import os
 import subprocess
-from pathlib import Path
 
 from places import BOUND
 from two_hosts import FAR, NEAR, inside, new_namespace, shape, tool
 
-PORTS = (7148, 7149)
-# excludes empty datagrams
-STREAM = f"udp dport {{ {PORTS[0]}, {PORTS[1]} }} udp length > 8"
-GROUPS = {"ipv4": "239.77.0.1", "ipv6": "ff15::77"}
+PORT = 7148
+STREAM = f"udp dport {PORT} udp length > 8"  # excludes empty datagrams
 
 BRIDGE = f"""
 table bridge soak {{
@@ -42,16 +39,12 @@ table netdev soak {{
   chain path {{ type filter hook egress device m1 priority 0; }}
 }}
 """
-# Until the sender notices that its address was removed, it may send from 0.0.0.0; the
-# far host drops such packets.
 ARRIVAL = f"""
 table inet soak {{
   counter arrived {{}}
-  counter unaddressed {{}}
   chain arrival {{
     type filter hook prerouting priority -300
     iifname v1 {STREAM} counter name arrived
-    iifname v1 {STREAM} ip saddr 0.0.0.0 counter name unaddressed
   }}
 }}
 """
@@ -62,56 +55,34 @@ def path_of(namespace):
     return f"/proc/{os.getpid()}/fd/{namespace.fileno()}"
 
 
-def nft(rules):
-    tool("nft", rules)
+def printed(*command):
+    """What a program prints as JSON about the namespace of this thread."""
+    return json.loads(subprocess.check_output(command, timeout=BOUND))
 
 
 def nft_counters(family):
     """The packet counters of a table: name -> packets."""
-    command = ["nft", "--json", "list", "counters", "table", family, "soak"]
-    listed = json.loads(subprocess.check_output(command, timeout=BOUND))["nftables"]
-    return {
-        each["counter"]["name"]: each["counter"]["packets"]
-        for each in listed
-        if "counter" in each
-    }
+    listed = printed("nft", "--json", "list", "counters", "table", family, "soak")
+    counters = [entry["counter"] for entry in listed["nftables"] if "counter" in entry]
+    return {counter["name"]: counter["packets"] for counter in counters}
 
 
 def transmit_drops(device):
     """Packets dropped by a veth device: its peer is down, or the queue is full."""
-    # /sys shows the namespace in which it was mounted, not that of this thread.
-    for line in Path("/proc/thread-self/net/dev").read_text().splitlines():
-        name, _, figures = line.partition(":")
-        if name.strip() == device:
-            return int(figures.split()[11])
-    raise AssertionError(f"no device {device}")
+    (link,) = printed("ip", "-j", "-s", "link", "show", "dev", device)
+    return link["stats64"]["tx"]["dropped"]
 
 
 def queue_drops(device):
-    command = ["tc", "-s", "-j", "qdisc", "show", "dev", device]
-    (queue,) = json.loads(subprocess.check_output(command, timeout=BOUND))
+    (queue,) = printed("tc", "-s", "-j", "qdisc", "show", "dev", device)
     return queue["drops"]
-
-
-def protocol_counters():
-    """The counters of IP and UDP, such as UdpRcvbufErrors and Ip6InDiscards."""
-    found = {}
-    lines = Path("/proc/thread-self/net/snmp").read_text().splitlines()
-    for names, values in zip(lines[::2], lines[1::2], strict=True):
-        protocol, *names = names.replace(":", "").split()
-        for name, value in zip(names, values.split()[1:], strict=True):
-            found[protocol + name] = int(value)
-    for line in Path("/proc/thread-self/net/snmp6").read_text().splitlines():
-        name, value = line.split()
-        found[name] = int(value)
-    return found
 
 
 def socket_drops():
     """Datagrams that arrived at a full socket buffer."""
-    found = protocol_counters()
-    names = ("RcvbufErrors", "MemErrors")
-    return sum(found.get(udp + name, 0) for udp in ("Udp", "Udp6") for name in names)
+    counted = printed("nstat", "--json", "--ignore", "--noupdate")["kernel"]
+    names = "UdpRcvbufErrors", "UdpMemErrors", "Udp6RcvbufErrors", "Udp6MemErrors"
+    return sum(counted.get(name, 0) for name in names)
 
 
 class Network:
@@ -134,21 +105,11 @@ class Network:
             for device in ("m0", "m1", "x0", "x1", "bridge"):
                 tool("ip", "link", "set", device, "up")
             shape("8mbit", "2kb", "100kb", "x0")  # delays packets that take this detour
-            nft(BRIDGE)
+            tool("nft", BRIDGE)
         with inside(self.far):
-            tool("ip", "addr", "add", f"{FAR['ipv4']}/24", "dev", "v1")
-            tool("ip", "addr", "add", f"{FAR['ipv6']}/64", "dev", "v1", "nodad")
-            tool("ip", "link", "set", "v1", "up")
-            nft(ARRIVAL)
-        tool("ip", "link", "set", "v0", "up")
-        self.set_addresses()
-
-    def set_addresses(self):
-        """Set them again after link down, which removes the IPv6 addresses."""
-        tool("ip", "addr", "replace", f"{NEAR['ipv4']}/24", "dev", "v0")
-        tool("ip", "addr", "replace", f"{NEAR['ipv6']}/64", "dev", "v0", "nodad")
-
-    # Faults at the bridge.
+            set_up("v1", FAR)
+            tool("nft", ARRIVAL)
+        set_up("v0", NEAR)
 
     def set_path(self, cut=False, loss=0, late=0, repeat=0):
         """cut: drop all packets; loss, late and repeat: fractions, per mille."""
@@ -165,42 +126,17 @@ class Network:
         if late:
             rules.append(f"add rule {device} {some} {late} fwd to x0")
         with inside(self.bridge):
-            nft("; ".join(rules))
+            tool("nft", "; ".join(rules))
 
-    # Faults at the near host: False starts the fault, True ends it.
-
-    def carrier(self, working):
+    def set_carrier(self, working):
         with inside(self.bridge):
             tool("ip", "link", "set", "m0", "up" if working else "down")
 
-    def interface(self, working):
-        tool("ip", "link", "set", "v0", "up" if working else "down")
+    def set_interface(self, working):
         if working:
-            self.set_addresses()
-
-    def address(self, working):
-        if working:
-            self.set_addresses()
+            set_up("v0", NEAR)
         else:
-            tool("ip", "addr", "flush", "dev", "v0", "scope", "global")
-
-    def firewall(self, working):
-        if working:
-            nft("delete table inet near")
-        else:
-            hook = "{ type filter hook output priority 0; }"
-            nft(f"add table inet near; add chain inet near out {hook}")
-            nft(f"add rule inet near out {STREAM} drop")
-
-    def mtu(self, working):
-        tool("ip", "link", "set", "v0", "mtu", "1500" if working else "576")
-        if working:
-            self.set_addresses()
-
-    def protocols(self):
-        """The counters of IP and UDP at the far host."""
-        with inside(self.far):
-            return protocol_counters()
+            tool("ip", "link", "set", "v0", "down")
 
     def counters(self):
         """Packets counted so far: passing a place, or dropped there."""
@@ -215,3 +151,10 @@ class Network:
             now |= nft_counters("inet")
             now["full socket"] = socket_drops()
         return now
+
+
+def set_up(device, addresses):
+    """Also again: an interface that goes down loses its IPv6 addresses."""
+    tool("ip", "link", "set", device, "up")
+    tool("ip", "addr", "replace", f"{addresses['ipv4']}/24", "dev", device)
+    tool("ip", "addr", "replace", f"{addresses['ipv6']}/64", "dev", device, "nodad")

@@ -73,21 +73,6 @@ def test_random_losses_are_zero_filled_and_counted(heap, repeat_pointers):
     assert receiving.balanced()
 
 
-def test_skipped_samples_are_tagged():
-    samples = noise(10 * HEAP)
-    heaps = packets_by_heap(samples)
-    receiving = received(joined(heaps[:4] + heaps[6:]), on_missing="skip")
-    expected = np.concatenate([samples[:4000], samples[6000:]])
-    np.testing.assert_array_equal(receiving.samples(), expected)
-    assert receiving.tags("skipped") == [(4000, 2000)]
-    assert receiving.tags("missing") == []
-    assert receiving.tags("timestamp") == [(0, 0), (4000, 6000)]
-    stats = receiving.stats
-    assert stats["samples_out"] == stats["samples_received"] == 8000
-    assert stats["samples_missing"] == 2000
-    assert receiving.balanced()
-
-
 def test_late_samples_are_counted():
     samples = noise(10 * HEAP)
     heaps = packets_by_heap(samples)
@@ -140,9 +125,9 @@ def test_source_joins_within_a_heap():
     assert 0 < len(got) % heap < 0.8 * heap
 
 
-@pytest.mark.parametrize("packet_bytes", [HEAP, 400])
-@pytest.mark.parametrize("step", [HEAP, 5])
-@pytest.mark.parametrize("lost", [0, 0.1])
+@pytest.mark.parametrize(
+    ("packet_bytes", "step", "lost"), [(400, HEAP, 0), (HEAP, 5, 0.1), (400, HEAP, 0.1)]
+)
 def test_heaps_that_are_not_counted_are_placed_by_time(packet_bytes, step, lost):
     """A heap counter of 0 in each heap, as some firmware sends"""
     samples = noise(300 * HEAP)

@@ -21,33 +21,19 @@ from streams import noise, run, source
 
 def of_type(sample_type, n):
     """Noise in the byte order and shape that packets hold."""
-    if sample_type in ("int8", "float"):
-        return noise(n)
-    if sample_type in ("sc8", "complex"):
-        return noise(2 * n).reshape(-1, 2)
-    words = noise(4 * n).view(">i2")
-    return words[:n] if sample_type == "int16" else words.reshape(-1, 2)
-
-
-def as_output(samples, sample_type):
-    """The samples as the source outputs them."""
-    if sample_type in ("float", "complex"):
-        samples = samples / np.float32(127)
-    return samples.view(np.complex64)[:, 0] if sample_type == "complex" else samples
+    return noise(n) if sample_type == "int8" else noise(4 * n).view(">i2").reshape(n, 2)
 
 
 @pytest.mark.parametrize(
     ("heap", "packet", "bits"),
     [(1, 1472, 48), (7, 65507, 40), (8192, 1472, 40), (300000, 65507, 48)],
 )
-@pytest.mark.parametrize(
-    "sample_type", ["int8", "sc8", "int16", "sc16", "float", "complex"]
-)
+@pytest.mark.parametrize("sample_type", ["int8", "sc16"])
 def test_streams_of_spead2_arrive_unchanged(sample_type, heap, packet, bits):
     samples = of_type(sample_type, min(20 * heap, 700_000))
     packets = packets_by_heap(samples, heap, packet_size=packet, bits=bits)
     receiving = received(joined(packets), output_type=sample_type)
-    check_whole(receiving, as_output(samples, sample_type))
+    check_whole(receiving, samples)
     assert receiving.tags("missing") == []
     assert receiving.stats["samples_received"] == len(samples)
     assert receiving.stats["heaps_received"] == -(-len(samples) // heap)
@@ -96,34 +82,3 @@ def test_streams_of_the_sink_arrive_unchanged(sample_type, heap, options):
     assert not got[n:].any()  # padding
     assert receiving.tags("timestamp") == [(0, options.get("timestamp_start", 0))]
     assert receiving.stats["samples_missing"] == 0
-
-
-def test_little_endian_samples_of_the_sink_arrive_unchanged():
-    samples = np.arange(-5000, 5000, dtype=np.int16)
-    with Receiving(output_type="int16") as receiving:
-        types = {"input_type": "int16", "wire_type": "<i2"}
-        run(spead.sink(f"127.0.0.1:{receiving.port}", 1000, **types), source(samples))
-        receiving.wait()
-    check_whole(receiving, samples)
-
-
-@pytest.mark.parametrize("wire_type", ["f4", "<f4", "f8", "c8", "<c16"])
-def test_complex_floats_arrive_bit_for_bit(wire_type):
-    samples = noise(8 * 4096).view(
-        np.complex64
-    )  # NaN, infinities and subnormal numbers
-    samples = samples[np.isfinite(samples)]
-    samples = samples[: len(samples) // 1000 * 1000]
-    with Receiving(output_type="complex") as receiving:
-        types = {"input_type": "complex", "wire_type": wire_type}
-        run(spead.sink(f"127.0.0.1:{receiving.port}", 1000, **types), source(samples))
-        receiving.wait()
-    got = receiving.samples()
-    np.testing.assert_array_equal(got.view(np.uint64), samples.view(np.uint64))
-
-
-def test_16_bit_integers_are_divided_by_scale():
-    words = of_type("int16", 10000)
-    packets = joined(packets_by_heap(words, 4096))
-    receiving = received(packets, output_type="float", scale=1000)
-    check_whole(receiving, words / np.float32(1000))

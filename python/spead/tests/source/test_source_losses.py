@@ -16,60 +16,37 @@ from received_streams import (
 from streams import noise
 
 HEAP = 1000
+LARGE = 20000  # a heap of several packets
 
 
-def impaired(packets, seed):
-    """Drop, duplicate and swap 5 % of the packets each; keep the first and the last."""
-    random = np.random.default_rng(seed)
-    kept = []
-    for i, packet in enumerate(packets):
-        dice = random.random() if 0 < i < len(packets) - 2 else 1
-        if dice >= 0.05:
-            kept += [packet] * (2 if dice < 0.1 else 1)
-    for i in range(1, len(kept) - 10):
-        if random.random() < 0.05:
-            k = i + random.integers(1, 7)
-            kept[i], kept[k] = kept[k], kept[i]
-    return kept
+def payload_bytes(packets):
+    return sum(len(each) - 8 - 8 * each[7] for each in packets)
 
 
-@pytest.mark.parametrize(
-    ("heap", "repeat_pointers"), [(500, True), (4096, False), (100000, False)]
-)
-def test_random_losses_are_zero_filled_and_counted(heap, repeat_pointers):
-    """Compare with a model that places packet by packet."""
-    samples = noise(max(20 * heap, 300000) // heap * heap)
-    *heaps, end = packets_by_heap(samples, heap, repeat_pointers=repeat_pointers)
-    numbered = []
-    for k, packets in enumerate(heaps):
-        at = (k + 1) * heap
-        for packet in reversed(packets):  # the first heap begins with descriptors
-            payload = np.frombuffer(packet[8 + 8 * packet[7] :], np.int8)
-            payload = payload[max(0, k * heap + len(payload) - at) :]
-            at -= len(payload)
-            numbered.append((k, at, payload, packet))
-    numbered.sort(key=lambda each: each[:2])
-    arriving = impaired(numbered, heap)
-    # items locate a heap; by default only its first packet has them
-    placed = {k for k, *_, packet in arriving if packet is heaps[k][0]}
-    expected = np.zeros_like(samples)
-    times = np.zeros(len(samples), int)  # how often each sample arrives
-    for k, at, payload, _ in arriving:
-        if repeat_pointers or k in placed:
-            expected[at : at + len(payload)] = payload
-            times[at : at + len(payload)] += 1
-
-    packets = [packet for *_, packet in arriving]
-    receiving = received([*packets, *end], max_delay=2)
-    np.testing.assert_array_equal(receiving.samples(), expected)
+def test_losses_duplicates_and_reordering_are_counted():
+    samples = noise(20 * LARGE)
+    heaps = packets_by_heap(samples, LARGE)
+    begin = 3 * LARGE + payload_bytes(heaps[3][:4])
+    samples[begin : begin + payload_bytes(heaps[3][4:6])] = 0
+    del heaps[3][4:6]
+    # only the first packet of a heap has its items, so it costs the whole heap
+    samples[6 * LARGE : 7 * LARGE] = 0
+    ignored = len(heaps[6]) - 1
+    del heaps[6][0]
+    repeated = heaps[9][2:5]
+    heaps[9] += repeated
+    heaps[11][3:9] = heaps[11][8:2:-1]
+    heaps[14], heaps[15] = heaps[15], heaps[14]
+    receiving = received(joined(heaps), max_delay=2)
+    np.testing.assert_array_equal(receiving.samples(), samples)
+    missing = payload_bytes(heaps[4][4:6]) + LARGE
     stats = receiving.stats
-    assert stats["samples_out"] == len(samples)
-    assert stats["samples_received"] == np.count_nonzero(times)
-    assert stats["samples_missing"] == np.count_nonzero(times == 0)
-    repeated = np.maximum(times - 1, 0).sum()
-    assert stats["samples_late"] + stats["samples_duplicate"] == repeated
+    assert stats["samples_missing"] == missing
+    assert stats["samples_received"] == len(samples) - missing
+    assert stats["samples_late"] + stats["samples_duplicate"] == payload_bytes(repeated)
+    assert stats["packets_ignored"] == ignored + 1  # the end of the stream
+    assert stats["heaps_incomplete"] == 1
     assert stats["discontinuities"] == 0
-    assert (stats["heaps_incomplete"] > 0) == (heap > 1472)  # heaps of several packets
     assert receiving.balanced()
 
 

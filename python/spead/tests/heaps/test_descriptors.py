@@ -3,14 +3,12 @@
 """Descriptors in heaps of their own, for receivers that join late."""
 
 import contextlib
-import threading
-import types
 
 import pytest
 from gnuradio import spead
 from inputs import connected, run_all
-from places import BOUND, eventually
-from receiving import Receiver, bound_socket, destination
+from places import eventually
+from receiving import Receiver, arrived, bound_socket, destination
 from streams import Running, noise, source, wait
 
 STATE = 0x3101
@@ -18,23 +16,13 @@ ITEMS = [spead.timestamp(), spead.immediate(STATE, "state", 10), spead.samples()
 
 
 def join_late(sock):
-    """The first heap of samples that a receiver decodes if it joins now."""
-    sock.setblocking(False)
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            sock.recv(65536)
-    sock.settimeout(BOUND)
+    """The samples and the items that a receiver decodes first if it joins now."""
+    for _ in arrived(sock):
+        pass
     late = Receiver(sock)
-    guard = threading.Timer(BOUND, late.stream.stop)
-    guard.start()
-    try:
-        for heap in late.stream:
-            if late.items.update(heap) and "adc_samples" in late.items:
-                return types.SimpleNamespace(heap=heap, items=late.items)
-    finally:
-        guard.cancel()
-        late.stream.stop()
-    raise AssertionError("nothing was decoded")
+    (heap,) = late.next_heaps(1)
+    late.stream.stop()
+    return heap.samples, late.items
 
 
 @pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
@@ -46,7 +34,8 @@ def test_late_joiner_decodes(descriptors):
         with Running(to, items=ITEMS, rate=2e6, **options) as sink:
             eventually(lambda: sink.heaps_sent() > 12)
             for sock in sockets:
-                assert join_late(sock).items["state"].value == 10
+                _, items = join_late(sock)
+                assert items["state"].value == 10
 
 
 @pytest.mark.parametrize("descriptors", ["first_heap", "separate"])
@@ -56,7 +45,8 @@ def test_late_joiner_decodes_when_another_input_has_ended(sock, descriptors):
     graph = connected(sink, *(source(noise(n)) for n in (400_000, 1)))
     graph.start()
     eventually(lambda: sink.heaps_sent() > 4)
-    assert len(join_late(sock).items["adc_samples"].value) == 1000
+    samples, _ = join_late(sock)
+    assert len(samples) == 1000
     graph.stop()
     wait(graph)
 

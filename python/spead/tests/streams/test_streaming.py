@@ -1,15 +1,17 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A running stream: its thread, its rate and its counters."""
+"""A running stream: its thread, its rate, its counters and its memory."""
 
 import contextlib
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from places import NEEDS_BUFFER, eventually
+from places import BOUND, NEEDS_BUFFER, eventually
 from receiving import destination
 from streams import Running, noise, send
 
@@ -89,3 +91,27 @@ def test_ring_full_counts_waits_for_space(sock, n, when_full, waits):
     options = {"buffer_size": 100_000, "rate": 20e6, "when_full": when_full}
     sink = send(sock, noise(n), heap_samples=1000, **options)
     assert (sink.ring_full() > 0) == waits
+
+
+PROGRAM = """
+import sys
+from gnuradio import blocks, gr, spead
+graph = gr.top_block()
+sink = spead.sink(sys.argv[1], 1 << 26, descriptors="none")
+graph.connect(blocks.null_source(1), blocks.head(1, 3 << 26), sink)
+graph.run()
+assert sink.samples_sent() == 3 << 26
+print(open("/proc/self/status").read())
+"""
+
+
+def test_python_process_that_sends_heaps_of_64_MiB_stays_below_100_MiB(sock):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, destination(sock)],
+        capture_output=True,
+        text=True,
+        timeout=BOUND,
+        check=True,
+    )
+    peak = next(line for line in done.stdout.splitlines() if "VmHWM" in line)
+    assert int(peak.split()[1]) < 100 * 1024

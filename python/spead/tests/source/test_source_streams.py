@@ -1,11 +1,13 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several streams, descriptors that arrive late, and tags."""
+"""Whole streams of spead2, several streams, late descriptors, and tags."""
 
 import numpy as np
 import pytest
+import spead2
+import spead2.send
 from gnuradio import spead
-from places import eventually
+from places import NEEDS_BUFFER, eventually
 from received_streams import (
     Receiving,
     check_whole,
@@ -18,7 +20,6 @@ from received_streams import (
 from streams import noise
 
 HEAP = 1000
-ITEMS = [spead.timestamp(), spead.samples()]
 TWO_PORTS = ["127.0.0.1:0", "127.0.0.1:0"]
 
 
@@ -30,6 +31,39 @@ def two_streams(extra=((), ()), **options):
         for i, (own, items) in enumerate(zip(samples, extra, strict=True))
     ]
     return samples, heaps
+
+
+def of_type(sample_type, n):
+    """Noise in the byte order and shape that packets hold."""
+    return noise(n) if sample_type == "int8" else noise(4 * n).view(">i2").reshape(n, 2)
+
+
+@pytest.mark.parametrize(
+    ("heap", "packet", "bits"),
+    [(1, 1472, 48), (7, 65507, 40), (8192, 1472, 40), (300000, 65507, 48)],
+)
+@pytest.mark.parametrize("sample_type", ["int8", "sc16"])
+def test_streams_of_spead2_arrive_unchanged(sample_type, heap, packet, bits):
+    samples = of_type(sample_type, min(20 * heap, 700_000))
+    packets = packets_by_heap(samples, heap, packet_size=packet, bits=bits)
+    receiving = received(joined(packets), output_type=sample_type)
+    check_whole(receiving, samples)
+    assert receiving.tags("missing") == []
+    assert receiving.stats["samples_received"] == len(samples)
+    assert receiving.stats["heaps_received"] == -(-len(samples) // heap)
+    assert receiving.balanced()
+
+
+@NEEDS_BUFFER
+def test_a_stream_of_spead2_at_full_speed_arrives_unchanged():
+    samples = noise(4 * 10**6)
+    with Receiving() as receiving:
+        to = [("127.0.0.1", receiving.port)]
+        stream = spead2.send.UdpStream(spead2.ThreadPool(), to)
+        for heap in spead2_heaps(samples, 8192):
+            stream.send_heap(heap)
+        receiving.wait()
+    check_whole(receiving, samples)
 
 
 def test_an_item_value_selects_the_output():

@@ -131,12 +131,8 @@ def test_replay_in_real_time_can_be_stopped(tmp_path):
     """A replay of 90 s, with a packet every 9 ms."""
     path = tmp_path / "stream.pcap"
     packets, samples = 10_000, 64
-    write(
-        path,
-        noise(packets * samples),
-        heap_samples=samples,
-        rate=samples * packets / 48,
-    )
+    options = {"heap_samples": samples, "rate": samples * packets / 48}
+    write(path, noise(packets * samples), **options)
     with Receiving(str(path), realtime=True) as receiving:
         receiving.wait_for_samples(3 * samples)
         receiving.graph.stop()
@@ -156,13 +152,6 @@ def packets_at(content):
     return sizes, at
 
 
-def packets_in(path):
-    content = path.read_bytes()
-    sizes, end = packets_at(content)
-    assert end == len(content), "the capture ends within a packet"
-    return sizes
-
-
 FRAME = 16 + UDP_HEADERS + 56 + 1000  # bytes of a heap of 1000 samples in a capture
 HEAPS = 300
 
@@ -172,7 +161,9 @@ def fill_disk(path, limit):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     options = {"heap_samples": 1000, "descriptors": "none"}
     stats = write(path, noise(HEAPS * 1000), **options).stats()
-    sizes = packets_in(path)
+    content = path.read_bytes()
+    sizes, end = packets_at(content)
+    assert end == len(content), "the capture ends within a packet"
     assert stats["packets_sent"] == len(sizes)
     assert stats["bytes_sent"] == sum(sizes)
     assert stats["packets_dropped"] == HEAPS + ENDS - len(sizes)

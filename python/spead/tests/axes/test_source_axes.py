@@ -6,12 +6,16 @@ import re
 
 import numpy as np
 import pytest
-import spead2
-import spead2.send
-from crafted_packets import addressed, data_heap, end_of_stream, immediate, packet
+from crafted_packets import (
+    addressed,
+    data_heap,
+    end_of_stream,
+    immediate,
+    packet,
+    split_heap,
+)
 from gnuradio import spead
-from received_streams import joined, received, spead2_packets
-from spead_packet import parse
+from received_streams import received
 from telescope_streams import FIRST, STEP, STREAMS, Stream, expected_samples
 
 
@@ -32,48 +36,9 @@ def test_heaps_become_vectors(name):
     assert receiving.stats["samples_missing"] == 0
 
 
-@pytest.mark.parametrize("name", STREAMS)
-def test_lost_packets_leave_zeros_that_are_counted(name):
-    stream, output_type, scale = STREAMS[name]
-    heaps = stream.packets()
-    samples = stream.samples.copy()
-    lost = np.zeros(samples.shape, bool).reshape(len(heaps), -1)
-    # the first and the last heaps determine the length of the stream
-    indexes = [
-        (i, j)
-        for i in range(stream.parts, len(heaps) - stream.parts)
-        for j in range(len(heaps[i]))
-    ]
-    generator = np.random.default_rng(1)
-    for i, j in generator.choice(indexes, len(indexes) // 100 + 1, replace=False):
-        fields = {item.id: item.value for item in parse(heaps[i][j]).items}
-        first, size = fields[3] // samples.itemsize, fields[4] // samples.itemsize
-        lost[i, first : first + size] = True
-        heaps[i][j] = None
-    samples[lost.reshape(samples.shape)] = 0
-    receiving = received(
-        stream.all_packets([[p for p in heap if p] for heap in heaps]),
-        axes=stream.option,
-        output_type=output_type,
-        scale=scale,
-        timestamp_step=STEP,
-        max_delay=1,
-    )
-    for port in range(receiving.outputs):
-        expected = expected_samples(stream.vectors(port, samples), output_type, scale)
-        got = receiving.samples(port).reshape(len(expected), -1)
-        np.testing.assert_allclose(got, expected, rtol=1e-6 if scale else 0)
-    numbers_per_sample = 2 if stream.pairs else 1
-    assert receiving.stats["samples_missing"] == lost.sum() / numbers_per_sample
-    assert (
-        sum(n for _, n in receiving.tags("missing")) == lost.sum() / numbers_per_sample
-    )
-
-
-@pytest.mark.parametrize("factor", [2, 3, 4, 8, 2.5, 0.5, 0.25, 0.75])
+@pytest.mark.parametrize("factor", [2, 2.5])
 @pytest.mark.parametrize("parts", [1, 4])
-def test_a_wrong_step_never_mixes_spectra(capfd, factor, parts):
-    """Vectors are those that were sent, or parts of them beside counted zeros."""
+def test_log_shows_the_right_step(capfd, factor, parts):
     first = "frequency" if parts > 1 else "channel"
     stream = Stream({first: 64 // parts, "time": 16}, np.int8, True, parts=parts)
     receiving = received(
@@ -83,25 +48,10 @@ def test_a_wrong_step_never_mixes_spectra(capfd, factor, parts):
         timestamp_step=round(factor * STEP),
         max_delay=1,
     )
-    vectors = stream.vectors(0).reshape(-1, 64, 2)
-    sent = {vector.tobytes(): i for i, vector in enumerate(vectors)}
-    got = receiving.samples().reshape(-1, 64, 2)
-    whole = [vector for vector in got if vector.any(axis=1).all()]
-    assert len(whole) > 0 or factor < 1
-    assert all(vector.tobytes() in sent for vector in whole)
-    partly_zero = [v for v in got if v.any() and not v.any(axis=1).all()]
-    quarters = vectors.reshape(-1, 4, 16, 2)
-    for vector in partly_zero:
-        quarter = vector.reshape(4, 16, 2)
-        present = quarter.any(axis=(1, 2))
-        same = (quarters[:, present] == quarter[present]).all(axis=(1, 2, 3))
-        assert same.any()
+    assert receiving.stats["packets_ignored"] > 0
     log = capfd.readouterr().out
-    if factor > 1:
-        stats = receiving.stats
-        assert stats["packets_ignored"] > 0
-        assert f"are {STEP} ticks apart" in log
-        assert f"timestamp_step={STEP}" in log
+    assert f"are {STEP} ticks apart" in log
+    assert f"timestamp_step={STEP}" in log
 
 
 def test_log_shows_axes_that_can_be_set(capfd):
@@ -127,48 +77,35 @@ def test_status_shows_a_shape_that_does_not_match(capfd):
 
 
 def test_one_of_several_arrays_in_a_heap():
-    """A heap as the EDD's gated spectrometer sends it, with another array."""
-    channels, heaps = 513, 48
-    spectra = np.random.default_rng(1).normal(size=(heaps, 4, channels))
-    spectra = spectra.astype("<f4")
-    group = spead2.send.ItemGroup(flavour=spead2.Flavour(4, 64, 48))
-    for id in range(5632, 5640):
-        group.add_item(id, f"item {id}", "", (), format=[("u", 48)], value=0)
-    group.add_item(5650, "before", "", (300,), np.int16, value=np.ones(300, np.int16))
-    group.add_item(5640, "data", "", (channels,), "<f4")
-    group.add_item(5651, "after", "", (900,), np.int16, value=np.ones(900, np.int16))
-    sent = []
-    for i in range(heaps):
-        for j in range(4):
-            group["item 5632"].value = FIRST + i * STEP
-            group["item 5633"].value = j // 2
-            group["item 5634"].value = j % 2
-            group["item 5636"].value = i // 10
-            group["data"].value = spectra[i, j]
-            sent.append(group.get_heap(descriptors="none", data="all"))
-            sent[-1].repeat_pointers = True
-    packets = joined(spead2_packets([*sent, group.get_end()]))
+    """Of a polarisation, as from the EDD's gated spectrometer"""
+    spectra = np.random.default_rng(1).normal(size=(48, 2, 513)).astype("<f4")
+    packets = []
+    for i, pol in np.ndindex(48, 2):
+        payload = b"\x01" * 600 + spectra[i, pol].tobytes() + b"\x01" * 1800
+        pointers = [
+            immediate(0x1600, FIRST + i * STEP),
+            immediate(5633, pol),
+            addressed(5650, 0),
+            addressed(5640, 600),
+            addressed(5651, 600 + spectra[i, pol].nbytes),
+        ]
+        packets += split_heap(1 + 2 * i + pol, pointers, payload, 1400)
     receiving = received(
-        packets,
+        [*packets, end_of_stream(999)],
         output_type="float",
         wire_type="<f4",
-        axes=f"channel={channels}",
+        axes="channel=513",
         timestamp_step=STEP,
         items=[
-            spead.timestamp(5632),
+            spead.timestamp(),
             spead.immediate(5633, "polarization", 1),
-            spead.immediate(5634, "noise_diode_status", 0),
-            spead.immediate(5636, "number_of_input_samples"),
             spead.samples(5640, "data"),
         ],
     )
-    np.testing.assert_array_equal(receiving.samples(), spectra[:, 2])
-    tags = receiving.tags("number_of_input_samples")
-    assert tags == [(i, i // 10) for i in range(0, heaps, 10)]
-    stats = receiving.stats
-    assert stats["samples_missing"] == 0
-    # the other streams, and the other arrays
-    assert stats["packets_ignored"] > 3 / 4 * len(packets)
+    np.testing.assert_array_equal(receiving.samples(), spectra[:, 1])
+    assert receiving.stats["samples_missing"] == 0
+    # the other polarisation, and the other arrays
+    assert receiving.stats["packets_ignored"] > len(packets) / 2
 
 
 def test_log_shows_that_axes_join_parts(capfd):

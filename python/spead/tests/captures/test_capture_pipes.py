@@ -4,17 +4,14 @@
 
 import gc
 import gzip
-import json
 import os
-import subprocess
-import sys
 import threading
 
 import numpy as np
 import pytest
 from capture_files import ETHERNET, capture, frame, ip_packets, pcapng, udp
 from gnuradio import blocks, gr, spead
-from places import BOUND, BUILD, NEEDS_LIBPCAP
+from places import BOUND, NEEDS_LIBPCAP
 from received_streams import Receiving, joined, packets_by_heap
 from streams import noise, run, source, wait
 
@@ -46,9 +43,15 @@ def contents(tmp_path_factory):
     }
 
 
-@pytest.mark.parametrize("format", ["pcap", "pcapng", "big-endian pcapng"])
-@pytest.mark.parametrize("piece", [1000, 1 << 20])
-@pytest.mark.parametrize("writer_comes_first", [True, False])
+@pytest.mark.parametrize(
+    ("format", "piece", "writer_comes_first"),
+    [
+        ("pcap", 1000, True),
+        ("pcap", 1 << 20, False),
+        ("pcapng", 1000, False),
+        ("big-endian pcapng", 1 << 20, True),
+    ],
+)
 def test_pipes_are_replayed(pipe, contents, format, piece, writer_comes_first):
     content = contents[format]
 
@@ -70,7 +73,7 @@ def test_pipes_are_replayed(pipe, contents, format, piece, writer_comes_first):
 
 
 @pytest.mark.parametrize("format", ["pcap", "pcapng"])
-def test_a_stalled_writer_does_not_hang_the_source(pipe, contents, format):
+def test_the_source_can_be_stopped_while_the_writer_stalls(pipe, contents, format):
     """It stalls within a packet; the samples before are received."""
     with Receiving(str(pipe)) as receiving, pipe.open("wb", buffering=0) as file:
         file.write(contents[format][:30_000])
@@ -151,14 +154,6 @@ def test_a_pipe_without_a_capture_is_logged(pipe, capfd, content, reason):
     assert reason in capfd.readouterr().out
 
 
-def test_what_precedes_damage_is_received(pipe, contents, capfd):
-    with Receiving(str(pipe)) as receiving:
-        pipe.write_bytes(contents["pcap"][:30_000])
-        receiving.wait()
-    np.testing.assert_array_equal(receiving.samples()[:25_000], SAMPLES[:25_000])
-    assert "the rest of the file is ignored" in capfd.readouterr().out
-
-
 def test_a_sink_writes_to_the_pipe_of_a_source(tmp_path):
     pipe = tmp_path / "pipe.pcap"
     os.mkfifo(pipe)
@@ -173,12 +168,3 @@ def test_a_sink_writes_to_the_pipe_of_a_source(tmp_path):
         gc.collect()  # closes the pipe
         receiving.wait()
     np.testing.assert_array_equal(receiving.samples(), SAMPLES)
-
-
-def test_pipes_are_inspected(pipe, contents):
-    command = [sys.executable, BUILD / "spead-inspect", pipe, "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as program:
-        pipe.write_bytes(contents["pcap"])
-        report = json.loads(program.communicate(timeout=BOUND)[0])
-    assert report["streams"][0]["heaps"] == len(SAMPLES) // 5000
-    assert report["failures"] == []

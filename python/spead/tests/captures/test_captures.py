@@ -21,15 +21,11 @@ from capture_files import (
     ETHERNET,
     RAW_IP,
     capture,
-    frame,
-    ip_packets,
-    udp,
-    write_capture,
 )
-from gnuradio import blocks, gr, spead
+from gnuradio import spead
 from places import NEEDS_LIBPCAP, NEEDS_NAMESPACES, eventually
 from received_streams import Receiving, joined, packets_by_heap
-from streams import noise, wait
+from streams import noise, run, source
 
 pytestmark = NEEDS_LIBPCAP
 PROGRAM = Path(os.environ["GR_SPEAD_BUILD"]) / "spead-inspect"
@@ -61,9 +57,9 @@ def test_captures_are_replayed(tmp_path, link_type, options):
     samples = noise(100_000)
     packets = joined(packets_by_heap(samples, heap=5000))
     path = capture(tmp_path / "stream.pcap", packets, link_type, **options)
-    source, recorder = replayed(str(path))
+    replay, recorder = replayed(str(path))
     np.testing.assert_array_equal(recorder.samples(), samples)
-    assert source.stats()["samples_missing"] == 0
+    assert replay.stats()["samples_missing"] == 0
 
 
 def test_spead2_reads_the_captures_of_these_tests(tmp_path):
@@ -74,58 +70,21 @@ def test_spead2_reads_the_captures_of_these_tests(tmp_path):
     assert len(list(stream)) == 10
 
 
-def test_lost_samples_are_zeros_even_without_any_delay(tmp_path):
-    """The time of the capture counts, not that of the replay."""
-    samples = noise(1_000_000)
-    packets = joined(packets_by_heap(samples))
-    lost = range(100, 900, 50)
-    kept = [p for i, p in enumerate(packets) if i not in lost]
-    path = capture(tmp_path / "stream.pcap", kept)
-    source, recorder = replayed(str(path))
-    for i in lost:
-        samples[1000 * i : 1000 * (i + 1)] = 0
-    np.testing.assert_array_equal(recorder.samples(), samples)
-    assert source.stats()["samples_missing"] == 1000 * len(lost)
-
-
-def test_filters_select_destinations(tmp_path):
-    samples = [noise(50_000), noise(50_000)[::-1]]
-    frames = [
-        frame(ETHERNET, packet)
-        for datagrams in zip(
-            *(joined(packets_by_heap(s)) for s in samples), strict=True
-        )
-        for i, payload in enumerate(datagrams)
-        for packet in ip_packets(udp(payload, 5000, 7148), destination=f"239.1.1.{i}")
-    ]
-    path = write_capture(tmp_path / "stream.pcapng.pcap", frames)
-    endpoints = [f"{path}?dst host 239.1.1.{i}" for i in range(2)]
-    _, recorder = replayed(endpoints, num_outputs=2)
-    for i in range(2):
-        np.testing.assert_array_equal(recorder.samples(i), samples[i])
-
-
 def test_what_precedes_damage_is_received(tmp_path, capfd):
+    """Of each capture"""
     samples = noise(100_000)
-    path = capture(tmp_path / "stream.pcap", joined(packets_by_heap(samples)))
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
-    _, recorder = replayed(str(path))
-    received = recorder.samples()
-    assert 45_000 < len(received) < 50_000
-    np.testing.assert_array_equal(received, samples[: len(received)])
-    line = capfd.readouterr().out
-    assert "stream.pcap: truncated dump file" in line
-    assert "the rest of the file is ignored" in line
-
-
-def test_damage_of_every_capture_is_logged(tmp_path, capfd):
     for i in range(2):
-        path = capture(tmp_path / f"{i}.pcap", joined(packets_by_heap(noise(10_000))))
-        path.write_bytes(path.read_bytes()[:-1])
-    replayed([str(tmp_path / f"{i}.pcap") for i in range(2)], num_outputs=2)
+        path = capture(tmp_path / f"{i}.pcap", joined(packets_by_heap(samples)))
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    paths = [str(tmp_path / f"{i}.pcap") for i in range(2)]
+    _, recorder = replayed(paths, num_outputs=2)
     log = capfd.readouterr().out
-    assert all(f"{i}.pcap: truncated dump file" in log for i in range(2))
+    for i in range(2):
+        received = recorder.samples(i)
+        assert 45_000 < len(received) < 50_000
+        np.testing.assert_array_equal(received, samples[: len(received)])
+        assert f"{i}.pcap: truncated dump file" in log
+    assert "the rest of the file is ignored" in log
 
 
 @pytest.mark.parametrize("name", ["stream.pcap", "stream.cap", "stream.pcap1"])
@@ -162,22 +121,18 @@ def test_other_files_are_refused(tmp_path, content, reason):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        *("stream", "stream.cap", "stream.PCAP1", "1,5 GHz.pcap", "a,b,c", "a?b.pcap"),
-        *("a?b", "a:1?b.pcap", "host:7148"),
-    ],
+    "name", ["stream", "stream.PCAP1", "1,5 GHz.pcap", "a,b,c", "a:1?b.pcap", "host:1"]
 )
 def test_any_file_may_be_a_capture(tmp_path, monkeypatch, name):
     samples = noise(10_000)
     capture(tmp_path / name, joined(packets_by_heap(samples)))
     monkeypatch.chdir(tmp_path)
-    path = "./host:7148" if name == "host:7148" else name
+    path = "./host:1" if name == "host:1" else name
     for endpoint in (path, f"{path}?udp port 7148", f" {tmp_path / name} "):
-        source, recorder = replayed(endpoint)
+        _, recorder = replayed(endpoint)
         np.testing.assert_array_equal(recorder.samples(), samples)
-    source, _ = replayed(f"{path}?udp port 1")
-    assert source.stats()["packets_received"] == 0
+    replay, _ = replayed(f"{path}?udp port 1")
+    assert replay.stats()["packets_received"] == 0
 
 
 @pytest.mark.parametrize("names", [("a", "b,c"), ("a,b", "c"), ("a,b", "a,c.pcap")])
@@ -187,20 +142,6 @@ def test_several_captures_may_have_commas_in_their_names(tmp_path, names):
     paths = [capture(tmp_path / name, packets[i::2]) for i, name in enumerate(names)]
     _, recorder = replayed(f"{paths[0]}?udp,{paths[1]}")
     np.testing.assert_array_equal(recorder.samples(), samples)
-
-
-def test_cut_frames_are_skipped(tmp_path):
-    whole = [
-        frame(ETHERNET, packet, vlan=5)
-        for addresses in ({}, IPV6)
-        for packet in ip_packets(udp(b"x" * 3000, 1, 2), mtu=1500, **addresses)
-    ]
-    frames = [each[:size] for each in whole for size in range(120)]
-    lengths = [len(each) for each in whole for _ in range(120)]
-    path = write_capture(tmp_path / "stream.pcap", frames, lengths=lengths)
-    source, recorder = replayed(str(path))
-    assert len(recorder.samples()) == 0
-    assert source.stats()["packets_received"] == 0
 
 
 def test_captures_are_inspected(tmp_path):
@@ -221,13 +162,11 @@ def test_captures_and_addresses_do_not_mix(tmp_path):
 
 
 @NEEDS_NAMESPACES
-@pytest.mark.parametrize("format", ["pcap", "any"])
-def test_captures_of_tcpdump_are_replayed(tmp_path, format):
-    """Ethernet from the loopback interface, or Linux cooked from all interfaces."""
+@pytest.mark.parametrize("interface", ["lo", "any"], ids=["Ethernet", "cooked"])
+def test_captures_of_tcpdump_are_replayed(tmp_path, interface):
     if not shutil.which("tcpdump"):
         pytest.skip("needs tcpdump")
     path = tmp_path / "stream.pcap"
-    interface = "lo" if format == "pcap" else "any"
     tcpdump = subprocess.Popen(
         ["tcpdump", "-Z", "root", "-U", "-i", interface, "-w", path, "udp port 7549"],
         stderr=subprocess.PIPE,
@@ -236,12 +175,8 @@ def test_captures_of_tcpdump_are_replayed(tmp_path, format):
     assert any("listening on" in line for line in tcpdump.stderr)
     samples = noise(100_000)
     sink = spead.sink("127.0.0.1:7549", rate=1e7)
-    graph = gr.top_block()
-    graph.connect(blocks.vector_source_b(samples.view(np.uint8).tolist()), sink)
-    graph.start()
-    wait(graph)
-    size = sum(sink.stats()[name] for name in ("bytes_sent",))
-    eventually(lambda: path.stat().st_size > size)
+    run(sink, source(samples))
+    eventually(lambda: path.stat().st_size > sink.stats()["bytes_sent"])
     tcpdump.terminate()
     tcpdump.wait()
     _, recorder = replayed(str(path))

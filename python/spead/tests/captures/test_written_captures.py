@@ -2,25 +2,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The sink writes captures, which other programs and the source read."""
 
-import gc
 import os
 import re
 import resource
 import shutil
 import struct
 import subprocess
-import time
 
 import numpy as np
 import pytest
 import spead2.recv
 from gnuradio import spead
 from inputs import run_all
-from places import BOUND, NEEDS_LIBPCAP, eventually
+from places import NEEDS_LIBPCAP, eventually
 from received_streams import Receiving
 from receiving import ENDS
 from refusals import in_a_process
-from streams import Running, balanced, noise, run, source, wait
+from streams import Running, balanced, noise, run, source
 
 UDP_HEADERS = 14 + 20 + 8  # bytes of Ethernet, IPv4 and UDP
 
@@ -129,28 +127,12 @@ def test_the_times_advance_at_the_rate(tmp_path):
 
 
 @NEEDS_LIBPCAP
-def test_replay_in_real_time(tmp_path):
-    """Nothing is received before its time in the capture."""
-    path = tmp_path / "stream.pcap"
-    samples = noise(100_000)
-    write(path, samples, rate=1e6)
-    begin = time.monotonic()
-    replayed = replay(str(path), realtime=True)
-    assert time.monotonic() - begin >= 0.1
-    np.testing.assert_array_equal(replayed.samples(), samples)
-
-
-@NEEDS_LIBPCAP
 def test_replay_in_real_time_can_be_stopped(tmp_path):
     """A replay of 90 s, with a packet every 9 ms."""
     path = tmp_path / "stream.pcap"
     packets, samples = 10_000, 64
-    write(
-        path,
-        noise(packets * samples),
-        heap_samples=samples,
-        rate=samples * packets / 48,
-    )
+    options = {"heap_samples": samples, "rate": samples * packets / 48}
+    write(path, noise(packets * samples), **options)
     with Receiving(str(path), realtime=True) as receiving:
         receiving.wait_for_samples(3 * samples)
         receiving.graph.stop()
@@ -170,13 +152,6 @@ def packets_at(content):
     return sizes, at
 
 
-def packets_in(path):
-    content = path.read_bytes()
-    sizes, end = packets_at(content)
-    assert end == len(content), "the capture ends within a packet"
-    return sizes
-
-
 FRAME = 16 + UDP_HEADERS + 56 + 1000  # bytes of a heap of 1000 samples in a capture
 HEAPS = 300
 
@@ -186,7 +161,9 @@ def fill_disk(path, limit):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     options = {"heap_samples": 1000, "descriptors": "none"}
     stats = write(path, noise(HEAPS * 1000), **options).stats()
-    sizes = packets_in(path)
+    content = path.read_bytes()
+    sizes, end = packets_at(content)
+    assert end == len(content), "the capture ends within a packet"
     assert stats["packets_sent"] == len(sizes)
     assert stats["bytes_sent"] == sum(sizes)
     assert stats["packets_dropped"] == HEAPS + ENDS - len(sizes)
@@ -195,8 +172,7 @@ def fill_disk(path, limit):
 
 @pytest.mark.parametrize(
     "limit",
-    [30, 4096, 65_536]
-    + [24 + n * FRAME + more for n in (1, 100, HEAPS) for more in (-1, 0, 1)],
+    [30, 65_536] + [24 + n * FRAME + more for n in (1, HEAPS) for more in (-1, 0)],
 )
 def test_the_counters_of_a_full_disk_match_the_file(tmp_path, limit):
     _, log = in_a_process(fill_disk, tmp_path / "stream.pcap", limit)
@@ -204,14 +180,11 @@ def test_the_counters_of_a_full_disk_match_the_file(tmp_path, limit):
     assert re.search(r"\d+ packets were dropped", log)
 
 
-def test_a_full_disk_is_refused(tmp_path):
+def test_captures_that_cannot_be_written_are_refused(tmp_path):
     path = tmp_path / "stream.pcap"
     path.symlink_to("/dev/full")
     with pytest.raises(RuntimeError, match=r"destinations = .*No space left"):
         spead.sink(str(path))
-
-
-def test_captures_that_cannot_be_created_are_refused(tmp_path):
     with pytest.raises(RuntimeError, match="No such file or directory"):
         spead.sink(str(tmp_path / "none" / "stream.pcap"))
 
@@ -238,42 +211,9 @@ def pipe(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("max_packet_size", [1472, 65_507])
-@pytest.mark.parametrize("reader_comes_first", [True, False])
-def test_a_pipe_gets_the_same_packets_as_a_file(
-    tmp_path, pipe, max_packet_size, reader_comes_first
-):
-    samples = noise(5_000_000)
-    options = {"heap_samples": 100_000, "max_packet_size": max_packet_size}
-    write(tmp_path / "file.pcap", samples, **options)
-    readers = []
-
-    def start_reader():
-        with (tmp_path / "copy.pcap").open("wb") as copy:
-            readers.append(subprocess.Popen(["cat", pipe], stdout=copy))
-
-    def send():
-        sending = Running(str(pipe), samples, **options)
-        with sending as sink:
-            if not readers:
-                eventually(lambda: sink.samples_pending() > 0)
-                start_reader()
-            wait(sending.graph)
-        return sink.stats()
-
-    if reader_comes_first:
-        start_reader()
-    stats = send()
-    gc.collect()  # closes the pipe
-    readers[0].wait(BOUND)
-    sizes = packets_in(tmp_path / "copy.pcap")
-    assert sizes == packets_in(tmp_path / "file.pcap")
-    assert len(sizes) == stats["packets_sent"]
-    assert stats["packets_dropped"] == 0
-
-
-@pytest.mark.parametrize("max_packet_size", [1472, 65_507])
-@pytest.mark.parametrize("when_full", ["block", "drop"])
+@pytest.mark.parametrize(
+    ("when_full", "max_packet_size"), [("block", 1472), ("drop", 65_507)]
+)
 def test_a_stalled_reader_does_not_delay_the_end(
     tmp_path, pipe, capfd, when_full, max_packet_size
 ):
@@ -302,27 +242,18 @@ def test_without_a_reader_everything_is_dropped(pipe, capfd):
     assert "packets were dropped" in capfd.readouterr().out
 
 
-def test_a_second_reader_gets_a_whole_capture(pipe):
-    """What is sent while no program reads the pipe is dropped and counted."""
+def test_a_second_reader_gets_a_whole_capture(pipe, capfd):
+    """What is sent while no program reads the pipe is dropped, counted and logged."""
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     with Running(str(pipe)) as sink:
         eventually(lambda: sink.packets_sent() > 0)
         os.close(reader)
         eventually(lambda: sink.packets_dropped() > 0)
-        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         before = sink.packets_sent()
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         eventually(lambda: sink.packets_sent() > before)
     held = os.read(reader, 1 << 20)
     os.close(reader)
     assert len(packets_at(held)[0]) == sink.packets_sent() - before
-    assert balanced(sink.stats())
-
-
-def test_a_reader_that_leaves_is_logged(pipe, capfd):
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with Running(str(pipe)) as sink:
-        eventually(lambda: sink.packets_sent() > 0)
-        os.close(reader)
-        eventually(lambda: sink.packets_dropped() > 0)
     assert balanced(sink.stats())
     assert capfd.readouterr().out.count("sending failed: Broken pipe") == 1

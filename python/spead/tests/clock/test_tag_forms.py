@@ -41,10 +41,7 @@ def tagged(offset, value):
         # gr-timing_utils: time and position of the tag, and the sample rate
         (pmt.make_tuple(u64(TIME), real(0.5), u64(9), real(MHZ)), HALF),
         (pmt.to_pmt((TIME, 0)), 0),  # in whichever unit
-        (
-            pmt.make_tuple(u64(TIME - 1), real(1)),
-            0,
-        ),  # a sum of fractions may round to 1
+        (pmt.make_tuple(u64(TIME - 1), real(1)), 0),  # a sum may round to 1
     ],
     ids=str,
 )
@@ -67,20 +64,16 @@ FRACTION = "its fraction is not a real number from 0 to 1"
     ("value", "text", "reason"),
     [
         (real(1.5), "1.5", ELEMENTS),
-        (u64(5), "5", ELEMENTS),
         (pmt.PMT_NIL, "()", ELEMENTS),
         (pmt.intern("noon\x1b[2J\n"), "noon?[2J?", ELEMENTS),
         (pmt.make_tuple(u64(1)), "{1}", ELEMENTS),
-        (pmt.to_pmt((1, 0.5, 3)), "{1 0.5 3}", ELEMENTS),
         (pmt.to_pmt((1, 0.5, 3.5, 4)), "{1 0.5 3.5 4}", ELEMENTS),
-        (pmt.to_pmt({"a": 1}), "((a . 1))", ELEMENTS),
         (pmt.init_f64vector(2, [5, 0.5]), "#[5.0", ELEMENTS),
         (pmt.to_pmt(list(range(1000))), "#(0 1 2 3 4 5", ELEMENTS),
         (pmt.to_pmt((5.5, 0.5)), "{5.5 0.5}", SECONDS),
         (pmt.to_pmt((-1, 0.5)), "{-1 0.5}", SECONDS),
         (pmt.to_pmt((True, 0.5)), "{#t 0.5}", SECONDS),
         (pmt.to_pmt((1, 1)), "{1 1}", FRACTION),  # in which unit?
-        (pmt.to_pmt((1, 500_000)), "{1 500000}", FRACTION),
         (pmt.to_pmt((1, 2.5)), "{1 2.5}", FRACTION),
         (pmt.to_pmt((1, float("nan"))), "{1 nan}", FRACTION),
     ],

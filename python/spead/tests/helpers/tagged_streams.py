@@ -53,7 +53,7 @@ class tagged_source(source):
 class Heaps:
     """Receives the heaps of a stream, and checks that they are in order and unique."""
 
-    def __init__(self, sock, step=HEAP):
+    def __init__(self, sock):
         self.timestamps = []
         self.at = {}
         sock.settimeout(5)
@@ -68,17 +68,17 @@ class Heaps:
             samples = np.frombuffer(packet, np.int8, offset=8 + 8 * count)
             assert items[0x02] == len(samples)  # each heap is one packet
             timestamp = items[0x1600]
-            assert timestamp % step == 0
+            assert timestamp % HEAP == 0
             self.timestamps.append(timestamp)
             self.at[timestamp] = samples
         assert self.timestamps == sorted(set(self.timestamps))
 
-    def line(self, start, n, step=HEAP):
+    def line(self, start, n):
         """The samples at `n` consecutive ticks; None where a sample is missing."""
         found = []
         for tick in range(start, start + n):
-            heap = self.at.get(tick // step * step)
-            index = tick % step
+            heap = self.at.get(tick // HEAP * HEAP)
+            index = tick % HEAP
             is_missing = heap is None or index >= len(heap)
             found.append(None if is_missing else int(heap[index]))
         return found

@@ -1,10 +1,19 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Packets that are lost, late, duplicate or out of order, and jumps of timestamps."""
+"""Packets that are lost, late, duplicate or out of order, jumps of timestamps, and
+heaps without a timestamp or a length."""
 
 import numpy as np
 import pytest
-from crafted_packets import addressed, end_of_stream, immediate, split_heap
+from crafted_packets import (
+    addressed,
+    descriptor,
+    descriptor_heap,
+    end_of_stream,
+    immediate,
+    packet,
+    split_heap,
+)
 from gnuradio import spead
 from received_streams import (
     Receiving,
@@ -16,75 +25,46 @@ from received_streams import (
 from streams import noise
 
 HEAP = 1000
+LARGE = 20000  # a heap of several packets
+ITEMS = [spead.timestamp(), spead.samples()]
 
 
-def impaired(packets, seed):
-    """Drop, duplicate and swap 5 % of the packets each; keep the first and the last."""
-    random = np.random.default_rng(seed)
-    kept = []
-    for i, packet in enumerate(packets):
-        dice = random.random() if 0 < i < len(packets) - 2 else 1
-        if dice >= 0.05:
-            kept += [packet] * (2 if dice < 0.1 else 1)
-    for i in range(1, len(kept) - 10):
-        if random.random() < 0.05:
-            k = i + random.integers(1, 7)
-            kept[i], kept[k] = kept[k], kept[i]
-    return kept
+def payload_bytes(packets):
+    return sum(len(each) - 8 - 8 * each[7] for each in packets)
 
 
-@pytest.mark.parametrize(
-    ("heap", "repeat_pointers"), [(500, True), (4096, False), (100000, False)]
-)
-def test_random_losses_are_zero_filled_and_counted(heap, repeat_pointers):
-    """Compare with a model that places packet by packet."""
-    samples = noise(max(20 * heap, 300000) // heap * heap)
-    *heaps, end = packets_by_heap(samples, heap, repeat_pointers=repeat_pointers)
-    numbered = []
-    for k, packets in enumerate(heaps):
-        at = (k + 1) * heap
-        for packet in reversed(packets):  # the first heap begins with descriptors
-            payload = np.frombuffer(packet[8 + 8 * packet[7] :], np.int8)
-            payload = payload[max(0, k * heap + len(payload) - at) :]
-            at -= len(payload)
-            numbered.append((k, at, payload, packet))
-    numbered.sort(key=lambda each: each[:2])
-    arriving = impaired(numbered, heap)
-    # items locate a heap; by default only its first packet has them
-    placed = {k for k, *_, packet in arriving if packet is heaps[k][0]}
-    expected = np.zeros_like(samples)
-    times = np.zeros(len(samples), int)  # how often each sample arrives
-    for k, at, payload, _ in arriving:
-        if repeat_pointers or k in placed:
-            expected[at : at + len(payload)] = payload
-            times[at : at + len(payload)] += 1
+def check_counts(receiving, received, missing, skipped=0):
+    stats = receiving.source.stats(0)
+    assert stats["samples_received"] == received
+    assert stats["samples_missing"] == missing
+    assert stats["samples_skipped"] == skipped
+    assert stats["samples_out"] == len(receiving.samples())
 
-    packets = [packet for *_, packet in arriving]
-    receiving = received([*packets, *end], max_delay=2)
-    np.testing.assert_array_equal(receiving.samples(), expected)
+
+def test_losses_duplicates_and_reordering_are_counted():
+    samples = noise(20 * LARGE)
+    heaps = packets_by_heap(samples, LARGE)
+    begin = 3 * LARGE + payload_bytes(heaps[3][:4])
+    samples[begin : begin + payload_bytes(heaps[3][4:6])] = 0
+    del heaps[3][4:6]
+    # only the first packet of a heap has its items, so it costs the whole heap
+    samples[6 * LARGE : 7 * LARGE] = 0
+    ignored = len(heaps[6]) - 1
+    del heaps[6][0]
+    repeated = heaps[9][2:5]
+    heaps[9] += repeated
+    heaps[11][3:9] = heaps[11][8:2:-1]
+    heaps[14], heaps[15] = heaps[15], heaps[14]
+    receiving = received(joined(heaps), max_delay=2)
+    np.testing.assert_array_equal(receiving.samples(), samples)
+    missing = payload_bytes(heaps[4][4:6]) + LARGE
     stats = receiving.stats
-    assert stats["samples_out"] == len(samples)
-    assert stats["samples_received"] == np.count_nonzero(times)
-    assert stats["samples_missing"] == np.count_nonzero(times == 0)
-    repeated = np.maximum(times - 1, 0).sum()
-    assert stats["samples_late"] + stats["samples_duplicate"] == repeated
+    assert stats["samples_missing"] == missing
+    assert stats["samples_received"] == len(samples) - missing
+    assert stats["samples_late"] + stats["samples_duplicate"] == payload_bytes(repeated)
+    assert stats["packets_ignored"] == ignored + 1  # the end of the stream
+    assert stats["heaps_incomplete"] == 1
     assert stats["discontinuities"] == 0
-    assert (stats["heaps_incomplete"] > 0) == (heap > 1472)  # heaps of several packets
-    assert receiving.balanced()
-
-
-def test_skipped_samples_are_tagged():
-    samples = noise(10 * HEAP)
-    heaps = packets_by_heap(samples)
-    receiving = received(joined(heaps[:4] + heaps[6:]), on_missing="skip")
-    expected = np.concatenate([samples[:4000], samples[6000:]])
-    np.testing.assert_array_equal(receiving.samples(), expected)
-    assert receiving.tags("skipped") == [(4000, 2000)]
-    assert receiving.tags("missing") == []
-    assert receiving.tags("timestamp") == [(0, 0), (4000, 6000)]
-    stats = receiving.stats
-    assert stats["samples_out"] == stats["samples_received"] == 8000
-    assert stats["samples_missing"] == 2000
     assert receiving.balanced()
 
 
@@ -133,16 +113,15 @@ def test_source_joins_within_a_heap():
     heap = 100000
     samples = noise(3 * heap)
     heaps = packets_by_heap(samples, heap, descriptors="none", repeat_pointers=True)
-    items = [spead.timestamp(), spead.samples()]
-    receiving = received(joined([heaps[0][20:], *heaps[1:]]), items=items)
+    receiving = received(joined([heaps[0][20:], *heaps[1:]]), items=ITEMS)
     got = receiving.samples()
     check_whole(receiving, samples[-len(got) :], len(samples) - len(got))
     assert 0 < len(got) % heap < 0.8 * heap
 
 
-@pytest.mark.parametrize("packet_bytes", [HEAP, 400])
-@pytest.mark.parametrize("step", [HEAP, 5])
-@pytest.mark.parametrize("lost", [0, 0.1])
+@pytest.mark.parametrize(
+    ("packet_bytes", "step", "lost"), [(400, HEAP, 0), (HEAP, 5, 0.1), (400, HEAP, 0.1)]
+)
 def test_heaps_that_are_not_counted_are_placed_by_time(packet_bytes, step, lost):
     """A heap counter of 0 in each heap, as some firmware sends"""
     samples = noise(300 * HEAP)
@@ -156,10 +135,8 @@ def test_heaps_that_are_not_counted_are_placed_by_time(packet_bytes, step, lost)
         for i, packet in enumerate(packets)
         if random.random() >= lost or i in (0, len(packets) - 1)
     ]
-    options = {"items": [spead.timestamp(), spead.samples()], "max_delay": 0.1}
-    receiving = received(
-        [*kept, end_of_stream(60)], heap_samples=HEAP, timestamp_step=step, **options
-    )
+    options = {"heap_samples": HEAP, "timestamp_step": step, "max_delay": 0.1}
+    receiving = received([*kept, end_of_stream(60)], items=ITEMS, **options)
     if lost:
         got = receiving.samples()
         arrived = got != 0
@@ -170,3 +147,108 @@ def test_heaps_that_are_not_counted_are_placed_by_time(packet_bytes, step, lost)
         assert receiving.stats["samples_received"] > part * len(samples)
     else:
         check_whole(receiving, samples, 10**6)
+
+
+# max_gap
+
+
+@pytest.mark.parametrize(("lost", "max_gap"), [(5, 5000), (5, 4999), (300, 0)])
+def test_lost_heaps_are_skipped_above_max_gap(lost, max_gap):
+    n = lost * HEAP
+    samples = noise(20 * HEAP + n)
+    heaps = packets_by_heap(samples)
+    del heaps[10 : 10 + lost]
+    receiving = received(joined(heaps), max_gap=max_gap)
+    gap = np.s_[10 * HEAP : 10 * HEAP + n]
+    skipped = n if n > max_gap else 0
+    if skipped:
+        samples = np.delete(samples, gap)
+    else:
+        samples[gap] = 0
+    np.testing.assert_array_equal(receiving.samples(), samples)
+    check_counts(receiving, 20 * HEAP, n, skipped)
+    assert receiving.stats["discontinuities"] == (1 if skipped else 0)
+
+
+# Samples that stop() leaves behind count as missing
+
+
+def test_samples_after_a_gap_are_missing_after_stop():
+    samples = noise(20 * HEAP)
+    heaps = packets_by_heap(samples, descriptors="none")
+    with Receiving(items=ITEMS, max_delay=60) as receiving:
+        receiving.send_packets(joined(heaps[:10] + heaps[12:-1]))
+        receiving.wait_for_samples(10 * HEAP)
+    np.testing.assert_array_equal(receiving.samples(), samples[: 10 * HEAP])
+    check_counts(receiving, 10 * HEAP, 10 * HEAP, 10 * HEAP)
+
+
+# Streams without timestamps
+
+
+@pytest.mark.parametrize("described", [False, True])
+def test_heaps_without_timestamps_are_placed_by_their_counters(described):
+    """Lost heaps count as missing; the last heap is shorter."""
+    length = 40000
+    samples = noise(20 * length + 300)
+    heaps = [
+        split_heap(1 + i, [addressed(0x3300, 0)], part.tobytes(), 8000)
+        for i, part in enumerate(np.split(samples, range(length, 21 * length, length)))
+    ]
+    lost = np.s_[5 * length : 8 * length]
+    samples[lost] = 0
+    about = descriptor("adc_samples", 0x3300, format=[("i", 8)], shape=(None,))
+    packets = joined(heaps[:5] + heaps[8:])
+    if described:
+        packets.insert(0, descriptor_heap([about], 0))
+    options = {} if described else {"items": [spead.samples()]}
+    receiving = received([*packets, end_of_stream(100)], **options)
+    np.testing.assert_array_equal(receiving.samples(), samples)
+    check_counts(receiving, len(samples) - 3 * length, 3 * length)
+
+
+# Heaps without a length
+
+
+def heaps_without_length():
+    samples = noise(20 * LARGE)
+    heaps = []
+    for i, part in enumerate(np.split(samples, 20)):
+        items = [immediate(0x1600, i * LARGE), addressed(0x3300, 0)]
+        heaps.append(split_heap(1 + i, items, part.tobytes(), 1400, heap_length=0))
+    return samples, heaps
+
+
+def received_without_length(heaps):
+    return received([*joined(heaps), end_of_stream(100)], items=ITEMS)
+
+
+@pytest.mark.parametrize("lost", [[], [5, 6], [14], range(1, 15)])
+def test_lost_packets_of_heaps_without_a_length_are_missing(lost):
+    """The next heap reveals that the last packets are lost."""
+    samples, heaps = heaps_without_length()
+    for i in lost:
+        begin = 10 * LARGE + 1400 * i
+        samples[begin : min(begin + 1400, 11 * LARGE)] = 0
+    heaps[10] = [each for i, each in enumerate(heaps[10]) if i not in lost]
+    missing = LARGE - payload_bytes(heaps[10])
+    receiving = received_without_length(heaps)
+    np.testing.assert_array_equal(receiving.samples(), samples)
+    check_counts(receiving, len(samples) - missing, missing)
+    assert receiving.stats["heaps_received"] == (19 if lost else 20)
+
+
+def test_packets_of_two_heaps_without_a_length_may_alternate():
+    samples, heaps = heaps_without_length()
+    pairs = zip(heaps[::2], heaps[1::2], strict=True)
+    packets = joined(joined(zip(*pair, strict=True)) for pair in pairs)
+    with Receiving(items=ITEMS, max_delay=2) as receiving:
+        receiving.send_packets(packets)
+        receiving.wait_for_samples(len(samples))
+    check_whole(receiving, samples)
+
+
+def test_a_packet_without_payload_does_not_end_a_heap():
+    samples, heaps = heaps_without_length()
+    heaps[1].insert(1, packet(2, [], b"", 1400, heap_length=0))
+    check_whole(received_without_length(heaps), samples)

@@ -7,25 +7,17 @@ import threading
 
 import numpy as np
 import pytest
-import spead2
-import spead2.recv
 from flow_graphs import DefaultReceiver, bound_sockets, destinations
 from gnuradio import spead
 from inputs import (
-    Gated,
-    consecutive_sockets,
-    packet_of,
     packets_to_end,
-    playing,
     run_all,
     whole_heaps,
 )
-from places import BOUND, NEEDS_BUFFER, eventually
-from received_streams import joined
+from places import NEEDS_BUFFER, eventually
 from receiving import (
     ENDS,
     arrived,
-    bound_socket,
     destination,
     is_end,
     stamped_arrivals,
@@ -43,27 +35,6 @@ def test_default_stream_begins_with_descriptors_and_has_an_end(sock):
     assert [len(heap.payload) for heap in heaps[1:]] == [8192, 3616]
     assert {packet.cnt for packet in packets if 0x05 in packet.ids} == {1}
     assert packets[-1].cnt == 4
-
-
-@pytest.mark.parametrize("descriptors", ["first_heap", "separate", "none"])
-def test_each_start_repeats_the_descriptors(descriptors):
-    """For each input and each destination."""
-    with bound_sockets(3) as sockets:
-        options = {"num_inputs": 2, "descriptors": descriptors}
-        sink = spead.sink(destinations(sockets), 1000, **options)
-        for _ in range(2):
-            run_all(sink, noise(10_000), noise(10_000))
-            for packets in map(packets_to_end, sockets):
-                packets = [packet for packet in packets if not packet.is_end]
-                described = [packet for packet in packets if 0x05 in packet.ids]
-                data = [packet for packet in packets if 0x3300 in packet.ids]
-                assert len(described) == (0 if descriptors == "none" else 2)
-                if descriptors == "first_heap":
-                    firsts = {p.cnt % 2: p.cnt for p in reversed(packets)}
-                    assert {p.cnt for p in described} == set(firsts.values())
-                else:
-                    assert all(packet.is_descriptors for packet in described)
-                    assert {packet.size for packet in data} == {1000}
 
 
 @NEEDS_BUFFER
@@ -104,75 +75,11 @@ def test_end_is_repeated_over_150_ms_and_delayed_for_several_destinations(n):
         assert times[0] - last > (0.095 if n > 1 else 0)
 
 
-@NEEDS_BUFFER
-def test_end_does_not_overtake_the_tail():
-    """A single spead2 stream reads all addresses and ends with the first end."""
-    heap = 65536
-    samples = noise(40 * heap + 77)
-    sockets = consecutive_sockets(4)
-    for sock in sockets:
-        eventually(lambda sock=sock: stamps_arrivals(sock))
-    run(spead.sink(f"127.0.0.1+3:{sockets[0].getsockname()[1]}", heap), source(samples))
-    packets = joined(stamped_arrivals(sock) for sock in sockets)
-    packets.sort(key=lambda packet: packet[1])
-    for sock in sockets:
-        sock.close()
-    config = spead2.recv.StreamConfig(max_heaps=64 * 4)
-    stream = spead2.recv.Stream(spead2.ThreadPool(), config)
-    stream.add_buffer_reader(b"".join(packet for packet, _ in packets))
-    items = spead2.ItemGroup()
-    received = np.zeros(len(samples), np.int8)
-    for each in stream:
-        items.update(each)
-        begin = items["timestamp"].value
-        block = items["adc_samples"].value
-        received[begin : begin + len(block)] = block
-    np.testing.assert_array_equal(received, samples)
-
-
 def test_send_stop_false_sends_no_end(sock):
     send(sock, noise(10_000), heap_samples=1000, send_stop=False)
     datagrams = list(arrived(sock))
     assert len(datagrams) == 10
     assert not any(map(is_end, datagrams))
-
-
-def test_receiver_that_closes_at_the_end_is_not_logged(capfd):
-    def close_at_end(sock):
-        with sock:
-            while not is_end(sock.recv(65536)):
-                pass
-
-    def ends_are_refused():
-        sock = bound_socket()
-        receiver = threading.Thread(target=close_at_end, args=(sock,))
-        receiver.start()
-        stats = send(sock, noise(5000), heap_samples=1000).stats()
-        receiver.join(BOUND)
-        return stats["icmp_errors"] + stats["send_errors"].get("ECONNREFUSED", 0) > 0
-
-    # unless the receiver is slow, the repeated end-of-stream heaps are refused
-    eventually(ends_are_refused)
-    log = capfd.readouterr()
-    assert "failed" not in log.out + log.err
-
-
-def test_descriptors_are_not_repeated_without_samples(sock):
-    options = {"descriptors": "separate", "descriptor_interval": 0.001}
-    sink = spead.sink(destination(sock), 1000, num_inputs=2, **options)
-    ended, waiting = Gated(noise(5000)), Gated(noise(5000))
-    with playing(sink, ended, waiting):
-        ended.until(5000)
-        waiting.until(3000)
-        eventually(lambda: sink.heaps_sent() == 8)
-        list(arrived(sock))
-        with bound_socket() as other:  # meanwhile many intervals pass
-            send(other, noise(1_000_000), rate=10e6, send_stop=False)
-        assert list(arrived(sock)) == []
-        waiting.until(5000)
-        eventually(lambda: sink.heaps_sent() == 10)
-        packets = [packet_of(datagram) for datagram in arrived(sock)]
-        assert packets[0].is_descriptors
 
 
 @NEEDS_BUFFER

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 
-import pmt
 import pytest
 from gnuradio import spead
 from gnuradio.spead.live_figures import LiveFigures
@@ -100,13 +99,3 @@ def test_figures_of_sink_and_source_are_formatted():
     stopped = SOURCE | {"status": "no descriptors have arrived"}
     figures = LiveFigures(0).update(stopped, 2)
     assert figures["no output"] == "no descriptors have arrived"
-
-
-def test_figures_of_a_message_equal_those_of_stats(sock):
-    running = Reporting(destination(sock), noise(1_000_000), stats_interval=1e6)
-    with running as sink:
-        eventually(lambda: running.messages)
-    message = pmt.to_python(pmt.car(running.messages[0]))
-    figures = LiveFigures(0).update(message, 1)
-    assert figures == LiveFigures(0).update(sink.stats(), 1)
-    assert figures["heaps sent"] == "123"

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The message ports: output "stats" and input "items"."""
 
-import contextlib
-import ctypes
-import os
+from pathlib import Path
 
 import numpy as np
 import pmt
@@ -66,24 +64,16 @@ def test_no_messages_are_sent_without_an_interval(sock):
     assert running.messages == []
 
 
-@contextlib.contextmanager
-def complaints_in(log):
+@pytest.fixture
+def complaints():
     """A function that returns the lines logged so far about ignored messages."""
-    stdout = os.dup(1)
-    with log.open("ab") as file:
-        os.dup2(file.fileno(), 1)
 
-    def read():
-        ctypes.CDLL(None).fflush(None)  # the log is in the buffers of the C library
-        lines = log.read_text().splitlines()
-        return [line for line in lines if " ignored: " in line]
+    def lines():
+        # capfd would lose lines that are written while it reads
+        log = Path("/proc/self/fd/1").read_text()
+        return [line for line in log.splitlines() if " ignored: " in line]
 
-    try:
-        yield read
-    finally:
-        read()
-        os.dup2(stdout, 1)
-        os.close(stdout)
+    return lines
 
 
 @pytest.mark.parametrize(
@@ -91,54 +81,45 @@ def complaints_in(log):
     [
         (5, "a dict, or a pair"),
         ({"states": 1}, 'item = "states"'),
-        ({0x3103: 1}, "item = 0x3103"),
         ({1.5: 1}, "an ID or a name"),
         ({"state": 2**40}, f"value = {2**40}"),
         ({"state": 1.5}, "value = 1.5"),
-        ({"state": True}, "value = #t"),
         ({"state": [1, 2, 3]}, "value = [1, 2, 3]"),
         ({"state": [1.5]}, "value = #(1.5)"),
         ({"state": np.array([1], np.uint32)}, "an integer, or a vector"),
-        (
-            entry(pmt.cons(pmt.from_long(1), pmt.from_long(2))),
-            "an integer, or a vector",
-        ),
         ({"state": 1, "other": -2}, "value = -2"),
         (pmt.cons(pmt.intern("state"), pmt.from_long(-3)), "value = -3"),
         (entry(pmt.from_uint64(2**64 - 1)), f"0 to {2**40 - 1}"),
     ],
     ids=str,
 )
-def test_malformed_message_is_ignored_and_logged_once(sock, tmp_path, message, said):
-    sender = Running(destination(sock), items=ONE_INPUT)
-    with complaints_in(tmp_path / "log") as complaints, sender as sink:
+def test_malformed_message_is_ignored_and_logged_once(sock, complaints, message, said):
+    with Running(destination(sock), items=ONE_INPUT) as sink:
         post(sink, message)
         post(sink, message)
         eventually(complaints)
         sent = sink.samples_sent()
         eventually(lambda: sink.samples_sent() > sent + 100_000)
-        (complaint,) = complaints()
+        (complaint,) = complaints()  # at the end, the second follows
     assert said in complaint
 
 
-def test_further_complaints_are_coalesced_into_one_line(sock, tmp_path):
+def test_further_complaints_are_coalesced_into_one_line(sock, complaints):
     sink = spead.sink(destination(sock), items=ITEMS[:3])
-    idle = Gated(noise(1))
-    with complaints_in(tmp_path / "log") as complaints:
-        with playing(sink, idle):
-            post(sink, {"state": -1})
-            eventually(complaints)
-            post(sink, {"state": -2})
-            post(sink, {"state": -3})
-        _, last = complaints()
+    with playing(sink, Gated(noise(1))):
+        post(sink, {"state": -1})
+        eventually(complaints)
+        post(sink, {"state": -2})
+        post(sink, {"state": -3})
+    _, last = complaints()
     assert "value = -2" in last
     assert "value = -3" in last
 
 
-def test_messages_set_the_rate(sock, tmp_path):
+def test_messages_set_the_rate(sock, complaints):
     sink = spead.sink(destination(sock), rate=1e6)
     pair = pmt.cons(pmt.intern("freq"), pmt.from_double(2e6))  # as from a QT GUI Range
-    with complaints_in(tmp_path / "log") as complaints, playing(sink, Gated(noise(1))):
+    with playing(sink, Gated(noise(1))):
         for message, rate in ((pmt.from_long(3), 3), (pair, 2e6)):
             post(sink, message, "rate")
             eventually(lambda rate=rate: sink.rate() == rate)
@@ -147,28 +128,25 @@ def test_messages_set_the_rate(sock, tmp_path):
     assert sink.rate() == 2e6
 
 
-def test_well_formed_messages_are_accepted_silently(sock, tmp_path):
+def test_well_formed_messages_are_accepted_silently(sock, complaints):
     """A value for all inputs, or one for each."""
     sink = spead.sink(destination(sock), num_inputs=2, items=ITEMS)
     endless = [source(noise(100_000), repeat=True) for _ in range(2)]
     graph = connected(sink, *endless)
-    with complaints_in(tmp_path / "log") as complaints:
-        graph.start()
-        for message in (
-            {"state": 0},
-            {0x3101: 2**40 - 1, "other": 1},
-            {"state": [7]},
-            {"state": [7, 8.0]},
-            {"state": 7.0},
-            {},
-            pmt.cons(pmt.intern("state"), pmt.from_long(7)),
-            entry(pmt.from_uint64(2**40 - 1)),
-            {"state": -12345},  # when this is rejected, the others have been handled
-        ):
-            post(sink, message)
-        eventually(complaints)
-        graph.stop()
-        wait(graph)
-        (complaint,) = complaints()
+    graph.start()
+    for message in (
+        {0x3101: 2**40 - 1, "other": 1},
+        {"state": [7]},
+        {"state": [7, 8.0]},
+        {},
+        pmt.cons(pmt.intern("state"), pmt.from_long(7)),
+        entry(pmt.from_uint64(2**40 - 1)),
+        {"state": -12345},  # when this is rejected, the others have been handled
+    ):
+        post(sink, message)
+    eventually(complaints)
+    graph.stop()
+    wait(graph)
+    (complaint,) = complaints()
     assert "value = -12345" in complaint
     assert complaint.count("ignored") == 1

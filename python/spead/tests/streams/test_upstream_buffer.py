@@ -71,10 +71,3 @@ def test_hierarchical_block_beside_another_sink_gets_everything_in_each_run(
         np.testing.assert_array_equal(
             np.array(other.data(), np.uint8).view(np.int8), samples.samples
         )
-
-
-def test_head_upstream_of_the_sink_loses_nothing(sock, receiver):
-    samples = noise(3 * MULTIPLE)
-    head = blocks.head(1, 2 * MULTIPLE + 5)
-    run(spead.sink(destination(sock), **LARGE), source(samples), head)
-    np.testing.assert_array_equal(received(receiver), samples[: 2 * MULTIPLE + 5])

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from gnuradio import spead
 from places import eventually
+from receiving import arrived
 from streams import Running, balanced, noise, run, source, wait
 from two_hosts import (
     FAR_HOST,
     add_address,
     counter_of,
-    drain,
     inside,
     listen,
     main,
@@ -203,7 +203,9 @@ def nothing_to_ask_for(_far):
         sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         sniffer.bind((device, ETH_P_ALL))
         run(spead.sink(f"{host}:7148", HEAP), source(noise(10 * HEAP)))
-        headers = [frame[14:] for frame in drain(sniffer) if frame[12:14] == b"\x08\0"]
+        headers = [
+            frame[14:] for frame in arrived(sniffer) if frame[12:14] == b"\x08\0"
+        ]
         udp = [header[20:] for header in headers if header[9] == socket.IPPROTO_UDP]
         assert {int.from_bytes(header[2:4], "big") for header in udp} == {7148}
     return {}

@@ -149,16 +149,6 @@ def counter_of(packet):
     return int.from_bytes(packet[11:16], "big")
 
 
-def drain(sock):
-    """Read all packets that have arrived."""
-    sock.setblocking(False)
-    packets = []
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            packets.append(sock.recv(65536))
-    return packets
-
-
 def main(scenarios):
     name = sys.argv[1]
     report = scenarios[name](make_network(), *sys.argv[2:])

@@ -16,7 +16,7 @@ from gnuradio import spead
 from inputs import packets_to_end, run_all, whole_heaps
 from places import BOUND, EXAMPLES, eventually
 from streams import noise
-from two_hosts import FAR_HOST, inside, listen, main, set_ipv6_addresses, tool
+from two_hosts import FAR_HOST, inside, main, tool
 
 sys.path.append(str(EXAMPLES))
 import reference_packets
@@ -34,11 +34,13 @@ def join(far, groups, interface):
         return [bound_socket(*group, interface) for group in endpoints(groups)]
 
 
-def send_round_robin(sockets, to, **options):
+def sink_to_groups(far):
     """Send two polarisations, each round-robin to half of the groups."""
+    sockets = [sock for groups in GROUPS for sock in join(far, groups, FAR_HOST)]
     half, size, n = len(sockets) // 2, 4096, 100
     samples = [noise(n * size, seed=polarisation) for polarisation in range(2)]
-    sink = spead.sink(to, size, num_inputs=2, interface="v0", ttl=2, **options)
+    options = {"num_inputs": 2, "descriptors": "separate"}
+    sink = spead.sink(list(GROUPS), size, interface="v0", ttl=2, **options)
     run_all(sink, *samples)
     for index, sock in enumerate(sockets):
         polarisation, group = divmod(index, half)
@@ -50,38 +52,6 @@ def send_round_robin(sockets, to, **options):
         sent = samples[polarisation].reshape(n, size)[group::half]
         assert received == sent.tobytes()
     return sink.stats()
-
-
-def sink_to_groups(far):
-    sockets = [sock for groups in GROUPS for sock in join(far, groups, FAR_HOST)]
-    return send_round_robin(sockets, list(GROUPS), descriptors="separate")
-
-
-def sink_to_groups_of_ipv6(far):
-    set_ipv6_addresses(far)
-    groups = [f"ff15::77:{i}" for i in range(4)]
-    sockets = [listen(far, group) for group in groups]
-    first = spead.sink(f"[{groups[0]}]:7148", 1000, interface="v0")
-    sockets[0].setblocking(False)
-
-    def joined():
-        """Send until a packet arrives: joining the group takes a while."""
-        run_all(first, noise(1000))
-        try:
-            return sockets[0].recv(65536)
-        except BlockingIOError:
-            return None
-
-    eventually(joined)
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            sockets[0].recv(65536)
-    sockets[0].settimeout(BOUND)
-    pairs = [
-        ",".join(f"[{group}]:7148" for group in pair)
-        for pair in (groups[:2], groups[2:])
-    ]
-    return send_round_robin(sockets, pairs)
 
 
 def jumbo_frames(far):

@@ -39,57 +39,9 @@ std::vector<heap> data_heaps(const packed_stream& stream)
     return heaps;
 }
 
-bytes as_bytes(const std::vector<std::int8_t>& samples)
-{
-    return { samples.begin(), samples.end() };
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(gaps)
-
-BOOST_AUTO_TEST_CASE(zeros_replace_missing_samples_and_are_not_counted_as_input)
-{
-    for (const auto size : { std::uint64_t{ 1000 }, large }) {
-        packed_stream stream(heaps_of(size, small_ring));
-        const auto part = noise(size / 4);
-        bytes expected;
-        const auto write_samples = [&](int times) {
-            for (int i = 0; i < times; ++i) {
-                stream.write_all(part);
-                const auto sent = as_bytes(part);
-                expected.insert(expected.end(), sent.begin(), sent.end());
-            }
-        };
-        const auto write_zeros = [&](std::uint64_t n) {
-            stream.write_all_zeros(n);
-            expected.resize(expected.size() + n);
-        };
-        write_samples(1);
-        write_zeros(size / 4); // within a heap
-        write_samples(1);
-        write_zeros(3 * size); // across several heaps
-        write_samples(3);
-        write_zeros(size / 2 + 1); // at the end
-        stream.end();
-        bytes received;
-        std::uint64_t n = 0;
-        for (const auto& h : data_heaps(stream)) {
-            BOOST_CHECK_EQUAL(h.counter, n + 1);
-            BOOST_CHECK_EQUAL(h.immediate(0x1600), 1000 + n * size);
-            const auto content = *h.content(0x3300);
-            received.insert(received.end(), content.begin(), content.end());
-            ++n;
-        }
-        BOOST_CHECK(received == expected);
-        BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), 5 * (size / 4));
-        BOOST_CHECK_EQUAL(stream.samples_completed, 5 * (size / 4));
-        BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), 0u);
-        BOOST_CHECK_EQUAL(stream.counters.samples_zero_filled.get(),
-                          expected.size() - 5 * (size / 4));
-        BOOST_CHECK_EQUAL(stream.heaps_completed, n);
-    }
-}
 
 // A flow graph cannot stop during a call, so each call fills only part of a long gap.
 BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)

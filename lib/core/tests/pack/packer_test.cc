@@ -72,12 +72,9 @@ BOOST_AUTO_TEST_CASE(clipping_is_counted_once_per_split_sample)
         // with one of the names, packets end in the middle of a sample
         p.items = { timestamp(0x1600, "t", "t"), samples(0x3300, name, "d") };
         packed_stream stream(p);
-        std::vector<float> in(2 * 1000, 1.0f);
-        for (std::size_t i = 0; i < 1000; i += 2)
-            in[2 * i + 1] = 1000;
-        stream.write_all(in);
+        stream.write_all(std::vector<float>(2 * 1000, 1000.0f));
         stream.end();
-        BOOST_CHECK_EQUAL(stream.counters.samples_clipped.get(), 500u);
+        BOOST_CHECK_EQUAL(stream.counters.samples_clipped.get(), 1000u);
     }
 }
 

@@ -16,11 +16,7 @@
 #include <gnuradio/spead/source.h>
 #include <gnuradio/sync_block.h>
 #include <gnuradio/top_block.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -40,7 +36,6 @@ using gr::spead::source_options;
 namespace {
 
 constexpr auto test_timeout = 60s; // of each wait; long enough for sanitizers under load
-constexpr std::uint64_t endless = std::uint64_t{ 1 } << 60;
 
 void wait_for(const std::function<bool()>& condition, const char* failure)
 {
@@ -62,11 +57,10 @@ std::int8_t value_at(std::uint64_t place)
 class numbered_samples : public gr::sync_block
 {
 public:
-    explicit numbered_samples(std::uint64_t n, std::uint64_t jump = 0)
+    explicit numbered_samples(std::uint64_t jump = 0)
         : gr::sync_block("numbered_samples",
                          gr::io_signature::make(0, 0, 0),
                          gr::io_signature::make(1, 1, 1)),
-          d_left(n),
           d_jump(jump)
     {
     }
@@ -81,12 +75,11 @@ public:
              gr_vector_const_void_star&,
              gr_vector_void_star& output_items) override
     {
-        if (d_has_ended || !d_left)
+        if (d_has_ended)
             return WORK_DONE;
-        const auto n =
-            std::min<std::uint64_t>(static_cast<unsigned>(noutput_items), d_left);
+        const auto n = static_cast<unsigned>(noutput_items);
         auto* out = static_cast<std::int8_t*>(output_items[0]);
-        for (std::uint64_t i = 0; i < n; ++i) {
+        for (unsigned i = 0; i < n; ++i) {
             if (d_jump && d_until_jump-- == 0) {
                 d_until_jump = 9999;
                 d_place += d_jump;
@@ -99,15 +92,13 @@ public:
             }
             out[i] = value_at(d_place++);
         }
-        d_left -= n;
-        return static_cast<int>(n);
+        return noutput_items;
     }
 
     void end() { d_has_ended = true; }
 
 private:
     std::atomic<bool> d_has_ended{ false };
-    std::uint64_t d_left; // samples
     const std::uint64_t d_jump;
     std::uint64_t d_place = 0;
     int d_until_jump = 0; // samples
@@ -210,32 +201,6 @@ void check_source(const source::sptr& in,
     }
 }
 
-std::string local_endpoint(int port) { return "127.0.0.1:" + std::to_string(port); }
-
-//! A bound socket that nobody reads.
-class unread_socket
-{
-public:
-    unread_socket() : d_socket(socket(AF_INET, SOCK_DGRAM, 0))
-    {
-        BOOST_REQUIRE_GE(d_socket, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        auto* generic = reinterpret_cast<sockaddr*>(&address);
-        socklen_t size = sizeof address;
-        BOOST_REQUIRE_EQUAL(bind(d_socket, generic, size), 0);
-        BOOST_REQUIRE_EQUAL(getsockname(d_socket, generic, &size), 0);
-        d_port = ntohs(address.sin_port);
-    }
-    ~unread_socket() { close(d_socket); }
-    std::string endpoint() const { return local_endpoint(d_port); }
-
-private:
-    const int d_socket;
-    int d_port = 0;
-};
-
 //! A stream from a sink to a source in one flow graph.
 struct loopback {
     gr::top_block_sptr graph = gr::make_top_block("loopback");
@@ -244,15 +209,12 @@ struct loopback {
     std::vector<std::shared_ptr<numbered_samples>> inputs;
     std::vector<std::shared_ptr<checked_samples>> outputs;
 
-    loopback(source_options receive,
-             sink_options send,
-             std::uint64_t samples,
-             int jump = 0)
+    loopback(source_options receive, sink_options send, int jump = 0)
     {
         in = source::make("127.0.0.1:0", receive);
-        out = sink::make(local_endpoint(in->ports()[0]), send);
+        out = sink::make("127.0.0.1:" + std::to_string(in->ports()[0]), send);
         for (int i = 0; i < send.num_inputs; ++i) {
-            inputs.push_back(gnuradio::make_block_sptr<numbered_samples>(samples, jump));
+            inputs.push_back(gnuradio::make_block_sptr<numbered_samples>(jump));
             graph->connect(inputs.back(), 0, out, i);
         }
         for (int i = 0; i < receive.num_outputs; ++i) {
@@ -285,18 +247,6 @@ sink_options heaps_of(std::int64_t samples)
 
 BOOST_AUTO_TEST_SUITE(flow_graphs)
 
-BOOST_AUTO_TEST_CASE(source_receives_the_stream_of_a_sink)
-{
-    auto send = heaps_of(1000);
-    send.rate = 4e6;
-    loopback l({}, send, 800500);
-    l.graph->run(); // the end-of-stream heap ends the source
-    check_sink(l.out);
-    check_source(l.in, l.outputs);
-    BOOST_CHECK_EQUAL(l.out->stats().samples_sent, 800500u);
-    BOOST_CHECK_GT(l.outputs[0]->correct, 0u);
-}
-
 BOOST_AUTO_TEST_CASE(options_may_change_while_running)
 {
     auto send = heaps_of(700);
@@ -315,7 +265,7 @@ BOOST_AUTO_TEST_CASE(options_may_change_while_running)
     receive.items = send.items;
     (*receive.items)[2].values.clear(); // any value
     receive.heap_samples = send.heap_samples;
-    loopback l(receive, send, endless);
+    loopback l(receive, send);
     std::mt19937 random(1);
     std::atomic<int> rounds{ 0 };
     std::atomic<int> unbalanced{ 0 };
@@ -353,7 +303,7 @@ BOOST_AUTO_TEST_CASE(blocks_can_be_restarted)
     send.rate = 3e6;
     source_options receive;
     receive.end_on_stop = false;
-    loopback l(receive, send, endless, 1);
+    loopback l(receive, send, 1);
     for (int run = 0; run < 4; ++run) {
         const auto received = l.outputs[0]->correct.load();
         l.graph->start();
@@ -369,15 +319,14 @@ BOOST_AUTO_TEST_CASE(blocks_can_be_restarted)
 
 BOOST_AUTO_TEST_CASE(sink_stops_with_a_full_ring)
 {
-    const unread_socket to;
     for (const auto* when_full : { "block", "drop" }) {
         auto send = heaps_of(10000);
         send.when_full = when_full;
         send.rate = 1e5;
         send.buffer_size = 1 << 16;
-        const auto out = sink::make(to.endpoint(), send);
+        const auto out = sink::make("127.0.0.1:9", send);
         const auto graph = gr::make_top_block("full");
-        graph->connect(gnuradio::make_block_sptr<numbered_samples>(endless), 0, out, 0);
+        graph->connect(gnuradio::make_block_sptr<numbered_samples>(), 0, out, 0);
         graph->start();
         wait_for(
             [&] {

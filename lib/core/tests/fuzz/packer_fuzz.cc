@@ -14,13 +14,12 @@
 #include "support/parameter_error.h"
 
 #include <algorithm>
-#include <deque>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -157,7 +156,8 @@ void change_option(fuzz_input& input, sink_setup& setup)
 using address = boost::asio::ip::udp::endpoint;
 using address_list = std::vector<address>;
 
-// An input: its packer, what was written to it, and what its packets contain.
+// An input: its packer, and what each heap must contain. Heaps are numbered from 0,
+// without those that end a stream.
 class packed_input
 {
 public:
@@ -172,7 +172,7 @@ public:
           d_is_lossy(config.when_full == full_policy::drop),
           d_stream(config, slots),
           d_first_counter(config.heap_id_start),
-          d_time(config.timestamp_start)
+          d_times{ { 0, config.timestamp_start } }
     {
     }
 
@@ -187,9 +187,10 @@ public:
         const auto choice = input.up_to(11);
         switch (choice) {
         case 1:
-            d_jumps.push_back({ d_written.size(), input.number(6) });
+            end_heap();
             ++d_max_heaps_lost;
-            return d_stream.packer.skip_to(d_jumps.back().second);
+            d_times[next_heap()] = input.number(6);
+            return d_stream.packer.skip_to(d_times[next_heap()]);
         case 2:
             return set_items(input);
         case 3:
@@ -244,13 +245,17 @@ public:
                          (zeros.get() - zeros_before) * sample_bytes());
         const auto ends = check_run(repeats, ended);
         if (has_end && d_config.stop)
-            d_first_counter +=
-                (d_config.stop_destinations.size() - ends) * d_config.heap_id_step;
+            d_first_counter += d_config.stop_destinations.size() * d_config.heap_id_step;
+        check(times_out || !d_config.stop || ends == d_config.stop_destinations.size(),
+              "each end of the stream is sent");
+        end_heap();
         const auto& c = d_stream.counters;
         check(c.samples_in.get() == d_samples_in, "input samples are counted");
         check(d_stream.is_balanced(), "each sample is sent or dropped");
         check(d_stream.heaps_completed == d_heaps_sent, "complete heaps are counted");
-        check(d_is_lossy || heaps_lost() <= d_max_heaps_lost,
+        const auto lost = c.heaps_dropped.get() + d_stream.heaps_abandoned;
+        check(next_heap() == d_heaps_sent + lost, "each lost heap is counted");
+        check(d_is_lossy || lost <= d_max_heaps_lost,
               "only a heap that cannot be completed is lost");
         packer.start_run();
     }
@@ -258,11 +263,12 @@ public:
 private:
     std::size_t sample_bytes() const { return d_config.converter.output_bytes(); }
     std::uint64_t heap_bytes() const { return d_config.heap_samples() * sample_bytes(); }
-
-    std::uint64_t heaps_lost() const
+    // The number of the heap after the unfinished one, if there is any.
+    std::uint64_t next_heap() const
     {
-        return d_stream.counters.heaps_dropped.get() + d_stream.heaps_abandoned;
+        return (d_written.size() + heap_bytes() - 1) / heap_bytes();
     }
+    void end_heap() { d_written.resize(next_heap() * heap_bytes()); }
 
     // Writes samples made from a seed, or zeros without one.
     void write(std::uint64_t n, std::optional<std::uint32_t> seed)
@@ -292,7 +298,7 @@ private:
         for (std::size_t i = 0; i < items.size() && updates.size() < 3; ++i)
             if (items[i].kind == item_kind::immediate && input.once_in(2)) {
                 updates.push_back({ i, input.number(2) });
-                d_updates.push_back({ d_written.size(), updates.back() });
+                d_values[i][next_heap()] = updates.back().value;
             }
         if (!updates.empty())
             d_stream.packer.set_items(updates);
@@ -315,21 +321,14 @@ private:
                           (d_config.first && described.insert(to).second),
                       "the first heap to a destination has descriptors");
             } else if (ends.insert(h.counter).second) {
-                skip_rest();
-                check(number_of(h) == d_number, "an end uses one heap counter");
+                check(number_of(h) == next_heap() + ends.size() - 1,
+                      "an end uses one heap counter");
                 check(ended.insert(d_addresses.at(to)).second,
                       "a destination receives one end of the stream");
-                d_first_counter += d_config.heap_id_step;
             } else {
                 check(repeats, "the end of the stream is sent once");
             }
         }
-        skip_rest();
-        check(d_number == d_heaps_sent + heaps_lost(), "each lost heap is counted");
-        d_written.clear();
-        d_begin = 0;
-        for (auto& each : d_updates)
-            each.first = 0;
         d_datagrams += d_stream.datagrams.size();
         d_stream.datagrams.clear();
         d_stream.destinations.clear();
@@ -353,76 +352,50 @@ private:
         return destinations;
     }
 
-    // Returns the number of a heap in the stream, not counting end-of-stream heaps.
     std::uint64_t number_of(const heap& h) const
     {
         const auto distance = (h.counter - d_first_counter) & d_mask;
-        const auto number = distance / d_config.heap_id_step;
-        check(distance % d_config.heap_id_step == 0 && number >= d_number &&
-                  number <= d_heaps_sent + heaps_lost(),
-              "heap counters are consecutive, unless a heap is lost");
-        return number;
-    }
-
-    // Moves to the next heap, which a jump may have made begin earlier.
-    void next_heap()
-    {
-        ++d_number;
-        d_begin += heap_bytes();
-        d_time += d_config.timestamp_step;
-        jump();
-    }
-    void jump()
-    {
-        for (; !d_jumps.empty() && d_jumps.front().first <= d_begin; d_jumps.pop_front())
-            std::tie(d_begin, d_time) = d_jumps.front();
-    }
-    void skip_rest()
-    {
-        jump();
-        while (d_begin < d_written.size())
-            next_heap();
+        check(distance % d_config.heap_id_step == 0, "heap counters have the same step");
+        return distance / d_config.heap_id_step;
     }
 
     void check_heap(const heap& h, std::size_t destination)
     {
-        jump();
-        for (const auto number = number_of(h); d_number < number;)
-            next_heap();
-        check(destination ==
-                  d_config.first_destination + d_number % d_config.destinations,
+        const auto number = number_of(h);
+        check(number >= d_min_number && number < next_heap(),
+              "heap counters are consecutive, unless a heap is lost");
+        d_min_number = number + 1;
+        ++d_heaps_sent;
+        check(destination == d_config.first_destination + number % d_config.destinations,
               "destinations take turns");
-        for (; !d_updates.empty() && d_updates.front().first <= d_begin;
-             d_updates.pop_front()) {
-            const auto& update = d_updates.front().second;
-            d_values[update.item] = update.value;
-        }
         const auto& items = d_setup.options.items;
         for (std::size_t i = 0; i < items.size(); ++i) {
             const auto id = static_cast<std::uint64_t>(items[i].id);
             if (items[i].kind == item_kind::samples) {
-                check_samples(h.content(id).value());
+                check_samples(h.content(id).value(), number);
             } else if (items[i].kind == item_kind::timestamp) {
-                check(h.immediate(id) == (d_time & d_mask), "a heap has its timestamp");
+                const auto [first, time] = *std::prev(d_times.upper_bound(number));
+                const auto expected = time + (number - first) * d_config.timestamp_step;
+                check(h.immediate(id) == (expected & d_mask), "a heap has its timestamp");
             } else {
                 const auto value = h.immediate(id);
-                check(d_values.emplace(i, value).first->second == value,
+                auto& values = d_values[i];
+                if (values.upper_bound(number) == values.begin())
+                    values[0] = value; // the initial value
+                check(std::prev(values.upper_bound(number))->second == value,
                       "an item keeps its value until it is set");
             }
         }
-        ++d_heaps_sent;
-        next_heap();
     }
 
-    void check_samples(const bytes& content) const
+    void check_samples(const bytes& content, std::uint64_t number) const
     {
-        const auto end =
-            std::min<std::uint64_t>(d_begin + heap_bytes(), d_written.size());
-        const bool is_full = end == d_begin + heap_bytes();
-        check(is_full || d_config.tail == tail_policy::shorten, "a heap is complete");
-        check(d_jumps.empty() || d_jumps.front().first >= end, "a jump ends the heap");
-        check(content.size() == end - d_begin &&
-                  std::equal(content.begin(), content.end(), d_written.data() + d_begin),
+        const auto begin = number * heap_bytes();
+        const auto size = std::min(heap_bytes(), d_written.size() - begin);
+        check(size == heap_bytes() || d_config.tail == tail_policy::shorten,
+              "a heap is complete");
+        check(content.size() == size &&
+                  std::equal(content.begin(), content.end(), d_written.data() + begin),
               "samples are sent unchanged, in order and once");
     }
 
@@ -436,19 +409,13 @@ private:
     std::uint64_t d_samples_in = 0;
     std::uint64_t d_max_heaps_lost = 0; // unless lossy
     std::size_t d_datagrams = 0;        // of the earlier runs
-    // in this run, in wire format
-    bytes d_written;
-    using position = std::uint64_t;                         // in d_written
-    std::deque<std::pair<position, std::uint64_t>> d_jumps; // to timestamps
-    std::deque<std::pair<position, item_update>> d_updates;
-
-    // the next heap
-    std::uint64_t d_first_counter; // of heap 0, as if no stream had ended
-    std::uint64_t d_number = 0;
-    position d_begin = 0;
-    std::uint64_t d_time;                          // timestamp
-    std::map<std::size_t, std::uint64_t> d_values; // of the items, once known
+    std::uint64_t d_first_counter;      // of heap 0, as if no stream had ended
+    std::uint64_t d_min_number = 0;     // of the next heap that was sent
     std::uint64_t d_heaps_sent = 0;
+    bytes d_written; // the samples of all heaps, in wire format
+    using first_heap = std::uint64_t;
+    std::map<first_heap, std::uint64_t> d_times; // timestamps after jumps
+    std::map<std::size_t, std::map<first_heap, std::uint64_t>> d_values; // of the items
 };
 
 // Another address for each host.

@@ -10,6 +10,7 @@
 #ifndef INCLUDED_SPEAD_CORE_TESTS_DECODER_H
 #define INCLUDED_SPEAD_CORE_TESTS_DECODER_H
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -158,15 +159,21 @@ inline std::vector<packet> heap::descriptors() const
     return all;
 }
 
-inline std::string to_hex(const bytes& data)
+inline std::string to_hex(const void* data, std::size_t n)
 {
     static const char digits[] = "0123456789abcdef";
+    const auto* at = static_cast<const std::uint8_t*>(data);
     std::string text;
-    for (const auto b : data) {
-        text += digits[b >> 4];
-        text += digits[b & 15];
+    for (std::size_t i = 0; i < n; ++i) {
+        text += digits[at[i] >> 4];
+        text += digits[at[i] & 15];
     }
     return text;
+}
+
+inline std::string to_hex(const std::vector<std::byte>& data)
+{
+    return to_hex(data.data(), data.size());
 }
 
 #endif /* INCLUDED_SPEAD_CORE_TESTS_DECODER_H */

@@ -133,19 +133,6 @@ public:
                samples_completed + samples_abandoned + counters.samples_dropped.get();
     }
 
-    //! Writes samples in chunks of next_size() samples.
-    template <typename chunk_size>
-    void write(const std::vector<std::int8_t>& samples, chunk_size&& next_size)
-    {
-        for (std::size_t at = 0; at < samples.size();) {
-            const auto n = std::min<std::size_t>(next_size(), samples.size() - at);
-            const auto taken = packer.write(raw(samples.data() + at), n);
-            if (taken < n)
-                send();
-            at += taken;
-        }
-    }
-
     //! Writes all samples; sends packets whenever the ring is full.
     template <typename number>
     void write_all(const std::vector<number>& samples)
@@ -204,7 +191,7 @@ public:
 inline std::vector<bytes> pack(const packing& p, const std::vector<std::int8_t>& samples)
 {
     packed_stream stream(p);
-    stream.write(samples, [&] { return samples.size(); });
+    stream.write_all(samples);
     stream.end();
     return stream.datagrams;
 }

@@ -229,22 +229,4 @@ BOOST_AUTO_TEST_CASE(no_heap_overtakes_its_descriptors_when_the_ring_drops)
     }
 }
 
-BOOST_AUTO_TEST_CASE(first_heap_to_each_destination_has_descriptors)
-{
-    packing p;
-    p.heap_samples = 1000;
-    p.destinations = 3;
-    packed_stream stream(p);
-    for (int i = 0; i < 2; ++i) {
-        stream.packer.start_run();
-        stream.write_all(noise(5000));
-        stream.end();
-    }
-    std::vector<std::size_t> described;
-    for (const auto& heap : reassemble(stream.datagrams))
-        if (heap.content(0x3300))
-            described.push_back(heap.descriptors().size());
-    BOOST_CHECK((described == std::vector<std::size_t>{ 2, 2, 2, 0, 0, 2, 2, 2, 0, 0 }));
-}
-
 BOOST_AUTO_TEST_SUITE_END()

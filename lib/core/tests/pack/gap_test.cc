@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Gaps: zeros in place of missing samples, and dropped unfinished heaps. The fuzz target
-// of the packer tests random gaps.
+// Gaps that rx_time tags show. The fuzz target of the packer tests zeros in place of
+// missing samples, and dropped unfinished heaps.
 
 #include "helpers/packing.h"
 #include "pack/rx_time_packer.h"
@@ -27,10 +27,6 @@ packing heaps_of(std::uint64_t samples, std::size_t slots = 0)
     return p;
 }
 
-// A heap larger than an eighth of this ring: its packets are sent as they fill.
-constexpr std::uint64_t large = 20000;
-constexpr std::size_t small_ring = 64;
-
 std::vector<heap> data_heaps(const packed_stream& stream)
 {
     auto heaps = reassemble(stream.datagrams);
@@ -39,57 +35,9 @@ std::vector<heap> data_heaps(const packed_stream& stream)
     return heaps;
 }
 
-bytes as_bytes(const std::vector<std::int8_t>& samples)
-{
-    return { samples.begin(), samples.end() };
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(gaps)
-
-BOOST_AUTO_TEST_CASE(zeros_replace_missing_samples_and_are_not_counted_as_input)
-{
-    for (const auto size : { std::uint64_t{ 1000 }, large }) {
-        packed_stream stream(heaps_of(size, small_ring));
-        const auto part = noise(size / 4);
-        bytes expected;
-        const auto write_samples = [&](int times) {
-            for (int i = 0; i < times; ++i) {
-                stream.write_all(part);
-                const auto sent = as_bytes(part);
-                expected.insert(expected.end(), sent.begin(), sent.end());
-            }
-        };
-        const auto write_zeros = [&](std::uint64_t n) {
-            stream.write_all_zeros(n);
-            expected.resize(expected.size() + n);
-        };
-        write_samples(1);
-        write_zeros(size / 4); // within a heap
-        write_samples(1);
-        write_zeros(3 * size); // across several heaps
-        write_samples(3);
-        write_zeros(size / 2 + 1); // at the end
-        stream.end();
-        bytes received;
-        std::uint64_t n = 0;
-        for (const auto& h : data_heaps(stream)) {
-            BOOST_CHECK_EQUAL(h.counter, n + 1);
-            BOOST_CHECK_EQUAL(h.immediate(0x1600), 1000 + n * size);
-            const auto content = *h.content(0x3300);
-            received.insert(received.end(), content.begin(), content.end());
-            ++n;
-        }
-        BOOST_CHECK(received == expected);
-        BOOST_CHECK_EQUAL(stream.counters.samples_in.get(), 5 * (size / 4));
-        BOOST_CHECK_EQUAL(stream.samples_completed, 5 * (size / 4));
-        BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(), 0u);
-        BOOST_CHECK_EQUAL(stream.counters.samples_zero_filled.get(),
-                          expected.size() - 5 * (size / 4));
-        BOOST_CHECK_EQUAL(stream.heaps_completed, n);
-    }
-}
 
 // A flow graph cannot stop during a call, so each call fills only part of a long gap.
 BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)
@@ -208,34 +156,6 @@ BOOST_AUTO_TEST_CASE(first_tag_beyond_the_timestamps_raises_one_warning)
         BOOST_CHECK_EQUAL(heaps[0].immediate(0x1600), row.seconds * 1000000 & mask);
         BOOST_CHECK_EQUAL(heaps[1].immediate(0x1600), (row.seconds + 2) * 1000000 & mask);
     }
-}
-
-BOOST_AUTO_TEST_CASE(skip_to_drops_the_unfinished_heap)
-{
-    for (const auto size : { std::uint64_t{ 1000 }, large })
-        for (const std::uint64_t zeros : { 0u, 17u }) {
-            auto p = heaps_of(size, small_ring);
-            p.destinations = 2;
-            packed_stream stream(p);
-            stream.write_all(noise(size + size / 2));
-            stream.write_all_zeros(zeros);
-            stream.packer.skip_to(9000000);
-            stream.write_all(noise(size));
-            stream.end();
-            const auto heaps = data_heaps(stream);
-            BOOST_REQUIRE_EQUAL(heaps.size(), 2u);
-            BOOST_CHECK_EQUAL(heaps[1].counter, 3u);
-            BOOST_CHECK_EQUAL(heaps[1].immediate(0x1600), 9000000u);
-            BOOST_CHECK_EQUAL(stream.destinations[stream.destinations.size() - 2], 0u);
-            // the sender counts a dropped heap that it has begun to send
-            BOOST_CHECK_EQUAL(stream.samples_abandoned, size == large ? size / 2 : 0);
-            BOOST_CHECK_EQUAL(stream.counters.samples_dropped.get(),
-                              size == large ? 0 : size / 2);
-            BOOST_CHECK_EQUAL(stream.counters.heaps_dropped.get(), size == large ? 0 : 1);
-            BOOST_CHECK_EQUAL(stream.samples_completed, 2 * size);
-            BOOST_CHECK_EQUAL(stream.heaps_completed, 2u);
-            BOOST_CHECK(stream.is_balanced());
-        }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -14,16 +14,6 @@
 
 using namespace gr::spead;
 
-namespace {
-
-std::string hex(const std::vector<std::byte>& from)
-{
-    const auto* at = reinterpret_cast<const std::uint8_t*>(from.data());
-    return to_hex({ at, at + from.size() });
-}
-
-} // namespace
-
 BOOST_AUTO_TEST_SUITE(descriptors)
 
 // The bytes of these vectors were made by spead2 4.5.1.
@@ -32,20 +22,20 @@ BOOST_AUTO_TEST_CASE(descriptors_match_spead2)
 {
     const auto time = timestamp(0x1600, "timestamp", "d1");
     const auto data = samples(0x3300, "adc_samples", "d2");
-    BOOST_CHECK_EQUAL(hex(descriptor_packet(time, { 40 })),
+    BOOST_CHECK_EQUAL(to_hex(descriptor_packet(time, { 40 })),
                       "53040305000000098000010000000001800002000000000f8000030000000000"
                       "800004000000000f800014000000160000001000000000000000110000000009"
                       "000013000000000b000012000000000f74696d657374616d70643175000028");
-    BOOST_CHECK_EQUAL(hex(descriptor_packet(data, { 40 })),
+    BOOST_CHECK_EQUAL(to_hex(descriptor_packet(data, { 40 })),
                       "5304030500000009800001000000000180000200000000178000030000000000"
                       "800004000000001780001400000033000000100000000000000011000000000b"
                       "000013000000000d00001200000000116164635f73616d706c65736432690000"
                       "08010000000000");
-    BOOST_CHECK_EQUAL(hex(descriptor_packet(time, { 48 })),
+    BOOST_CHECK_EQUAL(to_hex(descriptor_packet(time, { 48 })),
                       "53040206000000098001000000000001800200000000000e8003000000000000"
                       "800400000000000e801400000000160000100000000000000011000000000009"
                       "001300000000000b001200000000000e74696d657374616d706431750030");
-    BOOST_CHECK_EQUAL(hex(descriptor_packet(data, { 48 })),
+    BOOST_CHECK_EQUAL(to_hex(descriptor_packet(data, { 48 })),
                       "5304020600000009800100000000000180020000000000178003000000000000"
                       "800400000000001780140000000033000010000000000000001100000000000b"
                       "001300000000000d00120000000000106164635f73616d706c65736432690008"
@@ -105,14 +95,15 @@ BOOST_AUTO_TEST_CASE(descriptors_of_all_types_match_spead2)
     };
     const auto data = samples(0x3300, "adc_samples", "d2");
     for (const auto& v : vectors)
-        BOOST_CHECK_EQUAL(hex(descriptor_packet(data, { v.bits }, v.format)), v.expected);
+        BOOST_CHECK_EQUAL(to_hex(descriptor_packet(data, { v.bits }, v.format)),
+                          v.expected);
 }
 
 BOOST_AUTO_TEST_CASE(floats_are_described_as_sent)
 {
     const auto data = samples();
     const auto as = [&](sample_type type) {
-        return hex(descriptor_packet(data, { 48 }, { type, { 'i', 8 } }));
+        return to_hex(descriptor_packet(data, { 48 }, { type, { 'i', 8 } }));
     };
     BOOST_CHECK_EQUAL(as(sample_type::float32), as(sample_type::int8));
     BOOST_CHECK_EQUAL(as(sample_type::complex64), as(sample_type::sc8));
@@ -121,11 +112,11 @@ BOOST_AUTO_TEST_CASE(floats_are_described_as_sent)
 BOOST_AUTO_TEST_CASE(immediate_is_described_as_a_wide_scalar)
 {
     const auto id = immediate(0x3101, "id", { 7 }, "d3");
-    BOOST_CHECK_EQUAL(hex(descriptor_packet(id, { 40 })),
+    BOOST_CHECK_EQUAL(to_hex(descriptor_packet(id, { 40 })),
                       "5304030500000009800001000000000180000200000000088000030000000000"
                       "8000040000000008800014000000310100001000000000000000110000000002"
                       "000013000000000400001200000000086964643375000028");
-    BOOST_CHECK_EQUAL(hex(descriptor_packet(id, { 48 })),
+    BOOST_CHECK_EQUAL(to_hex(descriptor_packet(id, { 48 })),
                       "5304020600000009800100000000000180020000000000078003000000000000"
                       "8004000000000007801400000000310100100000000000000011000000000002"
                       "0013000000000004001200000000000769646433750030");

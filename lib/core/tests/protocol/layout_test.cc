@@ -13,16 +13,9 @@ using namespace gr::spead;
 
 namespace {
 
-std::string hex(const std::vector<std::byte>& from)
+std::string header_to_hex(const packet_template& header)
 {
-    const auto* at = reinterpret_cast<const std::uint8_t*>(from.data());
-    return to_hex({ at, at + from.size() });
-}
-
-std::string hex(const packet_template& header)
-{
-    const auto* at = reinterpret_cast<const std::uint8_t*>(header.words.data());
-    return to_hex({ at, at + header.header_bytes() });
+    return to_hex(header.words.data(), header.header_bytes());
 }
 
 const packet_template& full(const heap_layout& layout) { return layout.packet_at(0); }
@@ -50,7 +43,7 @@ BOOST_AUTO_TEST_CASE(descriptor_heap_matches_spead2)
     const auto contents = descriptor_contents(items, { 48 });
     const auto whole = heap_layout::even(contents, 0, 9000, false);
     BOOST_CHECK_EQUAL(whole.packets(), 1u);
-    BOOST_CHECK_EQUAL(hex(last(whole)) + hex(contents.prefix),
+    BOOST_CHECK_EQUAL(header_to_hex(last(whole)) + to_hex(contents.prefix),
                       "53040206000000078001000000000000800200000000011c8003000000000000"
                       "800400000000011c0005000000000000000500000000005e00050000000000b5"
                       "53040206000000098001000000000001800200000000000e8003000000000000"
@@ -64,10 +57,10 @@ BOOST_AUTO_TEST_CASE(descriptor_heap_matches_spead2)
                       "00000000106164635f73616d706c6573643269000801000000000000");
     const auto cut = heap_layout::even(contents, 0, 128, false);
     BOOST_CHECK_EQUAL(cut.packets(), 5u);
-    BOOST_CHECK_EQUAL(hex(full(cut)),
+    BOOST_CHECK_EQUAL(header_to_hex(full(cut)),
                       "53040206000000078001000000000000800200000000011c8003000000000000"
                       "80040000000000400005000000000000000500000000005e00050000000000b5");
-    BOOST_CHECK_EQUAL(hex(last(cut)),
+    BOOST_CHECK_EQUAL(header_to_hex(last(cut)),
                       "53040206000000078001000000000000800200000000011c8003000000000000"
                       "800400000000001c0005000000000000000500000000005e00050000000000b5");
 }
@@ -80,7 +73,9 @@ BOOST_AUTO_TEST_CASE(immediates_have_their_inputs_value_until_set)
                                        0x3102, "one for each", { 8, 0xffffffffffff }) };
     auto l =
         heap_layout::even(data_contents(items, { 40 }, false, {}, 1), 100, 104, false);
-    const auto tail = [&](const packet_template& t) { return hex(t).substr(80); };
+    const auto tail = [&](const packet_template& t) {
+        return header_to_hex(t).substr(80);
+    };
     const std::string first = "8031010000000007"
                               "0033000000000000";
     BOOST_CHECK_EQUAL(tail(full(l)), first + "803102ffffffffff");
@@ -95,7 +90,7 @@ BOOST_AUTO_TEST_CASE(headers_match_spead2)
 {
     const auto header = [](unsigned bits) {
         const auto contents = data_contents(default_items(), { bits }, false);
-        return hex(last(heap_layout::even(contents, 24, 1472, true)));
+        return header_to_hex(last(heap_layout::even(contents, 24, 1472, true)));
     };
     BOOST_CHECK_EQUAL(header(40),
                       "5304030500000006800001000000000080000200000000188000030000000000"
@@ -113,7 +108,7 @@ BOOST_AUTO_TEST_CASE(first_heap_matches_spead2)
                                    samples(0x3300, "adc_samples", "d2") };
     const auto layout =
         heap_layout::even(data_contents(items, { 40 }, true), 24, 1472, true);
-    BOOST_CHECK_EQUAL(hex(last(layout)),
+    BOOST_CHECK_EQUAL(header_to_hex(last(layout)),
                       "5304030500000008800001000000000080000200000000de8000030000000000"
                       "80000400000000de00000500000000008016000000000000000005000000005f"
                       "00330000000000c6");
@@ -126,7 +121,7 @@ BOOST_AUTO_TEST_CASE(later_descriptors_precede_the_samples)
                                    immediate(0x3101, "id", { 7 }, "d3") };
     const auto layout =
         heap_layout::even(data_contents(items, { 48 }, true), 24, 1472, true);
-    BOOST_CHECK_EQUAL(hex(last(layout)).substr(80),
+    BOOST_CHECK_EQUAL(header_to_hex(last(layout)).substr(80),
                       "0005000000000000"
                       "9600000000000000"
                       "000500000000005e"
@@ -138,7 +133,7 @@ BOOST_AUTO_TEST_CASE(later_descriptors_precede_the_samples)
 BOOST_AUTO_TEST_CASE(stop_heap_matches_spead2)
 {
     const auto layout = heap_layout::even(stop_contents({ 48 }), 0, 1472, true);
-    BOOST_CHECK_EQUAL(hex(last(layout)) + "00",
+    BOOST_CHECK_EQUAL(header_to_hex(last(layout)) + "00",
                       "5304020600000006800100000000000080020000000000018003000000000000"
                       "80040000000000018006000000000002000000000000000000");
 }
@@ -206,7 +201,7 @@ BOOST_AUTO_TEST_CASE(largest_heap_has_its_length_in_the_header)
                                      std::uint64_t{ 1 } << 32,
                                      1472,
                                      true);
-    BOOST_CHECK_EQUAL(hex(full(l)).substr(32, 16), "8000020100000000");
+    BOOST_CHECK_EQUAL(header_to_hex(full(l)).substr(32, 16), "8000020100000000");
     BOOST_CHECK_EQUAL((l.packets() - 1) * full(l).payload_bytes + last(l).payload_bytes,
                       std::uint64_t{ 1 } << 32);
 }

@@ -120,13 +120,13 @@ def enlarge_receive_buffer(sock):
     sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
 
 
-def listen(far, address=FAR_HOST):
-    """A socket in the far namespace, bound to an address or a multicast group."""
+def listen(namespace, address=FAR_HOST, port=7148):
+    """A socket in a namespace, bound to an address or a multicast group."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with inside(far):
+    with inside(namespace):
         sock = socket.socket(family, socket.SOCK_DGRAM)
         enlarge_receive_buffer(sock)
-        sock.bind((address, 7148))
+        sock.bind((address, port))
         if ipaddress.ip_address(address).is_multicast:
             join(sock, address)
     sock.settimeout(BOUND)
@@ -142,6 +142,11 @@ def join(sock, group):
     else:
         membership = socket.inet_aton(group) + bytes(4) + index
         sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
+
+
+def counter_of(packet):
+    """The heap counter of a packet."""
+    return int.from_bytes(packet[11:16], "big")
 
 
 def main(scenarios):

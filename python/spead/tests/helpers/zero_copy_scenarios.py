@@ -7,15 +7,26 @@ near namespace has a "card": a device that drops all packets without reading the
 a network card, and unlike a veth pair, it never makes the kernel copy a packet.
 """
 
-import contextlib
 import ctypes
 import resource
 import socket
 
-from gnuradio import gr, spead
+from gnuradio import spead
+from inputs import connected
+from network_scenarios import final_stats, wait_until_blocked
 from places import eventually
-from streams import Running, balanced, noise, run, source, wait
-from two_hosts import FAR_HOST, libc, listen, main, shape, system_call, tool
+from streams import Running, noise, run, source, wait
+from two_hosts import (
+    FAR_HOST,
+    counter_of,
+    libc,
+    listen,
+    main,
+    set_up,
+    shape,
+    system_call,
+    tool,
+)
 
 CARD_HOST = "10.78.0.2"  # behind the device that drops all packets
 PACKET = 1472
@@ -27,45 +38,13 @@ SMALL_RING = {"heap_samples": PAYLOAD, "descriptors": "none", "buffer_size": RIN
 
 def add_card():
     tool("ip", "link", "add", "card", "type", "ifb")
-    tool("ip", "addr", "add", "10.78.0.1/24", "dev", "card")
-    tool("ip", "link", "set", "card", "up")
-
-
-def wait_until_blocked(sink):
-    """Wait until the sink has consumed samples, then none for the last 50 polls."""
-    consumed = [0]
-
-    def is_blocked():
-        consumed.append(sink.samples_in())
-        return 0 < consumed[-1] == min(consumed[-50:])
-
-    eventually(is_blocked)
+    set_up("card", "10.78.0.1")
 
 
 def wait_for_more(sink):
     """Wait until the sink has sent many times the size of the ring."""
     sent = sink.samples_sent()
     eventually(lambda: sink.samples_sent() > sent + 100 * RING)
-
-
-def final_stats(sink):
-    """Check that nothing is pending after stop(); returns the counters."""
-    stats = sink.stats()
-    assert balanced(stats)
-    assert stats["samples_pending"] == 0
-    return stats
-
-
-def zero_copy_through_a_card(_far):
-    add_card()
-    samples = 50_000_000
-    sink = spead.sink(f"{CARD_HOST}:7148", 100_000)
-    run(sink, source(noise(samples)))
-    stats = final_stats(sink)
-    assert stats["zero_copy"]
-    assert stats["samples_sent"] == samples
-    assert stats["send_errors"].keys() <= {"EAGAIN"}
-    return stats
 
 
 def a_failure_is_reported_late(far):
@@ -103,33 +82,23 @@ def queued_packets_of_two_inputs_are_not_overwritten(far):
     options = {"num_inputs": inputs, **SMALL_RING}
     sink = spead.sink(f"{FAR_HOST}:7148", **options)
     received = [0] * inputs  # heaps
-    with running(sink, *map(source, samples)):
-        wait_until_blocked(sink)
-        # The rings are full of packets that the queue still references.
-        assert sink.zero_copy()
-        assert sink.samples_in() <= inputs * RING
-        drain_queue(far)
-        while min(received) < heaps:
-            datagram = sock.recv(65536)
-            counter = int.from_bytes(datagram[11:16], "big")
-            index, i = divmod(counter - 1, inputs)
-            assert index == received[i]
-            received[i] += 1
-            expected = samples[i][index * PAYLOAD : (index + 1) * PAYLOAD]
-            assert datagram[-PAYLOAD:] == expected.tobytes(), (i, index)
+    graph = connected(sink, *map(source, samples))
+    graph.start()
+    wait_until_blocked(sink)
+    # The rings are full of packets that the queue still references.
+    assert sink.zero_copy()
+    assert sink.samples_in() <= inputs * RING
+    drain_queue(far)
+    while min(received) < heaps:
+        datagram = sock.recv(65536)
+        index, i = divmod(counter_of(datagram) - 1, inputs)
+        assert index == received[i]
+        received[i] += 1
+        expected = samples[i][index * PAYLOAD : (index + 1) * PAYLOAD]
+        assert datagram[-PAYLOAD:] == expected.tobytes(), (i, index)
+    wait(graph)
     assert not sink.zero_copy()  # the far end is local, so the kernel copies
     return final_stats(sink)
-
-
-@contextlib.contextmanager
-def running(sink, *sources):
-    """Runs a flow graph, and waits for the end of its sources."""
-    graph = gr.top_block()
-    for i, block in enumerate(sources):
-        graph.connect(block, (sink, i))
-    graph.start()
-    yield
-    wait(graph)
 
 
 def drain_queue(far):

@@ -15,21 +15,32 @@ A = spead.samples(name="a")
 
 # parameters, how the value is shown, and what the message says of the allowed ones
 SINKS = [
+    ({"destinations": "host"}, '"host"', "port 1 to 65535"),
+    ({"destinations": []}, "0 strings", "one string"),
+    ({"destinations": [TO, TO]}, "2 strings", "one string, as num_inputs is 1"),
+    (
+        {"destinations": [TO, TO], "num_inputs": 3},
+        "2 strings",
+        "one string, or one for each of 3 inputs",
+    ),
+    (
+        {"destinations": ["127.0.0.1+2047:1", "127.0.0.1+2048:1"], "num_inputs": 2},
+        "4097 endpoints",
+        "4096 in all",
+    ),
+    ({"destinations": "stream.pcapng"}, '"stream.pcapng"', '"FILE.pcap"'),
+    ({"destinations": "s.pcap?host"}, '"s.pcap?host"', "port 1 to 65535"),
+    (
+        {"destinations": ["s.pcap", TO], "num_inputs": 2},
+        '"s.pcap"',
+        "addresses only, or the same capture",
+    ),
+    ({"destinations": "no-such.invalid:1"}, '"no-such.invalid:1"', "looked up"),
     ({"heap_samples": 0}, "0", "1 to 4294967296"),
-    ({"heap_samples": 2**32 + 1}, "4294967297", "1 to 4294967296"),
-    ({"num_inputs": 0}, "0", "1 to 64"),
     ({"num_inputs": 65}, "65", "1 to 64"),
     ({"input_type": "byte"}, '"byte"', '"sc8", "int16", "sc16", "int32", "float"'),
-    (
-        {"wire_type": "i3", "input_type": "float"},
-        '"i3"',
-        '"f4", "f8", or "" with inp',
-    ),
     ({"wire_type": ">i1"}, '">i1"', '"i1", "u1", "i2", "i4", "f4", "f8", or "" with'),
-    ({"wire_type": "u2", "input_type": "sc8"}, '"u2"', 'with input_type="sc8"'),
-    ({"wire_type": "i1", "input_type": "int16"}, '"i1"', '"i2", "u2", "i4", "f4"'),
     ({"wire_type": "i1 ", "input_type": "sc16"}, '"i1 "', 'with input_type="sc16"'),
-    ({"wire_type": "f4", "input_type": "int32"}, '"f4"', '"i4", "u4", "f8", or ""'),
     ({"wire_type": "c8", "input_type": "float"}, '"c8"', '"f4", "f8", or "" with'),
     ({"axes": "channel=0"}, '"channel=0"', 'a list such as "channel=64/1024, time=256'),
     ({"single_packet_heaps": True}, "True", 'False with descriptors="first_heap"'),
@@ -44,34 +55,26 @@ SINKS = [
         '"short"',
         "with little-endian or complex wire_type, which fix the shape",
     ),
-    (
-        {"tail": "short", "wire_type": "c8", "input_type": "complex"},
-        '"short"',
-        "with little-endian or complex wire_type, which fix the shape",
-    ),
     ({"num_inputs": 2, "axes": "a=4"}, "2", '1 with axes: the size of "pol" is the'),
     ({"axes": "a=4", "sample_rate": 1}, '"a=4"', '"" with sample_rate'),
     ({"axes": "a=4/8"}, '"a=4/8"', "immediate() in items"),
     ({"scale": 1}, "1", 'None with input_type="int8"; it is for "float" and "complex"'),
-    ({"scale": 0, "input_type": "float"}, "0", "above 0, from 1.18e-38 to 3.40e+38"),
-    ({"scale": 2**128, "input_type": "float"}, "3.40282366920938e+38", "above 0"),
-    ({"scale": float("nan"), "input_type": "float"}, "nan", "above 0"),
-    ({"max_packet_size": -1}, "-1", "80 to 65507, or 0 for"),
+    (
+        {"scale": float("nan"), "input_type": "float"},
+        "nan",
+        "above 0, from 1.18e-38 to 3.40e+38",
+    ),
     ({"max_packet_size": 79}, "79", "80 to 65507"),
     ({"max_packet_size": 63, "descriptors": "none"}, "63", "64 to 65507"),
-    ({"max_packet_size": 95, "items": [*ITEMS, x(1)]}, "95", "96 to 65507"),
     # the end-of-stream heap is larger
     (
         {"max_packet_size": 56, "items": [SAMPLES], "descriptors": "none"},
         "56",
         "57 to 65507",
     ),
-    ({"max_packet_size": 65508}, "65508", "80 to 65507"),
     ({"heap_address_bits": 44}, "44", "40, 48"),
-    ({"heap_id_start": -1}, "-1", f"0 to {2**40 - 1}"),
     ({"heap_id_start": 2**40}, str(2**40), f"0 to {2**40 - 1}"),
     ({"heap_id_start": 2**48, "heap_address_bits": 48}, str(2**48), f"{2**48 - 1}"),
-    ({"heap_id_step": 0}, "0", f"1 to {2**24 - 1}"),
     ({"heap_id_step": 2**24}, "16777216", f"1 to {2**24 - 1}"),
     (
         {"heap_id_step": 2**31, "heap_address_bits": 48, "num_inputs": 2},
@@ -79,7 +82,6 @@ SINKS = [
         f"1 to {2**31 - 1}",
     ),
     ({"items": []}, "[]", EACH),
-    ({"items": [spead.timestamp()]}, 'name="timestamp")]', EACH),
     ({"items": [A, spead.samples(id=0x3301, name="b")]}, 'name="b")]', EACH),
     ({"items": [A, *[spead.timestamp()] * 2]}, 'name="timestamp")]', EACH),
     (
@@ -92,15 +94,12 @@ SINKS = [
     ({"items": [A, x(2**40)]}, f"value={2**40})", f"0 to {2**40 - 1}, one value"),
     ({"items": [A, x([1, 2])]}, "value=[1, 2])", "one value"),
     ({"items": [A, x([1, 2]), *ITEMS[:1]], "num_inputs": 3}, "[1, 2]", "each of 3 inp"),
-    ({"items": [A, x(1), x(2, id=0x3102)]}, 'name="x"', "different IDs and names"),
     ({"items": many(126)}, "126 items", 'at most 125 with descriptors="first_heap"'),
     ({"items": many(252), "descriptors": "none"}, "252 items", "at most 251"),
     ({"items": [A], **RX}, 'name="a")', "one timestamp() and one samples(), with samp"),
     ({"descriptors": "often"}, '"often"', '"first_heap", "separate", "none"'),
-    ({"descriptor_interval": -1}, "-1", "0.001 to 1000000000, or 0"),
     ({"descriptor_interval": 1e-4}, "0.0001", "0.001 to 1000000000, or 0"),
     ({"timestamp_start": 2**40}, str(2**40), f"0 to {2**40 - 1}"),
-    ({"timestamp_start": -1}, "-1", f"0 to {2**40 - 1}"),
     ({"timestamp_step": 2**40}, str(2**40), f"0 to {2**40 - 1}"),
     ({"timestamp_step": 0, **RX}, "0", f"1 to {2**40 - 1} with sample_rate"),
     ({"timestamp_start": 1, **RX}, "1", "0 with sample_rate"),
@@ -108,33 +107,23 @@ SINKS = [
     ({"sample_rate": 10**12 + 1}, f"{10**12 + 1}/1", "no more than 10^12 Hz"),
     ({"sample_rate": 8e6 / 7}, "1142857.142", "(8000000, 7)"),
     ({"sample_rate": float("nan")}, "nan", "(8000000, 7)"),
-    ({"sample_rate": (1.5, 2)}, "(1.5, 2)", "a tuple of two integers"),
-    ({"sample_rate": "10"}, "'10'", "a tuple of two integers"),
     ({"sync_time": "1.5"}, '"1.5"', '"0" without sample_rate'),
     ({"sync_time": 10**15}, str(10**15), '"0" without sample_rate'),
     ({"sync_time": 1700000000, "sample_rate": 10}, "1700000000", "(10 days)"),
     ({"on_gap": "zero_fill"}, '"zero_fill"', '"realign" without sample_rate'),
     ({"sync_time": 1.6e9}, "1600000000.0", "a float is precise only"),
     ({"sync_time": None}, "None", "seconds since 1970 as text"),
-    ({"sync_time": -1}, "-1", "integer nanoseconds, 0 or at least"),
     ({"sync_time": "noon"}, '"noon"', "up to 11 digits and 18 decimals"),
     ({"on_gap": "mind"}, '"mind"', '"realign", "zero_fill"'),
     ({"rate": -1.5}, "-1.5", "0 or more"),
-    ({"rate": float("nan")}, "nan", "0 or more"),
-    ({"burst_size": 0}, "0", "1 to 1073741824"),
     ({"burst_size": 2**30 + 1}, str(2**30 + 1), "1 to 1073741824"),
     ({"when_full": "explode"}, '"explode"', '"block", "drop"'),
-    ({"buffer_size": -1}, "-1", f"0 to {2**63 - 1}"),
     ({"buffer_size": 1000}, "1000", "11392 to "),
     ({"buffer_size": 10000, "when_full": "drop"}, "10000", " to "),
     ({"buffer_size": 2**62}, str(2**62), "11392 to "),
     ({"tail": "wag"}, '"wag"', '"short", "pad", "drop", ""'),
-    ({"ttl": -1}, "-1", "0 to 255"),
     ({"ttl": 256}, "256", "0 to 255"),
-    ({"affinity": -2}, "-2", f"-1 to {CPUS - 1}"),
     ({"affinity": CPUS}, str(CPUS), f"-1 to {CPUS - 1}"),
-    ({"stats_interval": 1e-4}, "0.0001", "0.001 to 1000000000, or 0"),
-    ({"stats_interval": 2e9}, "2000000000", "0.001 to 1000000000, or 0"),
     ({"stats_interval": float("nan")}, "nan", "0.001 to 1000000000, or 0"),
     ({"interface": "nosuch0"}, '"nosuch0"', "an interface of this host"),
     ({"interface": "::1"}, '"::1"', "same IP version"),
@@ -145,38 +134,22 @@ APART = "endpoints with one string for each output"
 
 SOURCES = [
     ({"endpoints": "host"}, '"host"', "port 0 to 65535"),
-    ({"endpoints": "127.0.0.1:65536"}, '"127.0.0.1:65536"', "port 0 to 65535"),
-    ({"endpoints": f"{AT},there"}, '"there" (2 of 2)', '"host:port"'),
-    ({"endpoints": []}, "0 strings", "one string"),
-    ({"endpoints": [AT, AT]}, "2 strings", "one string, as num_outputs is 1"),
     ({"endpoints": [AT, AT], "num_outputs": 3}, "2 strings", "for each of 3 outputs"),
-    ({"endpoints": "127.0.0.1+4096:1"}, '"127.0.0.1+4096:1"', "N from 0 to 4095"),
     ({"endpoints": "192.0.2.1:7148"}, '"192.0.2.1:7148"', "an address of this host"),
     ({"endpoints": "no-such.invalid:1"}, '"no-such.invalid:1"', "looked up"),
     ({"output_type": "byte"}, '"byte"', '"sc8", "int16", "sc16", "int32", "float"'),
     ({"wire_type": "<i2", "items": ITEMS}, '"<i2"', '"i1", "u1", or "" with output_ty'),
     ({"wire_type": "i1"}, '"i1"', '"" with items=None, as the descriptors give the'),
-    ({"axes": "channel"}, '"channel"', 'a list such as "channel=64/1024, time=256'),
-    ({"axes": "a=4/6"}, '"a=4/6"', "multiples of the size in a heap"),
     ({"num_outputs": 2, "axes": "a=4"}, "2", '1 with axes: the size of "pol" is the'),
     ({"on_missing": "skip", "axes": "a=4"}, '"skip"', '"zero_fill" with axes'),
     ({"axes": "a=4/8", "items": ITEMS}, '"a=4/8"', "immediate() in items"),
     ({"scale": 1}, "1", 'None with output_type="int8"; it is for "float" and "complex'),
-    ({"scale": 0, "output_type": "float"}, "0", "above 0, from 1.18e-38 to 3.40e+38"),
-    ({"num_outputs": 0}, "0", "1 to 64"),
     ({"num_outputs": 65}, "65", "1 to 64"),
     ({"num_outputs": 2}, "2", f"1, or {APART}"),
     ({"num_outputs": 2, "items": [*ITEMS, x(1)]}, "2", "one value for each output"),
-    ({"items": []}, "[]", EACH),
-    ({"items": ITEMS[:1]}, 'name="timestamp")]', EACH),
     ({"items": [*ITEMS, *ITEMS]}, 'name="adc_samples")]', EACH),
     ({"items": [*ITEMS, x(1), x(1)]}, "id=0x3101", "different IDs and names"),
     ({"items": [*ITEMS, x([1, 2])]}, "value=[1, 2])", "one value, as num_outputs is 1"),
-    (
-        {"items": [*ITEMS, x([1, 2])], "num_outputs": 3},
-        'immediate(id=0x3101, name="x", value=[1, 2])',
-        "one value, or a different one for each of 3 outputs",
-    ),
     ({"items": [*ITEMS, x([1, 1])], "num_outputs": 2}, "[1, 1]", "a different one"),
     (
         {"items": [*ITEMS, x([1, 2]), x([3, 4], 0x3102, "y")], "num_outputs": 2},
@@ -190,30 +163,17 @@ SOURCES = [
     ),
     ({"items": many(256)}, "256 items", "at most 255"),
     ({"heap_samples": 0}, "0", "1 to 4294967296"),
-    ({"timestamp_step": 0}, "0", f"1 to {2**48 - 1}"),
     ({"timestamp_step": 2**48}, str(2**48), f"1 to {2**48 - 1}"),
-    ({"sample_rate": 0}, "0/1", "two integers from 1 on"),
-    ({"sample_rate": 10**12 + 1}, f"{10**12 + 1}/1", "no more than 10^12 Hz"),
     ({"sync_time": 10**15}, str(10**15), '"0" without sample_rate'),
-    (
-        {"sync_time": 1.6e9, "sample_rate": 10},
-        "1600000000.0",
-        "a float is precise only",
-    ),
     ({"on_missing": "wait"}, '"wait"', '"zero_fill", "skip"'),
     (
         {"on_missing": "skip", "items": [*ITEMS, x([1, 2])], "num_outputs": 2},
         '"skip"',
         '"zero_fill" with more than one output',
     ),
-    ({"max_delay": -0.1}, "-0.1", "0 to 60"),
     ({"max_delay": 61}, "61", "0 to 60"),
-    ({"max_delay": float("nan")}, "nan", "0 to 60"),
-    ({"max_gap": -1}, "-1", "0 to 4294967296"),
     ({"max_gap": 2**32 + 1}, str(2**32 + 1), "0 to 4294967296"),
-    ({"timeout": 1e-4}, "0.0001", "0.001 to 1000000000, or 0"),
     ({"timeout": float("inf")}, "inf", "0.001 to 1000000000, or 0"),
-    ({"buffer_size": 2**18 - 1}, str(2**18 - 1), f"{2**18} to {2**40}, or 0"),
     ({"buffer_size": 2**40 + 1}, str(2**40 + 1), f"{2**18} to {2**40}, or 0"),
     (
         {"buffer_size": MEMORY},
@@ -242,28 +202,6 @@ def test_a_mistake_is_named(block, options, value, allowed):
 
 
 @pytest.mark.parametrize(
-    ("destinations", "inputs", "value", "allowed"),
-    [
-        ("host", 1, '"host"', "port 1 to 65535"),
-        ([], 1, "0 strings", "one string"),
-        ([TO, TO], 1, "2 strings", "one string, as num_inputs is 1"),
-        ([TO, TO], 3, "2 strings", "one string, or one for each of 3 inputs"),
-        ([TO, f"{TO},there"], 2, '"there" (2 of 2)', '"host:port"'),
-        (["127.0.0.1+2047:1", "127.0.0.1+2048:1"], 2, "4097 endp", "4096 in all"),
-        (["stream.pcapng"], 1, '"stream.pcapng"', '"FILE.pcap"'),
-        (["s.pcap?host"], 1, '"s.pcap?host"', "port 1 to 65535"),
-        (["s.pcap", TO], 2, '"s.pcap"', "addresses only, or the same capture"),
-    ],
-)
-def test_a_mistaken_destination_is_named(destinations, inputs, value, allowed):
-    with pytest.raises(ValueError, match=r"^spead\.sink: destinations = ") as error:
-        spead.sink(destinations, num_inputs=inputs)
-    said, rest = str(error.value).split(" is invalid; allowed: ")
-    assert value in said
-    assert allowed in rest
-
-
-@pytest.mark.parametrize(
     ("axes", "allowed"),
     [
         ("time=8, pol=2", "one string, as a heap holds all of each axis"),
@@ -273,12 +211,6 @@ def test_a_mistaken_destination_is_named(destinations, inputs, value, allowed):
 def test_endpoints_are_those_of_parts_of_an_axis(axes, allowed):
     with pytest.raises(ValueError, match=allowed):
         spead.source([TO, TO], axes=axes)
-
-
-def test_an_unknown_host_is_named():
-    with pytest.raises(ValueError, match="looked up") as error:
-        spead.sink("no-such-host.invalid:7148")
-    assert 'destinations = "no-such-host.invalid:7148"' in str(error.value)
 
 
 def test_a_broadcast_destination_is_refused():

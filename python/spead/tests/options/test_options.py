@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from gnuradio import spead
-from possible_options import AT, POSSIBLE, RX, TO, make
+from possible_options import AT, POSSIBLE, TO, make
 
 
 @pytest.mark.parametrize(
@@ -21,49 +21,14 @@ def test_valid_options_are_accepted(block, options):
     make(block, **options)
 
 
-each_clock = pytest.mark.parametrize(
-    ("block", "options"), [("sink", RX), ("source", {"sample_rate": 10})], ids=str
-)
+@pytest.mark.parametrize("block", POSSIBLE)
+def test_times_may_be_a_fraction_and_nanoseconds(block):
+    make(block, sample_rate=Fraction(8000000, 7), sync_time=1600000000123456789)
 
 
-@each_clock
-def test_a_sample_rate_may_be_a_fraction(block, options):
-    make(block, **options | {"sample_rate": Fraction(8000000, 7)})
-
-
-@each_clock
-def test_a_sync_time_may_be_in_nanoseconds(block, options):
-    make(block, sync_time=1600000000123456789, **options)
-
-
-SIZES = {
-    **{"int8": 1, "sc8": 2, "int16": 2, "sc16": 4},
-    **{"int32": 4, "float": 4, "complex": 8},
-}
-
-
-@pytest.mark.parametrize("sample_type", SIZES)
-@pytest.mark.parametrize("inputs", [1, 64])
-def test_input_items_have_the_size_of_their_type(sample_type, inputs):
-    sink = spead.sink(TO, input_type=sample_type, num_inputs=inputs)
-    signature = sink.input_signature()
-    assert signature.max_streams() == inputs
-    assert signature.sizeof_stream_item(inputs - 1) == SIZES[sample_type]
-
-
-@pytest.mark.parametrize("sample_type", SIZES)
-@pytest.mark.parametrize("outputs", [1, 64])
-def test_output_items_have_the_size_of_their_type(sample_type, outputs):
-    options = {"output_type": sample_type, "num_outputs": outputs}
-    signature = spead.source([AT] * outputs, **options).output_signature()
-    assert signature.max_streams() == outputs
-    assert signature.sizeof_stream_item(outputs - 1) == SIZES[sample_type]
-
-
-@pytest.mark.parametrize("time", [Decimal("1600000000.5"), Fraction(3, 2), 1.5])
-def test_a_sync_time_that_is_not_in_integer_nanoseconds_is_rejected(time):
+def test_a_sync_time_that_is_not_in_integer_nanoseconds_is_rejected():
     with pytest.raises(ValueError, match=r"spead.sink: sync_time = .*integer nanosec"):
-        spead.sink(TO, sample_rate=1, sync_time=time)
+        spead.sink(TO, sample_rate=1, sync_time=Fraction(3, 2))
 
 
 def test_numpy_integers_are_accepted():
@@ -85,58 +50,30 @@ LIST = "a list of items, with parentheses, such as [spead.timestamp(), spead.sam
 INTEGER = "an integer; integers are from -2^63 to 2^63 - 1"
 NO_BYTES = "; bytes and NUL are not allowed"
 
-# arguments of the wrong type, and the allowed type in the error
-WRONG_TYPES = {
-    "sink": [
-        ({"heap_samples": 8192.5}, "an integer"),
-        # not truncated to integers
-        ({"heap_samples": np.float32(1000.9)}, "an integer"),
-        ({"heap_samples": Decimal("5.7")}, "an integer"),
-        ({"ttl": Fraction(17, 2)}, "an integer"),
-        ({"timestamp_step": np.array(1.5)}, "an integer, or None"),
-        ({"send_stop": None}, "True or False"),
-        ({"rate": "1e6"}, "a number"),
-        ({"scale": "1"}, "a number, or None"),
-        ({"interface": 3}, "a string"),
-        ({"items": 3}, LIST),
-        ({"items": [spead.samples(), None]}, LIST),
-        ({"heap_samples": 2**64}, INTEGER),
-        ({"heap_samples": b"8192"}, f"an integer{NO_BYTES}"),
-        ({"input_type": b"\xff"}, f"a string{NO_BYTES}"),
-        ({"interface": "lo\0x"}, f"a string{NO_BYTES}"),
-        (
-            {"destinations": ["127.0.0.1:7148", bytearray(b"\xff")]},
-            ENDPOINTS + NO_BYTES,
-        ),
-        ({"destinations": "127.0.0.1\0x:7148"}, f"a string{NO_BYTES}"),
-        ({"destinations": ("127.0.0.1", 7148)}, ENDPOINTS),
-        ({"destinations": None}, ENDPOINTS),
-    ],
-    "source": [
-        ({"num_outputs": 1.5}, "an integer"),
-        ({"heap_samples": 2**64}, INTEGER),
-        ({"endpoints": b"127.0.0.1:7148"}, ENDPOINTS + NO_BYTES),
-        ({"max_delay": "0.1"}, "a number"),
-        ({"timeout": None}, "a number"),
-        ({"scale": "1"}, "a number, or None"),
-        ({"end_on_stop": "no"}, "True or False"),
-        ({"output_type": None}, "a string"),
-        ({"wire_type": np.dtype(">i2")}, "a string"),
-        ({"timestamp_step": 1.5}, "an integer, or None"),
-        ({"items": spead.samples()}, f"{LIST}, or None"),
-        ({"items": ["samples"]}, f"{LIST}, or None"),
-        ({"endpoints": 7148}, ENDPOINTS),
-        ({"endpoints": ("127.0.0.1", 7148)}, ENDPOINTS),
-        ({"endpoints": None}, ENDPOINTS),
-    ],
-}
+# The block, an argument of the wrong type, and the allowed type in the error.
+WRONG_TYPES = [
+    # not truncated to integers
+    ("sink", {"heap_samples": 8192.5}, "an integer"),
+    ("sink", {"heap_samples": np.float32(1000.9)}, "an integer"),
+    ("sink", {"heap_samples": Decimal("5.7")}, "an integer"),
+    ("sink", {"timestamp_step": np.array(1.5)}, "an integer, or None"),
+    ("sink", {"heap_samples": 2**64}, INTEGER),
+    ("sink", {"heap_samples": b"8192"}, f"an integer{NO_BYTES}"),
+    ("sink", {"send_stop": None}, "True or False"),
+    ("sink", {"rate": "1e6"}, "a number"),
+    ("sink", {"scale": "1"}, "a number, or None"),
+    ("sink", {"interface": 3}, "a string"),
+    ("sink", {"interface": "lo\0x"}, f"a string{NO_BYTES}"),
+    ("sink", {"items": [spead.samples(), None]}, LIST),
+    ("source", {"items": spead.samples()}, f"{LIST}, or None"),
+    ("sink", {"destinations": [TO, bytearray(b"\xff")]}, ENDPOINTS + NO_BYTES),
+    ("sink", {"destinations": "127.0.0.1\0x:7148"}, f"a string{NO_BYTES}"),
+    ("source", {"endpoints": ("127.0.0.1", 7148)}, ENDPOINTS),
+    ("source", {"endpoints": None}, ENDPOINTS),
+]
 
 
-@pytest.mark.parametrize(
-    ("block", "arguments", "allowed"),
-    [(block, *row) for block, rows in WRONG_TYPES.items() for row in rows],
-    ids=str,
-)
+@pytest.mark.parametrize(("block", "arguments", "allowed"), WRONG_TYPES, ids=str)
 def test_an_argument_of_the_wrong_type_is_rejected(block, arguments, allowed):
     ((name, value),) = arguments.items()
     with pytest.raises(TypeError) as error:
@@ -150,8 +87,6 @@ def test_an_argument_of_the_wrong_type_is_rejected(block, arguments, allowed):
     ("block", "name", "nearest"),
     [
         ("sink", "heap_sample", "heap_samples"),
-        ("sink", "destination", "destinations"),
-        ("source", "outputtype", "output_type"),
         ("source", "end_points", "endpoints"),
         ("source", "num_inputs", "num_outputs"),
     ],
@@ -165,42 +100,16 @@ def test_an_unknown_parameter_suggests_the_nearest_name(block, name, nearest):
 
 
 @pytest.mark.parametrize(
-    ("function", "message"),
+    ("arguments", "message"),
     [
-        (
-            lambda: spead.timestamp(id="5"),
-            "timestamp: id = '5' is invalid; allowed",
-        ),
-        (
-            lambda: spead.samples(name=3),
-            "samples: name = 3 is invalid; allowed: a",
-        ),
-        (
-            lambda: spead.immediate(0x3101, "x", Fraction(1, 2)),
-            "immediate: value = Fraction(1, 2) is invalid; allowed: an integer",
-        ),
-        (
-            lambda: spead.immediate(0x3101, "x", 1.5),
-            "immediate: value = 1.5 is invalid; allowed: an integer, or a list of",
-        ),
-        (
-            lambda: spead.immediate(0x3101, b"\xff", 1),
-            r"immediate: name = b'\xff' is invalid; allowed: a string; bytes and NUL",
-        ),
-        (
-            lambda: spead.immediate(0x3101, "x", 2**64),
-            f"immediate: value = {2**64} is invalid; allowed: an integer, or a"
-            " list of integers, one for each input; integers are from -2^63 to",
-        ),
-        (
-            lambda: spead.immediate("x", 0x3101, 1),
-            "immediate: id = 'x' is invalid; allowed: an integer",
-        ),
+        (["x", 0x3101, 1], "id = 'x' is invalid; allowed: an integer"),
+        ([5, b"\xff", 1], r"name = b'\xff' is invalid; allowed: a string; bytes and"),
+        ([5, "x", 1.5], "value = 1.5 is invalid; allowed: an integer, or a list of"),
     ],
 )
-def test_an_item_rejects_an_argument_of_the_wrong_type(function, message):
-    with pytest.raises(TypeError, match="^spead." + re.escape(message)):
-        function()
+def test_an_item_rejects_an_argument_of_the_wrong_type(arguments, message):
+    with pytest.raises(TypeError, match="^spead.immediate: " + re.escape(message)):
+        spead.immediate(*arguments)
 
 
 @pytest.mark.parametrize(
@@ -208,12 +117,9 @@ def test_an_item_rejects_an_argument_of_the_wrong_type(function, message):
     [
         ("set_rate", ["fast"], "rate = 'fast' is invalid; allowed: a number"),
         ("set_item", [None, 1], "item = None is invalid; allowed: the ID or the"),
-        ("set_item", ["x", "5"], "value = '5' is invalid; allowed: an integer"),
-        ("set_item", ["x", 1, 0.5], "input = 0.5 is invalid; allowed: an integer"),
         ("set_items", [None], f"items = None is invalid; allowed: {LIST}"),
     ],
 )
 def test_a_setter_rejects_an_argument_of_the_wrong_type(method, arguments, message):
-    sink = spead.sink(TO)
     with pytest.raises(TypeError, match="^spead.sink: " + re.escape(message)):
-        getattr(sink, method)(*arguments)
+        getattr(spead.sink(TO), method)(*arguments)

@@ -193,7 +193,8 @@ void stream_inspector::read_descriptors(tracked_stream& stream,
         heap.descriptors.add(packet);
     if (!heap.descriptors.have_arrived())
         return;
-    for (auto& description : heap.descriptors.read(for_each_packet)) {
+    for (auto& description :
+         heap.descriptors.parse(heap.descriptors.content(for_each_packet))) {
         const auto item = description.id;
         if (merge(stream.descriptions, std::move(description)))
             stream.items.erase(item); // its values may have been misread

@@ -34,16 +34,22 @@ format_tracker::format_tracker(const receive_config& config,
 {
 }
 
-void format_tracker::add(const heap_slot& slot,
-                         const std::vector<item_description>& descriptions,
-                         time_point now)
+void format_tracker::read(const heap_slot& slot,
+                          std::vector<std::byte> content,
+                          time_point now)
 {
     if (is_before_change(slot))
         return; // they have been replaced
+    const heap_id sender{ 0, slot.id.sender, slot.id.group };
+    if (sender == d_latest_sender && content == d_latest_content)
+        return; // some senders repeat them in each heap
+    const auto descriptions = slot.descriptors.parse(content);
     d_senders.describe(slot.id, descriptions);
     // it may be received later, and not describe its items again
     if (d_follower.is_ignored_sender(slot.id, slot.socket, now))
         return;
+    d_latest_sender = sender;
+    d_latest_content = std::move(content);
     const bool is_change = d_format && d_description.contradict(descriptions, *d_format);
     if (!is_change || !d_follower.receives_other_descriptions(slot, now))
         d_has_changed |= d_description.add(descriptions);
@@ -64,7 +70,7 @@ std::shared_ptr<const stream_format> format_tracker::derive()
 
 bool format_tracker::is_before_change(const heap_slot& slot) const
 {
-    if (slot.id.sender != d_change.id.sender ||
+    if (slot.id.sender != d_change.id.sender || slot.id.group != d_change.id.group ||
         slot.time.address_bits != d_change.address_bits ||
         slot.first_packet - d_change.time >= d_closing_time)
         return false;
@@ -94,10 +100,18 @@ bool format_tracker::is_described_otherwise(heap_slot& slot, time_point now)
     return true;
 }
 
-bool format_tracker::is_unsuitable(const heap_slot& slot) const
+bool format_tracker::is_unsuitable(heap_slot& slot)
 {
-    return !d_format && !slot.is_end && d_description.has_unsuitable_samples() &&
-           !slot.descriptors.were_found() && !d_senders.descriptions(slot.id).empty();
+    const auto& descriptions = d_senders.descriptions(slot.id);
+    if (d_format || slot.is_end || !d_description.has_unsuitable_samples() ||
+        slot.descriptors.were_found() || descriptions.empty())
+        return false;
+    // those of another sender may be unsuitable, after which this one is received again
+    if (!std::exchange(slot.has_set_format, true) && d_description.add(descriptions)) {
+        d_has_changed = true;
+        return false;
+    }
+    return true;
 }
 
 } // namespace gr::spead

@@ -17,6 +17,7 @@
 #include "support/rate_limited_log.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -38,12 +39,14 @@ public:
                    no_output_reason& reason,
                    rate_limited_log& log);
 
-    void start_run() { d_change = {}; }
+    void start_run()
+    {
+        d_change = {};
+        d_latest_sender = {};
+    }
 
-    //! Adds the descriptions of a heap.
-    void add(const heap_slot& slot,
-             const std::vector<item_description>& descriptions,
-             time_point now);
+    //! Reads the descriptors of a heap from their bytes.
+    void read(const heap_slot& slot, std::vector<std::byte> content, time_point now);
     //! Whether descriptions have changed since update().
     bool has_changed() const { return d_has_changed; }
     //! The format that the descriptions give; nullptr with a refusal() if there is none.
@@ -53,10 +56,12 @@ public:
     //! Why there is no format; else empty.
     const std::string& refusal() const { return d_description.refusal(); }
 
-    //! Whether \p descriptions leave the samples and the timestamp as they are known.
-    bool confirm(const std::vector<item_description>& descriptions) const
+    //! Whether the descriptors of a heap that have arrived leave the samples and the
+    //! timestamp as they are known.
+    bool confirm(const heap_slot& slot, const std::vector<std::byte>& content) const
     {
-        return d_format && d_description.confirm(descriptions, *d_format);
+        return d_format &&
+               d_description.confirm(slot.descriptors.parse(content), *d_format);
     }
     //! Whether a heap was sent before the one whose descriptors changed the format, but
     //! arrives after it.
@@ -66,8 +71,8 @@ public:
     bool is_described_otherwise(heap_slot& slot, time_point now);
     //! Whether the samples of a heap have been described, but cannot be received. They
     //! must not wait for other descriptors of their sender, which are those of later
-    //! heaps.
-    bool is_unsuitable(const heap_slot& slot) const;
+    //! heaps. If only those of another sender are unsuitable: has_changed().
+    bool is_unsuitable(heap_slot& slot);
 
 private:
     const std::chrono::steady_clock::duration d_closing_time;
@@ -88,6 +93,9 @@ private:
         bool is_in_sequence = false; // its counter is that of the next heap
     };
     format_change d_change;
+    // the latest descriptors that have been read
+    heap_id d_latest_sender;
+    std::vector<std::byte> d_latest_content;
 };
 
 } // namespace gr::spead

@@ -45,7 +45,7 @@ bool heap_descriptors::find(const packet_view& packet)
     end_offsets.push_back(packet.heap_length.value_or(
         is_longer ? std::numeric_limits<std::uint64_t>::max() : packet.payload_end()));
     std::sort(end_offsets.begin(), end_offsets.end());
-    std::uint64_t bytes = 0, last = 0;
+    std::uint64_t bytes = 0;
     for (const auto begin : begin_offsets) {
         const auto end = std::upper_bound(end_offsets.begin(), end_offsets.end(), begin);
         if (end == end_offsets.end() || d_ranges.size() == max_descriptors)
@@ -55,10 +55,7 @@ bool heap_descriptors::find(const packet_view& packet)
             std::min({ *end - begin, max_descriptor_bytes, max_bytes - bytes });
         d_ranges.push_back({ begin, begin + size, static_cast<std::size_t>(bytes) });
         bytes += size;
-        last = std::max(last, begin + size);
     }
-    if (last <= packet.payload_offset) // a later packet, which repeats the item pointers
-        d_ranges.clear();
     d_bytes = static_cast<std::size_t>(bytes);
     d_missing = missing_ranges(max_missing);
     d_missing.restart({ 0, static_cast<std::int64_t>(bytes) });

@@ -26,8 +26,8 @@ namespace gr::spead {
 class heap_descriptors
 {
 public:
-    //! Finds the descriptors to which a packet has item pointers, if none are known yet
-    //! and none have passed. Returns whether there are any.
+    //! Finds the descriptors to which a packet has item pointers, if none are known yet.
+    //! Returns whether there are any.
     bool find(const packet_view& packet);
     //! Whether find() has found any.
     bool were_found() const { return !d_ranges.empty(); }
@@ -46,10 +46,10 @@ public:
         return is_found;
     }
 
-    //! Reads those that have arrived. \p for_each_packet(visit) must call
-    //! visit(packet_view) for each recorded packet. Leaves out those that are invalid.
+    //! The bytes of those that have arrived. \p for_each_packet(visit) must call
+    //! visit(packet_view) for each recorded packet.
     template <typename iteration>
-    std::vector<item_description> read(iteration&& for_each_packet) const
+    std::vector<std::byte> content(iteration&& for_each_packet) const
     {
         std::vector<std::byte> content(d_bytes);
         for_each_packet([&](const packet_view& packet) {
@@ -58,8 +58,10 @@ public:
                     std::copy_n(data, bytes, content.begin() + std::ptrdiff_t(offset));
                 });
         });
-        return parse(content);
+        return content;
     }
+    //! Reads content(). Leaves out those that are invalid or have not arrived.
+    std::vector<item_description> parse(const std::vector<std::byte>& content) const;
     void clear() { *this = {}; }
 
 private:
@@ -82,7 +84,6 @@ private:
                       static_cast<std::size_t>(end - begin));
         }
     }
-    std::vector<item_description> parse(const std::vector<std::byte>& content) const;
 
     std::vector<extent> d_ranges;
     std::size_t d_bytes = 0;

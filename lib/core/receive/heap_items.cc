@@ -42,11 +42,13 @@ void heap_items::add(const packet_view& packet, const item_index& format)
                 std::find(described_ids.begin(), described_ids.end(), item.id) ==
                 described_ids.end();
     }
-    auto key_item = samples_index;
+    auto key_item = is_key_time ? none : samples_index;
     const auto& encoding = format->timestamp_format;
     if (time_index != none) {
-        if (packet.item(time_index).is_immediate)
+        if (packet.item(time_index).is_immediate) {
             key_item = time_index;
+            is_key_time = true;
+        }
         if (!timestamp)
             set_timestamp_item(packet, time_index, encoding);
     }

@@ -60,6 +60,8 @@ struct heap_items {
     //! Index and value of an item pointer that the packets with items of the heap have.
     std::size_t key_index = 0;
     std::uint64_t key_word = 0;
+    bool is_key_time =
+        false; //!< it is the timestamp; otherwise, the place of the samples
     // offsets in the payload of the heap
     std::optional<std::uint64_t> timestamp_address = {};
     std::uint64_t timestamp_end = 0;

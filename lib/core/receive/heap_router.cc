@@ -162,22 +162,29 @@ heap_router::outcome heap_router::route(const arrival& packet)
     auto* slot = is_uncounted ? nullptr : d_slots.find(packet.id);
     if (!slot || slot->is_end || d_follower.is_expired(*slot, packet.time))
         return begin_heap(packet);
+    const bool has_other_length = slot->heap_length != packet.heap_length;
     switch (packet.has_items() ? slot->items.compare(packet, d_format)
                                : heap_items::match::unknown) {
     case heap_items::match::same:
+        // the heap has ended, so that this packet does not contradict it
+        if (has_other_length && (slot->is_whole() || packet.time - slot->last_packet >=
+                                                         d_config.closing_time()))
+            return route_other(*slot, packet);
         if (slot->status == state::refused &&
             packet.time - slot->first_packet >= rejudge_interval) {
             const bool reuses_counter = slot->reuses_counter;
             d_slots.remove(*slot);
             return begin_heap(packet, reuses_counter);
         }
+        // a duplicate, or its sender has restarted and describes other samples
+        if (slot->is_whole() && packet.has_descriptors)
+            return begin_heap(packet, true, true);
         return add_packet(*slot, packet);
     case heap_items::match::other:
         return route_other(*slot, packet);
     case heap_items::match::unknown:
         break;
     }
-    const bool has_other_length = slot->heap_length != packet.heap_length;
     if (packet.has_items() && (has_other_length || slot->status == state::refused))
         return route_other(*slot, packet);
     // without a format, which item tells heaps apart is not known
@@ -268,7 +275,8 @@ bool heap_router::is_ambiguous(heap_slot& slot, const arrival& packet)
     return false;
 }
 
-heap_router::outcome heap_router::begin_heap(const arrival& packet, bool reuses_counter)
+heap_router::outcome
+heap_router::begin_heap(const arrival& packet, bool reuses_counter, bool is_repeated)
 {
     auto& slot = d_slots.add(packet.id);
     slot.heap_length = packet.heap_length;
@@ -277,6 +285,7 @@ heap_router::outcome heap_router::begin_heap(const arrival& packet, bool reuses_
     slot.time.counter = packet.heap_counter;
     slot.time.address_bits = packet.flavour.heap_address_bits;
     slot.reuses_counter = reuses_counter;
+    slot.is_repeated = is_repeated;
     slot.next_offset = packet.payload_end();
     if (d_format)
         slot.items.restart(d_format->immediates.size());
@@ -326,10 +335,10 @@ heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet
     }
     if (find_descriptors(slot, packet) || slot.descriptors.were_found())
         return collect_descriptors(slot, packet);
-    if (d_formats.is_unsuitable(slot)) {
+    if (d_formats.is_unsuitable(slot))
         d_slots.refuse(slot);
+    if (slot.status == state::refused)
         return outcome::ignored;
-    }
     if (!d_format || is_known)
         return keep_packet(slot, packet);
     if (!slot.kept_packets.empty() || !slot.items.is_complete(*d_format)) {
@@ -450,10 +459,15 @@ bool heap_router::find_descriptors(heap_slot& slot, const arrival& packet)
     if (!packet.has_descriptors || slot.has_read_descriptors ||
         slot.descriptors.were_found())
         return false;
-    const bool is_ignored =
-        d_follower.is_ignored_sender(packet.id, packet.datagram.socket, packet.time);
-    if (!d_senders.may_describe(packet.id, packet.time, is_ignored) ||
-        !slot.descriptors.find(packet))
+    if (!d_follower.has_admitted(packet.id.sender) &&
+        !d_senders.may_describe(packet.id,
+                                packet.time,
+                                d_follower.is_ignored_sender(
+                                    packet.id, packet.datagram.socket, packet.time))) {
+        d_slots.refuse(slot); // its format is not known
+        return false;
+    }
+    if (!slot.descriptors.find(packet))
         return false;
     for_each_kept(
         slot, [&](const packet_view& kept_packet) { slot.descriptors.add(kept_packet); });
@@ -469,9 +483,8 @@ heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
     if (!d_slots.keep_packet(slot, packet.datagram, packet.time)) {
         // larger than the room: its samples need not wait for all descriptors if those
         // that have arrived confirm the format; otherwise, only its descriptors are used
-        const auto arrived_descriptions =
-            descriptors.read([&](const auto& visit) { for_each_kept(slot, visit); });
-        if (d_formats.confirm(arrived_descriptions)) {
+        const auto visit_packets = [&](const auto& visit) { for_each_kept(slot, visit); };
+        if (d_formats.confirm(slot, descriptors.content(visit_packets))) {
             descriptors.clear();
             slot.has_read_descriptors = true;
             d_slots.append_packet(slot, packet.datagram, packet.time);
@@ -502,14 +515,17 @@ heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
 
 void heap_router::read_descriptors(heap_slot& slot)
 {
-    const auto descriptions =
-        slot.descriptors.read([&](const auto& visit) { for_each_kept(slot, visit); });
+    d_formats.read(
+        slot,
+        slot.descriptors.content([&](const auto& visit) { for_each_kept(slot, visit); }),
+        d_now);
     slot.descriptors.clear();
     slot.has_read_descriptors = true;
-    d_formats.add(slot, descriptions, d_now);
     if (d_formats.has_changed())
         return;
-    if (d_format)
+    if (slot.is_repeated)
+        d_slots.refuse(slot);
+    else if (d_format)
         read_items_again(slot);
     else if (d_formats.is_unsuitable(slot))
         d_slots.refuse(slot);
@@ -550,8 +566,12 @@ bool heap_router::use_format(std::shared_ptr<const stream_format> format)
         d_slots.remove(*d_slots.refused().front());
     while (!d_slots.placed().empty()) // duplicates of their packets are of the old format
         d_slots.refuse(*d_slots.placed().front());
-    for (auto* slot : d_slots.collecting())
-        d_slots.set_ready(*slot, false);
+    const auto collecting_slots = d_slots.collecting();
+    for (auto* slot : collecting_slots)
+        if (slot->is_held) // it does not fit the stream before, and is not of the new one
+            d_slots.refuse(*slot);
+        else
+            d_slots.set_ready(*slot, false);
     d_senders.clear_values();
     d_format = item_index(std::move(format));
     if (!d_format)

@@ -98,7 +98,9 @@ private:
 
     outcome route(const arrival& packet);
     outcome route_other(heap_slot& latest_slot, const arrival& packet);
-    outcome begin_heap(const arrival& packet, bool reuses_counter = false);
+    outcome begin_heap(const arrival& packet,
+                       bool reuses_counter = false,
+                       bool is_repeated = false);
     outcome add_packet(heap_slot& slot, const arrival& packet);
     outcome collect(heap_slot& slot, const arrival& packet);
     outcome keep_packet(heap_slot& slot, const arrival& packet);

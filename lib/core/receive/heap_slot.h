@@ -80,6 +80,8 @@ struct heap_slot {
     bool has_set_format = false;   //!< by what its sender has described before
     bool has_lost_samples = false; //!< it keeps only packets of its descriptors
     bool is_end = false;           //!< it ends a stream
+    bool is_repeated = false; //!< all samples have arrived: by a duplicate, or before
+                              //!< its sender restarted
 
     heap_items items = {};
 

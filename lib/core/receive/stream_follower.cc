@@ -468,6 +468,13 @@ bool stream_follower::receives_other_descriptions(const heap_slot& slot,
 }
 
 // After a pause, the sender may have restarted.
+bool stream_follower::has_admitted(std::uint64_t sender) const
+{
+    return std::any_of(d_locks.begin(), d_locks.end(), [&](const sender_lock& lock) {
+        return lock.has_admitted(sender);
+    });
+}
+
 std::optional<heap_time> stream_follower::newest(std::uint64_t sender) const
 {
     std::optional<heap_time> latest;

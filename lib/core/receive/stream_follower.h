@@ -88,6 +88,8 @@ public:
     //! Whether heaps of another sender arrive, which has described them itself.
     //! Descriptors may also come from a sender without heaps.
     bool receives_other_descriptions(const heap_slot& slot, time_point now) const;
+    //! Whether heaps of a sender have been accepted.
+    bool has_admitted(std::uint64_t sender) const;
     //! The accepted heap of a sender with the latest counter; none if there is none.
     std::optional<heap_time> newest(std::uint64_t sender) const;
     //! Whether the sender of a heap has ended its stream, or may have, as no packet of

@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
         heap_descriptors descriptors;
         if (descriptors.find(view)) {
             descriptors.add(view);
-            const auto read = descriptors.read([&](const auto& visit) { visit(view); });
+            const auto read = descriptors.parse(
+                descriptors.content([&](const auto& visit) { visit(view); }));
             check(read.size() <= 255, "the number of descriptors is bounded");
         }
     }

@@ -1462,6 +1462,122 @@ BOOST_AUTO_TEST_CASE(samples_are_decoded_in_the_format_of_their_run)
         }
 }
 
+// A sender restarts from the same port with numbers in the other byte order.
+BOOST_AUTO_TEST_CASE(restarted_senders_are_decoded_in_their_format)
+{
+    struct restart {
+        const char* name;
+        bool describes_all = false; // more heaps a second than are read of others
+        bool is_swapped = false;    // the packets of the first heap
+        bool is_repeated = false;   // counters and times of the first run
+        std::size_t outputs = 1;    // with heap counters of their own
+    };
+    for (const restart& kind : { restart{ "descriptors in all heaps", true },
+                                 restart{ "first packets swapped", false, true },
+                                 restart{ "from scratch", false, false, true },
+                                 restart{ "two outputs", false, false, false, 2 } })
+        for (const int pause : { 120, 300, 700, 1100 }) {
+            receive_stream::options options;
+            options.type = sample_type::int16;
+            options.format = nullptr;
+            options.outputs = kind.outputs;
+            options.has_own_sockets = kind.outputs > 1;
+            receive_stream stream(options);
+            constexpr std::uint64_t heaps = 100;
+            for (const bool is_big : { true, false }) {
+                const sample_format format{
+                    sample_type::int16,
+                    { 'i', 16, is_big ? byte_order::big : byte_order::little }
+                };
+                const auto tick = is_big || kind.is_repeated ? 0 : first_tick;
+                for (std::uint64_t i = 0; i < heaps; ++i)
+                    for (std::size_t output = 0; output < kind.outputs; ++output) {
+                        auto content = i && !kind.describes_all ? heap_content()
+                                                                : descriptors(format);
+                        add_samples(content, tick + i * 500, 1000, std::byte{ 1 });
+                        for (std::size_t k = is_big ? 1 : 2; k <= 1000; k += 2)
+                            content.payload[content.payload.size() - k] = std::byte{ 0 };
+                        auto packets = heap_cutter{ flavour, 1200 }.cut(
+                            1 + i + 1000 * output, content.pointers, content.payload);
+                        if (i == 0 && kind.is_swapped)
+                            std::reverse(packets.begin(), packets.end());
+                        for (const auto& packet : packets)
+                            stream.receive(packet, output);
+                        stream.now += milliseconds(1);
+                    }
+                stream.now += milliseconds(pause);
+            }
+            stream.end();
+            for (const auto& out : stream.out) {
+                const auto* numbers = reinterpret_cast<const std::int16_t*>(out.data());
+                const auto* end = numbers + out.size() / sizeof *numbers;
+                BOOST_TEST_CONTEXT(kind.name << ", " << pause << " ms")
+                {
+                    BOOST_TEST(std::count(numbers, end, 0x0001) == 0);
+                    BOOST_TEST(std::count(numbers, end, 0x0100) ==
+                               static_cast<std::ptrdiff_t>(2 * heaps * 500));
+                }
+            }
+        }
+}
+
+// A sender pauses. Meanwhile, another one describes samples that cannot be received.
+BOOST_AUTO_TEST_CASE(a_stray_descriptor_does_not_end_a_stream)
+{
+    receive_stream::options options;
+    options.format = nullptr;
+    receive_stream stream(options);
+    for (std::uint64_t i = 0; i < 10; ++i)
+        stream.receive(i ? heap_with_items_in_first_packet(1 + i, i * heap_samples)
+                         : heap_with_descriptors(1, 0));
+    stream.pass_time(milliseconds(300));
+    const auto stray = descriptors({ sample_type::int16, { 'i', 16 } });
+    for (const auto& packet :
+         heap_cutter{ flavour, 2000 }.cut(1, stray.pointers, stray.payload))
+        stream.receive(packet, 0, 2);
+    for (std::uint64_t i = 10; i < 20; ++i)
+        stream.receive(heap_with_items_in_first_packet(1 + i, i * heap_samples));
+    stream.end();
+    BOOST_TEST(stream.counters[0].samples_received.get() == 20 * heap_samples);
+}
+
+// The timestamp and the samples have their item pointers in different packets.
+BOOST_AUTO_TEST_CASE(a_pointer_to_the_samples_does_not_identify_a_heap)
+{
+    for (const int pause : { 150, 300, 900 }) {
+        receive_stream stream;
+        const auto send = [&](std::uint64_t i, std::uint64_t tick, std::byte sample) {
+            const heap_cutter cutter{ flavour, heap_samples / 10, true };
+            auto packets =
+                cutter.cut(1 + i,
+                           { flavour.immediate(0x1600, tick + i * heap_samples),
+                             flavour.addressed(0x3300, 0) },
+                           packet_bytes(heap_samples, sample));
+            for (std::size_t k = 0; k < packets.size(); ++k) {
+                const auto pointer = packets[k].begin() + 8 * (k ? 5 : 6);
+                packets[k].erase(pointer, pointer + 8);
+                packets[k][7] = std::byte{ 5 };
+            }
+            return packets;
+        };
+        stream.receive(send(0, 0, std::byte{ 1 }));
+        auto last = send(1, 0, std::byte{ 1 });
+        last.resize(4);
+        stream.receive(last);
+        stream.pass_time(milliseconds(pause));
+        auto first = send(1, first_tick, std::byte{ 2 }); // the same counter
+        first.erase(first.begin());
+        stream.receive(first);
+        for (std::uint64_t i = 2; i < 5; ++i)
+            stream.receive(send(i, first_tick, std::byte{ 2 }));
+        stream.end();
+        const auto& out = stream.out[0];
+        BOOST_TEST_CONTEXT(pause << " ms")
+        BOOST_TEST(
+            std::count(out.begin(), out.begin() + 2 * heap_samples, std::byte{ 2 }) == 0);
+    }
+}
+
 // The heaps before are not decoded as the later descriptors say.
 BOOST_AUTO_TEST_CASE(heaps_that_cannot_be_received_do_not_wait_for_other_descriptors)
 {

@@ -236,9 +236,10 @@ std::vector<double> run(const scenario& tested)
     for (const auto& packet : tested.packets) {
         stream.now += std::chrono::microseconds(10);
         times.push_back(microseconds([&] {
-            stream.router.receive({ packet.data(), packet.size(), 0, 1 }, stream.now);
+            stream.router.add_datagram({ packet.data(), packet.size(), 0, 1 },
+                                       stream.now);
         }));
-        while (stream.router.is_blocked()) {
+        while (stream.router.waits_for_room()) {
             stream.produce(true);
             times.back() = std::max(
                 times.back(), microseconds([&] { stream.router.resume(stream.now); }));

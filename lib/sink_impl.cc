@@ -169,17 +169,17 @@ int sink_impl::general_work(int,
         take_vectors(ninput_items, input_items);
         return 0;
     }
-    bool is_blocked = false;
+    bool is_ring_full = false;
     do {
         bool has_progressed = false;
-        while (take_samples(ninput_items, input_items, has_progressed, is_blocked))
+        while (take_samples(ninput_items, input_items, has_progressed, is_ring_full))
             ;
         d_inputs.consume();
         if (has_progressed)
             break;
         // The scheduler would call again at once. May throw boost::thread_interrupted,
         // which the scheduler handles: tb.stop() ends the wait.
-    } while (is_blocked && d_engine.wait_for_space(ring_wait::clock::now() + max_wait));
+    } while (is_ring_full && d_engine.wait_for_space(ring_wait::clock::now() + max_wait));
     return 0;
 }
 
@@ -205,11 +205,11 @@ void sink_impl::take_vectors(const gr_vector_int& ninput_items,
 bool sink_impl::take_samples(const gr_vector_int& ninput_items,
                              const gr_vector_const_void_star& input_items,
                              bool& has_progressed,
-                             bool& is_blocked)
+                             bool& is_ring_full)
 {
     bool has_taken = false;
     bool is_held = false;
-    is_blocked = false;
+    is_ring_full = false;
     const auto limit = d_inputs.limit();
     for (std::size_t input = 0; input < input_items.size(); ++input) {
         const auto begin = d_inputs.accepted(input);
@@ -226,7 +226,7 @@ bool sink_impl::take_samples(const gr_vector_int& ninput_items,
         has_progressed |= n_taken > 0 || is_filling;
         has_taken |= n_taken > 0;
         is_held |= n < offered;
-        is_blocked |= n_taken < n && !is_filling;
+        is_ring_full |= n_taken < n && !is_filling;
     }
     return has_taken && is_held;
 }

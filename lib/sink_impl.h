@@ -51,7 +51,7 @@ private:
     bool take_samples(const gr_vector_int& ninput_items,
                       const gr_vector_const_void_star& input_items,
                       bool& has_progressed,
-                      bool& is_blocked);
+                      bool& is_ring_full);
     std::size_t write_samples(std::size_t input,
                               const std::byte* samples,
                               std::size_t n,

@@ -216,7 +216,7 @@ bool sink_engine::wait_for_space(ring_wait::clock::time_point deadline)
     return d_ring_wait.wait(d_full_rings, has_any_space, deadline);
 }
 
-void sink_engine::begin_end()
+void sink_engine::start_finish_timeout()
 {
     d_last_sent = d_sender_counters.packets_sent.get();
     d_end_deadline = sender::clock::now() + finish_timeout;
@@ -224,7 +224,7 @@ void sink_engine::begin_end()
 
 // Whether nothing has been sent for too long. Extends the deadline while packets are
 // sent.
-bool sink_engine::is_blocked()
+bool sink_engine::is_timed_out()
 {
     const auto sent = d_sender_counters.packets_sent.get();
     const auto now = sender::clock::now();
@@ -237,8 +237,8 @@ void sink_engine::finish_writing(const std::function<bool()>& try_write)
 {
     // GNU Radio may interrupt this thread again
     const boost::this_thread::disable_interruption no_interruption;
-    begin_end();
-    while (!try_write() && !is_blocked())
+    start_finish_timeout();
+    while (!try_write() && !is_timed_out())
         wait_for_space(d_end_deadline);
 }
 
@@ -249,7 +249,7 @@ bool sink_engine::wait_while_sending(packet_ring& ring, condition is_met)
     do {
         if (d_ring_wait.wait(std::array{ &ring }, is_met, d_end_deadline))
             return true;
-    } while (!is_blocked());
+    } while (!is_timed_out());
     return false;
 }
 
@@ -325,7 +325,7 @@ void sink_engine::end_run()
 {
     // GNU Radio may interrupt this thread again
     const boost::this_thread::disable_interruption no_interruption;
-    begin_end();
+    start_finish_timeout();
     const bool is_sent = end_streams();
     if (!is_sent)
         for (auto& input : d_inputs)

@@ -119,8 +119,8 @@ private:
     void add_input(const sink_config& config, stream_config stream);
     void schedule_stats();
     void end_run();
-    void begin_end();
-    bool is_blocked();
+    void start_finish_timeout();
+    bool is_timed_out();
     void limit_queues();
     void warn_of_input(std::size_t input, const std::string& text);
     template <typename condition>

@@ -169,11 +169,11 @@ void source_engine::stop()
 void source_engine::receive(const std::vector<std::byte*>& buffers, std::int64_t room)
 {
     d_window.set_room(buffers, room);
-    d_reader->read();
+    d_reader->poll();
     d_log.write();
     d_buffer_fill =
         1 - static_cast<double>(room) / static_cast<double>(d_window.capacity());
-    if (!d_reader->is_blocked() || std::exchange(d_room, room) < room)
+    if (!d_reader->waits_for_room() || std::exchange(d_room, room) < room)
         d_room_since = clock::now();
 }
 
@@ -181,7 +181,7 @@ void source_engine::receive(const std::vector<std::byte*>& buffers, std::int64_t
 // sample needs to be given up for them. Some blocks always leave samples in the buffer.
 bool source_engine::awaits_downstream() const
 {
-    if (!d_reader->is_blocked() || d_room >= d_window.capacity() / 4 * 3)
+    if (!d_reader->waits_for_room() || d_room >= d_window.capacity() / 4 * 3)
         return false;
     const duration limit = d_sockets.front()->is_capture()
                                ? duration(max_stall_of_captures)
@@ -193,7 +193,8 @@ std::size_t source_engine::produce(std::vector<sample_tag>& tags, std::int64_t l
 {
     const auto now = d_reader->now();
     const bool is_awaited = awaits_downstream();
-    const auto ready = d_window.end_of_ready(now, d_reader->is_blocked() && !is_awaited);
+    const auto ready =
+        d_window.update_ready_end(now, d_reader->waits_for_room() && !is_awaited);
     const auto end = std::min(ready, d_window.front() + limit);
     if (is_awaited && end == d_window.front())
         std::this_thread::sleep_for(pause_for_downstream);

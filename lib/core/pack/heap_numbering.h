@@ -78,7 +78,7 @@ public:
         d_has_complete_heap[heap.destination - d_first_destination] = true;
     }
 
-    //! Assigns a heap counter to a heap of descriptors or an end of stream.
+    //! Assigns a heap counter to an end-of-stream heap.
     std::uint64_t next_id()
     {
         const auto id = d_id;

@@ -38,13 +38,13 @@ void capture_replay::start(const source_list& captures)
     d_replay_delay.reset();
 }
 
-void capture_replay::read()
+void capture_replay::poll()
 {
     if (has_ended())
         return;
-    deliver(d_now);
+    route_pending(d_now);
     const auto read_start = d_now;
-    for (bool has_read = false; !is_blocked(); has_read = true) {
+    for (bool has_read = false; !waits_for_room(); has_read = true) {
         const auto next = find_next();
         if (is_waiting()) { // the next packet may come from an empty pipe
             if (!has_read)
@@ -52,7 +52,7 @@ void capture_replay::read()
             return;
         }
         if (!next) {
-            end("all packets of the capture have been read");
+            end_run("all packets of the capture have been read");
             return;
         }
         if (d_is_realtime && is_early(*next))
@@ -61,7 +61,7 @@ void capture_replay::read()
         if (d_now - read_start > max_read)
             return; // first, samples of the past are produced
         receive(next->capture);
-        deliver(d_now);
+        route_pending(d_now);
     }
 }
 

@@ -30,7 +30,7 @@ public:
                    rate_limited_log& log);
 
     void start(const source_list& captures) override;
-    void read() override;
+    void poll() override;
     clock::time_point now() const override { return d_now; }
 
 private:

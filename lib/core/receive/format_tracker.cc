@@ -57,9 +57,11 @@ void format_tracker::read(const heap_slot& slot,
         return;
     const auto newest = d_follower.newest(slot.id.sender);
     const auto heaps = newest ? slot.time.counters_from(*newest) : 0;
-    d_change = {
-        slot.id, slot.time.address_bits, slot.arrival, now, heaps > 0 && heaps < max_heaps
-    };
+    d_change = { slot.id,
+                 slot.time.address_bits,
+                 slot.arrival_number,
+                 now,
+                 heaps > 0 && heaps < max_heaps };
 }
 
 std::shared_ptr<const stream_format> format_tracker::derive()
@@ -72,11 +74,11 @@ bool format_tracker::is_before_change(const heap_slot& slot) const
 {
     if (slot.id.sender != d_change.id.sender || slot.id.group != d_change.id.group ||
         slot.time.address_bits != d_change.address_bits ||
-        slot.first_packet - d_change.time >= d_closing_time)
+        slot.first_arrival - d_change.time >= d_closing_time)
         return false;
     // the sender has restarted, or does not count heaps of descriptors like others
     if (!d_change.is_in_sequence)
-        return slot.arrival < d_change.arrival;
+        return slot.arrival_number < d_change.arrival_number;
     heap_time change;
     change.counter = d_change.id.counter;
     const auto heaps = slot.time.counters_from(change);
@@ -103,7 +105,7 @@ bool format_tracker::is_described_otherwise(heap_slot& slot, time_point now)
 bool format_tracker::is_unsuitable(heap_slot& slot)
 {
     const auto& descriptions = d_senders.descriptions(slot.id);
-    if (d_format || slot.is_end || !d_description.has_unsuitable_samples() ||
+    if (d_format || slot.is_end_of_stream || !d_description.has_unsuitable_samples() ||
         slot.descriptors.were_found() || descriptions.empty())
         return false;
     // those of another sender may be unsuitable, after which this one is received again

@@ -88,7 +88,7 @@ private:
     struct format_change {
         heap_id id; // sender 0: none
         unsigned address_bits = 0;
-        std::uint64_t arrival = 0;
+        std::uint64_t arrival_number = 0;
         time_point time{};
         bool is_in_sequence = false; // its counter is that of the next heap
     };

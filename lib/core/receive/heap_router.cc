@@ -88,9 +88,9 @@ void heap_router::end_run()
 
 // Packets
 
-void heap_router::receive(const received_packet& datagram, clock::time_point now)
+void heap_router::add_datagram(const received_datagram& datagram, clock::time_point now)
 {
-    arrival packet;
+    parsed_packet packet;
     if (const auto error = parse_packet(datagram.data, datagram.bytes, packet);
         error != packet_error::none)
         return reject(error, datagram.data, datagram.bytes);
@@ -102,7 +102,7 @@ void heap_router::receive(const received_packet& datagram, clock::time_point now
     // without a format, heaps wait for it
     const auto& waiting_slots = d_slots.collecting();
     while (d_format && !waiting_slots.empty() &&
-           now - waiting_slots.front()->first_packet >= heap_timeout)
+           now - waiting_slots.front()->first_arrival >= heap_timeout)
         d_slots.remove(*waiting_slots.front());
     const auto result = route(packet);
     if (result == outcome::rejected)
@@ -113,7 +113,7 @@ void heap_router::receive(const received_packet& datagram, clock::time_point now
     count_ignored();
     if (!packet.is_end_of_stream)
         d_last_sender = datagram.sender;
-    if (d_slots.first_ready() || is_blocked())
+    if (d_slots.first_ready() || waits_for_room())
         resume(now);
     if (!d_format)
         d_no_output_reason.note(d_formats.refusal().empty() ? cause::no_descriptors
@@ -143,35 +143,35 @@ void heap_router::reject(packet_error error, const std::byte* datagram, std::siz
 // after a restart, or in every heap. So each check asks whether the counter still means
 // the slot that was found. A packet that may belong to either of two heaps is ignored: a
 // missing sample is reported, but a sample in the wrong place is not noticed.
-heap_router::outcome heap_router::route(const arrival& packet)
+heap_router::outcome heap_router::route(const parsed_packet& packet)
 {
     if (packet.is_end_of_stream) {
-        d_follower.note_end(packet.id,
-                            packet.time,
-                            d_last_sender == packet.id.sender,
-                            d_format.get() != nullptr);
+        d_follower.note_end_of_stream(packet.id,
+                                      packet.time,
+                                      d_last_sender == packet.id.sender,
+                                      d_format.get() != nullptr);
         if (d_format)
             return outcome::ignored;
         auto& slot = d_slots.add(packet.id); // it ends the heaps that wait
-        slot.first_packet = packet.time;
-        slot.is_end = true;
+        slot.first_arrival = packet.time;
+        slot.is_end_of_stream = true;
         return keep_packet(slot, packet);
     }
     // some senders do not count heaps of one packet, but timestamps tell them apart
     const bool is_uncounted = packet.is_single && (!d_format || d_format->timestamp_id);
     auto* slot = is_uncounted ? nullptr : d_slots.find(packet.id);
-    if (!slot || slot->is_end || d_follower.is_expired(*slot, packet.time))
+    if (!slot || slot->is_end_of_stream || d_follower.is_expired(*slot, packet.time))
         return begin_heap(packet);
     const bool has_other_length = slot->heap_length != packet.heap_length;
     switch (packet.has_items() ? slot->items.compare(packet, d_format)
                                : heap_items::match::unknown) {
     case heap_items::match::same:
         // the heap has ended, so that this packet does not contradict it
-        if (has_other_length && (slot->is_whole() || packet.time - slot->last_packet >=
+        if (has_other_length && (slot->is_whole() || packet.time - slot->last_arrival >=
                                                          d_config.closing_time()))
             return route_other(*slot, packet);
         if (slot->status == state::refused &&
-            packet.time - slot->first_packet >= rejudge_interval) {
+            packet.time - slot->first_arrival >= rejudge_interval) {
             const bool reuses_counter = slot->reuses_counter;
             d_slots.remove(*slot);
             return begin_heap(packet, reuses_counter);
@@ -207,7 +207,7 @@ heap_router::outcome heap_router::route(const arrival& packet)
 
 // A packet of another heap with the same counter.
 heap_router::outcome heap_router::route_other(heap_slot& latest_slot,
-                                              const arrival& packet)
+                                              const parsed_packet& packet)
 {
     if (latest_slot.reuses_counter)
         for (auto* slot = d_slots.find_older(latest_slot); slot;
@@ -219,11 +219,11 @@ heap_router::outcome heap_router::route_other(heap_slot& latest_slot,
 }
 
 // Whether a packet without items may be of a heap with its counter.
-bool heap_router::may_continue(const heap_slot& slot, const arrival& packet) const
+bool heap_router::may_continue(const heap_slot& slot, const parsed_packet& packet) const
 {
     // the samples that the heap lacks have been given up
     const bool is_closed = slot.status == state::placed &&
-                           packet.time - slot.last_packet >= d_config.closing_time() &&
+                           packet.time - slot.last_arrival >= d_config.closing_time() &&
                            d_follower.is_before_newest(slot);
     return !slot.is_superseded && !is_closed && !is_torn(slot, packet);
 }
@@ -232,7 +232,7 @@ bool heap_router::may_continue(const heap_slot& slot, const arrival& packet) con
 // have restarted, and reuse the counter. An outage looks the same if it goes on later in
 // the heap: then the rest of the heap is missing. While the timestamp or other items are
 // not known, or if the heap is whole, only the pause tells.
-bool heap_router::is_torn(const heap_slot& slot, const arrival& packet) const
+bool heap_router::is_torn(const heap_slot& slot, const parsed_packet& packet) const
 {
     const bool is_complete =
         d_format ? slot.items.is_complete(*d_format) : slot.has_items;
@@ -243,15 +243,15 @@ bool heap_router::is_torn(const heap_slot& slot, const arrival& packet) const
         outage = min_outage_of_open_heaps;
     else if (packet.payload_offset < slot.next_offset)
         outage = std::min(outage, d_config.closing_time());
-    return packet.time - slot.last_packet >=
+    return packet.time - slot.last_arrival >=
                std::max(outage, outage_pauses * d_pause_in_heap) &&
            (is_open || packet.payload_offset != slot.next_offset);
 }
 
 // A single pause, after which the packet continues the heap by chance, is no habit.
-void heap_router::learn_pause(const heap_slot& slot, const arrival& packet)
+void heap_router::learn_pause(const heap_slot& slot, const parsed_packet& packet)
 {
-    const auto pause = packet.time - slot.last_packet;
+    const auto pause = packet.time - slot.last_arrival;
     if (packet.payload_offset == slot.next_offset && !slot.is_whole() &&
         pause < outage_pauses * max_pause_in_heap)
         d_pause_in_heap = std::max(d_pause_in_heap,
@@ -259,7 +259,7 @@ void heap_router::learn_pause(const heap_slot& slot, const arrival& packet)
 }
 
 // Whether packets without items may also belong to an older heap of the same counter.
-bool heap_router::is_ambiguous(heap_slot& slot, const arrival& packet)
+bool heap_router::is_ambiguous(heap_slot& slot, const parsed_packet& packet)
 {
     if (!slot.reuses_counter)
         return false;
@@ -275,13 +275,14 @@ bool heap_router::is_ambiguous(heap_slot& slot, const arrival& packet)
     return false;
 }
 
-heap_router::outcome
-heap_router::begin_heap(const arrival& packet, bool reuses_counter, bool is_repeated)
+heap_router::outcome heap_router::begin_heap(const parsed_packet& packet,
+                                             bool reuses_counter,
+                                             bool is_repeated)
 {
     auto& slot = d_slots.add(packet.id);
     slot.heap_length = packet.heap_length;
     slot.socket = packet.datagram.socket;
-    slot.first_packet = packet.time;
+    slot.first_arrival = packet.time;
     slot.time.counter = packet.heap_counter;
     slot.time.address_bits = packet.flavour.heap_address_bits;
     slot.reuses_counter = reuses_counter;
@@ -294,7 +295,7 @@ heap_router::begin_heap(const arrival& packet, bool reuses_counter, bool is_repe
     return result == outcome::ignored && reuses_counter ? outcome::rejected : result;
 }
 
-heap_router::outcome heap_router::add_packet(heap_slot& slot, const arrival& packet)
+heap_router::outcome heap_router::add_packet(heap_slot& slot, const parsed_packet& packet)
 {
     slot.next_offset = packet.payload_end();
     switch (slot.status) {
@@ -314,9 +315,9 @@ heap_router::outcome heap_router::add_packet(heap_slot& slot, const arrival& pac
 // certain, so the slot keeps whole packets instead of decoded samples: if a heap is
 // refused, nothing has to be taken back, and if the format changes, its items are read
 // again.
-heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet)
+heap_router::outcome heap_router::collect(heap_slot& slot, const parsed_packet& packet)
 {
-    slot.last_packet = packet.time;
+    slot.last_arrival = packet.time;
     slot.has_items |= packet.has_items();
     const bool is_known = d_format && slot.items.is_complete(*d_format);
     if (d_format && !is_known) {
@@ -347,13 +348,14 @@ heap_router::outcome heap_router::collect(heap_slot& slot, const arrival& packet
                                              : keep_packet(slot, packet);
     }
     // the usual case: the first packet has all items
-    judge(slot);
+    settle(slot);
     if (slot.status == state::placed)
         return place(slot, packet);
     return slot.status == state::refused ? outcome::ignored : keep_packet(slot, packet);
 }
 
-heap_router::outcome heap_router::keep_packet(heap_slot& slot, const arrival& packet)
+heap_router::outcome heap_router::keep_packet(heap_slot& slot,
+                                              const parsed_packet& packet)
 {
     if (d_slots.keep_packet(slot, packet.datagram, packet.time))
         return outcome::taken;
@@ -380,7 +382,7 @@ void heap_router::update_readiness(heap_slot& slot, const packet_view* packet)
     d_slots.set_ready(slot, false);
     if (slot.has_lost_samples)
         return d_slots.refuse(slot);
-    if (slot.is_end || items.is_complete(*d_format))
+    if (slot.is_end_of_stream || items.is_complete(*d_format))
         return d_slots.set_ready(slot, true);
     if (!packet || !packet->has_items()) {
         if (!items.is_any())
@@ -395,7 +397,7 @@ void heap_router::update_readiness(heap_slot& slot, const packet_view* packet)
     else
         d_no_output_reason.note_lacking(d_format->samples_id, "the samples", *packet);
     if (!items.is_any()) {
-        d_senders.complete(slot.id, slot.time, slot.first_packet, slot.items);
+        d_senders.complete(slot.id, slot.time, slot.first_arrival, slot.items);
         d_slots.refuse(slot);
     }
 }
@@ -441,11 +443,11 @@ bool heap_router::place_waiting()
         if (d_blocked_slot && !place_kept(*d_blocked_slot))
             return false;
         d_blocked_slot = nullptr;
-        auto* agreed_slot = d_follower.agreed();
-        auto* slot = agreed_slot ? agreed_slot : d_slots.first_ready();
+        auto* confirmed_slot = d_follower.confirmed();
+        auto* slot = confirmed_slot ? confirmed_slot : d_slots.first_ready();
         if (!slot || !d_format)
             return true;
-        judge(*slot);
+        settle(*slot);
         if (slot->status == state::placed)
             d_blocked_slot = slot;
     }
@@ -454,16 +456,17 @@ bool heap_router::place_waiting()
 // Descriptors
 
 // Whether a heap must wait for its descriptors, to which this packet points.
-bool heap_router::find_descriptors(heap_slot& slot, const arrival& packet)
+bool heap_router::find_descriptors(heap_slot& slot, const parsed_packet& packet)
 {
     if (!packet.has_descriptors || slot.has_read_descriptors ||
         slot.descriptors.were_found())
         return false;
     if (!d_follower.has_admitted(packet.id.sender) &&
-        !d_senders.may_describe(packet.id,
-                                packet.time,
-                                d_follower.is_ignored_sender(
-                                    packet.id, packet.datagram.socket, packet.time))) {
+        !d_senders.admit_descriptors(packet.id,
+                                     packet.time,
+                                     d_follower.is_ignored_sender(packet.id,
+                                                                  packet.datagram.socket,
+                                                                  packet.time))) {
         d_slots.refuse(slot); // its format is not known
         return false;
     }
@@ -475,7 +478,7 @@ bool heap_router::find_descriptors(heap_slot& slot, const arrival& packet)
 }
 
 heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
-                                                      const arrival& packet)
+                                                      const parsed_packet& packet)
 {
     auto& descriptors = slot.descriptors;
     if (slot.has_lost_samples && !descriptors.have_bytes_in(packet))
@@ -628,13 +631,13 @@ void heap_router::find_timestamp(heap_slot& slot)
 
 // Places in time
 
-void heap_router::judge(heap_slot& slot)
+void heap_router::settle(heap_slot& slot)
 {
     d_slots.set_ready(slot, false);
     d_follower.forget(slot);
-    if (slot.is_end) {
-        d_follower.note_end(
-            slot.id, slot.first_packet, d_last_sender == slot.id.sender, true);
+    if (slot.is_end_of_stream) {
+        d_follower.note_end_of_stream(
+            slot.id, slot.first_arrival, d_last_sender == slot.id.sender, true);
         return d_slots.refuse(slot);
     }
     if (d_formats.is_before_change(slot))
@@ -644,7 +647,7 @@ void heap_router::judge(heap_slot& slot)
             d_slots.refuse(slot);
         return;
     }
-    switch (d_follower.judge(slot, d_now)) {
+    switch (d_follower.decide(slot, d_now)) {
     case stream_follower::decision::place:
         return d_slots.place(slot);
     case stream_follower::decision::refuse:
@@ -662,28 +665,29 @@ bool heap_router::place_kept(heap_slot& slot)
     if (!d_follower.enter(slot, d_now))
         return false;
     std::size_t placed = 0;
-    auto result = sample_placer::result::done;
+    auto result = sample_placer::placement::done;
     for (; placed < slot.kept_packets.size(); ++placed) {
         const auto& kept_packet = slot.kept_packets[placed];
         packet_view packet;
         parse_packet(kept_packet.content.data(), kept_packet.content.size(), packet);
         result = d_placer.place(slot, packet, kept_packet.time, d_now);
-        if (result == sample_placer::result::full)
+        if (result == sample_placer::placement::full)
             break;
-        if (result == sample_placer::result::ignored)
+        if (result == sample_placer::placement::ignored)
             d_ignored_packets += 1;
     }
     d_slots.drop_packets(slot, 0, placed);
-    return result != sample_placer::result::full;
+    return result != sample_placer::placement::full;
 }
 
-heap_router::outcome heap_router::place(heap_slot& slot, const arrival& packet)
+heap_router::outcome heap_router::place(heap_slot& slot, const parsed_packet& packet)
 {
     const auto result = d_follower.enter(slot, d_now)
                             ? d_placer.place(slot, packet, packet.time, d_now)
-                            : sample_placer::result::full;
-    if (result != sample_placer::result::full)
-        return result == sample_placer::result::done ? outcome::taken : outcome::ignored;
+                            : sample_placer::placement::full;
+    if (result != sample_placer::placement::full)
+        return result == sample_placer::placement::done ? outcome::taken
+                                                        : outcome::ignored;
     d_blocked_slot = &slot;
     d_slots.append_packet(slot, packet.datagram, packet.time);
     return outcome::taken;

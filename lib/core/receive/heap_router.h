@@ -57,14 +57,14 @@ public:
     //! Drops all heaps and packets, and counts the incomplete ones.
     void end_run();
 
-    //! Takes a datagram. Must not be called while is_blocked().
-    void receive(const received_packet& packet, clock::time_point now);
+    //! Takes a datagram. Must not be called while waits_for_room().
+    void add_datagram(const received_datagram& packet, clock::time_point now);
     //! Counts a datagram that is unusable.
     void reject(packet_error error,
                 const std::byte* datagram = nullptr,
                 std::size_t bytes = 0);
     //! Whether packets wait until the window has produced samples.
-    bool is_blocked() const { return d_blocked_slot || d_formats.has_changed(); }
+    bool waits_for_room() const { return d_blocked_slot || d_formats.has_changed(); }
     //! Places waiting packets as far as there is room. Returns whether none is left.
     bool resume(clock::time_point now);
 
@@ -73,7 +73,7 @@ public:
     //! The format of the samples; nullptr until it is known.
     const stream_format* format() const { return d_format.get(); }
     //! The end position of the heaps that have begun to arrive.
-    std::int64_t end() const { return d_follower.end(); }
+    std::int64_t stream_end() const { return d_follower.stream_end(); }
     //! Must be called in the order of positions.
     std::uint64_t tick_at(std::int64_t position) { return d_follower.tick_at(position); }
 
@@ -89,25 +89,25 @@ private:
     using cause = no_output_reason::cause;
 
     // A received packet and its parsed header.
-    struct arrival : packet_view {
-        received_packet datagram;
+    struct parsed_packet : packet_view {
+        received_datagram datagram;
         heap_id id;
         clock::time_point time = {};
     };
     enum class outcome { taken, ignored, rejected };
 
-    outcome route(const arrival& packet);
-    outcome route_other(heap_slot& latest_slot, const arrival& packet);
-    outcome begin_heap(const arrival& packet,
+    outcome route(const parsed_packet& packet);
+    outcome route_other(heap_slot& latest_slot, const parsed_packet& packet);
+    outcome begin_heap(const parsed_packet& packet,
                        bool reuses_counter = false,
                        bool is_repeated = false);
-    outcome add_packet(heap_slot& slot, const arrival& packet);
-    outcome collect(heap_slot& slot, const arrival& packet);
-    outcome keep_packet(heap_slot& slot, const arrival& packet);
-    bool may_continue(const heap_slot& slot, const arrival& packet) const;
-    bool is_torn(const heap_slot& slot, const arrival& packet) const;
-    void learn_pause(const heap_slot& slot, const arrival& packet);
-    bool is_ambiguous(heap_slot& slot, const arrival& packet);
+    outcome add_packet(heap_slot& slot, const parsed_packet& packet);
+    outcome collect(heap_slot& slot, const parsed_packet& packet);
+    outcome keep_packet(heap_slot& slot, const parsed_packet& packet);
+    bool may_continue(const heap_slot& slot, const parsed_packet& packet) const;
+    bool is_torn(const heap_slot& slot, const parsed_packet& packet) const;
+    void learn_pause(const heap_slot& slot, const parsed_packet& packet);
+    bool is_ambiguous(heap_slot& slot, const parsed_packet& packet);
     void drop_packets_before(heap_slot& slot, clock::time_point time);
     void update_readiness(heap_slot& slot, const packet_view* packet);
     void finish(const heap_slot& slot);
@@ -115,17 +115,17 @@ private:
     bool place_waiting();
 
     // descriptors
-    bool find_descriptors(heap_slot& slot, const arrival& packet);
-    outcome collect_descriptors(heap_slot& slot, const arrival& packet);
+    bool find_descriptors(heap_slot& slot, const parsed_packet& packet);
+    outcome collect_descriptors(heap_slot& slot, const parsed_packet& packet);
     void read_descriptors(heap_slot& slot);
     bool update_format();
     bool use_format(std::shared_ptr<const stream_format> format);
     void read_items_again(heap_slot& slot);
     void find_timestamp(heap_slot& slot);
 
-    void judge(heap_slot& slot);
+    void settle(heap_slot& slot);
     bool place_kept(heap_slot& slot);
-    outcome place(heap_slot& slot, const arrival& packet);
+    outcome place(heap_slot& slot, const parsed_packet& packet);
 
     const config d_config;
     output_window& d_window;

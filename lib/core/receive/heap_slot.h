@@ -22,7 +22,7 @@
 namespace gr::spead {
 
 //! A datagram and its origin.
-struct received_packet {
+struct received_datagram {
     const std::byte* data = nullptr;
     std::size_t bytes = 0;
     std::size_t socket = 0;   //!< index of the socket
@@ -44,15 +44,18 @@ struct heap_id {
 /*!
  * \brief A heap of which packets have arrived.
  *
- * A slot goes from collecting to placed or refused, then becomes free; never back. It
- * keeps its packets while it collects, and those for which the window has no room.
+ * A slot goes from collecting to placed or refused, then becomes free; never back. A
+ * placed one is refused if it turns out to be of another sender, or when a stream or a
+ * format begins after it. A slot keeps its packets while it collects, and those for which
+ * the window has no room.
  */
 struct heap_slot {
     using time_point = std::chrono::steady_clock::time_point;
 
     enum class state {
         free,
-        collecting, //!< its items have not all arrived, or the timeline holds it
+        collecting, //!< its items or descriptors have not all arrived, or it is held
+                    //!< until another heap confirms its time
         placed,     //!< the position of its samples is known
         refused     //!< its samples are not used
     };
@@ -63,23 +66,23 @@ struct heap_slot {
 
     state status = state::free;
     heap_id id = {};
-    std::uint64_t arrival = 0; //!< number, in order of arrival
+    std::uint64_t arrival_number = 0; //!< number, in order of arrival
     std::optional<std::uint64_t> heap_length = {};
     std::size_t socket = 0;
-    time_point first_packet = {};
-    time_point last_packet = {};
-    std::uint64_t next_offset = 0; //!< the end of the latest packet
+    time_point first_arrival = {};
+    time_point last_arrival = {};
+    std::uint64_t next_offset = 0; //!< in the heap: the end of the latest packet
 
     // while collecting
-    bool has_items = false; //!< a packet with items has arrived
-    bool is_ready = false;  //!< to be judged
-    bool is_held = false;   //!< has been judged; another heap must agree with its time
-    bool is_agreed = false; //!< another heap does
+    bool has_items = false;    //!< a packet with items has arrived
+    bool is_ready = false;     //!< to be judged
+    bool is_held = false;      //!< has been judged; another heap must agree with its time
+    bool is_confirmed = false; //!< another heap does
     heap_descriptors descriptors = {};
     bool has_read_descriptors = false;
     bool has_set_format = false;   //!< by what its sender has described before
     bool has_lost_samples = false; //!< it keeps only packets of its descriptors
-    bool is_end = false;           //!< it ends a stream
+    bool is_end_of_stream = false;
     bool is_repeated = false; //!< all samples have arrived: by a duplicate, or before
                               //!< its sender restarted
 
@@ -87,7 +90,7 @@ struct heap_slot {
 
     // once it is accepted
     timeline::verdict verdict = timeline::verdict::hold;
-    bool has_entered = false; //!< the timeline has it
+    bool has_entered = false; //!< it needs not enter the stream, or has
     std::size_t output = 0;
     heap_time time = {}; //!< the length is a lower bound if the end is unknown
     std::int64_t received_samples = 0;

@@ -46,7 +46,7 @@ heap_slot* heap_slots::find(const heap_id& id)
         return nullptr;
     heap_slot* latest = nullptr;
     for (auto* slot = find_from(0, id); slot; slot = find_from(index_of(*slot) + 1, id))
-        if (!latest || slot->arrival > latest->arrival)
+        if (!latest || slot->arrival_number > latest->arrival_number)
             latest = slot;
     if (latest)
         d_last_slot = latest;
@@ -60,7 +60,8 @@ heap_slot* heap_slots::find_older(const heap_slot& newer)
     heap_slot* latest = nullptr;
     for (auto* slot = find_from(0, newer.id); slot;
          slot = find_from(index_of(*slot) + 1, newer.id))
-        if (slot->arrival < newer.arrival && (!latest || slot->arrival > latest->arrival))
+        if (slot->arrival_number < newer.arrival_number &&
+            (!latest || slot->arrival_number > latest->arrival_number))
             latest = slot;
     return latest;
 }
@@ -114,7 +115,7 @@ heap_slot& heap_slots::add(const heap_id& id)
     slot.restart();
     slot.status = heap_slot::state::collecting;
     slot.id = id;
-    slot.arrival = d_next_arrival++;
+    slot.arrival_number = d_next_arrival++;
     d_collecting.slots.push_back(&slot);
     d_tags[index_of(slot)] = tag_of(id.counter);
     d_used = std::max(d_used, index_of(slot) + 1);
@@ -181,7 +182,7 @@ heap_slot* heap_slots::first_ready()
 }
 
 bool heap_slots::keep_packet(heap_slot& slot,
-                             const received_packet& packet,
+                             const received_datagram& packet,
                              heap_slot::time_point now)
 {
     const auto is_full = [&] {
@@ -203,7 +204,7 @@ bool heap_slots::keep_packet(heap_slot& slot,
 }
 
 void heap_slots::append_packet(heap_slot& slot,
-                               const received_packet& packet,
+                               const received_datagram& packet,
                                heap_slot::time_point now)
 {
     slot.kept_packets.push_back({ { packet.data, packet.data + packet.bytes }, now });

@@ -65,11 +65,11 @@ public:
     //! Keeps a packet in a slot. May remove the oldest slots that collect. False if this
     //! slot takes all room.
     [[nodiscard]] bool keep_packet(heap_slot& slot,
-                                   const received_packet& packet,
+                                   const received_datagram& packet,
                                    heap_slot::time_point now);
     //! Keeps a packet for which there may be no room.
     void append_packet(heap_slot& slot,
-                       const received_packet& packet,
+                       const received_datagram& packet,
                        heap_slot::time_point now);
     //! Drops packets that a slot keeps, by their indices. Returns their number.
     std::size_t drop_packets(heap_slot& slot, std::size_t begin, std::size_t end);

@@ -45,9 +45,9 @@ void output_window::set_room(const std::vector<std::byte*>& write_pointers,
     d_capacity = std::max(d_capacity, samples);
 }
 
-bool output_window::request_room(std::size_t output,
-                                 position_range range,
-                                 clock::time_point now)
+bool output_window::reserve(std::size_t output,
+                            position_range range,
+                            clock::time_point now)
 {
     if (range.end <= end_of_room() && !d_outputs[output].missing.is_full())
         return true;
@@ -112,22 +112,20 @@ void output_window::withdraw(std::size_t output,
         item.erase(heap);
 }
 
-std::int64_t output_window::begin_stream(clock::time_point opening_end,
-                                         std::int64_t alignment,
-                                         std::int64_t max_earlier,
-                                         std::int64_t max_rounding)
+std::int64_t output_window::begin_stream(const opening& settings)
 {
     d_front = d_top = d_flush_end = 0;
-    d_opening_end = opening_end;
-    d_alignment = alignment;
+    d_opening_end = settings.end;
+    d_alignment = settings.alignment;
     for (auto& state : d_outputs) {
         state.missing.restart(all_positions);
         state.needs_timestamp = true;
         for (auto& item : state.items)
             item.restart();
     }
-    d_first_heap_position = std::min(d_room / 2, max_earlier) / alignment * alignment;
-    d_min_rounded_front = d_first_heap_position - max_rounding;
+    d_first_heap_position =
+        std::min(d_room / 2, settings.max_earlier) / d_alignment * d_alignment;
+    d_min_rounded_front = d_first_heap_position - settings.max_rounding;
     return d_first_heap_position;
 }
 
@@ -193,7 +191,7 @@ void output_window::compact()
     d_shift = 0;
 }
 
-std::int64_t output_window::end_of_ready(clock::time_point now, bool is_blocked)
+std::int64_t output_window::update_ready_end(clock::time_point now, bool is_blocked)
 {
     const bool is_flushing = d_flush_end > d_front;
     if (d_opening_end) {

@@ -76,11 +76,11 @@ public:
     //! Sets the write pointer of each output, and the room there in samples.
     void set_room(const std::vector<std::byte*>& write_pointers, std::int64_t samples);
 
-    //! Returns the end of the samples that can be produced now. If \p is_blocked (the
+    //! Finds the end of the samples that can be produced now. If \p is_blocked (the
     //! receiver waits for room), gives up on the first missing samples. May end the
     //! opening phase, which moves the front. If the room, and the start and length of
     //! every heap, are multiples of config::alignment, so are the end and the front.
-    std::int64_t end_of_ready(clock::time_point now, bool is_blocked);
+    std::int64_t update_ready_end(clock::time_point now, bool is_blocked);
     //! Produces samples up to \p end: appends their tags and counts them. Returns the
     //! number of samples per output, which is the same for all.
     std::size_t produce(std::int64_t end, std::vector<sample_tag>& tags);
@@ -111,9 +111,9 @@ public:
 
     //! Returns whether samples can be placed in a range. If not, raises the top, so that
     //! produce() makes room.
-    bool request_room(std::size_t output, position_range range, clock::time_point now);
+    bool reserve(std::size_t output, position_range range, clock::time_point now);
 
-    //! Decodes samples into a range, for which request_room() is true. Returns the number
+    //! Decodes samples into a range, for which reserve() is true. Returns the number
     //! of new samples. Counts the others as late or duplicate.
     std::size_t place(std::size_t output,
                       position_range range,
@@ -133,23 +133,27 @@ public:
     //! Moves the front to \p position, which must not be before the top. The samples in
     //! between are not produced and count as skipped.
     void skip_to(std::int64_t position);
+    //! How a stream begins.
+    struct opening {
+        clock::time_point end{}; //!< of the opening phase
+        std::int64_t alignment = 1;
+        //! Samples that may precede the first heap.
+        std::int64_t max_earlier = std::numeric_limits<std::int64_t>::max();
+        //! Samples by which rounding may move the front before the first heap.
+        std::int64_t max_rounding = std::numeric_limits<std::int64_t>::max();
+    };
     //! Begins a stream at position 0 and forgets all item values. The window must be
-    //! empty. Returns the position for the first heap: up to \p max_earlier samples can
-    //! be placed before it, in half of the room.
+    //! empty. Returns the position for the first heap: opening::max_earlier samples can
+    //! be placed before it, at most half of the room.
     //!
-    //! The opening phase ends when \p opening_end has passed and a sample has arrived, or
-    //! at once if the receiver is blocked or flush() is called. Then end_of_ready() moves
-    //! the front to the position of the first heap, or to the earliest sample. Nothing
-    //! before it is missing. The position and the new front are multiples of
-    //! \p alignment, but the front is not rounded down by more than \p max_rounding
-    //! samples before the position.
-    std::int64_t
-    begin_stream(clock::time_point opening_end,
-                 std::int64_t alignment = 1,
-                 std::int64_t max_earlier = std::numeric_limits<std::int64_t>::max(),
-                 std::int64_t max_rounding = std::numeric_limits<std::int64_t>::max());
-    //! Outputs all samples before the top or \p end, whichever is later, without waiting
-    //! for missing ones, but not beyond the room. Rounds up to config::alignment.
+    //! The opening phase ends when its end has passed and a sample has arrived, or
+    //! at once if the receiver is blocked or flush() is called. Then update_ready_end()
+    //! moves the front to the position of the first heap, or to the earliest sample.
+    //! Nothing before it is missing. The position and the new front are multiples of
+    //! opening::alignment, as far as opening::max_rounding allows.
+    std::int64_t begin_stream(const opening& settings);
+    //! Gives up on all missing samples before the top or \p end, whichever is later, but
+    //! not beyond the room. Rounds up to config::alignment.
     void flush(std::int64_t end = 0);
 
     //! \}

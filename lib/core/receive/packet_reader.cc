@@ -25,7 +25,7 @@ void packet_reader::start(const source_list& sources)
 {
     d_sources = &sources;
     d_pending = {};
-    d_is_blocked = false;
+    d_waits_for_room = false;
     d_end_reason = nullptr;
     d_router.start_run();
 }
@@ -37,9 +37,12 @@ const received_datagrams& packet_reader::receive(std::size_t source)
     return d_pending;
 }
 
-void packet_reader::deliver(clock::time_point now) { d_is_blocked = !place_all(now); }
+void packet_reader::route_pending(clock::time_point now)
+{
+    d_waits_for_room = !is_pending_routed(now);
+}
 
-bool packet_reader::place_all(clock::time_point now)
+bool packet_reader::is_pending_routed(clock::time_point now)
 {
     if (d_pending.fault != packet_error::none) {
         d_router.reject(d_pending.fault);
@@ -47,19 +50,19 @@ bool packet_reader::place_all(clock::time_point now)
     }
     if (!d_router.resume(now))
         return false;
-    while (d_pending.data && !d_router.is_blocked()) {
+    while (d_pending.data && !d_router.waits_for_room()) {
         const auto n = std::min(d_pending.datagram_bytes, d_pending.bytes);
-        d_router.receive({ d_pending.data, n, d_source, d_pending.sender }, now);
+        d_router.add_datagram({ d_pending.data, n, d_source, d_pending.sender }, now);
         d_pending.bytes -= n;
         d_pending.data = d_pending.bytes ? d_pending.data + n : nullptr;
     }
-    return !d_router.is_blocked();
+    return !d_router.waits_for_room();
 }
 
-void packet_reader::end(const char* reason)
+void packet_reader::end_run(const char* reason)
 {
     d_end_reason = reason;
-    d_window.flush(d_router.end());
+    d_window.flush(d_router.stream_end());
 }
 
 } // namespace gr::spead

@@ -31,14 +31,14 @@ public:
 
     virtual ~packet_reader() = default;
 
-    //! Starts a run. The sources must remain valid until the last call of read().
+    //! Starts a run. The sources must remain valid until the last call of poll().
     virtual void start(const source_list& sources);
     //! Waits for packets, for 10 ms at most, then reads them.
-    virtual void read() = 0;
+    virtual void poll() = 0;
     //! The time in which delays are measured.
     virtual clock::time_point now() const = 0;
     //! Whether packets wait for room in the window.
-    bool is_blocked() const { return d_is_blocked; }
+    bool waits_for_room() const { return d_waits_for_room; }
     //! Whether the run has ended: nothing follows the samples in the window.
     bool has_ended() const { return d_end_reason; }
     //! Why the run has ended, for the log.
@@ -47,13 +47,13 @@ public:
 protected:
     packet_reader(heap_router& router, output_window& window, rate_limited_log& log);
 
-    //! Reads datagrams of a source, for deliver().
+    //! Reads datagrams of a source, for route_pending().
     const received_datagrams& receive(std::size_t source);
-    //! Passes the datagrams of the last receive() to the router. Sets is_blocked() if
+    //! Passes the datagrams of the last receive() to the router. Sets waits_for_room() if
     //! there is no room for all.
-    void deliver(clock::time_point now);
+    void route_pending(clock::time_point now);
     //! Ends the run: gives up on all missing samples.
-    void end(const char* reason);
+    void end_run(const char* reason);
 
     const source_list& sources() const { return *d_sources; }
 
@@ -62,13 +62,13 @@ protected:
     rate_limited_log& d_log;
 
 private:
-    bool place_all(clock::time_point now);
+    bool is_pending_routed(clock::time_point now);
 
     const source_list* d_sources = nullptr;
     std::size_t d_source = 0; // index of the source of d_pending
     std::vector<std::byte> d_buffer;
     received_datagrams d_pending; // in d_buffer, not delivered yet
-    bool d_is_blocked = false;
+    bool d_waits_for_room = false;
     const char* d_end_reason = nullptr;
 };
 

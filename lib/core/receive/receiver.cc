@@ -61,18 +61,18 @@ void receiver::start(const source_list& sockets)
     d_read_since_stop = 0;
 }
 
-void receiver::read()
+void receiver::poll()
 {
     if (has_ended())
         return;
     d_paused_time += clock::now() - d_return_time;
-    if (!is_blocked()) {
+    if (!waits_for_room()) {
         if (d_sleep_time.count())
             std::this_thread::sleep_until(d_last_read + d_sleep_time);
         else
-            poll(d_polled.data(),
-                 d_polled.size(),
-                 d_window.is_empty() ? max_wait : max_wait_for_missing);
+            ::poll(d_polled.data(),
+                   d_polled.size(),
+                   d_window.is_empty() ? max_wait : max_wait_for_missing);
     }
     read_all();
     if (d_config.end_on_stop && d_router.has_stopped() && !d_stop_time)
@@ -81,13 +81,13 @@ void receiver::read()
     // keep arriving, those that were in the sockets when the stream ended are read.
     const bool has_stopped =
         d_stop_time && d_last_read - *d_stop_time >= d_config.max_delay &&
-        (!is_blocked() || d_read_since_stop >= d_kernel_buffer * sources().size());
+        (!waits_for_room() || d_read_since_stop >= d_kernel_buffer * sources().size());
     const bool is_timeout =
         d_config.timeout.count() && d_last_read - d_last_packet >= d_config.timeout;
     if (has_stopped)
-        end("an end-of-stream heap has arrived");
+        end_run("an end-of-stream heap has arrived");
     else if (is_timeout)
-        end("no packets have arrived for as long as timeout");
+        end_run("no packets have arrived for as long as timeout");
     d_return_time = clock::now();
 }
 
@@ -99,19 +99,19 @@ void receiver::read_all()
     d_sleep_time = {};
     const auto calls = std::max<std::size_t>(calls_per_round / sources().size(), 1);
     std::size_t bytes = 0, empty_sockets = 0; // empty_sockets: consecutive ones
-    deliver(now - d_paused_time);
-    while (!is_blocked() && empty_sockets < sources().size() && now < deadline) {
+    route_pending(now - d_paused_time);
+    while (!waits_for_room() && empty_sockets < sources().size() && now < deadline) {
         ++empty_sockets;
         d_socket = (d_socket + 1) % sources().size();
         int error = 0;
-        for (std::size_t i = 0; i < calls && !is_blocked(); ++i) {
+        for (std::size_t i = 0; i < calls && !waits_for_room(); ++i) {
             const auto& received = receive(d_socket);
             error = received.error;
             if (error)
                 break;
             bytes += received.bytes;
             empty_sockets = 0;
-            deliver(now - d_paused_time);
+            route_pending(now - d_paused_time);
         }
         if (error && error != EAGAIN) {
             d_log.add("cannot receive on ",
@@ -123,7 +123,7 @@ void receiver::read_all()
         }
         now = clock::now();
     }
-    if (bytes || is_blocked())
+    if (bytes || waits_for_room())
         d_last_packet = now;
     if (d_stop_time)
         d_read_since_stop += bytes;

@@ -36,8 +36,8 @@ public:
              rate_limited_log& log);
 
     void start(const source_list& sockets) override;
-    void read() override;
-    //! The time, excluding the periods between calls of read(): packets wait in the
+    void poll() override;
+    //! The time, excluding the periods between calls of poll(): packets wait in the
     //! sockets meanwhile.
     clock::time_point now() const override { return clock::now() - d_paused_time; }
 
@@ -48,8 +48,8 @@ private:
     std::vector<pollfd> d_polled;
     std::size_t d_kernel_buffer = 0;   // bytes per socket
     std::size_t d_socket = 0;          // index of the one read last
-    clock::time_point d_return_time{}; // when read() returned last
-    clock::duration d_paused_time{};   // total time between calls of read()
+    clock::time_point d_return_time{}; // when poll() returned last
+    clock::duration d_paused_time{};   // total time between calls of poll()
     clock::time_point d_last_read{};
     clock::duration d_sleep_time{};    // sleep from the last read on; 0: poll() instead
     clock::time_point d_last_packet{}; // last time one arrived or waited for room

@@ -11,10 +11,10 @@
 
 namespace gr::spead {
 
-sample_placer::result sample_placer::place(heap_slot& slot,
-                                           const packet_view& packet,
-                                           time_point arrival,
-                                           time_point now)
+sample_placer::placement sample_placer::place(heap_slot& slot,
+                                              const packet_view& packet,
+                                              time_point arrival,
+                                              time_point now)
 {
     const auto shift = d_decoder.wire_bytes_log2();
     const auto sample_bytes = std::int64_t{ 1 } << shift;
@@ -24,7 +24,7 @@ sample_placer::result sample_placer::place(heap_slot& slot,
     const auto data_end = std::min(packet.payload_end(), slot.items.samples_end);
     if (data_begin >= data_end) {
         d_no_output_reason.note(no_output_reason::cause::no_bytes);
-        return result::ignored;
+        return placement::ignored;
     }
     const auto* data = packet.payload + (data_begin - packet.payload_offset);
     const auto begin = static_cast<std::int64_t>(data_begin - samples_begin);
@@ -39,18 +39,18 @@ sample_placer::result sample_placer::place(heap_slot& slot,
                                         time.position +
                                             ((end + sample_bytes - 1) >> shift) };
     if (touched_range.size() <= 0)
-        return result::ignored;
+        return placement::ignored;
     if (!d_follower.skip_gap(touched_range))
-        return result::full;
+        return placement::full;
     // All checks for room precede the first sample that is placed. So a packet that must
     // wait is placed as a whole later, and none of its samples counts as duplicate.
-    if (!d_window.request_room(slot.output, touched_range, now))
-        return result::full;
+    if (!d_window.reserve(slot.output, touched_range, now))
+        return placement::full;
     // values take room until samples are produced: set none without a whole sample
     const bool has_whole_samples = (begin + sample_bytes - 1) >> shift < end >> shift;
     if (has_whole_samples && d_window.missing(slot.output).overlaps(touched_range) &&
         !set_values(slot))
-        return result::full;
+        return placement::full;
     // A packet may begin and end within a sample, but the window takes whole ones. Each
     // step takes a partial sample at either end, whose bytes are collected until the
     // packet with the others arrives, or all whole samples in between.
@@ -65,7 +65,7 @@ sample_placer::result sample_placer::place(heap_slot& slot,
                                         ((next_offset + sample_bytes - 1) >> shift) };
         const auto* bytes = data + (offset - begin);
         if (!is_whole)
-            bytes = d_split_samples.add({ slot.output, range.begin, slot.arrival },
+            bytes = d_split_samples.add({ slot.output, range.begin, slot.arrival_number },
                                         bytes,
                                         static_cast<std::size_t>(sample_offset),
                                         static_cast<std::size_t>(next_offset - offset),
@@ -78,13 +78,13 @@ sample_placer::result sample_placer::place(heap_slot& slot,
             d_no_output_reason.note(no_output_reason::cause::nothing_new);
             continue;
         }
-        slot.last_packet = std::max(slot.last_packet, arrival);
+        slot.last_arrival = std::max(slot.last_arrival, arrival);
         d_follower.record_progress(slot, arrival);
         slot.received_samples += static_cast<std::int64_t>(placed);
         if (slot.has_all_samples())
             d_counters[slot.output].heaps_received.add(1);
     }
-    return result::done;
+    return placement::done;
 }
 
 bool sample_placer::set_values(heap_slot& slot)

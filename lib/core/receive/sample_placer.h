@@ -41,14 +41,14 @@ public:
     {
     }
 
-    enum class result {
+    enum class placement {
         done,
         ignored, //!< the packet holds no samples
         full     //!< samples must be produced before: nothing has been placed
     };
     //! Places the samples of a packet, which has arrived at \p arrival, of a heap that
     //! has entered the stream.
-    result
+    placement
     place(heap_slot& slot, const packet_view& packet, time_point arrival, time_point now);
 
 private:

@@ -50,7 +50,8 @@ public:
     }
     //! Whether descriptors of a sender that is not received may be read: bounds their
     //! number in each second, and that of all ignored senders together.
-    bool may_describe(const heap_id& sender, heap_slot::time_point now, bool is_ignored)
+    bool
+    admit_descriptors(const heap_id& sender, heap_slot::time_point now, bool is_ignored)
     {
         auto& rate = is_ignored ? d_ignored_rate : find(sender).rate;
         if (now - rate.second >= std::chrono::seconds(1))

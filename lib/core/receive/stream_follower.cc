@@ -63,8 +63,8 @@ void stream_follower::restart(std::size_t sample_bytes)
 
 void stream_follower::forget(const heap_slot& slot)
 {
-    if (d_agreed_slot == &slot)
-        d_agreed_slot = nullptr;
+    if (d_confirmed_slot == &slot)
+        d_confirmed_slot = nullptr;
     for (auto& held_slot : d_held_slots)
         if (held_slot == &slot)
             held_slot = nullptr;
@@ -72,7 +72,7 @@ void stream_follower::forget(const heap_slot& slot)
 
 // Judgement
 
-stream_follower::decision stream_follower::judge(heap_slot& slot, time_point now)
+stream_follower::decision stream_follower::decide(heap_slot& slot, time_point now)
 {
     const auto new_verdict = verdict_of(slot, now);
     if (!new_verdict)
@@ -89,7 +89,7 @@ stream_follower::decision stream_follower::judge(heap_slot& slot, time_point now
     case verdict::new_stream:
         return decision::place;
     case verdict::hold:
-    case verdict::agrees:
+    case verdict::confirms_held:
         hold(slot);
         return decision::hold;
     case verdict::misaligned:
@@ -120,17 +120,17 @@ std::optional<timeline::verdict> stream_follower::verdict_of(heap_slot& slot,
         return std::nullopt;
     }
     const auto context = context_of(slot);
-    return std::exchange(slot.is_agreed, false)
-               ? d_timeline.judge_agreed(time, is_located, slot.output, context)
-               : d_timeline.judge(
-                     time, is_located, slot.output, context, slot.first_packet);
+    return std::exchange(slot.is_confirmed, false)
+               ? d_timeline.classify_confirmed(time, is_located, slot.output, context)
+               : d_timeline.classify(
+                     time, is_located, slot.output, context, slot.first_arrival);
 }
 
 bool stream_follower::has_usable_items(heap_slot& slot)
 {
     auto& items = slot.items;
     auto& time = slot.time;
-    d_senders.complete(slot.id, slot.time, slot.first_packet, items);
+    d_senders.complete(slot.id, slot.time, slot.first_arrival, items);
     time.timestamp = items.timestamp.value_or(0);
     time.timestamp_bits = items.timestamp_bits;
     time.length = static_cast<std::int64_t>((items.seen_end - *items.samples_begin) /
@@ -184,7 +184,7 @@ bool stream_follower::has_other_sender(const heap_slot& slot,
 {
     const auto output = slot.output;
     auto& lock = d_locks[output];
-    if (!d_timeline.newest(output) || d_timeline.is_silent(output, slot.first_packet)) {
+    if (!d_timeline.newest(output) || d_timeline.is_silent(output, slot.first_arrival)) {
         lock.release_item();
         return false;
     }
@@ -230,11 +230,12 @@ void stream_follower::hold(heap_slot& slot)
 {
     slot.is_held = true;
     auto& held_slot = d_held_slots[slot.output];
-    if (slot.verdict == verdict::agrees) {
-        auto& agreed_slot = held_slot ? *held_slot : slot;
-        agreed_slot.is_agreed = true;
-        d_agreed_slot = &agreed_slot;
-        d_slots.set_ready(agreed_slot, true);
+    if (slot.verdict == verdict::confirms_held) {
+        // the timeline also knows the time of a held heap whose slot was needed
+        auto& confirmed_slot = held_slot ? *held_slot : slot;
+        confirmed_slot.is_confirmed = true;
+        d_confirmed_slot = &confirmed_slot;
+        d_slots.set_ready(confirmed_slot, true);
         d_slots.set_ready(slot, true);
         return;
     }
@@ -249,7 +250,7 @@ bool stream_follower::has_held_restart(const heap_slot& slot) const
 {
     const auto* held_slot =
         slot.status == state::placed ? d_held_slots[slot.output] : nullptr;
-    return held_slot && held_slot->arrival > slot.arrival &&
+    return held_slot && held_slot->arrival_number > slot.arrival_number &&
            held_slot->id.sender == slot.id.sender &&
            held_slot->id.group == slot.id.group &&
            slot.time.counters_from(held_slot->time) >= 0;
@@ -269,11 +270,11 @@ void stream_follower::release_held(const heap_slot& accepted)
         return;
     auto time = held_slot->time;
     if (d_timeline.locate(time, held_slot->output) &&
-        d_timeline.judge(time,
-                         true,
-                         held_slot->output,
-                         context_of(*held_slot),
-                         held_slot->first_packet) == verdict::fits)
+        d_timeline.classify(time,
+                            true,
+                            held_slot->output,
+                            context_of(*held_slot),
+                            held_slot->first_arrival) == verdict::fits)
         d_slots.set_ready(*held_slot, true);
 }
 
@@ -340,9 +341,9 @@ bool stream_follower::enter(heap_slot& slot, time_point now)
     if (is_new_stream)
         begin_stream(slot, now);
     auto& lock = d_locks[slot.output];
-    if (d_timeline.is_silent(slot.output, slot.first_packet))
+    if (d_timeline.is_silent(slot.output, slot.first_arrival))
         lock.release(); // another sender may take over
-    const auto added = d_timeline.add(slot.time, slot.output, slot.first_packet);
+    const auto added = d_timeline.add(slot.time, slot.output, slot.first_arrival);
     lock.add(slot, added.is_newest, added.is_next);
     log_mismatch();
     release_held(slot);
@@ -386,7 +387,7 @@ void stream_follower::begin_stream(heap_slot& slot, time_point now)
     // rounded to a whole tick, the front must not be before tick 0
     const auto max_rounding = d_timeline.samples_since_0(slot.time) + earlier_in_heap;
     slot.time.position =
-        d_window.begin_stream(opening_end, alignment, max_earlier, max_rounding) -
+        d_window.begin_stream({ opening_end, alignment, max_earlier, max_rounding }) -
         earlier_in_heap;
     d_timeline.begin_stream(slot.time);
 }
@@ -424,7 +425,7 @@ void stream_follower::drop_older(const heap_slot& accepted, bool is_new_stream)
     };
     const auto collecting_slots = d_slots.collecting();
     for (auto* slot : collecting_slots)
-        if (slot->first_packet < accepted.first_packet &&
+        if (slot->first_arrival < accepted.first_arrival &&
             (is_new_stream || (!slot->items.is_any() && is_of_sender(*slot))))
             d_slots.remove(*slot);
     // counters that go back while times advance: the sender has restarted
@@ -488,24 +489,24 @@ std::optional<heap_time> stream_follower::newest(std::uint64_t sender) const
 
 bool stream_follower::is_expired(const heap_slot& slot, time_point now) const
 {
-    const auto idle = now - slot.last_packet;
-    const bool has_ended =
-        d_last_end.sender == slot.id.sender && d_last_end_time >= slot.last_packet;
+    const auto idle = now - slot.last_arrival;
+    const bool has_ended = d_end_of_stream.sender == slot.id.sender &&
+                           d_end_of_stream_time >= slot.last_arrival;
     return idle >= heap_timeout &&
            (has_ended || idle >= d_timeline.silence_timeout(slot.output));
 }
 
 // An end-of-stream heap ends the run only if heaps of its sender arrived in the run. It
 // may be repeated, also in the next run.
-void stream_follower::note_end(const heap_id& heap,
-                               time_point time,
-                               bool is_latest,
-                               bool is_in_order)
+void stream_follower::note_end_of_stream(const heap_id& heap,
+                                         time_point time,
+                                         bool is_latest,
+                                         bool is_in_order)
 {
     const auto sender = heap.sender;
-    const bool is_repeated = d_last_end.sender == sender &&
-                             d_last_end.counter == heap.counter &&
-                             time - d_last_end_time < heap_timeout;
+    const bool is_repeated = d_end_of_stream.sender == sender &&
+                             d_end_of_stream.counter == heap.counter &&
+                             time - d_end_of_stream_time < heap_timeout;
     if (is_repeated)
         return;
     bool is_received = false;
@@ -519,8 +520,8 @@ void stream_follower::note_end(const heap_id& heap,
     d_has_stopped = true;
     if (!is_in_order) // heaps before it wait: it is noted again after them
         return;
-    d_last_end = heap;
-    d_last_end_time = time;
+    d_end_of_stream = heap;
+    d_end_of_stream_time = time;
 }
 
 } // namespace gr::spead

@@ -59,10 +59,10 @@ public:
     enum class decision { place, hold, refuse };
     //! Judges a heap with all items: sets its output, its time and its verdict. A heap
     //! that is held becomes ready again once another one agrees with it.
-    decision judge(heap_slot& slot, time_point now);
+    decision decide(heap_slot& slot, time_point now);
     //! The held heap with which another one agrees; nullptr if there is none. It must be
     //! judged first, since the other one may only fit after it.
-    heap_slot* agreed() const { return d_agreed_slot; }
+    heap_slot* confirmed() const { return d_confirmed_slot; }
     //! A heap is judged again, or not used any more.
     void forget(const heap_slot& slot);
     //! Whether the held heap may come from a restart after which the sender reuses the
@@ -99,7 +99,10 @@ public:
     //! Takes an end-of-stream heap. It ends the run if heaps of its sender arrived in the
     //! run; \p is_latest: packets of it were the last ones to arrive. \p is_in_order: no
     //! heap before it waits.
-    void note_end(const heap_id& heap, time_point time, bool is_latest, bool is_in_order);
+    void note_end_of_stream(const heap_id& heap,
+                            time_point time,
+                            bool is_latest,
+                            bool is_in_order);
     //! Whether an end-of-stream heap of the stream has arrived in this run.
     bool has_stopped() const { return d_has_stopped; }
 
@@ -112,7 +115,7 @@ public:
         return d_timeline.is_before_newest(slot.time, slot.output);
     }
     //! The end position of the heaps that have begun to arrive.
-    std::int64_t end() const { return d_timeline.end(d_window.top()); }
+    std::int64_t stream_end() const { return d_timeline.stream_end(d_window.top()); }
     //! Must be called in the order of positions.
     std::uint64_t tick_at(std::int64_t position) { return d_timeline.tick_at(position); }
 
@@ -144,13 +147,13 @@ private:
     rate_limited_log& d_log;
 
     timeline d_timeline;
-    std::vector<sender_lock> d_locks;     // per output
-    std::vector<heap_slot*> d_held_slots; // per output: the one that the timeline holds
-    heap_slot* d_agreed_slot = nullptr;   // a held one, to be judged first
+    std::vector<sender_lock> d_locks;      // per output
+    std::vector<heap_slot*> d_held_slots;  // per output: the one that the timeline holds
+    heap_slot* d_confirmed_slot = nullptr; // a held one, to be judged first
     std::size_t d_sample_bytes = 1;
     bool d_has_stopped = false;
-    heap_id d_last_end; // last end-of-stream heap
-    time_point d_last_end_time{};
+    heap_id d_end_of_stream; // last end-of-stream heap
+    time_point d_end_of_stream_time{};
     bool d_has_logged_misaligned = false;
 };
 

@@ -213,11 +213,11 @@ bool timeline::are_all_silent(time_point now) const
     return true;
 }
 
-timeline::verdict timeline::judge(const heap_time& heap,
-                                  bool is_located,
-                                  std::size_t output,
-                                  const heap_context& context,
-                                  time_point now) const
+timeline::verdict timeline::classify(const heap_time& heap,
+                                     bool is_located,
+                                     std::size_t output,
+                                     const heap_context& context,
+                                     time_point now) const
 {
     if (!d_is_running)
         return verdict::new_stream;
@@ -238,16 +238,16 @@ timeline::verdict timeline::judge(const heap_time& heap,
                              has_same_counters(heap, *track.newest, track) &&
                              now - track.newest_time < heap_timeout;
     if (is_restart && !is_doubtful)
-        return judge_agreed(heap, is_located, output, context);
+        return classify_confirmed(heap, is_located, output, context);
     if (is_located && !is_aligned(heap))
         return verdict::misaligned;
-    return agrees(heap, track) ? verdict::agrees : verdict::hold;
+    return agrees(heap, track) ? verdict::confirms_held : verdict::hold;
 }
 
-timeline::verdict timeline::judge_agreed(const heap_time& heap,
-                                         bool is_located,
-                                         std::size_t output,
-                                         const heap_context& context) const
+timeline::verdict timeline::classify_confirmed(const heap_time& heap,
+                                               bool is_located,
+                                               std::size_t output,
+                                               const heap_context& context) const
 {
     const auto& newest = d_tracks[output].newest;
     const bool is_next = is_located && heap.range().end > context.front &&
@@ -286,7 +286,7 @@ bool timeline::agrees(const heap_time& heap, const output_track& track) const
            held_heap.counters_from(*track.newest) == counters;
 }
 
-std::int64_t timeline::end(std::int64_t top) const
+std::int64_t timeline::stream_end(std::int64_t top) const
 {
     auto end = top;
     for (const auto& track : d_tracks)

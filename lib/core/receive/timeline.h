@@ -84,28 +84,28 @@ public:
         bool is_known_sender;          //!< that of the heap has been received before
     };
     enum class verdict {
-        fits,       //!< continues the stream
-        jump,       //!< continues at an unexpected time, perhaps of a restarted sender
-        new_stream, //!< the first heap of a new stream
-        late,       //!< its samples have already been produced
-        misaligned, //!< it does not begin at a multiple of samples_per_step
-        hold,       //!< another heap must agree first
-        agrees      //!< with the one that is held: accept that one first
+        fits,         //!< continues the stream
+        jump,         //!< continues at an unexpected time, perhaps of a restarted sender
+        new_stream,   //!< the first heap of a new stream
+        late,         //!< its samples have already been produced
+        misaligned,   //!< it does not begin at a multiple of samples_per_step
+        hold,         //!< another heap must agree first
+        confirms_held //!< agrees with the one that is held: accept that one first
     };
     //! Sets the position of a heap. False if it has none in the current stream.
     bool locate(heap_time& heap, std::size_t output) const;
-    //! Judges a heap. \p is_located: what locate() returned.
-    verdict judge(const heap_time& heap,
-                  bool is_located,
-                  std::size_t output,
-                  const heap_context& context,
-                  time_point now) const;
-    //! Judges a heap that must be believed, as another one agrees with it: jump or
+    //! Classifies a heap. \p is_located: what locate() returned.
+    verdict classify(const heap_time& heap,
+                     bool is_located,
+                     std::size_t output,
+                     const heap_context& context,
+                     time_point now) const;
+    //! Classifies a heap that must be believed, as another one agrees with it: jump or
     //! new_stream.
-    verdict judge_agreed(const heap_time& heap,
-                         bool is_located,
-                         std::size_t output,
-                         const heap_context& context) const;
+    verdict classify_confirmed(const heap_time& heap,
+                               bool is_located,
+                               std::size_t output,
+                               const heap_context& context) const;
 
     //! Holds a heap until another one agrees with it. Replaces the one held before.
     void hold(const heap_time& heap, std::size_t output)
@@ -154,10 +154,10 @@ public:
     //! Whether a heap begins more than max_gap after the end of the stream.
     bool exceeds_max_gap(const heap_time& heap, std::int64_t top) const
     {
-        return heap.position - end(top) > d_config.max_gap;
+        return heap.position - stream_end(top) > d_config.max_gap;
     }
     //! The end of the heaps that belong to the stream; \p top or later.
-    std::int64_t end(std::int64_t top) const;
+    std::int64_t stream_end(std::int64_t top) const;
     //! Must be called in the order of positions.
     std::uint64_t tick_at(std::int64_t position) { return d_time.tick_at(position); }
 

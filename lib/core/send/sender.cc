@@ -99,7 +99,7 @@ void sender::reset_run()
     process_reports(); // those that the previous run did not wait for
     release();
     d_closing = false;
-    d_abort = false;
+    d_is_finished = false;
     d_expects_refusal = false;
     d_ignores_refusal = false;
     for (auto& reader : d_readers)
@@ -137,7 +137,7 @@ void sender::close()
 
 void sender::abort()
 {
-    d_abort = true;
+    d_is_finished = true;
     wake();
 }
 
@@ -162,7 +162,7 @@ void sender::apply_rate()
 void sender::send_queued()
 {
     const auto yield_time = clock::now() + max_uninterrupted_time;
-    while (!d_abort.load(std::memory_order_relaxed)) {
+    while (!d_is_finished.load(std::memory_order_relaxed)) {
         const auto begin = clock::now();
         if (begin >= yield_time) {
             yield();
@@ -227,11 +227,11 @@ bool sender::prepare_sleep()
         return false;
     for (auto& reader : d_readers)
         reader.ring().sender_sleeps.announce();
-    if (!d_batch.is_empty() || d_closing || d_abort) {
+    if (!d_batch.is_empty() || d_closing || d_is_finished) {
         for (auto& reader : d_readers)
             reader.ring().sender_sleeps.withdraw();
         if (d_closing && d_batch.is_empty())
-            d_abort = true; // everything is sent
+            d_is_finished = true; // everything is sent
         return false;
     }
     // the packer may wait for the slots in flight
@@ -361,7 +361,7 @@ void sender::release()
         d_on_space();
 }
 
-void sender::record_sent(std::size_t n, clock::time_point now)
+void sender::record_sent(std::size_t n, clock::time_point send_begin)
 {
     if (!d_pacer.unlimited())
         d_pacer.sent(d_batch.bytes_of(n), clock::now());
@@ -372,7 +372,7 @@ void sender::record_sent(std::size_t n, clock::time_point now)
     d_batch.sent(n);
     release();
     d_failures = {};
-    d_outages.succeeded(now);
+    d_outages.succeeded(send_begin);
 }
 
 void sender::process_reports()

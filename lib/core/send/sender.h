@@ -104,7 +104,7 @@ private:
     bool anything_in_flight() const;
     bool much_in_flight() const;
     void release();
-    void record_sent(std::size_t n, clock::time_point now);
+    void record_sent(std::size_t n, clock::time_point send_begin);
     void process_reports();
     bool handle_error(int error);
     void drop_message(int error);
@@ -128,7 +128,7 @@ private:
     std::atomic<double> d_rate;
     std::atomic<bool> d_gso{ true };
     std::atomic<bool> d_closing{ false };
-    std::atomic<bool> d_abort{ false };
+    std::atomic<bool> d_is_finished{ false };
 
     pacer d_pacer;
     double d_pacer_rate = 0;

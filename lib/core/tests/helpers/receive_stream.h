@@ -108,7 +108,7 @@ struct receive_stream {
             produce(false);
         }
         retry_until([&] { return router.resume(now); });
-        router.receive({ packet.data(), packet.size(), socket, sender }, now);
+        router.add_datagram({ packet.data(), packet.size(), socket, sender }, now);
         if (settings.max_read.count())
             retry_until([&] { return router.resume(now); });
         else
@@ -146,7 +146,7 @@ struct receive_stream {
     //! Produces what is ready, like a flow graph that keeps up.
     void produce(bool is_blocked)
     {
-        const auto end = window.end_of_ready(now, is_blocked);
+        const auto end = window.update_ready_end(now, is_blocked);
         if (end <= window.front())
             return;
         std::vector<sample_tag> produced;

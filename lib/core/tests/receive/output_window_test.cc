@@ -93,18 +93,18 @@ struct letter_window {
         for (const auto& part : parts)
             place_at(part[0] - 'a', part, to);
     }
-    std::int64_t begin_stream(std::int64_t granule = 1)
+    std::int64_t begin_stream(std::int64_t alignment = 1)
     {
-        return window.begin_stream(now + opening, granule);
+        return window.begin_stream({ now + opening, alignment });
     }
-    bool request_room(std::int64_t begin, std::int64_t end)
+    bool reserve(std::int64_t begin, std::int64_t end)
     {
-        return window.request_room(0, { begin, end }, now);
+        return window.reserve(0, { begin, end }, now);
     }
     //! Produces ready samples. Returns everything that the first output produced so far.
     const std::string& produce(bool is_blocked = false)
     {
-        const auto end = window.end_of_ready(now, is_blocked);
+        const auto end = window.update_ready_end(now, is_blocked);
         if (end <= window.front())
             return out[0];
         std::vector<sample_tag> added;
@@ -185,14 +185,14 @@ BOOST_AUTO_TEST_CASE(empty_window_is_zero_filled_up_to_samples_beyond_its_room)
 {
     letter_window w(1, zero_fill, 8);
     for (const std::size_t produced : { 8u, 16u, 20u }) {
-        BOOST_TEST(!w.request_room(20, 26));
-        // the second time nothing is produced, since request_room() was not retried
+        BOOST_TEST(!w.reserve(20, 26));
+        // the second time nothing is produced, since reserve() was not retried
         for (int i = 0; i < 2; ++i) {
             BOOST_TEST(w.produce(true).size() == produced);
             w.drain();
         }
     }
-    BOOST_TEST((w.request_room(20, 26) && w.window.is_empty()));
+    BOOST_TEST((w.reserve(20, 26) && w.window.is_empty()));
 }
 
 BOOST_AUTO_TEST_CASE(production_makes_room_in_full_queues)
@@ -204,13 +204,13 @@ BOOST_AUTO_TEST_CASE(production_makes_room_in_full_queues)
     const auto try_set_item = [&] {
         return w.window.set_item(0, 0, { values, values + 1 }, values & 1);
     };
-    for (; at < 9000 && w.request_room(at, at + 1); at += 2)
+    for (; at < 9000 && w.reserve(at, at + 1); at += 2)
         w.place_at(at, "x");
     while (values < 9000 && try_set_item())
         ++values;
     BOOST_TEST((at < 9000 && values < 9000));
     w.produce(true);
-    BOOST_TEST((w.request_room(at, at + 1) && try_set_item()));
+    BOOST_TEST((w.reserve(at, at + 1) && try_set_item()));
 }
 
 BOOST_AUTO_TEST_CASE(lagging_output_is_zero_filled_after_ten_times_max_delay)
@@ -338,10 +338,10 @@ BOOST_AUTO_TEST_CASE(blocked_window_ends_the_opening_first)
     w.begin_stream();
     w.place({ "c", "e" }, 0);
     w.place({ "d" }, 1);
-    BOOST_TEST((w.request_room(5, 8) && !w.request_room(8, 10)));
+    BOOST_TEST((w.reserve(5, 8) && !w.reserve(8, 10)));
     BOOST_TEST(w.produce(true) == "");
     BOOST_TEST(w.window.front() == 2);
-    BOOST_TEST(w.request_room(8, 10));
+    BOOST_TEST(w.reserve(8, 10));
     w.place({ "d" }, 0);
     for (const auto* expected : { "cd", "cde", "cde..." })
         BOOST_TEST(w.produce(true) == expected);
@@ -398,7 +398,7 @@ BOOST_AUTO_TEST_CASE(abandoned_samples_count_as_skipped)
         w.window.discard();
         w.drain();
         BOOST_TEST((w.window.is_empty() && w.window.front() == front));
-        BOOST_TEST(w.request_room(front, front + std::int64_t(w.room)));
+        BOOST_TEST(w.reserve(front, front + std::int64_t(w.room)));
         w.place_at(front, "x");
         w.place_at(front + 2, "z");
         BOOST_TEST(w.produce() == "x");
@@ -435,7 +435,7 @@ static void place_at_random(unsigned seed)
         for (auto& letter : text)
             letter = char('a' + random() % 26);
         const position_range range{ begin, begin + std::int64_t(text.size()) };
-        for (int tries = 0; !w.window.request_room(output, range, w.now); ++tries) {
+        for (int tries = 0; !w.window.reserve(output, range, w.now); ++tries) {
             BOOST_REQUIRE_LT(tries, 100);
             produce(true);
         }
@@ -448,9 +448,9 @@ static void place_at_random(unsigned seed)
         first = w.begin_stream();
         for (auto n = 1 + random() % 5; n > 0; --n)
             place(std::int64_t(random() % 40));
-        BOOST_REQUIRE_EQUAL(w.window.end_of_ready(w.now, false), 0);
+        BOOST_REQUIRE_EQUAL(w.window.update_ready_end(w.now, false), 0);
         w.now += opening;
-        w.window.end_of_ready(w.now, random() % 2);
+        w.window.update_ready_end(w.now, random() % 2);
         for (const auto& each : model)
             if (!each.empty())
                 first = std::min(first, each.begin()->first);

@@ -340,7 +340,7 @@ BOOST_AUTO_TEST_CASE(samples_wait_for_their_descriptors_while_others_are_placed)
     next.push_back(incomplete[0]); // without packet 1, part of a descriptor
     next.insert(next.end(), incomplete.begin() + 2, incomplete.end());
     for (const auto& each : next)
-        stream.router.receive({ each.data(), each.size(), 0, 1 }, stream.now);
+        stream.router.add_datagram({ each.data(), each.size(), 0, 1 }, stream.now);
     stream.process_pending();
     BOOST_TEST(stream.counters[0].samples_received.get() == 2 * heap_samples);
     stream.receive(incomplete[1]);

@@ -30,7 +30,7 @@ const std::map<verdict, std::string> names{
     { verdict::late, "late" },
     { verdict::misaligned, "misaligned" },
     { verdict::hold, "hold" },
-    { verdict::agrees, "agrees" },
+    { verdict::confirms_held, "agrees" },
 };
 
 constexpr std::int64_t length = 100;
@@ -93,7 +93,7 @@ struct received_times {
     {
         const bool is_located = times.locate(heap, 0);
         const timeline::heap_context around{ 1100, 1500, 4096, &missing, true };
-        return times.judge(heap, is_located, 0, around, now + later);
+        return times.classify(heap, is_located, 0, around, now + later);
     }
 };
 
@@ -128,9 +128,9 @@ BOOST_AUTO_TEST_CASE(heaps_are_judged_by_counter_and_time)
 BOOST_AUTO_TEST_CASE(a_second_heap_must_agree_with_a_jump)
 {
     const std::vector<heap_case> cases{
-        { "adjacent", 41, 70100, verdict::agrees },
-        { "adjacent, before it", 39, 69900, verdict::agrees },
-        { "a step of the stream", 45, 70500, verdict::agrees },
+        { "adjacent", 41, 70100, verdict::confirms_held },
+        { "adjacent, before it", 39, 69900, verdict::confirms_held },
+        { "a step of the stream", 45, 70500, verdict::confirms_held },
         { "the same heap again", 40, 70000, verdict::hold },
         { "another time", 41, 80000, verdict::hold },
         { "the next heap of the stream", 15, 1500, verdict::fits },
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(the_first_heap_begins_a_stream)
     missing_ranges missing(4);
     auto heap = received_times::heap_of(7, 123);
     const timeline::heap_context around{ 0, 0, 4096, &missing, false };
-    BOOST_TEST(names.at(times.judge(heap, false, 0, around, {})) == "new_stream");
+    BOOST_TEST(names.at(times.classify(heap, false, 0, around, {})) == "new_stream");
     heap.position = 50;
     times.begin_stream(heap);
     BOOST_TEST(times.tick_at(60) == 133u);

@@ -112,7 +112,7 @@ void replay_stream(std::uint64_t seed)
         captures.add(each, time);
     }
     live.retry_until([&] { return live.router.resume(live.now); });
-    live.window.flush(live.router.end());
+    live.window.flush(live.router.stream_end());
     live.produce(false);
     live.end();
     captures.flush();

@@ -68,14 +68,14 @@ std::string text_of(const pmt::pmt_t& value)
 
 } // namespace
 
-time_tag read_rx_time(const gr::tag_t& tag)
+rx_time_tag read_rx_time(const gr::tag_t& tag)
 {
     const auto invalid = [&](const char* reason) {
-        return time_tag{ tag.offset,
-                         0,
-                         0,
-                         "an rx_time tag with the value " + text_of(tag.value) +
-                             " is ignored: " + reason };
+        return rx_time_tag{ tag.offset,
+                            0,
+                            0,
+                            "an rx_time tag with the value " + text_of(tag.value) +
+                                " is ignored: " + reason };
     };
     const auto elements = elements_of(tag.value);
     const bool has_position = elements.size() == max_elements && integer(elements[2]) &&

@@ -15,7 +15,7 @@ namespace gr::spead {
 
 //! Parses an rx_time tag: a tuple, vector or pair of whole seconds and the fraction of a
 //! second. gr-timing_utils adds the position of the tag and the sample rate.
-time_tag read_rx_time(const gr::tag_t& tag);
+rx_time_tag read_rx_time(const gr::tag_t& tag);
 
 } // namespace gr::spead
 

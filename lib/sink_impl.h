@@ -71,7 +71,7 @@ private:
 
     // used by general_work()
     std::vector<gr::tag_t> d_tags;
-    std::vector<time_tag> d_time_tags;
+    std::vector<rx_time_tag> d_time_tags;
 
     std::optional<vector_stage> d_stage; // with axes
     const bool d_pads_incomplete_heaps;  // with axes

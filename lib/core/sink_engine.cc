@@ -178,7 +178,7 @@ std::size_t sink_engine::write(std::size_t input,
                                const std::byte* samples,
                                std::size_t n,
                                std::uint64_t first_sample,
-                               const std::vector<time_tag>& tags)
+                               const std::vector<rx_time_tag>& tags)
 {
     auto& packed = *d_inputs[input];
     const auto released_before = packed.ring.released();

@@ -58,7 +58,7 @@ public:
                       const std::byte* samples,
                       std::size_t n,
                       std::uint64_t first_sample = 0,
-                      const std::vector<time_tag>& tags = {});
+                      const std::vector<rx_time_tag>& tags = {});
 
     //! Counts \p n samples of an input as dropped: no heap will hold them.
     void drop(std::size_t input, std::uint64_t n) { d_inputs[input]->packer.drop(n); }

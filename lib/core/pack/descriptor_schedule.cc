@@ -31,9 +31,9 @@ descriptor_schedule::descriptor_schedule(const stream_config& config)
       d_destinations(config.descriptors ? config.destinations : 0),
       d_starts_with_round(!config.first),
       d_interval(interval_of(config)),
-      d_id_step(config.descriptor_id_step),
+      d_counter_step(config.descriptor_id_step),
       d_mask(config.regular.contents().flavour.address_mask()),
-      d_heap_id(config.descriptor_id_start & d_mask)
+      d_counter(config.descriptor_id_start & d_mask)
 {
 }
 
@@ -72,7 +72,7 @@ void descriptor_schedule::packet_written(std::size_t payload_bytes, bool heap_en
 void descriptor_schedule::end_heap()
 {
     d_offset = 0;
-    d_heap_id = (d_heap_id - d_id_step) & d_mask;
+    d_counter = (d_counter - d_counter_step) & d_mask;
     ++d_next_destination;
 }
 

@@ -38,7 +38,7 @@ public:
     //! heap_id(), to destination().
     bool is_due() const { return d_next_destination < d_end_destination; }
     std::uint32_t destination() const { return d_first_destination + d_next_destination; }
-    std::uint64_t heap_id() const { return d_heap_id; }
+    std::uint64_t heap_id() const { return d_counter; }
     std::uint64_t offset() const { return d_offset; }
 
     //! Records that the due packet was written to the ring, with this much payload.
@@ -58,9 +58,9 @@ private:
     const std::uint32_t d_destinations; // 0 without descriptors
     const bool d_starts_with_round;
     const clock::duration d_interval;
-    const std::uint64_t d_id_step;
+    const std::uint64_t d_counter_step;
     const std::uint64_t d_mask;
-    std::uint64_t d_heap_id; // continues across runs
+    std::uint64_t d_counter; // continues across runs
     clock::time_point d_next_round;
     // the current round: destinations [d_next_destination, d_end_destination) are still
     // due

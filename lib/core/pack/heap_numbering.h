@@ -17,7 +17,7 @@ namespace gr::spead {
 
 //! What differs from one heap of samples to the next.
 struct heap_numbers {
-    std::uint64_t id = 0; //!< heap counter
+    std::uint64_t counter = 0;
     std::uint64_t timestamp = 0;
     std::uint16_t destination = 0;
     bool is_first = false; //!< no heap to this destination was completed in this run
@@ -34,10 +34,10 @@ class heap_numbering
 public:
     explicit heap_numbering(const stream_config& config)
         : d_mask(config.regular.contents().flavour.address_mask()),
-          d_id_step(config.heap_id_step),
+          d_counter_step(config.heap_id_step),
           d_timestamp_step(config.timestamp_step),
           d_first_destination(config.first_destination),
-          d_id(config.heap_id_start),
+          d_counter(config.heap_id_start),
           d_timestamp(config.timestamp_start),
           d_has_complete_heap(config.destinations)
     {
@@ -51,12 +51,12 @@ public:
     //! Assigns numbers to the next heap of samples.
     heap_numbers next_heap()
     {
-        const heap_numbers numbers{ d_id,
+        const heap_numbers numbers{ d_counter,
                                     d_timestamp,
                                     static_cast<std::uint16_t>(d_first_destination +
                                                                d_next_destination),
                                     !d_has_complete_heap[d_next_destination] };
-        d_id = (d_id + d_id_step) & d_mask;
+        d_counter = (d_counter + d_counter_step) & d_mask;
         d_timestamp = (d_timestamp + d_timestamp_step) & d_mask;
         d_next_destination = (d_next_destination + 1) % destinations();
         return numbers;
@@ -66,7 +66,7 @@ public:
     //! called in between.
     void undo_next_heap()
     {
-        d_id = (d_id - d_id_step) & d_mask;
+        d_counter = (d_counter - d_counter_step) & d_mask;
         d_timestamp = (d_timestamp - d_timestamp_step) & d_mask;
         d_next_destination = (d_next_destination + destinations() - 1) % destinations();
     }
@@ -79,11 +79,11 @@ public:
     }
 
     //! Assigns a heap counter to an end-of-stream heap.
-    std::uint64_t next_id()
+    std::uint64_t next_end_of_stream_counter()
     {
-        const auto id = d_id;
-        d_id = (d_id + d_id_step) & d_mask;
-        return id;
+        const auto counter = d_counter;
+        d_counter = (d_counter + d_counter_step) & d_mask;
+        return counter;
     }
 
     void set_timestamp(std::uint64_t timestamp) { d_timestamp = timestamp & d_mask; }
@@ -95,10 +95,10 @@ private:
     }
 
     const std::uint64_t d_mask; // of the bits of heap counters and timestamps
-    const std::uint64_t d_id_step;
+    const std::uint64_t d_counter_step;
     const std::uint64_t d_timestamp_step;
     const std::uint32_t d_first_destination;
-    std::uint64_t d_id;
+    std::uint64_t d_counter;
     std::uint64_t d_timestamp;
     std::uint32_t d_next_destination = 0;
     std::vector<bool> d_has_complete_heap; // in this run, by destination

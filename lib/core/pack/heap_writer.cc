@@ -50,7 +50,7 @@ void heap_writer::begin(const heap_layout& layout, const heap_numbers& numbers)
         &layout == &d_config.regular ? d_regular_is_buffered : d_first_is_buffered;
     d_start = d_ring.next();
     d_offset = 0;
-    d_words = layout.words(numbers.id, numbers.timestamp);
+    d_words = layout.words(numbers.counter, numbers.timestamp);
     d_destination = numbers.destination;
     d_zeros = 0;
     d_prefix = contents.prefix.data();

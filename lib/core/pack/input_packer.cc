@@ -198,8 +198,10 @@ void input_packer::make_stop_packets()
         return;
     const auto& layout = *d_config.stop;
     for (const auto destination : d_config.stop_destinations) {
-        auto packet = layout.packet(
-            layout.words(d_numbering.next_id()), 0, layout.contents().prefix);
+        auto packet =
+            layout.packet(layout.words(d_numbering.next_end_of_stream_counter()),
+                          0,
+                          layout.contents().prefix);
         const packet_info info{ static_cast<std::uint32_t>(packet.size()),
                                 packet_info::heap_end,
                                 static_cast<std::uint16_t>(destination),

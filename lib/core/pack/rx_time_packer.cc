@@ -57,7 +57,7 @@ void rx_time_packer::start_run()
 std::size_t rx_time_packer::write(const std::byte* samples,
                                   std::size_t n,
                                   std::uint64_t first_sample,
-                                  const std::vector<time_tag>& tags)
+                                  const std::vector<rx_time_tag>& tags)
 {
     std::size_t n_taken = 0;
     std::uint64_t zeros_left = zeros_per_write;
@@ -85,7 +85,7 @@ std::size_t rx_time_packer::write(const std::byte* samples,
     return n_taken;
 }
 
-void rx_time_packer::apply_tag(const time_tag& tag)
+void rx_time_packer::apply_tag(const rx_time_tag& tag)
 {
     d_next_tag = tag.sample + 1;
     if (!tag.error.empty())

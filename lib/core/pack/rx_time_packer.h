@@ -18,7 +18,7 @@
 namespace gr::spead {
 
 //! The rx_time tag of a sample: its Unix time.
-struct time_tag {
+struct rx_time_tag {
     std::uint64_t sample; //!< index in the run
     std::uint64_t seconds;
     double fraction;        //!< seconds
@@ -49,7 +49,7 @@ public:
     std::size_t write(const std::byte* samples,
                       std::size_t n,
                       std::uint64_t first_sample,
-                      const std::vector<time_tag>& tags);
+                      const std::vector<rx_time_tag>& tags);
 
     //! Whether write() stopped inside a gap although the ring has room for more zeros.
     bool is_filling() const { return d_is_filling; }
@@ -58,7 +58,7 @@ public:
     std::vector<std::string> take_warnings();
 
 private:
-    void apply_tag(const time_tag& tag);
+    void apply_tag(const rx_time_tag& tag);
     void check_first_tick(std::int64_t tick);
     void warn_once(bool& warned, const std::string& text);
     bool pack_zeros(std::uint64_t& zeros_left);

@@ -19,7 +19,7 @@ constexpr std::int64_t max_heaps = 1 << 16;
 } // namespace
 
 format_tracker::format_tracker(const receive_config& config,
-                               const item_index& format,
+                               const indexed_format& format,
                                const stream_follower& follower,
                                sender_memory& senders,
                                no_output_reason& reason,

@@ -33,7 +33,7 @@ public:
 
     //! The arguments must outlive this object. \p format: the current one.
     format_tracker(const receive_config& config,
-                   const item_index& format,
+                   const indexed_format& format,
                    const stream_follower& follower,
                    sender_memory& senders,
                    no_output_reason& reason,
@@ -76,7 +76,7 @@ public:
 
 private:
     const std::chrono::steady_clock::duration d_closing_time;
-    const item_index& d_format;
+    const indexed_format& d_format;
     const stream_follower& d_follower;
     sender_memory& d_senders;
     no_output_reason& d_no_output_reason;

@@ -21,7 +21,7 @@ void heap_items::restart(std::size_t immediates)
     values.assign(immediates, std::nullopt);
 }
 
-void heap_items::add(const packet_view& packet, const item_index& format)
+void heap_items::add(const packet_view& packet, const indexed_format& format)
 {
     constexpr auto none = max_packet_items;
     values.resize(format->immediates.size()); // which may have grown
@@ -120,7 +120,7 @@ void heap_items::add_timestamp(const packet_view& packet, const number_format& e
 }
 
 heap_items::match heap_items::compare(const packet_view& packet,
-                                      const item_index& format) const
+                                      const indexed_format& format) const
 {
     if (!format || !is_any())
         return match::unknown;

@@ -25,11 +25,11 @@
 namespace gr::spead {
 
 //! A format, with an index of its immediate items.
-class item_index
+class indexed_format
 {
 public:
-    item_index() = default;
-    explicit item_index(std::shared_ptr<const stream_format> format)
+    indexed_format() = default;
+    explicit indexed_format(std::shared_ptr<const stream_format> format)
         : d_format(std::move(format))
     {
         if (d_format)
@@ -82,7 +82,7 @@ struct heap_items {
     //! Forgets all items, and makes room for \p immediates values.
     void restart(std::size_t immediates);
     //! Adds the items of a packet.
-    void add(const packet_view& packet, const item_index& format);
+    void add(const packet_view& packet, const indexed_format& format);
     //! Sets the timestamp, or its place in the payload, from an item pointer.
     void set_timestamp_item(const packet_view& packet,
                             std::size_t index,
@@ -106,7 +106,7 @@ struct heap_items {
     enum class match { same, other, unknown };
     //! Whether a packet with items is of this heap. Unknown if its items do not tell: it
     //! has only some of those of the heap, or does not hold the timestamp.
-    match compare(const packet_view& packet, const item_index& format) const;
+    match compare(const packet_view& packet, const indexed_format& format) const;
     //! Whether an item differs that both have.
     bool contradict(const heap_items& other) const
     {

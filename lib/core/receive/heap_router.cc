@@ -553,7 +553,7 @@ bool heap_router::update_format()
 bool heap_router::use_format(std::shared_ptr<const stream_format> format)
 {
     if (format && d_format && format->extends(*d_format)) {
-        d_format = item_index(std::move(format));
+        d_format = indexed_format(std::move(format));
         return true;
     }
     if (!d_window.is_empty()) {
@@ -576,7 +576,7 @@ bool heap_router::use_format(std::shared_ptr<const stream_format> format)
         else
             d_slots.set_ready(*slot, false);
     d_senders.clear_values();
-    d_format = item_index(std::move(format));
+    d_format = indexed_format(std::move(format));
     if (!d_format)
         return true;
     if (d_config.axes.empty() && !d_format->axes_hint.empty())

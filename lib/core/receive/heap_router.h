@@ -134,7 +134,7 @@ private:
     reject_counters& d_rejects;
     rate_limited_log& d_log;
 
-    item_index d_format;
+    indexed_format d_format;
     sample_decoder d_decoder;
 
     heap_slots d_slots;

@@ -24,7 +24,7 @@ constexpr auto no_limit = std::numeric_limits<std::int64_t>::max();
 } // namespace
 
 stream_follower::stream_follower(const receive_config& config,
-                                 const item_index& format,
+                                 const indexed_format& format,
                                  heap_slots& slots,
                                  output_window& window,
                                  sender_memory& senders,

@@ -40,7 +40,7 @@ public:
 
     //! The arguments must outlive this object. \p format: the current one.
     stream_follower(const receive_config& config,
-                    const item_index& format,
+                    const indexed_format& format,
                     heap_slots& slots,
                     output_window& window,
                     sender_memory& senders,
@@ -138,7 +138,7 @@ private:
     void log_mismatch();
 
     const receive_config& d_config;
-    const item_index& d_format;
+    const indexed_format& d_format;
     heap_slots& d_slots;
     output_window& d_window;
     sender_memory& d_senders;

@@ -124,7 +124,7 @@ std::optional<tick_clock::reading> tick_clock::to_tick(std::uint64_t seconds,
                         static_cast<double>(denominator) };
 }
 
-tick_clock::tag_time tick_clock::time_of(std::uint64_t tick) const
+tick_clock::rx_time tick_clock::time_of(std::uint64_t tick) const
 {
     const wide rate = d_rate.numerator;
     const wide time = wide(tick) * d_rate.denominator;

@@ -50,12 +50,12 @@ public:
     std::optional<reading> to_tick(std::uint64_t seconds, double fraction) const;
 
     //! Time in the format of GNU Radio's rx_time tags.
-    struct tag_time {
+    struct rx_time {
         std::uint64_t seconds;
         double fraction; //!< seconds, in [0, 1)
     };
     //! Returns the time of a tick. to_tick() converts it back to the same tick.
-    tag_time time_of(std::uint64_t tick) const;
+    rx_time time_of(std::uint64_t tick) const;
 
 private:
     exact_rate d_rate;

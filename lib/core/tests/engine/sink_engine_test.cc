@@ -139,7 +139,7 @@ public:
     template <typename write_function>
     void write(std::size_t n, write_function&& write_samples)
     {
-        std::vector<time_tag> tags;
+        std::vector<rx_time_tag> tags;
         if (d_random() % 4) {
             if (d_random() % 2)
                 d_tick += static_cast<std::int64_t>(d_random() % 3000) - 500;

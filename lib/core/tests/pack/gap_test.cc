@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)
         config.on_gap = gap_policy::zero_fill;
         rx_time_packer input(
             stream.packer, stream.counters, tick_clock(config.sample_rate, {}), config);
-        const std::vector<time_tag> tags{
+        const std::vector<rx_time_tag> tags{
             { 0, 0, 0 },
             // two gaps: the limit per call applies to their sum
             { size / 2, 0, static_cast<double>(gap / 2) / rate },

@@ -71,8 +71,8 @@ void check_transposition(const heap_axes& axes)
         for (const auto& [begin, end] : { std::pair{ std::size_t{ 0 }, middle },
                                           std::pair{ middle, axes.times() } }) {
             std::vector<std::byte*> at;
-            for (auto& each : ports)
-                at.push_back(reinterpret_cast<std::byte*>(each.data()) +
+            for (auto& port : ports)
+                at.push_back(reinterpret_cast<std::byte*>(port.data()) +
                              begin * axes.vector_length() * sizeof(sample));
             tested.to_ports(
                 at, reinterpret_cast<std::byte*>(heap.data()), substream, begin, end);
@@ -81,8 +81,8 @@ void check_transposition(const heap_axes& axes)
 
         std::vector<sample> back(heap.size());
         std::vector<const std::byte*> at;
-        for (auto& each : ports)
-            at.push_back(reinterpret_cast<std::byte*>(each.data()));
+        for (auto& port : ports)
+            at.push_back(reinterpret_cast<std::byte*>(port.data()));
         tested.to_heap(
             reinterpret_cast<std::byte*>(back.data()), at, substream, 0, axes.times());
         BOOST_TEST((back == heap));

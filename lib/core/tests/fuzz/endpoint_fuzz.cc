@@ -45,11 +45,11 @@ bool are_equal(const endpoints& a, const endpoints& b)
 std::string to_text(const endpoints& all)
 {
     std::string text;
-    for (const auto& each : all) {
-        const bool is_ipv6 = each.host.find(':') != std::string::npos;
+    for (const auto& endpoint : all) {
+        const bool is_ipv6 = endpoint.host.find(':') != std::string::npos;
         text += text.empty() ? "" : ",";
-        text += is_ipv6 ? "[" + each.host + "]" : each.host;
-        text += ":" + std::to_string(each.port);
+        text += is_ipv6 ? "[" + endpoint.host + "]" : endpoint.host;
+        text += ":" + std::to_string(endpoint.port);
     }
     return text;
 }
@@ -80,12 +80,12 @@ void check_list(const std::string& text, endpoint_use use)
         return;
     check(!parsed->empty() && parsed->size() <= max_endpoints,
           "the number of endpoints is within its limits");
-    for (const auto& each : *parsed) {
-        if (!each.capture.empty())
+    for (const auto& endpoint : *parsed) {
+        if (!endpoint.capture.empty())
             return;
-        check(use == endpoint_use::receive || each.port > 0, "the port is in range");
-        check(!each.host.empty(), "the host is not empty");
-        check(each.host.find_first_of(" \t,[]+") == std::string::npos,
+        check(use == endpoint_use::receive || endpoint.port > 0, "the port is in range");
+        check(!endpoint.host.empty(), "the host is not empty");
+        check(endpoint.host.find_first_of(" \t,[]+") == std::string::npos,
               "a host has no separators or brackets");
     }
     const auto again = parse(to_text(*parsed), use);

@@ -50,15 +50,15 @@ void choose_items(fuzz_input& input, sink_options& to)
         items.push_back({ item_kind::timestamp, 0x1600, "time", choose_text("when") });
     for (auto n = input.once_in(32) ? input.up_to(260) : input.up_to(3); n; --n) {
         const auto number = items.size();
-        item each{ item_kind::immediate,
-                   0x3100 + static_cast<std::int64_t>(number),
-                   "item " + choose_text(std::to_string(number)),
-                   choose_text("") };
+        item new_item{ item_kind::immediate,
+                       0x3100 + static_cast<std::int64_t>(number),
+                       "item " + choose_text(std::to_string(number)),
+                       choose_text("") };
         const bool has_value_per_input = input.once_in(2);
         for (auto i = has_value_per_input ? to.num_inputs : 1; i > 0; --i)
-            each.values.push_back(static_cast<std::int64_t>(input.number(5)));
+            new_item.values.push_back(static_cast<std::int64_t>(input.number(5)));
         const auto at = static_cast<std::ptrdiff_t>(input.up_to(number));
-        items.insert(items.begin() + at, std::move(each));
+        items.insert(items.begin() + at, std::move(new_item));
     }
 }
 
@@ -432,8 +432,8 @@ void run_streams(fuzz_input& input, const sink_setup& setup)
     try {
         const auto sink = parse_options(setup.destinations, setup.options);
         for (const auto& list : sink.destinations)
-            for (const auto& each : list)
-                addresses.emplace_back(address_of(each.host), each.port);
+            for (const auto& endpoint : list)
+                addresses.emplace_back(address_of(endpoint.host), endpoint.port);
         const auto configs =
             make_stream_configs(sink, addresses, setup.max_path_packet_bytes);
         for (const auto& config : configs) {
@@ -450,15 +450,15 @@ void run_streams(fuzz_input& input, const sink_setup& setup)
     bool is_done = false;
     do {
         while (!input.empty() && !input.once_in(40) && !is_done) {
-            auto& each = *inputs[input.up_to(inputs.size() - 1)];
-            each.act(input);
-            is_done = each.is_done();
+            auto& stream = *inputs[input.up_to(inputs.size() - 1)];
+            stream.act(input);
+            is_done = stream.is_done();
         }
         const bool times_out = input.once_in(4);
         const bool repeats = !times_out && input.once_in(4);
         std::set<address> ended;
-        for (auto& each : inputs)
-            each->end(times_out, repeats, ended);
+        for (auto& stream : inputs)
+            stream->end(times_out, repeats, ended);
         const std::set<address> all(addresses.begin(), addresses.end());
         check(times_out || ended.size() == (setup.options.send_stop ? all.size() : 0),
               "each destination receives the end of the stream");

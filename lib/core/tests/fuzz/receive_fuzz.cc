@@ -337,8 +337,8 @@ private:
         }
         packet_bytes content;
         std::vector<std::uint64_t> pointers;
-        for (const auto& each : items) {
-            auto packet = descriptor_packet(each, flavour, format);
+        for (const auto& item : items) {
+            auto packet = descriptor_packet(item, flavour, format);
             while (d_input.once_in(8))
                 packet[d_input.up_to(packet.size() - 1)] = std::byte{ d_input.byte() };
             pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
@@ -354,9 +354,9 @@ private:
         if (d_input.once_in(4))
             std::reverse(packets.begin(), packets.end());
         const bool is_lossy = d_input.once_in(4);
-        for (const auto& each : packets)
+        for (const auto& packet : packets)
             if (!is_lossy || !d_input.once_in(8))
-                receive(each, which);
+                receive(packet, which);
     }
 
     //! \}
@@ -371,8 +371,8 @@ private:
     std::size_t produced_samples() const
     {
         std::size_t sum = 0;
-        for (const auto& each : d_stream.out)
-            sum += each.size() / d_stream.output_bytes();
+        for (const auto& samples : d_stream.out)
+            sum += samples.size() / d_stream.output_bytes();
         return sum;
     }
 

@@ -26,8 +26,8 @@ int main(int argc, char** argv)
         return 2;
     }
     std::vector<std::filesystem::path> files;
-    for (const auto& each : std::filesystem::directory_iterator(argv[1]))
-        files.push_back(each.path());
+    for (const auto& entry : std::filesystem::directory_iterator(argv[1]))
+        files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     if (files.empty()) {
         std::cerr << "no files in " << argv[1] << '\n';

@@ -87,9 +87,10 @@ public:
     // Whether a spoofed packet had this time. The receiver accepts it after a silence.
     bool is_spoofed(std::uint64_t tick) const
     {
-        return std::any_of(d_spoofed.begin(), d_spoofed.end(), [&](std::uint64_t each) {
-            return tick - each < d_payload;
-        });
+        return std::any_of(
+            d_spoofed.begin(), d_spoofed.end(), [&](std::uint64_t spoofed) {
+                return tick - spoofed < d_payload;
+            });
     }
 
     receive_stream::options choose_options()
@@ -319,15 +320,15 @@ private:
                 arriving.emplace_back(arrival(1), d_events[i]);
         }
         // a pause follows the packets delayed up to it
-        const auto key = [](const auto& each) {
-            return std::make_pair(each.first, each.second.packet.empty());
+        const auto key = [](const auto& arrival) {
+            return std::make_pair(arrival.first, arrival.second.packet.empty());
         };
         std::stable_sort(arriving.begin(), arriving.end(), [&](auto& a, auto& b) {
             return key(a) < key(b);
         });
         d_events.clear();
-        for (auto& each : arriving)
-            d_events.push_back(std::move(each.second));
+        for (auto& arrival : arriving)
+            d_events.push_back(std::move(arrival.second));
     }
 
     // Sorts packets by socket, as if several were read from each socket at a time.
@@ -337,7 +338,9 @@ private:
             std::clamp<std::size_t>(max_read_bytes / d_payload, 1, max_read_packets);
         const auto at_once = static_cast<std::ptrdiff_t>(packets * d_outputs * d_sockets);
         for (auto at = d_events.begin(); at != d_events.end();) {
-            const auto is_pause = [](const event& each) { return each.packet.empty(); };
+            const auto is_pause = [](const event& candidate) {
+                return candidate.packet.empty();
+            };
             const auto last =
                 std::find_if(at, at + std::min(at_once, d_events.end() - at), is_pause);
             std::stable_sort(at, last, [](const event& a, const event& b) {

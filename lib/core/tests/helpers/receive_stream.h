@@ -93,8 +93,8 @@ struct receive_stream {
     void set_room()
     {
         std::vector<std::byte*> at;
-        for (auto& each : buffers)
-            at.push_back(each.data());
+        for (auto& buffer : buffers)
+            at.push_back(buffer.data());
         window.set_room(at, settings.window_samples);
     }
 

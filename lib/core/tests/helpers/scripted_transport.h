@@ -130,8 +130,8 @@ struct scripted_transport : gr::spead::transport {
     std::uint64_t oldest_in_flight(std::size_t queue) const noexcept override
     {
         const auto oldest =
-            std::find_if(in_flight.begin(), in_flight.end(), [&](const auto& one) {
-                return one.queue == queue;
+            std::find_if(in_flight.begin(), in_flight.end(), [&](const auto& message) {
+                return message.queue == queue;
             });
         return oldest == in_flight.end() ? no_position : oldest->position;
     }

@@ -36,9 +36,9 @@ BOOST_AUTO_TEST_CASE(lists_are_parsed_in_order)
     };
     for (const auto& row : table) {
         std::vector<std::string> parsed;
-        for (const auto& each :
+        for (const auto& endpoint :
              parse_endpoints("destinations", row.list, endpoint_use::send))
-            parsed.push_back(each.host + ":" + std::to_string(each.port));
+            parsed.push_back(endpoint.host + ":" + std::to_string(endpoint.port));
         BOOST_TEST(parsed == row.endpoints, boost::test_tools::per_element());
     }
     BOOST_CHECK_EQUAL(

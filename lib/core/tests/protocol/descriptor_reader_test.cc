@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(descriptors_of_spead2_are_read)
         std::string bytes;
         item_description expected;
     };
-    for (const auto& each : std::vector<vector>{
+    for (const auto& example : std::vector<vector>{
              { "530403050000000a800001000000000180000200000000428000030000000000"
                "8000040000000042800014000000330000001000000000000000110000000004"
                "00001300000000050000120000000005000015000000000b6461746164000000"
@@ -135,9 +135,9 @@ BOOST_AUTO_TEST_CASE(descriptors_of_spead2_are_read)
                "0013000000000002001200000000000566746600200100000000000000000000"
                "000002",
                { 0x1601, "f", { 'f', 32 }, true, true, "", { variable_size, 2 } } } }) {
-        const auto is = read(from_hex(each.bytes));
+        const auto is = read(from_hex(example.bytes));
         BOOST_REQUIRE(is);
-        BOOST_TEST((*is == each.expected));
+        BOOST_TEST((*is == example.expected));
     }
 }
 
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(numpy_headers_are_read_as_numpy_reads_them)
         number_format format;
         bool is_array, is_pairs;
     };
-    for (const auto& each : std::vector<vector>{
+    for (const auto& example : std::vector<vector>{
              { "{'descr': 'i1', 'fortran_order': False, 'shape': (4096,)}",
                { 'i', 8, native },
                true,
@@ -223,13 +223,13 @@ BOOST_AUTO_TEST_CASE(numpy_headers_are_read_as_numpy_reads_them)
                { 'i', 8, native },
                true,
                false } }) {
-        const auto is = read_field(wire::descriptor_dtype, each.header);
-        BOOST_TEST_CONTEXT(each.header)
+        const auto is = read_field(wire::descriptor_dtype, example.header);
+        BOOST_TEST_CONTEXT(example.header)
         {
             BOOST_REQUIRE(is);
-            BOOST_TEST((is->format == each.format));
-            BOOST_TEST(is->is_array == each.is_array);
-            BOOST_TEST(is->is_pairs == each.is_pairs);
+            BOOST_TEST((is->format == example.format));
+            BOOST_TEST(is->is_array == example.is_array);
+            BOOST_TEST(is->is_pairs == example.is_pairs);
             BOOST_TEST(is->unsupported_reason == "");
         }
     }

@@ -58,8 +58,8 @@ std::vector<packet_bytes> descriptors(const heap_cutter& cutter,
 {
     packet_bytes content;
     std::vector<std::uint64_t> pointers;
-    for (const auto& each : items) {
-        const auto packet = descriptor_packet(each, flavour);
+    for (const auto& item : items) {
+        const auto packet = descriptor_packet(item, flavour);
         pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
         content.insert(content.end(), packet.begin(), packet.end());
     }
@@ -150,9 +150,9 @@ BOOST_AUTO_TEST_CASE(descriptors_are_found_in_any_pointer_order)
     constexpr std::size_t heap_samples = 500000;
     packet_bytes content;
     std::vector<std::uint64_t> pointers;
-    for (const auto& each : default_items()) {
+    for (const auto& item : default_items()) {
         pointers.push_back(flavour.addressed(wire::descriptor, content.size()));
-        const auto packet = descriptor_packet(each, flavour);
+        const auto packet = descriptor_packet(item, flavour);
         content.insert(content.end(), packet.begin(), packet.end());
     }
     pointers.push_back(flavour.addressed(0x3300, content.size()));

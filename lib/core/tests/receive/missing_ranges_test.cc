@@ -50,11 +50,11 @@ BOOST_AUTO_TEST_CASE(ranges_are_removed_and_added_in_any_order)
                 model.insert(i);
             std::set<std::int64_t> left;
             auto last = std::int64_t{ -1 };
-            for (const auto& each : ranges) {
-                BOOST_TEST(each.begin > last);
-                BOOST_TEST(each.size() > 0);
-                last = each.end;
-                for (auto i = each.begin; i < each.end; ++i)
+            for (const auto& range : ranges) {
+                BOOST_TEST(range.begin > last);
+                BOOST_TEST(range.size() > 0);
+                last = range.end;
+                for (auto i = range.begin; i < range.end; ++i)
                     left.insert(i);
             }
             BOOST_TEST((left == model));

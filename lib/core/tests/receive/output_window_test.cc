@@ -65,10 +65,10 @@ struct letter_window {
     void drain()
     {
         std::vector<std::byte*> at;
-        for (auto& each : buffers) {
-            each.erase(each.begin(), each.begin() + std::ptrdiff_t(undrained));
-            each.resize(room, '?');
-            at.push_back(reinterpret_cast<std::byte*>(each.data()));
+        for (auto& buffer : buffers) {
+            buffer.erase(buffer.begin(), buffer.begin() + std::ptrdiff_t(undrained));
+            buffer.resize(room, '?');
+            at.push_back(reinterpret_cast<std::byte*>(buffer.data()));
         }
         undrained = 0;
         window.set_room(at, std::int64_t(room));
@@ -451,9 +451,9 @@ static void place_at_random(unsigned seed)
         BOOST_REQUIRE_EQUAL(w.window.update_ready_end(w.now, false), 0);
         w.now += opening;
         w.window.update_ready_end(w.now, random() % 2);
-        for (const auto& each : model)
-            if (!each.empty())
-                first = std::min(first, each.begin()->first);
+        for (const auto& samples : model)
+            if (!samples.empty())
+                first = std::min(first, samples.begin()->first);
         BOOST_REQUIRE_EQUAL(front(), first);
     }
     for (int step = 0; step < 200; ++step) {

@@ -169,8 +169,8 @@ BOOST_AUTO_TEST_CASE(end_of_one_output_does_not_admit_another_sender)
     const auto receive = [&](const std::vector<packet_bytes>& packets,
                              std::size_t socket,
                              std::uint64_t sender) {
-        for (const auto& each : packets)
-            stream.receive(each, socket, sender);
+        for (const auto& packet : packets)
+            stream.receive(packet, socket, sender);
     };
     for (std::uint64_t i = 0; i < 30; ++i)
         for (std::size_t output = 0; output < 2; ++output)
@@ -226,8 +226,9 @@ BOOST_AUTO_TEST_CASE(large_heaps_without_heap_length_are_received)
     options.window_samples = 8 << 20;
     receive_stream stream(options);
     for (std::uint64_t i = 0; i < 3; ++i)
-        for (const auto& each : heap_without_length(1 + i, i * samples, samples, 1000)) {
-            stream.receive(each);
+        for (const auto& packet :
+             heap_without_length(1 + i, i * samples, samples, 1000)) {
+            stream.receive(packet);
             stream.now += std::chrono::microseconds(10);
         }
     stream.pass_time(milliseconds(2000));
@@ -339,8 +340,8 @@ BOOST_AUTO_TEST_CASE(samples_wait_for_their_descriptors_while_others_are_placed)
     const auto incomplete = heap_with_descriptors(3, 2 * heap_samples, 50, true);
     next.push_back(incomplete[0]); // without packet 1, part of a descriptor
     next.insert(next.end(), incomplete.begin() + 2, incomplete.end());
-    for (const auto& each : next)
-        stream.router.add_datagram({ each.data(), each.size(), 0, 1 }, stream.now);
+    for (const auto& packet : next)
+        stream.router.add_datagram({ packet.data(), packet.size(), 0, 1 }, stream.now);
     stream.process_pending();
     BOOST_TEST(stream.counters[0].samples_received.get() == 2 * heap_samples);
     stream.receive(incomplete[1]);
@@ -375,9 +376,9 @@ BOOST_AUTO_TEST_CASE(restarted_sender_is_received_on_all_sockets)
     receive_stream stream(options);
     for (std::uint64_t sender = 1; sender <= 2; ++sender) {
         for (std::uint64_t i = 0; i < 30; ++i) {
-            for (const auto& each :
+            for (const auto& packet :
                  heap(1 + i, sender * first_tick + i * heap_samples, 0))
-                stream.receive(each, i % 3, sender);
+                stream.receive(packet, i % 3, sender);
             stream.now += milliseconds(1);
         }
         stream.pass_time(milliseconds(5000));
@@ -395,9 +396,9 @@ BOOST_AUTO_TEST_CASE(packets_stored_until_descriptors_arrive_reach_all_outputs)
     receive_stream stream(options);
     for (std::uint64_t i = 0; i < 40; ++i) {
         for (std::size_t output = 0; output < 2; ++output)
-            for (const auto& each :
+            for (const auto& packet :
                  heap_with_items_in_first_packet(10 + i, i * heap_samples))
-                stream.receive(each, output, 1 + output);
+                stream.receive(packet, output, 1 + output);
         stream.now += milliseconds(50);
     }
     stream.receive(heap_with_descriptors(9, 40 * heap_samples));
@@ -416,10 +417,10 @@ BOOST_AUTO_TEST_CASE(interleaved_heaps_with_descriptors_are_complete)
         options.has_own_sockets = true;
         receive_stream stream(options);
         for (std::uint64_t i = 0; i < 10; ++i)
-            for (const auto& each :
+            for (const auto& packet :
                  heap_with_descriptors(1 + i, i * heap_samples, payload, true)) {
-                stream.receive(each, 0, 1);
-                stream.receive(each, 1, 2);
+                stream.receive(packet, 0, 1);
+                stream.receive(packet, 1, 2);
             }
         stream.end();
         for (const auto& counters : stream.counters)
@@ -438,9 +439,9 @@ BOOST_AUTO_TEST_CASE(reordered_first_heaps_of_two_outputs_are_placed)
                                                             { 0, 3 }, { 1, 1 }, { 0, 4 },
                                                             { 1, 4 } };
     for (const auto& [output, number] : order) {
-        for (const auto& each :
+        for (const auto& packet :
              heap_with_items_in_first_packet(1 + number, number * heap_samples))
-            stream.receive(each, output, 1 + output);
+            stream.receive(packet, output, 1 + output);
         stream.now += milliseconds(1);
     }
     stream.end();
@@ -460,9 +461,9 @@ BOOST_AUTO_TEST_CASE(descriptors_of_another_sender_are_ignored)
                           { sample_type::int16, { 'i', 16, byte_order::little }, 64 });
     const heap_cutter cutter{ flavour, 1000, false };
     for (std::uint64_t i = 1; i < 10; ++i) {
-        for (const auto& each :
+        for (const auto& packet :
              cutter.cut(i, { flavour.addressed(wire::descriptor, 0) }, other))
-            stream.receive(each, 0, 2);
+            stream.receive(packet, 0, 2);
         stream.receive(heap_with_items_in_first_packet(1 + i, i * heap_samples));
         stream.now += milliseconds(1);
     }
@@ -546,11 +547,11 @@ BOOST_AUTO_TEST_CASE(timestamp_jumps_do_not_overflow_positions)
     const auto receive = [&](std::uint64_t counter, std::uint64_t sender) {
         const auto mask = wide.address_mask();
         heap_cutter cutter{ wide, 64, true };
-        for (const auto& each : cutter.cut(
+        for (const auto& packet : cutter.cut(
                  counter & mask,
                  { wide.immediate(0x60, counter * 64 & mask), wide.addressed(0x61, 0) },
                  packet_bytes(64)))
-            stream.receive(each, 0, sender);
+            stream.receive(packet, 0, sender);
         stream.now += milliseconds(1);
     };
     // three regular heaps, then jumps as large as timestamps allow
@@ -858,8 +859,8 @@ BOOST_AUTO_TEST_CASE(no_packet_of_a_large_heap_with_descriptors_is_lost)
             payload.insert(payload.end(), packet.begin(), packet.end());
         }
         const heap_cutter cutter{ flavour, 1400, false };
-        for (const auto& each : cutter.cut(counter, pointers, payload))
-            stream.receive(each);
+        for (const auto& packet : cutter.cut(counter, pointers, payload))
+            stream.receive(packet);
         tick += samples;
     };
     receive(1, 100000, false);
@@ -1206,8 +1207,8 @@ BOOST_AUTO_TEST_CASE(heaps_of_a_restarted_sender_are_not_joined_by_their_counter
                             packets.erase(packets.begin());
                         else if (run == 1 && i == 1)
                             packets.resize(5);
-                        for (const auto& each : packets) {
-                            stream.receive(each);
+                        for (const auto& packet : packets) {
+                            stream.receive(packet);
                             stream.now += std::chrono::microseconds(500);
                         }
                     };

@@ -42,9 +42,9 @@ BOOST_AUTO_TEST_CASE(timestamps_are_converted_to_positions)
         { 4096, 2, 500, 501, 2048 }, // ticks longer than samples
         { 1, 1, last, 4, 5 },        // wraps
     };
-    for (const auto& each : cases) {
-        const auto time = begin_stream(each.samples, each.ticks, each.first);
-        BOOST_TEST(*time.position(each.timestamp, 48) == 1000 + each.position);
+    for (const auto& example : cases) {
+        const auto time = begin_stream(example.samples, example.ticks, example.first);
+        BOOST_TEST(*time.position(example.timestamp, 48) == 1000 + example.position);
     }
 }
 

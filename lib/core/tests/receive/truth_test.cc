@@ -63,13 +63,13 @@ void run_stream(std::uint64_t seed)
 {
     random_stream sender(seed);
     receive_stream stream(sender.choose_options());
-    for (const auto& each : sender.events()) {
-        if (each.packet.empty()) {
-            stream.pass_time(each.pause);
+    for (const auto& arrival : sender.events()) {
+        if (arrival.packet.empty()) {
+            stream.pass_time(arrival.pause);
             continue;
         }
         stream.now += std::chrono::microseconds(10);
-        stream.receive(each.packet, each.socket, each.sender);
+        stream.receive(arrival.packet, arrival.socket, arrival.sender);
     }
     stream.pass_time(std::chrono::seconds(2));
     stream.end();
@@ -100,16 +100,16 @@ void replay_stream(std::uint64_t seed)
     capture_writer_of_tests captures(lists * settings.sockets);
     receive_stream live(settings);
     std::chrono::nanoseconds time = std::chrono::seconds(1000000);
-    for (const auto& each : sender.events()) {
-        if (each.packet.empty()) {
-            live.now += each.pause;
-            time += each.pause;
+    for (const auto& arrival : sender.events()) {
+        if (arrival.packet.empty()) {
+            live.now += arrival.pause;
+            time += arrival.pause;
             continue;
         }
         live.now += std::chrono::microseconds(10);
         time += std::chrono::microseconds(10);
-        live.receive(each.packet, each.socket, each.sender);
-        captures.add(each, time);
+        live.receive(arrival.packet, arrival.socket, arrival.sender);
+        captures.add(arrival, time);
     }
     live.retry_until([&] { return live.router.resume(live.now); });
     live.window.flush(live.router.stream_end());

@@ -76,5 +76,7 @@ def draw_cpu(per_gigabyte, reached, path):
         axes.set_ylim(bottom=0)
 
     packets = per_gigabyte.index.unique("packet")
-    points = {each: (reached.loc[each], per_gigabyte.loc[each]) for each in packets}
+    points = {
+        packet: (reached.loc[packet], per_gigabyte.loc[packet]) for packet in packets
+    }
     draw(path, points, "rate / (MB/s)", "CPU time / (s/GB)", set_scales)

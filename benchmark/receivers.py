@@ -302,7 +302,7 @@ def parse(argv):
     names = args.programs or [program.name for program in known]
     if unknown := set(names) - {program.name for program in known}:
         parser.error(f"unknown program {', '.join(sorted(unknown))}")
-    args.programs = [each for each in known if each.name in names] + args.peer
+    args.programs = [program for program in known if program.name in names] + args.peer
     for program in args.programs:
         if missing := program.missing():
             parser.error(f"{program.name}: {missing} is missing")

@@ -131,7 +131,9 @@ def spectra(generator, seconds):
 def write_capture(path, name, seconds=10):
     """Write the capture of an instrument; returns the counters of the sink."""
     destinations, options = CAPTURES[name]
-    sink = spead.sink([f"{path}?{each}" for each in destinations], **options)
+    sink = spead.sink(
+        [f"{path}?{destination}" for destination in destinations], **options
+    )
     generator = np.random.default_rng(1)
     graph = gr.top_block(catch_exceptions=True)
     for i in range(sink.input_signature().min_streams()):

@@ -24,7 +24,9 @@ class FEngine(gr.top_block):
     def __init__(self, args):
         super().__init__("meerkat_f_engine", catch_exceptions=True)
         part = args.channels // args.substreams
-        destinations = [endpoint_text(*each) for each in endpoints(args.destination)]
+        destinations = [
+            endpoint_text(*endpoint) for endpoint in endpoints(args.destination)
+        ]
         if len(destinations) == 1:
             destinations *= args.substreams
         # of a digitiser, whose samples are real

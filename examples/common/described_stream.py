@@ -65,7 +65,7 @@ def inspected_stream(endpoints, interface, timeout):
                 "the stream ended before its type was known; to record it from its"
                 f" first heap, give --type {stream.type}"
             )
-        heaps = sum(each["heaps"] for each in streams)
+        heaps = sum(stream["heaps"] for stream in streams)
         print(
             f"recording {stream.type} from now on, after {heaps:,} heaps; with --type"
             f" {stream.type}, a recording begins with the first heap",

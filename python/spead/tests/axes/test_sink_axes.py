@@ -46,7 +46,7 @@ def test_packets_equal_those_of_spead2(sock, name):
         for port in range(stream.axes.get("pol", 1))
     ]
     # GNU Radio has no vectors of one sample
-    vectors = [each[:, 0] if each.shape[1] == 1 else each for each in vectors]
+    vectors = [vector[:, 0] if vector.shape[1] == 1 else vector for vector in vectors]
     expected = joined(spead2_packets(stream.heaps, HEADER + payload, counter=10))
     with ThreadPoolExecutor() as pool:
         reading = pool.submit(datagrams, sock, len(expected))

@@ -77,7 +77,7 @@ def test_datagrams_in_fragments_are_missing(tmp_path, capfd, addresses):
 
 def test_frames_cut_by_the_capture_are_named_with_the_remedy(tmp_path, capfd):
     _, packets = heap_packets(10)
-    whole = [frame(ETHERNET, *ip_packets(udp(each, 1, 7148))) for each in packets]
+    whole = [frame(ETHERNET, *ip_packets(udp(packet, 1, 7148))) for packet in packets]
     path = write_capture(
         tmp_path / "stream.pcap",
         [each[:96] for each in whole],
@@ -173,7 +173,7 @@ def gre(packet):
 )
 def test_captures_without_datagrams_say_why(tmp_path, capfd, wrap, query, reason):
     _, packets = heap_packets(10 if wrap else 0)
-    frames = [wrap(*ip_packets(udp(each, 1, 7148))) for each in packets]
+    frames = [wrap(*ip_packets(udp(packet, 1, 7148))) for packet in packets]
     path = write_capture(tmp_path / "stream.pcap", frames)
     _, received = replayed(f"{path}{query}")
     assert len(received) == 0
@@ -204,7 +204,7 @@ def test_a_pcapng_time_beyond_64_bits_has_no_effect(tmp_path):
     times = [1_700_000_000_000_000 + i for i in range(10)]
     times[5] = 2**64 - 1
     path = tmp_path / "stream.pcapng"
-    path.write_bytes(pcapng([ethernet(each) for each in packets], times=times))
+    path.write_bytes(pcapng([ethernet(packet) for packet in packets], times=times))
     _, received = replayed(path, realtime=True)
     np.testing.assert_array_equal(received, samples)
 

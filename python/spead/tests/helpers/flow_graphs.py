@@ -82,7 +82,7 @@ def packets_until(sockets, enough):
     while not enough(packets):
         remaining = max(deadline - time.monotonic(), 0)
         ready, _, _ = select.select(sockets, [], [], remaining)
-        assert ready, f"only {[len(each.data) for each in packets]} data packets"
+        assert ready, f"only {[len(packet.data) for packet in packets]} data packets"
         for sock in ready:
             datagram = sock.recv(65536)
             packet = spead_packet.parse(datagram)
@@ -98,7 +98,7 @@ def packets_until(sockets, enough):
 def packets_of_heaps(sockets, heaps):
     """Receive this many single-packet heaps; returns the packets of each socket."""
     return packets_until(
-        sockets, lambda packets: sum(len(each.data) for each in packets) >= heaps
+        sockets, lambda packets: sum(len(packet.data) for packet in packets) >= heaps
     )
 
 

@@ -184,7 +184,7 @@ def late_descriptors(before):
 def two_senders():
     """Nothing but the source address tells the heaps apart."""
     packets = joined(packets_by_heap(noise(20_000)))
-    return [(sender, each) for each in packets for sender in (0, 1)]
+    return [(sender, packet) for packet in packets for sender in (0, 1)]
 
 
 def packed_10bit():
@@ -302,7 +302,7 @@ def with_losses(packets, seed):
     chooser = random.Random(seed)
     candidates = range(len(packets) // 4, len(packets) - 2)
     lost = set(chooser.sample(candidates, max(1, len(packets) // 100)))
-    return [each for i, each in enumerate(packets) if i not in lost]
+    return [packet for i, packet in enumerate(packets) if i not in lost]
 
 
 INSPECTED = {

@@ -30,7 +30,7 @@ ITEMS = [spead.timestamp(), spead.samples()]
 
 
 def payload_bytes(packets):
-    return sum(len(each) - 8 - 8 * each[7] for each in packets)
+    return sum(len(packet) - 8 - 8 * packet[7] for packet in packets)
 
 
 def check_counts(receiving, received, missing, skipped=0):
@@ -230,7 +230,7 @@ def test_lost_packets_of_heaps_without_a_length_are_missing(lost):
     for i in lost:
         begin = 10 * LARGE + 1400 * i
         samples[begin : min(begin + 1400, 11 * LARGE)] = 0
-    heaps[10] = [each for i, each in enumerate(heaps[10]) if i not in lost]
+    heaps[10] = [packet for i, packet in enumerate(heaps[10]) if i not in lost]
     missing = LARGE - payload_bytes(heaps[10])
     receiving = received_without_length(heaps)
     np.testing.assert_array_equal(receiving.samples(), samples)

@@ -67,7 +67,7 @@ def heaps_of_several_packets():
 
 def heaps_without_first_packets():
     heaps = packets_by_heap(noise(5 * 10000), 10000, descriptors="none")
-    return joined(each[1:] for each in heaps[:-1])
+    return joined(heap[1:] for heap in heaps[:-1])
 
 
 def items(timestamp=0x1600, samples=0x3300, pol=None):
@@ -226,7 +226,7 @@ def test_the_log_names_an_item_that_distinguishes_two_senders(logged):
         )
         for pol in (1, 2)
     ]
-    pairs = zip(*(each[:-1] for each in streams), strict=True)
+    pairs = zip(*(stream[:-1] for stream in streams), strict=True)
     with Receiving() as receiving:
         receiving.send_packets(joined(joined(pairs)))
         receiving.wait_for_samples(HEAP)

@@ -53,7 +53,7 @@ def test_one_spead2_stream_may_read_several_sockets(heap, for_each):
         sender.start()
         heaps = receiver.heaps(600)
         sender.join()
-    assert sorted(each.cnt for each in heaps) == list(range(1, 601))
+    assert sorted(heap.cnt for heap in heaps) == list(range(1, 601))
 
 
 @pytest.mark.parametrize("n", [1, 3])

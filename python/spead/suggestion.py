@@ -1,6 +1,10 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The source that receives inspected streams."""
+"""The source that receives inspected streams.
+
+A suggestion is derived, tried, and written as a call and in GRC's labels: what is
+printed must be what has been tried.
+"""
 
 import json
 import math

@@ -526,11 +526,9 @@ void heap_router::read_descriptors(heap_slot& slot)
     slot.has_read_descriptors = true;
     if (d_formats.has_changed())
         return;
-    if (slot.is_repeated)
-        d_slots.refuse(slot);
-    else if (d_format)
+    if (d_format && !slot.is_repeated)
         read_items_again(slot);
-    else if (d_formats.is_unsuitable(slot))
+    else if (slot.is_repeated || d_formats.is_unsuitable(slot))
         d_slots.refuse(slot);
 }
 

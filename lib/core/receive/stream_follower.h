@@ -27,10 +27,13 @@
 namespace gr::spead {
 
 /*!
- * \brief Follows the stream of each output: judges whether a heap belongs to it, and
+ * \brief Follows the stream of each output: decides whether a heap belongs to it, and
  * begins, continues and ends streams.
  *
  * Holds a heap whose time is unexpected until another one agrees with it.
+ *
+ * What a heap does to its stream depends on what the stream, its senders and the held
+ * heap were before: the decision and its consequences share all of that.
  */
 class stream_follower
 {

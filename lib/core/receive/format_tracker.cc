@@ -90,13 +90,8 @@ bool format_tracker::is_described_otherwise(heap_slot& slot, time_point now)
     const auto& descriptions = d_senders.descriptions(slot.id);
     if (descriptions.empty() || !d_description.contradict(descriptions, *d_format))
         return false;
-    // once for each heap: those of several senders may wait
-    if (!std::exchange(slot.has_set_format, true) &&
-        !d_follower.receives_other_descriptions(slot, now) &&
-        d_description.add(descriptions)) {
-        d_has_changed = true;
+    if (!d_follower.receives_other_descriptions(slot, now) && recall_descriptions(slot))
         return true;
-    }
     d_no_output_reason.note(no_output_reason::cause::other_descriptions);
     d_no_output_reason.log_once(d_log);
     return true;
@@ -104,16 +99,20 @@ bool format_tracker::is_described_otherwise(heap_slot& slot, time_point now)
 
 bool format_tracker::is_unsuitable(heap_slot& slot)
 {
-    const auto& descriptions = d_senders.descriptions(slot.id);
-    if (d_format || slot.is_end_of_stream || !d_description.has_unsuitable_samples() ||
-        slot.descriptors.were_found() || descriptions.empty())
+    return !d_format && !slot.is_end_of_stream &&
+           d_description.has_unsuitable_samples() && !slot.descriptors.were_found() &&
+           !d_senders.descriptions(slot.id).empty() && !recall_descriptions(slot);
+}
+
+// Uses what the sender of a heap has described before. Returns whether this is a change.
+// Once for each heap: those of several senders may wait.
+bool format_tracker::recall_descriptions(heap_slot& slot)
+{
+    if (std::exchange(slot.has_set_format, true) ||
+        !d_description.add(d_senders.descriptions(slot.id)))
         return false;
-    // those of another sender may be unsuitable, after which this one is received again
-    if (!std::exchange(slot.has_set_format, true) && d_description.add(descriptions)) {
-        d_has_changed = true;
-        return false;
-    }
-    return true;
+    d_latest_sender = {}; // its descriptors are not in use any more
+    return d_has_changed = true;
 }
 
 } // namespace gr::spead

@@ -75,6 +75,8 @@ public:
     bool is_unsuitable(heap_slot& slot);
 
 private:
+    bool recall_descriptions(heap_slot& slot);
+
     const std::chrono::steady_clock::duration d_closing_time;
     const indexed_format& d_format;
     const stream_follower& d_follower;

@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-// Measures conversions of floats, and the transposition of heaps to vectors, in ns per
-// number and per byte. The peers are Volk's conversion followed by a copy into the
-// packet, and a copy of the heap.
+// Measures conversions of floats, packed integers, and the transposition of heaps to
+// vectors, in ns per number and per byte. The peers are Volk's conversion followed by a
+// copy into the packet, and a copy of the heap.
 
 #include "axes/transposer.h"
 #include "protocol/sample_converter.h"
@@ -124,7 +124,7 @@ void measure_conversions()
             const double encode =
                 cost(numbers, [&] { converter.convert(payload, in, numbers); });
             const double decode =
-                cost(numbers, [&] { decoder.decode(out, payload, numbers); });
+                cost(numbers, [&] { decoder.decode(out, payload, 0, numbers); });
             const double encode_peer = cost(numbers, [&] {
                 volk_encode(block.data(), floats.data(), wire, scale);
                 volk_swap(block.data(), wire);
@@ -144,6 +144,33 @@ void measure_conversions()
                         decode_peer,
                         decode_peer / decode);
         }
+}
+
+void measure_packing()
+{
+    constexpr std::size_t n = 4096; // stay in the cache
+    std::mt19937 random(1);
+    volk::vector<std::int16_t> integers(n), decoded(n);
+    for (auto& number : integers)
+        number = static_cast<std::int16_t>(random() % 1024) - 512;
+    std::vector<std::byte> packet(n * sizeof(std::int16_t) + 64);
+    auto* const payload = packet.data() + 2;
+    const auto* in = reinterpret_cast<const std::byte*>(integers.data());
+    auto* out = reinterpret_cast<std::byte*>(decoded.data());
+    for (const unsigned bits : { 10u, 12u }) {
+        const sample_format format{ sample_type::int16, { 'i', bits } };
+        const sample_converter converter(format);
+        const sample_decoder decoder(format);
+        const double copy =
+            cost(n, [&] { std::memcpy(out, in, n * sizeof(std::int16_t)); });
+        const double pack = cost(n, [&] { converter.convert(payload, in, n); });
+        const double unpack = cost(n, [&] { decoder.decode(out, payload, 0, n); });
+        std::printf("i%u in Gsamples/s: pack %.1f, unpack %.1f, copy %.1f\n",
+                    bits,
+                    1 / pack,
+                    1 / unpack,
+                    1 / copy);
+    }
 }
 
 void measure_transposition(const std::string& list, std::size_t sample_bytes)
@@ -186,6 +213,8 @@ int main()
     try {
         std::printf("conversions of floats, ns per number\n");
         measure_conversions();
+        std::printf("\npacked integers, from and to 16 bits\n");
+        measure_packing();
         std::printf("\ntranspositions, ns per byte\n");
         measure_transposition("frequency=64/1024, time=256, pol=2", 2);
         measure_transposition("frequency=64/1024, time=256", 2);

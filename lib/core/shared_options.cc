@@ -29,7 +29,9 @@ constexpr std::array wire_types{ std::pair{ "i1", number_format{ 'i', 8 } },
                                  std::pair{ "f4", number_format{ 'f', 32 } },
                                  std::pair{ "f8", number_format{ 'f', 64 } },
                                  std::pair{ "c8", number_format{ 'c', 64 } },
-                                 std::pair{ "c16", number_format{ 'c', 128 } } };
+                                 std::pair{ "c16", number_format{ 'c', 128 } },
+                                 std::pair{ "i10", number_format{ 'i', 10 } },
+                                 std::pair{ "i12", number_format{ 'i', 12 } } };
 
 // Whether an item gives the first index of the divided axis.
 bool is_first_index(const item& item, const heap_axes& axes)
@@ -87,7 +89,8 @@ sample_format read_sample_format(const std::string& type_parameter,
     for (const auto& [name, wire] : wire_types) {
         if (!is_allowed(format.type, wire))
             continue;
-        if (wire_type.substr(has_order) == name && (!has_order || wire.bits > 8)) {
+        const bool may_have_order = wire.bits > 8 && !wire.is_packed();
+        if (wire_type.substr(has_order) == name && (!has_order || may_have_order)) {
             format.wire = wire;
             format.wire.order = order;
             return format;

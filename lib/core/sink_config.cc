@@ -190,6 +190,7 @@ sink_config parse_options(const std::vector<std::string>& destinations,
     sink_config config;
     config.format =
         read_sample_format("input_type", options.input_type, options.wire_type, can_send);
+    const sample_group group(config.format);
     config.flavour =
         check_value("heap_address_bits", options.heap_address_bits, flavours);
     config.descriptors =
@@ -198,6 +199,11 @@ sink_config parse_options(const std::vector<std::string>& destinations,
     config.when_full = check_value("when_full", options.when_full, full_policies);
     config.has_end = options.send_stop;
     set_axes(options, config);
+    require(group.whole(config.format.heap_samples) == config.format.heap_samples,
+            config.axes.empty() ? "heap_samples" : "axes",
+            config.format.heap_samples,
+            "multiples of " + to_text(group.samples()) +
+                " samples per heap with wire_type=" + quoted(options.wire_type));
     set_counters(options, config);
     set_destinations(destinations, config);
     const bool is_fixed = config.format.has_fixed_shape();

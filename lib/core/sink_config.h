@@ -78,7 +78,7 @@ struct sink_config {
     }
     std::size_t heap_bytes() const
     {
-        return format.heap_samples * converter.output_bytes();
+        return converter.group().bytes_of(format.heap_samples);
     }
     //! Lower limit of max_packet_bytes: a header with the items, and with their
     //! descriptors if the first heap has them, and 8 bytes of samples; or the

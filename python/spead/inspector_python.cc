@@ -81,13 +81,14 @@ py::dict to_dict(const inspected_item& item)
     return dict;
 }
 
-// A numpy dtype or, of numbers that numpy lacks, their bits and their type.
+// A wire_type or, of numbers that no block converts, their bits and their type.
 std::string type_text(const number_format& format)
 {
     if (!format.type)
         return "";
-    return format.bits % 8 ? std::to_string(format.bits) + "-bit " + format.type
-                           : format.dtype();
+    return format.bits % 8 && !format.is_packed()
+               ? std::to_string(format.bits) + "-bit " + format.type
+               : format.dtype();
 }
 
 py::dict to_dict(const item_description& item)

@@ -345,7 +345,7 @@ class Suggestion:
 
     def _add_type(self, shaped):
         self._axes = []
-        self._sample_bytes = None
+        self._sample_bits = None
         self._needs_items |= not self._formats
         self._wire_type = ""
         array = self._described.get(self._samples)
@@ -354,6 +354,12 @@ class Suggestion:
             for name in TYPES
             if self._formats and "error" not in self._formats[name]
         ]
+        as_bytes = [
+            name
+            for name in possible or []
+            if self._formats[name]["wire_type"] == "i1" and array["bits"] != 8
+        ]
+        possible = [n for n in possible or [] if n not in as_bytes] or as_bytes
         wire = self._formats[possible[0]]["wire_type"] if possible else ""
         if possible and "u" in wire and wire not in ("u1", "|u1"):
             possible = [n for n in possible if n in ("float", "complex")] or possible
@@ -375,11 +381,11 @@ class Suggestion:
                     "set output_type and wire_type, and divide heap_samples by the "
                     "bytes of a sample"
                 )
-            self._sample_bytes = 1
+            self._sample_bits = 8
             return
         self.options["output_type"] = json.dumps(possible[0])
         self._wire_type = wire
-        is_bytes = wire == "i1" and array["bits"] != 8
+        is_bytes = possible[0] in as_bytes
         if is_bytes:
             self.remarks.append(f"as bytes: numbers of {array['bits']} bits")
         if wire == "u1" and possible[0] in ("int8", "sc8"):
@@ -392,15 +398,14 @@ class Suggestion:
             self.remarks.append(
                 "scale=1 keeps the numbers; without it, 1.0 is full scale"
             )
-        bits = int("".join(c for c in wire if c.isdigit())) * 8
-        self._sample_bytes = bits // 8
+        self._sample_bits = 8 if is_bytes else array["bits"]
         if array["is_complex"] and "c" not in wire:
-            self._sample_bytes *= 2
+            self._sample_bits *= 2
         shape = array["shape"]
         if array["is_complex"] and "c" not in wire:
             shape = shape[:-1]
         if not is_bytes and None not in shape:
-            size = math.prod(shape) * self._sample_bytes
+            size = math.prod(shape) * self._sample_bits // 8
             item = self._streams[0]["items"][self._samples]
             if not item["number"] and item["max"] > size:
                 self.remarks.append(
@@ -553,7 +558,7 @@ class Suggestion:
                 self.options["timestamp_step"] = str(self._step)
             return
         samples_item = self._streams[0]["items"][self._samples]
-        samples = samples_item["max"] // self._sample_bytes
+        samples = samples_item["max"] * 8 // self._sample_bits
         if samples and samples != self._step:
             self.options["heap_samples"] = str(samples)
             self.options["timestamp_step"] = str(self._step)

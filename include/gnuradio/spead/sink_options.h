@@ -41,11 +41,15 @@ struct SPEAD_API sink_options {
 
     //! Type of the numbers in packets, as in numpy: "i1", "u1", "i2", "u2", "i4", "u4",
     //! "f4" or "f8", and for "complex" also "c8" or "c16" (pairs of floats). With "<" in
-    //! front, such as "<i2", they are little-endian, else big-endian. Integers are sent
-    //! as integers of the same size, with the same bits, or as a type that holds all
-    //! their values; floats as any type. Empty: integers are sent as they are and floats
-    //! as "i1". Little-endian numbers, "c8" and "c16" are described by a numpy header,
-    //! which fixes the shape of heaps: see tail.
+    //! front, such as "<i2", they are little-endian, else big-endian. "i10" and "i12" are
+    //! packed integers of 10 and 12 bits, the highest bit first: four numbers in five
+    //! bytes, two in three, as in the heaps of MeerKAT's digitisers (katgpucbf). A heap
+    //! must fill whole bytes; zeros complete a shorter one. Integers are sent as integers
+    //! of the same size, with the same bits, or as a type that holds all their values;
+    //! those of 16 bits also packed, clipped and counted in samples_clipped; floats as
+    //! any type. Empty: integers are sent as they are and floats as "i1". Little-endian
+    //! numbers, "c8" and "c16" are described by a numpy header, which fixes the shape of
+    //! heaps: see tail.
     std::string wire_type = "";
 
     //! Factor for "float" and "complex" samples, above 0. The default is the largest

@@ -32,12 +32,15 @@ struct SPEAD_API source_options {
     //! Integers are output as integers of the same size, with the same bits, or of a
     //! larger size, with the same value. For "float" and "complex", numbers of any type
     //! are converted and divided by scale. "int8" also outputs the bytes of integers of
-    //! other sizes, such as packed 10-bit ones.
+    //! other sizes, such as packed ones of 4 bits.
     std::string output_type = "int8";
 
     //! Type of the numbers in packets, as in numpy: "i1", "u1", "i2", "u2", "i4", "u4",
     //! "f4" or "f8", and for "complex" also "c8" or "c16" (pairs of floats). With "<" in
-    //! front, such as "<i2", they are little-endian, else big-endian. Empty: integers of
+    //! front, such as "<i2", they are little-endian, else big-endian. "i10" and "i12" are
+    //! packed integers of 10 and 12 bits, the highest bit first: four numbers in five
+    //! bytes, two in three. Where a packet is lost, all numbers that share a byte with a
+    //! lost one are missing. Empty: integers of
     //! the same size as the output, or "i1" for "float" and "complex". It must be empty
     //! unless items is set, because the descriptors give the type. Where descriptors
     //! arrive although items is set, and give another type, no samples are output, unless

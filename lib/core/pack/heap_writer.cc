@@ -36,7 +36,7 @@ heap_writer::heap_writer(const stream_config& config,
       d_ring(ring),
       d_counters(counters),
       d_heap_samples(config.heap_samples()),
-      d_sample_bytes(config.converter.output_bytes()),
+      d_group(config.converter.group()),
       d_regular_is_buffered(config.is_buffered(config.regular, ring.slots())),
       d_first_is_buffered(config.first && config.is_buffered(*config.first, ring.slots()))
 {
@@ -60,7 +60,7 @@ void heap_writer::begin(const heap_layout& layout, const heap_numbers& numbers)
 std::uint64_t heap_writer::write(const std::byte* samples, std::uint64_t n)
 {
     std::uint64_t n_taken = 0;
-    // the rest of a split sample needs no further samples, and may complete the heap
+    // the rest of a split group needs no further samples, and may complete the heap
     while (d_layout && (n_taken < n || d_prefix_bytes)) {
         if (d_prefix_bytes) {
             if (!put_prefix())
@@ -97,32 +97,49 @@ bool heap_writer::open_packet()
     return true;
 }
 
-// Packs as many samples as fit into the open packet. If less than one fits, converts one
-// sample into d_split_sample, to be split across packets.
+// Packs as many whole groups as fit into the open packet. If there is none, collects a
+// group and converts it into d_split_group, to be split across packets.
 std::size_t heap_writer::fill(const std::byte* samples, std::uint64_t n)
 {
-    const bool splits_sample = d_room < d_sample_bytes;
-    const auto max_samples = splits_sample ? 1 : d_room / d_sample_bytes;
-    const auto n_packed =
-        static_cast<std::size_t>(std::min<std::uint64_t>(n, max_samples));
+    auto n_packed = static_cast<std::size_t>(
+        std::min<std::uint64_t>(d_group.whole(n), d_group.samples_of(d_room)));
+    const bool collects = d_collected || !n_packed;
+    if (collects)
+        n_packed = static_cast<std::size_t>(
+            std::min<std::uint64_t>(n, d_group.samples() - d_collected));
     // count before publishing: samples_sent must never exceed samples_in
     (samples ? d_counters.samples_in : d_counters.samples_zero_filled).add(n_packed);
     if (!samples)
         d_zeros += n_packed;
-    if (splits_sample) {
-        convert(d_split_sample.data(), samples, n_packed);
-        d_prefix = d_split_sample.data();
-        d_prefix_bytes = d_sample_bytes;
+    if (collects) {
+        collect(samples, n_packed);
     } else {
         convert(d_write_position, samples, n_packed);
-        advance(n_packed * d_sample_bytes);
+        advance(d_group.bytes_of(n_packed));
     }
     return n_packed;
 }
 
+void heap_writer::collect(const std::byte* samples, std::size_t n)
+{
+    const auto sample_bytes = d_config.converter.input_bytes();
+    auto* const end = d_collected_samples.data() + d_collected * sample_bytes;
+    if (samples)
+        std::memcpy(end, samples, n * sample_bytes);
+    else
+        std::memset(end, 0, n * sample_bytes);
+    d_collected += n;
+    if (d_collected < d_group.samples())
+        return;
+    convert(d_split_group.data(), d_collected_samples.data(), d_group.samples());
+    d_prefix = d_split_group.data();
+    d_prefix_bytes = d_group.bytes();
+    d_collected = 0;
+}
+
 void heap_writer::convert(std::byte* output, const std::byte* input, std::size_t n)
 {
-    const auto bytes = n * d_sample_bytes;
+    const auto bytes = d_group.bytes_of(n);
     if (!input)
         std::memset(output, 0, bytes);
     else if (d_config.converter.copies())
@@ -174,7 +191,10 @@ void heap_writer::close_packet()
 
 bool heap_writer::finish(tail_policy policy, std::vector<prebuilt_packet>& prebuilt)
 {
-    // completing a split sample may complete the heap
+    // a shorter heap consists of whole groups
+    if (d_collected && policy == tail_policy::shorten)
+        write(nullptr, d_group.samples() - d_collected);
+    // completing a split group may complete the heap
     while (d_layout && d_prefix_bytes && samples_so_far())
         if (!put_prefix())
             return false;
@@ -195,7 +215,7 @@ bool heap_writer::finish(tail_policy policy, std::vector<prebuilt_packet>& prebu
 void heap_writer::finish_short(std::vector<prebuilt_packet>& prebuilt)
 {
     const auto payload = d_ring.reclaim_packets(d_start, d_write_position);
-    const auto layout = d_layout->shortened(samples_so_far() * d_sample_bytes);
+    const auto layout = d_layout->shortened(d_group.bytes_of(samples_so_far()));
     for (std::uint64_t offset = 0; offset < layout.heap_bytes();
          offset += layout.packet_at(offset).payload_bytes) {
         const bool is_last = layout.is_last(offset);
@@ -229,13 +249,14 @@ void heap_writer::end()
 {
     d_layout = nullptr;
     d_write_position = nullptr;
-    d_prefix_bytes = 0;
+    d_prefix_bytes = d_collected = 0;
 }
 
 std::uint64_t heap_writer::samples_so_far() const
 {
-    const auto end_offset = d_offset + d_prefix_bytes; // includes a split sample
-    return (end_offset - d_layout->contents().prefix.size()) / d_sample_bytes;
+    const auto end_offset = d_offset + d_prefix_bytes; // includes a split group
+    return d_group.samples_of(end_offset - d_layout->contents().prefix.size()) +
+           d_collected;
 }
 
 } // namespace gr::spead

@@ -60,6 +60,7 @@ public:
 private:
     bool open_packet();
     std::size_t fill(const std::byte* samples, std::uint64_t n);
+    void collect(const std::byte* samples, std::size_t n);
     void convert(std::byte* output, const std::byte* input, std::size_t n);
     bool put_prefix();
     void advance(std::size_t bytes);
@@ -74,7 +75,7 @@ private:
     ring_writer& d_ring;
     sink_counter_set& d_counters;
     const std::uint64_t d_heap_samples;
-    const std::size_t d_sample_bytes; // of a sample in a packet
+    const sample_group d_group;
     const bool d_regular_is_buffered;
     const bool d_first_is_buffered;
     std::atomic<float> d_largest{ 0 };
@@ -88,10 +89,14 @@ private:
     std::uint16_t d_destination = 0;
     std::uint64_t d_zeros = 0; // packed for missing samples
 
-    // bytes to pack before the next sample: descriptors, or the rest of a split sample
+    // bytes to pack before the next sample: descriptors, or the rest of a split group
     const std::byte* d_prefix = nullptr;
     std::size_t d_prefix_bytes = 0;
-    std::array<std::byte, sample_converter::max_output_bytes> d_split_sample;
+    std::array<std::byte, sample_group::max_bytes> d_split_group;
+
+    // samples of the input that do not fill a group yet
+    std::size_t d_collected = 0;
+    alignas(float) std::array<std::byte, sample_group::max_bytes> d_collected_samples;
 
     // the open packet
     std::byte* d_write_position = nullptr; // next byte to write; nullptr between packets

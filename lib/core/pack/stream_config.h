@@ -60,7 +60,7 @@ struct stream_config {
 
     std::uint64_t heap_samples() const
     {
-        return regular.total_sample_bytes() / converter.output_bytes();
+        return converter.group().samples_of(regular.total_sample_bytes());
     }
 
     //! Maximum number of slots that a heap takes in the ring.

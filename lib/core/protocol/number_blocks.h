@@ -35,6 +35,23 @@ struct number_block {
     alignas(64) std::array<std::byte, bytes> numbers;
 };
 
+//! A packed integer. Conversions hold it in 16 bits.
+template <unsigned bits>
+struct packed_integer {
+};
+
+//! The type that holds a number during conversions.
+template <typename number>
+struct held_number {
+    using type = number;
+};
+template <unsigned bits>
+struct held_number<packed_integer<bits>> {
+    using type = std::int16_t;
+};
+template <typename number>
+using held_t = typename held_number<number>::type;
+
 // NOLINTBEGIN(bugprone-branch-clone): the branches differ in the type of the number
 
 //! Calls \p visit with a number of this format, which is not complex.
@@ -47,6 +64,10 @@ auto visit_number(const number_format& format, const visitor& visit)
     switch (format.bits) {
     case 8:
         return is_signed ? visit(std::int8_t()) : visit(std::uint8_t());
+    case 10:
+        return visit(packed_integer<10>());
+    case 12:
+        return visit(packed_integer<12>());
     case 16:
         return is_signed ? visit(std::int16_t()) : visit(std::uint16_t());
     default:

@@ -6,6 +6,7 @@
  */
 
 #include "number_blocks.h"
+#include "packed_numbers.h"
 #include "sample_converter.h"
 
 #include <volk/volk.h>
@@ -21,6 +22,16 @@ namespace gr::spead {
 
 namespace {
 
+// The range of integers in packets.
+template <typename integer>
+struct integer_range : std::numeric_limits<integer> {
+};
+template <unsigned bits>
+struct integer_range<packed_integer<bits>> {
+    static constexpr std::int16_t max() { return (1 << (bits - 1)) - 1; }
+    static constexpr std::int16_t min() { return -(1 << (bits - 1)); }
+};
+
 // Integers that Volk can convert floats to, from which the others are narrowed. Its
 // kernels for 32 bits do not saturate.
 template <typename integer>
@@ -34,6 +45,10 @@ struct volk_integer<std::uint8_t> {
 template <>
 struct volk_integer<std::uint16_t> {
     using type = std::int32_t;
+};
+template <unsigned bits>
+struct volk_integer<packed_integer<bits>> {
+    using type = std::int16_t;
 };
 
 void volk_convert(std::int8_t* out, const float* in, std::size_t n, float scale)
@@ -70,15 +85,15 @@ inline float rounded(float value)
 // Converts any numbers, except for NaN.
 template <typename integer>
 SPEAD_TARGET_CLONES void
-to_integers(integer* out, const float* in, std::size_t n, float scale)
+to_integers(held_t<integer>* out, const float* in, std::size_t n, float scale)
 {
-    using limits = std::numeric_limits<integer>;
+    using limits = integer_range<integer>;
     // machines convert to signed integers only
     constexpr bool is_wide = std::is_same_v<integer, std::uint32_t>;
     // the largest float that fits, and the first one that does not
-    constexpr float highest = sizeof(integer) < 4 ? static_cast<float>(limits::max())
-                              : is_wide           ? 4294967040.0f
-                                                  : 2147483520.0f;
+    constexpr float highest = sizeof *out < 4 ? static_cast<float>(limits::max())
+                              : is_wide       ? 4294967040.0f
+                                              : 2147483520.0f;
     constexpr auto overflow = static_cast<float>(limits::max());
     constexpr auto lowest = static_cast<float>(limits::min());
     for (std::size_t i = 0; i < n; ++i) {
@@ -89,9 +104,10 @@ to_integers(integer* out, const float* in, std::size_t n, float scale)
         const float offset = is_wide && value >= 0x1p31f ? 0x1p31f : 0.0f;
         const std::uint32_t sign = is_wide && value >= 0x1p31f ? 0x80000000 : 0;
         const auto number = static_cast<std::int32_t>(value - offset);
-        out[i] = is_overflow
-                     ? limits::max()
-                     : static_cast<integer>(static_cast<std::uint32_t>(number) ^ sign);
+        out[i] =
+            is_overflow
+                ? limits::max()
+                : static_cast<held_t<integer>>(static_cast<std::uint32_t>(number) ^ sign);
     }
 }
 
@@ -117,15 +133,16 @@ convert_positive(std::uint32_t* out, const float* in, std::size_t n, float scale
 
 // Narrows integers with saturation. Returns whether one was out of range.
 template <typename integer, typename wide_integer>
-SPEAD_TARGET_CLONES bool saturate(integer* out, const wide_integer* in, std::size_t n)
+SPEAD_TARGET_CLONES bool
+saturate(held_t<integer>* out, const wide_integer* in, std::size_t n)
 {
-    constexpr wide_integer lowest = std::numeric_limits<integer>::min();
-    constexpr wide_integer highest = std::numeric_limits<integer>::max();
+    constexpr wide_integer lowest = integer_range<integer>::min();
+    constexpr wide_integer highest = integer_range<integer>::max();
     wide_integer changed = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const wide_integer number = std::min(std::max(in[i], lowest), highest);
         changed = static_cast<wide_integer>(changed | (number ^ in[i]));
-        out[i] = static_cast<integer>(number);
+        out[i] = static_cast<held_t<integer>>(number);
     }
     return changed != 0;
 }
@@ -153,10 +170,10 @@ SPEAD_TARGET_CLONES float largest_magnitude(const float* in, std::size_t n)
 template <typename integer>
 std::uint32_t is_clipped(float scaled)
 {
-    using limits = std::numeric_limits<integer>;
+    using limits = integer_range<integer>;
     const auto lowest = static_cast<float>(limits::min()) - 0.5f;
     const auto highest = static_cast<float>(limits::max());
-    if constexpr (sizeof(integer) < 4)
+    if constexpr (sizeof(held_t<integer>) < 4)
         return !((scaled >= lowest) & (scaled < highest + 0.5f));
     else
         return !((scaled >= lowest) & (scaled <= highest));
@@ -177,17 +194,17 @@ count_clipped(const float* in, std::size_t samples, float scale)
 // Converts numbers of this magnitude. Returns whether some may be out of range.
 template <typename integer>
 bool convert_numbers(
-    integer* out, const float* in, std::size_t n, float scale, float magnitude)
+    held_t<integer>* out, const float* in, std::size_t n, float scale, float magnitude)
 {
     using volk_type = typename volk_integer<integer>::type;
     constexpr float volk_limit = 0x1p31f; // also rejects NaN
     if constexpr (std::is_same_v<integer, std::uint32_t>) {
         if (magnitude * scale < 0x1p32f && !convert_positive(out, in, n, scale))
             return false;
-        to_integers(out, in, n, scale);
+        to_integers<integer>(out, in, n, scale);
         return true;
     } else if (!(magnitude * scale < volk_limit)) {
-        to_integers(out, in, n, scale);
+        to_integers<integer>(out, in, n, scale);
         return true;
     } else if constexpr (std::is_same_v<integer, volk_type>) {
         volk_convert(out, in, n, scale);
@@ -195,7 +212,7 @@ bool convert_numbers(
     } else {
         alignas(64) std::array<volk_type, number_block::bytes / sizeof(float)> numbers;
         volk_convert(numbers.data(), in, n, scale);
-        return saturate(out, numbers.data(), n);
+        return saturate<integer>(out, numbers.data(), n);
     }
 }
 
@@ -206,12 +223,12 @@ sample_level quantise(std::byte* bytes_out,
                       std::size_t components,
                       double scale)
 {
-    auto* out = reinterpret_cast<integer*>(bytes_out);
+    auto* out = reinterpret_cast<held_t<integer>*>(bytes_out);
     const auto* in = reinterpret_cast<const float*>(bytes_in);
     const auto factor = static_cast<float>(scale);
     const std::size_t n = components * samples;
     float largest = largest_magnitude(in, n);
-    if (!convert_numbers(out, in, n, factor, largest))
+    if (!convert_numbers<integer>(out, in, n, factor, largest))
         return { 0, largest * factor };
     if (std::isnan(largest)) {
         largest = 0;
@@ -251,12 +268,51 @@ sample_level keep_values(std::byte* out,
     return {};
 }
 
+// Counts samples of \p components numbers each that are out of range.
+template <typename integer, std::size_t components>
+SPEAD_TARGET_CLONES std::uint32_t count_outside(const std::int16_t* in,
+                                                std::size_t samples)
+{
+    const auto is_outside = [](std::int16_t number) {
+        return (number < integer_range<integer>::min()) |
+               (number > integer_range<integer>::max());
+    };
+    std::uint32_t outside = 0;
+    for (std::size_t i = 0; i < components * samples; i += components)
+        outside += static_cast<std::uint32_t>(is_outside(in[i]) |
+                                              is_outside(in[i + components - 1]));
+    return outside;
+}
+
+// Clips integers to the range of narrower ones.
+template <typename integer>
+sample_level clip(std::byte* bytes_out,
+                  const std::byte* bytes_in,
+                  std::size_t samples,
+                  std::size_t components,
+                  double)
+{
+    const auto* in = reinterpret_cast<const std::int16_t*>(bytes_in);
+    if (!saturate<integer>(
+            reinterpret_cast<std::int16_t*>(bytes_out), in, components * samples))
+        return {};
+    return { components == 2 ? count_outside<integer, 2>(in, samples)
+                             : count_outside<integer, 1>(in, samples),
+             0 };
+}
+
 template <typename input_number, typename output_number>
 sample_converter::block_function function_for(double scale)
 {
+    using held_output = held_t<output_number>;
+    constexpr bool is_packed = !std::is_same_v<held_output, output_number>;
     if constexpr (std::is_floating_point_v<input_number> &&
-                  std::is_integral_v<output_number>)
+                  std::is_integral_v<held_output>)
         return quantise<output_number>;
+    else if constexpr (is_packed && std::is_same_v<input_number, std::int16_t>)
+        return clip<output_number>;
+    else if constexpr (is_packed)
+        return keep_values<held_output, input_number>;
     else if constexpr (std::is_integral_v<output_number> &&
                        sizeof(output_number) <= sizeof(input_number))
         return nullptr; // the same width: can_send() refuses narrower integers
@@ -283,25 +339,27 @@ sample_converter::sample_converter(const sample_format& format, double scale)
       d_is_swapped(format.wire.real().bits > 8 && format.wire.order != host_order),
       d_components(components_of(format.type)),
       d_input_bytes(d_components * bits_of(format.type) / 8),
-      d_output_bytes(d_components * format.wire.real().bytes()),
+      d_packed_bits(format.wire.is_packed() ? format.wire.bits : 0),
+      d_number_bytes(format.wire.real().bytes()),
+      d_group(format),
       d_scale(scale)
 {
     // makes Volk read its preferences and choose a kernel now, not in work()
-    alignas(float) constexpr std::array<std::byte, 2 * sizeof(float)> silence{};
-    std::array<std::byte, max_output_bytes> out;
-    convert(out.data(), silence.data(), 1);
+    alignas(float) constexpr std::array<std::byte, sample_group::max_bytes> silence{};
+    std::array<std::byte, sample_group::max_bytes> out;
+    convert(out.data(), silence.data(), d_group.samples());
 }
 
 sample_level
 sample_converter::convert(std::byte* out, const std::byte* in, std::size_t samples) const
 {
-    const auto number_bytes = static_cast<unsigned>(d_output_bytes / d_components);
+    const auto number_bytes = static_cast<unsigned>(d_number_bytes);
     if (!d_convert) {
         copy_numbers(out, in, samples * d_components, number_bytes, d_is_swapped);
         return {};
     }
     const std::size_t max_block_samples =
-        number_block::bytes / std::max(d_input_bytes, d_output_bytes);
+        number_block::bytes / std::max(d_input_bytes, d_components * d_number_bytes);
     number_block block;
     sample_level level;
     while (samples) {
@@ -310,12 +368,17 @@ sample_converter::convert(std::byte* out, const std::byte* in, std::size_t sampl
         std::byte* converted = number_bytes == 1 ? out : block.numbers.data();
         const auto block_level =
             d_convert(converted, in, block_samples, d_components, d_scale);
-        if (number_bytes > 1)
-            copy_numbers(
-                out, converted, block_samples * d_components, number_bytes, d_is_swapped);
+        const auto numbers = block_samples * d_components;
+        if (d_packed_bits)
+            pack_numbers(out,
+                         reinterpret_cast<const std::int16_t*>(converted),
+                         numbers,
+                         d_packed_bits);
+        else if (number_bytes > 1)
+            copy_numbers(out, converted, numbers, number_bytes, d_is_swapped);
         level.clipped += block_level.clipped;
         level.largest = std::max(level.largest, block_level.largest);
-        out += block_samples * d_output_bytes;
+        out += d_group.bytes_of(block_samples);
         in += block_samples * d_input_bytes;
         samples -= block_samples;
     }

@@ -6,6 +6,7 @@
  */
 
 #include "number_blocks.h"
+#include "packed_numbers.h"
 #include "sample_decoder.h"
 
 #include <volk/volk.h>
@@ -92,17 +93,9 @@ function_of(sample_type type, const number_format& wire, double scale)
 {
     return visit_number(wire, [&](auto input) {
         return visit_number(type, [&](auto output) {
-            return function_for<decltype(input), decltype(output)>(scale);
+            return function_for<held_t<decltype(input)>, decltype(output)>(scale);
         });
     });
-}
-
-unsigned log2_of(std::size_t power)
-{
-    unsigned log2 = 0;
-    while (power >>= 1)
-        ++log2;
-    return log2;
 }
 
 } // namespace
@@ -111,8 +104,9 @@ sample_decoder::sample_decoder(const sample_format& format, double scale)
     : d_convert(function_of(format.type, format.wire.real(), scale)),
       d_is_swapped(format.wire.real().bits > 8 && format.wire.order != host_order),
       d_components(components_of(format.type)),
-      d_wire_bytes(format.wire.real().bytes()),
-      d_wire_bytes_log2(log2_of(d_components * d_wire_bytes)),
+      d_packed_bits(format.wire.is_packed() ? format.wire.bits : 0),
+      d_number_bytes(format.wire.real().bytes()),
+      d_group(format),
       d_output_bytes(d_components * bits_of(format.type) / 8),
       d_scale(scale)
 {
@@ -120,29 +114,47 @@ sample_decoder::sample_decoder(const sample_format& format, double scale)
 
 void sample_decoder::decode(std::byte* out,
                             const std::byte* in,
+                            std::size_t first,
                             std::size_t samples) const
 {
+    const auto group_samples = d_group.samples();
+    const auto group_numbers = group_samples * d_components;
     std::size_t numbers = samples * d_components;
-    if (!d_convert) {
-        copy_numbers(out, in, numbers, d_wire_bytes, d_is_swapped);
+    std::size_t skipped = first % group_samples * d_components; // of the first group
+    in += d_group.bytes_of(first);
+    if (!d_convert && !d_packed_bits) {
+        copy_numbers(out, in, numbers, d_number_bytes, d_is_swapped);
         return;
     }
-    const std::size_t output_bytes = d_output_bytes / d_components;
+    const std::size_t output_bytes = d_output_bytes / d_components; // of a number
+    // packed: whole groups
     const std::size_t max_block_numbers =
-        number_block::bytes / std::max<std::size_t>(d_wire_bytes, output_bytes);
+        number_block::bytes / std::max<std::size_t>(d_number_bytes, output_bytes);
     number_block block;
     while (numbers) {
-        const std::size_t block_numbers = std::min(numbers, max_block_numbers);
-        const std::byte* aligned = in;
-        if (d_wire_bytes > 1) {
+        const std::size_t block_numbers = std::min(numbers, max_block_numbers - skipped);
+        const std::size_t end = skipped + block_numbers;
+        const std::byte* held = block.numbers.data();
+        if (d_packed_bits) {
+            unpack_numbers(reinterpret_cast<std::int16_t*>(block.numbers.data()),
+                           in,
+                           (end + group_numbers - 1) / group_numbers * group_numbers,
+                           d_packed_bits);
+            held += skipped * d_number_bytes;
+        } else if (d_number_bytes > 1) {
             copy_numbers(
-                block.numbers.data(), in, block_numbers, d_wire_bytes, d_is_swapped);
-            aligned = block.numbers.data();
+                block.numbers.data(), in, block_numbers, d_number_bytes, d_is_swapped);
+        } else {
+            held = in;
         }
-        d_convert(out, aligned, block_numbers, d_scale);
-        in += block_numbers * d_wire_bytes;
+        if (d_convert)
+            d_convert(out, held, block_numbers, d_scale);
+        else
+            std::copy_n(held, block_numbers * output_bytes, out);
+        in += d_group.bytes_of(end / d_components);
         out += block_numbers * output_bytes;
         numbers -= block_numbers;
+        skipped = 0;
     }
 }
 

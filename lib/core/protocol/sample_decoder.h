@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_SAMPLE_DECODER_H
 #define INCLUDED_SPEAD_CORE_SAMPLE_DECODER_H
 
-#include "sample_format.h"
+#include "sample_group.h"
 
 #include <cstddef>
 
@@ -28,16 +28,15 @@ public:
     //! can_receive() must allow \p format.
     explicit sample_decoder(const sample_format& format, double scale = 1);
 
-    //! \name Size of a sample
-    //! \{
-    std::size_t wire_bytes() const { return std::size_t{ 1 } << d_wire_bytes_log2; }
-    unsigned wire_bytes_log2() const { return d_wire_bytes_log2; }
-    std::size_t output_bytes() const { return d_output_bytes; }
-    //! \}
+    const sample_group& group() const { return d_group; }
+    std::size_t output_bytes() const { return d_output_bytes; } //!< per sample
 
-    //! Converts a number of samples. \p out must be aligned for its type; \p in may be
-    //! unaligned.
-    void decode(std::byte* out, const std::byte* in, std::size_t samples) const;
+    //! Converts samples from the one at index \p first on. \p in has whole groups and may
+    //! be unaligned; \p out must be aligned for its type.
+    void decode(std::byte* out,
+                const std::byte* in,
+                std::size_t first,
+                std::size_t samples) const;
 
     //! Converts \p n numbers that are in the host's byte order and aligned.
     using block_function = void (*)(std::byte* out,
@@ -49,8 +48,9 @@ private:
     block_function d_convert; // null if the numbers keep their bits
     bool d_is_swapped;
     std::size_t d_components; // numbers per sample
-    unsigned d_wire_bytes;    // of a number
-    unsigned d_wire_bytes_log2;
+    unsigned d_packed_bits;   // of a number; 0 if it is not packed
+    unsigned d_number_bytes;  // of a number before its conversion
+    sample_group d_group;
     std::size_t d_output_bytes;
     double d_scale;
 };

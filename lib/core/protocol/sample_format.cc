@@ -24,7 +24,8 @@ bool fits(bool is_signed, unsigned bits, bool is_target_signed, unsigned target_
 bool is_supported(sample_type type, const number_format& wire)
 {
     const auto real = wire.real();
-    const bool is_known = real.is_integer()
+    const bool is_known = real.is_packed() ? real.order == byte_order::big
+                          : real.is_integer()
                               ? real.bits == 8 || real.bits == 16 || real.bits == 32
                               : real.type == 'f' && (real.bits == 32 || real.bits == 64);
     return is_known && (wire.type != 'c' || is_complex(type));
@@ -63,6 +64,8 @@ std::int64_t number_format::signed_value(std::uint64_t value) const
 
 std::string number_format::dtype() const
 {
+    if (is_packed())
+        return type + std::to_string(bits);
     const std::string prefix = bits <= 8 ? "" : order == byte_order::big ? ">" : "<";
     return prefix + type + std::to_string(bits / 8);
 }
@@ -75,6 +78,8 @@ bool can_send(sample_type type, const number_format& wire)
     if (is_float(type))
         return true;
     constexpr unsigned float_digits = 24; // floats of 32 bits hold such integers
+    if (real.is_packed() && bits_of(type) == 16)
+        return true;
     return real.is_integer() ? fits(true, bits_of(type), real.type == 'i', real.bits)
                              : real.bits == 64 || bits_of(type) <= float_digits;
 }

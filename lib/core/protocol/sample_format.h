@@ -38,6 +38,8 @@ struct number_format {
         return type == other.type && bits == other.bits && order == other.order;
     }
     bool is_integer() const { return type == 'i' || type == 'u'; }
+    //! Whether it is a packed integer: see packed_numbers.h.
+    bool is_packed() const { return type == 'i' && (bits == 10 || bits == 12); }
     unsigned bytes() const { return (bits + 7) / 8; }
     //! The format of each component of a complex number; the format itself for others.
     number_format real() const;
@@ -48,7 +50,7 @@ struct number_format {
     std::uint64_t value(std::uint64_t raw) const;
     //! A value() with its sign, if it is a signed integer.
     std::int64_t signed_value(std::uint64_t value) const;
-    //! A numpy dtype such as "i1", ">i2" or "<c8".
+    //! A numpy dtype such as "i1", ">i2" or "<c8"; of packed integers, type and bits.
     std::string dtype() const;
 };
 
@@ -106,8 +108,8 @@ inline bool is_float(sample_type type) { return row_of(type).number.type == 'f';
 //! \name Possible conversions
 //! Floats of the flow graph can become any format on the wire, and any format can become
 //! them. Integers can also become integers of the same width, with the same bits, and any
-//! format that holds all their values. \p wire is the format of a number, or 'c' for
-//! complex samples.
+//! format that holds all their values; integers of 16 bits are clipped to packed ones.
+//! \p wire is the format of a number, or 'c' for complex samples.
 //! \{
 bool can_send(sample_type type, const number_format& wire);
 bool can_receive(sample_type type, const number_format& wire);

@@ -583,7 +583,7 @@ bool heap_router::use_format(std::shared_ptr<const stream_format> format)
     d_decoder = sample_decoder({ d_config.type, wire_format },
                                d_config.scale.value_or(wire_format.full_scale()));
     d_window.set_decoder(d_decoder);
-    d_follower.restart(d_decoder.wire_bytes());
+    d_follower.restart(d_decoder.group());
     return true;
 }
 

@@ -70,9 +70,7 @@ std::size_t output_window::place(std::size_t output,
     state.missing.remove(range, [&](position_range subrange) {
         const auto first = static_cast<std::size_t>(subrange.begin - range.begin);
         const auto subrange_samples = static_cast<std::size_t>(subrange.size());
-        d_decoder.decode(address(state, subrange.begin),
-                         data + first * d_decoder.wire_bytes(),
-                         subrange_samples);
+        d_decoder.decode(address(state, subrange.begin), data, first, subrange_samples);
         placed += subrange_samples;
     });
     const auto samples = static_cast<std::size_t>(range.size());

@@ -113,8 +113,8 @@ public:
     //! produce() makes room.
     bool reserve(std::size_t output, position_range range, clock::time_point now);
 
-    //! Decodes samples into a range, for which reserve() is true. Returns the number
-    //! of new samples. Counts the others as late or duplicate.
+    //! Decodes samples into a range, for which reserve() is true. \p data has whole
+    //! groups. Returns the number of new samples. Counts the others as late or duplicate.
     std::size_t place(std::size_t output,
                       position_range range,
                       const std::byte* data,

@@ -16,8 +16,8 @@ sample_placer::placement sample_placer::place(heap_slot& slot,
                                               time_point arrival,
                                               time_point now)
 {
-    const auto shift = d_decoder.wire_bytes_log2();
-    const auto sample_bytes = std::int64_t{ 1 } << shift;
+    const auto group = d_decoder.group();
+    const auto group_bytes = static_cast<std::int64_t>(group.bytes());
     auto& time = slot.time;
     const auto samples_begin = *slot.items.samples_begin;
     const auto data_begin = std::max(packet.payload_offset, samples_begin);
@@ -31,13 +31,12 @@ sample_placer::placement sample_placer::place(heap_slot& slot,
     auto end = static_cast<std::int64_t>(data_end - samples_begin);
     // a heap of unknown length has at least the samples that have arrived
     if (time.is_length_known)
-        end = std::min(end, time.length << shift);
+        end = std::min(end, group.bytes_of(time.length));
     else
-        time.length = std::max(time.length, end >> shift);
+        time.length = std::max(time.length, group.samples_of(end));
 
-    const position_range touched_range{ time.position + (begin >> shift),
-                                        time.position +
-                                            ((end + sample_bytes - 1) >> shift) };
+    const position_range touched_range{ time.position + group.samples_of(begin),
+                                        time.position + group.touched_samples(end) };
     if (touched_range.size() <= 0)
         return placement::ignored;
     if (!d_follower.skip_gap(touched_range))
@@ -46,30 +45,30 @@ sample_placer::placement sample_placer::place(heap_slot& slot,
     // wait is placed as a whole later, and none of its samples counts as duplicate.
     if (!d_window.reserve(slot.output, touched_range, now))
         return placement::full;
-    // values take room until samples are produced: set none without a whole sample
-    const bool has_whole_samples = (begin + sample_bytes - 1) >> shift < end >> shift;
-    if (has_whole_samples && d_window.missing(slot.output).overlaps(touched_range) &&
+    // values take room until samples are produced: set none without a whole group
+    const bool has_whole_groups = group.touched_samples(begin) < group.samples_of(end);
+    if (has_whole_groups && d_window.missing(slot.output).overlaps(touched_range) &&
         !set_values(slot))
         return placement::full;
-    // A packet may begin and end within a sample, but the window takes whole ones. Each
-    // step takes a partial sample at either end, whose bytes are collected until the
-    // packet with the others arrives, or all whole samples in between.
+    // A packet may begin and end within a group, but the window takes whole ones. Each
+    // step takes a partial group at either end, whose bytes are collected until the
+    // packet with the others arrives, or all whole groups in between.
     for (auto offset = begin; offset < end;) {
-        const auto sample_offset = offset % sample_bytes;
-        const bool is_whole = !sample_offset && end - offset >= sample_bytes;
+        const auto first_sample = group.samples_of(offset);
+        const auto group_offset = offset - group.bytes_of(first_sample);
+        const bool is_whole = !group_offset && end - offset >= group_bytes;
         const auto next_offset =
-            is_whole ? offset + ((end - offset) >> shift << shift)
-                     : std::min(end, offset - sample_offset + sample_bytes);
-        const position_range range{ time.position + (offset >> shift),
-                                    time.position +
-                                        ((next_offset + sample_bytes - 1) >> shift) };
+            is_whole ? offset + group.bytes_of(group.samples_of(end - offset))
+                     : std::min(end, offset - group_offset + group_bytes);
+        const position_range range{ time.position + first_sample,
+                                    time.position + group.touched_samples(next_offset) };
         const auto* bytes = data + (offset - begin);
         if (!is_whole)
-            bytes = d_split_samples.add({ slot.output, range.begin, slot.arrival_number },
-                                        bytes,
-                                        static_cast<std::size_t>(sample_offset),
-                                        static_cast<std::size_t>(next_offset - offset),
-                                        static_cast<std::size_t>(sample_bytes));
+            bytes = d_split_groups.add({ slot.output, range.begin, slot.arrival_number },
+                                       bytes,
+                                       static_cast<std::size_t>(group_offset),
+                                       static_cast<std::size_t>(next_offset - offset),
+                                       group.bytes());
         offset = next_offset;
         if (!bytes)
             continue;

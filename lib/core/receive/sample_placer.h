@@ -13,7 +13,7 @@
 #include "output_window.h"
 #include "protocol/sample_decoder.h"
 #include "receive_counters.h"
-#include "split_samples.h"
+#include "split_groups.h"
 #include "stream_follower.h"
 
 #include <chrono>
@@ -59,7 +59,7 @@ private:
     output_window& d_window;
     std::vector<source_counter_set>& d_counters;
     no_output_reason& d_no_output_reason;
-    split_samples d_split_samples;
+    split_groups d_split_groups;
 };
 
 } // namespace gr::spead

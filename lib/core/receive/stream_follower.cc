@@ -53,9 +53,9 @@ void stream_follower::start_run()
     d_has_stopped = d_has_logged_misaligned = false;
 }
 
-void stream_follower::restart(std::size_t sample_bytes)
+void stream_follower::restart(const sample_group& group)
 {
-    d_sample_bytes = sample_bytes;
+    d_group = group;
     d_timeline.set_format(d_format->timestamp_id.has_value());
     for (auto& lock : d_locks)
         lock.restart();
@@ -133,8 +133,8 @@ bool stream_follower::has_usable_items(heap_slot& slot)
     d_senders.complete(slot.id, slot.time, slot.first_arrival, items);
     time.timestamp = items.timestamp.value_or(0);
     time.timestamp_bits = items.timestamp_bits;
-    time.length = static_cast<std::int64_t>((items.seen_end - *items.samples_begin) /
-                                            d_sample_bytes);
+    time.length = static_cast<std::int64_t>(
+        d_group.samples_of(items.seen_end - *items.samples_begin));
     time.is_length_known = items.has_known_end();
     const auto& axes = d_config.axes;
     if (items.samples_end == *items.samples_begin)
@@ -380,7 +380,7 @@ void stream_follower::begin_stream(heap_slot& slot, time_point now)
     // The position in the window is that of the packet that has arrived. Its heap may
     // begin long before, if its first packets were lost, and be longer than the room.
     const auto first_sample =
-        static_cast<std::int64_t>(slot.items.first_byte / d_sample_bytes);
+        static_cast<std::int64_t>(d_group.samples_of(slot.items.first_byte));
     // what precedes this heap by more than max_gap belongs to the stream before
     const auto max_earlier = d_timeline.is_running() ? stream.max_gap : no_limit;
     const auto earlier_in_heap = first_sample / alignment * alignment;

@@ -52,9 +52,8 @@ public:
                     rate_limited_log& log);
 
     void start_run();
-    //! Starts over after the format of the samples has changed. \p sample_bytes: size of
-    //! a sample in packets.
-    void restart(std::size_t sample_bytes);
+    //! Starts over after the format of the samples has changed.
+    void restart(const sample_group& group);
 
     //! \name Heaps
     //! \{
@@ -153,7 +152,7 @@ private:
     std::vector<sender_lock> d_locks;      // per output
     std::vector<heap_slot*> d_held_slots;  // per output: the one that the timeline holds
     heap_slot* d_confirmed_slot = nullptr; // a held one, to be judged first
-    std::size_t d_sample_bytes = 1;
+    sample_group d_group{ sample_format() };
     bool d_has_stopped = false;
     heap_id d_end_of_stream; // last end-of-stream heap
     time_point d_end_of_stream_time{};

@@ -52,8 +52,8 @@ std::vector<std::string> suitable_types(const item_description& samples)
     return types;
 }
 
-// Returns the format in which the samples are read: as bytes if no output type has
-// numbers of their width, such as packed 10-bit ones.
+// Returns the format in which the samples are read: for int8 as bytes if the numbers are
+// packed or no output type has numbers of their width.
 number_format samples_format_of(sample_type type, const item_description& samples)
 {
     std::string reason = samples.unsupported_reason;
@@ -65,8 +65,8 @@ number_format samples_format_of(sample_type type, const item_description& sample
             return format;
         }
         auto types = suitable_types(samples);
-        const bool has_bytes =
-            types.empty() && samples.format.is_integer() && !samples.is_pairs;
+        const bool has_bytes = (types.empty() || samples.format.is_packed()) &&
+                               samples.format.is_integer() && !samples.is_pairs;
         if (has_bytes && type == sample_type::int8)
             return { 'i', 8 };
         reason = (samples.is_pairs   ? "pairs of "

@@ -29,6 +29,25 @@ constexpr std::uint64_t immediate_id = 0x3102;
 // Limits the time that an input takes.
 constexpr std::uint64_t max_samples = 1 << 20;
 
+// A format that the source converts to samples of this type.
+number_format choose_wire(fuzz_input& input, sample_type type)
+{
+    number_format wire{ 'i', bits_of(type) };
+    if (is_float(type))
+        wire = input.one_of<number_format>({ { 'i', 8 },
+                                             { 'i', 16 },
+                                             { 'u', 32 },
+                                             { 'f', 32 },
+                                             { 'f', 64 },
+                                             { 'i', 10 },
+                                             { 'i', 12 } });
+    else if (wire.bits == 16)
+        wire.bits = input.one_of({ 16u, 10u, 12u });
+    if (!wire.is_packed())
+        wire.order = input.one_of({ byte_order::big, byte_order::little });
+    return wire;
+}
+
 receive_stream::options choose_options(fuzz_input& input)
 {
     receive_stream::options options;
@@ -64,12 +83,7 @@ receive_stream::options choose_options(fuzz_input& input)
         return options;
     }
     auto format = std::make_shared<stream_format>();
-    number_format wire{ 'i', bits_of(options.type) };
-    if (is_float(options.type))
-        wire = input.one_of<number_format>(
-            { { 'i', 8 }, { 'i', 16 }, { 'u', 32 }, { 'f', 32 }, { 'f', 64 } });
-    wire.order = input.one_of({ byte_order::big, byte_order::little });
-    format->samples_format = wire;
+    format->samples_format = choose_wire(input, options.type);
     format->timestamp_format = { 'u',
                                  input.one_of({ 64u, 32u, 10u, 0u }),
                                  input.one_of({ byte_order::big, byte_order::little }) };
@@ -323,12 +337,7 @@ private:
     {
         const wire::flavour flavour{ d_input.one_of({ 48u, 40u }) };
         const auto type = d_input.once_in(4) ? sample_type::sc16 : d_options.type;
-        number_format wire{ 'i', bits_of(type) };
-        if (is_float(type))
-            wire =
-                d_input.one_of<number_format>({ { 'i', 8 }, { 'f', 32 }, { 'f', 64 } });
-        wire.order = d_input.one_of({ byte_order::big, byte_order::little });
-        const sample_format format{ type, wire, 64 };
+        const sample_format format{ type, choose_wire(d_input, type), 64 };
         std::vector<item> items{ timestamp(0x1600), samples(0x3300) };
         for (auto i = d_input.up_to(3); i > 0; --i) {
             const auto id = d_input.one_of({ 0x3102, 0x3101, 0x1600 });

@@ -43,7 +43,7 @@ struct packing {
         const auto layout = [&](bool with_descriptors) {
             return heap_layout::even(
                 data_contents(items, flavour, with_descriptors, samples),
-                heap_samples * converter.output_bytes(),
+                converter.group().bytes_of(heap_samples),
                 max_packet,
                 pad);
         };

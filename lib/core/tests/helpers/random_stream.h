@@ -34,6 +34,13 @@ inline std::byte sample_at(std::size_t output, std::uint64_t tick)
     return static_cast<std::byte>((x >> 56) % 255 + 1);
 }
 
+// The same for packed samples.
+inline std::int16_t packed_sample_at(std::size_t output, std::uint64_t tick)
+{
+    const auto magnitude = static_cast<int>(sample_at(output, tick));
+    return static_cast<std::int16_t>(tick % 2 ? magnitude : -magnitude);
+}
+
 //! A packet that arrives, or a pause.
 struct event {
     packet_bytes packet; // empty: a pause
@@ -55,7 +62,11 @@ public:
           d_sockets(d_has_own_sockets ? one_of<std::size_t>({ 1, 4 }) : 1),
           d_repeats_items(chance(0.5)),
           d_payload(one_of<std::size_t>({ 64, 512, 1408, 8192 })),
-          d_heap_bytes(heap_bytes()),
+          d_bits(seed % 4   ? 8
+                 : seed % 8 ? 10
+                            : 12),
+          d_heap_samples(whole_groups(heap_bytes())),
+          d_heap_bytes(d_heap_samples * d_bits / 8),
           d_timestamp_place(timestamp_place()),
           d_description(one_of({ description::none,
                                  description::none,
@@ -76,6 +87,8 @@ public:
 
     bool is_faulty() const { return d_is_faulty; }
     std::uint64_t sent_samples() const { return d_sent; } // per output
+    bool is_packed() const { return d_bits != 8; }
+    unsigned bits() const { return d_bits; } // of a sample
     const std::vector<event>& events() const { return d_events; }
     // Whether the outputs stay close enough for the window.
     bool fits(const receive_stream::options& options) const
@@ -102,6 +115,10 @@ public:
         options.window_samples = one_of<std::int64_t>({ 1 << 17, 1 << 18 });
         options.max_gap = one_of<std::int64_t>({ 1 << 14, 1 << 20 });
         auto format = std::make_shared<stream_format>();
+        if (is_packed()) {
+            options.type = sample_type::int16;
+            format->samples_format = { 'i', d_bits };
+        }
         if (!d_has_own_sockets && d_outputs > 1) {
             format->immediates.push_back({ selector_id, "selector" });
             for (std::size_t i = 0; i < d_outputs; ++i)
@@ -129,6 +146,13 @@ private:
             return std::size_t{ 1 } << 24;
         const auto packets = one_of<std::size_t>({ 1, 1, 2, 5, 20, 100 });
         return packets * d_payload - (packets > 1 ? below(d_payload / 2) : 0);
+    }
+
+    // Samples of about this many bytes, which may be packed.
+    std::size_t whole_groups(std::size_t bytes) const
+    {
+        const auto group = d_bits == 8 ? 1 : d_bits == 10 ? 4 : 2;
+        return std::max<std::size_t>(bytes * 8 / d_bits / group, 1) * group;
     }
 
     // The timestamp is an immediate item, or in the payload of the heap.
@@ -163,7 +187,9 @@ private:
     void add_descriptors(std::vector<std::uint64_t>& pointers, packet_bytes& content)
     {
         for (const auto& item : default_items()) {
-            const auto packet = descriptor_packet(item, d_flavour, {});
+            sample_format format;
+            format.wire.bits = d_bits;
+            const auto packet = descriptor_packet(item, d_flavour, format);
             pointers.push_back(d_flavour.addressed(wire::descriptor, content.size()));
             content.insert(content.end(), packet.begin(), packet.end());
         }
@@ -176,7 +202,7 @@ private:
     {
         heap_cutter cutter{ d_flavour, d_payload, d_repeats_items };
         const auto socket = d_has_own_sockets
-                                ? output * d_sockets + d_sent / d_heap_bytes % d_sockets
+                                ? output * d_sockets + d_sent / d_heap_samples % d_sockets
                                 : 0;
         for (auto& packet : cutter.cut(counter, pointers, content))
             d_events.push_back({ std::move(packet), socket, d_sender });
@@ -208,7 +234,7 @@ private:
     {
         if (d_is_faulty && chance(0.03))
             d_tick += one_of<std::uint64_t>(
-                { d_heap_bytes, 3 * d_heap_bytes, 1 + below(1000), 100000 });
+                { d_heap_samples, 3 * d_heap_samples, 1 + below(1000), 100000 });
         if (d_is_faulty && chance(0.01))
             restart();
         // faulty senders may describe their items late
@@ -233,15 +259,31 @@ private:
             auto all_pointers = pointers(output, d_tick, content.size());
             all_pointers.insert(
                 all_pointers.begin(), descriptors.begin(), descriptors.end());
-            packet_bytes samples(d_heap_bytes);
-            for (std::size_t i = 0; i < samples.size(); ++i)
-                samples[i] = sample_at(output, d_tick + i);
-            samples = payload_of(std::move(samples), d_tick);
+            const auto samples = payload_of(samples_of(output), d_tick);
             content.insert(content.end(), samples.begin(), samples.end());
             add_heap(d_counter++, output, all_pointers, content);
         }
-        d_tick += d_heap_bytes;
-        d_sent += d_heap_bytes;
+        d_tick += d_heap_samples;
+        d_sent += d_heap_samples;
+    }
+
+    // The bytes of the next heap of an output.
+    packet_bytes samples_of(std::size_t output) const
+    {
+        packet_bytes bytes(d_heap_bytes);
+        for (std::size_t i = 0; i < d_heap_samples; ++i) {
+            const auto tick = d_tick + i;
+            if (!is_packed()) {
+                bytes[i] = sample_at(output, tick);
+                continue;
+            }
+            const auto sample = packed_sample_at(output, tick);
+            for (std::size_t bit = 0; bit < d_bits; ++bit)
+                if (sample >> (d_bits - 1 - bit) & 1)
+                    bytes[(i * d_bits + bit) / 8] |=
+                        std::byte{ 0x80 } >> (i * d_bits + bit) % 8;
+        }
+        return bytes;
     }
 
     void restart()
@@ -270,7 +312,7 @@ private:
         const auto counter =
             be64toh(*reinterpret_cast<const std::uint64_t*>(real.packet.data() + 8)) &
             d_flavour.address_mask();
-        const auto heap = d_heap_bytes * below(10);
+        const auto heap = d_heap_samples * below(10);
         const auto tick = one_of<std::uint64_t>({ below(d_flavour.address_mask()),
                                                   d_tick - std::min(d_tick, heap),
                                                   d_tick + heap,
@@ -357,6 +399,8 @@ private:
     const std::size_t d_sockets; // per output; its heaps rotate through them
     const bool d_repeats_items;
     const std::size_t d_payload;
+    const unsigned d_bits; // of a sample
+    const std::size_t d_heap_samples;
     const std::size_t d_heap_bytes; // of samples
     const place d_timestamp_place;
     const description d_description;

@@ -109,9 +109,12 @@ struct replayed_stream {
                     std::int64_t window_samples)
         : out(static_cast<std::size_t>(options.num_outputs))
     {
-        source_engine engine(parse_options(endpoints, options), [](const auto&) {});
+        const auto config = parse_options(endpoints, options);
+        const auto sample_bytes = config.sample_bytes();
+        source_engine engine(config, [](const auto&) {});
         std::vector<std::vector<std::byte>> buffers(
-            out.size(), packet_bytes(static_cast<std::size_t>(window_samples)));
+            out.size(),
+            packet_bytes(static_cast<std::size_t>(window_samples) * sample_bytes));
         std::vector<std::byte*> addresses;
         for (auto& buffer : buffers)
             addresses.push_back(buffer.data());
@@ -119,9 +122,9 @@ struct replayed_stream {
         while (!engine.is_at_end()) {
             engine.receive(addresses, window_samples);
             std::vector<sample_tag> produced;
-            const auto n = engine.produce(produced);
+            const auto n = engine.produce(produced) * sample_bytes;
             for (auto tag : produced) {
-                tag.offset += out[tag.output].size();
+                tag.offset += out[tag.output].size() / sample_bytes;
                 tags.push_back(tag);
             }
             for (std::size_t i = 0; i < out.size(); ++i) {

@@ -18,6 +18,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace gr::spead;
@@ -79,7 +80,7 @@ std::vector<std::byte> convert_at(std::size_t offset,
 {
     const auto* in = reinterpret_cast<const std::byte*>(numbers.data());
     const std::byte untouched{ 0x5a };
-    const std::size_t size = samples * converter.output_bytes();
+    const std::size_t size = converter.group().bytes_of(samples);
     std::vector<std::byte> out(offset + size + 64, untouched);
     level = converter.convert(out.data() + offset, in, samples);
     const auto begin = out.begin() + static_cast<std::ptrdiff_t>(offset);
@@ -257,7 +258,7 @@ void check_encoding(sample_type type, const number_format& wire, double scale)
             in, numbers * format.bytes(), [&] { return std::byte(random()); });
     }
     const sample_converter converter({ type, wire }, scale);
-    BOOST_REQUIRE_EQUAL(converter.output_bytes(), components_of(type) * real.bytes());
+    BOOST_REQUIRE_EQUAL(converter.group().bytes(), components_of(type) * real.bytes());
     std::vector<std::byte> out(test_offset + numbers * real.bytes());
     const auto level = converter.convert(out.data() + test_offset, in, test_samples);
 
@@ -301,9 +302,9 @@ void check_decoding(sample_type type, const number_format& wire, double scale)
     std::vector<float> memory(numbers);
     auto* out = reinterpret_cast<std::byte*>(memory.data());
     const sample_decoder decoder({ type, wire }, scale);
-    BOOST_REQUIRE_EQUAL(decoder.wire_bytes(), components_of(type) * real.bytes());
+    BOOST_REQUIRE_EQUAL(decoder.group().bytes(), components_of(type) * real.bytes());
     BOOST_REQUIRE_EQUAL(decoder.output_bytes(), components_of(type) * format.bytes());
-    decoder.decode(out, in.data() + test_offset, test_samples);
+    decoder.decode(out, in.data() + test_offset, 0, test_samples);
 
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < numbers; ++i) {
@@ -321,9 +322,124 @@ void check_decoding(sample_type type, const number_format& wire, double scale)
     BOOST_TEST(wrong == 0u);
 }
 
+// The number at an index of packed integers.
+int packed_at(const std::vector<std::byte>& bytes, std::size_t index, unsigned bits)
+{
+    int number = 0;
+    for (std::size_t bit = index * bits; bit < (index + 1) * bits; ++bit)
+        number = number << 1 |
+                 static_cast<int>(bytes[bit / 8] >> (7 - bit % 8) & std::byte{ 1 });
+    return number >> (bits - 1) ? number - (1 << bits) : number;
+}
+
+template <typename number>
+void check_packing(sample_type type,
+                   unsigned bits,
+                   std::vector<number> numbers,
+                   double scale)
+{
+    const sample_converter converter({ type, { 'i', bits } }, scale);
+    const auto components = components_of(type);
+    const auto samples = numbers.size() / components;
+    sample_level level;
+    const auto packed = convert_at(3, converter, numbers, samples, level);
+    BOOST_TEST(packed.size() == numbers.size() * bits / 8);
+    const int highest = (1 << (bits - 1)) - 1;
+    std::size_t wrong = 0, clipped = 0;
+    bool is_clipped = false;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto value =
+            is_float(type)
+                ? std::rint(static_cast<float>(numbers[i]) * static_cast<float>(scale))
+                : static_cast<float>(numbers[i]);
+        const auto expected = std::isnan(value)
+                                  ? 0
+                                  : std::clamp<float>(value,
+                                                      static_cast<float>(-highest - 1),
+                                                      static_cast<float>(highest));
+        is_clipped = is_clipped || expected != value;
+        wrong += static_cast<float>(packed_at(packed, i, bits)) != expected;
+        if ((i + 1) % components == 0)
+            clipped += std::exchange(is_clipped, false);
+    }
+    BOOST_TEST(wrong == 0u);
+    BOOST_TEST(level.clipped == clipped);
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(converter)
+
+BOOST_AUTO_TEST_CASE(packed_integers_match_arithmetic_on_bits)
+{
+    std::mt19937 random(10);
+    for (const unsigned bits : { 10u, 12u })
+        for (const std::size_t groups : { 1, 3, 7, 8, 9, 16, 33, 3001 }) {
+            std::vector<std::int16_t> integers(groups * 4), mostly_in_range;
+            std::vector<float> floats;
+            std::vector<std::int8_t> narrow;
+            for (auto& number : integers) {
+                number = static_cast<std::int16_t>(random());
+                mostly_in_range.push_back(
+                    random() % 100 ? static_cast<std::int16_t>(number >> (16 - bits))
+                                   : number);
+                floats.push_back(random() % 1000 == 0 ? not_a_number
+                                 : random() % 1000 == 0
+                                     ? -infinity
+                                     : static_cast<float>(number) /
+                                           (random() % 2 ? 28000.0f : 1e-9f));
+                narrow.push_back(static_cast<std::int8_t>(number));
+            }
+            const double scale = (1 << (bits - 1)) - 1;
+            for (const auto& numbers : { integers, mostly_in_range }) {
+                check_packing(sample_type::int16, bits, numbers, 1);
+                check_packing(sample_type::sc16, bits, numbers, 1);
+            }
+            check_packing(sample_type::int8, bits, narrow, 1);
+            check_packing(sample_type::float32, bits, floats, scale);
+            check_packing(sample_type::complex64, bits, floats, scale);
+        }
+}
+
+// The window may have room or gaps from any sample on, not only from whole groups.
+BOOST_AUTO_TEST_CASE(packed_integers_are_decoded_from_any_sample_on)
+{
+    std::mt19937 random(11);
+    for (const auto type : { sample_type::int16,
+                             sample_type::int32,
+                             sample_type::sc16,
+                             sample_type::float32,
+                             sample_type::complex64 })
+        for (const unsigned bits : { 10u, 12u }) {
+            const sample_decoder decoder({ type, { 'i', bits } });
+            const auto components = components_of(type);
+            std::vector<std::byte> packed(15 * 1000);
+            std::generate(
+                packed.begin(), packed.end(), [&] { return std::byte(random()); });
+            const auto samples = packed.size() * 8 / bits / components;
+            const auto format = format_in_flow_graph(type);
+            std::vector<float> memory((samples + 1) * components, 77);
+            auto* out = reinterpret_cast<std::byte*>(memory.data());
+            for (int i = 0; i < 100; ++i) {
+                const auto first = i % 10 + random() % 100;
+                const auto n = i < 50 ? random() % 40 : random() % (samples - first);
+                std::fill(memory.begin(), memory.end(), 77.0f);
+                const auto unchanged = memory;
+                decoder.decode(out, packed.data(), first, n);
+                std::size_t wrong = 0;
+                for (std::size_t j = 0; j < n * components; ++j)
+                    wrong += value_at(out + j * format.bytes(), format) !=
+                             packed_at(packed, first * components + j, bits);
+                BOOST_TEST(wrong == 0u);
+                const auto size = n * components * format.bytes();
+                BOOST_TEST(std::equal(
+                    reinterpret_cast<const std::byte*>(unchanged.data()) + size,
+                    reinterpret_cast<const std::byte*>(unchanged.data() +
+                                                       unchanged.size()),
+                    out + size));
+            }
+        }
+}
 
 BOOST_AUTO_TEST_CASE(every_conversion_matches_plain_arithmetic)
 {

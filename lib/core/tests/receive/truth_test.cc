@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <random>
 
@@ -38,22 +39,35 @@ std::optional<std::size_t> first_wrong_sample(const random_stream& sender,
                                               const received_stream& stream,
                                               std::size_t output)
 {
+    const std::size_t sample_bytes = sender.is_packed() ? sizeof(std::int16_t) : 1;
     const auto& out = stream.out[output];
-    std::vector<char> is_missing(out.size());
+    const auto samples = out.size() / sample_bytes;
+    const auto received = [&](std::size_t i) {
+        std::int16_t packed;
+        if (!sender.is_packed())
+            return static_cast<int>(out[i]);
+        std::memcpy(&packed, out.data() + i * sample_bytes, sample_bytes);
+        return static_cast<int>(packed);
+    };
+    const auto sent = [&](std::uint64_t tick) {
+        return sender.is_packed() ? packed_sample_at(output, tick)
+                                  : static_cast<int>(sample_at(output, tick));
+    };
+    std::vector<char> is_missing(samples);
     for (const auto& [at, n] : stream.tags_of(sample_tag::kind::missing, output))
         for (std::size_t i = at; i < at + n; ++i)
-            is_missing.at(i) = out[i] == std::byte{ 0 };
+            is_missing.at(i) = received(i) == 0;
     const auto times = stream.tags_of(sample_tag::kind::timestamp, output);
     std::size_t time = 0;
-    for (std::size_t i = 0; i < out.size(); ++i) {
+    for (std::size_t i = 0; i < samples; ++i) {
         while (time + 1 < times.size() && times[time + 1].first <= i)
             ++time;
         if (times.empty() || times[0].first > i)
             return i;
         const auto tick = times[time].second + (i - times[time].first);
-        if (is_missing[i] || out[i] == sample_at(output, tick))
+        if (is_missing[i] || received(i) == sent(tick))
             continue;
-        if (out[i] != std::byte{ 0 } || !sender.is_spoofed(tick))
+        if (received(i) != 0 || !sender.is_spoofed(tick))
             return i;
     }
     return std::nullopt;
@@ -79,7 +93,7 @@ void run_stream(std::uint64_t seed)
         BOOST_CHECK_MESSAGE(
             !wrong, "output " << output << ": wrong sample " << wrong.value_or(0));
         const auto& counters = stream.counters[output];
-        BOOST_TEST(stream.out[output].size() ==
+        BOOST_TEST(stream.out[output].size() / stream.output_bytes() ==
                    counters.samples_received.get() + counters.samples_missing.get());
         // outputs that are too far apart for the window lose samples
         const bool is_lossless = !sender.is_faulty() && sender.fits(stream.settings);
@@ -127,7 +141,11 @@ void replay_stream(std::uint64_t seed)
     options.num_outputs = static_cast<std::int64_t>(settings.outputs);
     options.max_gap = settings.max_gap;
     options.heap_samples = 1;
+    if (sender.is_packed())
+        options.output_type = "int16";
     if (settings.format) {
+        if (sender.is_packed())
+            options.wire_type = "i" + std::to_string(sender.bits());
         options.items = { timestamp(), samples() };
         for (const auto& selector : settings.format->immediates)
             options.items->push_back(
@@ -140,7 +158,7 @@ void replay_stream(std::uint64_t seed)
         BOOST_CHECK_MESSAGE(
             !wrong, "output " << output << ": wrong sample " << wrong.value_or(0));
         const auto& stats = replay.stats[output];
-        BOOST_TEST(replay.out[output].size() == stats.samples_out);
+        BOOST_TEST(replay.out[output].size() / live.output_bytes() == stats.samples_out);
         BOOST_TEST(stats.samples_received ==
                    live.counters[output].samples_received.get());
         BOOST_CHECK(replay.out[output] == live.out[output]);

@@ -50,32 +50,31 @@ def printed_stats(program):
     return [json.loads(line) for line in lines]
 
 
-@pytest.mark.parametrize(
-    ("name", "samples", "heap_bytes"),
-    [("meerkat_digitiser", digitised, 4096), ("packed_10bit", packed, 5120)],
-)
-def test_the_packets_match_the_reference(tmp_path, name, samples, heap_bytes):
+BITS = [("meerkat_digitiser", 8), ("packed_10bit", 10)]
+
+
+@pytest.mark.parametrize(("name", "bits"), BITS)
+def test_the_packets_match_the_reference(tmp_path, name, bits):
     with bound_sockets(2 * GROUPS) as sockets:
         groups = destinations(sockets[:GROUPS]), destinations(sockets[GROUPS:])
         with sender(name, tmp_path, groups, "--digitiser-id", 0x4322) as ended:
             received = packets_of_heaps(sockets, 2 * HEAPS)
         nothing_more(sockets)
-    payloads = reference_packets.heaps(samples, HEAPS, heap_bytes)
+    payloads = reference_packets.heaps(
+        lambda seed, n: packed(digitised(seed, n * 8 // bits, bits), bits),
+        HEAPS,
+        HEAP_SAMPLES * bits // 8,
+    )
     assert [endpoint.data for endpoint in received] == expected_packets(payloads)
     assert [len(endpoint.descriptors) for endpoint in received] == [1] * 2 * GROUPS
     assert not any(endpoint.ends for endpoint in received)
     (stats,) = printed_stats(ended)
     assert stats["heaps_sent"] == 2 * HEAPS
-    assert stats["samples_in"] == stats["samples_sent"] == payloads.size
+    assert stats["samples_in"] == stats["samples_sent"] == 2 * HEAPS * HEAP_SAMPLES
 
 
-@pytest.mark.parametrize(
-    ("name", "samples", "bits"),
-    [("meerkat_digitiser", digitised, 8), ("packed_10bit", packed, 10)],
-)
-def test_the_receiver_writes_the_samples_of_the_digitiser(
-    tmp_path, name, samples, bits
-):
+@pytest.mark.parametrize(("name", "bits"), BITS)
+def test_the_receiver_writes_the_samples_of_the_digitiser(tmp_path, name, bits):
     receiver = compiled("meerkat_receiver", tmp_path)
     with bound_sockets(2) as sockets:  # on ports that are free afterwards
         endpoints = [destination(sock) for sock in sockets]
@@ -91,7 +90,7 @@ def test_the_receiver_writes_the_samples_of_the_digitiser(
             pass
     for polarisation in range(2):
         received = (tmp_path / f"received.{polarisation}").read_bytes()
-        sent = samples(1 + polarisation, HEAPS * HEAP_SAMPLES * bits // 8)
+        sent = digitised(1 + polarisation, HEAPS * HEAP_SAMPLES, bits)
         assert received == sent.tobytes()
     stats = printed_stats(ended)
     assert [source["heaps_received"] for source in stats] == [HEAPS, HEAPS]

@@ -117,15 +117,19 @@ def output(block, samples):
     return np.array(vector.data(), np.float32 if size == 4 else np.uint8)
 
 
-def digitised(seed, samples):
-    """The 8-bit noise of meerkat_digitiser.grc, rounded half to even and clipped."""
-    source = analog.fastnoise_source_f(analog.GR_GAUSSIAN, 20, seed, 65536)
-    return np.clip(np.rint(output(source, samples)), -128, 127).astype(np.int8)
+def digitised(seed, samples, bits=8):
+    """The noise of meerkat_digitiser.grc, or of packed_10bit.grc with 10 bits."""
+    source = analog.fastnoise_source_f(
+        analog.GR_GAUSSIAN, 20 if bits == 8 else 80, seed, 65536
+    )
+    numbers = np.rint(output(source, samples))  # half to even
+    return np.clip(numbers, -(2 ** (bits - 1)), 2 ** (bits - 1) - 1).astype(np.int16)
 
 
-def packed(seed, n):
-    """The packed samples of packed_10bit.grc."""
-    return output(analog.random_uniform_source_b(0, 256, seed), n)
+def packed(numbers, bits):
+    """The bits of integers, the highest first, as katgpucbf's dsim packs them."""
+    all_bits = np.unpackbits(numbers.astype(">i2").view(np.uint8)).reshape(-1, 16)
+    return np.packbits(all_bits[:, 16 - bits :])
 
 
 class DefaultReceiver:

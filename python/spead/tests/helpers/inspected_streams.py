@@ -187,12 +187,12 @@ def two_senders():
     return [(sender, packet) for packet in packets for sender in (0, 1)]
 
 
-def packed_10bit():
+def packed(bits):
     about = [
         descriptor("timestamp", 0x1600, format=[("u", 40)]),
-        descriptor("adc_samples", 0x3300, format=[("i", 10)], shape=(None,)),
+        descriptor("adc_samples", 0x3300, format=[("i", bits)], shape=(None,)),
     ]
-    heaps = [data_heap(2 + i, i * 4096, noise(5120)) for i in range(10)]
+    heaps = [data_heap(2 + i, i * 4096, noise(512 * bits)) for i in range(10)]
     return [descriptor_heap(about, 1), *heaps]
 
 
@@ -229,7 +229,7 @@ def varying_lengths():
         samples = noise(chooser.choice([300, 600, 1000]), i)
         packets.append(data_heap(1 + i, tick, samples))
         tick += len(samples)
-    return [packed_10bit()[0].replace(b"i\0\0\x0a", b"i\0\0\x08"), *packets]
+    return [packed(10)[0].replace(b"i\0\0\x0a", b"i\0\0\x08"), *packets]
 
 
 def counted_in_steps():
@@ -287,7 +287,7 @@ WHOLE = {
     "antenna buffer": antenna_buffer(),
     **{f"descriptors after {n}": late_descriptors(n) for n in (1, 30, 90)},
     "two senders": two_senders(),
-    "packed": packed_10bit(),
+    **{f"packed {bits}": packed(bits) for bits in (10, 12, 14)},
     "spead2 large heaps": joined(packets_by_heap(noise(500_000), heap=100_000)),
     **{
         f"{dtype} {'complex' if pairs else 'real'}": other_dtype(dtype, pairs)

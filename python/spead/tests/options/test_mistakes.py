@@ -39,9 +39,20 @@ SINKS = [
     ({"heap_samples": 0}, "0", "1 to 4294967296"),
     ({"num_inputs": 65}, "65", "1 to 64"),
     ({"input_type": "byte"}, '"byte"', '"sc8", "int16", "sc16", "int32", "float"'),
-    ({"wire_type": ">i1"}, '">i1"', '"i1", "u1", "i2", "i4", "f4", "f8", or "" with'),
+    ({"wire_type": ">i1"}, '">i1"', '"f8", "i10", "i12", or "" with'),
     ({"wire_type": "i1 ", "input_type": "sc16"}, '"i1 "', 'with input_type="sc16"'),
-    ({"wire_type": "c8", "input_type": "float"}, '"c8"', '"f4", "f8", or "" with'),
+    ({"wire_type": "c8", "input_type": "float"}, '"c8"', '"i10", "i12", or "" with'),
+    (
+        {"wire_type": "<i10", "input_type": "int16"},
+        '"<i10"',
+        '"i10", "i12", or "" with',
+    ),
+    ({"wire_type": "i10", "input_type": "int32"}, '"i10"', '"f8", or "" with'),
+    (
+        {"heap_samples": 4098, "wire_type": "i10", "input_type": "int16"},
+        "4098",
+        'multiples of 4 samples per heap with wire_type="i10"',
+    ),
     ({"axes": "channel=0"}, '"channel=0"', 'a list such as "channel=64/1024, time=256'),
     ({"single_packet_heaps": True}, "True", 'False with descriptors="first_heap"'),
     (

@@ -138,7 +138,7 @@ def output_samples(payload, dtype, output_type, full_scale):
     ("kind", "dtype", "pairs", "output_type", "full_scale"),
     [
         ("i1", "i1", False, "int8", None),
-        ([("u", 10)], "i1", False, "int8", None),  # the bytes of packed samples
+        ([("i", 10)], "i1", False, "int8", None),  # the bytes of packed samples
         ("u1", "u1", False, "int16", None),
         ("<i2", "<i2", False, "int16", None),
         ([("i", 16)], ">i2", False, "int16", None),
@@ -173,7 +173,8 @@ def test_samples_of_many_types_are_exact(kind, dtype, pairs, output_type, full_s
         ("<i2", False, "int8"),
         ("i1", True, "int8"),
         ("i1", False, "sc8"),
-        ([("i", 12)], False, "int16"),
+        ([("i", 14)], False, "int16"),
+        ([("u", 12)], False, "int16"),
         (">f4", False, "int32"),
         ("<i8", False, "float"),
         ("<f2", False, "float"),

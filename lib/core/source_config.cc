@@ -52,6 +52,31 @@ source_config::duration seconds(double s)
         std::chrono::duration<double>(s));
 }
 
+std::optional<std::uint64_t> read_start_tick(const source_options& options,
+                                             const std::optional<tick_clock>& clock)
+{
+    if (!options.timestamp_start)
+        return std::nullopt;
+    const auto* text = std::get_if<std::string>(&*options.timestamp_start);
+    if (!text)
+        return static_cast<std::uint64_t>(
+            check_value("timestamp_start",
+                        std::get<std::int64_t>(*options.timestamp_start),
+                        bounds{ std::int64_t{ 0 }, INT64_MAX }));
+    require(clock.has_value(),
+            "timestamp_start",
+            *text,
+            "a tick as an integer without sample_rate");
+    const auto time = parse_time(*text);
+    const auto tick = time ? clock->first_tick_from(*time) : std::nullopt;
+    require(tick.has_value(),
+            "timestamp_start",
+            *text,
+            "seconds since 1970 as text, from sync_time on, such as "
+            "\"1234567890.000000001\", or a tick as an integer");
+    return tick;
+}
+
 // The outputs of the engine are the substreams.
 void check_axes(const source_options& options, const source_config& config)
 {
@@ -160,6 +185,7 @@ source_config parse_options(const std::vector<std::string>& endpoints,
     check_scale(options, "output_type", options.output_type);
     config.scale = options.scale;
     config.clock = read_clock(options);
+    config.start_tick = read_start_tick(options, config.clock);
     std::size_t selectors = config.axes.divided() ? 1 : 0;
     if (options.items) {
         auto items = *options.items;

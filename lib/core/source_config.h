@@ -57,7 +57,9 @@ struct source_config {
     bool realtime = false;
     std::size_t window_bytes = 0;    //!< per output
     std::optional<tick_clock> clock; //!< with sample_rate
-    duration stats_interval{};       //!< 0: no messages
+    //! The tick of the first output sample; none: the first one that arrives.
+    std::optional<std::uint64_t> start_tick;
+    duration stats_interval{}; //!< 0: no messages
 
     //! Maximum number of samples in a packet.
     static constexpr std::size_t max_packet_samples = 65536;

@@ -55,7 +55,8 @@ heap_router::config router_config(const source_config& config)
     router.format = config.user_format;
     router.stream = { config.outputs,      router.group_of_socket.size(),
                       config.heap_samples, config.timestamp_step,
-                      config.max_gap,      !config.axes.empty() };
+                      config.max_gap,      !config.axes.empty(),
+                      config.start_tick };
     router.max_delay = config.max_delay;
     return router;
 }

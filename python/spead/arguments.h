@@ -57,6 +57,12 @@ inline type_text text_of(const std::variant<std::string, std::int64_t>&)
              "nanoseconds; a float is precise only to about 0.2 us",
              true };
 }
+inline type_text text_of(const std::optional<std::variant<std::string, std::int64_t>>&)
+{
+    return { "a tick as an integer, or seconds since 1970 as text, such as "
+             "\"1234567890.000000001\", or None",
+             true };
+}
 inline type_text text_of(const std::optional<exact_rate>&)
 {
     return { "a whole number of Hz, or an exact ratio: a tuple of two integers, such as "

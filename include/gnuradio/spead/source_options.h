@@ -103,6 +103,17 @@ struct SPEAD_API source_options {
     //! integer number of nanoseconds.
     std::variant<std::string, std::int64_t> sync_time = "0";
 
+    //! The time of the first output sample of each run: its tick, 0 to 2^63 - 1, or with
+    //! sample_rate seconds since 1970 as text, such as "1600000000.5", for the first tick
+    //! at or after this time. So sources in several flow graphs, processes and hosts have
+    //! the same tick at the same offset. Earlier samples are discarded and counted in
+    //! samples_early; with axes, the output begins with the first heap at or after this
+    //! time. If the stream begins up to max_gap samples later, those before it are
+    //! missing; if it begins later than that, the output begins with it, and the log says
+    //! so. Timestamps that wrap are compared modulo their size. None: the output begins
+    //! with the first sample that arrives.
+    std::optional<std::variant<std::string, std::int64_t>> timestamp_start = std::nullopt;
+
     //! \}
 
     //! \name Receiving
@@ -167,6 +178,7 @@ struct SPEAD_API source_options {
         visit("heap_samples", &source_options::heap_samples);
         visit("sample_rate", &source_options::sample_rate);
         visit("sync_time", &source_options::sync_time);
+        visit("timestamp_start", &source_options::timestamp_start);
         visit("on_missing", &source_options::on_missing);
         visit("max_delay", &source_options::max_delay);
         visit("max_gap", &source_options::max_gap);

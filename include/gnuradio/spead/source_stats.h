@@ -24,6 +24,7 @@ struct source_counters {
         samples_missing{}; //!< samples that did not arrive in time, or not before the end
     number samples_skipped{};   //!< missing samples not replaced by zeros
     number samples_late{};      //!< samples that arrived too late
+    number samples_early{};     //!< samples before timestamp_start
     number samples_duplicate{}; //!< samples that arrived again
     number heaps_received{};    //!< heaps that arrived completely
     number heaps_incomplete{};  //!< heaps that arrived in part
@@ -41,6 +42,7 @@ struct source_counters {
         visit("samples_missing", &counters::samples_missing);
         visit("samples_skipped", &counters::samples_skipped);
         visit("samples_late", &counters::samples_late);
+        visit("samples_early", &counters::samples_early);
         visit("samples_duplicate", &counters::samples_duplicate);
         visit("heaps_received", &counters::heaps_received);
         visit("heaps_incomplete", &counters::heaps_incomplete);

@@ -104,6 +104,15 @@ void no_output_reason::note_wrong_length(std::int64_t samples, std::size_t expec
     });
 }
 
+void no_output_reason::note_early(std::uint64_t tick, std::uint64_t start)
+{
+    note("the output begins at timestamp_start: ", [&] {
+        return "the source waits for tick " + std::to_string(start) +
+               ", and the timestamps were at " + std::to_string(tick) +
+               " when this began";
+    });
+}
+
 void no_output_reason::note_no_output(
     const stream_format& format, const std::vector<std::optional<std::uint64_t>>& values)
 {

@@ -75,6 +75,8 @@ public:
     void note_undescribed(const packet_view& packet);
     //! A heap has \p samples samples, but the axes mean \p expected.
     void note_wrong_length(std::int64_t samples, std::size_t expected);
+    //! A heap at this tick is before the first one that is output.
+    void note_early(std::uint64_t tick, std::uint64_t start);
     //! These values of the immediate items select no output.
     void note_no_output(const stream_format& format,
                         const std::vector<std::optional<std::uint64_t>>& values);

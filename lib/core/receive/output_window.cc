@@ -61,8 +61,12 @@ std::size_t output_window::place(std::size_t output,
                                  clock::time_point now)
 {
     auto& state = d_outputs[output];
-    const auto late = static_cast<std::size_t>(
-        std::clamp<std::int64_t>(d_front - range.begin, 0, range.size()));
+    const auto before = [&](std::int64_t position) {
+        return static_cast<std::size_t>(
+            std::clamp<std::int64_t>(position - range.begin, 0, range.size()));
+    };
+    const auto early = d_first_position ? before(*d_first_position) : 0;
+    const auto late = std::max(before(d_front), early) - early;
     std::size_t placed = 0;
     raise_top(range.end, now);
     if (range.end > state.missing.last().begin)
@@ -74,8 +78,9 @@ std::size_t output_window::place(std::size_t output,
         placed += subrange_samples;
     });
     const auto samples = static_cast<std::size_t>(range.size());
+    d_counters[output].samples_early.add(early);
     d_counters[output].samples_late.add(late);
-    d_counters[output].samples_duplicate.add(samples - late - placed);
+    d_counters[output].samples_duplicate.add(samples - early - late - placed);
     return placed;
 }
 
@@ -156,6 +161,9 @@ void output_window::discard()
 // arrived. If none has arrived, moves it to the sample for which there was no room.
 void output_window::end_opening()
 {
+    d_opening_end.reset();
+    if (d_first_position) // the stream begins there, whether or not it has arrived
+        return;
     auto first = d_top;
     for (const auto& state : d_outputs) {
         const auto& missing = *state.missing.begin();
@@ -163,7 +171,6 @@ void output_window::end_opening()
         if (first_arrived != all_positions.end)
             first = std::min({ first, first_arrived, d_first_heap_position });
     }
-    d_opening_end.reset();
     const auto rounded = first / d_alignment * d_alignment;
     move_front(std::max(rounded, std::min(first, d_min_rounded_front)));
 }

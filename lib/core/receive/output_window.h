@@ -109,12 +109,20 @@ public:
 
     void set_decoder(const sample_decoder& decoder) { d_decoder = decoder; }
 
+    //! Sets the position at which the stream begins even if later samples arrive first.
+    //! Samples before it count as early, not as late.
+    void set_first_position(std::optional<std::int64_t> position)
+    {
+        d_first_position = position;
+    }
+
     //! Returns whether samples can be placed in a range. If not, raises the top, so that
     //! produce() makes room.
     bool reserve(std::size_t output, position_range range, clock::time_point now);
 
     //! Decodes samples into a range, for which reserve() is true. \p data has whole
-    //! groups. Returns the number of new samples. Counts the others as late or duplicate.
+    //! groups. Returns the number of new samples. Counts the others as early, late or
+    //! duplicate.
     std::size_t place(std::size_t output,
                       position_range range,
                       const std::byte* data,
@@ -196,6 +204,7 @@ private:
     std::int64_t d_shift = 0;     // skipped samples between the write pointer and front
     std::int64_t d_flush_end = 0; // nothing before it waits for missing samples
     std::optional<clock::time_point> d_opening_end; // none: not in the opening phase
+    std::optional<std::int64_t> d_first_position;
     std::int64_t d_first_heap_position = 0;
     std::int64_t d_min_rounded_front = 0;
     std::int64_t d_alignment = 1; // front is a multiple of this after the opening phase

@@ -74,7 +74,8 @@ sample_placer::placement sample_placer::place(heap_slot& slot,
             continue;
         const auto placed = d_window.place(slot.output, range, bytes, now);
         if (!placed) {
-            d_no_output_reason.note(no_output_reason::cause::nothing_new);
+            if (!d_follower.awaits_start())
+                d_no_output_reason.note(no_output_reason::cause::nothing_new);
             continue;
         }
         slot.last_arrival = std::max(slot.last_arrival, arrival);

@@ -51,6 +51,9 @@ void stream_follower::start_run()
     for (auto& lock : d_locks)
         lock.restart();
     d_has_stopped = d_has_logged_misaligned = false;
+    d_awaits_start = d_config.stream.start_tick.has_value();
+    d_window.set_first_position(d_awaits_start ? std::optional(std::int64_t{ 0 })
+                                               : std::nullopt);
 }
 
 void stream_follower::restart(const sample_group& group)
@@ -105,6 +108,12 @@ std::optional<timeline::verdict> stream_follower::verdict_of(heap_slot& slot,
 {
     if (!has_usable_items(slot))
         return std::nullopt;
+    if (is_early(slot)) {
+        // its packets are placed, so that the window counts their samples
+        if (slot.time.is_length_known)
+            return verdict::late;
+        return std::nullopt;
+    }
     if (!d_timeline.is_running())
         return verdict::new_stream;
     auto& time = slot.time;
@@ -149,6 +158,19 @@ bool stream_follower::has_usable_items(heap_slot& slot)
     else
         return true;
     return false;
+}
+
+// Whether the output begins after a heap.
+bool stream_follower::is_early(heap_slot& slot)
+{
+    if (!d_awaits_start)
+        return false;
+    auto& time = slot.time;
+    time.position = d_timeline.position_from_start(time);
+    if (time.range().end > 0)
+        return false;
+    d_no_output_reason.note_early(time.timestamp, *d_config.stream.start_tick);
+    return true;
 }
 
 // The values in items select heaps: one value for all outputs, or one per output.
@@ -369,6 +391,20 @@ void stream_follower::begin_stream(heap_slot& slot, time_point now)
     for (auto& lock : d_locks)
         lock.begin_stream();
     const auto& stream = d_config.stream;
+    if (std::exchange(d_awaits_start, false)) {
+        const auto position = d_timeline.position_from_start(slot.time);
+        if (position <= stream.max_gap) {
+            d_window.begin_stream({ opening_end, 1, 0 });
+            slot.time.position = position;
+            d_timeline.begin_stream(slot.time);
+            return;
+        }
+        d_log.add(
+            "the stream begins ",
+            position,
+            " samples after timestamp_start, more than max_gap: so does the output");
+    }
+    d_window.set_first_position(std::nullopt);
     // multiples of this last a whole number of ticks
     const auto alignment =
         d_config.axes.empty()

@@ -111,6 +111,8 @@ public:
     //! \}
 
     bool is_running() const { return d_timeline.is_running(); }
+    //! Whether no heap has reached config::start_tick yet.
+    bool awaits_start() const { return d_awaits_start; }
     //! Whether later heaps of its output have been accepted.
     bool is_before_newest(const heap_slot& slot) const
     {
@@ -128,6 +130,7 @@ private:
     std::optional<verdict> verdict_of(heap_slot& slot, time_point now);
     void hold(heap_slot& slot);
     bool has_usable_items(heap_slot& slot);
+    bool is_early(heap_slot& slot);
     bool select_output(heap_slot& slot) const;
     bool has_other_sender(const heap_slot& slot, bool is_located, time_point now);
     void withdraw_others(std::size_t output, time_point now);
@@ -153,6 +156,7 @@ private:
     std::vector<heap_slot*> d_held_slots;  // per output: the one that the timeline holds
     heap_slot* d_confirmed_slot = nullptr; // a held one, to be judged first
     sample_group d_group{ sample_format() };
+    bool d_awaits_start = false; // of the stream that begins at config::start_tick
     bool d_has_stopped = false;
     heap_id d_end_of_stream; // last end-of-stream heap
     time_point d_end_of_stream_time{};

@@ -304,6 +304,33 @@ std::int64_t timeline::samples_since_0(const heap_time& heap) const
     return static_cast<std::int64_t>(std::min<wide>(samples, max_position));
 }
 
+// The time that heaps last.
+std::uint64_t timeline::ticks_of(std::uint64_t heaps, std::int64_t length) const
+{
+    __extension__ using wide_unsigned = unsigned __int128;
+    return static_cast<std::uint64_t>(wide_unsigned(heaps) * wide_unsigned(length) *
+                                      wide_unsigned(d_config.ticks_per_step) /
+                                      wide_unsigned(d_config.samples_per_step));
+}
+
+std::int64_t timeline::position_from_start(const heap_time& heap) const
+{
+    const auto time =
+        d_has_timestamps ? heap.timestamp : ticks_of(heap.counter, heap.length);
+    const unsigned unused = d_has_timestamps ? 64 - heap.timestamp_bits : 0;
+    const auto ticks =
+        static_cast<std::int64_t>((time - *d_config.start_tick) << unused) >> unused;
+    // Rounded down, so that the first sample is not before the start. With axes, the
+    // stream begins with a whole heap.
+    const auto samples_per_unit = d_config.is_aligned ? 1 : d_config.samples_per_step;
+    const auto scaled = wide(ticks) * samples_per_unit;
+    const auto units = (scaled >= 0 ? scaled : scaled - d_config.ticks_per_step + 1) /
+                       d_config.ticks_per_step;
+    const auto position = units * (d_config.is_aligned ? d_config.samples_per_step : 1);
+    return static_cast<std::int64_t>(
+        std::clamp<wide>(position, -max_position, max_position));
+}
+
 void timeline::begin_stream(heap_time& heap)
 {
     for (auto& track : d_tracks) {
@@ -317,15 +344,8 @@ void timeline::begin_stream(heap_time& heap)
     auto wrap = wrap_at(heap.timestamp_bits);
     if (!d_has_timestamps) {
         d_heap_samples = heap.length;
-        const auto ticks_of = [&](std::uint64_t heaps) {
-            __extension__ using wide_unsigned = unsigned __int128;
-            return static_cast<std::uint64_t>(wide_unsigned(heaps) *
-                                              wide_unsigned(heap.length) *
-                                              wide_unsigned(d_config.ticks_per_step) /
-                                              wide_unsigned(d_config.samples_per_step));
-        };
-        heap.timestamp = ticks_of(heap.counter);
-        wrap = ticks_of(wrap_at(heap.address_bits));
+        heap.timestamp = ticks_of(heap.counter, heap.length);
+        wrap = ticks_of(wrap_at(heap.address_bits), heap.length);
     }
     d_time.begin(heap.timestamp, heap.position, wrap);
     d_is_running = true;

@@ -68,6 +68,8 @@ public:
         //! Heaps must begin at multiples of samples_per_step: with axes, vectors would
         //! otherwise hold samples of several times.
         bool is_aligned = false;
+        //! Time of the first output sample of a run; none: that of the first heap.
+        std::optional<std::uint64_t> start_tick = std::nullopt;
     };
     explicit timeline(const config& settings);
 
@@ -114,6 +116,9 @@ public:
     }
     //! The number of samples from tick 0 to the first heap of a stream.
     std::int64_t samples_since_0(const heap_time& heap) const;
+    //! The position of a heap in a stream that begins at config::start_tick: negative if
+    //! the heap is earlier.
+    std::int64_t position_from_start(const heap_time& heap) const;
     //! Begins a stream with a heap, whose first sample gets its position.
     void begin_stream(heap_time& heap);
     struct addition {
@@ -216,6 +221,7 @@ private:
         seen_timestamps timestamps;
     };
 
+    std::uint64_t ticks_of(std::uint64_t heaps, std::int64_t length) const;
     std::int64_t rounding_of(const heap_time& heap,
                              const std::optional<heap_time>& previous) const;
     std::int64_t exact_position(const heap_time& heap,

@@ -42,17 +42,23 @@ bool are_digits(const std::string& text, std::size_t max_size)
 
 } // namespace
 
-exact_time parse_sync_time(const std::string& decimal_seconds)
+std::optional<exact_time> parse_time(const std::string& decimal_seconds)
 {
     const auto point = decimal_seconds.find('.');
     const bool has_point = point != std::string::npos;
     const std::string whole_seconds = decimal_seconds.substr(0, point);
     std::string decimals = has_point ? decimal_seconds.substr(point + 1) : "0";
     if (!are_digits(whole_seconds, max_digits) || !are_digits(decimals, max_decimals))
-        throw parameter_error(
-            "sync_time", "\"" + decimal_seconds + "\"", allowed_sync_time);
+        return std::nullopt;
     decimals.resize(max_decimals, '0');
-    return { std::stoull(whole_seconds), std::stoull(decimals) };
+    return exact_time{ std::stoull(whole_seconds), std::stoull(decimals) };
+}
+
+exact_time parse_sync_time(const std::string& decimal_seconds)
+{
+    if (const auto time = parse_time(decimal_seconds))
+        return *time;
+    throw parameter_error("sync_time", "\"" + decimal_seconds + "\"", allowed_sync_time);
 }
 
 exact_time sync_time_from_nanoseconds(std::int64_t nanoseconds)
@@ -122,6 +128,21 @@ std::optional<tick_clock::reading> tick_clock::to_tick(std::uint64_t seconds,
                     (static_cast<double>(remainder) +
                      static_cast<double>(rest) / static_cast<double>(units_per_one)) /
                         static_cast<double>(denominator) };
+}
+
+std::optional<std::uint64_t> tick_clock::first_tick_from(const exact_time& time) const
+{
+    // in units of the inverse of the rate's numerator; no product overflows
+    const wide rate = d_rate.numerator;
+    wide whole = (wide(time.seconds) - wide(d_sync_time.seconds)) * rate;
+    const wide rest = (wide(time.attoseconds) - wide(d_sync_time.attoseconds)) * rate;
+    whole += rest / attoseconds_per_second + (rest % attoseconds_per_second > 0);
+    if (whole < 0)
+        return std::nullopt;
+    const wide tick = (whole + d_rate.denominator - 1) / d_rate.denominator;
+    if (tick > std::numeric_limits<std::int64_t>::max())
+        return std::nullopt;
+    return static_cast<std::uint64_t>(tick);
 }
 
 tick_clock::rx_time tick_clock::time_of(std::uint64_t tick) const

@@ -22,10 +22,12 @@ struct exact_time {
     std::uint64_t attoseconds = 0; //!< 10^-18 s
 };
 
-//! \name Parsers of sync_time, the time of tick 0
+//! \name Parsers of sync_time, the time of tick 0, and of other times
 //! They throw parameter_error if the value is invalid.
 //! \{
 exact_time parse_sync_time(const std::string& decimal_seconds);
+//! None if the text is no time.
+std::optional<exact_time> parse_time(const std::string& decimal_seconds);
 exact_time sync_time_from_nanoseconds(std::int64_t nanoseconds);
 //! \}
 
@@ -48,6 +50,10 @@ public:
 
     //! Returns nullopt if \p fraction is not in [0, 1] or the tick exceeds 64 bits.
     std::optional<reading> to_tick(std::uint64_t seconds, double fraction) const;
+
+    //! The first tick at or after a time. None if the time is before tick 0, or its tick
+    //! exceeds 63 bits.
+    std::optional<std::uint64_t> first_tick_from(const exact_time& time) const;
 
     //! Time in the format of GNU Radio's rx_time tags.
     struct rx_time {

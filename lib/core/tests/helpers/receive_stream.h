@@ -34,6 +34,7 @@ struct receive_stream {
         std::int64_t max_gap = 1 << 24;
         std::chrono::milliseconds max_delay{ 100 };
         bool has_own_sockets = false; //!< each output has its own
+        std::optional<std::uint64_t> start_tick = std::nullopt;
         //! How long packets are received before samples are produced.
         std::chrono::milliseconds max_read{ 0 };
     };
@@ -61,11 +62,10 @@ struct receive_stream {
             config.group_of_socket.push_back(i / chosen.sockets);
         config.type = chosen.type;
         config.format = chosen.format;
-        config.stream = { chosen.outputs,
-                          config.group_of_socket.size(),
-                          chosen.samples,
-                          chosen.ticks,
-                          chosen.max_gap };
+        config.stream = { chosen.outputs,   config.group_of_socket.size(),
+                          chosen.samples,   chosen.ticks,
+                          chosen.max_gap,   false,
+                          chosen.start_tick };
         config.max_delay = chosen.max_delay;
         return config;
     }

@@ -54,9 +54,14 @@ class GrcBlock:
         return "sender_affinity" if name == "affinity" else name
 
     def written(self, options):
-        """Options as a user enters them in the fields."""
+        """Options as a user enters them in the fields.
+
+        Text needs quotes only where a field also takes numbers.
+        """
         return {
-            self.in_grc(name): value if isinstance(value, str) else repr(value)
+            self.in_grc(name): value
+            if isinstance(value, str) and name != "timestamp_start"
+            else repr(value)
             for name, value in options.items()
         }
 

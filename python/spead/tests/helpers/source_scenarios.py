@@ -5,11 +5,20 @@
 Each scenario runs in its own network namespaces, as in network_scenarios.py.
 """
 
+import contextlib
+import hashlib
+import json
+import random
+import socket
+import subprocess
+import sys
+
 import numpy as np
 from gnuradio import spead
 from inputs import run_all
-from places import eventually
-from received_streams import Receiving
+from places import HELPERS, eventually
+from received_streams import Receiving, joined, packets_by_heap
+from starting_receiver import ranges
 from streams import Running, noise
 from two_hosts import (
     FAR_HOST,
@@ -52,6 +61,49 @@ def ipv6_group(far):
             receiver.wait()
         np.testing.assert_array_equal(receiver.samples(), samples)
     return receiver.stats
+
+
+def receivers_that_start_together(far):
+    """Ten processes on a group, made at random times: the same tick at the same offset.
+
+    Packets are lost. The last process starts after the tick.
+    """
+    group, chooser = "239.77.1.0", random.Random(5)
+    samples = noise(100 * HEAP)
+    packets = joined(packets_by_heap(samples, HEAP, descriptors="every"))
+    tick = 60 * HEAP + 1234
+    begins = sorted(chooser.randrange(5 * HEAP, 50 * HEAP) for _ in range(9))
+    begins.append(tick + HEAP)
+    command = [sys.executable, HELPERS / "starting_receiver.py", f"{group}:7148"]
+    command += [FAR_HOST, str(tick)]
+    with contextlib.ExitStack() as stack:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with inside(far):
+            processes = [
+                stack.enter_context(subprocess.Popen(command, **pipes)) for _ in begins
+            ]
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        interface = socket.inet_aton(NEAR_HOST)
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, interface)
+        waiting = list(zip(begins, processes, strict=True))
+        for i, packet in enumerate(packets):
+            while waiting and i * len(samples) >= waiting[0][0] * len(packets):
+                _, process = waiting.pop(0)
+                process.stdin.write("\n")
+                process.stdin.flush()
+                assert process.stdout.readline() == "ready\n"
+            if chooser.random() > 0.02 or i == len(packets) - 1:
+                sender.sendto(packet, (group, 7148))
+        # the log of GNU Radio comes first
+        ends = [process.stdout.read().splitlines()[-1] for process in processes]
+    reports = [json.loads(line) for line in ends]
+    for begin, report in zip(begins, reports, strict=True):
+        assert report["times"] == [[0, tick]], report
+        assert report["missing"]
+        assert bool(report["early"]) == (begin < tick)
+        kept = np.delete(samples[tick:][: report["count"]], ranges(report["missing"]))
+        assert report["digest"] == hashlib.sha256(kept).hexdigest()
+    return {}
 
 
 def groups_of_others(far):

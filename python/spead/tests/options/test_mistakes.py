@@ -176,6 +176,15 @@ SOURCES = [
     ({"heap_samples": 0}, "0", "1 to 4294967296"),
     ({"timestamp_step": 2**48}, str(2**48), f"1 to {2**48 - 1}"),
     ({"sync_time": 10**15}, str(10**15), '"0" without sample_rate'),
+    ({"timestamp_start": -1}, "-1", f"0 to {2**63 - 1}"),
+    ({"timestamp_start": 1.6e9}, "1600000000.0", "a tick as an integer, or seconds"),
+    ({"timestamp_start": "1600000000"}, '"1600000000"', "without sample_rate"),
+    (
+        {"timestamp_start": "15", "sample_rate": 1, "sync_time": "16"},
+        '"15"',
+        "from sync_time on",
+    ),
+    ({"timestamp_start": "noon", "sample_rate": 1}, '"noon"', "seconds since 1970"),
     ({"on_missing": "wait"}, '"wait"', '"zero_fill", "skip"'),
     (
         {"on_missing": "skip", "items": [*ITEMS, x([1, 2])], "num_outputs": 2},

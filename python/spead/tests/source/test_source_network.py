@@ -10,7 +10,13 @@ ENDPOINTS = ["10.77.0.2:7148", "239.77.0.1:7148"]
 
 
 @pytest.mark.parametrize(
-    "scenario", ["polarisations_in_groups", "ipv6_group", "groups_of_others"]
+    "scenario",
+    [
+        "polarisations_in_groups",
+        "receivers_that_start_together",
+        "ipv6_group",
+        "groups_of_others",
+    ],
 )
 def test_streams_to_groups_are_received(scenario):
     run_scenario("source_scenarios.py", scenario)

@@ -31,8 +31,8 @@ def immediate_items(packet, address_bits):
     """The values of the immediate items by ID, and the offset of the payload."""
     payload = 8 + 8 * int.from_bytes(packet[6:8], "big")
     items = {}
-    for at in range(8, payload, 8):
-        pointer = int.from_bytes(packet[at : at + 8], "big")
+    for offset in range(8, payload, 8):
+        pointer = int.from_bytes(packet[offset : offset + 8], "big")
         item_id = pointer >> address_bits & (1 << 63 - address_bits) - 1
         if pointer >> 63:
             items[item_id] = pointer & (1 << address_bits) - 1

@@ -34,23 +34,23 @@ class TimedSource(gr.sync_block):
         self.heap = heap
         self.total = heap * heaps
         self.piece = piece
-        self.at = 0
+        self.written = 0
 
     def start(self):
         self.begin = time.monotonic()
         return True
 
     def work(self, _, outputs):
-        if self.at == self.total:
+        if self.written == self.total:
             return -1  # WORK_DONE
         out = outputs[0]
-        left = self.heap - self.at % self.heap
+        left = self.heap - self.written % self.heap
         n = min(left, self.piece, len(out))
         if left - n < TIME_SAMPLES:
             n = left if left <= len(out) else left - TIME_SAMPLES
         out[:n] = 0
-        self.at += n
-        time.sleep(max(self.begin + self.at / self.rate - time.monotonic(), 0))
+        self.written += n
+        time.sleep(max(self.begin + self.written / self.rate - time.monotonic(), 0))
         if n == left:
             out[n - TIME_SAMPLES : n] = np.array([time.time_ns()]).view(np.int8)
         return n

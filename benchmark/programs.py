@@ -80,20 +80,20 @@ def built_in(build):
     heaps = ("-n", "{heaps}", "-H", "{heap}", "-p", "{packet}")
     samples = ("-b", "{bytes}", "-p", "{packet}")
     rate = ("-r", "{rate}")
-    to = ("{host}", "{port}")
+    destination = ("{host}", "{port}")
 
     def send_perf(name, *options, **properties):
-        command = (str(build / "send_perf"), *heaps, *options, *to)
+        command = (str(build / "send_perf"), *heaps, *options, *destination)
         return Program(name, command, role="own", **properties)
 
     def python(name, script, *options, **properties):
         command = (sys.executable, str(HERE / "peers" / script), *options)
         return Program(name, command, **properties)
 
-    limit = (str(build / "limit"), "-p", "{packet}", "-s", "{seconds}", *to)
+    limit = (str(build / "limit"), "-p", "{packet}", "-s", "{seconds}", *destination)
     volk = (str(build / "volk_limit"), "{seconds}")
-    spead2 = ("spead2_sender.py", *heaps, *rate, *to)
-    udp_sink = ("gnuradio_sink.py", *samples, *rate, "udp", *to)
+    spead2 = ("spead2_sender.py", *heaps, *rate, *destination)
+    udp_sink = ("gnuradio_sink.py", *samples, *rate, "udp", *destination)
     null_sink = ("gnuradio_sink.py", *samples, "null")
     special: dict = {"by_default": False}
     return [

@@ -65,15 +65,27 @@ peers:
 
 
 def programs(build):
-    to = ("{host}", "{port}")
+    endpoint = ("{host}", "{port}")
     peers = HERE / "peers"
-    spead2 = (sys.executable, str(peers / "spead2_receiver.py"), "-H", "{heap}", *to)
-    udp = (sys.executable, str(peers / "gnuradio_source.py"), "-p", "{packet}", *to)
+    spead2 = (
+        sys.executable,
+        str(peers / "spead2_receiver.py"),
+        "-H",
+        "{heap}",
+        *endpoint,
+    )
+    udp = (
+        sys.executable,
+        str(peers / "gnuradio_source.py"),
+        "-p",
+        "{packet}",
+        *endpoint,
+    )
     return [
-        Program("gr-spead", (str(build / "recv_perf"), *to)),
+        Program("gr-spead", (str(build / "recv_perf"), *endpoint)),
         Program("spead2 Python", spead2, module="spead2"),
         Program("network.udp_source", udp, module="gnuradio"),
-        Program("limit", (str(build / "receive_limit"), *to)),
+        Program("limit", (str(build / "receive_limit"), *endpoint)),
     ]
 
 
@@ -217,8 +229,9 @@ def cpu_times(bench, args):
                 times.setdefault(key, []).append(cpu)
                 lossy[key] = lossy.get(key, 0) + (lost > 0)
     return {
-        key: f"{statistics.median(of):.3f}" + (f" ({lossy[key]})" if lossy[key] else "")
-        for key, of in times.items()
+        key: f"{statistics.median(runs):.3f}"
+        + (f" ({lossy[key]})" if lossy[key] else "")
+        for key, runs in times.items()
     }
 
 

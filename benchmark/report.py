@@ -98,19 +98,23 @@ def ratio_texts(found):
 
 def throughput_table(measured, programs, packet):
     """Speeds of all programs and ratios of gr-spead, a row per heap size."""
-    here = measured.loc[[packet]]
-    medians = here.groupby(CELL).median()
+    speeds = measured.loc[[packet]]
+    medians = speeds.groupby(CELL).median()
     columns = {name: texts(medians[name], ",.0f") for name in medians}
     own = [program for program in programs if program.role == "own"]
     for program in own:
         for bound in (program.bound, "limit"):
-            if program.name in here and bound in here:
-                found = ratios(here[program.name], here[bound])
+            if program.name in speeds and bound in speeds:
+                found = ratios(speeds[program.name], speeds[bound])
                 columns[f"{program.name} / {bound}"] = ratio_texts(found)
                 break
     peers = [program.name for program in programs if program.role == "peer"]
-    if own and own[0].name in here and by_program(here, peers).notna().any(axis=None):
-        found = ratios(here[own[0].name], best_peers(here, peers))
+    if (
+        own
+        and own[0].name in speeds
+        and by_program(speeds, peers).notna().any(axis=None)
+    ):
+        found = ratios(speeds[own[0].name], best_peers(speeds, peers))
         found = found.reindex(medians.index)
         columns[f"{own[0].name} / best peer"] = ratio_texts(found)
     heaps = medians.index.get_level_values("heap")

@@ -60,14 +60,14 @@ class StampedSocket:
             )
         except BlockingIOError:
             return None
-        at = segment = 0
+        arrival = segment = 0
         for level, kind, data in ancillary:
             if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
                 seconds, nanoseconds = TIMESPEC.unpack_from(data)
-                at = seconds * 10**9 + nanoseconds
+                arrival = seconds * 10**9 + nanoseconds
             elif level == socket.IPPROTO_UDP and kind == UDP_GRO:
                 (segment,) = struct.unpack_from("@i", data)
-        return Message(at, size, -(-size // segment) if segment else 1)
+        return Message(arrival, size, -(-size // segment) if segment else 1)
 
     def __enter__(self):
         return self

@@ -163,20 +163,20 @@ def parse(argv=None):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
+    network = parser.add_mutually_exclusive_group()
+    network.add_argument(
         "--network",
         choices=PRIVATE,
         help="private network, needs root: "
         + "; ".join(f"{kind}: {text}" for kind, text in PRIVATE.items())
         + "; default: drop, or loopback without root",
     )
-    where.add_argument(
+    network.add_argument(
         "--loopback",
         action="store_true",
         help="use loopback; needs no root, takes about two minutes",
     )
-    where.add_argument("--to", metavar="HOST:PORT", type=address, help="see below")
+    network.add_argument("--to", metavar="HOST:PORT", type=address, help="see below")
     add(
         "--heaps",
         type=several(size),

@@ -77,13 +77,13 @@ def _add(family, block, value):
 
 
 class Server(ThreadingHTTPServer):
-    def __init__(self, at, handler):
-        self.address_family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
+    def __init__(self, address, handler):
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         try:
-            super().__init__(at, handler)
+            super().__init__(address, handler)
         except OSError as error:
-            where = endpoint_text(*at)
-            raise OSError(f"cannot listen on {where}: {error.strerror}") from None
+            endpoint = endpoint_text(*address)
+            raise OSError(f"cannot listen on {endpoint}: {error.strerror}") from None
 
 
 def serve(address, port, **blocks):
@@ -147,8 +147,8 @@ def main(argv=None):
         server = serve(address, port, stream=flow_graph.source)
     except (OSError, TypeError, ValueError, RuntimeError) as error:
         sys.exit(f"metrics.py: {error}")
-    where = endpoint_text(address, server.server_port)
-    print(f"listening on http://{where}/metrics", flush=True)
+    endpoint = endpoint_text(address, server.server_port)
+    print(f"listening on http://{endpoint}/metrics", flush=True)
     run_to_end(flow_graph, flow_graph.source)
     return 0
 

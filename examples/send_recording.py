@@ -212,10 +212,10 @@ def check_level(recording, options):
     scale = options["scale"] or full_scale
     length = recording.samples * recording.type.file_bytes
     peak = 0
-    for at in range(0, length, BUFFER):
-        count = min(BUFFER, length - at) // dtype.itemsize
+    for begin in range(0, length, BUFFER):
+        count = min(BUFFER, length - begin) // dtype.itemsize
         numbers = np.fromfile(
-            recording.path, dtype, count, offset=recording.offset + at
+            recording.path, dtype, count, offset=recording.offset + begin
         ).astype("f4", copy=False)
         if is_integer:
             numbers /= FULL_SCALE_16

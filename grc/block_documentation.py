@@ -62,11 +62,11 @@ def _paragraphs(name, description):
     _, texts = params(block_comment(header, "static sptr make("))
     for options in option_groups((include / f"{name}_options.h").read_text()).values():
         texts |= options
-    about = plain(block_comment(header, f"class SPEAD_API {name} "))
-    summary, usage, *details = about.split("\n\n")
+    class_text = plain(block_comment(header, f"class SPEAD_API {name} "))
+    summary, usage, *details = class_text.split("\n\n")
     # the API for programs
     details = [
-        each for each in details if not re.match(r"The constructor|stats\(", each)
+        text for text in details if not re.match(r"The constructor|stats\(", text)
     ]
     for text in [summary, usage, *EXAMPLES[name].split("\n\n"), *details]:
         yield wrap(text)

@@ -124,7 +124,7 @@ def preset(block, kind, stream, label, page, fields):
     block = replaced(block, rf"\nid: (spead_{kind})\n", f"spead_{stream}_{kind}")
     block = replaced(block, r"\nlabel: (.*)\n", title)
     block = replaced(block, r"\ncategory: '(.*)'\n", "[SPEAD]/Instruments")
-    about = [
+    lines = [
         f"The SPEAD UDP {kind.capitalize()} with other defaults, the options of the"
         f" {label}, which may be changed:",
         *(f"{label_of(name, block)}: {value}" for name, value in fields.items()),
@@ -132,7 +132,7 @@ def preset(block, kind, stream, label, page, fields):
         " the stream. With axes, a stream consists of vectors: the product of all sizes"
         ' but "time" and "pol".',
     ]
-    text = "\n\n\n".join("    " + line for line in about)
+    text = "\n\n\n".join("    " + line for line in lines)
     block = replaced(block, r"\ndocumentation: >-\n()", f"{text}\n\n\n")
     for name, value in fields.items():
         quoted = "'" + value.replace("'", "''") + "'"
@@ -173,8 +173,8 @@ def main():
         end = "file_format: 1\n"
         blocks[kind] = block.replace(end, documentation(kind, block) + end)
         (output / name).write_text(blocks[kind])
-    for (stream, label, page), each in PRESETS.items():
-        for (kind, block), fields in zip(blocks.items(), each, strict=True):
+    for (stream, label, page), presets in PRESETS.items():
+        for (kind, block), fields in zip(blocks.items(), presets, strict=True):
             text = preset(block, kind, stream, label, page, fields)
             if (stream, kind) == ("meerkat_f_engine", "sink"):
                 text = share_feng_id(text)

@@ -18,8 +18,10 @@ NO_HEADER = 0
 def make_sink(args):
     if args.sink == "null":
         return blocks.null_sink(gr.sizeof_char)
-    to = (args.host, args.port)
-    return network.udp_sink(gr.sizeof_char, 1, *to, NO_HEADER, args.packet_size, False)
+    destination = (args.host, args.port)
+    return network.udp_sink(
+        gr.sizeof_char, 1, *destination, NO_HEADER, args.packet_size, False
+    )
 
 
 def main():

@@ -110,9 +110,11 @@ class Recording:
                 f"MCAST_SOURCES = {','.join(groups)!r} cannot be divided"
                 f" among {self.polarisations} polarisations"
             )
-        each = len(groups) // self.polarisations
+        count = len(groups) // self.polarisations
         port = self.header.integer("PORT")
         return [
-            ",".join(f"{group.strip()}:{port}" for group in groups[at : at + each])
-            for at in range(0, len(groups), each)
+            ",".join(
+                f"{group.strip()}:{port}" for group in groups[first : first + count]
+            )
+            for first in range(0, len(groups), count)
         ]

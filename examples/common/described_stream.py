@@ -60,7 +60,7 @@ def inspected_stream(endpoints, interface, timeout):
         raise ValueError(reason_for_nothing(inspector, [endpoints]))
     stream = _described_stream(inspector, endpoints)
     if not inspector.is_capture():
-        if any(each["ends"] for each in streams):
+        if any(stream["ends"] for stream in streams):
             raise ValueError(
                 "the stream ended before its type was known; to record it from its"
                 f" first heap, give --type {stream.type}"

@@ -54,11 +54,11 @@ def bound_socket(address, port, interface=""):
     try:
         return _bound_socket(address, port, interface)
     except (OSError, UnicodeError) as error:
-        where = endpoint_text(address, port)
+        endpoint = endpoint_text(address, port)
         if interface:
-            where += f" on interface {interface}"
+            endpoint += f" on interface {interface}"
         reason = getattr(error, "strerror", None) or error
-        raise OSError(f"cannot receive at {where}: {reason}") from None
+        raise OSError(f"cannot receive at {endpoint}: {reason}") from None
 
 
 def _bound_socket(address, port, interface):

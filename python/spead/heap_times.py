@@ -66,7 +66,9 @@ class HeapTimes:
             if by_sender or self._is_apart:
                 key = (heap.stream, *key)
             times.setdefault(key, []).append(heap.time)
-        distances = Counter(b - a for each in times.values() for a, b in pairwise(each))
+        distances = Counter(
+            b - a for group in times.values() for a, b in pairwise(group)
+        )
         forward = {d: count for d, count in distances.items() if d > 0}
         if not forward:
             return 0, 0.0
@@ -74,7 +76,7 @@ class HeapTimes:
         rounding = ROUNDING if step > 8 * ROUNDING else 0
         regular = sum(n for d, n in forward.items() if abs(d - step) <= rounding)
         # streams of the same times may be sent one after the other
-        different = sum(len(set(each)) for each in times.values())
+        different = sum(len(set(group)) for group in times.values())
         heaps = len(self._heaps)
         return step, regular / max(1, heaps - len(times)) * different / heaps
 
@@ -153,4 +155,4 @@ def _merged(streams, timestamp, ids):
                 continue
             seen.add(heap)
             arrived.append((arrival, Heap(number, counter, time, dict(latest))))
-    return [heap for _, heap in sorted(arrived, key=lambda each: each[0])[:MAX_HEAPS]]
+    return [heap for _, heap in sorted(arrived, key=lambda pair: pair[0])[:MAX_HEAPS]]

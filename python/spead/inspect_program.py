@@ -27,10 +27,10 @@ class Screen:
         text, rows = "", 0
         for line in lines:
             line = "".join(c if c.isprintable() else "?" for c in line)
-            more = max(1, -(-len(line) // columns))
-            if not is_last and rows + more >= height:
+            line_rows = max(1, -(-len(line) // columns))
+            if not is_last and rows + line_rows >= height:
                 break
-            text, rows = f"{text}{line}\n", rows + more
+            text, rows = f"{text}{line}\n", rows + line_rows
         back = f"\x1b[{self._rows}A\x1b[J" if self._rows else ""
         print(back + text, end="", flush=True)
         self._rows = rows

@@ -27,9 +27,9 @@ class LiveFigures:
         """
         is_sink = "bytes_sent" in stats
         count = stats["bytes_sent" if is_sink else "bytes_received"]
-        then, count_before = self._before
+        seconds_before, count_before = self._before
         self._before = seconds, count
-        rate = (count - count_before) / max(seconds - then, 1e-9)
+        rate = (count - count_before) / max(seconds - seconds_before, 1e-9)
         figures = _figures_of_sink if is_sink else _figures_of_source
         return {"rate": f"{rate / 1e6:.2f} MB/s"} | figures(stats)
 

@@ -60,8 +60,12 @@ def words(packet, names):
     if id_bytes + address_bytes != WORD:
         return
     end = WORD * (1 + items)
-    for at in range(WORD, min(end, WORD * MAX_WORDS, len(packet) - WORD + 1), WORD):
-        yield _line(packet, at, _meaning(packet[at : at + WORD], address_bytes, names))
+    for offset in range(WORD, min(end, WORD * MAX_WORDS, len(packet) - WORD + 1), WORD):
+        yield _line(
+            packet,
+            offset,
+            _meaning(packet[offset : offset + WORD], address_bytes, names),
+        )
     if min(end, len(packet)) > WORD * MAX_WORDS:
         yield f"... {items - MAX_WORDS + 1:,} more items"
     if end > len(packet):
@@ -84,5 +88,5 @@ def _meaning(word, address_bytes, names):
     return f"{text}{value:,} = {value:#x}"
 
 
-def _line(packet, at, text):
-    return f"{at:5}  {packet[at : at + WORD].hex(' '):23}  {text}"
+def _line(packet, offset, text):
+    return f"{offset:5}  {packet[offset : offset + WORD].hex(' '):23}  {text}"

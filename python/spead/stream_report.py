@@ -68,13 +68,13 @@ def _overview(inspector, streams, suggestion, seconds):
     senders = {s["sender"] for s in streams}
     endpoints = {s["endpoint"] for s in streams}
     flavours = sorted({f"SPEAD-64-{s['heap_address_bits']}" for s in streams})
-    about = [*flavours, _rate(sum(s["bytes"] for s in streams), seconds)]
+    properties = [*flavours, _rate(sum(s["bytes"] for s in streams), seconds)]
     if suggestion and suggestion.options:
         id, description = suggestion.samples_item()
-        about.append(
+        properties.append(
             _description(description) if description else f"item {id:#x}, not described"
         )
-    yield f"Stream   {', '.join(about)}"
+    yield f"Stream   {', '.join(properties)}"
     endpoint = inspector.endpoints()[first["endpoint"]]
     yield f"From     {first['sender']}{_more(senders)} to {endpoint}{_more(endpoints)}"
     heaps = sum(s["heaps"] for s in streams)

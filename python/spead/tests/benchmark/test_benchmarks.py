@@ -45,8 +45,8 @@ def check_speed(printed):
 
 
 def test_send_perf_sends_heaps_of_noise(sock):
-    to = sock.getsockname()
-    check_speed(run(BINARIES / "send_perf", "-n", 3, "-H", 4096, "-p", 9000, *to))
+    address = sock.getsockname()
+    check_speed(run(BINARIES / "send_perf", "-n", 3, "-H", 4096, "-p", 9000, *address))
     for packet in datagrams(sock, 3):
         assert len(np.unique(np.frombuffer(packet[-4096:], np.int8))) == 256
 
@@ -58,8 +58,8 @@ def test_send_perf_sends_floats_of_two_inputs(sock):
 
 
 def test_the_limit_programs_print_a_speed(sock):
-    to = sock.getsockname()
-    check_speed(run(BINARIES / "limit", "-p", 1000, "-s", 0.01, *to))
+    address = sock.getsockname()
+    check_speed(run(BINARIES / "limit", "-p", 1000, "-s", 0.01, *address))
     assert len(sock.recv(65536)) == 1000
     check_speed(run(BINARIES / "volk_limit", 0.01))
 

@@ -77,17 +77,17 @@ def test_datagrams_in_fragments_are_missing(tmp_path, capfd, addresses):
 
 def test_frames_cut_by_the_capture_are_named_with_the_remedy(tmp_path, capfd):
     _, packets = heap_packets(10)
-    whole = [frame(ETHERNET, *ip_packets(udp(packet, 1, 7148))) for packet in packets]
+    frames = [frame(ETHERNET, *ip_packets(udp(packet, 1, 7148))) for packet in packets]
     path = write_capture(
         tmp_path / "stream.pcap",
-        [each[:96] for each in whole],
-        lengths=[len(each) for each in whole],
+        [frame[:96] for frame in frames],
+        lengths=[len(frame) for frame in frames],
     )
     source, received = replayed(path)
     assert len(received) == 0
     assert source.stats()["packets_rejected"] == {"truncated": 10}
     assert "tcpdump -s 0" in source.stats()["status"]
-    line = f"{path}: a frame of {len(whole[0])} bytes is cut to 96"
+    line = f"{path}: a frame of {len(frames[0])} bytes is cut to 96"
     assert logged(capfd).count(line) == 1
 
 
@@ -110,14 +110,14 @@ def test_a_wrong_time_of_a_frame_has_no_effect(tmp_path, odd, realtime):
     """None: the clock is set back by 10 s. A restart afterwards is received, and the
     source does not wait for the wrong time."""
     first, packets = heap_packets(100)
-    second, more = heap_packets(100)
+    second, later_packets = heap_packets(100)
     times = [0.001 * i for i in range(100)]
     if odd:
         times[50] = max(times[50] + odd, -1_700_000_000)
     else:
         times[50:] = [time - 10 for time in times[50:]]
     times += [times[-1] + 1.2 + 0.001 * i for i in range(100)]
-    path = capture(tmp_path / "stream.pcap", packets + more, times=times)
+    path = capture(tmp_path / "stream.pcap", packets + later_packets, times=times)
     _, received = replayed(path, realtime=realtime)
     np.testing.assert_array_equal(received, np.concatenate([first, second]))
 
@@ -236,7 +236,7 @@ def test_rejected_packets_are_described(tmp_path, datagram, reason):
 def test_heaps_of_one_packet_may_be_captured_twice(tmp_path):
     """They have neither a timestamp nor a heap length (SKA-Low)."""
     pairs = np.random.default_rng(1).integers(-128, 128, (40, 2048, 2, 2), np.int8)
-    packets = [station_beam_packet(100 + i, each) for i, each in enumerate(pairs)]
+    packets = [station_beam_packet(100 + i, pair) for i, pair in enumerate(pairs)]
     path = capture(tmp_path / "stream.pcap", [p for p in packets for _ in range(2)])
     with Receiving(
         str(path),

@@ -74,8 +74,8 @@ def test_written_captures_are_read(tmp_path, destination, hosts):
     path = tmp_path / "stream.pcap"
     sink = write(f"{path}{destination}", samples)
     if hosts:
-        read = spead2_samples(path, *(f"dst host {each}" for each in hosts))
-        np.testing.assert_array_equal(read, samples)
+        received = spead2_samples(path, *(f"dst host {host}" for host in hosts))
+        np.testing.assert_array_equal(received, samples)
     replayed = replay(str(path))
     np.testing.assert_array_equal(replayed.samples(), samples)
     assert replayed.stats["samples_missing"] == 0
@@ -99,13 +99,15 @@ def test_inputs_share_a_capture(tmp_path):
     samples = [noise(300_000, seed=i) for i in range(2)]
     path = tmp_path / "stream.pcap"
     addresses = ["239.2.1.150", "239.2.1.151"]
-    sink = spead.sink([f"{path}?{to}:7148" for to in addresses], num_inputs=2)
+    sink = spead.sink([f"{path}?{address}:7148" for address in addresses], num_inputs=2)
     run_all(sink, *samples)
-    replayed = replay([f"{path}?dst host {to}" for to in addresses], num_outputs=2)
+    replayed = replay(
+        [f"{path}?dst host {address}" for address in addresses], num_outputs=2
+    )
     for i in range(2):
         np.testing.assert_array_equal(replayed.samples(i), samples[i])
-        read = spead2_samples(path, f"dst host {addresses[i]}")
-        np.testing.assert_array_equal(read, samples[i])
+        received = spead2_samples(path, f"dst host {addresses[i]}")
+        np.testing.assert_array_equal(received, samples[i])
 
 
 def test_the_times_advance_at_the_rate(tmp_path):
@@ -142,14 +144,14 @@ def test_replay_in_real_time_can_be_stopped(tmp_path):
 
 def packets_at(content):
     """The sizes of the complete packets in a capture, and where the last one ends."""
-    sizes, at = [], 24  # bytes of the file header
-    while at + 16 <= len(content):
-        (size,) = struct.unpack_from("=I", content, at + 8)
-        if at + 16 + size > len(content):
+    sizes, end = [], 24  # bytes of the file header
+    while end + 16 <= len(content):
+        (size,) = struct.unpack_from("=I", content, end + 8)
+        if end + 16 + size > len(content):
             break
         sizes.append(size - UDP_HEADERS)
-        at += 16 + size
-    return sizes, at
+        end += 16 + size
+    return sizes, end
 
 
 FRAME = 16 + UDP_HEADERS + 56 + 1000  # bytes of a heap of 1000 samples in a capture
@@ -172,7 +174,7 @@ def fill_disk(path, limit):
 
 @pytest.mark.parametrize(
     "limit",
-    [30, 65_536] + [24 + n * FRAME + more for n in (1, HEAPS) for more in (-1, 0)],
+    [30, 65_536] + [24 + n * FRAME + excess for n in (1, HEAPS) for excess in (-1, 0)],
 )
 def test_the_counters_of_a_full_disk_match_the_file(tmp_path, limit):
     _, log = in_a_process(fill_disk, tmp_path / "stream.pcap", limit)

@@ -48,7 +48,7 @@ def test_realign_starts_a_new_heap_after_a_gap(sock, piece):
     line = expected(300)
     # The sink drops the incomplete heap before the gap.
     assert sent.heaps.line(0, HEAP) == line[:HEAP]
-    assert HEAP not in sent.heaps.at
+    assert HEAP not in sent.heaps.samples_by_timestamp
     assert sent.heaps.line(first, 200 - dropped) == line[100 + dropped :]
     assert sent.stats["samples_dropped"] == 100 - HEAP + dropped
     assert sent.stats["samples_missing"] == GAP
@@ -169,7 +169,7 @@ def test_each_input_has_its_own_timestamps():
 
 
 @pytest.mark.parametrize(
-    ("tags", "said"),
+    ("tags", "warning_part"),
     [
         ([], "continue from the previous run, or from 0"),
         ([(0, -100)], "before sync_time: samples are dropped"),
@@ -182,10 +182,10 @@ def test_each_input_has_its_own_timestamps():
         ([(64 * i, 32 * i) for i in range(4)], " -32 samples from the end"),
     ],
 )
-def test_what_is_wrong_with_tags_is_logged_once(sock, capfd, tags, said):
+def test_what_is_wrong_with_tags_is_logged_once(sock, capfd, tags, warning_part):
     send_tagged(sock, 300, tags)
     (warning,) = tag_warnings(capfd)
-    assert said in warning
+    assert warning_part in warning
 
 
 def test_tags_with_other_keys_are_ignored(sock, capfd):
@@ -206,7 +206,7 @@ def test_a_tag_far_ahead_and_the_loss_after_it_are_warned_about(sock, capfd):
     tags = [(0, 0), (100, FAR), (200, 200), (250, 250)]
     sent = send_tagged(sock, 300, tags)
     assert sent.stats["gaps"] == sent.stats["steps_back"] == 1
-    assert FAR in sent.heaps.at
+    assert FAR in sent.heaps.samples_by_timestamp
     ahead, behind = tag_warnings(capfd)
     assert f"{FAR - 100} samples from" in ahead
     assert "behind" in behind

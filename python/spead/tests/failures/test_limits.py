@@ -96,6 +96,6 @@ def test_blocks_run_without_privileges(stream, block):
 
 @NEEDS_NAMESPACES
 def test_a_source_without_privileges_cannot_bind_a_privileged_port(stream):
-    options = {"to": "127.0.0.1:80"}
+    options = {"endpoint": "127.0.0.1:80"}
     error, _ = in_a_process(construct, "source", stream, options, become_nobody)
     assert re.match("spead.source: endpoints = .*:80.*Permission denied", error)

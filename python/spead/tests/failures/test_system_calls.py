@@ -48,7 +48,7 @@ EPOLL = [("epoll_create1", {}), ("epoll_create", {})]
 NONBLOCKING = [("ioctl", {1: FIONBIO})]
 TIMER, HUGE_PAGES = ("timerfd_create", {}), ("madvise", {})
 NAME, ADDRESS = {"interface": "lo"}, {"interface": "127.0.0.1"}
-GROUP = {"to": "239.77.0.1:7148", "interface": "lo"}
+GROUP = {"endpoint": "239.77.0.1:7148", "interface": "lo"}
 RUNS = None  # no error
 NO_MONITOR = "cannot detect a lost link: .*(not permitted|libmnl)"
 NO_INTERFACE = 'interface = "lo" is invalid.*not permitted'

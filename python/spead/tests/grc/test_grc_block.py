@@ -124,11 +124,11 @@ def test_the_stream_ports_match_the_python_block(grc, sample_type):
 @pytest.mark.parametrize("axes", ["time=3", "a = 3,channel=2/ 4,pol=3"])
 @each_block
 def test_the_ports_have_the_axes(grc, axes):
-    more = {}
+    options = {}
     if grc is sink:
         index = "spead.immediate(1000, 'channel', [])," if "/" in axes else ""
-        more["items"] = f"[spead.timestamp(), {index} spead.samples()]"
-    check_stream_ports(grc, grc(axes=axes, **more))
+        options["items"] = f"[spead.timestamp(), {index} spead.samples()]"
+    check_stream_ports(grc, grc(axes=axes, **options))
 
 
 @each_block

@@ -30,8 +30,8 @@ def test_late_joiner_decodes(descriptors):
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(bound_socket()) for _ in range(3)]
         options = {"descriptors": descriptors, "descriptor_interval": 0.02}
-        to = ",".join(destination(sock) for sock in sockets)
-        with Running(to, items=ITEMS, rate=2e6, **options) as sink:
+        endpoints = ",".join(destination(sock) for sock in sockets)
+        with Running(endpoints, items=ITEMS, rate=2e6, **options) as sink:
             eventually(lambda: sink.heaps_sent() > 12)
             for sock in sockets:
                 _, items = join_late(sock)

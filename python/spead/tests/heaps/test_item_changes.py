@@ -28,7 +28,7 @@ def test_an_immediate_item_is_set_by_id_or_name(two_inputs, change):
 
 
 @pytest.mark.parametrize(
-    ("change", "said", "allowed"),
+    ("change", "assignment", "allowed"),
     [
         (("z", 1), 'item = "z"', '0x3101 or "x", 0x3102 or "y"'),
         ((0x3103, 1), "item = 0x3103", '0x3101 or "x", 0x3102 or "y"'),
@@ -43,16 +43,18 @@ def test_an_immediate_item_is_set_by_id_or_name(two_inputs, change):
     ],
     ids=str,
 )
-def test_an_invalid_argument_of_set_item_is_named(two_inputs, change, said, allowed):
+def test_an_invalid_argument_of_set_item_is_named(
+    two_inputs, change, assignment, allowed
+):
     with pytest.raises(ValueError, match=r"^spead\.sink: ") as error:
         two_inputs.set_item(*change)
     message = str(error.value)
-    assert f"{said} is invalid" in message
+    assert f"{assignment} is invalid" in message
     assert allowed in message.split("allowed: ")[1]
 
 
 @pytest.mark.parametrize(
-    ("items", "said"),
+    ("items", "assignment"),
     [
         (ITEMS, "items = "),
         ([*ITEMS, x(1, id=0x3102, name="y"), x(1)], "items = "),
@@ -63,10 +65,10 @@ def test_an_invalid_argument_of_set_item_is_named(two_inputs, change, said, allo
     ],
     ids=str,
 )
-def test_an_invalid_list_of_items_is_named(two_inputs, items, said):
+def test_an_invalid_list_of_items_is_named(two_inputs, items, assignment):
     with pytest.raises(ValueError, match=r"^spead\.sink: ") as error:
         two_inputs.set_items(items)
-    assert said in str(error.value)
+    assert assignment in str(error.value)
 
 
 def test_a_sink_without_immediate_items_says_so():

@@ -35,7 +35,8 @@ WIRE_TYPES = {
 
 
 @pytest.mark.parametrize(
-    ("kind", "wire_type"), [(kind, each) for kind in TYPES for each in WIRE_TYPES[kind]]
+    ("kind", "wire_type"),
+    [(kind, wire_type) for kind in TYPES for wire_type in WIRE_TYPES[kind]],
 )
 def test_values_arrive_as_each_wire_type(sock, receiver, kind, wire_type):
     """Integers of the same size keep their bits, all others their values.

@@ -69,11 +69,11 @@ def test_packets_equal_spead2s(sock, bits, heap_samples, packet_size, descriptor
     sent = datagrams(sock, sink.packets_sent())
     assert max(map(len, sent)) <= packet_size
     reference = Reference(bits)
-    which = "all" if descriptors == "first_heap" else "none"
+    descriptors_sent = "all" if descriptors == "first_heap" else "none"
     heaps = [
         samples[i : i + heap_samples] for i in range(0, len(samples), heap_samples)
     ]
-    expected = reference.data(0, heaps[0], len(sent[0]), which)
+    expected = reference.data(0, heaps[0], len(sent[0]), descriptors_sent)
     expected += reference.data(heap_samples, heaps[1], sink.packet_size())
     if len(heaps) > 2:
         expected += reference.data(2 * heap_samples, heaps[2], sink.packet_size())

@@ -73,9 +73,9 @@ def descriptor(name, id, numpy_header=None, format=(), shape=(), bits=40):
 def descriptor_heap(descriptors, counter, bits=40):
     """A heap that contains only descriptors, in one packet."""
     pointers, payload = [], b""
-    for each in descriptors:
+    for content in descriptors:
         pointers.append(addressed(DESCRIPTOR, len(payload), bits))
-        payload += each
+        payload += content
     return packet(counter, pointers, payload, bits=bits)
 
 

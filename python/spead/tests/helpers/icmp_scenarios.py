@@ -28,8 +28,8 @@ def make_router(far):
     tool("ip", "route", "add", "fd78::/64", "via", "fd77::2")
     rules = [
         f"add rule inet t f {'ip6' if ':' in host else 'ip'} daddr {host} reject"
-        f" with {how};"
-        for host, how in REJECTS.items()
+        f" with {reply};"
+        for host, reply in REJECTS.items()
     ]
     with inside(far):
         net = Path("/proc/sys/net")
@@ -48,10 +48,12 @@ def make_router(far):
 
 def send_until_icmp_errors(far, *hosts):
     make_router(far)
-    to = ",".join(f"[{host}]:7148" if ":" in host else f"{host}:7148" for host in hosts)
+    endpoints = ",".join(
+        f"[{host}]:7148" if ":" in host else f"{host}:7148" for host in hosts
+    )
     # slow enough for a router that limits its ICMP errors to 1000 per second
     pace = {"rate": 5e5, "burst_size": 1400, "buffer_size": 65_536}
-    with Running(to, heap_samples=1300, **pace) as sink:
+    with Running(endpoints, heap_samples=1300, **pace) as sink:
         # several packets to each host if there are others
         eventually(lambda: sink.icmp_errors() > 10 * (len(hosts) - 1))
         if hosts == (NARROW,):  # Linux has now learned the path MTU

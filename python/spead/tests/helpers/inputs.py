@@ -33,7 +33,7 @@ def connected(sink, *sources):
 
 def run_all(sink, *samples):
     """Stream the given samples, one array per input, to the sink until they end."""
-    graph = connected(sink, *(source(each) for each in samples))
+    graph = connected(sink, *(source(array) for array in samples))
     graph.start()
     wait(graph)
 
@@ -46,8 +46,8 @@ def playing(sink, *gated):
     try:
         yield graph
     finally:
-        for each in gated:
-            each.until(len(each.samples))
+        for gate in gated:
+            gate.until(len(gate.samples))
         wait(graph)
 
 
@@ -67,9 +67,11 @@ class Gated(source):
 
     def work(self, inputs, outputs):
         with self.changed:
-            is_done = self.at == len(self.samples)
-            self.changed.wait_for(lambda: is_done or self.released > self.at, BOUND)
-            available = min(self.released, len(self.samples)) - self.at
+            is_done = self.position == len(self.samples)
+            self.changed.wait_for(
+                lambda: is_done or self.released > self.position, BOUND
+            )
+            available = min(self.released, len(self.samples)) - self.position
         return super().work(inputs, [outputs[0][:available]])
 
 

@@ -172,12 +172,12 @@ def late_descriptors(before):
         for pol in range(2)
     ]
     packets = joined(joined(pair) for pair in zip(*pols, strict=True))
-    about = [
+    descriptors = [
         descriptor("timestamp", 0x1600, format=[("u", 40)]),
         descriptor("pol", 0x3101, format=[("u", 40)]),
         descriptor("adc_samples", 0x3300, format=[("i", 8)], shape=(None,)),
     ]
-    packets.insert(before, descriptor_heap(about, 1001))
+    packets.insert(before, descriptor_heap(descriptors, 1001))
     return packets
 
 
@@ -188,12 +188,12 @@ def two_senders():
 
 
 def packed(bits):
-    about = [
+    descriptors = [
         descriptor("timestamp", 0x1600, format=[("u", 40)]),
         descriptor("adc_samples", 0x3300, format=[("i", bits)], shape=(None,)),
     ]
     heaps = [data_heap(2 + i, i * 4096, noise(512 * bits)) for i in range(10)]
-    return [descriptor_heap(about, 1), *heaps]
+    return [descriptor_heap(descriptors, 1), *heaps]
 
 
 def other_dtype(dtype, is_complex):

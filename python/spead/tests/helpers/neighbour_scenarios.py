@@ -108,8 +108,8 @@ def check_all_arrived(packets, samples):
 def check_stream(sock, hosts, **options):
     """Send a stream, and check that the receiver gets all of it."""
     samples = noise(3663 * HEAP)
-    to = ",".join(f"{host}:7148" for host in hosts)
-    sink = spead.sink(to, HEAP, **options)
+    endpoints = ",".join(f"{host}:7148" for host in hosts)
+    sink = spead.sink(endpoints, HEAP, **options)
     run(sink, source(samples))
     stats = sink.stats()
     assert balanced(stats)
@@ -172,8 +172,8 @@ def no_answer(far):
     """One of two hosts does not reply: its heaps are dropped, the other's arrive."""
     sock = listen(far)
     heaps = 1000
-    to = f"10.77.0.9:7148,{FAR_HOST}:7148"
-    sink = spead.sink(to, HEAP, descriptors="none", send_stop=False)
+    endpoints = f"10.77.0.9:7148,{FAR_HOST}:7148"
+    sink = spead.sink(endpoints, HEAP, descriptors="none", send_stop=False)
     run(sink, source(noise(heaps * HEAP)))
     stats = sink.stats()
     assert balanced(stats)

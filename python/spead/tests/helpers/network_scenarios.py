@@ -80,20 +80,20 @@ def blocked_network(far):
     return stats
 
 
-def packet_size(to, **options):
-    return spead.sink(to, 10**6, **options).packet_size()
+def packet_size(endpoint, **options):
+    return spead.sink(endpoint, 10**6, **options).packet_size()
 
 
 def mtu_of_the_path(far):
-    to = f"{FAR_HOST}:7148"
+    endpoint = f"{FAR_HOST}:7148"
     set_ipv6_addresses(far)
     assert packet_size("[fd77::2]:7148") <= 1452  # its header is larger
-    assert packet_size(to, max_packet_size=0) <= 1472
+    assert packet_size(endpoint, max_packet_size=0) <= 1472
     allowed = "max_packet_size = 1473 is invalid; allowed: 80 to 1472"
     with pytest.raises(ValueError, match=allowed):
-        packet_size(to, max_packet_size=1473)
+        packet_size(endpoint, max_packet_size=1473)
     tool("ip", "link", "set", "v0", "mtu", "9000")
-    assert 8900 < packet_size(to, max_packet_size=0) <= 8972
+    assert 8900 < packet_size(endpoint, max_packet_size=0) <= 8972
     return {}
 
 

@@ -164,16 +164,16 @@ def outage(far, name, family="ipv4", interface="", group="", ports=1):
     ports = [7148 + i for i in range(int(ports))]
     receiver = CheckingReceiver(far, address, ports)
     host = f"[{address}]" if family == "ipv6" else address
-    to = ",".join(f"{host}:{port}" for port in ports)
+    endpoints = ",".join(f"{host}:{port}" for port in ports)
     interface = interface.replace("address", NEAR[family])
     options = {"heap_samples": HEAP, "rate": 40e6, "interface": interface}
-    with Running(to, **options) as sink:
+    with Running(endpoints, **options) as sink:
         receiver.wait_for_more()
         shell(fault.begin)
         dropped = sink.heaps_dropped()
         # Add the other address before the sink's timeout allows it to use that one.
-        more = 100 if "other" in name else 10_000
-        eventually(lambda: sink.heaps_dropped() > dropped + more)
+        further_drops = 100 if "other" in name else 10_000
+        eventually(lambda: sink.heaps_dropped() > dropped + further_drops)
         shell(fault.end)
         if name == "new_interface":
             make_interface(far)

@@ -169,7 +169,7 @@ def check_whole(receiving, samples, first=0, output=0):
 
 def joined(lists):
     """Concatenate lists."""
-    return [each for one in lists for each in one]
+    return [element for items in lists for element in items]
 
 
 def spead2_packets(heaps, max_packet_size=1472, counter=1, step=1):

@@ -102,13 +102,13 @@ def is_open(fd):
 class SinkTester:
     """A sink, and the socket that receives its stream."""
 
-    def __init__(self, to=None, **options):
+    def __init__(self, endpoint=None, **options):
         self.sock = bound_socket()
-        self.to = to or destination(self.sock)
+        self.endpoint = endpoint or destination(self.sock)
         self.options = {"heap_samples": HEAP, **options}
 
     def make(self):
-        return spead.sink(self.to, **self.options)
+        return spead.sink(self.endpoint, **self.options)
 
     def stream(self, sink):
         run(sink, source(SAMPLES))
@@ -122,14 +122,14 @@ class SinkTester:
 class SourceTester:
     """A source, and the packets that a socket sends to it."""
 
-    def __init__(self, to="127.0.0.1:0", stream=(), **options):
+    def __init__(self, endpoint="127.0.0.1:0", stream=(), **options):
         self.sock = bound_socket()
-        self.to = to
+        self.endpoint = endpoint
         self.packets = stream
         self.options = options
 
     def make(self):
-        self.receiver = Receiving(self.to, **self.options)
+        self.receiver = Receiving(self.endpoint, **self.options)
         return self.receiver.source
 
     def stream(self, _):
@@ -158,7 +158,7 @@ def construct(block, stream, options, restrict, *args):
     except (RuntimeError, ValueError) as error:
         message = str(error)
     else:
-        if "239" not in tester.to:  # no multicast
+        if "239" not in tester.endpoint:  # no multicast
             tester.stream(made)
         return None
     gc.collect()

@@ -142,8 +142,8 @@ def interface_down(far, endpoint):
         eventually(lambda: receiver.stats["samples_out"] > before + 3 * 10**6)
     received = receiver.samples()
     expected = np.resize(pattern, len(received))
-    for at, n in receiver.tags("missing"):
-        expected[at : at + n] = 0
+    for begin, n in receiver.tags("missing"):
+        expected[begin : begin + n] = 0
     np.testing.assert_array_equal(received, expected)
     stats = receiver.stats
     assert stats["samples_missing"] > 0

@@ -42,8 +42,8 @@ def parse(datagram):
         raise ValueError("truncated item pointers")
     bits = 8 * address_bytes
     items = []
-    for at in range(8, payload_start, 8):
-        pointer = int.from_bytes(datagram[at : at + 8], "big")
+    for offset in range(8, payload_start, 8):
+        pointer = int.from_bytes(datagram[offset : offset + 8], "big")
         item_id = pointer >> bits & (1 << 63 - bits) - 1
         value = pointer & (1 << bits) - 1
         items.append(ItemPointer(bool(pointer >> 63), item_id, value))

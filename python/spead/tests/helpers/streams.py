@@ -28,21 +28,21 @@ class source(gr.sync_block):
         )
         self.samples = samples
         self.repeat = repeat
-        self.at = 0
+        self.position = 0
         self.offered = 0  # samples produced in all runs
         self.most = 0  # largest output space offered to one call of work()
 
     def start(self):
-        self.at = self.most = 0
+        self.position = self.most = 0
         return True
 
     def work(self, _, outputs):
         self.most = max(self.most, len(outputs[0]))
         if self.repeat:
-            self.at %= len(self.samples)
-        part = self.samples[self.at : self.at + len(outputs[0])]
+            self.position %= len(self.samples)
+        part = self.samples[self.position : self.position + len(outputs[0])]
         outputs[0][: len(part)] = part
-        self.at += len(part)
+        self.position += len(part)
         self.offered += len(part)
         return len(part) or -1  # -1: WORK_DONE
 
@@ -76,8 +76,8 @@ class Running:
     samples: by default, a block of noise that repeats endlessly
     """
 
-    def __init__(self, to, samples=None, **options):
-        self.sink = spead.sink(to, **options)
+    def __init__(self, endpoints, samples=None, **options):
+        self.sink = spead.sink(endpoints, **options)
         self.graph = gr.top_block()
         # An attribute, because the flow graph does not keep Python blocks alive.
         self.source = (
@@ -113,8 +113,8 @@ class Collector(gr.sync_block):
 class Reporting(Running):
     """A flow graph that also records the stats messages of the sink."""
 
-    def __init__(self, to, samples=None, **options):
-        super().__init__(to, samples, **options)
+    def __init__(self, endpoints, samples=None, **options):
+        super().__init__(endpoints, samples, **options)
         self.collector = Collector()
         clock = blocks.throttle(1, 1e6)
         self.graph.connect(blocks.null_source(1), clock, self.collector)

@@ -38,15 +38,15 @@ class tagged_source(source):
         return source.start(self)
 
     def work(self, inputs, outputs):
-        start = self.at
+        start = self.position
         produced = source.work(self, inputs, [outputs[0][: self.piece]])
         while self.tags_added < len(self.tags):
             next_tag = self.tags[self.tags_added]
-            if next_tag.offset >= self.at:
+            if next_tag.offset >= self.position:
                 break
             self.add_item_tag(0, next_tag.offset, next_tag.key, next_tag.value)
             self.tags_added += 1
-        assert start <= self.at
+        assert start <= self.position
         return produced
 
 
@@ -55,7 +55,7 @@ class Heaps:
 
     def __init__(self, sock):
         self.timestamps = []
-        self.at = {}
+        self.samples_by_timestamp = {}
         sock.settimeout(5)
         while True:
             packet = sock.recv(65536)
@@ -70,14 +70,14 @@ class Heaps:
             timestamp = items[0x1600]
             assert timestamp % HEAP == 0
             self.timestamps.append(timestamp)
-            self.at[timestamp] = samples
+            self.samples_by_timestamp[timestamp] = samples
         assert self.timestamps == sorted(set(self.timestamps))
 
     def line(self, start, n):
         """The samples at `n` consecutive ticks; None where a sample is missing."""
         found = []
         for tick in range(start, start + n):
-            heap = self.at.get(tick // HEAP * HEAP)
+            heap = self.samples_by_timestamp.get(tick // HEAP * HEAP)
             index = tick % HEAP
             is_missing = heap is None or index >= len(heap)
             found.append(None if is_missing else int(heap[index]))

@@ -51,12 +51,12 @@ def new_namespace():
 @contextlib.contextmanager
 def inside(namespace):
     """Move this thread into a namespace temporarily. Its new sockets stay there."""
-    with open("/proc/self/ns/net") as here:
+    with open("/proc/self/ns/net") as present:
         system_call(libc.setns(namespace.fileno(), CLONE_NEWNET))
         try:
             yield
         finally:
-            system_call(libc.setns(here.fileno(), CLONE_NEWNET))
+            system_call(libc.setns(present.fileno(), CLONE_NEWNET))
 
 
 def set_up(device, address):

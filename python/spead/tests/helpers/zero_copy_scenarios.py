@@ -60,8 +60,8 @@ def a_failure_is_reported_late(far):
         f"{rule} dup to {FAR_HOST} device v0",
         f"{rule} drop",
     ]
-    to = f"{CARD_HOST}:7148"
-    with Running(to, heap_samples=100_000, buffer_size=RING) as sink:
+    endpoint = f"{CARD_HOST}:7148"
+    with Running(endpoint, heap_samples=100_000, buffer_size=RING) as sink:
         wait_for_more(sink)
         tool("nft", ";".join(rules))
         eventually(lambda: sink.stats()["send_errors"].get("EPERM", 0) > 0)

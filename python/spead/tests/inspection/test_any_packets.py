@@ -28,7 +28,7 @@ def packets(draw):
     for i in range(draw(st.integers(0, 30))):
         counter = draw(st.sampled_from([0, 1, i, 2 * i, 2**40 - i, i << 32]))
         if draw(st.integers(0, 5)) == 0:
-            about = [
+            descriptors = [
                 descriptor(
                     draw(st.text(max_size=8)),
                     draw(st.sampled_from(ids)),
@@ -48,7 +48,7 @@ def packets(draw):
                 )
                 for _ in range(draw(st.integers(1, 3)))
             ]
-            data = descriptor_heap(about, counter, bits)
+            data = descriptor_heap(descriptors, counter, bits)
         else:
             values = st.sampled_from([0, 1, i, 1000 * i, 2**bits - 1])
             kind = st.sampled_from([immediate, addressed])

@@ -69,14 +69,14 @@ def test_captures_of_instruments_are_dissected(tmp_path, name):
 
 
 def test_items_have_the_names_of_their_descriptors(tmp_path):
-    about = [
+    descriptors = [
         descriptor("timestamp", 0x1600, format=[("u", 40)]),
         descriptor("gain", 0x7001, format=[("u", 40)]),
     ]
     items = [immediate(0x7001, 5), immediate(0x7002, 6), addressed(0x3300, 0)]
     path = capture(
         tmp_path / "stream.pcap",
-        [descriptor_heap(about, 1), packet(2, items, bytes(100))],
+        [descriptor_heap(descriptors, 1), packet(2, items, bytes(100))],
     )
     _, (names,) = dissected(path, "spead.item.name")
     assert names[-2:] == ["gain", "samples"]

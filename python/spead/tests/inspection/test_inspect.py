@@ -66,7 +66,7 @@ def test_parameters_have_the_labels_of_grc(name):
     stream, *_ = STREAMS[name]
     streams = inspected(stream.all_packets(stream.packets())).described_streams()
     block = yaml.safe_load((BUILD / "grc" / "spead_source.block.yml").read_text())
-    labels = {each["label"] for each in block["parameters"]}
+    labels = {parameter["label"] for parameter in block["parameters"]}
     assert set(Suggestion(streams, "127.0.0.1:0", "lo").grc()) <= labels
 
 
@@ -79,7 +79,7 @@ def test_suggested_source_receives_a_telescope(name):
     output_type = options["output_type"]
     if "axes" in options:
         stream = copy.copy(stream)
-        names = [each.split("=")[0] for each in options["axes"].split(", ")]
+        names = [axis.split("=")[0] for axis in options["axes"].split(", ")]
         notes = [note for note in notes if "2^24" not in note]
         assert bool(notes) == (names[-1] == f"axis_{len(names) - 1}")
         # a last axis of 2 is taken for the parts of complex numbers
@@ -97,7 +97,7 @@ def test_suggested_source_receives_samples(descriptors):
     samples = noise(20_000)
     heaps = spead2_heaps(samples, 1000, step=4000, descriptors=descriptors)
     packets = joined(spead2_packets(heaps))
-    assert [each["heaps"] for each in inspected(packets).streams()] == [20]
+    assert [stream["heaps"] for stream in inspected(packets).streams()] == [20]
     options, notes = suggested(packets)
     assert options["timestamp_step"] == 4000
     assert options["heap_samples"] == 1000
@@ -292,14 +292,14 @@ def test_the_program_ends_quietly_when_its_output_is_closed():
 
 def test_items_that_are_sent_once_are_shown():
     """spead2 sends only items that have changed. The descriptors take three packets."""
-    about = [
+    descriptors = [
         descriptor("timestamp", 0x1600, format=[("u", 40)]),
         descriptor("gain", 0x4000, format=[("u", 40)]),
         descriptor("adc_samples", 0x3300, format=[("i", 8)], shape=(None,)),
     ]
-    places = [addressed(5, sum(map(len, about[:i])) + 1000) for i in range(3)]
+    places = [addressed(5, sum(map(len, descriptors[:i])) + 1000) for i in range(3)]
     items = [immediate(0x1600, 0), immediate(0x4000, 77), addressed(0x3300, 0), *places]
-    payload = noise(1000).tobytes() + b"".join(about)
+    payload = noise(1000).tobytes() + b"".join(descriptors)
     packets = split_heap(1, items, payload, 500)
     packets += [data_heap(2 + i, 1000 * (1 + i), noise(1000)) for i in range(9)]
     text = "\n".join(details(inspected(packets).streams(), ["0.0.0.0:7148"], 2))
@@ -321,10 +321,10 @@ def test_the_rate_of_a_capture_is_that_of_its_frames(tmp_path, odd):
 
 
 def test_packets_are_explained():
-    about = descriptor("gain", 0x4000, format=[("u", 40)])
+    gain = descriptor("gain", 0x4000, format=[("u", 40)])
     heap = data_heap(7, 4096, noise(100), more=[immediate(0x4000, 5)])
     wrong = data_heap(8, 8192, noise(100), heap_length=50)
-    packets = [descriptor_heap([about], 1), heap, heap, wrong, b"hello, SPEAD!"]
+    packets = [descriptor_heap([gain], 1), heap, heap, wrong, b"hello, SPEAD!"]
     lines = list(explanation(inspected(packets)))
     text = "\n".join(lines)
     assert "packet 2: the first of 2 of its kind, 164 bytes" in lines

@@ -46,11 +46,11 @@ NOT_WHOLE = {
 def inspected(packets, sender="127.0.0.1:1"):
     """packets: datagrams, or (number of the sender, datagram)"""
     inspector = _inspector("127.0.0.1:0")
-    for each in packets:
-        if isinstance(each, tuple):
-            inspector.add(each[1], f"127.0.0.1:{each[0] + 1}", 0)
+    for entry in packets:
+        if isinstance(entry, tuple):
+            inspector.add(entry[1], f"127.0.0.1:{entry[0] + 1}", 0)
         else:
-            inspector.add(each, sender, 0)
+            inspector.add(entry, sender, 0)
     return inspector
 
 
@@ -130,8 +130,8 @@ def test_counters_that_are_no_sequence_give_no_losses():
 
 
 def described(format=(("i", 8),), id=0x3300, name="adc_samples"):
-    about = descriptor(name, id, format=format, shape=(None,))
-    return descriptor_heap([about, descriptor("time", 0x1600, format=[("u", 40)])], 1)
+    samples = descriptor(name, id, format=format, shape=(None,))
+    return descriptor_heap([samples, descriptor("time", 0x1600, format=[("u", 40)])], 1)
 
 
 def test_unprintable_types_are_not_printed():
@@ -162,7 +162,7 @@ def test_heaps_without_items_have_a_reason():
 
 
 def test_floats_are_not_shown_as_integers():
-    about = descriptor(
+    gain = descriptor(
         "gain", 0x4000, "{'descr': '>f4', 'fortran_order': False, 'shape': ()}"
     )
     value = int.from_bytes(struct.pack(">f", -3.5), "big")
@@ -170,7 +170,7 @@ def test_floats_are_not_shown_as_integers():
         data_heap(2 + i, i * HEAP, noise(HEAP), more=[immediate(0x4000, value)])
         for i in range(10)
     ]
-    (stream,) = inspected([descriptor_heap([about], 1), *heaps]).streams()
+    (stream,) = inspected([descriptor_heap([gain], 1), *heaps]).streams()
     text = "\n".join(details([stream], ["0.0.0.0:1"], 1))
     assert str(value) not in text
     assert '"gain" >f4 ()' in text
@@ -230,7 +230,7 @@ def test_streams_of_several_endpoints_have_an_output_each():
 )
 def test_comments_name_what_the_source_does_to_samples(name, note):
     suggestion = tried_suggestion(inspected(WHOLE[name]), "127.0.0.1:0")
-    assert any(note in each for each in suggestion.notes + suggestion.remarks)
+    assert any(note in comment for comment in suggestion.notes + suggestion.remarks)
 
 
 def test_losses_are_not_told_from_counters_that_hold_times():

@@ -78,9 +78,9 @@ def test_a_list_may_mix_consecutive_and_single_addresses(stack):
     ]
     before, after = bound_sockets(stack, 2)
     port = consecutive[0].getsockname()[1]
-    to = f"{destination(before)},127.0.3.7+2:{port},{destination(after)}"
+    endpoints = f"{destination(before)},127.0.3.7+2:{port},{destination(after)}"
     samples = noise(300_000)
-    run(spead.sink(to, 3000, descriptors="none"), source(samples))
+    run(spead.sink(endpoints, 3000, descriptors="none"), source(samples))
     for first, sock in enumerate([before, *consecutive, after]):
         check_heaps(received_heaps(sock), samples, range(first, 100, 5), 3000)
 
@@ -89,7 +89,9 @@ def test_each_input_has_its_own_destinations(stack):
     lists = [bound_sockets(stack, 3), bound_sockets(stack, 2)]
     size, n = 5000, 60
     samples = [noise(n * size, seed=i) for i in range(2)]
-    sink = spead.sink([destination_list(each) for each in lists], size, num_inputs=2)
+    sink = spead.sink(
+        [destination_list(sockets) for sockets in lists], size, num_inputs=2
+    )
     run_all(sink, *samples)
     for i, socks in enumerate(lists):
         for first, sock in enumerate(socks):
@@ -117,9 +119,9 @@ def test_closed_ports_do_not_affect_other_destinations(stack):
     size, n = 5000, 300
     closed = [stack.enter_context(UnreachableEndpoint("::1")) for _ in range(2)]
     (listening,) = bound_sockets(stack, 1, "::1")
-    to = [closed[0].destination, destination(listening), closed[1].destination]
+    endpoints = [closed[0].destination, destination(listening), closed[1].destination]
     samples = noise(n * size)
-    sink = spead.sink(",".join(to), size, descriptors="none")
+    sink = spead.sink(",".join(endpoints), size, descriptors="none")
     run(sink, source(samples))
     check_heaps(received_heaps(listening), samples, range(1, n, 3), size)
     stats = sink.stats()

@@ -216,9 +216,9 @@ def test_a_mistake_is_named(block, options, value, allowed):
         make(block, **options)
     message = str(error.value)
     assert message.startswith(f"spead.{block}: {next(iter(options))} = ")
-    said, rest = message.split(" is invalid; allowed: ")
-    assert value in said
-    assert allowed in rest
+    assignment, rule = message.split(" is invalid; allowed: ")
+    assert value in assignment
+    assert allowed in rule
 
 
 @pytest.mark.parametrize(

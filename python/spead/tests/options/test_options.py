@@ -15,7 +15,7 @@ from possible_options import AT, POSSIBLE, TO, make
 @pytest.mark.parametrize(
     ("block", "options"),
     [(block, options) for block, rows in POSSIBLE.items() for options in rows],
-    ids=lambda each: " ".join(each) if isinstance(each, dict) else each,
+    ids=lambda value: " ".join(value) if isinstance(value, dict) else value,
 )
 def test_valid_options_are_accepted(block, options):
     make(block, **options)

@@ -62,10 +62,10 @@ def mypy(lines, folder):
     """What mypy says about lines of a program, by number from 1 on."""
     (folder / "program.py").write_text("\n".join([HEAD.strip(), *lines]))
     output = run_mypy("mypy", "program.py", folder=folder)
-    said = re.findall(r"^program.py:(\d+): (.*)", output, re.M)
-    assert said or output.startswith("Success")
+    diagnostics = re.findall(r"^program.py:(\d+): (.*)", output, re.M)
+    assert diagnostics or output.startswith("Success")
     messages = {}
-    for line, message in said:
+    for line, message in diagnostics:
         messages.setdefault(int(line) - 1, []).append(message)
     return messages
 
@@ -185,8 +185,8 @@ def test_jedi_completes_options_methods_and_counters():
 
 
 def test_repr_names_the_endpoints():
-    to = ["127.0.0.1:1", "127.0.0.1+1:2, 127.0.0.9:3"]
-    sink = spead.sink(to, num_inputs=2)
+    endpoints = ["127.0.0.1:1", "127.0.0.1+1:2, 127.0.0.9:3"]
+    sink = spead.sink(endpoints, num_inputs=2)
     assert repr(sink) == "<spead.sink to 127.0.0.1:1; 127.0.0.1+1:2, 127.0.0.9:3>"
     assert repr(spead.source("127.0.0.1:0")) == "<spead.source from 127.0.0.1:0>"
 

@@ -75,7 +75,7 @@ class Account:
         self.is_exact = not any(self.unexplained)
 
     def __str__(self):
-        losses = "".join(f", {n} {where}" for where, n in self.lost.items() if n)
+        losses = "".join(f", {n} {place}" for place, n in self.lost.items() if n)
         return (
             f"{self.sent} sent, {self.repeated} repeated, {self.received} received, "
             f"unexplained at the sender, on the way, at the end: {self.unexplained}"

@@ -71,25 +71,25 @@ class Checker(gr.sync_block):
         self.running.wait(BOUND)
         (samples,) = inputs
         begin = self.nitems_read(0)
-        at = 0
+        compared = 0
         tags = self.get_tags_in_window(0, 0, len(samples))
         for tag in sorted(tags, key=lambda tag: tag.offset):
-            self.compare(samples[at : tag.offset - begin])
-            at = tag.offset - begin
+            self.compare(samples[compared : tag.offset - begin])
+            compared = tag.offset - begin
             name, value = pmt.symbol_to_string(tag.key), pmt.to_python(tag.value)
             if name == "timestamp":
                 self.time = value
             elif name == "missing":
                 self.missing += value
-        self.compare(samples[at:])
+        self.compare(samples[compared:])
         return len(samples)
 
     def compare(self, samples):
         zeros = min(self.missing, len(samples))
         is_equal = not samples[:zeros].any()
-        for at in range(zeros, len(samples), PERIOD):
-            part = samples[at : at + PERIOD]
-            is_equal &= np.array_equal(part, pattern(self.time + at, len(part)))
+        for begin in range(zeros, len(samples), PERIOD):
+            part = samples[begin : begin + PERIOD]
+            is_equal &= np.array_equal(part, pattern(self.time + begin, len(part)))
         if not is_equal:
             self.wrong.append((self.time, len(samples)))
         self.missing -= zeros

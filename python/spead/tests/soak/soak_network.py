@@ -114,17 +114,19 @@ class Network:
     def set_path(self, cut=False, loss=0, late=0, repeat=0):
         """cut: drop all packets; loss, late and repeat: fractions, per mille."""
         bridge, device = "bridge soak path", "netdev soak path"
-        some = f"{STREAM} numgen random mod 1000 <"
+        fraction_rule = f"{STREAM} numgen random mod 1000 <"
         rules = [f"flush chain {bridge}", f"flush chain {device}"]
         if cut:
             rules.append(f"add rule {bridge} {STREAM} counter name cut drop")
         if loss:
-            rules.append(f"add rule {bridge} {some} {loss} counter name lost drop")
+            rules.append(
+                f"add rule {bridge} {fraction_rule} {loss} counter name lost drop"
+            )
         if repeat:
-            rule = f"{some} {repeat} counter name repeated dup to x0"
+            rule = f"{fraction_rule} {repeat} counter name repeated dup to x0"
             rules.append(f"add rule {device} {rule}")
         if late:
-            rules.append(f"add rule {device} {some} {late} fwd to x0")
+            rules.append(f"add rule {device} {fraction_rule} {late} fwd to x0")
         with inside(self.bridge):
             tool("nft", "; ".join(rules))
 

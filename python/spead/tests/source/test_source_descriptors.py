@@ -48,7 +48,10 @@ def in_heaps(samples, first=0):
 
 def data_heaps(samples, counter, first=FIRST):
     columns = zip(*in_heaps(samples, first), strict=True)
-    return [data_heap(counter + i, at, part) for i, (at, part) in enumerate(columns)]
+    return [
+        data_heap(counter + i, timestamp, heap_samples)
+        for i, (timestamp, heap_samples) in enumerate(columns)
+    ]
 
 
 def received_heaps(heaps, **options):
@@ -76,8 +79,8 @@ def test_crafted_descriptors_equal_those_of_spead2():
 )
 def test_numpy_headers_are_understood(header):
     samples = noise(10 * HEAP)
-    about = descriptor_heap([TIME, descriptor("adc_samples", 0x3300, header)], 1)
-    packets = [about, *data_heaps(samples, 2), end_of_stream(1000)]
+    descriptors = descriptor_heap([TIME, descriptor("adc_samples", 0x3300, header)], 1)
+    packets = [descriptors, *data_heaps(samples, 2), end_of_stream(1000)]
     check_whole(received(packets), samples, FIRST)
 
 
@@ -86,18 +89,20 @@ def test_numpy_headers_are_understood(header):
 def test_samples_described_before_the_timestamp_wait_for_it(before, timestamp_id):
     """before: heaps of samples between the descriptors"""
     samples = noise(10 * HEAP)
-    about = descriptor("adc_samples", 0x3300, format=[("i", 8)], shape=(None,))
+    array = descriptor("adc_samples", 0x3300, format=[("i", 8)], shape=(None,))
     time = descriptor("timestamp", timestamp_id, format=[("u", 40)])
     packets = [
         packet(
             2 + i,
-            [immediate(timestamp_id, at), addressed(0x3300, 0)],
-            part.tobytes(),
+            [immediate(timestamp_id, timestamp), addressed(0x3300, 0)],
+            heap.tobytes(),
         )
-        for i, (at, part) in enumerate(zip(*in_heaps(samples, FIRST), strict=True))
+        for i, (timestamp, heap) in enumerate(
+            zip(*in_heaps(samples, FIRST), strict=True)
+        )
     ]
     packets.insert(before, descriptor_heap([time], 100))
-    packets.insert(0, descriptor_heap([about], 101))
+    packets.insert(0, descriptor_heap([array], 101))
     check_whole(received([*packets, end_of_stream(200)]), samples, FIRST)
     without = [*packets[: 1 + before], *packets[2 + before :], end_of_stream(200)]
     receiving = received(without)
@@ -110,9 +115,9 @@ def test_samples_described_before_the_timestamp_wait_for_it(before, timestamp_id
 
 def add_items(group, kind, shape=(HEAP,)):
     """Add a timestamp and samples of a numpy dtype or a SPEAD format."""
-    how = {"format": kind} if isinstance(kind, list) else {"dtype": np.dtype(kind)}
+    encoding = {"format": kind} if isinstance(kind, list) else {"dtype": np.dtype(kind)}
     group.add_item(0x1600, "timestamp", "", shape=(), **unsigned(40))
-    group.add_item(0x3300, "voltages", "", shape=shape, **how)
+    group.add_item(0x3300, "voltages", "", shape=shape, **encoding)
 
 
 def described_packets(kind, shape=(HEAP,)):
@@ -278,7 +283,7 @@ def test_samples_of_items_do_not_wait_for_other_descriptors():
 
 
 @pytest.mark.parametrize(
-    ("how", "first"),
+    ("encoding", "first"),
     [
         (unsigned(24), 0x123456),
         (unsigned(48), 0x123456),
@@ -288,9 +293,9 @@ def test_samples_of_items_do_not_wait_for_other_descriptors():
     ],
     ids=str,
 )
-def test_timestamps_of_many_types_are_read_exactly(how, first):
+def test_timestamps_of_many_types_are_read_exactly(encoding, first):
     samples = noise(20 * HEAP)
-    items = ITEMS | {"timestamp": (0x1600, how)}
+    items = ITEMS | {"timestamp": (0x1600, encoding)}
     heaps = described_heaps(items, *in_heaps(samples, first))
     check_whole(received_heaps(heaps), samples, first)
 
@@ -310,9 +315,9 @@ def test_a_lone_scalar_is_not_taken_for_the_timestamp(values):
 def test_another_array_may_be_described_before_the_samples():
     """In a heap of its own; no heap holds it."""
     samples = noise(10 * HEAP)
-    other = descriptor("weights", 0x3400, format=[("i", 8)], shape=(HEAP,))
-    about = descriptor("adc_samples", 0x3300, HEADER, shape=(HEAP,))
-    descriptors = [descriptor_heap([other], 1), descriptor_heap([TIME, about], 2)]
+    weights = descriptor("weights", 0x3400, format=[("i", 8)], shape=(HEAP,))
+    array = descriptor("adc_samples", 0x3300, HEADER, shape=(HEAP,))
+    descriptors = [descriptor_heap([weights], 1), descriptor_heap([TIME, array], 2)]
     packets = [*descriptors, *data_heaps(samples, 3), end_of_stream(13)]
     check_whole(received(packets), samples, FIRST)
 
@@ -360,9 +365,9 @@ def test_new_descriptors_do_not_affect_an_unfinished_heap():
     group = spead2.send.ItemGroup()
     for i in range(30):
         group.add_item(0x5000 + i, f"more {i}", "", (), **unsigned(40), value=i)
-    more = joined(spead2_packets([group.get_heap()], 8972, counter=700))
+    descriptors = joined(spead2_packets([group.get_heap()], 8972, counter=700))
     unfinished = packet(5, [immediate(0x5000 + 25, 9)], b"", 1400, heap)
-    heaps[4][1:1] = [*more, unfinished]
+    heaps[4][1:1] = [*descriptors, unfinished]
     receiving = received(joined(heaps))
     np.testing.assert_array_equal(receiving.samples(), samples)
 
@@ -386,11 +391,11 @@ def test_what_was_sent_before_a_change_of_byte_order_does_not_follow_it(again):
     packets = []
     for i, order in enumerate("><"):
         header = f"{{'descr': '{order}i2', 'fortran_order': False, 'shape': (100,)}}"
-        about = descriptor("samples", 0x3300, header)
-        packets.append(descriptor_heap([TIME, about], 1 + 20 * i))
+        array = descriptor("samples", 0x3300, header)
+        packets.append(descriptor_heap([TIME, array], 1 + 20 * i))
         for k in range(10):
-            part = samples[10 * i + k].astype(order + "i2")
-            packets.append(data_heap(2 + 20 * i + k, 100 * (10 * i + k), part))
+            heap = samples[10 * i + k].astype(order + "i2")
+            packets.append(data_heap(2 + 20 * i + k, 100 * (10 * i + k), heap))
     packets.insert(13, packets[again])  # after the first heap of the new byte order
     with Receiving(output_type="int16") as receiving:
         receiving.send_packets(packets)
@@ -406,9 +411,9 @@ def test_what_was_sent_before_a_change_of_byte_order_does_not_follow_it(again):
         spead2.BUG_COMPAT_PYSPEAD_0_5_2,
     ],
 )
-@pytest.mark.parametrize("how", [INT8, {"shape": (None,), "format": [("i", 8)]}])
-def test_descriptors_with_pyspead_bugs_are_understood(bugs, how):
+@pytest.mark.parametrize("encoding", [INT8, {"shape": (None,), "format": [("i", 8)]}])
+def test_descriptors_with_pyspead_bugs_are_understood(bugs, encoding):
     samples = noise(10 * HEAP)
-    items = ITEMS | {"adc_samples": (0x3300, how)}
+    items = ITEMS | {"adc_samples": (0x3300, encoding)}
     heaps = described_heaps(items, *in_heaps(samples, FIRST), bugs=bugs)
     check_whole(received_heaps(heaps), samples, FIRST)

@@ -83,9 +83,9 @@ def received_by_stalled(samples, rate, **options):
     graph = gr.top_block()
     graph.connect(receiver, gate, recorder)
     graph.start()
-    to = f"127.0.0.1:{receiver.ports()[0]}"
-    run(spead.sink(to, HEAP, rate=rate, send_stop=False), source(samples))
-    with Running(to, heap_samples=HEAP, timestamp_start=len(samples), rate=1e6):
+    endpoint = f"127.0.0.1:{receiver.ports()[0]}"
+    run(spead.sink(endpoint, HEAP, rate=rate, send_stop=False), source(samples))
+    with Running(endpoint, heap_samples=HEAP, timestamp_start=len(samples), rate=1e6):
         gate.open.set()
         eventually(lambda: receiver.stats()["samples_out"] > len(samples))
     wait(graph)
@@ -103,9 +103,9 @@ def test_a_stalled_flow_graph_loses_what_the_kernel_drops():
     assert len(got) == stats["samples_out"]
     later = np.resize(noise(100000), len(got) - len(samples))  # sent by Running
     sent = np.concatenate([samples, later])
-    for at, key, n in recorder.tags[0]:
+    for begin, key, n in recorder.tags[0]:
         if key == "missing":
-            sent[at : at + n] = 0
+            sent[begin : begin + n] = 0
     np.testing.assert_array_equal(got, sent)
 
 
@@ -127,17 +127,17 @@ def test_a_slow_flow_graph_ends_with_the_stream_while_packets_keep_arriving():
     part = noise(HEAP)
     deadline = time.monotonic() + BOUND
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        to = ("127.0.0.1", receiver.ports()[0])
+        address = ("127.0.0.1", receiver.ports()[0])
         is_full = False
         for i in itertools.count():
             if not waiting.is_alive():
                 break
             assert time.monotonic() < deadline, "the flow graph did not end"
-            sock.sendto(data_heap(i, HEAP * i, part), to)
+            sock.sendto(data_heap(i, HEAP * i, part), address)
             if i % 1000 == 0:
                 is_full |= receiver.stats()["datagrams_dropped_by_socket"] > 0
             if is_full and i % 10 == 0:  # one of them fits into the socket buffer
-                sock.sendto(end_of_stream(2**20 + i), to)
+                sock.sendto(end_of_stream(2**20 + i), address)
 
 
 def test_a_flood_of_packets_does_not_delay_stop():
@@ -160,8 +160,8 @@ def test_the_sink_understands_rx_time_of_the_source():
     heaps = packets_by_heap(samples, first=first, bits=48)
     del heaps[10:15]
     near, far = Receiving(on_missing="skip", **clock), Receiving()
-    to = f"127.0.0.1:{far.port}"
-    sink = spead.sink(to, HEAP, heap_address_bits=48, **clock)
+    endpoint = f"127.0.0.1:{far.port}"
+    sink = spead.sink(endpoint, HEAP, heap_address_bits=48, **clock)
     near.graph.connect(near.source, sink)
     with far, near:
         for packets in heaps:

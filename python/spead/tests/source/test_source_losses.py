@@ -197,10 +197,10 @@ def test_heaps_without_timestamps_are_placed_by_their_counters(described):
     ]
     lost = np.s_[5 * length : 8 * length]
     samples[lost] = 0
-    about = descriptor("adc_samples", 0x3300, format=[("i", 8)], shape=(None,))
+    array = descriptor("adc_samples", 0x3300, format=[("i", 8)], shape=(None,))
     packets = joined(heaps[:5] + heaps[8:])
     if described:
-        packets.insert(0, descriptor_heap([about], 0))
+        packets.insert(0, descriptor_heap([array], 0))
     options = {} if described else {"items": [spead.samples()]}
     receiving = received([*packets, end_of_stream(100)], **options)
     np.testing.assert_array_equal(receiving.samples(), samples)

@@ -65,7 +65,7 @@ def test_senders_that_describe_other_samples_are_not_mixed(capfd):
     streams = []
     for order in "><":
         header = f"{{'descr': '{order}i4', 'fortran_order': False, 'shape': (100,)}}"
-        about = [
+        descriptors = [
             descriptor("timestamp", 0x1600, format=[("u", 40)]),
             descriptor("samples", 0x3300, header),
         ]
@@ -73,7 +73,7 @@ def test_senders_that_describe_other_samples_are_not_mixed(capfd):
             data_heap(2 + i, 100 * i, part.astype(order + "i4"))
             for i, part in enumerate(samples)
         ]
-        streams.append([descriptor_heap(about, 1), *heaps])
+        streams.append([descriptor_heap(descriptors, 1), *heaps])
     with (
         Receiving(["127.0.0.1:0"] * 2, output_type="int32", num_outputs=2) as receiving,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other,
@@ -211,15 +211,15 @@ def test_a_wrong_timestamp_costs_its_heap_only(wrong, heap):
     first = 10**10
     heaps = packets_by_heap(samples, heap, first=first, bits=48)
     time = first + 20 * heap
-    right, wrong = (immediate(0x1600, at, 48) for at in (time, time + wrong))
+    right, wrong = (immediate(0x1600, tick, 48) for tick in (time, time + wrong))
     assert right in heaps[20][0]
     heaps[20][0] = heaps[20][0].replace(right, wrong)
     with Receiving(max_delay=0) as receiving:
         packets = joined(heaps[:-1])
-        at = packets.index(heaps[20][0])
-        receiving.send_packets(packets[: at - 1])
+        index = packets.index(heaps[20][0])
+        receiving.send_packets(packets[: index - 1])
         # no pause: after silence the source would accept the wrong timestamp
-        receiving.send_packets(packets[at - 1 :])
+        receiving.send_packets(packets[index - 1 :])
         receiving.wait_for_samples(len(samples))
         receiving.send_packets(heaps[-1])
         receiving.wait()

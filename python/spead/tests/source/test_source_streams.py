@@ -58,8 +58,8 @@ def test_streams_of_spead2_arrive_unchanged(sample_type, heap, packet, bits):
 def test_a_stream_of_spead2_at_full_speed_arrives_unchanged():
     samples = noise(4 * 10**6)
     with Receiving() as receiving:
-        to = [("127.0.0.1", receiving.port)]
-        stream = spead2.send.UdpStream(spead2.ThreadPool(), to)
+        endpoints = [("127.0.0.1", receiving.port)]
+        stream = spead2.send.UdpStream(spead2.ThreadPool(), endpoints)
         for heap in spead2_heaps(samples, 8192):
             stream.send_heap(heap)
         receiving.wait()
@@ -89,8 +89,8 @@ def test_an_output_whose_stream_ends_early_is_zero_filled():
         TWO_PORTS, num_outputs=2, end_on_stop=False, max_delay=0.1
     ) as receiving:
         for own, port, n in zip(heaps, receiving.source.ports(), (5, 20), strict=True):
-            some = joined(own[:n])
-            receiving.send_packets(some, [port] * len(some))
+            packets = joined(own[:n])
+            receiving.send_packets(packets, [port] * len(packets))
         receiving.wait_for_samples(20 * HEAP)
     samples[0][5 * HEAP :] = 0
     for i in range(2):

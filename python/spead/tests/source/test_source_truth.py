@@ -192,9 +192,9 @@ def check_samples(receiving, output, bits):
     assert stats["samples_out"] == stats["samples_received"] + zeros
     assert np.count_nonzero(got == 0) == zeros
     tags = receiving.tags("timestamp", output) or [(0, 0)]
-    at, ticks = np.array(tags, np.uint64).T
-    n = np.diff(at, append=np.uint64(len(got))).astype(int)
-    ticks = np.repeat(ticks - at, n) + np.arange(len(got), dtype=np.uint64)
+    offsets, ticks = np.array(tags, np.uint64).T
+    n = np.diff(offsets, append=np.uint64(len(got))).astype(int)
+    ticks = np.repeat(ticks - offsets, n) + np.arange(len(got), dtype=np.uint64)
     is_missing = np.zeros(len(got), bool)
     for begin, missing in receiving.tags("missing", output):
         is_missing[begin : begin + missing] = True

@@ -46,8 +46,8 @@ def test_one_spead2_stream_may_read_several_sockets(heap, for_each):
         bound_sockets(4) as sockets,
         DefaultReceiver(sockets, **options) as receiver,
     ):
-        to = destinations(sockets)
-        sink = spead.sink(to, heap, num_inputs=2, send_stop=False)
+        endpoints = destinations(sockets)
+        sink = spead.sink(endpoints, heap, num_inputs=2, send_stop=False)
         samples = [noise(300 * heap)] * 2
         sender = threading.Thread(target=run_all, args=(sink, *samples))
         sender.start()

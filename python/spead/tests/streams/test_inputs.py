@@ -22,8 +22,8 @@ def test_no_input_is_ahead_by_more_than_a_heap_or_256_kibibytes(sock, heap, boun
     sink = spead.sink(destination(sock), heap, num_inputs=3)
     slow, *others = (Gated(noise(n)) for n in (500_000, 2_000_000, 2_000_000))
     with playing(sink, slow, *others):
-        for each in others:
-            each.until(2_000_000)
+        for gate in others:
+            gate.until(2_000_000)
         for given in (0, 1, heap, 2 * heap + 1):
             slow.until(given)
             taken = given + 2 * (given // heap + bound) * heap
@@ -64,9 +64,10 @@ def test_receiver_needs_one_heap_per_input_and_one_more(sock, inputs, heap, opti
         graph.connect(begin, blocks.throttle(1, 400e6 / (1 + i)), (sink, i))
     graph.start()
     received = [np.zeros(n, np.int8) for _ in range(inputs)]
-    for each in receiver.until_end().heaps:
-        own = received[(each.cnt - 1) % inputs]
-        own[each.timestamp : each.timestamp + len(each.samples)] = each.samples
+    for arrived in receiver.until_end().heaps:
+        samples = received[(arrived.cnt - 1) % inputs]
+        end = arrived.timestamp + len(arrived.samples)
+        samples[arrived.timestamp : end] = arrived.samples
     receiver.stream.stop()
     wait(graph)
     for i in range(inputs):
@@ -94,13 +95,13 @@ def test_inputs_of_any_length_arrive_whole_in_consecutive_runs(sock):
         run_all(sink, *(noise(n) for n in lengths))
         heaps = whole_heaps(packets_to_end(sock), 2)
         counters += [heap.cnt for heap in heaps]
-        for which, n in enumerate(lengths):
-            own = [heap for heap in heaps if (heap.cnt - 1) % 2 == which]
+        for index, n in enumerate(lengths):
+            own = [heap for heap in heaps if (heap.cnt - 1) % 2 == index]
             assert b"".join(heap.payload for heap in own) == noise(n).tobytes()
-            first = begun[which]
+            first = begun[index]
             timestamps = [heap.items[0x1600] for heap in own]
             assert timestamps == [1000 * (first + k) for k in range(len(own))]
-            begun[which] += -(-n // 1000)
+            begun[index] += -(-n // 1000)
     assert len(set(counters)) == len(counters)
 
 

@@ -62,26 +62,26 @@ def leaks(action):
     return is_growing or mapped_bytes() - mapped >= TIMES * ANY_RING
 
 
-def construct(to):
-    return lambda: spead.sink(to)
+def construct(endpoint):
+    return lambda: spead.sink(endpoint)
 
 
-def fail_to_construct(to):
+def fail_to_construct(endpoint):
     def fail():
         with pytest.raises(ValueError, match="buffer_size"):
-            spead.sink(to, buffer_size=1)
+            spead.sink(endpoint, buffer_size=1)
 
     return fail
 
 
-def start_without_a_flow_graph(to):
-    return lambda: spead.sink(to, num_inputs=2, send_stop=False).start()
+def start_without_a_flow_graph(endpoint):
+    return lambda: spead.sink(endpoint, num_inputs=2, send_stop=False).start()
 
 
-def start_and_stop(to):
+def start_and_stop(endpoint):
     graph = gr.top_block()
     samples = source(noise(100_000), repeat=True)
-    graph.connect(samples, spead.sink(to, send_stop=False))
+    graph.connect(samples, spead.sink(endpoint, send_stop=False))
 
     def run():
         graph.start()
@@ -92,8 +92,8 @@ def start_and_stop(to):
     return run
 
 
-def run_a_new_flow_graph(to):
-    return lambda: run_all(spead.sink(to, send_stop=False), noise(20_000))
+def run_a_new_flow_graph(endpoint):
+    return lambda: run_all(spead.sink(endpoint, send_stop=False), noise(20_000))
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def complaints():
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "error"),
     [
         (5, "a dict, or a pair"),
         ({"states": 1}, 'item = "states"'),
@@ -93,7 +93,7 @@ def complaints():
     ],
     ids=str,
 )
-def test_malformed_message_is_ignored_and_logged_once(sock, complaints, message, said):
+def test_malformed_message_is_ignored_and_logged_once(sock, complaints, message, error):
     with Running(destination(sock), items=ONE_INPUT) as sink:
         post(sink, message)
         post(sink, message)
@@ -101,7 +101,7 @@ def test_malformed_message_is_ignored_and_logged_once(sock, complaints, message,
         sent = sink.samples_sent()
         eventually(lambda: sink.samples_sent() > sent + 100_000)
         (complaint,) = complaints()  # at the end, the second follows
-    assert said in complaint
+    assert error in complaint
 
 
 def test_further_complaints_are_coalesced_into_one_line(sock, complaints):

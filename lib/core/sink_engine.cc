@@ -37,8 +37,8 @@ constexpr std::chrono::milliseconds last_repeat_delay{ 80 };
 // Timeout at the end of a run: if nothing is sent for this long, the network is blocked.
 // Resolving a next hop takes up to 1.5 s.
 constexpr std::chrono::seconds finish_timeout{ 2 };
-// Seconds of data in the queues of a paced stream. The limit lets a stream end soon.
-constexpr double paced_queue_time = 0.5;
+// Seconds of data in the rings of a paced stream. The limit lets a stream end soon.
+constexpr double paced_ring_time = 0.5;
 
 // Concatenates the lists. The index in the result is the index of the destination.
 std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
@@ -70,7 +70,7 @@ sink_engine::packed_input::packed_input(stream_config config,
 
 sink_engine::sink_engine(const sink_config& config, rate_limited_log::output log)
     : d_burst_bytes(static_cast<double>(config.burst_bytes)),
-      d_limits_queue(config.when_full == full_policy::block),
+      d_limits_rings(config.when_full == full_policy::block),
       d_log(std::move(log)),
       d_io(1),
       d_stats_timer(d_io),
@@ -92,7 +92,7 @@ sink_engine::sink_engine(const sink_config& config, rate_limited_log::output log
         [this] { d_ring_wait.notify(); },
         d_log);
     d_full_rings.reserve(d_inputs.size());
-    limit_queues();
+    limit_rings();
     for (const auto& warning : d_transport->warnings())
         d_log.add(warning);
     d_log.flush();
@@ -112,13 +112,13 @@ void sink_engine::add_input(const sink_config& config, stream_config stream)
             input.packer, input.counters, *config.clock, *config.aligner);
 }
 
-void sink_engine::limit_queues()
+void sink_engine::limit_rings()
 {
     const double rate = d_sender->pacing_rate();
     const auto inputs = static_cast<double>(d_inputs.size());
     for (auto& input : d_inputs) {
         auto& ring = input->ring;
-        if (!d_limits_queue || rate == 0) {
+        if (!d_limits_rings || rate == 0) {
             ring.set_limit(ring.slots());
             continue;
         }
@@ -128,12 +128,12 @@ void sink_engine::limit_queues()
             return static_cast<std::size_t>(std::min(bytes / slot_bytes, max_slots));
         };
         // at least two bursts, or pacing would suffer
-        const double bytes = std::max(rate * paced_queue_time,
+        const double bytes = std::max(rate * paced_ring_time,
                                       2 * pacer::burst(d_burst_bytes, slot_bytes, rate)) /
                              inputs;
         const std::size_t limit =
             std::max(slots(bytes), input->packer.config().min_slots_in_use(ring.slots()));
-        // wake the packer late, but before the queue is empty: a wake-up costs more than
+        // wake the packer late, but before the ring is empty: a wake-up costs more than
         // packing
         const std::size_t refill = slots(rate / inputs * wake_time);
         ring.set_limit(limit, std::clamp(refill, limit / 4, limit - limit / 4));
@@ -274,14 +274,14 @@ bool sink_engine::end_streams()
         if (!repeat(input->ring, [&] { return input->packer.finish_tail(); }))
             return false;
     if (inputs() > 1 || d_destinations_to_end > 1)
-        if (!wait_for_empty_queues())
+        if (!wait_for_empty_rings())
             return false;
     if (d_destinations_to_end > 1) {
         std::this_thread::sleep_for(end_delay);
         // a receiver may close all of its sockets at the first end-of-stream heap
         d_sender->expect_refusal();
     }
-    if (!send_ends() || !wait_for_empty_queues())
+    if (!send_ends() || !wait_for_empty_rings())
         return false;
     if (!d_destinations_to_end) {
         std::this_thread::sleep_for(refusal_time);
@@ -292,7 +292,7 @@ bool sink_engine::end_streams()
         d_sender->expect_refusal(); // by now, the first packets have been refused
         for (auto& input : d_inputs)
             input->packer.repeat_stop();
-        if (!send_ends() || !wait_for_empty_queues())
+        if (!send_ends() || !wait_for_empty_rings())
             return false;
     }
     return true;
@@ -305,7 +305,7 @@ bool sink_engine::send_ends()
     });
 }
 
-bool sink_engine::wait_for_empty_queues()
+bool sink_engine::wait_for_empty_rings()
 {
     return std::all_of(d_inputs.begin(), d_inputs.end(), [&](const auto& input) {
         auto& ring = input->ring;
@@ -336,7 +336,7 @@ void sink_engine::end_run()
 void sink_engine::set_rate(double bytes_per_second)
 {
     d_sender->set_rate(bytes_per_second);
-    limit_queues();
+    limit_rings();
 }
 
 void sink_engine::set_items(const std::vector<item_update>& updates)

@@ -121,7 +121,7 @@ private:
     void end_run();
     void start_finish_timeout();
     bool is_timed_out();
-    void limit_queues();
+    void limit_rings();
     void warn_of_input(std::size_t input, const std::string& text);
     template <typename condition>
     bool wait_while_sending(packet_ring& ring, condition is_met);
@@ -129,10 +129,10 @@ private:
     bool repeat(packet_ring& ring, step try_step);
     bool end_streams();
     bool send_ends();
-    bool wait_for_empty_queues();
+    bool wait_for_empty_rings();
 
     const double d_burst_bytes;
-    const bool d_limits_queue;
+    const bool d_limits_rings;
     rate_limited_log d_log;
     boost::asio::io_context d_io;
     boost::asio::steady_timer d_stats_timer;

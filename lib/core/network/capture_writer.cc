@@ -235,7 +235,7 @@ int capture_writer::write(const message& packet) noexcept
             return error;
         d_position = no_position; // begin the packet anew
     }
-    if (packet.position != d_position || packet.queue != d_queue) {
+    if (packet.position != d_position || packet.ring_index != d_ring_index) {
         // first the file header, or the rest of a packet that was dropped since
         if (d_written || !d_file_bytes)
             if (const int error = write_frame())
@@ -311,7 +311,7 @@ void capture_writer::build_frame(const message& packet) noexcept
                                 frame_bytes });
     d_frame = frame.data();
     d_frame_bytes = frame.bytes();
-    d_queue = packet.queue;
+    d_ring_index = packet.ring_index;
     d_position = packet.position;
 }
 

@@ -71,7 +71,7 @@ private:
     std::size_t d_frame_bytes = 0;
     std::size_t d_written = 0; // of the frame
     // of the packet in the frame
-    std::uint16_t d_queue = 0;
+    std::uint16_t d_ring_index = 0;
     std::uint64_t d_position = no_position;
     std::atomic<double> d_rate{ 0 };
     std::chrono::nanoseconds d_time; // of the next packet, since 1970

@@ -34,7 +34,7 @@ struct message {
     std::size_t packet_bytes;
     std::uint64_t position;        //!< ring_cursor::count of its first packet
     std::uint16_t destination = 0; //!< index in the list of destinations
-    std::uint16_t queue = 0;       //!< index of its ring
+    std::uint16_t ring_index = 0;  //!< of its ring, in the list of rings
 
     bool segmented() const { return bytes > packet_bytes; }
 };
@@ -108,10 +108,10 @@ public:
     virtual icmp_errors take_reports() noexcept = 0;
 
     static constexpr std::uint64_t no_position = ~std::uint64_t{ 0 };
-    //! The position of the oldest message of a queue whose memory the kernel may still
-    //! read, or no_position. The messages of a queue are sent in the order of their
+    //! The position of the oldest message of a ring whose memory the kernel may still
+    //! read, or no_position. The messages of a ring are sent in the order of their
     //! positions.
-    virtual std::uint64_t oldest_in_flight(std::size_t /* queue */) const noexcept
+    virtual std::uint64_t oldest_in_flight(std::size_t /* ring_index */) const noexcept
     {
         return no_position;
     }

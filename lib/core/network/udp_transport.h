@@ -53,9 +53,9 @@ public:
     send_result send(const message* messages, std::size_t n) noexcept override;
     void async_wait_writable(std::function<void()> handler) override;
     icmp_errors take_reports() noexcept override;
-    std::uint64_t oldest_in_flight(std::size_t queue) const noexcept override
+    std::uint64_t oldest_in_flight(std::size_t ring_index) const noexcept override
     {
-        return d_zero_copy.oldest_in_flight(queue);
+        return d_zero_copy.oldest_in_flight(ring_index);
     }
     void async_wait_reports(std::function<void()> handler) override;
 

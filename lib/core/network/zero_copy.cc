@@ -60,7 +60,7 @@ bool zero_copy::should_use(const message* messages, std::size_t n) const
 void zero_copy::sent(const message* messages, std::size_t n)
 {
     for (std::size_t i = 0; i < n; ++i)
-        entry_of(d_next++) = { messages[i].position, messages[i].queue, false };
+        entry_of(d_next++) = { messages[i].position, messages[i].ring_index, false };
 }
 
 void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool was_copied)
@@ -75,11 +75,11 @@ void zero_copy::finished(std::uint32_t first, std::uint32_t last, bool was_copie
         ++d_oldest;
 }
 
-std::uint64_t zero_copy::oldest_in_flight(std::size_t queue) const
+std::uint64_t zero_copy::oldest_in_flight(std::size_t ring_index) const
 {
     for (std::uint32_t number = d_oldest; number != d_next; ++number) {
         const auto& sent = entry_of(number);
-        if (sent.queue == queue && !sent.is_finished)
+        if (sent.ring_index == ring_index && !sent.is_finished)
             return sent.position;
     }
     return transport::no_position;

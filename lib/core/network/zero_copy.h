@@ -54,12 +54,12 @@ public:
     //! Whether to read reports now. Reading them after each message would cost too much.
     bool has_many_in_flight() const { return d_next - d_oldest >= report_threshold; }
     //! See transport::oldest_in_flight().
-    std::uint64_t oldest_in_flight(std::size_t queue) const;
+    std::uint64_t oldest_in_flight(std::size_t ring_index) const;
 
 private:
     struct entry {
-        std::uint64_t position; // in the ring of the queue
-        std::uint16_t queue;
+        std::uint64_t position; // in its ring
+        std::uint16_t ring_index;
         bool is_finished;
     };
     static constexpr std::uint32_t report_threshold = 8;

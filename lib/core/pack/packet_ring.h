@@ -95,13 +95,13 @@ public:
     {
         d_published.store(count, std::memory_order_release);
         if (d_order)
-            d_order->add({ d_queue, count });
+            d_order->add({ d_ring_index, count });
     }
-    //! Makes publish() add an entry for queue number \p queue to \p order.
-    void record_order_in(send_order& order, std::size_t queue)
+    //! Makes publish() add an entry for this ring, number \p ring_index, to \p order.
+    void record_order_in(send_order& order, std::size_t ring_index)
     {
         d_order = &order;
-        d_queue = queue;
+        d_ring_index = ring_index;
     }
     void release(std::uint64_t count)
     {
@@ -122,8 +122,8 @@ public:
         return released() != released_before && has_space();
     }
 
-    //! Limits the slots in use, for a queue shorter than the ring. A waiting packer is
-    //! woken when at most \p wake_threshold slots are in use.
+    //! Limits the slots in use to fewer than the ring has. A waiting packer is woken when
+    //! at most \p wake_threshold slots are in use.
     void set_limit(std::size_t slots, std::size_t wake_threshold)
     {
         d_limit.store(slots, std::memory_order_relaxed);
@@ -160,7 +160,7 @@ private:
     std::atomic<std::size_t> d_limit;
     std::atomic<std::size_t> d_wake_threshold;
     send_order* d_order = nullptr;
-    std::size_t d_queue = 0;
+    std::size_t d_ring_index = 0; // in d_order
     // Slots in [d_released, d_published) belong to the sender, and to the kernel while it
     // reads a message in flight; the others belong to the packer. Storing a count hands
     // over the slots before it, so no lock is needed: a release store makes what the

@@ -25,8 +25,8 @@ class send_order
 public:
     //! Packets of one ring that were published together.
     struct entry {
-        std::size_t queue; //!< number of the ring
-        std::uint64_t end; //!< slots of that ring published so far, including these
+        std::size_t ring_index;
+        std::uint64_t end; //!< slots of the ring published so far, including these
     };
 
     //! \p slots: total of all rings. This suffices, as an entry covers at least one slot.

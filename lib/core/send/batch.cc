@@ -45,11 +45,12 @@ void batch::collect(std::size_t allowance, bool segmented)
     const auto end = d_order.end();
     for (auto number = d_order.begin(); number < end;) {
         auto entry = d_order.at(number++);
-        for (; number < end && d_order.at(number).queue == entry.queue; ++number)
+        for (; number < end && d_order.at(number).ring_index == entry.ring_index;
+             ++number)
             entry.end = d_order.at(number).end;
         if (!collect_entry(entry))
             return;
-        // packets of the next queue must precede further packets of this one
+        // packets of the next ring must precede further packets of this one
         for (std::size_t i = 0; i < d_size; ++i)
             d_states[i].key = closed_key;
     }
@@ -58,14 +59,14 @@ void batch::collect(std::size_t allowance, bool segmented)
 // Returns false if the batch is full.
 bool batch::collect_entry(const send_order::entry& entry)
 {
-    const auto& ring = d_readers[entry.queue].ring();
+    const auto& ring = d_readers[entry.ring_index].ring();
     while (find_packet(entry)) {
-        const auto& info = ring.info(d_collected_end[entry.queue].slot);
+        const auto& info = ring.info(d_collected_end[entry.ring_index].slot);
         if (!d_size)
             d_room.packets = full_messages * transport::packets_in_message(info.bytes);
         else if (!d_room.packets || info.bytes > d_room.bytes)
             return false;
-        const auto number = message_for(entry.queue, info);
+        const auto number = message_for(entry.ring_index, info);
         if (number == no_message)
             return false;
         const auto appended = append(number, entry);
@@ -78,22 +79,22 @@ bool batch::collect_entry(const send_order::entry& entry)
 // Moves to the next packet to be sent. Returns false if the entry has no more.
 bool batch::find_packet(const send_order::entry& entry)
 {
-    const auto& ring = d_readers[entry.queue].ring();
-    auto& position = d_collected_end[entry.queue];
+    const auto& ring = d_readers[entry.ring_index].ring();
+    auto& position = d_collected_end[entry.ring_index];
     while (position.count < entry.end && !is_to_be_sent(ring.info(position.slot)))
         ring.advance_packet(position);
     return position.count < entry.end;
 }
 
-// Returns the number of the message for the next packet of a queue; none if the batch is
+// Returns the number of the message for the next packet of a ring; none if the batch is
 // full.
-std::size_t batch::message_for(std::size_t queue, const packet_info& info)
+std::size_t batch::message_for(std::size_t ring_index, const packet_info& info)
 {
-    const auto& position = d_collected_end[queue];
+    const auto& position = d_collected_end[ring_index];
     const bool is_single = !d_segmented ||
-                           d_readers[queue].must_send_singly(position.count) ||
+                           d_readers[ring_index].must_send_singly(position.count) ||
                            info.bytes > transport::max_segmented_bytes;
-    const auto key = static_cast<std::uint32_t>(queue << 16 | info.destination);
+    const auto key = static_cast<std::uint32_t>(ring_index << 16 | info.destination);
     if (!is_single) {
         std::size_t number = 0;
         while (number < d_size && d_states[number].key != key)
@@ -109,7 +110,8 @@ std::size_t batch::message_for(std::size_t queue, const packet_info& info)
     if (d_size == d_messages.size())
         return no_message;
     // a packet that does not fill its slot is not contiguous with the next one
-    const bool is_open = !is_single && info.bytes == d_readers[queue].ring().slot_bytes();
+    const bool is_open =
+        !is_single && info.bytes == d_readers[ring_index].ring().slot_bytes();
     d_states[d_size] = { is_open ? key : closed_key };
     d_messages[d_size] = { d_pieces[d_size].data(),
                            0,
@@ -117,7 +119,7 @@ std::size_t batch::message_for(std::size_t queue, const packet_info& info)
                            info.bytes,
                            position.count,
                            info.destination,
-                           static_cast<std::uint16_t>(queue) };
+                           static_cast<std::uint16_t>(ring_index) };
     return d_size++;
 }
 
@@ -125,8 +127,8 @@ std::size_t batch::message_for(std::size_t queue, const packet_info& info)
 // destination that directly follow it as possible.
 batch::amount batch::append(std::size_t number, const send_order::entry& entry)
 {
-    auto& ring = d_readers[entry.queue].ring();
-    auto& position = d_collected_end[entry.queue];
+    auto& ring = d_readers[entry.ring_index].ring();
+    auto& position = d_collected_end[entry.ring_index];
     message& target = d_messages[number];
     auto& state = d_states[number];
     const auto first = ring.info(position.slot);
@@ -213,7 +215,7 @@ void batch::sent(std::size_t messages)
 std::size_t batch::drop_first()
 {
     mark(d_messages[0], packet_info::dropped);
-    d_readers[d_messages[0].queue].account(0);
+    d_readers[d_messages[0].ring_index].account(0);
     remove_finished_entries();
     return d_states[0].packets;
 }
@@ -229,19 +231,19 @@ void batch::remove_finished_entries()
 {
     for (const auto end = d_order.end(); d_order.begin() < end; d_order.pop()) {
         const auto& entry = d_order.at(d_order.begin());
-        if (d_readers[entry.queue].position().count < entry.end)
+        if (d_readers[entry.ring_index].position().count < entry.end)
             return;
     }
 }
 
 void batch::split()
 {
-    d_readers[d_messages[0].queue].send_singly_before(d_states[0].end);
+    d_readers[d_messages[0].ring_index].send_singly_before(d_states[0].end);
 }
 
 void batch::mark(const message& finished, packet_info::flag outcome)
 {
-    auto& reader = d_readers[finished.queue];
+    auto& reader = d_readers[finished.ring_index];
     const auto* begin = reader.ring().data(0);
     for (std::size_t i = 0; i < finished.n_pieces; ++i) {
         const auto& piece = finished.pieces[i];

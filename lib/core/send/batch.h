@@ -17,10 +17,10 @@
 namespace gr::spead {
 
 /*!
- * \brief The messages of one send, built from packets in the queues.
+ * \brief The messages of one send, built from packets in the rings.
  *
- * Collects packets in the order of publication. Packets of one queue to one destination
- * form one message, unless packets of another queue were published in between. Therefore
+ * Collects packets in the order of publication. Packets of one ring to one destination
+ * form one message, unless packets of another ring were published in between. Therefore
  * messages begin in the order of publication. Contiguous packets form one piece of a
  * message.
  */
@@ -34,11 +34,11 @@ public:
     //! Makes the rings of \p readers record their order of publication in the batch.
     explicit batch(std::vector<ring_reader>& readers);
 
-    //! Whether the queues hold neither packets nor markers.
+    //! Whether the rings hold neither packets nor markers.
     bool is_empty() const { return d_order.begin() == d_order.end(); }
 
     //! Collects up to \p allowance bytes, or one larger packet. Collects nothing if the
-    //! queues hold only markers. \p segmented: a message may have several packets.
+    //! rings hold only markers. \p segmented: a message may have several packets.
     void collect(std::size_t allowance, bool segmented);
 
     std::size_t size() const { return d_size; }
@@ -61,7 +61,7 @@ private:
         std::size_t packets;
     };
     bool collect_entry(const send_order::entry& entry);
-    std::size_t message_for(std::size_t queue, const packet_info& info);
+    std::size_t message_for(std::size_t ring_index, const packet_info& info);
     amount append(std::size_t number, const send_order::entry& entry);
     static amount run_length(const packet_ring& ring,
                              std::size_t slot,
@@ -76,15 +76,14 @@ private:
 
     std::vector<ring_reader>& d_readers;
     send_order d_order;
-    std::vector<ring_cursor>
-        d_collected_end; // by queue: the end of the collected packets
+    std::vector<ring_cursor> d_collected_end; // by ring: the end of the collected packets
     bool d_segmented = true;
     amount d_room{}; // left in this batch
 
     std::size_t d_size = 0;
     std::array<message, transport::max_messages> d_messages{};
     struct message_state {
-        std::uint32_t key = closed_key; // queue and destination, or closed
+        std::uint32_t key = closed_key; // ring and destination, or closed
         std::uint32_t packets = 0;
         std::uint64_t end = 0; // cursor count after the last packet
     };

@@ -158,7 +158,7 @@ void sender::apply_rate()
     set_short_time_slices(!d_pacer.unlimited());
 }
 
-// Sends until nothing is queued or the thread must wait.
+// Sends until the rings are empty or the thread must wait.
 void sender::send_queued()
 {
     const auto yield_time = clock::now() + max_uninterrupted_time;
@@ -424,7 +424,7 @@ bool sender::handle_error(int error)
 
 void sender::drop_message(int error)
 {
-    // lost bytes count against the rate: an outage must not drain a paced queue at once
+    // lost bytes count against the rate: an outage must not drain a paced ring at once
     d_pacer.sent(d_batch.bytes_of(1), clock::now());
     const auto packets = d_batch.drop_first();
     release();

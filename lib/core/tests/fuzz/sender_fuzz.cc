@@ -96,8 +96,8 @@ public:
         std::vector<packet_ring*> all;
         for (auto n = 1 + input.up_to(2); n; --n) {
             const auto slots = 8 + input.up_to(56);
-            d_queues.push_back(std::make_unique<queue>(slots, d_slot_bytes));
-            all.push_back(&d_queues.back()->ring);
+            d_rings.push_back(std::make_unique<filled_ring>(slots, d_slot_bytes));
+            all.push_back(&d_rings.back()->ring);
         }
         d_sender = std::make_unique<stepped_sender>(
             d_io, all, d_network, d_counters, d_config, [] {}, discarding_log());
@@ -107,8 +107,8 @@ public:
     void run()
     {
         do {
-            for (auto& queue : d_queues)
-                queue->heap = no_heap;
+            for (auto& filled : d_rings)
+                filled->heap = no_heap;
             d_sender->reset_run();
             d_sender->start_sending();
             while (!is_done() && !d_input.once_in(50))
@@ -122,8 +122,10 @@ public:
     }
 
 private:
-    struct queue {
-        queue(std::size_t slots, std::size_t slot_bytes) : ring(slots, slot_bytes) {}
+    struct filled_ring {
+        filled_ring(std::size_t slots, std::size_t slot_bytes) : ring(slots, slot_bytes)
+        {
+        }
         packet_ring ring;
         bool must_wake_sender = false;
         ring_writer writer{ ring, [this] { must_wake_sender = true; } };
@@ -159,7 +161,7 @@ private:
             d_network.icmp_errors.causes[d_input.byte()] = true;
             break;
         case 6: {
-            auto& ring = any_queue().ring;
+            auto& ring = any_ring().ring;
             ring.set_limit(8 + d_input.up_to(ring.slots() - 8));
             break;
         }
@@ -173,13 +175,13 @@ private:
             break;
         }
         default:
-            put_packets(any_queue());
+            put_packets(any_ring());
         }
         if (d_input.once_in(2))
             poll();
     }
 
-    queue& any_queue() { return *d_queues[d_input.up_to(d_queues.size() - 1)]; }
+    filled_ring& any_ring() { return *d_rings[d_input.up_to(d_rings.size() - 1)]; }
 
     void advance_time(std::chrono::nanoseconds time)
     {
@@ -196,31 +198,31 @@ private:
         poll();
     }
 
-    void put_packets(queue& to)
+    void put_packets(filled_ring& filled)
     {
         const auto destination = d_input.up_to(d_destinations - 1);
         const auto packets = 1 + d_input.up_to(d_input.once_in(4) ? 70 : 6);
         bool is_full = false;
         for (std::size_t i = 0; i < packets && !is_full; ++i) {
-            if (to.heap == no_heap) {
-                to.heap = d_heaps.size();
+            if (filled.heap == no_heap) {
+                filled.heap = d_heaps.size();
                 d_heaps.push_back({ d_input.up_to(9), !d_input.once_in(8), destination });
             }
-            is_full = !put_packet(to);
+            is_full = !put_packet(filled);
         }
-        to.writer.publish();
-        if (std::exchange(to.must_wake_sender, false))
+        filled.writer.publish();
+        if (std::exchange(filled.must_wake_sender, false))
             d_sender->wake();
         if (!is_full)
             return;
-        to.ring.packer_waits.announce();
+        filled.ring.packer_waits.announce();
         // a real packer checks once more before it waits
-        if (to.ring.has_space())
-            to.ring.packer_waits.withdraw();
+        if (filled.ring.has_space())
+            filled.ring.packer_waits.withdraw();
     }
 
     // Adds a packet, which usually fills its slot. False if there is no room.
-    bool put_packet(queue& to)
+    bool put_packet(filled_ring& filled)
     {
         const auto full = d_slot_bytes;
         const auto choice = d_input.up_to(15);
@@ -229,22 +231,22 @@ private:
                            : choice < 3 ? stamp_bytes + d_input.up_to(full - stamp_bytes)
                            : choice < 4 ? stamp_bytes + d_input.up_to(3 * full)
                                         : full;
-        auto& heap = d_heaps[to.heap];
+        auto& heap = d_heaps[filled.heap];
         const bool is_end = is_dropped || choice % 4 == 3;
         const auto flag = is_dropped ? packet_info::heap_dropped : packet_info::heap_end;
         const int flags = is_end ? flag | (heap.has_samples ? packet_info::data : 0) : 0;
-        if (!to.writer.write({ packet_content(d_packets.size(), bytes),
-                               { static_cast<std::uint32_t>(bytes),
-                                 static_cast<std::uint16_t>(flags),
-                                 static_cast<std::uint16_t>(heap.destination),
-                                 is_end ? heap.samples : 0 } }))
+        if (!filled.writer.write({ packet_content(d_packets.size(), bytes),
+                                   { static_cast<std::uint32_t>(bytes),
+                                     static_cast<std::uint16_t>(flags),
+                                     static_cast<std::uint16_t>(heap.destination),
+                                     is_end ? heap.samples : 0 } }))
             return false;
         if (bytes)
-            d_packets.push_back({ to.heap, bytes });
+            d_packets.push_back({ filled.heap, bytes });
         ++heap.packets_missing; // a dropped packet is never sent
         heap.has_ended = is_end;
         if (is_end)
-            to.heap = no_heap;
+            filled.heap = no_heap;
         return true;
     }
 
@@ -274,8 +276,8 @@ private:
               "a segmented message has at most max_segmented_bytes");
         check_rate();
         check(d_network.overwritten == 0, "packets in flight are not overwritten");
-        for (std::size_t i = 0; i < d_queues.size(); ++i)
-            check(d_queues[i]->ring.released() <= d_network.oldest_in_flight(i),
+        for (std::size_t i = 0; i < d_rings.size(); ++i)
+            check(d_rings[i]->ring.released() <= d_network.oldest_in_flight(i),
                   "slots of packets in flight are not released");
     }
 
@@ -328,10 +330,10 @@ private:
               "all queued packets are sent without another event");
         d_network.report(d_network.in_flight.size());
         poll();
-        for (auto& queue : d_queues) {
-            check(queue->ring.released() == queue->ring.published(),
+        for (auto& filled : d_rings) {
+            check(filled->ring.released() == filled->ring.published(),
                   "all slots are released");
-            check(!queue->ring.packer_waits.is_set(), "a waiting packer is woken");
+            check(!filled->ring.packer_waits.is_set(), "a waiting packer is woken");
         }
         d_sender->close();
         poll();
@@ -378,7 +380,7 @@ private:
     boost::asio::io_context d_io{ 1 };
     scripted_transport d_network{ d_io };
     sender_counters d_counters;
-    std::vector<std::unique_ptr<queue>> d_queues;
+    std::vector<std::unique_ptr<filled_ring>> d_rings;
     std::unique_ptr<stepped_sender> d_sender;
 
     std::vector<queued_heap> d_heaps;

@@ -68,7 +68,7 @@ struct scripted_transport : gr::spead::transport {
     bool keeps_in_flight = false;
     struct in_flight_message {
         std::uint64_t position;
-        std::size_t queue;
+        std::size_t ring_index;
         std::vector<iovec> pieces;
         bytes sent_content;
         bytes current_content() const { return gather(pieces.data(), pieces.size()); }
@@ -127,11 +127,11 @@ struct scripted_transport : gr::spead::transport {
         return std::exchange(icmp_errors, {});
     }
 
-    std::uint64_t oldest_in_flight(std::size_t queue) const noexcept override
+    std::uint64_t oldest_in_flight(std::size_t ring_index) const noexcept override
     {
         const auto oldest =
             std::find_if(in_flight.begin(), in_flight.end(), [&](const auto& message) {
-                return message.queue == queue;
+                return message.ring_index == ring_index;
             });
         return oldest == in_flight.end() ? no_position : oldest->position;
     }
@@ -155,7 +155,7 @@ private:
     void keep_in_flight(const gr::spead::message& m)
     {
         in_flight.push_back(
-            { m.position, m.queue, { m.pieces, m.pieces + m.n_pieces }, {} });
+            { m.position, m.ring_index, { m.pieces, m.pieces + m.n_pieces }, {} });
         in_flight.back().sent_content = in_flight.back().current_content();
     }
     void record_sent(const gr::spead::message& m)

@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(paced_stream_releases_slots_if_many_messages_are_in_flight)
     slow.rate = 1000;
     slow.burst_bytes = 8 * 1400;
     in_flight_stream s(slow);
-    s.ring.set_limit(16); // a queue much shorter than the ring
+    s.ring.set_limit(16); // much less than the ring holds
     s.network.unread_reports = slots;
     while (s.write())
         ;

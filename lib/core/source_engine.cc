@@ -162,7 +162,7 @@ void source_engine::stop()
     d_router.end_run();
     const std::lock_guard<std::mutex> lock(d_mutex);
     for (const auto& socket : d_sockets)
-        d_dropped_before += socket->dropped();
+        d_dropped_before += socket->dropped_by_kernel();
     d_sockets.clear();
     d_log.flush();
 }
@@ -275,7 +275,7 @@ source_stats source_engine::stats(std::int64_t output) const
     const std::lock_guard<std::mutex> lock(d_mutex);
     statistics.datagrams_dropped_by_socket = d_dropped_before;
     for (const auto& socket : d_sockets)
-        statistics.datagrams_dropped_by_socket += socket->dropped();
+        statistics.datagrams_dropped_by_socket += socket->dropped_by_kernel();
     statistics.gro = d_gro;
     statistics.status = d_status;
     return statistics;

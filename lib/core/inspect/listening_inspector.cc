@@ -73,7 +73,7 @@ void listening_inspector::receive(double seconds)
         d_has_ended =
             is_capture() && !has_read &&
             std::none_of(d_sockets.begin(), d_sockets.end(), [](const auto& capture) {
-                return capture->is_waiting();
+                return capture->awaits_pipe();
             });
     }
 }
@@ -126,7 +126,7 @@ std::uint64_t listening_inspector::dropped() const
 {
     std::uint64_t sum = 0;
     for (const auto& socket : d_sockets)
-        sum += socket->dropped();
+        sum += socket->dropped_by_kernel();
     return sum;
 }
 
@@ -149,8 +149,8 @@ void listening_inspector::wait(std::chrono::milliseconds timeout)
 std::size_t listening_inspector::earliest() const
 {
     const auto is_earlier = [](const auto& a, const auto& b) {
-        const auto time = a->next_time();
-        const auto other = b->next_time();
+        const auto time = a->next_capture_time();
+        const auto other = b->next_capture_time();
         return time && (!other || *time < *other);
     };
     const auto found = std::min_element(d_sockets.begin(), d_sockets.end(), is_earlier);
@@ -162,9 +162,9 @@ std::size_t listening_inspector::earliest() const
 bool listening_inspector::read(std::size_t socket, int packets)
 {
     for (int i = 0; i < packets; ++i) {
-        const auto capture_time = d_sockets[socket]->next_time();
+        const auto capture_time = d_sockets[socket]->next_capture_time();
         const auto time = capture_time.value_or(clock::now().time_since_epoch());
-        if (auto line = d_sockets[socket]->take_message(); !line.empty())
+        if (auto line = d_sockets[socket]->take_warning(); !line.empty())
             d_failures.push_back(std::move(line));
         const auto received = d_sockets[socket]->receive(d_buffer.data());
         if (received.fault != packet_error::none) {

@@ -30,7 +30,7 @@ public:
 
     bool is_capture() const override { return true; }
     std::string name() const override { return "the packets so far"; }
-    std::optional<std::chrono::nanoseconds> next_time() override
+    std::optional<std::chrono::nanoseconds> next_capture_time() override
     {
         return d_next == d_end ? std::nullopt : std::optional((*d_next)->time);
     }

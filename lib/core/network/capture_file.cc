@@ -143,7 +143,7 @@ public:
     bool is_capture() const override { return true; }
 
     // Finds the next datagram, whole or not.
-    std::optional<std::chrono::nanoseconds> next_time() override
+    std::optional<std::chrono::nanoseconds> next_capture_time() override
     {
         while (!d_datagram) {
             const auto frame = d_following_frame
@@ -170,11 +170,11 @@ public:
         return d_is_dated ? std::optional(d_time) : std::nullopt;
     }
 
-    bool is_waiting() const override
+    bool awaits_pipe() const override
     {
         return d_pipe && !d_has_ended && !(d_datagram && d_is_dated);
     }
-    std::string take_message() override { return std::exchange(d_message, {}); }
+    std::string take_warning() override { return std::exchange(d_warning, {}); }
 
 private:
     struct raw_frame {
@@ -260,7 +260,7 @@ private:
             try {
                 open_stream(d_pipe->unread(), owned_stream(d_pipe->open_stream()));
             } catch (const std::runtime_error& error) {
-                d_message = error.what();
+                d_warning = error.what();
                 d_has_ended = true;
             }
         } else if (has_more) {
@@ -300,7 +300,7 @@ private:
 
     void note(const std::string& text)
     {
-        d_message += (d_message.empty() ? "" : "; ") + d_path + ": " + text;
+        d_warning += (d_warning.empty() ? "" : "; ") + d_path + ": " + text;
     }
 
     void note_fault(const raw_frame& frame)
@@ -358,7 +358,7 @@ private:
     bool d_has_ended = false;
 
     // for messages
-    std::string d_message;
+    std::string d_warning;
     std::uint64_t d_frames = 0;
     bool d_has_matches = false;
     bool d_has_datagrams = false;
@@ -393,7 +393,7 @@ void wait_for_captures(const std::vector<std::unique_ptr<datagram_source>>& capt
 {
     std::vector<pollfd> polled;
     for (const auto& capture : captures)
-        if (capture->is_waiting())
+        if (capture->awaits_pipe())
             polled.push_back({ capture->native_handle(), POLLIN, 0 });
     if (!polled.empty())
         poll(polled.data(), polled.size(), static_cast<int>(timeout.count()));

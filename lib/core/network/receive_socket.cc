@@ -153,7 +153,7 @@ received_datagrams receive_socket::receive(std::byte* buffer) noexcept
     return result;
 }
 
-std::uint64_t receive_socket::dropped() const noexcept
+std::uint64_t receive_socket::dropped_by_kernel() const noexcept
 {
     std::array<std::uint32_t, SK_MEMINFO_VARS> info{};
     socklen_t size = sizeof info;

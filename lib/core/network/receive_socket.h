@@ -36,7 +36,7 @@ public:
     received_datagrams receive(std::byte* buffer) noexcept override;
     std::string name() const override { return "port " + std::to_string(d_port); }
     int native_handle() const override { return d_socket.native_handle(); }
-    std::uint64_t dropped() const noexcept override;
+    std::uint64_t dropped_by_kernel() const noexcept override;
     std::size_t kernel_buffer_bytes() const override { return d_kernel_buffer; }
     static constexpr std::size_t wanted_kernel_buffer_bytes = 16 << 20;
     bool gro() const override { return d_gro; }

@@ -46,7 +46,7 @@ void capture_replay::poll()
     const auto read_start = d_now;
     for (bool has_read = false; !waits_for_room(); has_read = true) {
         const auto next = find_next();
-        if (is_waiting()) { // the next packet may come from an empty pipe
+        if (awaits_any_pipe()) { // the next packet may come from an empty pipe
             if (!has_read)
                 wait_for_captures(sources(), max_wait);
             return;
@@ -72,19 +72,19 @@ std::optional<capture_replay::next_packet> capture_replay::find_next()
     for (std::size_t i = 0; i < sources().size(); ++i) {
         // the clock may begin at 0, which is no time
         constexpr std::chrono::hours offset{ 24 };
-        if (const auto time = sources()[i]->next_time();
+        if (const auto time = sources()[i]->next_capture_time();
             time && (!next || clock::time_point(*time + offset) < next->time))
             next = { i, clock::time_point(*time + offset) };
-        if (const auto line = sources()[i]->take_message(); !line.empty())
+        if (const auto line = sources()[i]->take_warning(); !line.empty())
             d_log.add(line);
     }
     return next;
 }
 
-bool capture_replay::is_waiting() const
+bool capture_replay::awaits_any_pipe() const
 {
     return std::any_of(sources().begin(), sources().end(), [](const auto& capture) {
-        return capture->is_waiting();
+        return capture->awaits_pipe();
     });
 }
 

@@ -39,7 +39,7 @@ private:
         clock::time_point time;
     };
     std::optional<next_packet> find_next();
-    bool is_waiting() const;
+    bool awaits_any_pipe() const;
     bool is_early(const next_packet& next);
 
     const bool d_is_realtime;

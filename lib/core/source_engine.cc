@@ -92,8 +92,8 @@ source_engine::source_engine(const source_config& config,
     if (sources.empty())
         open();
     else
-        d_sockets = std::move(sources);
-    if (d_sockets.front()->is_capture())
+        d_sources = std::move(sources);
+    if (d_sources.front()->is_capture())
         d_reader =
             std::make_unique<capture_replay>(config.realtime, d_router, d_window, d_log);
     else
@@ -131,8 +131,8 @@ void source_engine::open()
                   "net.core.rmem_max=",
                   receive_socket::wanted_kernel_buffer_bytes);
     const std::lock_guard<std::mutex> lock(d_mutex);
-    d_sockets = std::move(sources);
-    d_gro = std::all_of(d_sockets.begin(), d_sockets.end(), [](const auto& source) {
+    d_sources = std::move(sources);
+    d_gro = std::all_of(d_sources.begin(), d_sources.end(), [](const auto& source) {
         return source->gro();
     });
     d_ports = ports;
@@ -141,16 +141,16 @@ void source_engine::open()
 void source_engine::start()
 {
     // the first run uses the sockets of the constructor, which hold earlier packets
-    if (d_sockets.empty())
+    if (d_sources.empty())
         open();
-    d_reader->start(d_sockets);
+    d_reader->start(d_sources);
     d_at_start = stats();
     d_losses.start({ d_at_start, received_by_output() }, clock::now());
     d_next_check = {};
     d_explain_at = clock::time_point::max();
     std::string names;
-    for (const auto& socket : d_sockets)
-        names += (names.empty() ? "" : ", ") + socket->name();
+    for (const auto& source : d_sources)
+        names += (names.empty() ? "" : ", ") + source->name();
     set_status("no packets have arrived on " + names);
 }
 
@@ -161,9 +161,9 @@ void source_engine::stop()
     d_window.discard();
     d_router.end_run();
     const std::lock_guard<std::mutex> lock(d_mutex);
-    for (const auto& socket : d_sockets)
-        d_dropped_before += socket->dropped_by_kernel();
-    d_sockets.clear();
+    for (const auto& source : d_sources)
+        d_dropped_before += source->dropped_by_kernel();
+    d_sources.clear();
     d_log.flush();
 }
 
@@ -184,7 +184,7 @@ bool source_engine::awaits_downstream() const
 {
     if (!d_reader->waits_for_room() || d_room >= d_window.capacity() / 4 * 3)
         return false;
-    const duration limit = d_sockets.front()->is_capture()
+    const duration limit = d_sources.front()->is_capture()
                                ? duration(max_stall_of_captures)
                                : duration(max_stall);
     return clock::now() - d_room_since < limit;
@@ -274,8 +274,8 @@ source_stats source_engine::stats(std::int64_t output) const
     statistics.buffer_fill = d_buffer_fill;
     const std::lock_guard<std::mutex> lock(d_mutex);
     statistics.datagrams_dropped_by_socket = d_dropped_before;
-    for (const auto& socket : d_sockets)
-        statistics.datagrams_dropped_by_socket += socket->dropped_by_kernel();
+    for (const auto& source : d_sources)
+        statistics.datagrams_dropped_by_socket += source->dropped_by_kernel();
     statistics.gro = d_gro;
     statistics.status = d_status;
     return statistics;

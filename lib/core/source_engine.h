@@ -113,7 +113,7 @@ private:
     std::atomic<double> d_buffer_fill{ 0 };
     // guards the members below, which stats() and ports() read in other threads
     mutable std::mutex d_mutex;
-    std::vector<std::unique_ptr<datagram_source>> d_sockets;
+    std::vector<std::unique_ptr<datagram_source>> d_sources;
     std::uint64_t d_dropped_before = 0; // by the sockets of previous runs
     std::vector<int> d_ports;
     bool d_gro = false;

@@ -40,17 +40,17 @@ listening_inspector::listening_inspector(const std::string& endpoints,
     for (const auto& endpoint :
          parse_endpoints("endpoints", endpoints, endpoint_use::receive)) {
         if (!endpoint.capture.empty()) {
-            d_sockets.push_back(open_capture(endpoint.capture, endpoint.filter));
+            d_sources.push_back(open_capture(endpoint.capture, endpoint.filter));
             d_endpoints.push_back(endpoint.capture +
                                   (endpoint.filter.empty() ? "" : "?" + endpoint.filter));
         } else {
-            d_sockets.push_back(
+            d_sources.push_back(
                 std::make_unique<receive_socket>(d_io, endpoint, interface));
             const bool is_v6 = endpoint.host.find(':') != std::string::npos;
             d_endpoints.push_back((is_v6 ? "[" + endpoint.host + "]" : endpoint.host) +
-                                  ":" + std::to_string(d_sockets.back()->port()));
+                                  ":" + std::to_string(d_sources.back()->port()));
         }
-        d_polled.push_back({ d_sockets.back()->native_handle(), POLLIN, 0 });
+        d_polled.push_back({ d_sources.back()->native_handle(), POLLIN, 0 });
     }
 }
 
@@ -65,14 +65,14 @@ void listening_inspector::receive(double seconds)
         if (!has_read || !is_capture())
             wait(std::min(left + 1ms, 100ms));
         has_read = false;
-        if (d_sockets.size() > 1 && is_capture())
+        if (d_sources.size() > 1 && is_capture())
             has_read = read(earliest(), 1);
         else
-            for (std::size_t i = 0; i < d_sockets.size(); ++i)
+            for (std::size_t i = 0; i < d_sources.size(); ++i)
                 has_read = read(i, max_packets_in_turn) || has_read;
         d_has_ended =
             is_capture() && !has_read &&
-            std::none_of(d_sockets.begin(), d_sockets.end(), [](const auto& capture) {
+            std::none_of(d_sources.begin(), d_sources.end(), [](const auto& capture) {
                 return capture->awaits_pipe();
             });
     }
@@ -125,8 +125,8 @@ std::vector<std::string> listening_inspector::destinations() const
 std::uint64_t listening_inspector::dropped() const
 {
     std::uint64_t sum = 0;
-    for (const auto& socket : d_sockets)
-        sum += socket->dropped_by_kernel();
+    for (const auto& source : d_sources)
+        sum += source->dropped_by_kernel();
     return sum;
 }
 
@@ -140,7 +140,7 @@ double listening_inspector::seconds() const
 void listening_inspector::wait(std::chrono::milliseconds timeout)
 {
     if (is_capture())
-        wait_for_captures(d_sockets, timeout);
+        wait_for_captures(d_sources, timeout);
     else
         poll(d_polled.data(), d_polled.size(), static_cast<int>(timeout.count()));
 }
@@ -153,20 +153,20 @@ std::size_t listening_inspector::earliest() const
         const auto other = b->next_capture_time();
         return time && (!other || *time < *other);
     };
-    const auto found = std::min_element(d_sockets.begin(), d_sockets.end(), is_earlier);
-    return static_cast<std::size_t>(found - d_sockets.begin());
+    const auto found = std::min_element(d_sources.begin(), d_sources.end(), is_earlier);
+    return static_cast<std::size_t>(found - d_sources.begin());
 }
 
-// Reads this many packets at most, then the other sockets have a turn. Returns whether
+// Reads this many packets at most, then the other sources have a turn. Returns whether
 // anything has arrived.
-bool listening_inspector::read(std::size_t socket, int packets)
+bool listening_inspector::read(std::size_t source, int packets)
 {
     for (int i = 0; i < packets; ++i) {
-        const auto capture_time = d_sockets[socket]->next_capture_time();
+        const auto capture_time = d_sources[source]->next_capture_time();
         const auto time = capture_time.value_or(clock::now().time_since_epoch());
-        if (auto line = d_sockets[socket]->take_warning(); !line.empty())
+        if (auto line = d_sources[source]->take_warning(); !line.empty())
             d_failures.push_back(std::move(line));
-        const auto received = d_sockets[socket]->receive(d_buffer.data());
+        const auto received = d_sources[source]->receive(d_buffer.data());
         if (received.fault != packet_error::none) {
             d_kinds.add_rejected(received.fault, nullptr, 0);
             d_inspector.reject(received.fault);
@@ -184,7 +184,7 @@ bool listening_inspector::read(std::size_t socket, int packets)
         std::size_t offset = 0;
         do { // a datagram may be empty
             const auto bytes = std::min(received.datagram_bytes, received.bytes - offset);
-            add(received.data + offset, bytes, sender, received.sender, socket, time);
+            add(received.data + offset, bytes, sender, received.sender, source, time);
             offset += bytes;
         } while (offset < received.bytes);
     }

@@ -51,7 +51,7 @@ public:
     const stream_inspector& inspector() const { return d_inspector; }
     const packet_memory& memory() const { return d_memory; }
     const packet_kinds& kinds() const { return d_kinds; }
-    bool is_capture() const { return d_sockets.front()->is_capture(); }
+    bool is_capture() const { return d_sources.front()->is_capture(); }
     //! Whether the captures have been read to their end.
     bool has_ended() const { return d_has_ended; }
     //! What of the captures cannot be read.
@@ -70,7 +70,7 @@ private:
 
     void wait(std::chrono::milliseconds timeout);
     std::size_t earliest() const;
-    bool read(std::size_t socket, int packets);
+    bool read(std::size_t source, int packets);
     void add(const std::byte* datagram,
              std::size_t bytes,
              const std::string& sender,
@@ -79,8 +79,8 @@ private:
              std::chrono::nanoseconds time);
 
     boost::asio::io_context d_io{ 1 };
-    std::vector<std::unique_ptr<datagram_source>> d_sockets;
-    std::vector<std::string> d_endpoints;                    // of the sockets
+    std::vector<std::unique_ptr<datagram_source>> d_sources;
+    std::vector<std::string> d_endpoints;                    // of the sources
     std::set<boost::asio::ip::udp::endpoint> d_destinations; // of a capture
     std::optional<std::chrono::nanoseconds> d_first, d_last; // time of a packet
     bool d_has_ended = false;

@@ -178,7 +178,7 @@ capture_writer::capture_writer(boost::asio::io_context& io,
       d_time(std::chrono::system_clock::now().time_since_epoch())
 {
     for (const auto& destination : destinations)
-        d_destinations.push_back(resolve(io, destination, "destinations"));
+        d_addresses.push_back(resolve(io, destination, "destinations"));
     int error = open_file();
     if (!error)
         error = write_frame();
@@ -293,7 +293,7 @@ void capture_writer::build_frame(const message& packet) noexcept
         std::memcpy(end, packet.pieces[i].iov_base, packet.pieces[i].iov_len);
         end += packet.pieces[i].iov_len;
     }
-    const auto& destination = d_destinations[packet.destination];
+    const auto& destination = d_addresses[packet.destination];
     frame_builder frame(payload, packet.bytes);
     if (destination.address().is_v4()) {
         prepend_udp(frame, destination.address().to_v4(), destination.port());

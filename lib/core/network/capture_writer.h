@@ -41,7 +41,7 @@ public:
 
     const std::vector<boost::asio::ip::udp::endpoint>& addresses() const override
     {
-        return d_destinations;
+        return d_addresses;
     }
     bool sends_segmented() const override { return false; }
     bool needs_pacing() const override { return false; }
@@ -61,7 +61,7 @@ private:
     void build_frame(const message& packet) noexcept;
     std::chrono::nanoseconds next_time(std::size_t bytes) noexcept;
 
-    std::vector<boost::asio::ip::udp::endpoint> d_destinations;
+    std::vector<boost::asio::ip::udp::endpoint> d_addresses;
     const std::string d_path;
     boost::asio::posix::stream_descriptor d_file; // closed: a pipe that nobody reads
     bool d_has_lost_reader = false;               // of a pipe

@@ -72,9 +72,9 @@ void udp_transport::prepare(const message* messages, std::size_t n) noexcept
     for (std::size_t i = 0; i < n; ++i) {
         auto& header = d_headers[i].msg_hdr;
         if (!connected()) {
-            auto& remote = d_remotes[messages[i].destination];
-            header.msg_name = remote.data();
-            header.msg_namelen = static_cast<socklen_t>(remote.size());
+            auto& address = d_addresses[messages[i].destination];
+            header.msg_name = address.data();
+            header.msg_namelen = static_cast<socklen_t>(address.size());
         }
         // the kernel only reads it
         header.msg_iov = const_cast<iovec*>(messages[i].pieces);
@@ -229,7 +229,7 @@ udp_transport::udp_transport(boost::asio::io_context& io,
       d_interface(interface),
       d_ttl(ttl),
       d_destinations(destinations),
-      d_remotes(resolve_all(io, destinations)),
+      d_addresses(resolve_all(io, destinations)),
       d_bound{ udp::socket(io), 0 },
       d_max_packet_bytes(wire::max_datagram_bytes)
 {
@@ -280,7 +280,7 @@ void udp_transport::monitor_link()
 #ifdef SPEAD_HAVE_LIBMNL
     try {
         socket_owner& owner = *this;
-        d_link = std::make_unique<netlink_link_monitor>(d_remotes, owner);
+        d_link = std::make_unique<netlink_link_monitor>(d_addresses, owner);
         return;
     } catch (const std::runtime_error& error) {
         reason = "rtnetlink is not available: " + std::string(error.what());
@@ -299,20 +299,20 @@ void udp_transport::monitor_link()
 void udp_transport::solicit(std::size_t destination, bool is_unanswered)
 {
     constexpr std::uint16_t discard_port = 9;
-    const auto& remote = d_remotes[destination];
+    const auto& address = d_addresses[destination];
     boost::system::error_code error;
     try {
         udp::socket socket(d_io);
         configure(socket);
         socket.non_blocking(true);
         socket.send_to(
-            boost::asio::const_buffer(), { remote.address(), discard_port }, 0, error);
+            boost::asio::const_buffer(), { address.address(), discard_port }, 0, error);
         if (!error && !is_unanswered)
             return;
     } catch (const std::exception&) {
         // no socket available, or no interface of that name
     }
-    d_bound.socket.send_to(boost::asio::const_buffer(), remote, 0, error);
+    d_bound.socket.send_to(boost::asio::const_buffer(), address, 0, error);
 }
 
 // Sets all options that determine how packets are routed and sent. Returns the index of
@@ -320,7 +320,7 @@ void udp_transport::solicit(std::size_t destination, bool is_unanswered)
 unsigned udp_transport::configure(udp::socket& socket)
 {
     boost::system::error_code error;
-    socket.open(d_remotes.front().protocol(), error);
+    socket.open(d_addresses.front().protocol(), error);
     if (error)
         throw std::runtime_error("destinations: cannot open a socket: " +
                                  error.message());
@@ -346,7 +346,7 @@ unsigned udp_transport::configure(udp::socket& socket)
 void udp_transport::connect(udp::socket& socket, std::size_t destination) const
 {
     boost::system::error_code error;
-    socket.connect(d_remotes[destination], error);
+    socket.connect(d_addresses[destination], error);
     if (error)
         throw std::runtime_error(
             "destinations = " + to_text(d_destinations[destination]) +
@@ -444,7 +444,7 @@ void udp_transport::bind_and_refuse_datagrams(udp::socket& socket)
     // the socket is bound already, or will be by sending
     boost::system::error_code ignored;
     if (!socket.local_endpoint().port())
-        socket.bind({ d_remotes.front().protocol(), 0 }, ignored);
+        socket.bind({ d_addresses.front().protocol(), 0 }, ignored);
     sock_filter reject_all = BPF_STMT(BPF_RET | BPF_K, 0);
     const sock_fprog program{ 1, &reject_all };
     if (setsockopt(socket.native_handle(),
@@ -473,16 +473,18 @@ void udp_transport::warn(const std::string& warning)
 
 bool udp_transport::any_multicast() const
 {
-    return std::any_of(d_remotes.begin(), d_remotes.end(), [](const auto& remote) {
-        return remote.address().is_multicast();
-    });
+    return std::any_of(
+        d_addresses.begin(), d_addresses.end(), [](const auto& destination) {
+            return destination.address().is_multicast();
+        });
 }
 
 bool udp_transport::any_unicast() const
 {
-    return !std::all_of(d_remotes.begin(), d_remotes.end(), [](const auto& remote) {
-        return remote.address().is_multicast();
-    });
+    return !std::all_of(
+        d_addresses.begin(), d_addresses.end(), [](const auto& destination) {
+            return destination.address().is_multicast();
+        });
 }
 
 } // namespace gr::spead

@@ -45,7 +45,7 @@ public:
 
     const std::vector<boost::asio::ip::udp::endpoint>& addresses() const override
     {
-        return d_remotes;
+        return d_addresses;
     }
     std::size_t max_packet_bytes() const override { return d_max_packet_bytes; }
     std::vector<std::string> warnings() const override { return d_warnings; }
@@ -86,8 +86,8 @@ private:
     bool read_report() noexcept;
     void async_wait(udp::socket::wait_type event, std::function<void()> handler);
     int native() { return d_bound.socket.native_handle(); }
-    bool connected() const { return d_remotes.size() == 1; }
-    bool ipv6() const { return d_remotes.front().protocol() == udp::v6(); }
+    bool connected() const { return d_addresses.size() == 1; }
+    bool ipv6() const { return d_addresses.front().protocol() == udp::v6(); }
     bool any_multicast() const;
     bool any_unicast() const;
 
@@ -95,7 +95,7 @@ private:
     const std::string d_interface;
     const int d_ttl;
     const std::vector<endpoint> d_destinations; // as given by the user, at least one
-    std::vector<udp::endpoint> d_remotes;       // their addresses
+    std::vector<udp::endpoint> d_addresses;     // of the destinations
     bound_socket d_bound;
     int d_send_buffer = 0; // bytes, from SO_SNDBUF
     std::unique_ptr<link_monitor> d_link;

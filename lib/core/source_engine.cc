@@ -42,9 +42,9 @@ std::size_t max_values(const source_config& config)
 }
 
 // The sockets form one group for all outputs, or one group per output.
-heap_router::config router_config(const source_config& config)
+receive_config router_config(const source_config& config)
 {
-    heap_router::config router;
+    receive_config router;
     const auto& lists = config.endpoints;
     for (std::size_t i = 0; i < lists.size(); ++i)
         router.group_of_socket.insert(router.group_of_socket.end(), lists[i].size(), i);

@@ -38,13 +38,13 @@ void for_each_kept(const heap_slot& slot, visitor&& visit)
 
 } // namespace
 
-heap_router::heap_router(config settings,
+heap_router::heap_router(receive_config config,
                          output_window& window,
                          std::vector<source_counter_set>& counters,
                          source_counter_set& common,
                          reject_counters& rejects,
                          rate_limited_log& log)
-    : d_config(std::move(settings)),
+    : d_config(std::move(config)),
       d_window(window),
       d_counters(counters),
       d_common_counters(common),
@@ -60,7 +60,8 @@ heap_router::heap_router(config settings,
                  common,
                  d_no_output_reason,
                  log),
-      d_formats(d_config, d_format, d_follower, d_senders, d_no_output_reason, log),
+      d_format_tracker(
+          d_config, d_format, d_follower, d_senders, d_no_output_reason, log),
       d_placer(d_decoder, d_follower, window, counters, d_no_output_reason)
 {
     if (d_config.format)
@@ -72,7 +73,7 @@ void heap_router::start_run()
     d_follower.start_run();
     d_senders.clear();
     d_pause_in_heap = d_last_pause = {};
-    d_formats.start_run();
+    d_format_tracker.start_run();
     d_last_sender = 0;
     d_no_output_reason.start_run();
 }
@@ -104,7 +105,7 @@ void heap_router::add_datagram(const received_datagram& datagram, clock::time_po
     while (d_format && !waiting_slots.empty() &&
            now - waiting_slots.front()->first_arrival >= heap_timeout)
         d_slots.remove(*waiting_slots.front());
-    const auto result = route(packet);
+    const auto result = route_packet(packet);
     if (result == outcome::rejected)
         return d_rejects.add(packet_error::contradiction);
     d_common_counters.packets_received.add(1);
@@ -116,8 +117,9 @@ void heap_router::add_datagram(const received_datagram& datagram, clock::time_po
     if (d_slots.first_ready() || waits_for_room())
         resume(now);
     if (!d_format)
-        d_no_output_reason.note(d_formats.refusal().empty() ? cause::no_descriptors
-                                                            : d_formats.refusal());
+        d_no_output_reason.note(d_format_tracker.refusal().empty()
+                                    ? cause::no_descriptors
+                                    : d_format_tracker.refusal());
 }
 
 const std::string& heap_router::why_no_output()
@@ -143,7 +145,7 @@ void heap_router::reject(packet_error error, const std::byte* datagram, std::siz
 // after a restart, or in every heap. So each check asks whether the counter still means
 // the slot that was found. A packet that may belong to either of two heaps is ignored: a
 // missing sample is reported, but a sample in the wrong place is not noticed.
-heap_router::outcome heap_router::route(const parsed_packet& packet)
+heap_router::outcome heap_router::route_packet(const parsed_packet& packet)
 {
     if (packet.is_end_of_stream) {
         d_follower.note_end_of_stream(packet.id,
@@ -225,14 +227,15 @@ bool heap_router::may_continue(const heap_slot& slot, const parsed_packet& packe
     const bool is_closed = slot.status == state::placed &&
                            packet.time - slot.last_arrival >= d_config.closing_time() &&
                            d_follower.is_before_newest(slot);
-    return !slot.is_superseded && !is_closed && !is_torn(slot, packet);
+    return !slot.is_superseded && !is_closed && !may_follow_restart(slot, packet);
 }
 
 // Whether a packet comes after a pause and does not continue its heap: its sender may
 // have restarted, and reuse the counter. An outage looks the same if it goes on later in
 // the heap: then the rest of the heap is missing. While the timestamp or other items are
 // not known, or if the heap is whole, only the pause tells.
-bool heap_router::is_torn(const heap_slot& slot, const parsed_packet& packet) const
+bool heap_router::may_follow_restart(const heap_slot& slot,
+                                     const parsed_packet& packet) const
 {
     const bool is_complete =
         d_format ? slot.items.is_complete(*d_format) : slot.has_items;
@@ -290,7 +293,7 @@ heap_router::outcome heap_router::begin_heap(const parsed_packet& packet,
     slot.next_offset = packet.payload_end();
     if (d_format)
         slot.items.restart(d_format->immediates.size());
-    const auto result = collect(slot, packet);
+    const auto result = collect_packet(slot, packet);
     // it contradicts the other heap, and is no heap of the stream
     return result == outcome::ignored && reuses_counter ? outcome::rejected : result;
 }
@@ -302,9 +305,9 @@ heap_router::outcome heap_router::add_packet(heap_slot& slot, const parsed_packe
     case state::placed:
         if (slot.heap_length != packet.heap_length)
             return outcome::rejected;
-        return place(slot, packet);
+        return place_packet(slot, packet);
     case state::collecting:
-        return collect(slot, packet);
+        return collect_packet(slot, packet);
     default:
         return outcome::ignored;
     }
@@ -315,7 +318,8 @@ heap_router::outcome heap_router::add_packet(heap_slot& slot, const parsed_packe
 // certain, so the slot keeps whole packets instead of decoded samples: if a heap is
 // refused, nothing has to be taken back, and if the format changes, its items are read
 // again.
-heap_router::outcome heap_router::collect(heap_slot& slot, const parsed_packet& packet)
+heap_router::outcome heap_router::collect_packet(heap_slot& slot,
+                                                 const parsed_packet& packet)
 {
     slot.last_arrival = packet.time;
     slot.has_items |= packet.has_items();
@@ -332,11 +336,11 @@ heap_router::outcome heap_router::collect(heap_slot& slot, const parsed_packet& 
                                     : packet.time - min_outage_of_open_heaps);
         }
         if (packet.has_items() && slot.items.timestamp_address && !slot.items.timestamp)
-            find_timestamp(slot);
+            find_kept_timestamp(slot);
     }
     if (find_descriptors(slot, packet) || slot.descriptors.were_found())
         return collect_descriptors(slot, packet);
-    if (d_formats.is_unsuitable(slot))
+    if (d_format_tracker.is_unsuitable(slot))
         d_slots.refuse(slot);
     if (slot.status == state::refused)
         return outcome::ignored;
@@ -348,9 +352,9 @@ heap_router::outcome heap_router::collect(heap_slot& slot, const parsed_packet& 
                                              : keep_packet(slot, packet);
     }
     // the usual case: the first packet has all items
-    settle(slot);
+    judge_heap(slot);
     if (slot.status == state::placed)
-        return place(slot, packet);
+        return place_packet(slot, packet);
     return slot.status == state::refused ? outcome::ignored : keep_packet(slot, packet);
 }
 
@@ -438,16 +442,16 @@ bool heap_router::resume(clock::time_point now)
 bool heap_router::place_waiting()
 {
     for (;;) {
-        if (d_formats.has_changed() && !update_format())
+        if (d_format_tracker.has_changed() && !update_format())
             return false;
-        if (d_blocked_slot && !place_kept(*d_blocked_slot))
+        if (d_blocked_slot && !place_kept_packets(*d_blocked_slot))
             return false;
         d_blocked_slot = nullptr;
         auto* confirmed_slot = d_follower.confirmed();
         auto* slot = confirmed_slot ? confirmed_slot : d_slots.first_ready();
         if (!slot || !d_format)
             return true;
-        settle(*slot);
+        judge_heap(*slot);
         if (slot->status == state::placed)
             d_blocked_slot = slot;
     }
@@ -487,7 +491,7 @@ heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
         // larger than the room: its samples need not wait for all descriptors if those
         // that have arrived confirm the format; otherwise, only its descriptors are used
         const auto visit_packets = [&](const auto& visit) { for_each_kept(slot, visit); };
-        if (d_formats.confirm(slot, descriptors.content(visit_packets))) {
+        if (d_format_tracker.confirm(slot, descriptors.content(visit_packets))) {
             descriptors.clear();
             slot.has_read_descriptors = true;
             d_slots.append_packet(slot, packet.datagram, packet.time);
@@ -518,17 +522,17 @@ heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
 
 void heap_router::read_descriptors(heap_slot& slot)
 {
-    d_formats.read(
+    d_format_tracker.read(
         slot,
         slot.descriptors.content([&](const auto& visit) { for_each_kept(slot, visit); }),
         d_now);
     slot.descriptors.clear();
     slot.has_read_descriptors = true;
-    if (d_formats.has_changed())
+    if (d_format_tracker.has_changed())
         return;
     if (d_format && !slot.is_repeated)
         read_items_again(slot);
-    else if (slot.is_repeated || d_formats.is_unsuitable(slot))
+    else if (slot.is_repeated || d_format_tracker.is_unsuitable(slot))
         d_slots.refuse(slot);
 }
 
@@ -536,14 +540,14 @@ void heap_router::read_descriptors(heap_slot& slot)
 // been produced.
 bool heap_router::update_format()
 {
-    if (!use_format(d_formats.derive()))
+    if (!use_format(d_format_tracker.derive()))
         return false;
-    d_formats.update();
+    d_format_tracker.update();
     const auto slots = d_slots.collecting();
     for (auto* slot : slots)
         if (d_format)
             read_items_again(*slot);
-        else if (d_formats.is_unsuitable(*slot))
+        else if (d_format_tracker.is_unsuitable(*slot))
             d_slots.refuse(*slot);
     return true;
 }
@@ -614,12 +618,12 @@ void heap_router::read_items_again(heap_slot& slot)
             slot.items.add(packet, d_format);
     });
     d_ignored_packets += d_slots.drop_packets(slot, count, slot.kept_packets.size());
-    find_timestamp(slot);
+    find_kept_timestamp(slot);
     update_readiness(slot, items_packet.pointers ? &items_packet : nullptr);
 }
 
 // Packets that arrived before the items of their heap may hold its timestamp.
-void heap_router::find_timestamp(heap_slot& slot)
+void heap_router::find_kept_timestamp(heap_slot& slot)
 {
     for_each_kept(slot, [&](const packet_view& packet) {
         if (!slot.items.is_complete(*d_format))
@@ -629,7 +633,8 @@ void heap_router::find_timestamp(heap_slot& slot)
 
 // Places in time
 
-void heap_router::settle(heap_slot& slot)
+// Decides whether a heap with all items is placed, held or refused.
+void heap_router::judge_heap(heap_slot& slot)
 {
     d_slots.set_ready(slot, false);
     d_follower.forget(slot);
@@ -638,10 +643,10 @@ void heap_router::settle(heap_slot& slot)
             slot.id, slot.first_arrival, d_last_sender == slot.id.sender, true);
         return d_slots.refuse(slot);
     }
-    if (d_formats.is_before_change(slot))
+    if (d_format_tracker.is_before_change(slot))
         return d_slots.refuse(slot);
-    if (d_formats.is_described_otherwise(slot, d_now)) {
-        if (!d_formats.has_changed()) // else it waits for the new format
+    if (d_format_tracker.is_described_otherwise(slot, d_now)) {
+        if (!d_format_tracker.has_changed()) // else it waits for the new format
             d_slots.refuse(slot);
         return;
     }
@@ -658,7 +663,7 @@ void heap_router::settle(heap_slot& slot)
 // Samples
 
 // Places the packets that a slot keeps. False if there is no room for all.
-bool heap_router::place_kept(heap_slot& slot)
+bool heap_router::place_kept_packets(heap_slot& slot)
 {
     if (!d_follower.enter(slot, d_now))
         return false;
@@ -678,7 +683,8 @@ bool heap_router::place_kept(heap_slot& slot)
     return result != sample_placer::placement::full;
 }
 
-heap_router::outcome heap_router::place(heap_slot& slot, const parsed_packet& packet)
+heap_router::outcome heap_router::place_packet(heap_slot& slot,
+                                               const parsed_packet& packet)
 {
     const auto result = d_follower.enter(slot, d_now)
                             ? d_placer.place(slot, packet, packet.time, d_now)

@@ -44,9 +44,8 @@ class heap_router
 public:
     using clock = std::chrono::steady_clock;
 
-    using config = receive_config;
 
-    heap_router(config settings,
+    heap_router(receive_config config,
                 output_window& window,
                 std::vector<source_counter_set>& counters, //!< per output
                 source_counter_set& common,
@@ -64,7 +63,10 @@ public:
                 const std::byte* datagram = nullptr,
                 std::size_t bytes = 0);
     //! Whether packets wait until the window has produced samples.
-    bool waits_for_room() const { return d_blocked_slot || d_formats.has_changed(); }
+    bool waits_for_room() const
+    {
+        return d_blocked_slot || d_format_tracker.has_changed();
+    }
     //! Places waiting packets as far as there is room. Returns whether none is left.
     bool resume(clock::time_point now);
 
@@ -96,16 +98,16 @@ private:
     };
     enum class outcome { taken, ignored, rejected };
 
-    outcome route(const parsed_packet& packet);
+    outcome route_packet(const parsed_packet& packet);
     outcome route_other(heap_slot& latest_slot, const parsed_packet& packet);
     outcome begin_heap(const parsed_packet& packet,
                        bool reuses_counter = false,
                        bool is_repeated = false);
     outcome add_packet(heap_slot& slot, const parsed_packet& packet);
-    outcome collect(heap_slot& slot, const parsed_packet& packet);
+    outcome collect_packet(heap_slot& slot, const parsed_packet& packet);
     outcome keep_packet(heap_slot& slot, const parsed_packet& packet);
     bool may_continue(const heap_slot& slot, const parsed_packet& packet) const;
-    bool is_torn(const heap_slot& slot, const parsed_packet& packet) const;
+    bool may_follow_restart(const heap_slot& slot, const parsed_packet& packet) const;
     void learn_pause(const heap_slot& slot, const parsed_packet& packet);
     bool is_ambiguous(heap_slot& slot, const parsed_packet& packet);
     void drop_packets_before(heap_slot& slot, clock::time_point time);
@@ -121,13 +123,13 @@ private:
     bool update_format();
     bool use_format(std::shared_ptr<const stream_format> format);
     void read_items_again(heap_slot& slot);
-    void find_timestamp(heap_slot& slot);
+    void find_kept_timestamp(heap_slot& slot);
 
-    void settle(heap_slot& slot);
-    bool place_kept(heap_slot& slot);
-    outcome place(heap_slot& slot, const parsed_packet& packet);
+    void judge_heap(heap_slot& slot);
+    bool place_kept_packets(heap_slot& slot);
+    outcome place_packet(heap_slot& slot, const parsed_packet& packet);
 
-    const config d_config;
+    const receive_config d_config;
     output_window& d_window;
     std::vector<source_counter_set>& d_counters;
     source_counter_set& d_common_counters;
@@ -142,7 +144,7 @@ private:
     sender_memory d_senders;
     no_output_reason d_no_output_reason;
     stream_follower d_follower;
-    format_tracker d_formats;
+    format_tracker d_format_tracker;
     sample_placer d_placer;
 
     std::size_t d_ignored_packets = 0; // packets, not counted yet

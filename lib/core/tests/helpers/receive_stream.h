@@ -53,9 +53,9 @@ struct receive_stream {
     std::vector<std::vector<std::byte>> out;
     std::vector<sample_tag> tags; // offsets from the first sample of the output
 
-    static heap_router::config config_of(const options& chosen)
+    static receive_config config_of(const options& chosen)
     {
-        heap_router::config config;
+        receive_config config;
         const auto lists = chosen.has_own_sockets ? chosen.outputs : 1;
         config.has_group_for_each_output = lists > 1;
         for (std::size_t i = 0; i < lists * chosen.sockets; ++i)

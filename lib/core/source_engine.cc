@@ -8,7 +8,7 @@
 #include "network/capture_file.h"
 #include "network/receive_socket.h"
 #include "receive/capture_replay.h"
-#include "receive/receiver.h"
+#include "receive/socket_reader.h"
 #include "shared_options.h"
 #include "source_config.h"
 #include "source_engine.h"
@@ -97,8 +97,8 @@ source_engine::source_engine(const source_config& config,
         d_reader =
             std::make_unique<capture_replay>(config.realtime, d_router, d_window, d_log);
     else
-        d_reader = std::make_unique<receiver>(
-            receiver::config{ config.max_delay, config.end_on_stop, config.timeout },
+        d_reader = std::make_unique<socket_reader>(
+            socket_reader::config{ config.max_delay, config.end_on_stop, config.timeout },
             d_router,
             d_window,
             d_log);

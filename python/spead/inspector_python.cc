@@ -54,7 +54,7 @@ py::dict try_source_options(const listening_inspector& inspector,
     trial_result result;
     {
         const py::gil_scoped_release release;
-        result = try_source(inspector.memory(), endpoints, options);
+        result = try_source(inspector.stored_packets(), endpoints, options);
     }
     py::dict dict;
     dict["heaps"] = result.heaps;
@@ -65,7 +65,7 @@ py::dict try_source_options(const listening_inspector& inspector,
     dict["packets_rejected"] = to_dict(result.stats.packets_rejected);
     dict["log"] = result.log;
     dict["ignored_reason"] = result.ignored_reason;
-    dict["is_partial"] = inspector.memory().is_partial();
+    dict["is_partial"] = inspector.stored_packets().is_partial();
     return dict;
 }
 
@@ -234,7 +234,7 @@ void bind_inspector(py::module& m)
              })
         .def("described_streams",
              [](const listening_inspector& self) {
-                 const auto streams = streams_of(self.memory().described());
+                 const auto streams = streams_of(self.stored_packets().described());
                  auto list = to_list(streams);
                  std::size_t i = 0;
                  for (const auto& [key, stream] : streams)
@@ -258,7 +258,9 @@ void bind_inspector(py::module& m)
              })
         .def("seconds", &listening_inspector::seconds)
         .def("is_partial",
-             [](const listening_inspector& self) { return self.memory().is_partial(); })
+             [](const listening_inspector& self) {
+                 return self.stored_packets().is_partial();
+             })
         .def("is_capture", &listening_inspector::is_capture)
         .def("has_ended", &listening_inspector::has_ended)
         .def("failures", &listening_inspector::failures)

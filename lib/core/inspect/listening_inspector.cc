@@ -106,11 +106,11 @@ void listening_inspector::add(const std::byte* datagram,
     }
     d_kinds.add(packet, datagram, bytes);
     d_inspector.add(packet, bytes, sender, endpoint, stream_inspector::time_point(time));
-    d_memory.add({ { datagram, datagram + bytes },
-                   endpoint,
-                   sender_number,
-                   packet.has_descriptors,
-                   time });
+    d_stored_packets.add({ { datagram, datagram + bytes },
+                           endpoint,
+                           sender_number,
+                           packet.has_descriptors,
+                           time });
 }
 
 std::vector<std::string> listening_inspector::destinations() const

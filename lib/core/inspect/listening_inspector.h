@@ -10,7 +10,7 @@
 
 #include "network/datagram_source.h"
 #include "packet_kinds.h"
-#include "packet_memory.h"
+#include "packet_store.h"
 #include "stream_inspector.h"
 
 #include <boost/asio/io_context.hpp>
@@ -49,7 +49,7 @@ public:
              std::size_t endpoint);
 
     const stream_inspector& inspector() const { return d_inspector; }
-    const packet_memory& memory() const { return d_memory; }
+    const packet_store& stored_packets() const { return d_stored_packets; }
     const packet_kinds& kinds() const { return d_kinds; }
     bool is_capture() const { return d_sources.front()->is_capture(); }
     //! Whether the captures have been read to their end.
@@ -89,7 +89,7 @@ private:
     std::vector<std::byte> d_buffer;
     std::unordered_map<std::uint64_t, std::string> d_senders;
     stream_inspector d_inspector;
-    packet_memory d_memory;
+    packet_store d_stored_packets;
     packet_kinds d_kinds;
 };
 

@@ -15,7 +15,7 @@
 
 namespace gr::spead {
 
-stream_inspector::streams_by_key streams_of(const packet_memory::selection& packets)
+stream_inspector::streams_by_key streams_of(const packet_store::selection& packets)
 {
     stream_inspector inspector;
     for (const auto* kept_packet : packets) {
@@ -66,12 +66,12 @@ void run_to_end(source_engine& engine, const source_config& config)
 
 } // namespace
 
-trial_result try_source(const packet_memory& memory,
+trial_result try_source(const packet_store& stored,
                         const std::vector<std::string>& endpoints,
                         const source_options& options)
 {
     const auto config = parse_options(endpoints, options);
-    const auto packets = config.user_format ? memory.all() : memory.described();
+    const auto packets = config.user_format ? stored.all() : stored.described();
     std::size_t sockets = 0;
     for (const auto& list : config.endpoints)
         sockets += list.size();

@@ -17,7 +17,7 @@ namespace gr::spead {
 /*!
  * \brief Reads captures in the order of time until their end.
  *
- * Its time is that of the packets. It reads as the receiver does: time passes in the
+ * Its time is that of the packets. It reads as socket_reader does: time passes in the
  * window before the packet after a pause is judged.
  */
 class capture_replay : public packet_reader

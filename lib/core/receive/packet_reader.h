@@ -20,7 +20,7 @@
 namespace gr::spead {
 
 /*!
- * \brief Reads datagrams and passes their packets to the router: receiver reads
+ * \brief Reads datagrams and passes their packets to the router: socket_reader reads
  * sockets, capture_replay reads captures.
  */
 class packet_reader

@@ -71,19 +71,19 @@ public:
         return find(sender).descriptions;
     }
     //! Whether a sender has described its items, in any group.
-    bool has_described(std::uint64_t address) const
+    bool has_described(std::uint64_t sender) const
     {
-        return std::any_of(d_senders.begin(), d_senders.end(), [&](const memory& sender) {
-            return sender.address == address && !sender.descriptions.empty();
+        return std::any_of(d_records.begin(), d_records.end(), [&](const record& known) {
+            return known.sender == sender && !known.descriptions.empty();
         });
     }
     //! Forgets the values, whose items have changed.
     void clear_values()
     {
-        for (auto& sender : d_senders)
-            sender.values.clear();
+        for (auto& known : d_records)
+            known.values.clear();
     }
-    void clear() { d_senders.clear(); }
+    void clear() { d_records.clear(); }
 
 private:
     static constexpr std::size_t max_senders = 64; // if more, the oldest is forgotten
@@ -103,25 +103,25 @@ private:
         int described_heaps = 0;
     };
 
-    struct memory {
-        std::uint64_t address;
+    struct record {
+        std::uint64_t sender;
         std::size_t group;
         std::vector<remembered_value> values = {}; // of immediate items
         description_rate rate = {};
         std::vector<item_description> descriptions = {};
     };
 
-    memory& find(const heap_id& id)
+    record& find(const heap_id& id)
     {
-        for (auto& sender : d_senders)
-            if (sender.address == id.sender && sender.group == id.group)
-                return sender;
-        if (d_senders.size() == max_senders)
-            d_senders.pop_front();
-        return d_senders.emplace_back(memory{ id.sender, id.group });
+        for (auto& known : d_records)
+            if (known.sender == id.sender && known.group == id.group)
+                return known;
+        if (d_records.size() == max_senders)
+            d_records.pop_front();
+        return d_records.emplace_back(record{ id.sender, id.group });
     }
 
-    std::deque<memory> d_senders;
+    std::deque<record> d_records;
     description_rate d_ignored_rate;
 };
 

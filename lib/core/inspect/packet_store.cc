@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "packet_memory.h"
+#include "packet_store.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,10 +19,10 @@ namespace gr::spead {
 namespace {
 
 // The packets of one endpoint.
-class remembered_source : public datagram_source
+class stored_source : public datagram_source
 {
 public:
-    remembered_source(const packet_memory::selection& packets, std::size_t endpoint)
+    stored_source(const packet_store::selection& packets, std::size_t endpoint)
         : d_next(packets.begin()), d_end(packets.end()), d_endpoint(endpoint)
     {
         find_next();
@@ -55,14 +55,14 @@ private:
             ++d_next;
     }
 
-    packet_memory::selection::const_iterator d_next;
-    const packet_memory::selection::const_iterator d_end;
+    packet_store::selection::const_iterator d_next;
+    const packet_store::selection::const_iterator d_end;
     const std::size_t d_endpoint;
 };
 
 } // namespace
 
-void packet_memory::add(stored_packet added)
+void packet_store::add(stored_packet added)
 {
     const auto bytes = added.data.size();
     const auto has_room = [&] { return d_bytes + bytes <= d_max_bytes; };
@@ -79,7 +79,7 @@ void packet_memory::add(stored_packet added)
     d_packets.push_back(std::move(added));
 }
 
-packet_memory::selection packet_memory::all() const
+packet_store::selection packet_store::all() const
 {
     selection packets;
     packets.reserve(d_packets.size());
@@ -88,7 +88,7 @@ packet_memory::selection packet_memory::all() const
     return packets;
 }
 
-packet_memory::selection packet_memory::described() const
+packet_store::selection packet_store::described() const
 {
     std::set<std::pair<std::size_t, std::uint64_t>> streams, with_descriptors;
     for (const auto& packet : d_packets)
@@ -106,12 +106,12 @@ packet_memory::selection packet_memory::described() const
 }
 
 std::vector<std::unique_ptr<datagram_source>>
-replay(const packet_memory::selection& packets, std::size_t endpoints)
+replay(const packet_store::selection& packets, std::size_t endpoints)
 {
     std::vector<std::unique_ptr<datagram_source>> sources;
     sources.reserve(endpoints);
     for (std::size_t i = 0; i < endpoints; ++i)
-        sources.push_back(std::make_unique<remembered_source>(packets, i));
+        sources.push_back(std::make_unique<stored_source>(packets, i));
     return sources;
 }
 

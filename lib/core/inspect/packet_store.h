@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_PACKET_MEMORY_H
-#define INCLUDED_SPEAD_CORE_PACKET_MEMORY_H
+#ifndef INCLUDED_SPEAD_CORE_PACKET_STORE_H
+#define INCLUDED_SPEAD_CORE_PACKET_STORE_H
 
 #include "network/datagram_source.h"
 
@@ -25,7 +25,7 @@ namespace gr::spead {
  * Packets before the first descriptors make room for later ones. Once only these are
  * left, later packets are dropped: a source needs descriptors before the samples.
  */
-class packet_memory
+class packet_store
 {
 public:
     struct stored_packet {
@@ -36,7 +36,7 @@ public:
         std::chrono::nanoseconds time; //!< of arrival
     };
 
-    explicit packet_memory(std::size_t max_bytes = 32 << 20) : d_max_bytes(max_bytes) {}
+    explicit packet_store(std::size_t max_bytes = 32 << 20) : d_max_bytes(max_bytes) {}
 
     void add(stored_packet added);
     //! Whether some packets are not kept.
@@ -57,8 +57,8 @@ private:
 
 //! Replays \p packets, which must outlive the sources: one for each of \p endpoints.
 std::vector<std::unique_ptr<datagram_source>>
-replay(const packet_memory::selection& packets, std::size_t endpoints);
+replay(const packet_store::selection& packets, std::size_t endpoints);
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_PACKET_MEMORY_H */
+#endif /* INCLUDED_SPEAD_CORE_PACKET_STORE_H */

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_RECEIVER_H
-#define INCLUDED_SPEAD_CORE_RECEIVER_H
+#ifndef INCLUDED_SPEAD_CORE_SOCKET_READER_H
+#define INCLUDED_SPEAD_CORE_SOCKET_READER_H
 
 #include "packet_reader.h"
 
@@ -21,7 +21,7 @@ namespace gr::spead {
  * At high packet rates it sleeps for a short time, which is cheaper than a wake-up per
  * packet.
  */
-class receiver : public packet_reader
+class socket_reader : public packet_reader
 {
 public:
     struct config {
@@ -30,10 +30,10 @@ public:
         clock::duration timeout{}; //!< 0: none
     };
 
-    receiver(const config& settings,
-             heap_router& router,
-             output_window& window,
-             rate_limited_log& log);
+    socket_reader(const config& settings,
+                  heap_router& router,
+                  output_window& window,
+                  rate_limited_log& log);
 
     void start(const source_list& sockets) override;
     void poll() override;
@@ -59,4 +59,4 @@ private:
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_RECEIVER_H */
+#endif /* INCLUDED_SPEAD_CORE_SOCKET_READER_H */

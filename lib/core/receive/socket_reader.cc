@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "receiver.h"
+#include "socket_reader.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -41,15 +41,15 @@ constexpr double kernel_buffer_fraction = 0.1;
 
 } // namespace
 
-receiver::receiver(const config& settings,
-                   heap_router& router,
-                   output_window& window,
-                   rate_limited_log& log)
+socket_reader::socket_reader(const config& settings,
+                             heap_router& router,
+                             output_window& window,
+                             rate_limited_log& log)
     : packet_reader(router, window, log), d_config(settings)
 {
 }
 
-void receiver::start(const source_list& sockets)
+void socket_reader::start(const source_list& sockets)
 {
     packet_reader::start(sockets);
     d_polled.clear();
@@ -61,7 +61,7 @@ void receiver::start(const source_list& sockets)
     d_read_since_stop = 0;
 }
 
-void receiver::poll()
+void socket_reader::poll()
 {
     if (has_ended())
         return;
@@ -92,7 +92,7 @@ void receiver::poll()
 }
 
 // Reads the sockets in turn until they are empty, then chooses how to wait.
-void receiver::read_all()
+void socket_reader::read_all()
 {
     auto now = clock::now();
     const auto deadline = now + max_read;

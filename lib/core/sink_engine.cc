@@ -108,7 +108,7 @@ void sink_engine::add_input(const sink_config& config, stream_config stream)
         std::move(stream), slots, [this] { d_sender->wake(); }));
     auto& input = *d_inputs.back();
     if (config.aligner)
-        input.tag_packer = std::make_unique<rx_time_packer>(
+        input.time_packer = std::make_unique<rx_time_packer>(
             input.packer, input.counters, *config.clock, *config.aligner);
 }
 
@@ -128,9 +128,10 @@ void sink_engine::limit_rings()
             return static_cast<std::size_t>(std::min(bytes / slot_bytes, max_slots));
         };
         // at least two bursts, or pacing would suffer
-        const double bytes = std::max(rate * paced_ring_time,
-                                      2 * pacer::burst(d_burst_bytes, slot_bytes, rate)) /
-                             inputs;
+        const double bytes =
+            std::max(rate * paced_ring_time,
+                     2 * pacer::burst_size(d_burst_bytes, slot_bytes, rate)) /
+            inputs;
         const std::size_t limit =
             std::max(slots(bytes), input->packer.config().min_slots_in_use(ring.slots()));
         // wake the packer late, but before the ring is empty: a wake-up costs more than
@@ -146,8 +147,8 @@ void sink_engine::start()
     for (auto& input : d_inputs) {
         input->packer.start_run();
         input->released_when_full.reset();
-        if (input->tag_packer)
-            input->tag_packer->start_run();
+        if (input->time_packer)
+            input->time_packer->start_run();
     }
     schedule_stats();
     d_sender->start();
@@ -183,15 +184,15 @@ std::size_t sink_engine::write(std::size_t input,
     auto& packed = *d_inputs[input];
     const auto released_before = packed.ring.released();
     packed.released_when_full.reset();
-    const auto n_taken = packed.tag_packer
-                             ? packed.tag_packer->write(samples, n, first_sample, tags)
+    const auto n_taken = packed.time_packer
+                             ? packed.time_packer->write(samples, n, first_sample, tags)
                              : packed.packer.write(samples, n);
     if (n_taken < n && !is_filling(input)) {
         packed.released_when_full = released_before;
         packed.counters.ring_full.add(1);
     }
-    if (packed.tag_packer)
-        for (const auto& warning : packed.tag_packer->take_warnings())
+    if (packed.time_packer)
+        for (const auto& warning : packed.time_packer->take_warnings())
             warn_of_input(input, warning);
     return n_taken;
 }
@@ -281,7 +282,7 @@ bool sink_engine::end_streams()
         // a receiver may close all of its sockets at the first end-of-stream heap
         d_sender->expect_refusal();
     }
-    if (!send_ends() || !wait_for_empty_rings())
+    if (!pack_stop_heaps() || !wait_for_empty_rings())
         return false;
     if (!d_destinations_to_end) {
         std::this_thread::sleep_for(refusal_time);
@@ -291,17 +292,17 @@ bool sink_engine::end_streams()
         std::this_thread::sleep_for(delay);
         d_sender->expect_refusal(); // by now, the first packets have been refused
         for (auto& input : d_inputs)
-            input->packer.repeat_stop();
-        if (!send_ends() || !wait_for_empty_rings())
+            input->packer.repeat_stop_heaps();
+        if (!pack_stop_heaps() || !wait_for_empty_rings())
             return false;
     }
     return true;
 }
 
-bool sink_engine::send_ends()
+bool sink_engine::pack_stop_heaps()
 {
     return std::all_of(d_inputs.begin(), d_inputs.end(), [&](const auto& input) {
-        return repeat(input->ring, [&] { return input->packer.send_stop(); });
+        return repeat(input->ring, [&] { return input->packer.pack_stop_heaps(); });
     });
 }
 

@@ -66,8 +66,8 @@ public:
     //! Whether to call write() again at once, since it is filling a gap with zeros.
     bool is_filling(std::size_t input) const
     {
-        const auto& tag_packer = d_inputs[input]->tag_packer;
-        return tag_packer && tag_packer->is_filling();
+        const auto& time_packer = d_inputs[input]->time_packer;
+        return time_packer && time_packer->is_filling();
     }
 
     //! Waits until there is room for an input whose last write() found none. False if
@@ -111,7 +111,7 @@ private:
         sink_counter_set counters;
         packet_ring ring;
         input_packer packer;
-        std::unique_ptr<rx_time_packer> tag_packer; // with sample_rate
+        std::unique_ptr<rx_time_packer> time_packer; // with sample_rate
         // released() of the ring before a write() that found no room
         std::optional<std::uint64_t> released_when_full;
     };
@@ -128,7 +128,7 @@ private:
     template <typename step>
     bool repeat(packet_ring& ring, step try_step);
     bool end_streams();
-    bool send_ends();
+    bool pack_stop_heaps();
     bool wait_for_empty_rings();
 
     const double d_burst_bytes;

@@ -24,7 +24,7 @@ namespace {
 using duration = output_window::clock::duration;
 
 constexpr std::chrono::milliseconds check_interval{ 100 };
-constexpr std::chrono::seconds explain_delay{ 1 };
+constexpr std::chrono::seconds explanation_delay{ 1 };
 // How long packets wait for room while blocks downstream take no samples. Packets of
 // sockets would be dropped meanwhile.
 constexpr std::chrono::milliseconds max_stall{ 20 };
@@ -86,7 +86,12 @@ source_engine::source_engine(const source_config& config,
                  max_values(config),
                  config.axes.empty() ? 1 : config.heap_samples },
                d_counters),
-      d_router(router_config(config), d_window, d_counters, d_common, d_rejects, d_log)
+      d_router(router_config(config),
+               d_window,
+               d_counters,
+               d_common_counters,
+               d_rejects,
+               d_log)
 {
     check_window(config);
     if (sources.empty())
@@ -144,10 +149,10 @@ void source_engine::start()
     if (d_sources.empty())
         open();
     d_reader->start(d_sources);
-    d_at_start = stats();
-    d_losses.start({ d_at_start, received_by_output() }, clock::now());
+    d_start_stats = stats();
+    d_losses.start({ d_start_stats, received_by_output() }, clock::now());
     d_next_check = {};
-    d_explain_at = clock::time_point::max();
+    d_explanation_time = clock::time_point::max();
     std::string names;
     for (const auto& source : d_sources)
         names += (names.empty() ? "" : ", ") + source->name();
@@ -222,17 +227,17 @@ void source_engine::check_progress(clock::time_point now, bool is_over)
     if (const auto real_time = clock::now(); is_over || d_losses.is_due(real_time))
         d_losses.check({ current, received_by_output() }, real_time);
     if (std::exchange(d_checked_samples, current.samples_out) != current.samples_out) {
-        d_explain_at = clock::time_point::max();
+        d_explanation_time = clock::time_point::max();
         d_router.clear_no_output_reason();
         set_status("");
         return;
     }
     if (!text.empty())
-        d_explain_at = std::min(d_explain_at, now + explain_delay);
+        d_explanation_time = std::min(d_explanation_time, now + explanation_delay);
     const bool was_silent =
-        is_over && current.samples_out == d_at_start.samples_out &&
-        (!text.empty() || current.packets_received > d_at_start.packets_received);
-    if (!was_silent && now < d_explain_at)
+        is_over && current.samples_out == d_start_stats.samples_out &&
+        (!text.empty() || current.packets_received > d_start_stats.packets_received);
+    if (!was_silent && now < d_explanation_time)
         return;
     if (!text.empty() && text != current.status)
         d_log.add("no output: ", text);
@@ -263,9 +268,9 @@ source_stats source_engine::stats(std::int64_t output) const
     for (std::size_t i = 0; i < d_counters.size(); ++i)
         if (output < 0 || static_cast<std::size_t>(output) == i)
             add_counters<source_counters>(statistics, d_counters[i]);
-    add_counters<source_counters>(statistics, d_common);
+    add_counters<source_counters>(statistics, d_common_counters);
     // read last, so that it is never below packets_ignored
-    statistics.packets_received = d_common.packets_received.get();
+    statistics.packets_received = d_common_counters.packets_received.get();
     // samples_missing, in the window, counts only zeros: thus samples_out never decreases
     // during an update
     statistics.samples_out = statistics.samples_received + statistics.samples_missing;

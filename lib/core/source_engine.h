@@ -95,7 +95,7 @@ private:
     rate_limited_log d_log;
     boost::asio::io_context d_io;
     std::vector<source_counter_set> d_counters; // per output
-    source_counter_set d_common;
+    source_counter_set d_common_counters;
     reject_counters d_rejects;
     output_window d_window;
     heap_router d_router;
@@ -105,8 +105,8 @@ private:
 
     // detects that packets arrive but nothing is output
     clock::time_point d_next_check{};
-    clock::time_point d_explain_at{}; // when to log why there is no output
-    source_stats d_at_start;          // stats at the start of this run
+    clock::time_point d_explanation_time{}; // when to log why there is no output
+    source_stats d_start_stats;             // stats at the start of this run
     std::uint64_t d_checked_samples = 0;
     loss_log d_losses{ d_log };
 

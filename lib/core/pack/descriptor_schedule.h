@@ -35,10 +35,10 @@ public:
     void update(clock::time_point now);
 
     //! Whether a packet is due: the one at offset() in the heap with the heap counter
-    //! heap_id(), to destination().
+    //! heap_counter(), to destination().
     bool is_due() const { return d_next_destination < d_end_destination; }
     std::uint32_t destination() const { return d_first_destination + d_next_destination; }
-    std::uint64_t heap_id() const { return d_counter; }
+    std::uint64_t heap_counter() const { return d_counter; }
     std::uint64_t offset() const { return d_offset; }
 
     //! Records that the due packet was written to the ring, with this much payload.

@@ -82,7 +82,7 @@ std::uint64_t input_packer::drop_rest(std::uint64_t n, bool is_input)
 bool input_packer::begin_heap()
 {
     const bool may_drop = d_config.when_full == full_policy::drop;
-    const bool has_room = emit_prebuilt() && emit_descriptors();
+    const bool has_room = pack_prebuilt() && pack_descriptors();
     if (!has_room && !may_drop)
         return false;
 
@@ -112,7 +112,7 @@ void input_packer::apply_item_updates()
 }
 
 // Returns false if the ring is full.
-bool input_packer::emit_prebuilt()
+bool input_packer::pack_prebuilt()
 {
     for (; d_prebuilt_written < d_prebuilt.size(); ++d_prebuilt_written)
         if (!d_ring.write(d_prebuilt[d_prebuilt_written]))
@@ -123,7 +123,7 @@ bool input_packer::emit_prebuilt()
 }
 
 // Returns false if the ring is full. Must not allocate memory: runs while streaming.
-bool input_packer::emit_descriptors()
+bool input_packer::pack_descriptors()
 {
     while (d_descriptors.is_due()) {
         const auto& layout = *d_config.descriptors;
@@ -139,7 +139,7 @@ bool input_packer::emit_descriptors()
                                 0 };
         std::byte* payload = d_ring.write_header(header, info);
         layout.complete_header(
-            d_ring.packet(), layout.words(d_descriptors.heap_id()), offset);
+            d_ring.packet(), layout.words(d_descriptors.heap_counter()), offset);
         std::copy_n(layout.contents().prefix.begin() +
                         static_cast<std::ptrdiff_t>(offset),
                     header.payload_bytes,
@@ -175,19 +175,19 @@ bool input_packer::finish_tail()
         drop_tail();
     const bool is_done =
         (!d_heap.is_open() || d_heap.finish(d_config.tail, d_prebuilt)) &&
-        emit_prebuilt() && emit_descriptors();
+        pack_prebuilt() && pack_descriptors();
     d_ring.publish();
     return is_done;
 }
 
-bool input_packer::send_stop()
+bool input_packer::pack_stop_heaps()
 {
     if (!d_has_stop_packets) {
         d_has_stop_packets = true;
         make_stop_packets();
-        repeat_stop();
+        repeat_stop_heaps();
     }
-    const bool is_done = emit_prebuilt();
+    const bool is_done = pack_prebuilt();
     d_ring.publish();
     return is_done;
 }

@@ -79,14 +79,14 @@ public:
     }
 
     //! \name End of stream
-    //! finish_tail() ends the unfinished heap; then send_stop() packs the end-of-stream
-    //! heaps. False: the ring is full; call again when it has room.
+    //! finish_tail() ends the unfinished heap; then pack_stop_heaps() packs the
+    //! end-of-stream heaps. False: the ring is full; call again when it has room.
     //! \{
     bool finish_tail();
-    bool send_stop();
+    bool pack_stop_heaps();
     //! \}
-    //! Makes the next send_stop() pack the same end-of-stream heaps again.
-    void repeat_stop()
+    //! Makes the next pack_stop_heaps() pack the same end-of-stream heaps again.
+    void repeat_stop_heaps()
     {
         d_prebuilt.insert(d_prebuilt.end(), d_stop_packets.begin(), d_stop_packets.end());
     }
@@ -100,8 +100,8 @@ private:
     std::uint64_t drop_rest(std::uint64_t n, bool is_input);
     void drop_tail();
     void make_stop_packets();
-    bool emit_prebuilt();
-    bool emit_descriptors();
+    bool pack_prebuilt();
+    bool pack_descriptors();
 
     stream_config d_config; // constant, except for the values of items
     sink_counter_set& d_counters;

@@ -95,8 +95,8 @@ void rx_time_packer::apply_tag(const rx_time_tag& tag)
         return warn_once(d_too_far_warned, too_far_text);
     if (!std::exchange(d_has_time, true))
         check_first_tick(time->tick);
-    const auto correction =
-        d_aligner.tag(time->tick, time->residual, d_packer.heap_is_partly_published());
+    const auto correction = d_aligner.process_tag(
+        time->tick, time->residual, d_packer.heap_is_partly_published());
     if (correction.realign_timestamp)
         d_packer.skip_to(*correction.realign_timestamp);
     d_zeros = correction.zeros_to_pack;
@@ -144,7 +144,7 @@ bool rx_time_packer::pack_zeros(std::uint64_t& zeros_left)
 std::size_t rx_time_packer::pack_samples(const std::byte* samples, std::size_t n)
 {
     std::size_t n_taken = 0;
-    if (const auto to_drop = d_aligner.to_drop()) {
+    if (const auto to_drop = d_aligner.samples_to_drop()) {
         n_taken = static_cast<std::size_t>(std::min<std::uint64_t>(n, to_drop));
         d_packer.drop(n_taken);
     } else {

@@ -34,9 +34,9 @@ format_tracker::format_tracker(const receive_config& config,
 {
 }
 
-void format_tracker::read(const heap_slot& slot,
-                          std::vector<std::byte> content,
-                          time_point now)
+void format_tracker::read_descriptors(const heap_slot& slot,
+                                      std::vector<std::byte> content,
+                                      time_point now)
 {
     if (is_before_change(slot))
         return; // they have been replaced
@@ -64,7 +64,7 @@ void format_tracker::read(const heap_slot& slot,
                  heaps > 0 && heaps < max_heaps };
 }
 
-std::shared_ptr<const stream_format> format_tracker::derive()
+std::shared_ptr<const stream_format> format_tracker::derive_format()
 {
     // until heaps of a format arrive, another array may hold the samples
     return d_description.format(d_follower.is_running() ? d_format.get() : nullptr);

@@ -46,19 +46,22 @@ public:
     }
 
     //! Reads the descriptors of a heap from their bytes.
-    void read(const heap_slot& slot, std::vector<std::byte> content, time_point now);
-    //! Whether descriptions have changed since update().
+    void read_descriptors(const heap_slot& slot,
+                          std::vector<std::byte> content,
+                          time_point now);
+    //! Whether descriptions have changed since mark_in_use().
     bool has_changed() const { return d_has_changed; }
     //! The format that the descriptions give; nullptr with a refusal() if there is none.
-    std::shared_ptr<const stream_format> derive();
+    std::shared_ptr<const stream_format> derive_format();
     //! The derived format is in use.
-    void update() { d_has_changed = false; }
+    void mark_in_use() { d_has_changed = false; }
     //! Why there is no format; else empty.
     const std::string& refusal() const { return d_description.refusal(); }
 
     //! Whether the descriptors of a heap that have arrived leave the samples and the
     //! timestamp as they are known.
-    bool confirm(const heap_slot& slot, const std::vector<std::byte>& content) const
+    bool confirms_format(const heap_slot& slot,
+                         const std::vector<std::byte>& content) const
     {
         return d_format &&
                d_description.confirm(slot.descriptors.parse(content), *d_format);

@@ -491,7 +491,7 @@ heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
         // larger than the room: its samples need not wait for all descriptors if those
         // that have arrived confirm the format; otherwise, only its descriptors are used
         const auto visit_packets = [&](const auto& visit) { for_each_kept(slot, visit); };
-        if (d_format_tracker.confirm(slot, descriptors.content(visit_packets))) {
+        if (d_format_tracker.confirms_format(slot, descriptors.content(visit_packets))) {
             descriptors.clear();
             slot.has_read_descriptors = true;
             d_slots.append_packet(slot, packet.datagram, packet.time);
@@ -522,7 +522,7 @@ heap_router::outcome heap_router::collect_descriptors(heap_slot& slot,
 
 void heap_router::read_descriptors(heap_slot& slot)
 {
-    d_format_tracker.read(
+    d_format_tracker.read_descriptors(
         slot,
         slot.descriptors.content([&](const auto& visit) { for_each_kept(slot, visit); }),
         d_now);
@@ -540,9 +540,9 @@ void heap_router::read_descriptors(heap_slot& slot)
 // been produced.
 bool heap_router::update_format()
 {
-    if (!use_format(d_format_tracker.derive()))
+    if (!use_format(d_format_tracker.derive_format()))
         return false;
-    d_format_tracker.update();
+    d_format_tracker.mark_in_use();
     const auto slots = d_slots.collecting();
     for (auto* slot : slots)
         if (d_format)

@@ -16,12 +16,12 @@ namespace gr::spead {
 pacer::pacer(std::size_t burst_bytes, std::size_t packet_bytes)
     : d_burst_bytes(static_cast<double>(burst_bytes)),
       d_packet_bytes(static_cast<double>(packet_bytes)),
-      d_burst(burst(d_burst_bytes, d_packet_bytes, 0)),
+      d_burst(burst_size(d_burst_bytes, d_packet_bytes, 0)),
       d_tokens(d_burst)
 {
 }
 
-double pacer::burst(double burst_bytes, double packet_bytes, double rate)
+double pacer::burst_size(double burst_bytes, double packet_bytes, double rate)
 {
     constexpr double min_duration = 300e-6; // seconds; a thread wakes up in 20 to 50 us
     constexpr double max_burst = 1 << 30;   // bytes, at any rate
@@ -39,7 +39,7 @@ void pacer::set_rate(double bytes_per_second, time_point now)
     if (d_last_refill)
         refill(now);
     d_rate = bytes_per_second;
-    d_burst = burst(d_burst_bytes, d_packet_bytes, d_rate);
+    d_burst = burst_size(d_burst_bytes, d_packet_bytes, d_rate);
     d_tokens = std::min(d_tokens, d_burst);
     d_granted_bytes = d_backlog = 0;
 }

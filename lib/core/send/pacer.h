@@ -34,7 +34,7 @@ public:
     //! Returns the burst size in bytes: \p burst_bytes, or what is sent in 300 us at
     //! \p rate if that is more. Rounded down to whole messages of the transport or, if
     //! less than a message, to whole packets, but at least one.
-    static double burst(double burst_bytes, double packet_bytes, double rate);
+    static double burst_size(double burst_bytes, double packet_bytes, double rate);
 
     //! \p bytes_per_second 0: unlimited
     void set_rate(double bytes_per_second, time_point now);

@@ -28,7 +28,7 @@ struct retry_decision {
         split,          //!< send its packets one by one
         drop
     };
-    action what;
+    action next_action;
     std::chrono::microseconds delay{};
     bool is_failure = true; //!< of the network: to be logged
     send_failures failures; //!< including this one

@@ -402,7 +402,7 @@ bool sender::handle_error(int error)
     d_failures = decision.failures;
     if (decision.is_failure)
         log_failure(error, 0);
-    switch (decision.what) {
+    switch (decision.next_action) {
     case action::retry:
         return true;
     case action::wait:

@@ -21,7 +21,7 @@
 namespace gr::spead {
 
 //! Failed sends by cause.
-class error_counters
+class send_error_counters
 {
 public:
     static constexpr std::array<int, 17> causes{
@@ -58,7 +58,7 @@ using sink_counter_set = sink_counters<counter>;
 
 //! The counters of the sender.
 struct sender_counters : sink_counter_set {
-    error_counters errors;
+    send_error_counters errors;
 };
 
 } // namespace gr::spead

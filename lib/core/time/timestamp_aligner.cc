@@ -85,8 +85,9 @@ void timestamp_aligner::advance(std::uint64_t samples)
     d_expected += static_cast<std::int64_t>(samples);
 }
 
-correction
-timestamp_aligner::tag(std::int64_t tick, double tick_residual, bool heap_is_partly_sent)
+correction timestamp_aligner::process_tag(std::int64_t tick,
+                                          double tick_residual,
+                                          bool heap_is_partly_sent)
 {
     const auto position = position_of(tick, tick_residual);
     if (!position) {

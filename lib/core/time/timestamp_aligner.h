@@ -53,8 +53,8 @@ struct tag_warnings {
  * \brief Aligns the samples of one input with heap timestamps, according to time tags.
  *
  * The caller packs the samples between two tags and reports them with advance(). At a
- * tag, it calls tag() and applies the correction before it packs the tagged sample. It
- * drops the next to_drop() samples instead of packing them.
+ * tag, it calls process_tag() and applies the correction before it packs the tagged
+ * sample. It drops the next samples_to_drop() samples instead of packing them.
  *
  * - The first tag of a run sets the time. Heaps begin at multiples of timestamp_step;
  *   samples between the tag and the first multiple are dropped.
@@ -82,17 +82,18 @@ public:
     //! Begins a run. The caller must have sent or dropped the unfinished heap.
     void start_run();
 
-    //! Records that the next \p samples were packed, except for the first to_drop(),
-    //! which were dropped.
+    //! Records that the next \p samples were packed, except for the first
+    //! samples_to_drop(), which were dropped.
     void advance(std::uint64_t samples);
 
     //! Processes the tag of the next sample, at \p tick plus \p tick_residual ticks. The
     //! caller must apply the correction before it calls another member.
     //! \p heap_is_partly_sent: packets of the unfinished heap may have been sent.
-    correction tag(std::int64_t tick, double tick_residual, bool heap_is_partly_sent);
+    correction
+    process_tag(std::int64_t tick, double tick_residual, bool heap_is_partly_sent);
 
     //! Number of samples to drop, beginning with the next one.
-    std::uint64_t to_drop() const { return d_to_drop; }
+    std::uint64_t samples_to_drop() const { return d_to_drop; }
 
     //! Returns the warnings raised since the last call.
     tag_warnings take_warnings();

@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(paced_ring_holds_two_bursts)
         // nothing is sent before start()
         const auto accepted = stream.write(0, raw(samples.data()), samples.size());
         const double packet = static_cast<double>(stream.packet_bytes());
-        const double bursts = 2 * pacer::burst(1, packet, rate);
+        const double bursts = 2 * pacer::burst_size(1, packet, rate);
         BOOST_CHECK_GE(static_cast<double>(accepted), 0.9 * bursts - 8 * packet);
         BOOST_CHECK_LE(static_cast<double>(accepted), rate / 2 + 20000 + bursts);
     }

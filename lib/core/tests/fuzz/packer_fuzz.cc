@@ -234,13 +234,13 @@ public:
         if (times_out) {
             has_end = packer.finish_tail();
             if (has_end)
-                packer.send_stop();
+                packer.pack_stop_heaps();
             packer.drop_unpublished();
             d_stream.send();
         } else {
             d_stream.end();
             if (repeats) {
-                packer.repeat_stop();
+                packer.repeat_stop_heaps();
                 d_stream.end();
             }
         }

@@ -287,8 +287,8 @@ private:
         const std::chrono::duration<double> time =
             std::chrono::steady_clock::now() - d_rate_change;
         const auto slot_bytes = static_cast<double>(d_slot_bytes);
-        const auto burst =
-            pacer::burst(static_cast<double>(d_config.burst_bytes), slot_bytes, rate);
+        const auto burst = pacer::burst_size(
+            static_cast<double>(d_config.burst_bytes), slot_bytes, rate);
         const auto allowed = 2 * burst + (1 + pacer::catch_up) * rate * time.count();
         const auto sent = static_cast<double>(d_bytes_sent - d_sent_before_change);
         // one packet may exceed the burst

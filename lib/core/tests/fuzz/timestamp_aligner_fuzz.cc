@@ -37,7 +37,7 @@ void check_source(fuzz_input& input)
     std::int64_t unused = 0; // the places from here on have had no sample and no heap
     const auto play = [&](std::int64_t place, bool is_first) {
         const bool is_gap = place > s.place;
-        const auto dropped_before = s.aligner.to_drop();
+        const auto dropped_before = s.aligner.samples_to_drop();
         // an error of less than half a sample
         const auto now = s.tag(place, static_cast<double>(input.between(-3, 3)) / 10);
         check(is_first || is_gap || !(now.realign_timestamp || now.zeros_to_pack),
@@ -45,7 +45,7 @@ void check_source(fuzz_input& input)
         check(is_first || !(fills && now.realign_timestamp), "a short gap is filled");
         const auto n_used = std::max<std::int64_t>(unused - place, 0);
         const auto before_heap = static_cast<std::uint64_t>(heap_samples - 1);
-        check(s.aligner.to_drop() <=
+        check(s.aligner.samples_to_drop() <=
                   static_cast<std::uint64_t>(n_used) +
                       (now.realign_timestamp ? before_heap : dropped_before),
               "only samples at used places or before the next heap are dropped");
@@ -124,13 +124,13 @@ void check_extreme_ticks(fuzz_input& input)
             break;
         case 3: {
             const auto n = input.number(input.one_of<std::size_t>({ 1, 2, 5 }));
-            packed += n - std::min(n, aligner.to_drop());
+            packed += n - std::min(n, aligner.samples_to_drop());
             aligner.advance(n);
             break;
         }
         default: {
             const double residual = static_cast<double>(input.between(-499, 500)) / 1000;
-            const auto now = aligner.tag(tick, residual, packed % heap != 0);
+            const auto now = aligner.process_tag(tick, residual, packed % heap != 0);
             if (now.realign_timestamp) {
                 end_sequence();
                 check(*now.realign_timestamp >= timestamp, "no timestamp is repeated");

@@ -84,7 +84,7 @@ inline std::vector<std::int8_t> noise(std::size_t n)
 //! False if the ring is full: call it again after packets have been sent.
 inline bool end_stream(gr::spead::input_packer& packer)
 {
-    return packer.finish_tail() && packer.send_stop();
+    return packer.finish_tail() && packer.pack_stop_heaps();
 }
 
 //! A packer, its ring, and a sender that only records the datagrams.

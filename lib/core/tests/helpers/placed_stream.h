@@ -75,7 +75,7 @@ struct placed_stream {
                              static_cast<double>(config.heap_samples);
         const double exact = (static_cast<double>(place) + offset) * ticks;
         const double nearest = std::round(exact);
-        const auto result = aligner.tag(
+        const auto result = aligner.process_tag(
             static_cast<std::int64_t>(nearest), exact - nearest, heap_has_left);
         if (result.realign_timestamp) {
             drop_unfinished();
@@ -90,7 +90,7 @@ struct placed_stream {
     void send(std::uint64_t samples)
     {
         for (std::uint64_t i = 0; i < samples; ++i, ++place) {
-            if (aligner.to_drop())
+            if (aligner.samples_to_drop())
                 ++dropped;
             else
                 pack(place);

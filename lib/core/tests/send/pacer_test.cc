@@ -43,7 +43,7 @@ struct simulation {
         p.set_rate(rate, now);
     }
 
-    double burst() const { return pacer::burst(burst_size, packet, rate); }
+    double burst() const { return pacer::burst_size(burst_size, packet, rate); }
 
     void arrive(double bytes)
     {
@@ -90,10 +90,10 @@ BOOST_AUTO_TEST_CASE(rate_of_zero_is_unlimited)
 
 BOOST_AUTO_TEST_CASE(burst_lasts_300_us_at_high_rates)
 {
-    BOOST_CHECK_EQUAL(pacer::burst(65536, 1472, 1e8), 44 * 1472); // a full message
-    BOOST_CHECK_EQUAL(pacer::burst(65536, 1472, 1e9), 4 * 44 * 1472);
-    BOOST_CHECK_EQUAL(pacer::burst(10000, 1472, 1e6), 6 * 1472);
-    BOOST_CHECK_EQUAL(pacer::burst(1, 9000, 1e6), 9000);
+    BOOST_CHECK_EQUAL(pacer::burst_size(65536, 1472, 1e8), 44 * 1472); // a full message
+    BOOST_CHECK_EQUAL(pacer::burst_size(65536, 1472, 1e9), 4 * 44 * 1472);
+    BOOST_CHECK_EQUAL(pacer::burst_size(10000, 1472, 1e6), 6 * 1472);
+    BOOST_CHECK_EQUAL(pacer::burst_size(1, 9000, 1e6), 9000);
 }
 
 BOOST_AUTO_TEST_CASE(rate_is_exact_even_if_the_thread_wakes_up_late)

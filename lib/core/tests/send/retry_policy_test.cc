@@ -35,7 +35,7 @@ std::string decisions(const std::vector<int>& errors,
         failures = decision.failures;
         now += interval;
         text += (text.empty() ? "" : " ") +
-                std::string(names[static_cast<int>(decision.what)]);
+                std::string(names[static_cast<int>(decision.next_action)]);
         if (decision.delay.count())
             text += ":" + std::to_string(decision.delay.count());
     }

@@ -225,9 +225,10 @@ BOOST_AUTO_TEST_CASE(times_between_samples_are_rounded_to_the_nearest)
 
     // a tick is 1.25 samples
     placed_stream slow({ 10, 8, megahertz, gap_policy::zero_fill });
-    slow.aligner.tag(0, 0, false);
+    slow.aligner.process_tag(0, 0, false);
     slow.send(5);
-    BOOST_CHECK_EQUAL(slow.aligner.tag(5, 0, false).zeros_to_pack, 1u); // place 6.25
+    BOOST_CHECK_EQUAL(slow.aligner.process_tag(5, 0, false).zeros_to_pack,
+                      1u); // place 6.25
 
     // a tick is two samples: the residual tells them apart
     placed_stream fast({ 8, 4, megahertz, gap_policy::zero_fill });
@@ -241,7 +242,7 @@ BOOST_AUTO_TEST_CASE(extreme_times_are_ignored_or_counted)
     for (const auto tick : { limits::min(), limits::max() }) {
         placed_stream s({ 4, 4, megahertz });
         s.send_tagged({ { 0, 3 } });
-        s.aligner.tag(tick, 0.5, false);
+        s.aligner.process_tag(tick, 0.5, false);
         BOOST_CHECK(s.aligner.take_warnings().out_of_range);
         s.send_tagged({ { 3, 1 } });
         check_heaps(s, { at_0 });
@@ -249,7 +250,7 @@ BOOST_AUTO_TEST_CASE(extreme_times_are_ignored_or_counted)
     // in range if samples are long
     placed_stream s(config(gap_policy::zero_fill));
     for (const auto tick : { limits::min(), limits::max(), limits::min() }) {
-        s.aligner.tag(tick, -0.5, false);
+        s.aligner.process_tag(tick, -0.5, false);
         s.aligner.advance(1000);
     }
     BOOST_CHECK_EQUAL(s.counters.gaps.get(), 1u);
@@ -274,7 +275,7 @@ BOOST_AUTO_TEST_CASE(lossless_source_has_no_gaps)
                     static_cast<double>(tick * d % n) / static_cast<double>(n);
                 const auto reading = clock.to_tick(sync + tick * d / n, fraction);
                 BOOST_REQUIRE_EQUAL(reading->tick, tick);
-                aligner.tag(reading->tick, reading->residual, false);
+                aligner.process_tag(reading->tick, reading->residual, false);
                 const std::uint64_t blocks = 1 + 250 * n / d * static_cast<unsigned>(i);
                 tick += 4 * blocks;
                 aligner.advance(4 * blocks * static_cast<std::uint64_t>(heap) / 4096);
@@ -356,7 +357,7 @@ BOOST_AUTO_TEST_CASE(each_step_back_of_more_than_a_second_raises_a_warning)
 
     placed_stream start({ 10 * samples_per_second, 100 * samples_per_second, megahertz });
     start.tag(1);
-    BOOST_CHECK(start.aligner.to_drop() > 9 * samples_per_second);
+    BOOST_CHECK(start.aligner.samples_to_drop() > 9 * samples_per_second);
     BOOST_CHECK_EQUAL(start.aligner.take_warnings().drop_seconds, 0.);
 }
 

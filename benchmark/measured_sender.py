@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sender of pacing.py and latency.py: a source and the sink, in its own process.
+"""The sender of pacing.py and send_latency.py: a source and the sink in a process.
 
 The argument is JSON: the options of the sink and, unless it is to send noise, of
 TimedSource. Ends when the source or standard input ends, and prints the stats() of the

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plots the results of a sweep as SVG."""
+"""Plots the results of senders.py as SVG."""
 
 from itertools import cycle
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The programs that sweep.py compares, as commands with placeholders."""
+"""The programs that senders.py compares, as commands with placeholders."""
 
 import importlib.util
 import shlex
@@ -90,7 +90,7 @@ def built_in(build):
         command = (sys.executable, str(HERE / "peers" / script), *options)
         return Program(name, command, **properties)
 
-    limit = (str(build / "limit"), "-p", "{packet}", "-s", "{seconds}", *destination)
+    limit = ("-p", "{packet}", "-s", "{seconds}", *destination)
     volk = (str(build / "volk_limit"), "{seconds}")
     spead2 = ("spead2_sender.py", *heaps, *rate, *destination)
     udp_sink = ("gnuradio_sink.py", *samples, *rate, "udp", *destination)
@@ -101,7 +101,7 @@ def built_in(build):
         python("spead2 Python", *spead2, module="spead2"),
         python("network.udp_sink", *udp_sink, module="gnuradio"),
         python("null sink", *null_sink, module="gnuradio", role="bound"),
-        Program("limit", limit, role="limit"),
+        Program("limit", (str(build / "send_limit"), *limit), role="limit"),
         send_perf("gr-spead 2 inputs", "-i", "2", **special),
         send_perf("gr-spead 8 destinations", "-d", "8", **special),
         send_perf("gr-spead float", "-t", "float", bound="Volk", **special),

@@ -1,6 +1,6 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes the results of a sweep as Markdown: speeds, ratios, CPU time and memory."""
+"""Writes the results of senders.py as Markdown: speeds, ratios, CPU time and memory."""
 
 import importlib.metadata
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure a sink of GNU Radio with default buffers, for sweep.py.
+"""Measure a sink of GNU Radio with default buffers, for senders.py.
 
 `null` measures GNU Radio itself; `udp` measures network.udp_sink, which sends samples
 without SPEAD. A throttle block paces udp_sink, which has no rate.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Send SPEAD heaps with spead2 from Python as fast as possible, for sweep.py.
+"""Send SPEAD heaps with spead2 from Python as fast as possible, for senders.py.
 
 Creates the heaps once and sends them repeatedly in batches, updating the timestamps in
 place. Prepares one batch while the other is in flight.

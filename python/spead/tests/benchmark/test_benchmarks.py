@@ -59,21 +59,23 @@ def test_send_perf_sends_floats_of_two_inputs(sock):
 
 def test_the_limit_programs_print_a_speed(sock):
     address = sock.getsockname()
-    check_speed(run(BINARIES / "limit", "-p", 1000, "-s", 0.01, *address))
+    check_speed(run(BINARIES / "send_limit", "-p", 1000, "-s", 0.01, *address))
     assert len(sock.recv(65536)) == 1000
     check_speed(run(BINARIES / "volk_limit", 0.01))
 
 
-def sweep(folder, *options, status=0):
+def compare_senders(folder, *options, status=0):
     short = "--output", folder, "--build", BINARIES, "--rounds", 1, "--seconds", 0.01
-    script("sweep.py", *short, "--heaps", "8k", *options, status=status)
+    script("senders.py", *short, "--heaps", "8k", *options, status=status)
     return (folder / "report.md").read_text()
 
 
-def test_sweep_compares_all_programs(tmp_path):
+def test_senders_compares_all_programs(tmp_path):
     options = "--packets", 1472, "--rates", 40, "--rate-heap", "8k"
     peer = "--peer", f"fake={FAKE} {{heaps}} {{rate}}"
-    report = sweep(tmp_path, "--loopback", *options, "--programs", PROGRAMS, *peer)
+    report = compare_senders(
+        tmp_path, "--loopback", *options, "--programs", PROGRAMS, *peer
+    )
     columns = f"{PROGRAMS},fake,gr-spead / limit".replace(",", " | ")
     assert f"| heap | {columns} |" in report
     assert re.search(r"\| 8 KiB \|( [\d,]+ \|){5} 800 \| [\d.]+ \|", report)
@@ -85,15 +87,15 @@ def test_sweep_compares_all_programs(tmp_path):
 
 @NEEDS_NAMESPACES
 @pytest.mark.parametrize("kind", ["drop", "veth", "cut"])
-def test_sweep_runs_in_a_private_network(tmp_path, kind):
+def test_senders_runs_in_a_private_network(tmp_path, kind):
     options = "--packets", 9000, "--rates", "", "--programs", "limit"
-    report = sweep(tmp_path, "--network", kind, *options)
+    report = compare_senders(tmp_path, "--network", kind, *options)
     assert re.search(r"\| 8 KiB \| [\d,]+ \|", report)
 
 
-def test_sweep_continues_after_a_program_fails(tmp_path):
+def test_senders_continues_after_a_program_fails(tmp_path):
     crash = shlex.quote("raise SystemExit('no such thing')")
-    report = sweep(
+    report = compare_senders(
         tmp_path,
         *("--loopback", "--packets", 1000, "--rates", "", "--programs", ""),
         *("--peer", f"fake={FAKE} {{seconds}}"),
@@ -111,8 +113,8 @@ def test_receivers_compares_all_programs():
         assert float(fields(printed, name)[-1].strip("()")) > 0
 
 
-def test_latency_prints_a_table():
-    printed = script("latency.py", "--heap-sizes", 1024, "--heaps", 30)
+def test_send_latency_prints_a_table():
+    printed = script("send_latency.py", "--heap-sizes", 1024, "--heaps", 30)
     assert fields(printed, "1024")[1:4] == ["none", "30", "0"]
 
 

@@ -62,7 +62,7 @@ peers:
 
 PLACEHOLDERS
 a real network card:
-  sweep.py --to 10.0.0.2:7148 ...
+  senders.py --to 10.0.0.2:7148 ...
   This sends packets to that address at full speed: use a dedicated link. The address
   needs a receiver with a bound socket, or only an entry in the ARP table:
   ip neigh add 10.0.0.2 lladdr 02:00:00:00:00:01 dev eth1
@@ -227,11 +227,11 @@ def parse(argv=None):
 def main(argv=None):
     for module in ("pandas", "matplotlib"):
         if not importlib.util.find_spec(module):
-            sys.exit(f"sweep.py: needs Python module {module}")
+            sys.exit(f"senders.py: needs Python module {module}")
     args = parse(argv)
     runs = list(planned_runs(args.programs, args))
     if not runs:
-        sys.exit("sweep.py: nothing to measure")
+        sys.exit("senders.py: nothing to measure")
     args.output.mkdir(parents=True, exist_ok=True)
     rows: list = []
     failures = []
@@ -244,7 +244,7 @@ def main(argv=None):
 
         results = report.data_frame(rows)
         results.to_csv(args.output / "results.csv", index=False)
-    command = shlex.join(["sweep.py", *(sys.argv[1:] if argv is None else argv)])
+    command = shlex.join(["senders.py", *(sys.argv[1:] if argv is None else argv)])
     facts = report.facts(KINDS[args.network.kind], command, args.rounds)
     report.write(results, args.programs, facts, failures, args.output)
     print(f"see {args.output / 'report.md'}")

@@ -147,4 +147,4 @@ if __name__ == "__main__":
     try:
         main()
     except SenderError as error:
-        sys.exit(f"latency.py: {error}")
+        sys.exit(f"send_latency.py: {error}")

@@ -4,11 +4,11 @@
 
 from itertools import chain, zip_longest
 
-import correlator_products
-import meerkat_channelised
 import meerkat_f_engine
 import numpy as np
 import pytest
+import receive_f_engine
+import receive_visibilities
 import spead2
 import spead2.recv
 from capture_files import capture
@@ -28,14 +28,14 @@ def picture(path):
 def test_the_tone_of_the_f_engine_is_received_in_its_channel(tmp_path):
     path = tmp_path / "spectra.png"
     layout = ["--channels", "64", "--spectra", "32"]
-    args = meerkat_channelised.parse(["127.0.0.1:0", str(path), *layout])
-    receiver = meerkat_channelised.Receiver(args)
+    args = receive_f_engine.parse(["127.0.0.1:0", str(path), *layout])
+    receiver = receive_f_engine.Receiver(args)
     receiver.start()
     address = f"127.0.0.1:{receiver.source.ports()[0]}"
     sent = ["--samples", "100000", "--tone", "40", "--sample-rate", "1M"]
     assert meerkat_f_engine.main([address, *layout, *sent]) == 0
     wait(receiver)
-    meerkat_channelised.draw(receiver.pols, path)
+    receive_f_engine.draw(receiver.pols, path)
     assert picture(path)
     assert receiver.source.stats()["samples_missing"] == 0
     for spectra in receiver.pols:
@@ -84,7 +84,7 @@ def test_a_receiver_tells_f_engines_apart(sock):
 @NEEDS_LIBPCAP
 @pytest.mark.parametrize(
     ("program", "option"),
-    [(meerkat_channelised, "--spectra"), (correlator_products, "--baselines")],
+    [(receive_f_engine, "--spectra"), (receive_visibilities, "--baselines")],
 )
 def test_the_error_for_another_shape_names_the_options(tmp_path, program, option):
     stream, *_ = STREAMS["four axes"]
@@ -97,10 +97,10 @@ def test_the_error_for_another_shape_names_the_options(tmp_path, program, option
 def test_the_phase_of_a_baseline_is_drawn(tmp_path):
     path = tmp_path / "phases.png"
     layout = ["--channels", "16", "--baselines", "3", "--ticks", "100"]
-    args = correlator_products.parse(
+    args = receive_visibilities.parse(
         ["127.0.0.1:0", str(path), *layout, "--baseline", "1"]
     )
-    receiver = correlator_products.Receiver(args)
+    receiver = receive_visibilities.Receiver(args)
     receiver.start()
     phases = np.exp(2j * np.pi * np.arange(16 * 3) / 48)
     visibilities = np.tile(1000 * phases, (5, 1)).astype(np.complex64)
@@ -124,5 +124,5 @@ def test_the_phase_of_a_baseline_is_drawn(tmp_path):
     mean = receiver.mean.sum / receiver.mean.count
     np.testing.assert_allclose(mean, 1000 * phases, atol=1)
     assert receiver.mean.count == 5
-    correlator_products.draw(mean[1::3], "baseline 1", path)
+    receive_visibilities.draw(mean[1::3], "baseline 1", path)
     assert picture(path)

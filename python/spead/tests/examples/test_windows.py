@@ -68,8 +68,8 @@ def test_a_flow_graph_receives_what_it_sends(tmp_path, name):
     assert stats["packets_rejected"] == {}
 
 
-def test_nothing_is_cut_off_in_the_window_of_meerkat_channelised(tmp_path):
-    with window("meerkat_channelised", tmp_path, "127.0.0.1:0"):
+def test_nothing_is_cut_off_in_the_window_of_receive_f_engine(tmp_path):
+    with window("receive_f_engine", tmp_path, "127.0.0.1:0"):
         pass
 
 

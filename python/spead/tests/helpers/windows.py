@@ -57,7 +57,7 @@ def receive_spectrum(graph):
     return {"label": label.text(), **source.stats()}
 
 
-def meerkat_channelised(graph):
+def receive_f_engine(graph):
     return {}
 
 

@@ -47,7 +47,7 @@ class Receiver(gr.top_block):
     """SPEAD source -> spectra of each polarisation"""
 
     def __init__(self, args):
-        super().__init__("meerkat_channelised", catch_exceptions=True)
+        super().__init__("receive_f_engine", catch_exceptions=True)
         part = args.channels // args.substreams
         self.source = spead.source(
             args.endpoint,
@@ -100,12 +100,12 @@ def main(argv=None):
     try:
         flow_graph = Receiver(args)
     except (OSError, ValueError, RuntimeError) as error:
-        sys.exit(f"meerkat_channelised.py: {error}")
+        sys.exit(f"receive_f_engine.py: {error}")
     run_to_end(flow_graph, flow_graph.source)
     stats = flow_graph.source.stats()
     if not stats["samples_out"]:
         axes = "--channels, --substreams and --spectra"
-        sys.exit(f"meerkat_channelised.py: {in_options(stats['status'], axes=axes)}")
+        sys.exit(f"receive_f_engine.py: {in_options(stats['status'], axes=axes)}")
     draw(flow_graph.pols, args.picture)
     spectra = flow_graph.pols[0].spectra
     missing = stats["samples_missing"] / stats["samples_out"]

@@ -32,7 +32,7 @@ class Receiver(gr.top_block):
     """SPEAD source -> mean"""
 
     def __init__(self, args):
-        super().__init__("correlator_products", catch_exceptions=True)
+        super().__init__("receive_visibilities", catch_exceptions=True)
         part = args.channels // args.substreams
         self.source = spead.source(
             args.endpoint,
@@ -82,13 +82,13 @@ def main(argv=None):
     try:
         flow_graph = Receiver(args)
     except (OSError, ValueError, RuntimeError) as error:
-        sys.exit(f"correlator_products.py: {error}")
+        sys.exit(f"receive_visibilities.py: {error}")
     run_to_end(flow_graph, flow_graph.source)
     mean = flow_graph.mean
     if not mean.count:
         status = flow_graph.source.stats()["status"]
         axes = "--channels, --substreams and --baselines"
-        sys.exit(f"correlator_products.py: {in_options(status, axes=axes)}")
+        sys.exit(f"receive_visibilities.py: {in_options(status, axes=axes)}")
     visibilities = (mean.sum / mean.count).reshape(args.channels, args.baselines)
     title = f"baseline {args.baseline}, mean of {mean.count} integrations"
     draw(visibilities[:, args.baseline], title, args.picture)
